@@ -68,8 +68,8 @@ local function attention_backward(name, queries, keys, opts)
   end }
 end
 
-attention_backward("backward", 520, 100, { dim = 64, heads = 1 })
-attention_backward("backward, causal", 200, 128, { dim = 128, heads = 2, kv_heads = 1, causal = true })
+attention_backward("backward", 400, 100, { dim = 64, heads = 1 })
+attention_backward("backward, causal", 130, 128, { dim = 128, heads = 2, kv_heads = 1, causal = true })
 
 -- Scripts whose kernels take any number of CTAs: one has all the tiles, as above.
 local persistent = { gemm_fast = { 1 } }
