@@ -24,6 +24,7 @@ return function(wg, internal)
   --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch or page, sequence, head, dim) or "bhsd"
   --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials
   --- @option block integer?  the keys of a block, 16 to 256
+  --- @option stages integer?  the blocks that are in shared memory at a time, 2 to 16; by default as many as fit
   --- @option copies string?  how blocks are read: "boxes" by TMA, or "rows" by threads, for pages. By default boxes where they have 8 keys or more
   --- @option together integer?  the heads of K and V that CTAs side by side work on, a divisor of kv_heads
   --- @option name string = "attention_decode"  the name of the kernel
@@ -124,7 +125,7 @@ return function(wg, internal)
   --- @param V tensor  as K
   --- @param O tensor  as Q: the result
   --- @param options table?
-  --- @option lengths tensor?  s32, the keys of each sequence, those of the queries included; at most as many as K or the table has. By default all keys of K
+  --- @option lengths tensor?  s32, the keys of each sequence, those of the queries included; more than K or the table has count as that many. By default all keys of K
   --- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
   --- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
   --- @option lse tensor?  f32, batch x heads x queries: receives the natural logarithms
@@ -145,6 +146,7 @@ return function(wg, internal)
     if p.lse then add(shaped("lse", values.lse, "f32", { batches, p.heads, p.queries })) end
     local lengths = values.lengths or full_lengths(self, batches, keys)
     add(shaped("lengths", lengths, "s32", { batches }))
+    if batches * p.queries * p.heads * p.dim > 0xFFFFFFFF then fail "attention_decode: Q has 2^32 elements or more" end
     if p.page then
       local width = internal.shape_of(shaped("pages", values.pages, "s32", { batches, 0 }))[2]
       keys = width * p.page
@@ -156,7 +158,7 @@ return function(wg, internal)
     local together = heads_together(p, ctas)
     if ctas < together then fail(("attention_decode: %d CTAs cannot work on %d heads together"):format(ctas, together)) end
     local w = workspace_of(self, ctas, batches)
-    for _, value in ipairs { batches, together, scale / math.log(2), w.partials, w.part_sums, w.counters } do add(value) end
+    for _, value in ipairs { keys, batches, together, scale / math.log(2), w.partials, w.part_sums, w.counters } do add(value) end
     return { grid = { ctas }, args = args }
   end
 

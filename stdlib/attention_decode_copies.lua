@@ -87,7 +87,6 @@ return function(internal)
     local panels = 2 * p.panels // p.loaders -- of each warp
     each_block(k, p, ring, kv, work, look, panels * p.block * 128, function(at, key, stage, barrier, bytes)
       k:mbarrier_arrive_expect_tx(barrier, bytes, { guard = lane:eq(0) })
-      k:bar_warp_sync() -- the bytes are announced before they come
       local places = take()
       look(at, key + p.block)
       for warp = 0, p.loaders - 1 do
@@ -131,7 +130,6 @@ return function(internal)
       end
       k:cp_async_mbarrier_arrive_noinc(barrier)
     end)
-    k:cp_async_wait_all()
   end
 
   --- The arrivals at a stage's `full` barrier: of each loader warp that announces bytes, or of each thread that copies.

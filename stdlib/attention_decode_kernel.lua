@@ -155,7 +155,7 @@ return function(wg, internal)
       end
       softmax()
       add_values(v_at, mask)
-      k:fence_proxy_async { space = "shared::cta" } -- the next copies come after these reads
+      if p.copies == "boxes" then k:fence_proxy_async { space = "shared::cta" } end -- TMA's next copies come after these reads
       k:bar_warp_sync()
       ring:release(cursor, { lane = warp.lane })
       ring:advance(cursor)
@@ -214,14 +214,15 @@ return function(wg, internal)
     if p.lse then sizes.lse = pointer("lse", "f32") end
     sizes.lengths = pointer("lengths", "s32", true)
     if p.page then sizes.pages, sizes.table_width = pointer("pages", "s32", true), k:param("table_width", "u32") end
-    sizes.batches, sizes.together, sizes.scale_log2 = k:param("batches", "u32"), k:param("together", "u32"), k:param("scale_log2", "f32")
+    for _, name in ipairs { "keys", "batches", "together" } do sizes[name] = k:param(name, "u32") end
+    sizes.scale_log2 = k:param("scale_log2", "f32")
     sizes.partials, sizes.part_sums, sizes.counters = pointer("partials", "f32"), pointer("part_sums", "f32"), pointer("counters", "u32")
     return sizes
   end
 
   --- The kernel of a plan (of internal.attention_decode_plan).
   function internal.attention_decode_kernel(p)
-    return wg.kernel(p.name, { threads = p.threads }, function(k)
+    local kernel = wg.kernel(p.name, { threads = p.threads }, function(k)
       local sizes = parameters(k, p)
       local buffers = {
         kv = k:shared { bytes = p.stages * 2 * p.tile_bytes, align = 1024, name = "kv" },
@@ -250,5 +251,14 @@ return function(wg, internal)
         internal.attention_decode_copies(k, p, sizes, ring, buffers.kv, work, thread - 32 * p.warps)
       end)
     end)
+    kernel:launch_rule { notes = {
+      pages = p.page and ("%d keys each, for each sequence table_width numbers of pages"):format(p.page) or nil,
+      keys = "the most keys that a sequence can have", scale_log2 = "the factor of the scores times log2(e)",
+      together = ("heads of K and V that CTAs side by side work on: divides %d"):format(p.kv_heads),
+      partials = ("%d elements for each CTA of the grid"):format(2 * p.rows * p.dim),
+      part_sums = ("%d elements for each CTA of the grid"):format(4 * p.rows),
+      counters = ("%d for each sequence, zeros before the first launch"):format(p.kv_heads),
+    } }
+    return kernel
   end
 end

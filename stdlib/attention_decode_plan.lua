@@ -47,15 +47,16 @@ return function(wg, internal)
   end
 
   -- Shared memory: what the warps exchange at the end of a piece, and as many stages as fit beside it.
-  local function choose_stages(p)
+  local function choose_stages(p, stages)
     p.pitch = p.dim + 8 -- f32 in a line of the exchange: eight more, so that four lines lie in different banks
     p.exchange_bytes = p.key_groups * p.rows * p.pitch * 4
     p.sums_bytes = p.key_groups * p.rows * 8
     p.tile_bytes = p.block * p.dim * 2
     local left = wg.target.cta_shared - p.exchange_bytes - p.sums_bytes - 2048
-    p.stages = math.min(16, left // (2 * p.tile_bytes))
-    if p.stages < 2 then
-      fail(("wg.attention_decode: two blocks of %d keys take %d bytes of shared memory, and there are %d"):format(p.block, 4 * p.tile_bytes, left))
+    p.stages = stages or math.max(2, math.min(16, left // (2 * p.tile_bytes)))
+    if p.stages * 2 * p.tile_bytes > left then
+      fail(("wg.attention_decode: %d blocks of %d keys take %d bytes of shared memory, and there are %d"):format(
+        p.stages, p.block, p.stages * 2 * p.tile_bytes, left))
     end
   end
 
@@ -89,7 +90,7 @@ return function(wg, internal)
     end
     share_out(p, opts.block and whole("block", opts.block, 16, 256))
     choose_copies(p, opts.copies and one_of("copies", opts.copies, { "boxes", "rows" }))
-    choose_stages(p)
+    choose_stages(p, opts.stages and whole("stages", opts.stages, 2, 16))
     return p
   end
 end

@@ -16,7 +16,8 @@ return function(internal)
     work.member = work.id - team * sizes.together
     work.head_groups = k:div(u32(k, p.kv_heads), sizes.together)
 
-    function work.length_of(batch) return k:ld_global_nc_u32(k:element(sizes.lengths, batch)) end
+    -- Nobody but the device knows the lengths: one that cannot be is cut, so that all accesses stay within the tensors.
+    function work.length_of(batch) return k:min(k:ld_global_nc_u32(k:element(sizes.lengths, batch)), sizes.keys) end
     -- An empty sequence has a block, too: its result is 0, which somebody has to write.
     function work.blocks_of(length) return k:max(k:div(length + (p.block - 1), p.block), 1) end
 
@@ -74,7 +75,7 @@ return function(internal)
 
   --- The CTA's share of the work, which all its warps compute alike.
   --- @param p table  the plan
-  --- @param sizes table  the kernel's parameters: lengths, batches, together
+  --- @param sizes table  the kernel's parameters: lengths, keys (the most that a sequence can have), batches, together
   --- @param lane reg  u32
   --- @return table  each_piece(body) calls body(at, count) for each piece, with its place `at`: the sequence `batch`, its
   ---   `length`, the `head` of K and V and its number of `blocks`; `count` blocks from `block` on are the piece.

@@ -299,7 +299,7 @@ function attention_backward:time(options) end
 local attention_decode = {}
 
 ---@class wgrun.attention_decode.launch.options
----@field lengths? wgrun.tensor s32, the keys of each sequence, those of the queries included; at most as many as K or the table has. By default all keys of K
+---@field lengths? wgrun.tensor s32, the keys of each sequence, those of the queries included; more than K or the table has count as that many. By default all keys of K
 ---@field pages? wgrun.tensor s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
 ---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
 ---@field lse? wgrun.tensor f32, batch x heads x queries: receives the natural logarithms
@@ -322,7 +322,7 @@ function attention_decode:launch(Q, K, V, O, options) end
 ---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.attention_decode.prepare.options
----@field lengths? wgrun.tensor s32, the keys of each sequence, those of the queries included; at most as many as K or the table has. By default all keys of K
+---@field lengths? wgrun.tensor s32, the keys of each sequence, those of the queries included; more than K or the table has count as that many. By default all keys of K
 ---@field pages? wgrun.tensor s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
 ---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
 ---@field lse? wgrun.tensor f32, batch x heads x queries: receives the natural logarithms
@@ -353,7 +353,7 @@ function attention_decode:prepare(Q, K, V, O, options) end
 ---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.attention_decode.run.options
----@field lengths? wgrun.tensor s32, the keys of each sequence, those of the queries included; at most as many as K or the table has. By default all keys of K
+---@field lengths? wgrun.tensor s32, the keys of each sequence, those of the queries included; more than K or the table has count as that many. By default all keys of K
 ---@field pages? wgrun.tensor s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
 ---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
 ---@field lse? wgrun.tensor f32, batch x heads x queries: receives the natural logarithms
@@ -385,7 +385,7 @@ function attention_decode:run(Q, K, V, O, options) end
 ---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.attention_decode.time.options
----@field lengths? wgrun.tensor s32, the keys of each sequence, those of the queries included; at most as many as K or the table has. By default all keys of K
+---@field lengths? wgrun.tensor s32, the keys of each sequence, those of the queries included; more than K or the table has count as that many. By default all keys of K
 ---@field pages? wgrun.tensor s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
 ---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
 ---@field lse? wgrun.tensor f32, batch x heads x queries: receives the natural logarithms

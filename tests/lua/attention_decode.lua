@@ -146,6 +146,15 @@ local many = {}
 for i = 1, 70 do many[i] = i * 7 % 90 end
 attend("more sequences than lanes", { dim = 64, heads = 2, kv_heads = 1 }, many, 13)
 
+-- Lengths that cannot be: cut to the keys that there are.
+local all = wg.randn { shape = { 2, 40, 1, 64 }, dtype = "bf16", seed = 1 }
+local whole = wg.attention_decode { dim = 64 }
+local out, cut = wg.zeros("bf16", { 2, 1, 1, 64 }), wg.zeros("bf16", { 2, 1, 1, 64 })
+local query = wg.randn { shape = out.shape, dtype = "bf16", seed = 2 }
+whole:run(query, all, all, out, { backend = "sim" })
+whole:run(query, all, all, cut, { backend = "sim", lengths = wg.tensor("s32", { 2 }, { 41, -1 }) })
+assert(wg.compare(out, cut, 0))
+
 check.refuses("unknown option `head` of wg.attention_decode: did you mean `heads`? (legal: dtype, dim, heads...", function() wg.attention_decode { head = 2 } end)
 check.refuses("wg.attention_decode: dim is 96 (legal: 64, 128, 256)", function() wg.attention_decode { dim = 96 } end)
 check.refuses("wg.attention_decode: 3 queries of 32 heads that share K and V are 96 rows, and at most 64 are possible (wg.attention takes any number)",
@@ -154,7 +163,7 @@ check.refuses("wg.attention_decode: block is 80, must be a multiple of 64: 16 ke
 check.refuses("wg.attention_decode: page is 300, must be an integer from 1 to 256", function() wg.attention_decode { page = 300 } end)
 check.refuses("wg.attention_decode: copies = `rows` is for pages", function() wg.attention_decode { copies = "rows" } end)
 check.refuses("wg.attention_decode: together is 3, must divide the 4 heads of K and V", function() wg.attention_decode { heads = 4, together = 3 } end)
-check.refuses("wg.attention_decode: two blocks of 256 keys take 262144 bytes of shared memory, and there are 228192", function() wg.attention_decode { block = 256 } end)
+check.refuses("wg.attention_decode: 2 blocks of 256 keys take 262144 bytes of shared memory, and there are 228192", function() wg.attention_decode { block = 256 } end)
 
 local made = wg.attention_decode { dim = 64, heads = 2, page = 16 }
 local function zeros(...) return wg.zeros("bf16", { ... }) end

@@ -71,6 +71,27 @@ end
 attention_backward("backward", 400, 100, { dim = 64, heads = 1 })
 attention_backward("backward, causal", 130, 128, { dim = 128, heads = 2, kv_heads = 1, causal = true })
 
+-- Three CTAs, which share sequences of uneven lengths, one of them empty; two stages, so that they are used again and again.
+local function decode(name, opts, keys)
+  local lengths, page = { keys, 0, 70 }, opts.page
+  local width = page and keys // page
+  local shape = page and { 3 * width, page, 2, 64 } or { 3, keys, 2, 64 }
+  local Q = wg.randn { shape = { 3, 1, 4, 64 }, dtype = "bf16", seed = 1 }
+  local K, V = wg.randn { shape = shape, dtype = "bf16", seed = 2 }, wg.randn { shape = shape, dtype = "bf16", seed = 3 }
+  local order = {}
+  for i = 1, page and 3 * width or 0 do order[i] = 3 * width - i end
+  cases[#cases + 1] = { name = name, body = function()
+    local made = wg.attention_decode(opts)
+    made:run(Q, K, V, wg.zeros("bf16", Q.shape), {
+      grid = 3, lengths = wg.tensor("s32", { 3 }, lengths), pages = page and wg.tensor("s32", { 3, width }, order) or nil,
+    })
+  end }
+end
+
+decode("decode", { dim = 64, heads = 4, kv_heads = 2, block = 64, stages = 2 }, 512)
+decode("decode, pages of 16", { dim = 64, heads = 4, kv_heads = 2, block = 64, stages = 2, page = 16 }, 512)
+decode("decode, pages of 4", { dim = 64, heads = 4, kv_heads = 2, block = 64, stages = 2, page = 4 }, 512)
+
 -- Scripts whose kernels take any number of CTAs: one has all the tiles, as above.
 local persistent = { gemm_fast = { 1 } }
 

@@ -68,6 +68,14 @@ local rows = {
     .. "the phase open, and the tx-count may go below 0 until then (9.7.13.15.5)." },
   { kind = "swapped", name = "cp_async_bulk_tensor_2d", what = "after cp_async_bulk_tensor_2d", why = "Copies are not ordered "
     .. "among each other." },
+  { name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk_tensor_4d", why = "As above." },
+  { kind = "swapped", name = "cp_async_bulk_tensor_4d", what = "after cp_async_bulk_tensor_4d", why = "Copies are not ordered "
+    .. "among each other." },
+  { kind = "swapped", name = "cp_async_cg", what = "after cp_async_cg", why = "Copies are not ordered among each other." },
+  { kind = "swapped", what = "after ld_global_nc_u32", why = "The load is one of memory that nobody writes while the kernel runs." },
+  { case = "^decode, pages of 4$", name = "fence_mbarrier_init", why = "The fence is for the copy engine. Here cp.async arrives, as the threads do." },
+  { case = "^decode", name = "fence_proxy_async", why = "The simulator warns (WG-PROXY-02), and goes on: it has no order in which a copy "
+    .. "overtakes a read that an mbarrier has made known." },
   { kind = "swapped", name = "cp_async_bulk_tensor_store_2d", what = "after cp_async_bulk_tensor_store_2d", why = "Copies are not "
     .. "ordered among each other." },
   { name = "mbarrier_arrive", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The stage is given back later." },
