@@ -1,6 +1,6 @@
 -- From accumulators to a matrix in global memory: elementwise operations, conversion, a swizzled panel in shared
 -- memory, and a bulk copy that overlaps later work. A panel is 64 rows of accumulators and 128 bytes wide, or 64 bytes
--- where n requires it; transposed, its lines are the columns of the accumulators. C is loaded through the same panel.
+-- or as wide as the block where n requires it; transposed, its lines are the columns of the accumulators. C is loaded through the same panel.
 
 return function(wg, internal)
   local k = internal.methods.builder
@@ -8,7 +8,8 @@ return function(wg, internal)
   local element_bytes = internal.element_bytes
 
   --- The shape of the panels in shared memory through which k:epilogue stores blocks of 64 x n accumulators. A panel
-  --- has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width. It is aligned to 1024 bytes.
+  --- has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width; where n allows neither and is
+  --- a multiple of 16, a single panel without a swizzle holds the whole block. It is aligned to 1024 bytes.
   --- @param options table
   --- @option dtype string  of the matrix: "f16", "bf16", "f32", "s32", "e4m3", "e5m2" or "s8"
   --- @option n integer  the columns of the accumulators: 8 to 256, a multiple of 8
@@ -21,7 +22,8 @@ return function(wg, internal)
   --- @field box table  options for k:tensor_map
   --- @field dtype string  as given
   --- @field size integer  bytes of an element
-  --- @field line_bytes integer  bytes of a line: 128 or 64
+  --- @field line_bytes integer  bytes of a line: 128 or 64, or n elements
+  --- @field plain boolean  whether there is no swizzle
   --- @field transposed boolean  as given
   function wg.panel(opts)
     options("wg.panel", opts)
@@ -36,22 +38,32 @@ return function(wg, internal)
       fail(("wg.panel: n is %s, must be a multiple of 8 from 8 to 256"):format(tostring(n)))
     end
     local size = element_bytes[dtype]
-    local line_bytes = (transposed or n * size % 128 == 0) and 128 or 64
+    local plain = not transposed and n * size % 64 ~= 0 and n % 16 == 0
+    local line_bytes = plain and n * size or (transposed or n * size % 128 == 0) and 128 or 64
     local columns, lines = line_bytes // size, transposed and n or 64
     if transposed and (size ~= 2 or n % 16 ~= 0) then fail "wg.panel: `transposed` requires f16 or bf16, and n to be a multiple of 16" end
     if not transposed and n % columns ~= 0 then
       fail(("wg.panel: n is %d: for %s it must be a multiple of %d, so that the panels are 64 bytes wide"):format(n, dtype, columns))
     end
     return {
-      dtype = dtype, size = size, transposed = transposed, columns = columns, lines = lines, line_bytes = line_bytes,
+      dtype = dtype, size = size, transposed = transposed, plain = plain, columns = columns, lines = lines, line_bytes = line_bytes,
       bytes = lines * line_bytes, count = transposed and 1 or n // columns,
-      box = { dtype = dtype, box = { columns, lines }, swizzle = line_bytes .. "B" },
+      box = { dtype = dtype, box = { columns, lines }, swizzle = plain and "none" or line_bytes .. "B" },
     }
   end
 
-  -- The address of 16-byte unit `unit` of a line whose number modulo 8 is `line8`, under the 128- or 64-byte swizzle.
-  local function unit_address(panel, line, unit, line8)
-    return line + ((unit ~ (panel.line_bytes == 128 and line8 or line8 >> 1)) << 4)
+  -- The address of 16-byte unit `unit` + `ahead` of a line whose number modulo 8 is `line8`, under the 128- or 64-byte
+  -- swizzle, and the offset that is added to it: without a swizzle all units of a line share the address of the first.
+  local function unit_address(panel, line, unit, line8, ahead, shared)
+    if panel.plain then return shared or line + (unit << 4), ahead << 4 end
+    return line + (((ahead == 0 and unit or unit + ahead) ~ (panel.line_bytes == 128 and line8 or line8 >> 1)) << 4), 0
+  end
+
+  -- The addresses and offsets of the units `unit` + 0, step, 2 * step, ... of a line, by index from 0.
+  local function unit_addresses(panel, line, unit, line8, count, step)
+    local at, ahead = {}, {}
+    for i = 0, count - 1 do at[i], ahead[i] = unit_address(panel, line, unit, line8, step * i, at[0]) end
+    return at, ahead
   end
 
   -- The pieces of a panel that a thread writes with one instruction each: pieces(first, offset) lists those of panel
@@ -61,13 +73,13 @@ return function(wg, internal)
   -- 16-bit panels: stmatrix takes four 8x8 blocks, lane i gives the address of line i % 8 of block i / 8.
   local function pieces_16bit(panel, base, lane, warp)
     local line = base + ((warp << 4) + (lane & 15)) * panel.line_bytes
-    local at, pairs_of_blocks = {}, panel.columns // 16
-    for b = 0, pairs_of_blocks - 1 do at[b] = unit_address(panel, line, (lane >> 4) + 2 * b, lane & 7) end
+    local pairs_of_blocks = panel.columns // 16
+    local at, ahead = unit_addresses(panel, line, lane >> 4, lane & 7, pairs_of_blocks, 2)
     return function(first, offset)
       local pieces = {}
       for b = 0, pairs_of_blocks - 1 do
         local r = panel.columns // 2 * first + 8 * b
-        pieces[b + 1] = { at = at[b], offset = offset, r, r + 2, r + 4, r + 6 }
+        pieces[b + 1] = { at = at[b], offset = offset + ahead[b], r, r + 2, r + 4, r + 6 }
       end
       return pieces
     end
@@ -77,7 +89,7 @@ return function(wg, internal)
   local function pieces_transposed(panel, base, lane, warp)
     local in_pair = lane >> 3
     local line = base + ((lane & 7) + ((in_pair >> 1) << 3)) * panel.line_bytes
-    local at = unit_address(panel, line, (warp << 1) + (in_pair & 1), lane & 7)
+    local at = unit_address(panel, line, (warp << 1) + (in_pair & 1), lane & 7, 0)
     return function(_, offset)
       local pieces = {}
       for pair = 0, panel.lines // 16 - 1 do
@@ -92,14 +104,13 @@ return function(wg, internal)
   local function pieces_32bit(panel, base, lane, warp)
     local row, blocks = lane >> 2, panel.columns // 8
     local line = base + ((warp << 4) + row) * panel.line_bytes + ((lane & 1) << 3)
-    local at = {}
-    for g = 0, blocks - 1 do at[g] = unit_address(panel, line, ((lane & 3) >> 1) + 2 * g, row) end
+    local at, ahead = unit_addresses(panel, line, (lane & 3) >> 1, row, blocks, 2)
     return function(first, offset)
       local pieces = {}
       for g = 0, blocks - 1 do
         for h = 0, 1 do
           local r = panel.columns // 2 * first + 4 * g + 2 * h
-          pieces[#pieces + 1] = { at = at[g], offset = offset + 8 * panel.line_bytes * h, r }
+          pieces[#pieces + 1] = { at = at[g], offset = offset + ahead[g] + 8 * panel.line_bytes * h, r }
         end
       end
       return pieces
@@ -110,14 +121,13 @@ return function(wg, internal)
   local function pieces_8bit(panel, base, lane, warp)
     local row, blocks = lane >> 2, panel.columns // 8
     local line = base + ((warp << 4) + row) * panel.line_bytes + ((lane & 3) << 1)
-    local at = {}
-    for u = 0, blocks // 2 - 1 do at[u] = unit_address(panel, line, u, row) end
+    local at, ahead = unit_addresses(panel, line, 0, row, blocks // 2, 1)
     return function(first, offset)
       local pieces = {}
       for g = 0, blocks - 1 do
         for h = 0, 1 do
           local r = panel.columns // 2 * first + 4 * g + 2 * h
-          pieces[#pieces + 1] = { at = at[g // 2], offset = offset + 8 * (g % 2) + 8 * panel.line_bytes * h, r }
+          pieces[#pieces + 1] = { at = at[g // 2], offset = offset + ahead[g // 2] + 8 * (g % 2) + 8 * panel.line_bytes * h, r }
         end
       end
       return pieces

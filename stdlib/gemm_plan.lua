@@ -92,7 +92,7 @@ return function(wg, internal)
       else
         total = select(2, best_splits(m, n, tiles, cycles, K * bytes // 128))
       end
-      local fits = n * element_bytes[d] % 64 == 0 and (b_major ~= "MN" or n % 64 == 0) and (not schedule or schedule == c.schedule)
+      local fits = (n * element_bytes[d] % 64 == 0 or n % 16 == 0) and (b_major ~= "MN" or n % 64 == 0) and (not schedule or schedule == c.schedule)
       if fits and (not least or total < least) then best, least = c, total end
     end
     return best
