@@ -276,6 +276,7 @@ function wg.full(dtype, shape, value) end
 ---@field group? integer rows of tiles that the order covers before it goes on to the next column; by default 16, or 8 for pingpong
 ---@field splits? integer the parts of K, 1 to 64, which different CTAs multiply and sum in a fixed order
 ---@field sparse? string "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from wg.sparse.compress(A, "gemm"); A is K-major
+---@field halves? boolean where at most half of the CTAs would have a tile in the last round, its tiles are cut in two; for tiles with 128 rows for each consumer, such as 256 x 192
 ---@field stream_k? boolean CTAs share the K blocks of the tiles in the last, partial round
 ---@field constant? string "A" or "B": an operand, such as weights, that is not written by any launch that may still run when this one starts; its first tiles are fetched while the previous launch ends
 
@@ -408,7 +409,8 @@ function wg.ordered_layout(shape, order) end
 ---@field box table options for k:tensor_map
 ---@field dtype string as given
 ---@field size integer bytes of an element
----@field line_bytes integer bytes of a line: 128 or 64
+---@field line_bytes integer bytes of a line: 128 or 64, or n elements
+---@field plain boolean whether there is no swizzle
 ---@field transposed boolean as given
 
 ---@class wgrun.wg.panel.options
@@ -416,7 +418,7 @@ function wg.ordered_layout(shape, order) end
 ---@field n integer the columns of the accumulators: 8 to 256, a multiple of 8
 ---@field transposed? boolean the columns of the accumulators become the rows of the matrix (f16 and bf16, n a multiple of 16)
 
----The shape of the panels in shared memory through which k:epilogue stores blocks of 64 x n accumulators. A panel has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width. It is aligned to 1024 bytes.
+---The shape of the panels in shared memory through which k:epilogue stores blocks of 64 x n accumulators. A panel has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width; where n allows neither and is a multiple of 16, a single panel without a swizzle holds the whole block. It is aligned to 1024 bytes.
 ---@param options wgrun.wg.panel.options
 ---@return wgrun.wg.panel.result # the panel, for k:epilogue
 function wg.panel(options) end

@@ -5,22 +5,22 @@
 return function(wg, internal)
   local function tiles_of(p, sizes, more)
     local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = p.cluster,
-      group = p.group, splits = p.splits, order = sizes.order }
+      group = p.group, splits = p.splits, order = sizes.order, halves = p.halves }
     for key, value in pairs(more or {}) do out[key] = value end
     return out
   end
 
   -- Calls body(place, piece) for each tile or piece of a tile. A piece has its range of K, `from` and `to`. A piece whose
   -- sums are added to those of others also has their `number` and its `part`, and, where only the run decides whether
-  -- it is such a piece, the predicate `cut`.
+  -- it is such a piece, the predicate `cut`. `half`, a predicate, holds where the tile has half of the rows.
   local function each_piece(k, p, sizes, more, body)
     local tiles = tiles_of(p, sizes, more)
     if p.stream then
-      tiles.K, tiles.block, tiles.cluster, tiles.splits = sizes.K, p.round_k, nil, nil
+      tiles.K, tiles.block, tiles.cluster, tiles.splits, tiles.halves = sizes.K, p.round_k, nil, nil, nil
       return k:each_piece(tiles, body)
     end
-    k:each_tile(tiles, function(place, part, number)
-      local piece = { from = 0, to = sizes.K, part = part, number = number }
+    k:each_tile(tiles, function(place, part, number, half)
+      local piece = { from = 0, to = sizes.K, part = part, number = number, half = half }
       if part then piece.from, piece.to = k:part_of_k { K = sizes.K, block = p.round_k, part = part, splits = p.splits } end
       body(place, piece)
     end)
@@ -47,10 +47,24 @@ return function(wg, internal)
     end
     local policy = copies.A and used_once(k, p.once.A)
     local metadata = copies.A and p.sparse and internal.copy_metadata(k, p, stages.metadata, sizes)
-    local bytes = (copies.A and p.a.bytes + p.metadata_bytes or 0) + (copies.B and p.b.bytes or 0) + (scales and p.scaled.bytes or 0)
+    local a_bytes = copies.A and p.a.bytes + p.metadata_bytes or 0
+    local other_bytes = (copies.B and p.b.bytes or 0) + (scales and p.scaled.bytes or 0)
+    -- The rows of A that piece `i` of the tile brings: all of them, or each half by itself.
+    local pieces = p.halves and 2 or 1
+    local function copy_a(i, row, first_k, stage, barrier)
+      local to = a + stage * p.a.bytes
+      k:load_tile {
+        tile = p.a_piece, whole = p.a, map = maps.A, to = i == 0 and to or to + p.a:offset(i * p.a_piece.mn, 0),
+        mn = i == 0 and row or row + i * p.a_piece.mn, k = p.sparse and first_k >> 1 or first_k, barrier = barrier, policy = policy,
+      }
+      local blocks = p.a_piece.mn // 64
+      if metadata then metadata(row, first_k, stage, barrier, i * blocks, (i + 1) * blocks - 1) end
+    end
     each_piece(k, p, sizes, {}, function(place, piece)
       local row, column = place()
       if share then column = column + share end
+      local bytes = a_bytes + other_bytes
+      if piece.half then bytes = k:selp_b32(a_bytes // 2 + other_bytes, bytes, piece.half, { type = "u32" }) end
       k:loop({ from = piece.from, to = piece.to, step = p.block_k }, function(first_k)
         if from then
           first_k = first_k + from
@@ -62,11 +76,8 @@ return function(wg, internal)
           k:cp_async_bulk_tensor_2d(scales + cursor.stage * p.scaled.bytes, maps.a_scales, { row, first_k >> 7 }, barrier)
         end
         if copies.A then
-          k:load_tile {
-            tile = p.a, map = maps.A, to = a + cursor.stage * p.a.bytes, mn = row, k = p.sparse and first_k >> 1 or first_k,
-            barrier = barrier, policy = policy,
-          }
-          if metadata then metadata(row, first_k, cursor.stage, barrier) end
+          copy_a(0, row, first_k, cursor.stage, barrier)
+          if pieces == 2 then k:if_(~piece.half, function() copy_a(1, row, first_k, cursor.stage, barrier) end) end
         end
         if copies.B then
           k:load_tile {
@@ -88,9 +99,9 @@ return function(wg, internal)
     end
   end
 
-  -- acc[i] += (rows of block i) * B for one stage, as one commit group. A sparse A stores half of its K; metadata(block,
-  -- step) gives the register and the selector of its indices.
-  local function multiply(k, p, acc, a, b, first, metadata)
+  -- acc[i] += (rows of block i) * B for `blocks` blocks and one stage, as one commit group. A sparse A stores half of its K;
+  -- metadata(block, step) gives the register and the selector of its indices.
+  local function multiply(k, p, blocks, acc, a, b, first, metadata)
     local ratio = p.sparse and 2 or 1
     local form = { n = p.n, k = ratio * p.k_step, d = p.accumulator, a = p.dtype, b = p.dtype }
     if p.k_step == 16 then
@@ -99,7 +110,7 @@ return function(wg, internal)
     for step = 0, p.block_k // form.k - 1 do
       form.scale_d = step == 0 and first or 1
       local b_step = b(ratio * step)
-      for block = 1, p.blocks do
+      for block = 1, blocks do
         local a_step = a(step, 64 * (block - 1))
         if metadata then
           local words, selector = metadata(block, step)
@@ -145,8 +156,16 @@ return function(wg, internal)
     local thread = k:special "tid.x"
     local mine, lane = (thread >> 7) - 1, thread & 31
     local shared_tile = not p.own_tiles and p.consumers > 1
-    local a_share = shared_tile and mine * ((p.a:descriptor(0, 0, 64 * p.blocks) - p.a:descriptor(0)) << 4) or nil
-    local a0, b0 = k:descriptor(stages.a, { offset = a_share }), k:descriptor(stages.b)
+    -- The consumer's share of the tile: `blocks` blocks of 64 rows, the descriptor of its A, and the way to its metadata.
+    local function share_of(blocks)
+      local first = shared_tile and mine * ((p.a:descriptor(0, 0, 64 * blocks) - p.a:descriptor(0)) << 4) or nil
+      return {
+        blocks = blocks, a = k:descriptor(stages.a, { offset = first }),
+        metadata = p.sparse and internal.load_metadata(k, p, stages.metadata, shared_tile and mine, blocks),
+      }
+    end
+    local all, half = share_of(p.blocks), p.halves and share_of(p.blocks // 2)
+    local b0 = k:descriptor(stages.b)
     local store, finish, fetch = k:epilogue {
       panel = p.panel, map = maps.D, buffer = stages.d, offset = mine * (p.buffers * p.panel.bytes),
       buffers = p.buffers, barrier = mine + 1, alpha = sizes.alpha, beta = sizes.beta,
@@ -156,10 +175,9 @@ return function(wg, internal)
     }
     local acc = {}
     for block = 1, p.blocks do acc[block] = k:regs(p.accumulator, p.n // 2) end
-    local function operands(stage) return descriptors(k, p.a, a0, stage), descriptors(k, p.b, b0, stage) end
+    local function operands(stage, mine_of) return descriptors(k, p.a, (mine_of or all).a, stage), descriptors(k, p.b, b0, stage) end
     local cursor, previous = ring:cursor(), { stage = k:reg "u32" }
     k:mov(previous.stage, 0)
-    local metadata = p.sparse and internal.load_metadata(k, p, stages.metadata, shared_tile and mine)
     local turns = turns_of(k, p, stages, mine)
     local others = p.own_tiles and k:div(sizes.K + (p.block_k - 1), p.block_k) -- K blocks of the other consumer's tile
     if others then k:if_(mine:ne(0), function() ring:skip(cursor, others) end) end
@@ -167,21 +185,28 @@ return function(wg, internal)
     local function sum_products(piece)
       turns.take()
       -- One stage; `later` is false where it is the first of the piece.
-      local function block_of_k(later, set)
+      local function block_of_k(mine_of, later, set)
         ring:wait(cursor)
-        local indices = metadata and metadata(set, cursor.stage)
+        local indices = mine_of.metadata and mine_of.metadata(set, cursor.stage)
         k:wgmma_fence()
-        local a, b = operands(cursor.stage)
-        multiply(k, p, acc, a, b, later, indices)
+        local a, b = operands(cursor.stage, mine_of)
+        multiply(k, p, mine_of.blocks, acc, a, b, later, indices)
         k:wgmma_wait_group(1) -- the previous block is complete: its stage is free
         ring:release(previous, { lane = lane, cluster = p.cluster, guard = later ~= 1 and later or nil })
         k:mov(previous.stage, cursor.stage)
         ring:advance(cursor)
       end
-      k:loop({ from = piece.from, to = piece.to, step = p.round_k }, function(first_k)
-        block_of_k(first_k:gt(piece.from), 1)
-        for set = 2, p.round_k // p.block_k do block_of_k(1, set) end
-      end)
+      local function whole_k(mine_of)
+        k:loop({ from = piece.from, to = piece.to, step = p.round_k }, function(first_k)
+          block_of_k(mine_of, first_k:gt(piece.from), 1)
+          for set = 2, p.round_k // p.block_k do block_of_k(mine_of, 1, set) end
+        end)
+      end
+      if piece.half then
+        k:if_(piece.half, function() whole_k(half) end, function() whole_k(all) end)
+      else
+        whole_k(all)
+      end
       turns.pass()
     end
     if p.scaled then
@@ -193,7 +218,10 @@ return function(wg, internal)
     each_piece(k, p, sizes, p.own_tiles and { first = mine, every = 2 }, function(place, piece)
       sum_products(piece, place)
       local row, column = place() -- overlaps with the last block's product
-      if shared_tile then row = row + mine * (64 * p.blocks) end
+      if shared_tile then
+        local rows = 64 * p.blocks
+        row = row + mine * (piece.half and k:selp_b32(rows // 2, rows, piece.half, { type = "u32" }) or rows)
+      end
       if not piece.part then fetch(row, column) end
       if not p.scaled then
         k:wgmma_wait_group(0)
@@ -201,7 +229,12 @@ return function(wg, internal)
       end
       if others then ring:skip(cursor, others) end
       local function store_all()
-        for block = 1, p.blocks do store(acc[block], block == 1 and row or row + 64 * (block - 1), column) end
+        local function store_blocks(from, to)
+          for block = from, to do store(acc[block], block == 1 and row or row + 64 * (block - 1), column) end
+        end
+        if not piece.half then return store_blocks(1, p.blocks) end
+        store_blocks(1, half.blocks)
+        k:if_(~piece.half, function() store_blocks(half.blocks + 1, p.blocks) end)
       end
       if not piece.part then return store_all() end
       local function sum()
@@ -244,7 +277,7 @@ return function(wg, internal)
   function internal.gemm_kernel(p)
     local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.cluster } }, function(k)
       local maps = {
-        A = k:tensor_map("A", { tile = p.a, constant = true }),
+        A = k:tensor_map("A", { tile = p.a_piece, constant = true }),
         B = k:tensor_map("B", { tile = p.b_piece, constant = true }),
         D = k:tensor_map("D", p.panel.box),
       }

@@ -198,6 +198,18 @@ return function(wg, internal)
     p.metadata_bytes = p.m // 64 * 512 * p.metadata_words
   end
 
+  -- Whether the tiles of the last round are cut in two, so that twice as many CTAs share them.
+  local function halves_of(p, opts)
+    local possible = not p.own_tiles and p.blocks % 2 == 0 and p.splits == 1 and not p.stream and not p.swapped and not p.scaled
+      and p.a_major == "K"
+    if opts.halves == nil then return false end
+    if type(opts.halves) ~= "boolean" then fail("wg.gemm: halves must be true or false, not " .. tostring(opts.halves)) end
+    if opts.halves and not possible then
+      fail "wg.gemm: `halves` requires the cooperative schedule, a K-major A and 128 rows of a tile for each consumer, without `splits`, `stream_k` and scales of blocks"
+    end
+    return opts.halves
+  end
+
   --- The plan for the options of wg.gemm.
   function internal.gemm_plan(opts)
     options("wg.gemm", opts)
@@ -241,6 +253,7 @@ return function(wg, internal)
       if p.stream or (opts.splits or 1) > 1 then fail "wg.gemm: scales for blocks go without `splits` and `stream_k`" end
       internal.plan_block_scales(p)
     end
+    p.halves = halves_of(p, opts)
     -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
     p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream
     p.group = whole("group", opts.group or p.own_tiles and 8 or 16, 1, 0xFFFF)
@@ -253,6 +266,7 @@ return function(wg, internal)
     end
     if p.n % p.cluster ~= 0 then fail(("wg.gemm: cluster is %d, must divide the %d columns of a tile"):format(p.cluster, p.n)) end
     p.a, p.b = operand(p.m, p.a_major, p.sparse and p.block_k // 2), operand(p.n, p.b_major)
+    p.a_piece = p.halves and operand(p.m // 2, p.a_major, p.a.k) or p.a -- what one copy brings
     p.b_piece = operand(p.n // p.cluster, p.b_major) -- the part of the shared tile that one CTA of the cluster loads
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = p.swapped }
     p.epilogue = epilogue_of(opts.epilogue or {}, p.swapped)

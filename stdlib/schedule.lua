@@ -45,8 +45,10 @@ return function(wg, internal)
   --- @option splits integer = 1  the number of parts of K: each tile is visited once for each part
   --- @option first reg?  u32: the first of the cluster's tiles that is taken; used with `every`
   --- @option every integer?  takes only every n-th of the cluster's tiles
-  --- @param body function(place: function, part: reg, number: reg)  emits the work on a tile. place() computes the tile's first
-  ---   row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile
+  --- @option halves boolean = false  where at most half of the clusters would have a tile in the last round, each of its tiles is two: the upper and the lower half of its rows
+  --- @param body function(place: function, part: reg, number: reg, half: reg)  emits the work on a tile. place() computes the tile's first
+  ---   row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with halves,
+  ---   `half` is a predicate that holds where the tile has half of the rows
   --- @see k:each_piece
   function k:each_tile(opts, body)
     internal.object("k:each_tile, k", self, "builder")
@@ -62,9 +64,21 @@ return function(wg, internal)
     if opts.first then from = from + opts.first * clusters end
     local step = opts.every and clusters * opts.every or clusters
 
+    local whole -- tiles, before those that are halves
+    if opts.halves then
+      local rest = self:rem(units, clusters)
+      self:mov(rest, 0, { guard = (rest << 1):gt(clusters) })
+      whole, units = units - rest, units + rest
+    end
     if splits > 1 then units = units * splits end
     self:loop({ from = from, to = units, step = step }, function(unit)
-      local tile, part, number = unit, nil, nil
+      local tile, part, number, half, lower = unit, nil, nil, nil, nil
+      if whole then
+        half = unit:ge(whole)
+        local index = unit - whole
+        tile = self:selp_b32(whole + (index >> 1), unit, half, { type = "u32" })
+        lower = self:selp_b32((index & 1) * (opts.m // 2), 0, half, { type = "u32" })
+      end
       if splits > 1 then
         tile = self:div(unit, splits)
         part = unit - tile * splits
@@ -73,8 +87,9 @@ return function(wg, internal)
       body(function()
         local row, column = place(tile)
         if cluster > 1 then row = row * cluster + rank end
-        return row * opts.m, column * opts.n
-      end, part, number)
+        row = row * opts.m
+        return lower and row + lower or row, column * opts.n
+      end, part, number, half)
     end)
   end
 

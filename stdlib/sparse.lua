@@ -15,35 +15,35 @@ return function(wg, internal)
     return { internal.ceil_div(M, 64), internal.ceil_div(K * bytes, 256) * (bytes == 1 and 4 or 2), 128 }
   end
 
-  -- The producer's part: copy(row, first_k, stage, barrier) copies the words of the tile's rows and one block of K.
-  -- Blocks of rows below the matrix, whose A is zeros, get the words of its last one.
+  -- The producer's part: copy(row, first_k, stage, barrier, from, to) copies the words of the tile's blocks of 64 rows
+  -- from..to (from 0), and of one block of K. Blocks below the matrix, whose A is zeros, get the words of its last one.
   function internal.copy_metadata(k, p, buffer, sizes)
-    local to, piece = k:address(buffer), p.metadata_words * 128 -- words of 64 rows in a stage
+    local start, piece = k:address(buffer), p.metadata_words * 128 -- words of 64 rows in a stage
     local last = k:div(sizes.M + 63, 64) - 1
     local per_block = k:div(sizes.K, p.block_k) * piece
-    return function(row, first_k, stage, barrier)
+    return function(row, first_k, stage, barrier, from, to)
       local first = k:div(first_k, p.block_k) * piece
-      local block, at = k:shr(row, 6), to + stage * p.metadata_bytes
-      for i = 0, p.m // 64 - 1 do
+      local block, at = k:shr(row, 6), start + stage * p.metadata_bytes
+      for i = from, to do
         local index = k:min(i == 0 and block or block + i, last) * per_block + first
         k:cp_async_bulk(i == 0 and at or at + i * piece * word_bytes, k:element(sizes.metadata, index), piece * word_bytes, barrier)
       end
     end
   end
 
-  -- The consumer's part: load(set, stage) loads the thread's words of a stage, and returns the function for `multiply`
+  -- The consumer's part, for its share of `blocks` blocks of 64 rows: load(set, stage) loads the thread's words of a stage, and returns the function for `multiply`
   -- that gives the register and the selector for a block of 64 rows and a step. A set of registers must not be loaded
   -- again before the products that read it are complete.
-  function internal.load_metadata(k, p, buffer, mine)
+  function internal.load_metadata(k, p, buffer, mine, blocks)
     local lane = k:special "tid.x" & 127
     local from = k:address(buffer, lane << 2)
     local words, piece = p.metadata_words, p.metadata_words * 128 * word_bytes
-    if mine then from = from + mine * (p.blocks * piece) end
+    if mine then from = from + mine * (blocks * piece) end
     local sets = {}
-    for set = 1, p.round_k // p.block_k do sets[set] = k:regs("b32", p.blocks * words) end
+    for set = 1, p.round_k // p.block_k do sets[set] = k:regs("b32", blocks * words) end
     return function(set, stage)
       local at = from + stage * p.metadata_bytes
-      for i = 0, p.blocks * words - 1 do k:ld_shared_b32(sets[set][i], at, { offset = 128 * word_bytes * i }) end
+      for i = 0, blocks * words - 1 do k:ld_shared_b32(sets[set][i], at, { offset = 128 * word_bytes * i }) end
       -- One lane releases the stage for its warp, and the copy that overwrites the words is one of the async proxy.
       k:fence_proxy_async { space = "shared::cta" }
       k:bar_warp_sync(0xFFFFFFFF)

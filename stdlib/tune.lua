@@ -44,6 +44,9 @@ return function(wg, internal)
       end
       return list
     end
+    if gemm.sparse then
+      for _, halves in ipairs { true, false } do add { tile = { 256, 176 }, schedule = "cooperative", halves = halves } end
+    end
     for _, c in ipairs(internal.gemm_candidates(internal.gemm_kind(gemm))) do
       local rows, columns = internal.ceil_div(M, c.tile[1]), internal.ceil_div(N, c.tile[2])
       local function with(key, value) add { tile = c.tile, schedule = c.schedule, [key] = value } end
@@ -51,6 +54,7 @@ return function(wg, internal)
       if rows > 1 then with("cluster", 2) end
       if rows > 1 and columns > 1 then with("raster", "hilbert") end
       if rows > 8 then with("group", c.schedule == "pingpong" and 16 or 8) end
+      if gemm.sparse and c.tile[1] == 256 then with("halves", true) end
       if c.schedule == "cooperative" then
         local tiles = rows * columns
         if tiles > wg.target.multiprocessors and tiles % wg.target.multiprocessors ~= 0 then with("stream_k", true) end

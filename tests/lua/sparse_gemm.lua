@@ -35,6 +35,9 @@ end
 
 product("cooperative, edges", "bf16", 200, 312, 144, { tile = { 128, 256 } })
 product("two blocks of 64 rows for a consumer", "bf16", 264, 200, 528, { tile = { 256, 192 } })
+product("halves of the last tiles", "bf16", 1100, 96, 272, { tile = { 256, 96 }, halves = true })
+product("halves, a cluster, 8 bits", "s8", 1100, 200, 544, { tile = { 256, 192 }, halves = true, cluster = 2 })
+product("a plain panel", "bf16", 264, 360, 272, { tile = { 256, 176 }, halves = true })
 product("three consumers", "f16", 200, 200, 272, { tile = { 192, 192 } })
 product("one consumer, a stage is used again and again", "bf16", 72, 136, 1040, { tile = { 64, 128 }, stages = 2 })
 product("pingpong, an odd number of tiles", "f16", 328, 264, 336, { tile = { 128, 192 }, schedule = "pingpong" })

@@ -24,11 +24,13 @@ local function gemm(name, M, N, K, opts, ctas)
   local given, k_blocks = opts.scales or {}, (K + 127) // 128
   local a_scales = scales(given.a, M, given.a == "1x128" and { k_blocks, M })
   local b_scales = scales(given.b, N, given.b == "128x128" and { (N + 127) // 128, k_blocks })
+  local metadata
+  if opts.sparse then A, metadata = wg.sparse.compress(wg.sparse.prune(A), "gemm") end
   local C, bias = e.beta and random(M, N, 3) or nil, e.bias and wg.randn { shape = { N }, dtype = "f32", seed = 4 } or nil
   cases[#cases + 1] = { name = name, body = function()
     local made = wg.gemm(opts)
     made:run(A, B, wg.zeros(d, { M, N }), {
-      grid = { ctas or opts.cluster or 1 }, C = C, bias = bias, a_scales = a_scales, b_scales = b_scales,
+      grid = { ctas or opts.cluster or 1 }, C = C, bias = bias, a_scales = a_scales, b_scales = b_scales, metadata = metadata,
     })
   end }
 end
@@ -52,6 +54,9 @@ gemm("e4m3", 128, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "e4m3" })
 gemm("scales of blocks", 256, 192, 384, { tile = { 128, 96 }, stages = 2, buffers = 1, dtype = "e4m3", scales = { a = "1x128", b = "128x128" } })
 gemm("scales of rows", 64, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "e4m3", scales = { a = "row", b = "row" } })
 gemm("s8", 128, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "s8" })
+gemm("sparse", 300, 128, 640, { tile = { 128, 64 }, stages = 2, sparse = "A" })
+gemm("sparse, 8 bits, ping-pong", 384, 64, 1280, { tile = { 128, 64 }, stages = 3, dtype = "e4m3", schedule = "pingpong", sparse = "A" })
+gemm("sparse, cluster, halves", 1100, 64, 512, { tile = { 256, 64 }, stages = 2, cluster = 2, sparse = "A", halves = true }, 4)
 
 -- One block of keys, so that dQ has the same sums in every order of the threads.
 local function attention_backward(name, queries, keys, opts)

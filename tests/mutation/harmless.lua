@@ -76,11 +76,16 @@ local rows = {
   { case = "^decode, pages of 4$", name = "fence_mbarrier_init", why = "The fence is for the copy engine. Here cp.async arrives, as the threads do." },
   { case = "^decode", name = "fence_proxy_async", why = "The simulator warns (WG-PROXY-02), and goes on: it has no order in which a copy "
     .. "overtakes a read that an mbarrier has made known." },
+  { kind = "swapped", name = "cp_async_bulk_tensor_2d", what = "after cp_async_bulk", why = "Copies are not ordered among each other." },
+  { kind = "swapped", name = "cp_async_bulk", what = "after cp_async_bulk", why = "Copies are not ordered among each other." },
+  { kind = "swapped", name = "cp_async_bulk", what = "after cp_async_bulk_tensor_2d", why = "Copies are not ordered among each other." },
   { kind = "swapped", name = "cp_async_bulk_tensor_store_2d", what = "after cp_async_bulk_tensor_store_2d", why = "Copies are not "
     .. "ordered among each other." },
   { name = "mbarrier_arrive", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The stage is given back later." },
   { name = "mbarrier_arrive", kind = "swapped", what = "after wgmma_wait_group", text = "pass = function", why = "The turn is passed "
     .. "later." },
+  { case = "^sparse, 8 bits", name = "mbarrier_arrive", kind = "swapped", what = "after mbarrier_wait", why = "The stage is given back "
+    .. "later; the other consumer's turn, which is waited for, needs none of it." },
   { case = "^epilogue$", name = "mbarrier_arrive", kind = "swapped", what = "after mbarrier_wait", why = "The stage is given back "
     .. "later; C, which is waited for, needs none." },
   { name = "cp_async_bulk_wait_group", kind = "swapped", what = "after begin_if", text = "guard = leader", why = "The branch is the leader's." },
@@ -105,6 +110,13 @@ local rows = {
   -- --- calls that these kernels could do without ------------------------------------------------------------
   { case = "^gemm$", text = "k:wgmma_fence()", why = "The second of a loop's two: the accumulators are those of the wgmma before, "
     .. "of the same shape, and nothing else touches them (9.7.15.7.1)." },
+
+  { case = "^sparse", text = "k:wgmma_fence()", why = "The second of a round's two: as above, and its words of metadata are in registers "
+    .. "that no wgmma in flight reads." },
+  { case = "^sparse", name = "bar_warp_sync", why = "The second of a round's two: before the stage is given back comes that of the next round, "
+    .. "or the wait for the wgmma that takes the words of all lanes." },
+  { case = "^sparse", name = "fence_proxy_async", why = "WG-PROXY-02 warns of it, and does not refuse the kernel: what the copy overwrites "
+    .. "has been read." },
 
   { case = "^attention$", text = "self.empty", why = "The stage of the queries is filled once: nobody waits for it to be empty." },
   { case = "^attention$", name = "fence_mbarrier_init", why = "The first of two: the second one, of the other ring, orders both." },

@@ -147,7 +147,7 @@ def _literal(value: Any) -> str:
 
 def gemm(**options: Any) -> Launcher:
     """wg.gemm with these options (dtype, d, a_major, b_major, problem, tile, schedule, epilogue, ...): call the result
-    with A, B, D and what the epilogue takes (alpha, beta, C, bias). A is M x K, B has rows of K (b_major = "K", the
+    with A, B, D and what the epilogue takes (alpha, beta, C, bias; metadata of a sparse A). A is M x K, B has rows of K (b_major = "K", the
     default: N x K, as the weights of torch.nn.Linear), D is M x N::
 
         gemm = wgrun.gemm(dtype="bf16", problem=(M, N, K), epilogue={"bias": "column", "activation": "gelu"})
