@@ -52,17 +52,19 @@ return function(wg, internal)
     }
   end
 
-  -- The address of 16-byte unit `unit` + `ahead` of a line whose number modulo 8 is `line8`, under the 128- or 64-byte
-  -- swizzle, and the offset that is added to it: without a swizzle all units of a line share the address of the first.
-  local function unit_address(panel, line, unit, line8, ahead, shared)
-    if panel.plain then return shared or line + (unit << 4), ahead << 4 end
-    return line + (((ahead == 0 and unit or unit + ahead) ~ (panel.line_bytes == 128 and line8 or line8 >> 1)) << 4), 0
+  -- The address of 16-byte unit `unit` of a line whose number modulo 8 is `line8`, under the 128- or 64-byte swizzle.
+  local function unit_address(panel, line, unit, line8)
+    return line + ((unit ~ (panel.line_bytes == 128 and line8 or line8 >> 1)) << 4)
   end
 
-  -- The addresses and offsets of the units `unit` + 0, step, 2 * step, ... of a line, by index from 0.
-  local function unit_addresses(panel, line, unit, line8, count, step)
+  -- The addresses and offsets of `count` units of a line, `step` apart, by index from 0; place(i) returns unit and line8 as
+  -- above. Without a swizzle all share the address of the first.
+  local function unit_addresses(panel, line, count, step, place)
     local at, ahead = {}, {}
-    for i = 0, count - 1 do at[i], ahead[i] = unit_address(panel, line, unit, line8, step * i, at[0]) end
+    for i = 0, count - 1 do
+      at[i] = not panel.plain and unit_address(panel, line, place(i)) or at[0] or line + (place(0) << 4)
+      ahead[i] = panel.plain and step * i << 4 or 0
+    end
     return at, ahead
   end
 
@@ -74,7 +76,7 @@ return function(wg, internal)
   local function pieces_16bit(panel, base, lane, warp)
     local line = base + ((warp << 4) + (lane & 15)) * panel.line_bytes
     local pairs_of_blocks = panel.columns // 16
-    local at, ahead = unit_addresses(panel, line, lane >> 4, lane & 7, pairs_of_blocks, 2)
+    local at, ahead = unit_addresses(panel, line, pairs_of_blocks, 2, function(i) return (lane >> 4) + 2 * i, lane & 7 end)
     return function(first, offset)
       local pieces = {}
       for b = 0, pairs_of_blocks - 1 do
@@ -89,7 +91,7 @@ return function(wg, internal)
   local function pieces_transposed(panel, base, lane, warp)
     local in_pair = lane >> 3
     local line = base + ((lane & 7) + ((in_pair >> 1) << 3)) * panel.line_bytes
-    local at = unit_address(panel, line, (warp << 1) + (in_pair & 1), lane & 7, 0)
+    local at = unit_address(panel, line, (warp << 1) + (in_pair & 1), lane & 7)
     return function(_, offset)
       local pieces = {}
       for pair = 0, panel.lines // 16 - 1 do
@@ -104,7 +106,7 @@ return function(wg, internal)
   local function pieces_32bit(panel, base, lane, warp)
     local row, blocks = lane >> 2, panel.columns // 8
     local line = base + ((warp << 4) + row) * panel.line_bytes + ((lane & 1) << 3)
-    local at, ahead = unit_addresses(panel, line, (lane & 3) >> 1, row, blocks, 2)
+    local at, ahead = unit_addresses(panel, line, blocks, 2, function(i) return ((lane & 3) >> 1) + 2 * i, row end)
     return function(first, offset)
       local pieces = {}
       for g = 0, blocks - 1 do
@@ -121,7 +123,7 @@ return function(wg, internal)
   local function pieces_8bit(panel, base, lane, warp)
     local row, blocks = lane >> 2, panel.columns // 8
     local line = base + ((warp << 4) + row) * panel.line_bytes + ((lane & 3) << 1)
-    local at, ahead = unit_addresses(panel, line, 0, row, blocks // 2, 1)
+    local at, ahead = unit_addresses(panel, line, blocks // 2, 1, function(i) return i, row end)
     return function(first, offset)
       local pieces = {}
       for g = 0, blocks - 1 do

@@ -184,22 +184,22 @@ return function(wg, internal)
 
     local function sum_products(piece)
       turns.take()
-      -- One stage; `later` is false where it is the first of the piece.
-      local function block_of_k(mine_of, later, set)
+      -- One stage, of the round that begins at first_k.
+      local function block_of_k(mine_of, first_k, set)
         ring:wait(cursor)
         local indices = mine_of.metadata and mine_of.metadata(set, cursor.stage)
         k:wgmma_fence()
+        local later = set == 1 and first_k:gt(piece.from) or nil -- nil: certainly not the first of the piece
         local a, b = operands(cursor.stage, mine_of)
-        multiply(k, p, mine_of.blocks, acc, a, b, later, indices)
+        multiply(k, p, mine_of.blocks, acc, a, b, later or 1, indices)
         k:wgmma_wait_group(1) -- the previous block is complete: its stage is free
-        ring:release(previous, { lane = lane, cluster = p.cluster, guard = later ~= 1 and later or nil })
+        ring:release(previous, { lane = lane, cluster = p.cluster, guard = later })
         k:mov(previous.stage, cursor.stage)
         ring:advance(cursor)
       end
       local function whole_k(mine_of)
         k:loop({ from = piece.from, to = piece.to, step = p.round_k }, function(first_k)
-          block_of_k(mine_of, first_k:gt(piece.from), 1)
-          for set = 2, p.round_k // p.block_k do block_of_k(mine_of, 1, set) end
+          for set = 1, p.round_k // p.block_k do block_of_k(mine_of, first_k, set) end
         end)
       end
       if piece.half then
