@@ -82,7 +82,8 @@ return function(wg, internal)
     end
 
     local of_mine = mine << 13 -- 64 lines of 128 bytes
-    local keys, values = view(buffers.k, p.k, of_mine), view(buffers.v, p.k, of_mine)
+    local keys = p.in_registers and {} or view(buffers.k, p.k, of_mine)
+    local values = p.in_registers and {} or view(buffers.v, p.k, of_mine)
     local q, gradient = view(buffers.q, p.q), view(buffers.gradient, p.q)
     local q_columns, gradient_columns = view(buffers.q, p.q_columns), view(buffers.gradient, p.q_columns)
     local ds = view(buffers.ds, p.ds, not p.transposed and of_mine or nil)
@@ -293,8 +294,7 @@ return function(wg, internal)
     end)
     k:wgmma_wait_group(0)
 
-    -- dV and dK take the places of V and K, which nobody reads any more.
-    k:bar_sync(1, everyone)
+    k:bar_sync(1, everyone) -- before dV and dK take the places of V and K
     local place, bytes = internal.attention_place(p), p.panel.count * p.panel.bytes
     local function store(result, map, buffer, factor)
       local write = k:epilogue {

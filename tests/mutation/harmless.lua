@@ -127,6 +127,40 @@ local rows = {
   { case = "^attention$", name = "bar_sync", text = "local function sync", why = "The first of two: there are no copies from the "
     .. "panels yet that it would wait for." },
 
+  -- wg.attention_backward: the producer acquires a stage of Q before one of dO, and Q's is given back after everything that read dO.
+  { case = "^backward", text = "self.empty", name = "mbarrier_init", why = "The one of K and V, which come once: nobody waits for it." },
+  { case = "^backward", name = "fence_mbarrier_init", why = "One of three, one for each ring: the last one orders all." },
+  { case = "^backward", name = "setmaxnreg_inc", kind = "swapped", what = "after mbarrier_wait", why = "The wait needs few registers." },
+  { case = "^backward", name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk_tensor_4d", why = "The arrival "
+    .. "itself keeps the phase open (9.7.13.15.5)." },
+  { case = "^backward", name = "cp_async_bulk_tensor_4d", kind = "swapped", what = "after cp_async_bulk", why = "Copies are not ordered among each other." },
+  { case = "^backward", name = "cp_async_bulk_tensor_store_4d", kind = "swapped", what = "after cp_async_bulk_tensor_store_4d", why = "As above." },
+  { case = "^backward", name = "cp_async_bulk_tensor_4d", kind = "swapped", what = "after mbarrier_wait", why = "The copy is issued "
+    .. "when another stage is free, which does not wait for it." },
+  { case = "^backward", name = "mbarrier_wait", kind = "swapped", what = "after mbarrier_arrive_expect_tx", why = "The stage of Q that was "
+    .. "acquired before tells that the last phase of this stage of dO is over." },
+  { case = "^backward", name = "mbarrier_wait", kind = "swapped", what = "after begin_loop", why = "K and V have come for good." },
+  { case = "^backward", text = "k:wgmma_fence()", why = "Registers that dP or the next scores overwrite are read before "
+    .. "the fence of another product, which stands between. The assembler wants one for each (C7519)." },
+  { case = "^backward", name = "wgmma_commit_group", kind = "swapped", why = "No wait stands between, or one for a group that the wgmma joins." },
+  { case = "^backward", name = "wgmma_mma_async", kind = "swapped", what = "after wgmma_commit_group", why = "It joins the next group, "
+    .. "which is waited for as well before its registers or operands are used." },
+  { case = "^backward", name = "wgmma_wait_group", kind = "swapped", what = "after ld_shared_v2_f32", why = "The load is one of delta." },
+  { case = "^backward", name = "wgmma_wait_group", kind = "swapped", what = "after mbarrier_arrive", why = "The stage is one of dO: see above." },
+  { case = "^backward", name = "wgmma_wait_group", kind = "swapped", what = "after bar_sync", text = "k:wgmma_wait_group(0)", why = "What is "
+    .. "waited for is dK, which reads neither K nor V." },
+  { case = "^backward", name = "mbarrier_arrive", kind = "swapped", text = "guard = arrives", why = "The stage is given back later." },
+  { case = "^backward", name = "fence_proxy_async", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The wait is for another buffer." },
+  { case = "^backward, causal$", name = "bar_sync", text = "k:bar_sync(1, everyone) -- before", why = "Transposed, a consumer reads the panel of K for "
+    .. "dQ that it then writes dK to." },
+  { case = "^backward", name = "bar_sync", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The wait is for the copy of dQ's share." },
+  -- k:epilogue
+  { case = "^backward", text = "self:cp_async_bulk_wait_group(0, { read = true, guard = leader })", why = "The first store finds its panels "
+    .. "free, and each buffer has one." },
+  { case = "^backward", text = "local function sync()", why = "The first of two: as above." },
+  { case = "^backward", name = "cp_async_bulk_commit_group", kind = "deleted commit", why = "The copies of dV then belong to the group of dK's." },
+  { case = "^backward", name = "cp_async_bulk_tensor_store_4d", kind = "swapped", what = "after cp_async_bulk_commit_group", why = "As above." },
+
   { case = "^sparse_gemm", text = "k:bar_sync(0) -- before", why = "One warpgroup alone reads the tiles, and a warp that has waited "
     .. "has waited for the wgmma of all four (docs/silicon.md)." },
   { case = "^sparse_gemm", name = "wgmma_wait_group", kind = "swapped", what = "after bar_sync", why = "As above: the barrier orders nothing." },
