@@ -11,6 +11,10 @@ namespace wgrun::isa {
 /// Returns the records. all() does not list them, and find() does not find them.
 std::span<const Instruction> foreign_family();
 
+/// What the simulator does not run, and the checker knows nevertheless: what such instructions access, order
+/// and copy.
+std::span<const Instruction> unsimulated_family();
+
 /// The conversions that compilers print and the record `cvt` does not have.
 const Instruction& general_conversion();
 

@@ -192,12 +192,24 @@ bool is_special(std::string_view name) {
 
 }  // namespace
 
+/// Returns whether the call is of a function that CUDA provides to every kernel, which synchronises nothing.
+bool Lowering::calls_library(const Statement& statement) const {
+    constexpr std::array<std::string_view, 4> library{"vprintf", "__assertfail", "malloc", "free"};
+    for (std::uint32_t at = statement.operands; at != nothing; at = module_.nodes[at].next)
+        if (module_.nodes[at].kind == Node::Kind::name)
+            return std::ranges::find(library, module_.at(module_.nodes[at].text)) != library.end();
+    return false;
+}
+
 /// An instruction without a record. What it writes comes first, unless it writes nothing.
 void Lowering::unread(const Statement& statement, Step& step) {
     const std::string opcode = module_.opcode(statement);
-    ++out_.opaque;
-    out_.unread[opcode].push_back(module_.line(statement.text.offset));
-    out_.unknown.calls |= opcode.starts_with("call");
+    const bool calls = opcode.starts_with("call"), known = calls && calls_library(statement);
+    if (!known) {
+        ++out_.opaque;
+        out_.unread[opcode].push_back(module_.line(statement.text.offset));
+    }
+    out_.unknown.calls |= calls && !known;
     out_.unknown.indirect |= opcode.starts_with("brx");
     std::vector<Reg> written, read;
     bool address = false;
@@ -207,7 +219,7 @@ void Lowering::unread(const Statement& statement, Step& step) {
         address |= node.kind == Node::Kind::address;
         registers(node, first && !writes_nothing(opcode) ? written : read);
     }
-    step.op = &isa::opaque(reach_of(opcode, address));
+    step.op = &isa::opaque(known ? isa::Reach::memory : reach_of(opcode, address));
     step.operands = {Operand::of(std::move(written)), Operand::of(std::move(read))};
 }
 

@@ -1,6 +1,7 @@
 // How the body of an entry becomes a program: the state that its parts share.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -36,6 +37,7 @@ class Lowering final : private Rewriting, private Names {
     bool counts_registers(const Step& step);
     void jump(const Statement& statement, Reg guard);
     void leave(const Statement& statement, Reg guard);
+    bool calls_library(const Statement& statement) const;
     void unread(const Statement& statement, Step& step);
     void registers(const Node& node, std::vector<Reg>& out);
     Frame frame_of(const Function& function);
@@ -48,11 +50,13 @@ class Lowering final : private Rewriting, private Names {
     Reg constant(std::int64_t bits, Type type) override;
     Reg converted(Reg reg, Type type) override;
     Reg special(int sreg) override;
+    Reg placed(const Operand& place, Type type) override;
     Reg unused(Type type) override { return reg(type); }
     Reg condition_code() override;
     Operand shared(const Symbol& symbol, std::int64_t offset) const;
     int variable(std::uint32_t index);
     void declare(const Statement& statement);
+    void declare_components(const Variable& variable);
     /// Makes what the step at hand needs before it.
     void prepare(const Step& step);
 
@@ -73,15 +77,16 @@ class Lowering final : private Rewriting, private Names {
 
     /// What the step at hand may need: a register, and how it gets its value.
     struct Made {
-        enum class How : std::uint8_t { constant, conversion, address, special } how;
+        enum class How : std::uint8_t { constant, conversion, address, special, place } how;
         Reg reg;
         std::int64_t bits = 0;  ///< of a constant; bytes that are added to an address; the special register
         Reg from{};             ///< of a conversion
-        int parameter = -1;     ///< of an address: that of its variable
+        int parameter = -1;  ///< of an address: that of its variable; of a place: the buffer, or local memory
     };
     std::vector<Made> made_;
     std::map<std::uint32_t, int> variables_;  ///< by place in the module: their parameters
     Reg condition_code_{};
+    std::deque<std::string> components_;  ///< names of the registers of vectors
 
     std::string_view file_;
     bool given_registers_ = false;  ///< .maxnreg

@@ -58,6 +58,15 @@ Reg Lowering::converted(Reg from, Type type) {
     return made_.back().reg;
 }
 
+Reg Lowering::placed(const Operand& place, Type type) {
+    made_.push_back({Made::How::place,
+                     reg(type),
+                     place.kind == Operand::Kind::imm ? place.imm : place.offset,
+                     {},
+                     place.kind == Operand::Kind::imm ? -1 : place.index});
+    return made_.back().reg;
+}
+
 Reg Lowering::special(int sreg) {
     const isa::Instruction& op = *isa::find("special");
     for (const Type type : {Type::u32, Type::u64}) try {
@@ -86,6 +95,11 @@ void Lowering::prepare(const Step& step) {
         const Type type = type_of(one.reg);
         if (one.how == Made::How::constant) {
             add(made(*isa::find("mov"), Form().set(Field::type, type), {to, Operand::immediate(one.bits)},
+                     step.where));
+        } else if (one.how == Made::How::place) {
+            const bool local = one.parameter < 0;
+            add(made(*isa::find(local ? "local.address" : "mov"), Form().set(Field::type, type),
+                     {to, local ? Operand::immediate(one.bits) : Operand::shared(one.parameter, one.bits)},
                      step.where));
         } else if (one.how == Made::How::special) {
             const Form form = Form().set(Field::sreg, static_cast<int>(one.bits)).set(Field::type, type);
@@ -116,19 +130,35 @@ Operand Lowering::shared(const Symbol& symbol, std::int64_t offset) const {
     return Operand::shared(symbol.index, offset);
 }
 
+/// The registers of .reg .v2 .f32 pair: pair.x and pair.y.
+void Lowering::declare_components(const Variable& variable) {
+    const int count = module_.at(variable.vector)[2] - '0';
+    Symbol symbol;
+    symbol.type = declared_type(module_, variable);
+    symbol.kind =
+        isa::register_type(symbol.type) == Type::none ? Symbol::Kind::other : Symbol::Kind::registers;
+    for (const std::string_view names : {"xyzw", "rgba"})
+        for (int i = 0; i < std::min(count, 4); ++i) {
+            components_.push_back(std::string(module_.at(variable.name)) + '.' +
+                                  names[static_cast<std::size_t>(i)]);
+            symbols_.declare(components_.back(), symbol);
+        }
+}
+
 void Lowering::declare(const Statement& statement) {
     for (std::uint32_t i = 0; i < statement.count; ++i) {
         const Variable& variable = module_.variables[statement.index + i];
         const std::string_view space = module_.at(variable.space);
         if (space == ".shared") continue;  // they are in the head
         Symbol symbol;
-        if (space == ".reg") {
+        if (space == ".reg" && variable.vector) {
+            declare_components(variable);
+        } else if (space == ".reg") {
             symbol.kind = Symbol::Kind::registers;
             symbol.type = declared_type(module_, variable);
             symbol.counted = variable.counted;
             symbol.count = variable.count;
-            if (isa::register_type(symbol.type) == Type::none || variable.vector)
-                symbol.kind = Symbol::Kind::other;
+            if (isa::register_type(symbol.type) == Type::none) symbol.kind = Symbol::Kind::other;
         }
         // What is passed to a function is where the thread alone can reach it.
         const std::int64_t bytes = bytes_of(module_, variable);
@@ -136,7 +166,7 @@ void Lowering::declare(const Statement& statement) {
             symbol.kind = space == ".local" ? Symbol::Kind::local : Symbol::Kind::argument;
             symbol.offset = local(
                 bytes,
-                std::max<std::int64_t>(variable.align, isa::bits(declared_type(module_, variable)) / 8));
+                std::max<std::int64_t>({variable.align, isa::bits(declared_type(module_, variable)) / 8, 1}));
         }
         symbols_.declare(module_.at(variable.name), symbol);
     }

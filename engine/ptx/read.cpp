@@ -296,6 +296,18 @@ class Binder {
         return reg ? std::optional(Operand::of(reg)) : std::nullopt;
     }
 
+    /// The address of a variable, where the record takes a register or another kind of address.
+    std::optional<Operand> placed(const OperandRule& rule, const Operand& place) {
+        if (!loose_ || rule.access != isa::Access::in || rule.type == nullptr) return {};
+        const Type wanted = isa::register_type(rule.type(form_));
+        if (wanted != Type::u32 && wanted != Type::u64 && wanted != Type::b32 && wanted != Type::b64)
+            return {};
+        if (place.kind == Operand::Kind::imm && isa::bits(wanted) != 64) return {};
+        if (!(rule.kinds & (OperandRule::reg | OperandRule::address))) return {};
+        const isa::Reg reg = names_.placed(place, wanted);
+        return rule.kinds & OperandRule::address ? Operand::address(reg, 0) : Operand::of(reg);
+    }
+
     std::optional<Operand> named(const OperandRule& rule, const Node& node) {
         Operand found = names_.find(module_.at(node.text), node.value);
         if (node.negated && found.kind != Operand::Kind::reg) return {};
@@ -318,7 +330,8 @@ class Binder {
                     return address;
                 }
                 if (rule.kinds & OperandRule::shared) return found;
-                return {};
+                return placed(rule, found);
+            case Operand::Kind::imm: return placed(rule, found);
             case Operand::Kind::address:
                 if (rule.kinds & OperandRule::address) return found;
                 if (rule.kinds & OperandRule::reg) return Operand::of(found.reg);

@@ -29,6 +29,9 @@ class Names {
     /// Returns a register that holds the special register, a value of Field::sreg, before the instruction;
     /// none: no record reads it alone.
     virtual isa::Reg special(int sreg) = 0;
+    /// Returns a register that holds the address of a variable in shared or local memory, as find() returns
+    /// it, before the instruction.
+    virtual isa::Reg placed(const isa::Operand& place, isa::Type type) = 0;
     /// Returns a register that nothing reads, in place of _.
     virtual isa::Reg unused(isa::Type type) = 0;
     /// Returns the predicate that stands for the condition code (PTX ISA 9.7.2).

@@ -41,6 +41,7 @@ constexpr std::array equivalents{
     // Weak accesses are the default (9.7.9.8, 9.7.9.11).
     Equivalent{"ld.weak", ".weak", ""},
     Equivalent{"st.weak", ".weak", ""},
+    Equivalent{"multimem.", ".weak", ""},
     Equivalent{"ld.volatile.global.relaxed.sys", ".volatile.global.relaxed.sys", ".volatile.global"},
     // A CTA's own shared memory is a part of its cluster's (9.7.9.27.5.2); .tile is the default mode.
     Equivalent{"cp.async.bulk.tensor", ".shared::cta.global", ".shared::cluster.global"},

@@ -1,0 +1,379 @@
+// Instructions that no script can call and that the simulator does not run. Their effects are known, so that
+// texts with them are checked.
+#include "isa/effects.hpp"
+#include "isa/families.hpp"
+#include "isa/foreign.hpp"
+#include "isa/machine.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+using enum Type;
+using Rule = OperandRule;
+using Direction = BulkCopy::Direction;
+
+struct Text {
+    std::string_view name, summary, section, ptx;
+};
+
+Instruction record(const Text& text, std::vector<Row> rows, std::vector<OperandRule> operands,
+                   void (*effects)(const Step&, Effects&) = nullptr) {
+    Instruction op;
+    op.name = text.name;
+    op.summary = text.summary;
+    op.section = text.section;
+    op.ptx = text.ptx;
+    op.rows = std::move(rows);
+    op.operands = std::move(operands);
+    op.effects = effects;
+    op.value = [](const Step&, const ValueOf&) { return Value{}; };
+    op.run = [](const Step&, Machine&) { throw Unknown{}; };
+    return op;
+}
+
+std::vector<Row> always() { return {{{}, {8, 0}}}; }
+OperandRule global_address(std::string_view name) {
+    return {name, Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}};
+}
+OperandRule number(std::string_view name) {
+    return {name, Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, {}};
+}
+template <int count>
+int registers(const Form&) {
+    return count;
+}
+template <Type type, int count>
+OperandRule list(std::string_view name, Access access = Access::in) {
+    return {name, access, Rule::list, fixed<type>, registers<count>, false, {}, {}};
+}
+
+// --- tensor maps (PTX ISA 9.7.9.26) --------------------------------------------------------------------
+
+constexpr int map_bytes = 128;
+
+Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)); }
+Type place_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
+OperandRule map_place() { return {"a", Access::in, Rule::address, place_type, nullptr, false, {}, {}}; }
+
+void writes_map(const Step& s, Effects& e) { e.memory({space(s.form), true, &s.operands[0], map_bytes}); }
+
+void add_tensor_maps(std::vector<Instruction>& out) {
+    const auto add = [&](std::string_view ptx, Type type, bool has_dimension) {
+        std::vector<OperandRule> operands{map_place()};
+        if (has_dimension) operands.push_back(number("dimension"));
+        operands.push_back(in("value"));
+        out.push_back(
+            record({"tensormap.replace", "replaces a field of a tensor map in memory", "9.7.9.26.1", ptx},
+                   {{{spelled_as(Field::space, {"shared::cta", "global"}), types({type})}, {8, 3}}},
+                   std::move(operands), writes_map));
+    };
+    add("tensormap.replace.tile.global_address{.space}.b1024{.type} [{%a}], {%value}", b64, false);
+    add("tensormap.replace.tile.rank{.space}.b1024{.type} [{%a}], {%value}", b32, false);
+    add("tensormap.replace.tile.box_dim{.space}.b1024{.type} [{%a}], {%dimension}, {%value}", b32, true);
+    add("tensormap.replace.tile.global_dim{.space}.b1024{.type} [{%a}], {%dimension}, {%value}", b32, true);
+    add("tensormap.replace.tile.global_stride{.space}.b1024{.type} [{%a}], {%dimension}, {%value}", b64,
+        true);
+    add("tensormap.replace.tile.element_stride{.space}.b1024{.type} [{%a}], {%dimension}, {%value}", b32,
+        true);
+    for (const std::string_view ptx :
+         {"tensormap.replace.tile.elemtype{.space}.b1024{.type} [{%a}], {%value}",
+          "tensormap.replace.tile.interleave_layout{.space}.b1024{.type} [{%a}], {%value}",
+          "tensormap.replace.tile.swizzle_mode{.space}.b1024{.type} [{%a}], {%value}",
+          "tensormap.replace.tile.swizzle_atomicity{.space}.b1024{.type} [{%a}], {%value}",
+          "tensormap.replace.tile.fill_mode{.space}.b1024{.type} [{%a}], {%value}"})
+        add(ptx, b32, false);
+    Instruction publish = record(
+        {"tensormap.cp_fenceproxy",
+         "copies a tensor map from shared to global memory, and makes it known to the tensormap proxy",
+         "9.7.13.4",
+         "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic{.sem}.sync.aligned [{%to}], "
+         "[{%from}], "
+         "{%bytes}"},
+        {{{in_all_scopes({"release"})}, {8, 3}}},
+        {global_address("to"), shared_address("from"), number("bytes")}, [](const Step& s, Effects& e) {
+            e.memory({Space::shared, false, &s.operands[1], map_bytes});
+            e.memory({Space::global, true, &s.operands[0], map_bytes});
+            e.fence();
+        });
+    publish.taken_by = Participants::warp;
+    out.push_back(std::move(publish));
+}
+
+// --- im2col (PTX ISA 5.5.4) ----------------------------------------------------------------------------
+
+int dims(const Form& form) { return form.get(Field::dim); }
+int offsets(const Form& form) { return form.get(Field::dim) - 2; }
+
+OperandRule tensor_map() { return {"map", Access::in, Rule::reg, fixed<u64>, nullptr, false, {}, {}}; }
+OperandRule coordinates() { return {"coordinates", Access::in, Rule::list, fixed<s32>, dims, false, {}, {}}; }
+OperandRule offset_list() { return {"offsets", Access::in, Rule::list, fixed<u16>, offsets, false, {}, {}}; }
+OperandRule mask() {
+    return {"mask", Access::in, Rule::reg | Rule::imm, fixed<u16>,      nullptr,
+            true,   0,          Range{0, 0xFFFF},      Field::multicast};
+}
+std::vector<Row> im2col_rows(bool cast) {
+    Row out{{Choice{Field::dim, {{3, 5}}, {}}, cache_hint()}, {8, 0}};
+    if (cast) out.choices.push_back(flag(Field::multicast));
+    return {std::move(out)};
+}
+
+void add_im2col(std::vector<Instruction>& out) {
+    out.push_back(record(
+        {"cp.async.bulk.tensor.im2col", "copies the pixels of a convolution to shared memory", "9.7.9.25.5.2",
+         "cp.async.bulk.tensor{.dim}.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast}"
+         "{.cache} [{%d}], [{%map}, {%coordinates}], [{%mbarrier}], {%offsets}{,%mask}{,%policy}"},
+        im2col_rows(true),
+        {shared_address("d"), tensor_map(), coordinates(), shared_address("mbarrier"), offset_list(), mask(),
+         cache_policy()},
+        [](const Step& s, Effects& e) {
+            e.bulk_copy({Direction::to_shared, &s.operands[0], nullptr, &s.operands[1]});
+            e.counted(s.operands[3]);
+        }));
+    const auto stores = [](const Step& s, Effects& e) {
+        e.bulk_copy({Direction::to_global, nullptr, &s.operands[2], &s.operands[0]});
+    };
+    out.push_back(record(
+        {"cp.async.bulk.tensor.store.im2col", "copies pixels from shared memory to a tensor", "9.7.9.25.5.2",
+         "cp.async.bulk.tensor{.dim}.global.shared::cta.im2col_no_offs.bulk_group{.cache} [{%map}, "
+         "{%coordinates}], [{%a}]{,%policy}"},
+        im2col_rows(false), {tensor_map(), coordinates(), shared_address("a"), cache_policy()}, stores));
+    Instruction reduce = record(
+        {"cp.reduce.async.bulk.tensor.im2col", "reduces pixels of shared memory into a tensor",
+         "9.7.9.25.5.3",
+         "cp.reduce.async.bulk.tensor{.dim}.global.shared::cta{.op}.im2col_no_offs.bulk_group{.cache} "
+         "[{%map}, {%coordinates}], [{%a}]{,%policy}"},
+        im2col_rows(false), {tensor_map(), coordinates(), shared_address("a"), cache_policy()}, stores);
+    reduce.rows.front().choices.push_back(
+        reductions({"add", "min", "max", "inc", "dec", "and", "or", "xor"}));
+    out.push_back(std::move(reduce));
+    out.push_back(
+        record({"cp.async.bulk.prefetch.tensor.im2col", "prefetches pixels into the L2 cache", "9.7.9.25.5.4",
+                "cp.async.bulk.prefetch.tensor{.dim}.L2.global.im2col{.cache} [{%map}, {%coordinates}], "
+                "{%offsets}{,%policy}"},
+               im2col_rows(false), {tensor_map(), coordinates(), offset_list(), cache_policy()},
+               [](const Step& s, Effects& e) {
+                   e.bulk_copy({Direction::prefetch, nullptr, nullptr, &s.operands[0]});
+               }));
+}
+
+// --- other copies --------------------------------------------------------------------------------------
+
+OperandRule copied_bytes() {
+    return {"size", Access::in, Rule::reg | Rule::imm,        fixed<u32>, nullptr,
+            false,  {},         Range{16, (1 << 20) - 16, 16}};
+}
+
+void add_reductions(std::vector<Instruction>& out) {
+    out.push_back(record(
+        {"cp.reduce.async.bulk.cluster", "reduces bytes into another CTA's shared memory", "9.7.9.25.4.2",
+         "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes{.op}{.type} [{%d}], "
+         "[{%a}], {%size}, [{%mbarrier}]"},
+        {{{reductions({"add"}), types({u32, s32, u64})}, {8, 0}},
+         {{reductions({"min", "max"}), types({u32, s32})}, {8, 0}},
+         {{reductions({"inc", "dec"}), types({u32})}, {8, 0}},
+         {{reductions({"and", "or", "xor"}), types({b32})}, {8, 0}}},
+        {shared_address("d"), shared_address("a"), copied_bytes(), shared_address("mbarrier")},
+        [](const Step& s, Effects& e) {
+            e.bulk_copy({Direction::to_cluster, &s.operands[0], &s.operands[1]});
+            e.counted(s.operands[3]);
+        }));
+    out.push_back(record(
+        {"cp.reduce.async.bulk.half", "reduces 16-bit floats of shared memory into global memory",
+         "9.7.9.25.4.2",
+         "cp.reduce.async.bulk.global.shared::cta.bulk_group{.cache}{.op}{.noftz}{.type} [{%d}], [{%a}], "
+         "{%size}{,%policy}"},
+        {{{reductions({"add"}), among(Field::noftz, {1}), types({f16, bf16}), cache_hint()}, {8, 0}},
+         {{reductions({"min", "max"}), types({f16, bf16}), cache_hint()}, {8, 0}}},
+        {global_address("d"), shared_address("a"), copied_bytes(), cache_policy()},
+        [](const Step& s, Effects& e) {
+            e.bulk_copy({Direction::to_global, nullptr, &s.operands[1], &s.operands[0]});
+        }));
+}
+
+// --- products of a warp (PTX ISA 9.7.14) ---------------------------------------------------------------
+
+void multiplies(const Step& s, Effects& e) {
+    e.multiply({&s.operands[0].list, &s.operands[1].list, &s.operands[2].list, &s.operands[3].list});
+}
+
+Instruction product(std::string_view ptx, std::vector<Row> rows, std::vector<OperandRule> operands) {
+    Instruction out =
+        record({"mma.sync.other", "a product of a warp in a shape that the simulator does not have",
+                "9.7.14.5", ptx},
+               std::move(rows), std::move(operands), multiplies);
+    out.taken_by = Participants::warp;
+    out.work = Work::products;
+    return out;
+}
+
+Type packed(Type type) { return is_float(type) ? f16x2 : b32; }
+Type a_type(const Form& form) { return packed(form.type(Field::a)); }
+Type b_type(const Form& form) { return packed(form.type(Field::b)); }
+Type d_type(const Form& form) { return form.type(Field::d) == f16 ? f16x2 : form.type(Field::d); }
+/// A sparse A has half of its K.
+int sparse_a(const Form& form) { return 16 * form.get(Field::k) * bits(form.type(Field::a)) / 2048; }
+int sparse_b(const Form& form) { return 8 * form.get(Field::k) * bits(form.type(Field::b)) / 1024; }
+int sparse_d(const Form& form) { return 16 * 8 * bits(form.type(Field::d)) / 1024; }
+
+OperandRule fragment(std::string_view name, Access access, Type (*type)(const Form&),
+                     int (*count)(const Form&)) {
+    return {name, access, Rule::list, type, count, false, {}, {}};
+}
+
+void add_products(std::vector<Instruction>& out) {
+    out.push_back(
+        product("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d}, {%a}, {%b}, {%c}", always(),
+                {list<f64, 2>("d", Access::out), list<f64, 1>("a"), list<f64, 1>("b"), list<f64, 2>("c")}));
+    out.push_back(
+        product("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%d}, {%a}, {%b}, {%c}", always(),
+                {list<f64, 4>("d", Access::out), list<f64, 2>("a"), list<f64, 1>("b"), list<f64, 4>("c")}));
+    out.push_back(
+        product("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%d}, {%a}, {%b}, {%c}", always(),
+                {list<f64, 4>("d", Access::out), list<f64, 4>("a"), list<f64, 2>("b"), list<f64, 4>("c")}));
+    out.push_back(
+        product("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%d}, {%a}, {%b}, {%c}", always(),
+                {list<f64, 4>("d", Access::out), list<f64, 8>("a"), list<f64, 4>("b"), list<f64, 4>("c")}));
+    out.push_back(
+        product("mma.sync.aligned.m8n8k16.row.col{.satfinite}.s32{.a}{.b}.s32 {%d}, {%a}, {%b}, {%c}",
+                {{{flag(Field::satfinite), types(Field::a, {s8, u8}), types(Field::b, {s8, u8})}, {8, 0}}},
+                {list<s32, 2>("d", Access::out), list<b32, 1>("a"), list<b32, 1>("b"), list<s32, 2>("c")}));
+    const auto row = [](const std::vector<Type>& d, const std::vector<Type>& a, std::initializer_list<int> k,
+                        std::vector<Choice> more = {}) {
+        Row out{{types(Field::d, d), types(Field::a, a), types(Field::b, a), among(Field::k, k)}, {8, 0}};
+        out.choices.insert(out.choices.end(), more.begin(), more.end());
+        return out;
+    };
+    const std::vector<Row> sparse{row({f16, f32}, {f16}, {16, 32}), row({f32}, {bf16}, {16, 32}),
+                                  row({f32}, {tf32}, {8, 16}), row({f32}, {e4m3, e5m2}, {64}),
+                                  row({s32}, {s8, u8}, {32, 64}, {flag(Field::satfinite)})};
+    const std::vector<OperandRule> operands{
+        fragment("d", Access::out, d_type, sparse_d), fragment("a", Access::in, a_type, sparse_a),
+        fragment("b", Access::in, b_type, sparse_b),  fragment("c", Access::in, d_type, sparse_d),
+        in("metadata", fixed<b32>, Rule::reg),        number("selector")};
+    for (const std::string_view ptx :
+         {"mma.sp.sync.aligned.m16n8k{k}.row.col{.satfinite}{.d}{.a}{.b}{.d} {%d}, {%a}, {%b}, {%c}, "
+          "{%metadata}, {%selector}",
+          "mma.sp::ordered_metadata.sync.aligned.m16n8k{k}.row.col{.satfinite}{.d}{.a}{.b}{.d} {%d}, {%a}, "
+          "{%b}, {%c}, {%metadata}, {%selector}"})
+        out.push_back(product(ptx, sparse, operands));
+}
+
+// --- memory of several GPUs (PTX ISA 9.7.9.12 to 14) ---------------------------------------------------
+
+int vec(const Form& form) { return form.get(Field::vec, 1); }
+int accessed(const Form& form) { return vec(form) * bits(form.type()) / 8; }
+Type in_register(const Form& form) { return register_type(form.type()); }
+OperandRule values(std::string_view name, Access access) {
+    return {name, access, Rule::reg | Rule::list, in_register, vec, false, {}, {}};
+}
+Choice orders(std::initializer_list<std::string_view> strong) { return optional(in_all_scopes(strong)); }
+
+std::vector<Row> multimem_rows(const Choice& order, bool combines) {
+    std::vector<Row> out;
+    const auto add = [&](const std::vector<Type>& type, std::initializer_list<int> sizes) {
+        Row row{{order, types(type),
+                 sizes.size() == 1 ? among(Field::vec, sizes, *sizes.begin()) : among(Field::vec, sizes)},
+                {8, 1}};
+        if (combines) row.choices.push_back(reductions({"add", "min", "max", "and", "or", "xor"}));
+        out.push_back(std::move(row));
+    };
+    add({u32, s32, u64, s64, b32, b64, f32, f64, f16x2, bf16x2}, {1});
+    add({f32, f16, bf16, f16x2, bf16x2}, {2, 4, 8});
+    return out;
+}
+
+void add_multimem(std::vector<Instruction>& out) {
+    out.push_back(record({"multimem.ld_reduce", "reduces the values of all GPUs at an address", "9.7.9.13",
+                          "multimem.ld_reduce{.sem}.global{.op}{.vec}{.type} {%d}, [{%a}]"},
+                         multimem_rows(orders({"relaxed", "acquire"}), true),
+                         {values("d", Access::out), global_address("a")}, [](const Step& s, Effects& e) {
+                             e.memory({Space::global, false, &s.operands[1], accessed(s.form)});
+                         }));
+    out.push_back(record({"multimem.ld_reduce.wide", "reduces with sums in binary32", "9.7.9.13",
+                          "multimem.ld_reduce{.sem}.global{.op}.acc::f32{.vec}{.type} {%d}, [{%a}]"},
+                         multimem_rows(orders({"relaxed", "acquire"}), true),
+                         {values("d", Access::out), global_address("a")}, [](const Step& s, Effects& e) {
+                             e.memory({Space::global, false, &s.operands[1], accessed(s.form)});
+                         }));
+    const auto writes = [](const Step& s, Effects& e) {
+        e.memory({Space::global, true, &s.operands[0], accessed(s.form)});
+    };
+    out.push_back(record({"multimem.st", "stores to an address on all GPUs", "9.7.9.13",
+                          "multimem.st{.sem}.global{.vec}{.type} [{%a}], {%b}"},
+                         multimem_rows(orders({"relaxed", "release"}), false),
+                         {global_address("a"), values("b", Access::in)}, writes));
+    Instruction reduce = record({"multimem.red", "reduces into an address on all GPUs", "9.7.9.13",
+                                 "multimem.red{.sem}.global{.op}{.vec}{.type} [{%a}], {%b}"},
+                                multimem_rows(orders({"relaxed", "release"}), true),
+                                {global_address("a"), values("b", Access::in)}, writes);
+    reduce.atomic = true;
+    out.push_back(std::move(reduce));
+}
+
+// --- what changes time alone, and small things ---------------------------------------------------------
+
+void add_others(std::vector<Instruction>& out) {
+    const auto waits = [](const Step&, Effects& e) { e.pause(); };
+    const auto fetches = [](const Step&, Effects& e) { e.prefetch(); };
+    out.push_back(record({"pmevent", "counts an event of a profiler", "9.7.19", "pmevent {%event}"}, always(),
+                         {number("event")}, waits));
+    out.push_back(record({"pmevent.mask", "counts events of a profiler", "9.7.19", "pmevent.mask {%events}"},
+                         always(), {number("events")}, waits));
+    out.push_back(record({"prefetch.param.tensormap", "prefetches a tensor map", "9.7.9.15",
+                          "prefetch.param.tensormap [{%map}]"},
+                         always(), {global_address("map")}, fetches));
+    out.push_back(record({"prefetch.const.tensormap", "prefetches a tensor map", "9.7.9.15",
+                          "prefetch.const.tensormap [{%map}]"},
+                         always(), {global_address("map")}, fetches));
+    out.push_back(
+        record({"prefetch.local", "prefetches local memory", "9.7.9.15", "prefetch.local{.level} [{%a}]"},
+               {{{spelled_as(Field::level, {"L1", "L2"})}, {7, 8}}}, {global_address("a")}, fetches));
+    // What is discarded has no value afterwards: to those who read it, it was written.
+    out.push_back(record({"discard.L2", "discards 128 bytes in the L2 cache", "9.7.9.17",
+                          "discard{.space}.L2 [{%a}], {%bytes}"},
+                         {{{optional(spelled_as(Field::space, {"global"}))}, {7, 8}}},
+                         {global_address("a"), number("bytes")}, [](const Step& s, Effects& e) {
+                             e.memory({Space::global, true, &s.operands[0], map_bytes});
+                         }));
+    for (const std::string_view ptx : {"testp.finite{.type} {%p}, {%a}", "testp.infinite{.type} {%p}, {%a}",
+                                       "testp.number{.type} {%p}, {%a}", "testp.notanumber{.type} {%p}, {%a}",
+                                       "testp.normal{.type} {%p}, {%a}", "testp.subnormal{.type} {%p}, {%a}"})
+        out.push_back(record({"testp", "tests a property of a float", "9.7.3.1", ptx},
+                             {{{types({f32, f64})}, {7, 8}}},
+                             {::wgrun::isa::out("p", fixed<pred>), in("a")}));
+    // The names of such types are no Type: they belong to the opcode.
+    for (const std::string_view ptx :
+         {"add.u16x2 {%d}, {%a}, {%b}", "add.s16x2 {%d}, {%a}, {%b}", "min.u16x2 {%d}, {%a}, {%b}",
+          "min.s16x2 {%d}, {%a}, {%b}", "max.u16x2 {%d}, {%a}, {%b}", "max.s16x2 {%d}, {%a}, {%b}",
+          "min.relu.s16x2 {%d}, {%a}, {%b}", "max.relu.s16x2 {%d}, {%a}, {%b}",
+          "min.relu.s32 {%d}, {%a}, {%b}", "max.relu.s32 {%d}, {%a}, {%b}"})
+        out.push_back(record({"packed.integers", "of integers of 16 bits, two in a register", "9.7.1", ptx},
+                             always(),
+                             {::wgrun::isa::out("d", fixed<b32>), in("a", fixed<b32>), in("b", fixed<b32>)}));
+    out.push_back(record(
+        {"mul24", "the product of numbers of 24 bits", "9.7.1.5", "mul24{.half}{.type} {%d}, {%a}, {%b}"},
+        {{{spelled_as(Field::half, {"lo", "hi"}), types({u32, s32})}, {7, 8}}},
+        {::wgrun::isa::out("d"), in("a"), in("b")}));
+    out.push_back(record({"mad24", "a product of numbers of 24 bits, and a sum", "9.7.1.6",
+                          "mad24{.half}{.type} {%d}, {%a}, {%b}, {%c}"},
+                         {{{spelled_as(Field::half, {"lo", "hi"}), types({u32, s32})}, {7, 8}}},
+                         {::wgrun::isa::out("d"), in("a"), in("b"), in("c")}));
+}
+
+}  // namespace
+
+std::span<const Instruction> unsimulated_family() {
+    static const std::vector<Instruction> all = [] {
+        std::vector<Instruction> out;
+        add_tensor_maps(out);
+        add_im2col(out);
+        add_reductions(out);
+        add_products(out);
+        add_multimem(out);
+        add_others(out);
+        return out;
+    }();
+    return all;
+}
+
+}  // namespace wgrun::isa
