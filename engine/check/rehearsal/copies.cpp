@@ -76,7 +76,8 @@ void Copies::bulk_copy(const isa::BulkCopy& copy) {
 /// Its mbarriers must be ones that the engine knows; when it lands is not known.
 void Copies::unknown_bytes(const isa::BulkCopy& copy) {
     const auto use = [&](std::uint64_t address) {
-        if (const std::optional<int> cta = peers_.find(address))
+        std::uint64_t within = address;  // its CTA, which find() cuts off
+        if (const std::optional<int> cta = peers_.find(within))
             mbarriers_.count(*cta, address, MbarrierUser::engine, copy.lane);
     };
     if (copy.known.mbarrier && copy.known.multicast) {
