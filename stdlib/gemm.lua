@@ -198,7 +198,7 @@ return function(wg, internal)
       args[#args + 1], args[#args + 2] = workspace_of(self, clusters, 2)
     elseif p.splits > 1 then
       if blocks < p.splits then
-        fail(("gemm: K is %d, %d blocks of %d: too few for %d splits"):format(K, blocks, p.block_k, p.splits))
+        fail(("gemm: K is %d, %d blocks of %d: too few for %d splits"):format(K, blocks, p.round_k, p.splits))
       end
       args[#args + 1], args[#args + 2] = workspace_of(self, rows * p.cluster * columns, p.splits)
     end

@@ -259,6 +259,9 @@ return function(wg, internal)
       notes.A, notes.B = "B of the product, for the kernel computes the transpose of D", "A of the product"
       notes.M, notes.N = "columns of D", "rows of D"
     end
+    if p.sparse then
+      notes.A, notes.metadata = "the values of A, M x K / 2", 'of wg.sparse.compress(A, "gemm"), as the values'
+    end
     if p.raster == "hilbert" then
       notes.order = ("for each tile of %d x %d its row << 16 | its column, in the order of the work (wg.hilbert)"):format(p.m * p.cluster, p.n)
     end

@@ -3,6 +3,7 @@ PYTHONPATH say where things are. Each result is compared with binary64; both are
 of some 15 ms after each other) and cool (4 launches after a pause). cuSPARSELt is the fastest of the algorithms of ALGORITHMS,
 or with --search of all. Ends with 77 where there is no PyTorch or no Hopper GPU, with 1 where a result is wrong."""
 
+import functools
 import statistics
 import sys
 import time
@@ -25,11 +26,11 @@ RESULT = {"bf16": "bf16", "f16": "f16", "e4m3": "bf16", "s8": "s8"}
 SHAPES = ((8192, 8192, 8192), (4096, 4096, 4096), (2048, 8192, 8192))
 VARIANTS = (
     {},
-    {"tile": [128, 256]},
-    {"tile": [256, 192]},
-    {"tile": [256, 192], "halves": True},
-    {"tile": [256, 176], "halves": True},
-    {"tile": [128, 256], "cluster": 2, "group": 8},
+    {"tile": (128, 256)},
+    {"tile": (256, 192)},
+    {"tile": (256, 192), "halves": True},
+    {"tile": (256, 176), "halves": True},
+    {"tile": (128, 256), "cluster": 2, "group": 8},
 )
 # Whether B has rows of N, whether the result is transposed, and the number of the algorithm: those that a search found.
 ALGORITHMS = {
@@ -45,13 +46,23 @@ def random(rows, columns, dtype):
     return torch.randn(rows, columns, device="cuda").to(TORCH[dtype])
 
 
+@functools.cache
+def script(text):
+    return wgrun.loads(text).only
+
+
+@functools.cache
+def product(dtype, result, problem, options):
+    return wgrun.gemm(sparse="A", dtype=dtype, d=result, problem=problem, **{k: list(v) if k == "tile" else v for k, v in options})
+
+
 class Problem:
     """Random operands; A is pruned and compressed on the device."""
 
     def __init__(self, M, N, K, dtype):
         self.shape, self.dtype = (M, N, K), dtype
         dense, self.B = random(M, K, dtype), random(N, K, dtype)
-        compressor = wgrun.loads(f'return require("wgrun").compressor {{ dtype = "{dtype}", prune = true }}').only
+        compressor = script(f'return require("wgrun").compressor {{ dtype = "{dtype}", prune = true }}')
         words = -(-K * dense.element_size() // 256) * (4 if dense.element_size() == 1 else 2)
         self.values = torch.empty(M, K // 2, device="cuda", dtype=TORCH[dtype])
         self.metadata = torch.empty(-(-M // 64), words, 128, device="cuda", dtype=torch.uint32)
@@ -63,7 +74,7 @@ class Problem:
         self.A = torch.where(mask, dense.float(), 0.0).to(TORCH[dtype])
 
     def ours(self, options, result):
-        gemm = wgrun.gemm(sparse="A", dtype=self.dtype, d=result, problem=self.shape, **options)
+        gemm = product(self.dtype, result, SHAPES[0] if "tile" in options else self.shape, tuple(options.items()))
         D = torch.zeros(self.shape[0], self.shape[1], device="cuda", dtype=TORCH[result])
         return lambda: gemm(self.values, self.B, D, metadata=self.metadata), D
 
