@@ -47,12 +47,14 @@ return function(internal)
     local thread, lane, threads = k:special "tid.x", warp.lane, 32 * p.warps
     local exchange, sums = k:address(buffers.exchange), k:address(buffers.sums)
     local function sync() k:bar_sync(1, { threads = threads }) end
-    local vectors = p.dim // 4 -- of four columns in a row
 
-    local function each_vector(body)
+    -- Calls body(row, four) for each row and four columns from `first` on; `four` counts fours from the row's first column.
+    local function each_vector(first, columns, body)
+      local vectors = columns // 4
       k:loop({ from = thread, to = p.rows * vectors, step = threads }, function(v)
         local row = k:div(v, vectors)
-        body(row, v - row * vectors)
+        local four = v - row * vectors
+        body(row, first == 0 and four or four + first // 4, four)
       end)
     end
 
@@ -71,15 +73,18 @@ return function(internal)
       k:st_global_f32(k:element(sizes.lse, line), logarithm, { guard = four:eq(0) })
     end
 
-    local function share_with_warps()
+    -- Shows the other warps the columns from `first` on, and at first the maxima and sums.
+    local function share_with_warps(first)
       for half = 0, p.halves - 1 do
         local own = rows[half]
         local inside = own.number:lt(p.rows)
         local line = warp.key_group * p.rows + own.number
-        k:st_shared_v2_f32(sums + (line << 3), { own.top(), own.whole_sum() }, { guard = inside & (lane & 3):eq(0) })
+        if first == 0 then
+          k:st_shared_v2_f32(sums + (line << 3), { own.top(), own.whole_sum() }, { guard = inside & (lane & 3):eq(0) })
+        end
         local to = exchange + (line * (p.pitch * 4) + ((lane & 3) << 3))
-        for eight = 0, p.dim // 8 - 1 do
-          local r = 4 * eight + 2 * half
+        for eight = 0, p.columns // 8 - 1 do
+          local r = first // 2 + 4 * eight + 2 * half
           k:st_shared_v2_f32(to, { acc[r], acc[r + 1] }, { offset = 32 * eight, guard = inside })
         end
       end
@@ -105,7 +110,6 @@ return function(internal)
     -- Whether this CTA is the last of a head's parts to come here; the counter is 0 again afterwards.
     local function is_last(at, parts)
       local counter, flag, leader = k:element(sizes.counters, at.batch * p.kv_heads + at.head), k:address(buffers.flag), thread:eq(0)
-      sync()
       k:if_(leader, function() k:st_shared_u32(flag, k:atom_global_add_u32(counter, 1, { sem = "acq_rel.gpu" })) end)
       sync()
       local last = k:ld_shared_u32(flag):eq(parts - 1)
@@ -135,20 +139,22 @@ return function(internal)
     end
 
     return function(at, count)
-      share_with_warps()
-      sync()
       local whole = at.block:eq(0) & count:eq(at.blocks)
       local own, parts, slot_of = work.slots(at)
-      each_vector(function(row, four)
-        local total = sum_of_warps(row, four)
-        k:if_(whole, function() store(at, row, four, total) end, function() keep(own, row, four, total) end)
-      end)
+      for first = 0, p.dim - 1, p.columns do
+        share_with_warps(first)
+        sync()
+        each_vector(first, p.columns, function(row, four, in_exchange)
+          local total = sum_of_warps(row, in_exchange)
+          k:if_(whole, function() store(at, row, four, total) end, function() keep(own, row, four, total) end)
+        end)
+        sync() -- the exchange is free, and what the CTA keeps has been written
+      end
       k:if_(~whole, function()
         k:if_(is_last(at, parts), function()
-          each_vector(function(row, four) store(at, row, four, sum_of_parts(parts, slot_of, row, four)) end)
+          each_vector(0, p.dim, function(row, four) store(at, row, four, sum_of_parts(parts, slot_of, row, four)) end)
         end)
       end)
-      sync() -- the exchange is free for the next piece
     end
   end
 end

@@ -6,6 +6,9 @@ return function(wg, internal)
   -- TMA copies boxes of fewer rows more slowly than threads copy the rows (docs/performance.md, decoding).
   local least_box = 8
 
+  -- Bytes of shared memory in which warps exchange their sums: more would take the place of a block of keys.
+  local most_exchanged = 20480
+
   local function greatest_divisor(a, b)
     while b ~= 0 do a, b = b, a % b end
     return a
@@ -48,8 +51,12 @@ return function(wg, internal)
 
   -- Shared memory: what the warps exchange at the end of a piece, and as many stages as fit beside it.
   local function choose_stages(p, stages)
-    p.pitch = p.dim + 8 -- f32 in a line of the exchange: eight more, so that four lines lie in different banks
-    p.exchange_bytes = p.key_groups * p.rows * p.pitch * 4
+    -- The f32 in a line of the exchange are eight more, so that four lines lie in different banks. Many rows are exchanged in several
+    -- rounds of columns.
+    local function exchange() return p.key_groups * p.rows * (p.columns + 8) * 4 end
+    p.columns = p.dim
+    while exchange() > most_exchanged and p.columns > 32 do p.columns = p.columns // 2 end
+    p.pitch, p.exchange_bytes = p.columns + 8, exchange()
     p.sums_bytes = p.key_groups * p.rows * 8
     p.tile_bytes = p.block * p.dim * 2
     local left = wg.target.cta_shared - p.exchange_bytes - p.sums_bytes - 2048
