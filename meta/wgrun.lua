@@ -43,6 +43,7 @@ function wg.attention(options) end
 ---@field heads? integer the heads of Q, O and their gradients
 ---@field kv_heads? integer the heads of K, V and their gradients; by default `heads`
 ---@field causal? boolean a query saw no key after its own place
+---@field window? integer as wg.attention had it: a query saw only keys nearer than this to its own place
 ---@field layout? string the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
 ---@field name? string the name of the kernel; the others are NAME_before and NAME_after
 

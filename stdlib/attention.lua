@@ -149,24 +149,27 @@ return function(wg, internal)
     return { grid = { math.min(tiles, internal.sms()) }, args = args, flops = not p.packed and self:flops(batches, queries, k.rows) or 0 }
   end
 
+  --- The pairs of a query and a key that it sees, of one head of one sequence.
+  function internal.attention_pairs(p, queries, keys)
+    if not p.causal and not p.window then return queries * keys end
+    local seen = 0
+    for i = 0, queries - 1 do
+      local own = i + keys - queries
+      local high = math.min(keys, own + (p.causal and 1 or p.window))
+      local low = p.window and math.max(0, own - p.window + 1) or 0
+      seen = seen + math.max(0, high - low)
+    end
+    return seen
+  end
+
   --- The floating-point operations of both products, counting only the keys that a query sees.
   --- @param batches integer
   --- @param queries integer  of each sequence
   --- @param keys integer  of each sequence
   --- @return number
   function attention:flops(batches, queries, keys)
-    local p, seen = self.plan, 0
-    if not p.causal and not p.window then
-      seen = queries * keys
-    else
-      for i = 0, queries - 1 do
-        local own = i + keys - queries
-        local high = math.min(keys, own + (p.causal and 1 or p.window))
-        local low = p.window and math.max(0, own - p.window + 1) or 0
-        seen = seen + math.max(0, high - low)
-      end
-    end
-    return 4.0 * batches * p.heads * p.dim * seen
+    local p = self.plan
+    return 4.0 * batches * p.heads * p.dim * internal.attention_pairs(p, queries, keys)
   end
 
   -- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.

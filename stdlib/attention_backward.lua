@@ -20,6 +20,7 @@ return function(wg, internal)
   --- @option heads integer = 1  the heads of Q, O and their gradients
   --- @option kv_heads integer?  the heads of K, V and their gradients; by default `heads`
   --- @option causal boolean = false  a query saw no key after its own place
+  --- @option window integer?  as wg.attention had it: a query saw only keys nearer than this to its own place
   --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
   --- @option name string = "attention_backward"  the name of the kernel; the others are NAME_before and NAME_after
   --- @return attention_backward
@@ -120,12 +121,8 @@ return function(wg, internal)
   --- @param keys integer  of each sequence
   --- @return number
   function backward:flops(batches, queries, keys)
-    local p, seen = self.plan, queries * keys
-    if p.causal then
-      local rows = math.min(queries, keys) -- that see a key: 1 + keys - rows, ..., keys of them
-      seen = rows * (keys - rows) + rows * (rows + 1) // 2
-    end
-    return 10.0 * batches * p.heads * p.dim * seen
+    local p = self.plan
+    return 10.0 * batches * p.heads * p.dim * internal.attention_pairs(p, queries, keys)
   end
 
   local tensors = { scale = true, lse = true }

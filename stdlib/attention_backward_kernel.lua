@@ -11,15 +11,24 @@
 return function(wg, internal)
   local function signed(k, x) return k:mov(x, { type = "s32" }) end
 
-  -- The CTA's block of keys, and the blocks of queries that see one of them. The last query's place is that of the last key.
+  -- The CTA's block of keys, and the blocks of queries that see one of them: from `first` to before `last`. The last
+  -- query's place is that of the last key. A key is seen by the queries from low(key) to before high(key); both grow with it.
   local function tile_of(k, p, sizes)
     local at = { head = k:special "ctaid.y", batch = k:special "ctaid.z" } -- head of K and V
     at.key = k:special "ctaid.x" * p.keys
     at.blocks = k:div(sizes.queries + (p.rows - 1), p.rows)
-    at.first = 0
+    at.first, at.last = 0, at.blocks
+    local ahead = signed(k, sizes.keys - sizes.queries)
+    local function block_of(query) return k:div(k:mov(k:max(query, 0), { type = "u32" }), p.rows) end
     if p.causal then
-      local query = k:max(signed(k, at.key - (sizes.keys - sizes.queries)), 0)
-      at.first = k:div(k:mov(query, { type = "u32" }), p.rows)
+      at.low = function(key) return key - ahead end
+    elseif p.window then
+      at.low = function(key) return key - ahead - (p.window - 1) end
+    end
+    if at.low then at.first = block_of(at.low(signed(k, at.key))) end
+    if p.window then
+      at.high = function(key) return key - ahead + p.window end
+      at.last = k:min(at.blocks, block_of(at.high(signed(k, at.key + (p.keys - 1))) + (p.rows - 1)))
     end
     return at
   end
@@ -27,7 +36,7 @@ return function(wg, internal)
   -- Calls body(block, head) for each block of queries that sees the tile, of each head that shares its K and V.
   local function each_block(k, p, at, body)
     local function of_head(head)
-      k:loop({ from = at.first, to = at.blocks }, function(block) body(block, head) end)
+      k:loop({ from = at.first, to = at.last }, function(block) body(block, head) end)
     end
     if p.group == 1 then return of_head(at.head) end
     k:loop(p.group, function(i) of_head(at.head * p.group + i) end)
@@ -150,22 +159,29 @@ return function(wg, internal)
 
   -- Sets scores of keys that their query does not see, and of keys after the last one, to -inf.
   local function masker(k, p, s, at, sizes, mine, lane)
-    local ahead = sizes.keys - sizes.queries
-    local first = {} -- the first query that sees the thread's key, counted from the thread's first query of block 0
+    local first_query = signed(k, (lane & 3) << 1)
+    local low, high = {}, {} -- of the thread's keys, counted from the thread's first query of block 0
     for half = 0, 1 do
       local key = at.key + (mine << 6) + ((k:special "tid.x" >> 5 & 3) << 4) + (lane >> 2) + 8 * half
-      first[half] = p.causal and signed(k, key - ahead - ((lane & 3) << 1)) or k:mov(-(1 << 30), { type = "s32" })
-      k:mov(first[half], 1 << 30, { guard = key:ge(sizes.keys) })
+      low[half] = at.low and at.low(signed(k, key)) - first_query or k:mov(-(1 << 30), { type = "s32" })
+      k:mov(low[half], 1 << 30, { guard = key:ge(sizes.keys) })
+      high[half] = at.high and at.high(signed(k, key)) - first_query
     end
     local over = (at.key + p.keys):gt(sizes.keys)
+    local low_of_last = at.low and at.low(signed(k, at.key + (p.keys - 1)))
+    local high_of_first = at.high and at.high(signed(k, at.key))
     return function(query)
-      local needed = over
-      if p.causal then needed = needed | signed(k, query + ahead):lt(signed(k, at.key + (p.keys - 1))) end
+      local from, needed = signed(k, query), over
+      if at.low then needed = needed | from:lt(low_of_last) end
+      if at.high then needed = needed | (from + p.part):gt(high_of_first) end
       k:if_(needed, function()
         for half = 0, 1 do
-          local limit = first[half] - signed(k, query)
+          local after, before = low[half] - from, at.high and high[half] - from
           for r = 2 * half, #s - 1, 4 do
-            for i = r, r + 1 do k:mov(s[i], -math.huge, { guard = limit:gt(query_of(i)) }) end
+            for i = r, r + 1 do
+              k:mov(s[i], -math.huge, { guard = after:gt(query_of(i)) })
+              if before then k:mov(s[i], -math.huge, { guard = before:le(query_of(i)) }) end
+            end
           end
         end
       end)

@@ -29,6 +29,7 @@ return function(wg, internal)
     if p.heads % p.kv_heads ~= 0 then
       fail(("wg.attention_backward: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(p.heads, p.kv_heads))
     end
+    p.window = opts.window and whole("window", opts.window, 0x3FFFFFFF)
     p.group = p.heads // p.kv_heads -- heads that share K and V
     local shape = shapes[p.dim] or fail(("wg.attention_backward: dim is %s (legal: 64, 128)"):format(tostring(p.dim)))
     for key, value in pairs(shape) do p[key] = value end

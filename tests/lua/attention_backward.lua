@@ -14,17 +14,18 @@ local function head_of(o, t, b, h, queries, keys)
   local k_at, k_step = place(o, keys, o.kv_heads or o.heads, b, h // (o.heads // (o.kv_heads or o.heads)))
   local scale, P, dS, lse = o.scale or 1 / math.sqrt(o.dim), {}, {}, {}
   for i = 0, queries - 1 do
-    local seen = o.causal and math.max(0, math.min(keys, i + 1 + keys - queries)) or keys
+    local own = i + keys - queries
+    local function seen(j) return (not o.causal or j <= own) and (not o.window or (own - j < o.window and (o.causal or j - own < o.window))) end
     local top, sum, delta, dp = -math.huge, 0, 0, {}
     for j = 1, keys do
-      local s = j <= seen and scale * wg.dot(t.Q, q_at + i * q_step, 1, t.K, k_at + (j - 1) * k_step, 1, o.dim) or -math.huge
+      local s = seen(j - 1) and scale * wg.dot(t.Q, q_at + i * q_step, 1, t.K, k_at + (j - 1) * k_step, 1, o.dim) or -math.huge
       P[i * keys + j], top = s, math.max(top, s)
     end
-    for j = 1, seen do sum = sum + math.exp(P[i * keys + j] - top) end
-    lse[i] = seen > 0 and top + math.log(sum) or -math.huge
+    for j = 1, keys do sum = sum + (seen(j - 1) and math.exp(P[i * keys + j] - top) or 0) end
+    lse[i] = top > -math.huge and top + math.log(sum) or -math.huge
     for j = 1, keys do
-      local p = j <= seen and math.exp(P[i * keys + j] - lse[i]) or 0
-      dp[j] = j <= seen and wg.dot(t.dO, q_at + i * q_step, 1, t.V, k_at + (j - 1) * k_step, 1, o.dim) or 0
+      local p = seen(j - 1) and math.exp(P[i * keys + j] - lse[i]) or 0
+      dp[j] = seen(j - 1) and wg.dot(t.dO, q_at + i * q_step, 1, t.V, k_at + (j - 1) * k_step, 1, o.dim) or 0
       P[i * keys + j], delta = p, delta + p * dp[j]
     end
     for j = 1, keys do dS[i * keys + j] = scale * P[i * keys + j] * (dp[j] - delta) end
@@ -110,6 +111,9 @@ differentiate("causal", { dim = 64, heads = 1, causal = true, scale = 0.2 }, 1, 
 differentiate("more keys than queries", { dim = 128, heads = 1, causal = true }, 1, 70, 300)
 differentiate("queries that see nothing", { dim = 128, heads = 1, causal = true }, 1, 190, 60)
 differentiate("groups of heads, the other layout", { dim = 128, heads = 4, kv_heads = 2, layout = "bhsd", dtype = "f16" }, 2, 60, 140)
+differentiate("a window before the query", { dim = 64, heads = 1, causal = true, window = 50 }, 1, 300, 300)
+differentiate("a window on both sides", { dim = 128, heads = 1, window = 70 }, 1, 250, 400)
+differentiate("keys that no query sees", { dim = 64, heads = 2, causal = true, window = 33 }, 1, 60, 400)
 differentiate("one head of K and V", { dim = 64, heads = 3, kv_heads = 1, causal = true }, 1, 150, 140)
 
 check.refuses("unknown option `head` of wg.attention_backward: did you mean `heads`? (legal: dtype, dim, heads...", function() wg.attention_backward { head = 2 } end)
