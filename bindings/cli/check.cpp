@@ -114,6 +114,10 @@ int check(Request request, const Options& options) {
                 "together (docs/foreign.md)");
             return Exit::usage;
         }
+        if ((options.fix || options.diff) && !request.file.ends_with(".ptx") && request.file != "-") {
+            remark("wgrun: --fix and --diff are for PTX and scripts, not for what PTX was made of");
+            return Exit::usage;
+        }
         if (options.fix || options.diff) return fix_ptx(request, std::move(*text), options.diff, results);
         return check_ptx_text(request, std::move(*text),
                               request.json    ? PtxReport::json

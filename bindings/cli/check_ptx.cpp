@@ -133,7 +133,8 @@ std::string add_dynamic(const Request& request, std::string name, std::string te
 
 std::optional<std::string> ptx_text(Request& request) {
     if (request.file.ends_with(".ptx")) return contents(request.file);
-    if (request.file != "-" || request.text) return {};
+    if (request.file != "-") return ptx_from(request.file);
+    if (request.text) return {};
     std::string text = contents(request.file);
     if (is_ptx(text)) return text;
     request.text = std::move(text);

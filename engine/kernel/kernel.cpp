@@ -352,7 +352,8 @@ Backend Kernel::admitted(const RunOptions& options) {
 AssemblyReport Kernel::report(const std::atomic<bool>* stop) {
     const std::string& text = ptx();
     AssemblyReport report = assemble_report(text, ptx_lines_, *program_, stop);
-    report.dynamic_shared = program_->shared_bytes();
+    // Of a foreign text the launch gives it; what the text declares with a size is static.
+    report.dynamic_shared = origin_ ? origin_->facts.dynamic_shared.value_or(0) : program_->shared_bytes();
     report.estimated = check::estimated_registers(*program_);
     return report;
 }

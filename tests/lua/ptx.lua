@@ -120,6 +120,10 @@ assert(why:find "no such file")
 -- The other members of a kernel.
 local report = { m.add:report() }
 assert(report[1] == nil or report[1].registers > 0, report[2])
+local static = wg.ptx { text = ".version 8.0\n.target sm_90a\n.address_size 64\n.entry f()\n.reqntid 32\n{ .reg .b32 %r<2>;\n" ..
+  ".shared .align 16 .b8 s[64];\nmov.b32 %r1, 0;\nst.shared.b32 [s], %r1;\nret; }\n" }
+local of_static = static.f:report() -- nil where there is no ptxas
+if of_static then check.equal({ of_static.static_shared, of_static.dynamic_shared }, { 64, 0 }) end
 assert(#m.add:timeline { grid = 8, block = 128, args = { a, b, d, n } }.rows > 0)
 local launch = m.add:prepare { grid = 8, block = 128, args = { a, b, d, n } }
 d:fill(0)

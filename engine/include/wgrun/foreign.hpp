@@ -1,7 +1,9 @@
 // PTX that wgrun did not make: which of it can be checked, and what is wrong with it.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +39,13 @@ struct ForeignText {
     std::vector<Diagnostic> errors;  ///< what is no PTX, by line; the kernels are not checked then
     std::vector<ForeignKernel> kernels;
 };
+
+/// Returns the PTX of a file that is none: of CUDA C++ (.cu), which nvcc compiles for sm_90a with the lines of
+/// the source, or of a cubin, an object file or an executable, from which cuobjdump takes all modules that
+/// it carries, one after the other. Nothing: the file is something else, or cannot be read. EnvironmentError
+/// ENOENT where the tool is missing or the file carries no PTX, EIO where nvcc refuses it, ETIMEDOUT,
+/// EINTR when `stop` was raised. Thread-safe.
+std::optional<std::string> ptx_from(const std::string& path, const std::atomic<bool>* stop = nullptr);
 
 /// Returns whether a text looks like PTX: it begins, after comments, with .version.
 bool is_ptx(std::string_view text);

@@ -1,0 +1,91 @@
+// Where the PTX of others comes from: CUDA's own tools make it of a source, or take it out of a binary.
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "gpu/library.hpp"
+#include "gpu/process.hpp"
+#include "wgrun/foreign.hpp"
+
+namespace wgrun {
+namespace {
+
+std::string tool(const std::string& name, const std::string& file) {
+    std::string path = gpu::find_program(name);
+    if (path.empty())
+        throw EnvironmentError("ENOENT", fmt::format("{}: no {} on the PATH or in a toolkit", file, name),
+                               "set CUDA_HOME to the toolkit, or give the PTX itself");
+    return path;
+}
+
+/// Returns whether the file is an ELF file, or a fatbin.
+bool is_binary(const std::string& path) {
+    std::array<char, 4> begin{};
+    std::ifstream file(path, std::ios::binary);
+    file.read(begin.data(), begin.size());
+    const std::string_view magic(begin.data(), begin.size());
+    return file && (magic ==
+                        "\x7f"
+                        "ELF" ||
+                    magic == "\x50\xed\x55\xba");
+}
+
+/// Returns the modules for sm_90 of what `cuobjdump -ptx` prints, one after the other. Each follows a head
+/// and ends before the next one.
+std::string modules_of(std::string_view printed) {
+    std::vector<std::string> modules;
+    bool inside = false;
+    while (!printed.empty()) {
+        const std::size_t end = std::min(printed.find('\n'), printed.size() - 1);
+        const std::string_view line = printed.substr(0, end + 1);
+        printed.remove_prefix(end + 1);
+        if (line.starts_with("Fatbin ")) inside = false;
+        if (line.starts_with(".version")) {
+            inside = true;
+            modules.emplace_back();
+        }
+        if (inside) modules.back() += line;
+    }
+    std::string out;
+    for (const std::string& module : modules)
+        if (module.find(".target sm_90") != std::string::npos) out += module;
+    return out;
+}
+
+std::string of_binary(const std::string& path, const std::atomic<bool>* stop) {
+    gpu::ProcessResult run =
+        gpu::run_process({tool("cuobjdump", path), "-ptx", path}, std::chrono::minutes(1), stop);
+    std::string text = modules_of(run.output);
+    if (text.empty())
+        throw EnvironmentError("ENOENT",
+                               fmt::format("{} carries no PTX for sm_90; -gencode "
+                                           "arch=compute_90a,code=[sm_90a,compute_90a] would put it there",
+                                           path));
+    return text;
+}
+
+std::string of_source(const std::string& path, const std::atomic<bool>* stop) {
+    gpu::TemporaryFolder folder;
+    const std::string to = folder.file("kernel.ptx").string();
+    const gpu::ProcessResult run = gpu::run_process(
+        {tool("nvcc", path), "-ptx", "-arch=sm_90a", "-std=c++17", "-lineinfo", path, "-o", to},
+        std::chrono::minutes(10), stop);
+    if (run.status != 0)
+        throw EnvironmentError("EIO", fmt::format("nvcc does not compile {}:\n{}", path, run.output),
+                               "nvcc -ptx -arch=sm_90a -lineinfo with its options, and check the PTX");
+    std::ifstream file(to, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+std::optional<std::string> ptx_from(const std::string& path, const std::atomic<bool>* stop) {
+    if (path.ends_with(".cu")) return of_source(path, stop);
+    if (is_binary(path)) return of_binary(path, stop);
+    return std::nullopt;
+}
+
+}  // namespace wgrun
