@@ -263,8 +263,9 @@ function wg.full(dtype, shape, value) end
 ---@field d? string the type of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". By default it is `dtype`, but f32 for tf32, bf16 for 8-bit floats and s32 for integers (with scales, bf16)
 ---@field a_major? string "K" or "MN"
 ---@field b_major? string "K" or "MN"
----@field problem? table { M, N, K }: the problem for which options that are left out are chosen
+---@field problem? table { M, N, K }: the problem for which options that are left out are chosen; with `groups`, M is the rows of all of them, and a fourth number says how many groups there are
 ---@field name? string the name of the kernel
+---@field groups? string groups of A's rows, each with its own B: "contiguous": they follow each other, and `offsets` says where each ends; "masked": all have room for as many rows, and `sizes` says how many each has; "batched": all are full
 ---@field scales? wgrun.wg.gemm.scales.options the scales of A and B, f32 values that are given at launch
 ---@field epilogue? wgrun.wg.gemm.epilogue.options the operations that follow the product; their values are given at launch
 ---@field tile? table { m, n, k }: the tile that a CTA computes at a time

@@ -13,14 +13,19 @@ return function(_, internal)
   --- Adds to a plan of wg.gemm what its scales for blocks need: `p.scaled`. Raises where the plan has no room for them.
   function internal.plan_block_scales(p)
     if p.block_k ~= block then fail(("wg.gemm: tile[3] is %d, must be %d: the blocks of K that have scales"):format(p.block_k, block)) end
-    if p.m > 256 then fail(("wg.gemm: tile[1] is %d: with scales for blocks at most 256"):format(p.m)) end
+    -- TMA begins at multiples of 16 bytes. A group begins at any row: its scales come with up to three before them.
+    local lines = p.m + (p.groups and 4 or 0)
+    if lines > 256 then
+      fail(("wg.gemm: tile[1] is %d: with scales for blocks at most %s"):format(p.m, p.groups and "192, with groups" or "256"))
+    end
     local segment = common_divisor(p.n, block)
     local s = {
       segment = segment, -- columns of a tile that surely have the same scale of B, wherever the tile begins
       rows = ceil_div(p.n + block - segment, block), -- rows of B's scales that a tile can touch
       parts = 1,
-      bytes = 4 * p.m, -- of a stage: a scale for each row of A
-      box = { dtype = "f32", box = { p.m, 1 }, constant = true },
+      bytes = 4 * lines, -- of a stage: a scale for each row of A
+      stride = ceil_div(4 * lines, 128) * 128, -- from stage to stage
+      box = { dtype = "f32", box = { lines, 1 }, constant = true },
     }
     -- A product takes as many columns at a time as there are registers for besides the sums.
     local most = p.consumers == 3 and 128 or 192
@@ -66,8 +71,8 @@ return function(_, internal)
     end
 
     -- Begins to load the scales of the cursor's stage: two rows of A for each block of 64, and those of B.
-    local function load(from_b)
-      local from_a = my_scales + cursor.stage * s.bytes
+    local function load(from_b, from)
+      local from_a = from + cursor.stage * s.stride
       for i = 0, #of_a - 1 do k:ld_shared_f32(of_a[i], from_a, { offset = 4 * (64 * (i // 2) + 8 * (i % 2)) }) end
       for i = 0, #of_b - 1 do
         k:ld_global_nc_f32(of_b[i], from_b[i])
@@ -88,21 +93,25 @@ return function(_, internal)
     end
 
     -- The addresses of the first scales in the rows of B's scales that the tile touches; rows beyond the last one repeat it.
-    local function rows_of_b(column)
+    local function rows_of_b(column, first)
       local blocks, last = (sizes.K + (block - 1)) >> 7, (sizes.N - 1) >> 7
       local out = {}
-      for i = 0, s.rows - 1 do out[i] = k:element(sizes.b_scales, k:min((column >> 7) + i, last) * blocks) end
+      for i = 0, s.rows - 1 do
+        local row = k:min((column >> 7) + i, last)
+        out[i] = k:element(sizes.b_scales, (first and row + first or row) * blocks)
+      end
       return out
     end
 
     return function(piece, place)
-      local _, column = place()
-      local from_b, of_segment = rows_of_b(column), of_segments(k, s, of_b, column & (block - 1))
+      local row, column = place()
+      local from_a = p.groups and my_scales + ((row & 3) << 2) or my_scales
+      local from_b, of_segment = rows_of_b(column, piece.scales_first), of_segments(k, s, of_b, column & (block - 1))
       for at = 1, p.blocks do for r = 0, p.n // 2 - 1 do k:mov(sums[at][r], 0.0) end end
       k:loop({ from = piece.from, to = piece.to, step = block }, function()
         ring:wait(cursor)
         local a, b = given.operands(cursor.stage)
-        load(from_b)
+        load(from_b, from_a)
         for at = 1, p.blocks do
           for part = 0, s.parts - 1 do
             multiply(at, part, a, b)

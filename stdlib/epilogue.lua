@@ -180,6 +180,21 @@ return function(wg, internal)
     transfer[panel.size].store(self, words, piece.at, panel, piece.offset)
   end
 
+  -- Copies the rows of a panel that lie before `limit` to the matrix, 16 bytes a thread at a time.
+  local function copy_rows(self, panel, base, thread, rows, row, column, limit)
+    local units, elements = panel.line_bytes // 16, 16 // panel.size -- units of a line
+    for first = 0, 64 * units - 1, 128 do
+      local index = thread + first
+      local line = self:div(index, units)
+      local unit, words = index - line * units, self:regs("b32", 4)
+      local from = base + line * panel.line_bytes
+      local at, inside = column + unit * elements, line:lt(64)
+      self:ld_shared_v4_b32(words, panel.plain and from + (unit << 4) or unit_address(panel, from, unit, line & 7), { guard = inside })
+      local to = self:mad_wide_u32(at, panel.size, self:mad_wide_u32(row + line, rows.width * panel.size, rows.to))
+      self:st_global_v4_b32(to, words, { guard = (row + line):lt(limit) & at:lt(rows.width) & inside })
+    end
+  end
+
   --- Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared
   --- memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias),
   --- computed in f32; parts that are left out drop out.
@@ -199,11 +214,14 @@ return function(wg, internal)
   --- @option bias.along string  "row" or "column" of the accumulators
   --- @option bias.from reg  a pointer parameter to f32
   --- @option bias.extent integer|reg  how many values there are
+  --- @option rows table?  of blocks whose last rows are not all stored: store gets a `limit`, the first row that is not
+  --- @option rows.to reg  a pointer parameter to the matrix
+  --- @option rows.width reg  u32: its columns
   --- @option scales table?  a list of factors, each a table as `bias` is; along "all" it is one f32
   --- @option activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
   --- @option policy reg?  a policy of the L2 cache for the stores, made by k:createpolicy_fractional
   --- @option place function?  place(column, row) returns the list of coordinates of that element for a map of another rank; by default { column, row }
-  --- @return function  store(acc, row, column): stores a block at that row and column (registers) of the matrix
+  --- @return function  store(acc, row, column, limit): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`
   --- @return function  finish(): waits until the last copies have read their panels
   --- @return function  fetch(row, column): may be called ahead of store for the same place, so that C is loaded meanwhile
   function k:epilogue(opts)
@@ -216,6 +234,7 @@ return function(wg, internal)
     internal.count("k:epilogue, barrier", opts.barrier)
     if (opts.beta == nil) ~= (source == nil) then fail "k:epilogue: `beta` and `source` go together" end
     if source then options("k:epilogue, source", source) end
+    if opts.rows then options("k:epilogue, rows", opts.rows) end
     local thread = self:special "tid.x" & 127
     local lane, warp, leader = thread & 31, thread >> 5, thread:eq(0)
     local base = self:address(opts.buffer, opts.offset)
@@ -254,7 +273,7 @@ return function(wg, internal)
       end)
     end
 
-    local function store(acc, row, column)
+    local function store(acc, row, column, limit)
       local value, place = block(row, column), places(row, column)
       -- Rounds of as many panels as there are buffers.
       for first = 0, panel.count - 1, buffers do
@@ -275,13 +294,22 @@ return function(wg, internal)
         end
         self:fence_proxy_async { space = "shared::cta" }
         sync()
-        self:if_(leader, function()
-          for i = first, last do
-            local where = place(i)
-            self["cp_async_bulk_tensor_store_" .. #where .. "d"](self, opts.map, where, address(i, first), { policy = opts.policy })
-          end
-          self:cp_async_bulk_commit_group()
-        end)
+        local function copy_whole()
+          self:if_(leader, function()
+            for i = first, last do
+              local where = place(i)
+              self["cp_async_bulk_tensor_store_" .. #where .. "d"](self, opts.map, where, address(i, first), { policy = opts.policy })
+            end
+            self:cp_async_bulk_commit_group()
+          end)
+        end
+        if limit then
+          self:if_((row + 64):le(limit), copy_whole, function()
+            for i = first, last do copy_rows(self, panel, address(i, first), thread, opts.rows, row, column + i * panel.columns, limit) end
+          end)
+        else
+          copy_whole()
+        end
       end
     end
 

@@ -16,8 +16,9 @@ return function(wg, internal)
   --- @option d string?  the type of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". By default it is `dtype`, but f32 for tf32, bf16 for 8-bit floats and s32 for integers (with scales, bf16)
   --- @option a_major string = "K"  "K" or "MN"
   --- @option b_major string = "K"  "K" or "MN"
-  --- @option problem table?  { M, N, K }: the problem for which options that are left out are chosen
+  --- @option problem table?  { M, N, K }: the problem for which options that are left out are chosen; with `groups`, M is the rows of all of them, and a fourth number says how many groups there are
   --- @option name string = "gemm"  the name of the kernel
+  --- @option groups string?  groups of A's rows, each with its own B: "contiguous": they follow each other, and `offsets` says where each ends; "masked": all have room for as many rows, and `sizes` says how many each has; "batched": all are full
   --- @option scales table?  the scales of A and B, f32 values that are given at launch
   --- @option scales.a string?  "1x128": one for each row and each 128 elements of K (8-bit floats; together with b = "128x128"); "row": one for each row; "tensor": one
   --- @option scales.b string?  "128x128": one for each 128 rows (columns of D) and each 128 elements of K; "row": one for each row, which is a column of D; "tensor": one
@@ -54,7 +55,7 @@ return function(wg, internal)
   local function matrix(name, tensor) return internal.matrix("gemm: " .. name, tensor) end
 
   -- The extents of D = A * B; raises an error that names what does not fit.
-  local function extents(p, A, B, D)
+  local function extents(p, A, B, D, groups)
     -- The majors of the problem as given: a swapped plan has them exchanged.
     local a_major, b_major = p.a_major, p.b_major
     if p.swapped then a_major, b_major = b_major, a_major end
@@ -63,6 +64,10 @@ return function(wg, internal)
     if a_major == "MN" then m, k = k, m end
     local n, k_of_b = matrix("B", B)
     if b_major == "MN" then n, k_of_b = k_of_b, n end
+    if groups then
+      if n % groups ~= 0 then fail(("gemm: B has %d rows, no multiple of the %d groups"):format(n, groups)) end
+      n = n // groups
+    end
     local rows, columns = matrix("D", D)
     if k ~= k_of_b then fail(("gemm: K is %d in A, but %d in B"):format(k, k_of_b)) end
     if rows ~= m or columns ~= n then fail(("gemm: D is %d x %d, but A * B is %d x %d"):format(rows, columns, m, n)) end
@@ -104,11 +109,11 @@ return function(wg, internal)
   end
 
   --- The shapes of a plan's scales, `a_scales` and `b_scales`, for a problem as given.
-  function internal.scale_shapes(p, M, N, K)
+  function internal.scale_shapes(p, M, N, K, groups)
     local blocks = ceil_div(K, 128)
     local of = {
       a_scales = { block = { blocks, ceil_div(M, 4) * 4 }, all = { 1 }, each = { M } },
-      b_scales = { block = { ceil_div(N, 128), blocks }, all = { 1 }, each = { N } },
+      b_scales = { block = { ceil_div(N, 128) * (groups or 1), blocks }, all = { 1 }, each = { N } },
     }
     local shapes = {}
     for name, along in pairs(p.scales) do shapes[name] = along and (of[name][along] or of[name].each) or nil end
@@ -120,8 +125,8 @@ return function(wg, internal)
   }
 
   -- Appends the scales of the plan.
-  local function scale_arguments(p, given, M, N, K, args)
-    local shapes = internal.scale_shapes(p, M, N, K)
+  local function scale_arguments(p, given, M, N, K, args, groups)
+    local shapes = internal.scale_shapes(p, M, N, K, groups)
     for _, name in ipairs { "a_scales", "b_scales" } do
       local scales, want = given[name], shapes[name]
       if scales ~= nil and not want then fail(("gemm: `%s` is given, but wg.gemm has no such `scales`"):format(name)) end
@@ -159,16 +164,19 @@ return function(wg, internal)
 
   --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
   --- @param A tensor  M x K, or K x M where A is MN-major; of a sparse A the values, M x K / 2
-  --- @param B tensor  N x K, or K x N where B is MN-major
-  --- @param D tensor  M x N: the result
+  --- @param B tensor  N x K, or K x N where B is MN-major; with groups those of all, one below the other
+  --- @param D tensor  M x N: the result; rows that belong to no group stay as they are
   --- @param options table?  the values of the epilogue, and the metadata of a sparse A
   --- @option alpha number = 1.0  the factor of A * B
   --- @option beta number = 1.0  the factor of C
   --- @option C tensor?  M x N, of D's type
   --- @option bias tensor?  f32: M values for "row", N for "column"
   --- @option metadata tensor?  of a sparse A, as wg.sparse.compress gives it
+  --- @option offsets tensor?  of contiguous groups: s32, the end of each group's rows in A and D
+  --- @option sizes tensor?  of masked groups: s32, the number of each group's rows
+  --- @option count integer?  the number of batched groups
   --- @option a_scales tensor?  f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
-  --- @option b_scales tensor?  f32: ceil(N / 128) x ceil(K / 128) for "128x128", N values for "row", 1 for "tensor"
+  --- @option b_scales tensor?  f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"
   --- @return table  { grid =, args =, flops = }
   --- @raise when the extents do not fit each other, or a value of the epilogue is missing.
   function gemm:launch(A, B, D, epilogue)
@@ -177,9 +185,10 @@ return function(wg, internal)
     internal.options("gemm:launch", epilogue)
     local metadata = epilogue.metadata
     if metadata ~= nil and not p.sparse then fail "gemm: `metadata` is given, but A is dense: wg.gemm{ sparse = \"A\" }" end
-    local M, N, K = extents(p, A, B, D)
+    local groups, group_rows, rows_of_tiles = internal.group_arguments(p, epilogue, (matrix("A", A)), p.m * p.cluster)
+    local M, N, K = extents(p, A, B, D, groups)
     if p.swapped then A, B, M, N = B, A, N, M end
-    local rows, columns = ceil_div(M, p.m * p.cluster), ceil_div(N, p.n)
+    local rows, columns = rows_of_tiles or ceil_div(M, p.m * p.cluster), ceil_div(N, p.n)
     local most = p.cluster > 1 and self.kernel:resident_clusters() or internal.sms() // p.cluster
     local clusters = math.min(rows * columns * p.splits, most)
     local args = { A, B, D, M, N, K }
@@ -188,7 +197,11 @@ return function(wg, internal)
       internal.same_shape("gemm: metadata", metadata, internal.metadata_shape(p.dtype, M, K))
       args[#args + 1] = metadata
     end
-    scale_arguments(p, epilogue, D.shape[1], D.shape[2], K, args)
+    scale_arguments(p, epilogue, D.shape[1], D.shape[2], K, args, groups)
+    if groups then
+      args[#args + 1], args[#args + 2] = D, groups
+      args[#args + 1] = group_rows
+    end
     if p.raster == "hilbert" then args[#args + 1] = order_of(self, rows, columns) end
     local blocks = ceil_div(K, p.round_k)
     if p.stream then
@@ -205,7 +218,7 @@ return function(wg, internal)
     return { grid = { clusters * p.cluster }, args = args, flops = 2.0 * M * N * K }
   end
 
-  local of_epilogue = { metadata = true, alpha = true, beta = true, C = true, bias = true, a_scales = true, b_scales = true }
+  local of_epilogue = { offsets = true, sizes = true, count = true, metadata = true, alpha = true, beta = true, C = true, bias = true, a_scales = true, b_scales = true }
 
   -- The launch of the method called `name`: `given` holds values of the epilogue, and options of the kernel's method.
   local function launch_with(name, self, A, B, D, given)

@@ -14,6 +14,7 @@ return function(wg, internal)
   -- sums are added to those of others also has their `number` and its `part`, and, where only the run decides whether
   -- it is such a piece, the predicate `cut`. `half`, a predicate, holds where the tile has half of the rows.
   local function each_piece(k, p, sizes, more, body)
+    if p.groups then return internal.each_group_tile(k, p, sizes, body) end
     local tiles = tiles_of(p, sizes, more)
     if p.stream then
       tiles.K, tiles.block, tiles.cluster, tiles.splits, tiles.halves = sizes.K, p.round_k, nil, nil, nil
@@ -62,6 +63,7 @@ return function(wg, internal)
     end
     each_piece(k, p, sizes, {}, function(place, piece)
       local row, column = place()
+      if piece.b_first then column = column + piece.b_first end
       if share then column = column + share end
       local bytes = a_bytes + other_bytes
       if piece.half then bytes = k:selp_b32(a_bytes // 2 + other_bytes, bytes, piece.half, { type = "u32" }) end
@@ -73,7 +75,8 @@ return function(wg, internal)
         ring:acquire(cursor)
         local barrier = ring:expect(cursor, bytes)
         if scales then
-          k:cp_async_bulk_tensor_2d(scales + cursor.stage * p.scaled.bytes, maps.a_scales, { row, first_k >> 7 }, barrier)
+          local first = p.groups and row & 0xFFFFFFFC or row
+          k:cp_async_bulk_tensor_2d(scales + cursor.stage * p.scaled.stride, maps.a_scales, { first, first_k >> 7 }, barrier)
         end
         if copies.A then
           copy_a(0, row, first_k, cursor.stage, barrier)
@@ -171,7 +174,7 @@ return function(wg, internal)
       buffers = p.buffers, barrier = mine + 1, alpha = sizes.alpha, beta = sizes.beta,
       source = maps.C and { map = maps.C, barrier = k:address(stages.c, mine << 3) },
       bias = sizes.bias and { along = p.epilogue.bias, from = sizes.bias, extent = p.epilogue.bias == "row" and sizes.M or sizes.N },
-      scales = factors_of(p, sizes), activation = p.epilogue.activation, policy = used_once(k, p.once.D),
+      rows = p.groups and { to = sizes.D, width = sizes.N }, scales = factors_of(p, sizes), activation = p.epilogue.activation, policy = used_once(k, p.once.D),
     }
     local acc = {}
     for block = 1, p.blocks do acc[block] = k:regs(p.accumulator, p.n // 2) end
@@ -230,7 +233,7 @@ return function(wg, internal)
       if others then ring:skip(cursor, others) end
       local function store_all()
         local function store_blocks(from, to)
-          for block = from, to do store(acc[block], block == 1 and row or row + 64 * (block - 1), column) end
+          for block = from, to do store(acc[block], block == 1 and row or row + 64 * (block - 1), column, piece.limit) end
         end
         if not piece.half then return store_blocks(1, p.blocks) end
         store_blocks(1, half.blocks)
@@ -305,6 +308,10 @@ return function(wg, internal)
           sizes[name] = k:param(name, "const f32*")
         end
       end
+      if p.groups then
+        sizes.D = k:param("D_rows", p.d .. "*")
+        internal.group_parameters(k, p, sizes)
+      end
       if p.raster == "hilbert" then sizes.order = k:param("order", "const u32*") end
       if p.splits > 1 or p.stream then
         sizes.partials, sizes.counters = k:param("partials", p.accumulator .. "*"), k:param("counters", "u32*")
@@ -314,7 +321,7 @@ return function(wg, internal)
         b = k:shared { tile = p.b, count = p.stages, name = "B" },
         metadata = p.sparse and k:shared { bytes = p.stages * p.metadata_bytes, align = 128, name = "metadata" } or nil,
         d = k:shared { bytes = p.buffers * p.consumers * p.panel.bytes, align = 1024, name = "D" },
-        scales = p.scaled and k:shared { bytes = p.stages * p.scaled.bytes, align = 128, name = "scales" } or nil,
+        scales = p.scaled and k:shared { bytes = p.stages * p.scaled.stride, align = 128, name = "scales" } or nil,
         turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil,
         c = e.beta and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
         flags = (p.splits > 1 or p.stream) and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,

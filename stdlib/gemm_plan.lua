@@ -31,7 +31,7 @@ return function(wg, internal)
   }, sparse_candidates)
   -- With scales for blocks of K, sums go from the tensor cores to the CUDA cores once a block.
   tiles("cooperative", {
-    { 128, 256, 0.9 }, { 192, 128, 0.88 }, { 128, 192, 0.87 }, { 256, 128, 0.86 }, { 128, 160, 0.8 }, { 128, 128, 0.75 },
+    { 128, 256, 0.9 }, { 192, 128, 0.88 }, { 128, 192, 0.87 }, { 128, 160, 0.8 }, { 128, 128, 0.75 },
     { 64, 128, 0.5 },
   }, scaled_candidates)
 
@@ -80,12 +80,12 @@ return function(wg, internal)
   end
 
   -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
-  local function choose(M, N, K, bytes, d, b_major, schedule, kind)
+  local function choose(M, N, K, bytes, d, b_major, schedule, kind, groups)
     local best, least
     if kind == "sparse" then K = K // 2 end -- of the instructions' time
     for _, c in ipairs(internal.gemm_candidates(kind)) do
       local m, n = c.tile[1], c.tile[2]
-      local tiles = ceil_div(M, m) * ceil_div(N, n)
+      local tiles = groups * ceil_div(ceil_div(M, groups), m) * ceil_div(N, n)
       local cycles, total = 2 * m * n * K * bytes / 8192 / c.speed, nil
       if c.schedule == "pingpong" then
         total = cycles_of(m, n, tiles, cycles, c.schedule, 1)
@@ -231,7 +231,7 @@ return function(wg, internal)
     local M, N, K = problem[1], problem[2], problem[3]
     local kind = internal.gemm_kind(opts)
     -- Few rows: A and B are exchanged, since wgmma's M is 64, and D is written transposed.
-    p.swapped = M <= 128 and element_bytes[p.d] == 2 and kind == "dense"
+    p.swapped = M <= 128 and element_bytes[p.d] == 2 and kind == "dense" and not opts.groups
     p.scales = scales_of(p, opts.scales)
     local blockwise = p.scales.a_scales == "block"
     if blockwise and opts.sparse then fail "wg.gemm: scales for blocks are of a dense A" end
@@ -241,14 +241,15 @@ return function(wg, internal)
       if p.constant then p.constant = p.constant == "A" and "B" or "A" end
     end
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
-      or ((opts.tile or p.swapped or opts.splits or kind ~= "dense") and "cooperative")
+      or ((opts.tile or p.swapped or opts.splits or kind ~= "dense" or opts.groups) and "cooperative")
     if blockwise and schedule ~= "cooperative" then fail "wg.gemm: scales for blocks require the cooperative schedule" end
-    local chosen = choose(M, N, K, bytes, p.d, p.b_major, schedule, kind)
+    local chosen = choose(M, N, K, bytes, p.d, p.b_major, schedule, kind, opts.groups and problem[4] and whole("problem[4]", problem[4], 1, M) or 1)
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile, chosen)
     sparse_of(p, opts, bytes)
-    p.splits = blockwise and 1 or splits_of(p, opts, M, N, K, bytes, chosen)
+    p.splits = (blockwise or opts.groups and not opts.splits) and 1 or splits_of(p, opts, M, N, K, bytes, chosen)
     p.stream = stream_of(p, opts)
+    internal.plan_groups(p, opts)
     if blockwise then
       if p.stream or (opts.splits or 1) > 1 then fail "wg.gemm: scales for blocks go without `splits` and `stream_k`" end
       internal.plan_block_scales(p)
@@ -272,7 +273,7 @@ return function(wg, internal)
     p.epilogue = epilogue_of(opts.epilogue or {}, p.swapped)
     p.buffers = math.min(whole("buffers", opts.buffers or 2, 1, 8), p.panel.count)
     local fixed = p.buffers * p.consumers * p.panel.bytes + 1024
-    local stage = p.a.bytes + p.b.bytes + p.metadata_bytes + (p.scaled and p.scaled.bytes or 0)
+    local stage = p.a.bytes + p.b.bytes + p.metadata_bytes + (p.scaled and p.scaled.stride or 0)
     local most = (target.cta_shared - fixed) // stage
     -- At least two: a stage is released while the next one is being multiplied.
     if most < 2 then fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left"):format(2 * stage, target.cta_shared - fixed)) end

@@ -31,6 +31,9 @@ return function(wg, internal)
     return opts.order and listed or grouped, rows * columns, cluster
   end
 
+  --- place(number) of the tiles of k:each_tile, for the same options.
+  function internal.tile_order(self, opts) return (order_of(self, "k:each_tile", opts)) end
+
   --- Persistent CTAs: a loop over the tiles of a matrix that belong to this CTA. The clusters of the grid take turns:
   --- cluster c has the tiles c, c + clusters, ... The order goes down `group` rows of tiles, then on to the next column,
   --- so that the tiles in flight share rows of A and columns of B in the L2 cache.

@@ -557,13 +557,16 @@ local gemm = {}
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 ---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
+---@field offsets? wgrun.tensor of contiguous groups: s32, the end of each group's rows in A and D
+---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
+---@field count? integer the number of batched groups
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
----@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128", N values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"
 
 ---The options of a launch, for kernel:run, kernel:time and kernel:prepare.
 ---@param A wgrun.tensor M x K, or K x M where A is MN-major; of a sparse A the values, M x K / 2
----@param B wgrun.tensor N x K, or K x N where B is MN-major
----@param D wgrun.tensor M x N: the result
+---@param B wgrun.tensor N x K, or K x N where B is MN-major; with groups those of all, one below the other
+---@param D wgrun.tensor M x N: the result; rows that belong to no group stay as they are
 ---@param options? wgrun.gemm.launch.options the values of the epilogue, and the metadata of a sparse A
 ---@return table # { grid =, args =, flops = }
 function gemm:launch(A, B, D, options) end
@@ -582,8 +585,11 @@ function gemm:launch(A, B, D, options) end
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 ---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
+---@field offsets? wgrun.tensor of contiguous groups: s32, the end of each group's rows in A and D
+---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
+---@field count? integer the number of batched groups
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
----@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128", N values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -615,8 +621,11 @@ function gemm:prepare(A, B, D, options) end
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 ---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
+---@field offsets? wgrun.tensor of contiguous groups: s32, the end of each group's rows in A and D
+---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
+---@field count? integer the number of batched groups
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
----@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128", N values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -649,8 +658,11 @@ function gemm:run(A, B, D, options) end
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 ---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
+---@field offsets? wgrun.tensor of contiguous groups: s32, the end of each group's rows in A and D
+---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
+---@field count? integer the number of batched groups
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
----@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128", N values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -802,6 +814,10 @@ function k:end_loop() end
 ---@field from wgrun.reg a pointer parameter to f32
 ---@field extent integer|wgrun.reg how many values there are
 
+---@class wgrun.k.epilogue.rows.options
+---@field to wgrun.reg a pointer parameter to the matrix
+---@field width wgrun.reg u32: its columns
+
 ---@class wgrun.k.epilogue.options
 ---@field panel table made by wg.panel
 ---@field map wgrun.reg the tensor map of the matrix: k:tensor_map(name, panel.box)
@@ -813,6 +829,7 @@ function k:end_loop() end
 ---@field beta? wgrun.reg f32; goes with `source`
 ---@field source? wgrun.k.epilogue.source.options the source of C
 ---@field bias? wgrun.k.epilogue.bias.options a value for each row or column
+---@field rows? wgrun.k.epilogue.rows.options of blocks whose last rows are not all stored: store gets a `limit`, the first row that is not
 ---@field scales? table a list of factors, each a table as `bias` is; along "all" it is one f32
 ---@field activation? string|function "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
 ---@field policy? wgrun.reg a policy of the L2 cache for the stores, made by k:createpolicy_fractional
@@ -820,7 +837,7 @@ function k:end_loop() end
 
 ---Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias), computed in f32; parts that are left out drop out.
 ---@param options wgrun.k.epilogue.options
----@return function # store(acc, row, column): stores a block at that row and column (registers) of the matrix
+---@return function # store(acc, row, column, limit): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`
 ---@return function # finish(): waits until the last copies have read their panels
 ---@return function # fetch(row, column): may be called ahead of store for the same place, so that C is loaded meanwhile
 function k:epilogue(options) end

@@ -1,0 +1,109 @@
+-- The tiles of a grouped product: groups of rows of A, each with a B of its own. How many rows a group has is data of the
+-- device, so that each role of the kernel walks over the groups and counts their tiles itself.
+
+return function(_, internal)
+  local fail, ceil_div = internal.fail, internal.ceil_div
+
+  --- Adds to a plan of wg.gemm what the option `groups` needs; raises where other options contradict it.
+  function internal.plan_groups(p, opts)
+    p.groups = opts.groups
+    if not p.groups then return end
+    if p.groups ~= "contiguous" and p.groups ~= "masked" and p.groups ~= "batched" then
+      fail(("wg.gemm: unknown groups `%s` (legal: contiguous, masked, batched)"):format(tostring(p.groups)))
+    end
+    local e = opts.epilogue or {}
+    local without = {
+      schedule = p.own_tiles, splits = p.splits > 1, stream_k = p.stream, sparse = p.sparse, raster = p.raster == "hilbert",
+      halves = opts.halves, ["epilogue.beta"] = e.beta, ["epilogue.bias"] = e.bias,
+      a_major = p.a_major == "MN", b_major = p.b_major == "MN",
+    }
+    for _, name in ipairs { "schedule", "splits", "stream_k", "sparse", "raster", "halves", "epilogue.beta", "epilogue.bias", "a_major", "b_major" } do
+      if without[name] then fail(("wg.gemm: `groups` goes without `%s`"):format(name)) end
+    end
+    for _, along in pairs(p.scales) do
+      if along == "row" or along == "column" then fail 'wg.gemm: `groups` goes with scales for blocks or for tensors, not for rows' end
+    end
+  end
+
+  --- The kernel's parameters for groups, into `sizes`.
+  function internal.group_parameters(k, p, sizes)
+    sizes.groups = k:param("groups", "u32")
+    if p.groups ~= "batched" then sizes.rows = k:param(p.groups == "masked" and "sizes" or "offsets", "const s32*") end
+  end
+
+  -- The first row of group `group` and the number of its rows; `last` is the end of the group before. What the device's data
+  -- say is kept within the matrix.
+  local function rows_of(k, p, sizes, group, last)
+    if p.groups == "contiguous" then
+      local ends = k:max(k:min(k:ld_global_u32(k:element(sizes.rows, group)), sizes.M), last)
+      return last, ends - last
+    end
+    local most = k:div(sizes.M, sizes.groups)
+    return group * most, p.groups == "batched" and most or k:min(k:ld_global_u32(k:element(sizes.rows, group)), most)
+  end
+
+  --- Calls body(place, piece) for each tile of this CTA, as each_tile does; piece also has `limit`, the end of the group's
+  --- rows, and where its B and its rows of B's scales begin: `b_first`, `scales_first`.
+  function internal.each_group_tile(k, p, sizes, body)
+    local height = p.m * p.cluster
+    local cta, step, rank = k:special "ctaid.x", k:special "nctaid.x", 0
+    if p.cluster > 1 then
+      cta, step, rank = k:div(cta, p.cluster), k:div(step, p.cluster), k:rem(cta, p.cluster)
+    end
+    local columns = k:div(sizes.N + (p.n - 1), p.n)
+    local function variable(value)
+      local reg = k:reg "u32"
+      k:mov(reg, value)
+      return reg
+    end
+    -- The CTA's next tile, counted from the first of the group, and the group: its rows and its tiles.
+    local tile, group, first, rows, tiles = variable(cta), variable(0), variable(0), variable(0), variable(0)
+    local function enter()
+      local begin, count = rows_of(k, p, sizes, group, first + rows)
+      k:mov(first, begin)
+      k:mov(rows, count)
+      k:mov(tiles, k:div(rows + (height - 1), height) * columns)
+    end
+    k:if_(sizes.groups:gt(0), enter)
+    k:while_(function() return group:lt(sizes.groups) end, function()
+      k:if_(tile:lt(tiles), function()
+        body(function()
+          local place = internal.tile_order(k, { m = p.m, n = p.n, rows = rows, columns = sizes.N, cluster = p.cluster, group = p.group })
+          local row, column = place(tile)
+          if p.cluster > 1 then row = row * p.cluster + rank end
+          return first + row * p.m, column * p.n
+        end, {
+          from = 0, to = sizes.K, limit = first + rows, b_first = group * sizes.N, scales_first = group * ((sizes.N + 127) >> 7),
+        })
+        k:add(tile, tile, step)
+      end, function()
+        k:sub(tile, tile, tiles)
+        k:add(group, group, 1)
+        k:if_(group:lt(sizes.groups), enter)
+      end)
+    end)
+  end
+
+  --- The number of groups of a launch, its argument that says how many rows they have (nil for "batched"), and the number of
+  --- tiles that the rows make at most, in rows of tiles of `height`. M: the rows of A.
+  function internal.group_arguments(p, given, M, height)
+    local legal = p.groups and ({ contiguous = "offsets", masked = "sizes", batched = "count" })[p.groups]
+    for _, name in ipairs { "offsets", "sizes", "count" } do
+      if given[name] ~= nil and name ~= legal then
+        fail(("gemm: `%s` is given, but not of a wg.gemm{ groups = %s }"):format(name, p.groups and ('"%s"'):format(p.groups) or "nil"))
+      end
+    end
+    if not legal then return nil end
+    local list, count = given[legal], nil
+    if legal == "count" then
+      count, list = internal.whole("gemm: count", list, 1, 0xFFFF), nil
+    else
+      local shape = internal.shape_of(list)
+      if not shape or #shape ~= 1 then fail(("gemm: %s must be a vector of s32, one for each group"):format(legal)) end
+      count = shape[1]
+    end
+    if p.groups == "contiguous" then return count, list, M // height + count end
+    if M % count ~= 0 then fail(("gemm: A has %d rows, no multiple of the %d groups"):format(M, count)) end
+    return count, list, count * ceil_div(M // count, height)
+  end
+end

@@ -1,0 +1,103 @@
+-- wg.gemm{ groups = } on the simulator, beside sums in binary64: groups of uneven sizes, empty ones, those that end within
+-- a tile. Rows of D that belong to no group stay as they are.
+local wg = require "wgrun"
+local check = require "check"
+
+local function ceil_div(a, b) return (a + b - 1) // b end
+local untouched = 72 -- what D holds before
+
+-- `sizes`: the rows of each group; `room`: the rows that each has room for (masked, batched).
+local function product(name, kind, sizes, N, K, opts, run)
+  local room, starts, ends, total = run.room, {}, {}, 0
+  for i, size in ipairs(sizes) do
+    starts[i] = room and room * (i - 1) or total
+    total = room and room * i or total + size
+    ends[i] = total
+  end
+  local M = total + (run.more or 0)
+  local dtype, groups = opts.dtype or "bf16", #sizes
+  opts.groups = kind
+  local A = wg.randn { shape = { M, K }, dtype = dtype, seed = 1 }
+  local B = wg.randn { shape = { groups * N, K }, dtype = dtype, seed = 2 }
+  local d = opts.d or "bf16"
+  local D = wg.full(d, { M, N }, untouched)
+  local given = { backend = "sim", grid = run.grid, seed = run.seed }
+  if kind == "contiguous" then given.offsets = wg.tensor("s32", { groups }, ends) end
+  if kind == "masked" then given.sizes = wg.tensor("s32", { groups }, sizes) end
+  if kind == "batched" then given.count = groups end
+  local blocks, scale_rows = ceil_div(K, 128), ceil_div(N, 128)
+  if opts.scales then
+    given.a_scales = wg.randn { shape = { blocks, ceil_div(M, 4) * 4 }, dtype = "f32", seed = 3 }
+    given.b_scales = wg.randn { shape = { groups * scale_rows, blocks }, dtype = "f32", seed = 4 }
+  end
+  local gemm = wg.gemm(opts)
+  assert(#gemm.kernel:check() == 0, name)
+  gemm:run(A, B, D, given)
+  local function sum_of(group, i, j)
+    local b = (group - 1) * N + j
+    if not opts.scales then return wg.dot(A, i * K, 1, B, b * K, 1, K), math.sqrt(K) end
+    local sum, terms = 0, 0
+    for block = 0, blocks - 1 do
+      local first = 128 * block
+      local x = wg.dot(A, i * K + first, 1, B, b * K + first, 1, math.min(128, K - first))
+        * given.a_scales[{ block, i }] * given.b_scales[{ (group - 1) * scale_rows + j // 128, block }]
+      sum, terms = sum + x, terms + math.abs(x)
+    end
+    return sum, terms
+  end
+  local owned = {}
+  for group, size in ipairs(sizes) do
+    for i = starts[group], starts[group] + size - 1 do
+      owned[i] = true
+      if i % 5 == 0 or i == starts[group] or i == starts[group] + size - 1 then
+        for j = group % 3, N - 1, 7 do
+          local want, terms = sum_of(group, i, j)
+          local got = D[{ i, j }]
+          assert(math.abs(got - want) <= (d == "e4m3" and 2 ^ -4 or 2 ^ -8) * (math.abs(want) + terms), ("%s: D[%d, %d] is %g, not %g"):format(name, i, j, got, want))
+        end
+      end
+    end
+  end
+  for i = 0, M - 1 do
+    if not owned[i] then
+      for j = 0, N - 1, 3 do assert(D[{ i, j }] == untouched, ("%s: D[%d, %d], of no group, was written"):format(name, i, j)) end
+    end
+  end
+end
+
+local tile = { 128, 128 }
+local blocks = { a = "1x128", b = "128x128" }
+product("contiguous", "contiguous", { 130, 0, 7, 65, 0 }, 136, 136, { tile = tile }, { grid = 2, more = 9, seed = 1 })
+product("many small groups", "contiguous", { 0, 0, 1, 2, 3, 0, 64 }, 72, 72, { tile = { 64, 64 } }, { grid = 3, seed = 2 })
+product("no rows at all", "contiguous", { 0, 0, 0 }, 72, 72, { tile = { 64, 64 } }, { grid = 1, more = 8 })
+product("masked", "masked", { 130, 0, 7, 200 }, 136, 136, { tile = tile }, { room = 200, grid = 2, seed = 3 })
+product("batched", "batched", { 100, 100, 100 }, 136, 136, { tile = tile, dtype = "f16", d = "f16" }, { room = 100, grid = 2 })
+product("D of f32, panels of 64 bytes", "contiguous", { 33, 70 }, 80, 72, { tile = { 64, 80 }, d = "f32" }, { grid = 1 })
+product("panels without a swizzle", "contiguous", { 33, 70, 64 }, 184, 72, { tile = { 128, 176 } }, { grid = 1 })
+product("panels of three units", "contiguous", { 33, 70 }, 64, 72, { tile = { 64, 48 }, d = "e4m3" }, { grid = 1 })
+product("operands of 8 bits", "contiguous", { 33, 70 }, 80, 80, { tile = { 64, 64 }, dtype = "e4m3", d = "bf16" }, { grid = 1 })
+product("a cluster shares B", "contiguous", { 130, 0, 300 }, 136, 136, { tile = { 128, 64 }, cluster = 2 }, { grid = 2, seed = 4 })
+product("three consumers", "masked", { 190, 3 }, 136, 136, { tile = { 192, 64 } }, { room = 200, grid = 1 })
+product("scales, contiguous", "contiguous", { 130, 0, 7, 65 }, 200, 272, { dtype = "e4m3", scales = blocks, tile = { 128, 96 } }, { grid = 2, more = 3, seed = 5 })
+product("scales, three consumers", "contiguous", { 131, 2, 1, 193 }, 136, 272, { dtype = "e4m3", scales = blocks, tile = { 192, 128 } }, { grid = 1, seed = 7 })
+product("scales, masked", "masked", { 130, 0, 7, 65 }, 264, 400, { dtype = "e4m3", scales = blocks, tile = { 128, 256 } }, { room = 131, grid = 1, seed = 6 })
+product("scales, batched", "batched", { 70, 70 }, 136, 144, { dtype = "e5m2", scales = blocks, tile = { 64, 128 } }, { room = 70, grid = 1 })
+
+-- What the device says is kept within the matrix.
+local wild = wg.gemm { groups = "contiguous", tile = { 64, 64 } }
+local A, B, D = wg.zeros("bf16", { 100, 64 }), wg.zeros("bf16", { 3 * 64, 64 }), wg.zeros("bf16", { 100, 64 })
+wild:run(A, B, D, { offsets = wg.tensor("s32", { 3 }, { 1000, -5, 3 }), backend = "sim", grid = 1 })
+
+local function refuses(message, given) check.refuses(message, function() wild:run(A, B, D, given) end) end
+refuses("gemm: offsets must be a vector of s32, one for each group", {})
+refuses('gemm: `sizes` is given, but not of a wg.gemm{ groups = "contiguous" }', { sizes = wg.zeros("s32", { 3 }) })
+refuses("gemm: B has 192 rows, no multiple of the 5 groups", { offsets = wg.zeros("s32", { 5 }) })
+local masked = wg.gemm { groups = "masked", tile = { 64, 64 } }
+check.refuses("gemm: A has 100 rows, no multiple of the 3 groups", function() masked:run(A, B, D, { sizes = wg.zeros("s32", { 3 }) }) end)
+check.refuses("wg.gemm: unknown groups `some` (legal: contiguous, masked, batched)", function() wg.gemm { groups = "some" } end)
+check.refuses("wg.gemm: `groups` goes without `schedule`", function() wg.gemm { groups = "masked", schedule = "pingpong" } end)
+check.refuses("wg.gemm: `groups` goes without `b_major`", function() wg.gemm { groups = "masked", b_major = "MN" } end)
+check.refuses("wg.gemm: `groups` goes without `epilogue.bias`", function() wg.gemm { groups = "masked", epilogue = { bias = "column" } } end)
+check.refuses("wg.gemm: tile[1] is 256: with scales for blocks at most 192, with groups", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = blocks, tile = { 256, 128 } } end)
+local rows = { a = "row" }
+check.refuses("wg.gemm: `groups` goes with scales for blocks or for tensors, not for rows", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = rows } end)
