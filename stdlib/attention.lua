@@ -146,6 +146,8 @@ return function(wg, internal)
     end
     add(self.counter)
     local tiles = ceil_div(queries, p.m) * batches * p.heads
+    local rows = (p.packed and q.rows or batches * queries) * p.heads
+    if rows > 0xFFFFFFFF or tiles > 0x7FFFFFFF then fail(("attention: %d rows of all heads are too many: at most 2^32 - 1 are possible"):format(rows)) end
     return { grid = { math.min(tiles, internal.sms()) }, args = args, flops = not p.packed and self:flops(batches, queries, k.rows) or 0 }
   end
 

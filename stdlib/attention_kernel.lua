@@ -174,10 +174,11 @@ return function(wg, internal)
   -- Rows of a packed sequence end where the next one's begin, so that no box may be stored: pairs of elements.
   local function store_pairs(k, p, acc, to, at, row, lane)
     local convert = internal.to_output[p.dtype]
+    local line = internal.element_bytes[p.dtype] * p.heads * p.dim
+    local in_line = k:mad_wide_u32(at.head * p.dim + ((lane & 3) << 1), internal.element_bytes[p.dtype], to)
     for half = 0, 1 do
       local inside = row + 8 * half
-      local first = ((at.query_start + inside) * p.heads + at.head) * p.dim + ((lane & 3) << 1)
-      local address, guard = k:element(to, first), inside:lt(at.queries)
+      local address, guard = k:mad_wide_u32(at.query_start + inside, line, in_line), inside:lt(at.queries)
       for r = 2 * half, #acc - 1, 4 do
         k:st_global_b32(address, convert(k, acc[r], acc[r + 1]), { offset = 4 * r - 8 * half, guard = guard })
       end
