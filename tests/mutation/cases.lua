@@ -103,6 +103,31 @@ decode("decode", { dim = 64, heads = 4, kv_heads = 2, block = 64, stages = 2 }, 
 decode("decode, pages of 16", { dim = 64, heads = 4, kv_heads = 2, block = 64, stages = 2, page = 16 }, 512)
 decode("decode, pages of 4", { dim = 64, heads = 4, kv_heads = 2, block = 64, stages = 2, page = 4 }, 512)
 
+-- One CTA draws all tiles.
+local function attention(name, queries, keys, opts)
+  local function random(rows, heads, seed)
+    return wg.randn { shape = opts.packed and { rows, heads, opts.dim } or { 1, rows, heads, opts.dim }, dtype = "bf16", seed = seed }
+  end
+  local Q, K, V = random(queries, opts.heads, 1), random(keys, opts.kv_heads or opts.heads, 2), random(keys, opts.kv_heads or opts.heads, 3)
+  cases[#cases + 1] = { name = name, body = function()
+    local given = { grid = { 1 }, lse = opts.lse and wg.zeros("f32", opts.packed and { opts.heads, queries } or { 1, opts.heads, queries }) or nil }
+    if opts.packed then
+      given.max_queries = queries - 10
+      given.query_starts = wg.tensor("s32", { 3 }, { 0, queries - 10, queries })
+      given.key_starts = wg.tensor("s32", { 3 }, { 0, keys - 40, keys })
+    end
+    wg.attention(opts):run(Q, K, V, wg.zeros("bf16", Q.shape), given)
+  end }
+end
+
+attention("wg.attention", 400, 150, { dim = 64, heads = 2, lse = true, block = 32 })
+attention("wg.attention, tiles of one block", 380, 380, { dim = 64, heads = 4, causal = true, block = 192 })
+attention("wg.attention, causal", 300, 300, { dim = 128, heads = 2, kv_heads = 1, causal = true, block = 32 })
+attention("wg.attention, one stage of queries", 130, 100, { dim = 256, heads = 3, block = 32 })
+attention("wg.attention, packed, a window", 300, 600, {
+  dim = 64, heads = 2, causal = true, packed = true, window = 230, block = 32, lse = true, problem = { 300, 600 },
+})
+
 -- Scripts whose kernels take any number of CTAs: one has all the tiles, as above.
 local persistent = { gemm_fast = { 1 } }
 

@@ -63,12 +63,10 @@ local rows = {
     .. "neither order is seen." },
   { name = "fence_proxy_async", kind = "swapped", what = "after bar_sync", why = "The fence at the reader, after the barrier, in "
     .. "place of the fence at the writer, before it: all threads execute both." },
-  { name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk_tensor_1d", why = "As below." },
-  { name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk_tensor_2d", why = "The arrival itself keeps "
+  { name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk_tensor_", why = "The arrival itself keeps "
     .. "the phase open, and the tx-count may go below 0 until then (9.7.13.15.5)." },
   { kind = "swapped", name = "cp_async_bulk_tensor_2d", what = "after cp_async_bulk_tensor_2d", why = "Copies are not ordered "
     .. "among each other." },
-  { name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk_tensor_4d", why = "As above." },
   { kind = "swapped", name = "cp_async_bulk_tensor_4d", what = "after cp_async_bulk_tensor_4d", why = "Copies are not ordered "
     .. "among each other." },
   { kind = "swapped", name = "cp_async_cg", what = "after cp_async_cg", why = "Copies are not ordered among each other." },
@@ -79,6 +77,8 @@ local rows = {
   { kind = "swapped", name = "cp_async_bulk_tensor_2d", what = "after cp_async_bulk", why = "Copies are not ordered among each other." },
   { kind = "swapped", name = "cp_async_bulk", what = "after cp_async_bulk", why = "Copies are not ordered among each other." },
   { kind = "swapped", name = "cp_async_bulk", what = "after cp_async_bulk_tensor_2d", why = "Copies are not ordered among each other." },
+  { kind = "swapped", name = "cp_async_bulk_tensor_store_4d", what = "after cp_async_bulk_tensor_store_4d", why = "Copies are not "
+    .. "ordered among each other." },
   { kind = "swapped", name = "cp_async_bulk_tensor_store_2d", what = "after cp_async_bulk_tensor_store_2d", why = "Copies are not "
     .. "ordered among each other." },
   { name = "mbarrier_arrive", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The stage is given back later." },
@@ -131,8 +131,6 @@ local rows = {
   { case = "^backward", text = "self.empty", name = "mbarrier_init", why = "The one of K and V, which come once: nobody waits for it." },
   { case = "^backward", name = "fence_mbarrier_init", why = "One of three, one for each ring: the last one orders all." },
   { case = "^backward", name = "setmaxnreg_inc", kind = "swapped", what = "after mbarrier_wait", why = "The wait needs few registers." },
-  { case = "^backward", name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk_tensor_4d", why = "The arrival "
-    .. "itself keeps the phase open (9.7.13.15.5)." },
   { case = "^backward", name = "cp_async_bulk_tensor_4d", kind = "swapped", what = "after cp_async_bulk", why = "Copies are not ordered among each other." },
   { case = "^backward", name = "cp_async_bulk_tensor_store_4d", kind = "swapped", what = "after cp_async_bulk_tensor_store_4d", why = "As above." },
   { case = "^backward", name = "cp_async_bulk_tensor_4d", kind = "swapped", what = "after mbarrier_wait", why = "The copy is issued "
@@ -160,6 +158,45 @@ local rows = {
   { case = "^backward", text = "local function sync()", why = "The first of two: as above." },
   { case = "^backward", name = "cp_async_bulk_commit_group", kind = "deleted commit", why = "The copies of dV then belong to the group of dK's." },
   { case = "^backward", name = "cp_async_bulk_tensor_store_4d", kind = "swapped", what = "after cp_async_bulk_commit_group", why = "As above." },
+  { case = "^wg%.attention", text = "function turns:", why = "Turns order no memory: they keep the tensor core busy." },
+  { case = "^wg%.attention", text = "guard = last })", why = "As above: who begins." },
+  { case = "^wg%.attention", name = "fence_mbarrier_init", why = "One of five, one for each ring: the next one orders it as well, and the "
+    .. "last ring is one of threads alone." },
+  { case = "^wg%.attention", text = "k:wgmma_fence()", why = "The fence before the scores orders the registers of the second "
+    .. "product as well: nothing touches them in between. The assembler wants it." },
+  { case = "^wg%.attention", kind = "swapped", name = "wgmma_commit_group", why = "No wgmma stands between: the group is the same." },
+  { case = "^wg%.attention", kind = "swapped", name = "cp_async_bulk_tensor_4d", what = "after mbarrier_wait", why = "The copy is issued "
+    .. "when another stage is free, which does not wait for it." },
+  { case = "^wg%.attention", kind = "swapped", name = "cp_async_bulk_tensor_3d", what = "after mbarrier_wait", why = "As above." },
+  { kind = "swapped", name = "cp_async_bulk_tensor_3d", what = "after cp_async_bulk_tensor_3d", why = "Copies are not ordered among each other." },
+  { case = "^wg%.attention", kind = "swapped", name = "mbarrier_wait", what = "after mbarrier_arrive_expect_tx", why = "The stages of K that were "
+    .. "acquired before tell that the last phase of this stage is over." },
+  { case = "^wg%.attention", kind = "swapped", name = "mbarrier_wait", what = "after st_shared_u32", why = "As above: the number that is "
+    .. "overwritten is that of two tiles before." },
+  { case = "^wg%.attention", kind = "swapped", name = "mbarrier_wait", what = "after bar_sync", why = "First the turn, then the stage." },
+  { case = "^wg%.attention", kind = "swapped", name = "mbarrier_wait", what = "after mbarrier_wait", why = "Both are waited for." },
+  { case = "^wg%.attention", kind = "swapped", name = "mbarrier_arrive", what = "after", text = "guard = arrives", why = "The stage is given back later." },
+  { case = "^wg%.attention", kind = "swapped", name = "wgmma_wait_group", what = "after mbarrier_arrive", text = "k:wgmma_wait_group(0)", why =
+    "Before the producer fills this stage of V again it has acquired the queries' stage, which is released after the wait." },
+  { case = "^wg%.attention", kind = "swapped", name = "cp_async_bulk_wait_group", what = "after mbarrier_arrive", why = "The stage is filled two "
+    .. "tiles later: the producer has then acquired stages of K that are released after the wait." },
+  { case = "^wg%.attention", text = "local function sync()", why = "The first of two: O takes the place of queries that the same warp "
+    .. "has read, or that all have released stages of K after reading." },
+  { case = "^wg%.attention", text = "self:cp_async_bulk_wait_group(0, { read = true, guard = leader })", why = "The copies of before are from "
+    .. "other stages of the queries, or have been waited for when the stage was released." },
+  { case = "one stage of queries$", name = "cp_async_bulk_wait_group", why = "Each copy is waited for when its stage is released." },
+  { case = "^wg%.attention", kind = "swapped", name = "st_global_f32", why = "Nobody reads the logarithms here." },
+  { case = "tiles of one block$", name = "mbarrier_wait", kind = "deleted wait", why = "In a loop that is not entered: no tile has a block "
+    .. "without a mask. So are the next four; the other cases enter it." },
+  { case = "tiles of one block$", name = "mbarrier_try_wait_parity", why = "As above." },
+  { case = "tiles of one block$", name = "mbarrier_arrive", text = "guard = arrives", why = "As above." },
+  { case = "tiles of one block$", name = "wgmma_wait_group", text = "k:wgmma_wait_group(1)", why = "As above." },
+  { case = "tiles of one block$", name = "mbarrier_arrive", kind = "swapped", what = "after begin_loop", why = "As above: its test is "
+    .. "evaluated once." },
+  { case = "packed", kind = "swapped", name = "st_global_b32", why = "The barrier is about the queries, the store about O." },
+  { case = "packed", text = "k:bar_sync(mine + (1 + p.consumers), { threads = 128 })", why = "The producer has also acquired stages of K that all "
+    .. "warps released after reading the queries, where a tile has more blocks than there are stages." },
+  { case = "^wg%.attention", kind = "swapped", name = "setmaxnreg_inc", why = "What stands between needs few registers." },
 
   { case = "^sparse_gemm", text = "k:bar_sync(0) -- before", why = "One warpgroup alone reads the tiles, and a warp that has waited "
     .. "has waited for the wgmma of all four (docs/silicon.md)." },
