@@ -265,6 +265,16 @@ return function(wg, internal)
     if p.sparse then
       notes.A, notes.metadata = "the values of A, M x K / 2", 'of wg.sparse.compress(A, "gemm"), as the values'
     end
+    if p.scaled then
+      notes.a_scales, notes.b_scales = "ceil(K / 128) x M, M rounded up to a multiple of 4", "ceil(N / 128) x ceil(K / 128)"
+    end
+    if p.groups then
+      notes.B, notes.N = "those of all groups, one below the other", "columns of D"
+      if p.scaled then notes.b_scales = notes.b_scales .. " for each group" end
+      notes.D_data, notes.groups = "D again", "the number of groups"
+      if p.groups == "contiguous" then notes.offsets = "where each group ends" end
+      if p.groups == "masked" then notes.sizes = "the rows of each group" end
+    end
     if p.raster == "hilbert" then
       notes.order = ("for each tile of %d x %d its row << 16 | its column, in the order of the work (wg.hilbert)"):format(p.m * p.cluster, p.n)
     end
@@ -309,7 +319,7 @@ return function(wg, internal)
         end
       end
       if p.groups then
-        sizes.D = k:param("D_rows", p.d .. "*")
+        sizes.D = k:param("D_data", p.d .. "*")
         internal.group_parameters(k, p, sizes)
       end
       if p.raster == "hilbert" then sizes.order = k:param("order", "const u32*") end
