@@ -597,6 +597,8 @@ function wg.try(options) end
 ---@field space? table instead of `candidates`: for each option the list of its values; every combination is a candidate
 ---@field rounds? integer the launches of a measurement
 ---@field backend? string as in kernel:run
+---@field measure? string "time": a candidate is run (the default); "model": kernel:timeline estimates its time on an H200
+---@field verify? function verify(kernel, launch, options) is called when a candidate has run and before it is measured: true, or false and what is wrong with the result
 ---@field cache? string|boolean path of the file with the results, or false for none; by default tune/results.txt in wgrun's cache folder
 
 ---Finds the fastest options by measuring them. Each result is written to a file at once, so that an interrupted search can be resumed; results are kept by version, device, name and options. Results for options that hold functions are not kept.
@@ -604,6 +606,23 @@ function wg.try(options) end
 ---@return table # the fastest options; those of wg.gemm can be given to it
 ---@return wgrun.wg.tune.result # the report
 function wg.tune(options) end
+
+---@class wgrun.wg.tuning.options
+---@field gemm? table options of wg.gemm with a `problem`: tunes wg.gemm
+---@field name? string with `build`: the name under which the results are kept
+---@field build? function build(options) makes any kernel: returns the kernel and the options for kernel:time, or nil and a reason to skip the candidate
+---@field candidates? table a list of tables of options; for `gemm` by default tiles, schedules, clusters, orders and splits
+---@field space? table instead of `candidates`: for each option the list of its values; every combination is a candidate
+---@field rounds? integer the launches of a measurement
+---@field backend? string as in kernel:run
+---@field measure? string "time": a candidate is run (the default); "model": kernel:timeline estimates its time on an H200
+---@field verify? function verify(kernel, launch, options) is called when a candidate has run and before it is measured: true, or false and what is wrong with the result
+---@field cache? string|boolean path of the file with the results, or false for none; by default tune/results.txt in wgrun's cache folder
+
+---Describes what there is to tune in a kernel, for `wgrun tune`: a script returns it.
+---@param options wgrun.wg.tuning.options
+---@return tuning
+function wg.tuning(options) end
 
 ---Recasts a layout to larger elements, each made of `factor` old ones.
 ---@param layout wgrun.layout

@@ -162,6 +162,8 @@ require "wgrun.attention_backward_kernel"(wg, internal)
 require "wgrun.attention_backward"(wg, internal)
 require "wgrun.sparse_compress"(wg, internal)
 require "wgrun.tune_cache"(internal)
+require "wgrun.tuning"(wg, internal)
+require "wgrun.tune_gemm"(wg, internal)
 require "wgrun.tune"(wg, internal)
 require "wgrun.try"(wg, internal)
 
@@ -173,7 +175,7 @@ internal.close_class("attention_decode", internal.classes.attention_decode)
 internal.close_class("an attention_backward", internal.classes.attention_backward)
 internal.close_class("prepared launches", internal.classes.launches)
 internal.close_class("a compressor", internal.classes.compressor)
-shield(wg, "wg.", { "panel", "hilbert", "gemm", "attention", "attention_decode", "attention_backward", "compressor", "tune", "try" })
+shield(wg, "wg.", { "panel", "hilbert", "gemm", "attention", "attention_decode", "attention_backward", "compressor", "tuning", "tune", "try" })
 shield(internal.methods.builder, "k:", {
   "asm", "element", "descriptor", "mma", "copy_tile", "store_accumulator", "address", "mbarrier_wait", "load_tile", "pipeline",
   "fragment", "part_of_k", "sum_parts", "epilogue", "turns", "queue", "softmax",

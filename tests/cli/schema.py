@@ -148,7 +148,8 @@ for command in ("ptx", "cuda"):
 for command in ("report", "sass"):
     check(command + ".json", command, GOOD, codes=(0, 1))
 check("bench.json", "bench", "--backend=sim", GOOD)
-check("tune.json", "tune", "--backend=sim", "tune.lua")
+check("tune.json", "tune", "--backend=sim", "--results", "tuned.jsonl", "tune.lua")
+check("tune.json", "tune", "--merge", "merged.jsonl", "tuned.jsonl")
 check("export.json", "export", GOOD, "-o", "exported")
 check("rules.json", "rules")
 check("explain.json", "explain", "WG-FENCE-01")

@@ -93,9 +93,35 @@ for _, gemm in ipairs { { problem = { 16, 64, 256 } }, { problem = { 160, 64, 64
 end
 os.remove(path)
 
+-- The cost model as the measure, and results that are wrong.
+local _, modelled = wg.tune { name = "spin", build = build, measure = "model", cache = false, candidates = { { n = 20 }, { n = 2 } } }
+check.equal(modelled.results[1].candidate, { n = 2 })
+local _, verified = wg.tune {
+  name = "spin", build = build, backend = "sim", rounds = 1, cache = false, candidates = { { n = 3 }, { n = 4 }, { n = 5 } },
+  verify = function(_, launch, o) return launch.args[1][0] == 3, o.n == 4 and "six is right" or nil end,
+}
+check.equal(#verified.results, 1)
+check.equal(verified.results[1].candidate, { n = 3 })
+check.equal(verified.skipped[1], { options = { n = 4 }, reason = "the result is wrong: six is right" })
+check.equal(verified.skipped[2].reason, "the result is wrong")
+
+-- What `wgrun tune` takes: candidates that are built one by one, and what tells one from another.
+local tuning = wg.tuning { name = "spin", build = build, space = { n = { 1, 2 }, tile = { { 1, 2 } } } }
+check.equal(wg.tuning(tuning), tuning)
+check.equal(tuning:text(2), "n = 2, tile = 1x2")
+local kernel, launch = tuning:build(2)
+local content = tuning:content(kernel, launch)
+assert(content:find("u32[1]", 1, true) and content:find(".visible .entry spin", 1, true), content)
+assert(content ~= tuning:content(tuning:build(1)))
+check.equal(content, tuning:content(tuning:build(2)))
+assert(tuning:model(kernel, launch) > 0)
+
+check.refuses('wg.tune: `measure` is 5, must be "time" or "model"', function() wg.tune { name = "x", build = build, measure = 5 } end)
+check.refuses("wg.tune, verify: expected a function, got number", function() wg.tune { name = "x", build = build, verify = 5 } end)
+check.refuses("wg.tune: candidates[2] must be a table of options", function() wg.tuning { name = "x", build = build, candidates = { {}, 5 } } end)
 check.refuses("wg.tune: either `gemm` (options of wg.gemm) or `build` (a function) must be given", function() wg.tune {} end)
 check.refuses("wg.tune: `gemm` needs a `problem` = { M, N, K }", function() wg.tune { gemm = {} } end)
 check.refuses("wg.tune: `build` needs a `name`, under which its results are kept", function() wg.tune { build = build } end)
 check.refuses("wg.tune: `candidates` must be a list of tables of options", function() wg.tune { build = build, name = "x" } end)
 check.refuses("wg.tune: none of 1 candidates works; the first: nothing to do", function() wg.tune { build = build, name = "x", cache = false, candidates = { { n = 0 } } } end)
-check.refuses("unknown option `round` of wg.tune: did you mean `rounds`? (legal: gemm, name, build, candidates, space, rounds, backend, cache)", function() wg.tune { round = 1 } end)
+check.refuses("unknown option `round` of wg.tune: did you mean `rounds`? (legal: gemm, name, build, candidates, space, rounds, backend, measure, verify, cache)", function() wg.tune { round = 1 } end)

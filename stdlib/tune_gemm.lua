@@ -1,0 +1,63 @@
+-- What there is to tune in wg.gemm: options worth measuring, and operands to measure with.
+
+return function(wg, internal)
+  -- Options of wg.gemm that are worth measuring for a problem; those that turn out not to fit are skipped.
+  function internal.gemm_space(gemm)
+    local M, N = gemm.problem[1], gemm.problem[2]
+    local list = { {} } -- the choice of wg.gemm itself
+    local function add(candidate) list[#list + 1] = candidate end
+    if internal.gemm_plan(gemm).swapped then -- few rows, written transposed: tiles of 64 columns of D and all its rows
+      local n = M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128
+      for _, k in ipairs { 64, 128, 256 } do
+        for _, splits in ipairs { 1, 2, 4, 8 } do add { tile = { 64, n, k }, splits = splits } end
+      end
+      return list
+    end
+    if gemm.sparse then
+      for _, halves in ipairs { true, false } do add { tile = { 256, 176 }, schedule = "cooperative", halves = halves } end
+    end
+    for _, c in ipairs(internal.gemm_candidates(internal.gemm_kind(gemm))) do
+      local rows, columns = internal.ceil_div(M, c.tile[1]), internal.ceil_div(N, c.tile[2])
+      local function with(key, value) add { tile = c.tile, schedule = c.schedule, [key] = value } end
+      with("cluster", 1)
+      if rows > 1 then with("cluster", 2) end
+      if rows > 1 and columns > 1 then with("raster", "hilbert") end
+      if rows > 8 then with("group", c.schedule == "pingpong" and 16 or 8) end
+      if gemm.sparse and c.tile[1] == 256 then with("halves", true) end
+      if c.schedule == "cooperative" then
+        local tiles = rows * columns
+        if tiles > wg.target.multiprocessors and tiles % wg.target.multiprocessors ~= 0 then with("stream_k", true) end
+        for _, splits in ipairs { 2, 3, 4, 6, 8 } do
+          if tiles * splits <= 2 * wg.target.multiprocessors then with("splits", splits) end
+        end
+      end
+    end
+    return list
+  end
+
+  -- The `build` function for options of wg.gemm, with normally distributed random operands.
+  function internal.gemm_builder(gemm)
+    local M, N, K = table.unpack(gemm.problem)
+    local plan = internal.gemm_plan(gemm)
+    local function random(rows, columns, dtype)
+      if dtype == "s8" or dtype == "u8" or dtype == "s32" then
+        return wg.randint { shape = { rows, columns }, dtype = dtype, lo = dtype == "u8" and 0 or -64, hi = 63, seed = rows + columns }
+      end
+      return wg.randn { shape = { rows, columns }, dtype = dtype, seed = rows + columns }
+    end
+    local a_mn, b_mn = gemm.a_major == "MN", gemm.b_major == "MN"
+    local A, B = random(a_mn and K or M, a_mn and M or K, plan.dtype), random(b_mn and K or N, b_mn and N or K, plan.dtype)
+    local metadata
+    if plan.sparse then A, metadata = wg.sparse.compress(wg.sparse.prune(A), "gemm") end
+    local D, e = wg.zeros(plan.d, { M, N }), gemm.epilogue or {}
+    local given = {
+      metadata = metadata, alpha = e.alpha and 1.0, beta = e.beta and 1.0, C = e.beta and random(M, N, plan.d) or nil,
+      bias = e.bias and wg.randn { shape = { e.bias == "row" and M or N }, dtype = "f32", seed = 1 } or nil,
+    }
+    for name, shape in pairs(internal.scale_shapes(plan, M, N, K)) do given[name] = wg.randn { shape = shape, dtype = "f32", seed = 2 } end
+    return function(candidate)
+      local made = wg.gemm(internal.merged(gemm, candidate))
+      return made.kernel, made:launch(A, B, D, given)
+    end
+  end
+end
