@@ -139,3 +139,33 @@ for command in "" run ptx timeline; do
     exits 2
     err_has "missing_fence.ptx is PTX, not a script: wgrun check $SOURCE/tests/ptx/missing_fence.ptx"
 done
+
+# In the one array of dynamic shared memory, mbarriers at one distance are the stages of a ring.
+cat > ring.ptx <<'END'
+.version 8.0
+.target sm_90a
+.address_size 64
+.extern .shared .align 1024 .b8 smem[];
+.visible .entry ring()
+.reqntid 32, 1, 1
+{
+  .reg .b32 %r<4>; .reg .pred p, q;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, smem;
+  setp.ne.u32 p, %r1, 0;
+  @p bra READY;
+  mbarrier.init.shared::cta.b64 [%r2+32768], 1;
+  mbarrier.init.shared::cta.b64 [%r2+32776], 1;
+  mbarrier.init.shared::cta.b64 [%r2+32784], 1;
+  mbarrier.init.shared::cta.b64 [%r2+32792], 128;
+READY:
+  bar.sync 0;
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 q, [%r2+32776], 0;
+  @!q bra WAIT;
+  ret;
+}
+END
+run check ring.ptx
+exits 1
+err_has "of the mbarrier \`shared\` + 0x8008 (stage 2 of 3): 0 of 1 arrivals have come"

@@ -44,6 +44,30 @@ Mbarrier* Mbarriers::object(Cta& cta, std::uint32_t offset) {
     return found == cta.objects.end() ? nullptr : found->get();
 }
 
+/// A foreign text has one array without names for all that a launch gives it. Where its mbarriers follow each
+/// other at one distance and expect the same arrivals, they are the stages of a ring.
+std::string Mbarriers::place(std::uint32_t offset) const {
+    const SharedBuffer* const buffer = wait_words::buffer_at(scene_.program, offset);
+    std::string out = scene_.place(offset);
+    if (buffer == nullptr || buffer->name != "shared" || buffer->tile) return out;
+    if (offset != buffer->offset) out = fmt::format("`shared` + {:#x}", offset - buffer->offset);
+    const auto& objects = ctas_.front().objects;
+    const auto expected = [&](std::int64_t at) -> std::int64_t {
+        const auto found = std::ranges::find_if(
+            objects, [&](const auto& m) { return m->live() && std::int64_t{m->offset()} == at; });
+        return found == objects.end() ? -1 : (*found)->expected();
+    };
+    const std::int64_t wanted = expected(offset);
+    for (const std::int64_t stride : {8, 16}) {
+        int before = 0, after = 0;
+        while (wanted >= 0 && expected(offset - (before + 1) * stride) == wanted) ++before;
+        while (wanted >= 0 && expected(offset + (after + 1) * stride) == wanted) ++after;
+        if (before + after > 0)
+            return fmt::format("{} (stage {} of {})", out, before + 1, before + after + 1);
+    }
+    return out;
+}
+
 Mbarrier& Mbarriers::create(Cta& cta, std::uint32_t offset) {
     cta.objects.push_back(std::make_unique<Mbarrier>(offset, actors_++));
     cta.objects.back()->cta = cta.rank;

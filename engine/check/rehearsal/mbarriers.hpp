@@ -31,6 +31,9 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
   public:
     Mbarriers(Scene& scene, Report& report, Peers& peers);
 
+    /// What the mbarrier at that byte of shared memory is called in findings.
+    std::string place(std::uint32_t offset) const;
+
     /// fence.mbarrier_init or a proxy fence: warps that learn of the fence know the inits of the active
     /// lanes.
     void announce();
@@ -83,7 +86,6 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
         return scene_.warp->known.of(mbarrier.actor());
     }
     std::string who() const { return scene_.name(); }
-    std::string place(std::uint32_t offset) const { return scene_.place(offset); }
     Where where(std::uint32_t pc) const { return scene_.where(pc); }
     bool of_cluster() const { return scene_.ctas > 1; }
     void fault(rules::Saying saying, std::uint32_t other = machine::no_pc, std::string_view note = {});

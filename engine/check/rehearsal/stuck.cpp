@@ -76,7 +76,7 @@ std::string Stuck::waits_for(const Warp& warp) const {
     const Mbarrier* its = mbarriers_.waited_for(warp);
     if (its == nullptr) return "for several mbarriers";
     return rules::for_phase(
-        its->phase(), mbarriers_.parity(warp), scene_.place(its->offset()),
+        its->phase(), mbarriers_.parity(warp), mbarriers_.place(its->offset()),
         rules::what_has_come(its->expected() - its->pending(), its->expected(), its->tx()));
 }
 
