@@ -243,7 +243,7 @@ return function(wg, internal)
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
       or ((opts.tile or p.swapped or opts.splits or kind ~= "dense" or opts.groups) and "cooperative")
     if blockwise and schedule ~= "cooperative" then fail "wg.gemm: scales for blocks require the cooperative schedule" end
-    local chosen = choose(M, N, K, bytes, p.d, p.b_major, schedule, kind, opts.groups and problem[4] and whole("problem[4]", problem[4], 1, M) or 1)
+    local chosen = choose(M, N, K, bytes, p.d, p.b_major, schedule, kind, opts.groups and problem[4] and whole("problem[4]", problem[4], 1, 0xFFFF) or 1)
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile, chosen)
     sparse_of(p, opts, bytes)

@@ -39,6 +39,7 @@ return function(wg, internal)
   function internal.gemm_builder(gemm)
     local M, N, K = table.unpack(gemm.problem)
     local plan = internal.gemm_plan(gemm)
+    if plan.groups then internal.fail "wg.tune: the sizes of groups are data of a launch: wg.tune{ build = } for a grouped product" end
     local function random(rows, columns, dtype)
       if dtype == "s8" or dtype == "u8" or dtype == "s32" then
         return wg.randint { shape = { rows, columns }, dtype = dtype, lo = dtype == "u8" and 0 or -64, hi = 63, seed = rows + columns }

@@ -101,3 +101,5 @@ check.refuses("wg.gemm: `groups` goes without `epilogue.bias`", function() wg.ge
 check.refuses("wg.gemm: tile[1] is 256: with scales for blocks at most 192, with groups", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = blocks, tile = { 256, 128 } } end)
 local rows = { a = "row" }
 check.refuses("wg.gemm: `groups` goes with scales for blocks or for tensors, not for rows", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = rows } end)
+local tuned = { gemm = { groups = "masked", problem = { 64, 64, 64, 100 } } } -- more groups than rows: some are empty
+check.refuses("wg.tune: the sizes of groups are data of a launch: wg.tune{ build = } for a grouped product", function() wg.tune(tuned) end)
