@@ -2,18 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <thread>
 
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/cli/tune_devices.hpp"
+#include "bindings/cli/tune_launcher.hpp"
 #include "bindings/cli/tune_records.hpp"
 #include "bindings/cli/tune_search.hpp"
 #include "bindings/cli/tune_worker.hpp"
@@ -55,6 +54,9 @@ struct Options {
     double prune = 2;
     double timeout = 120;  ///< seconds
     std::string merge;
+    std::string launcher;  ///< empty: this machine alone
+    int shards = 8;
+    std::string launcher_arguments, hosts;
     bool worker = false;
 };
 
@@ -140,6 +142,18 @@ struct Found {
     std::size_t measured = 0;
 };
 
+/// The fastest first, then those skipped.
+void sort(Found& found) {
+    std::stable_sort(found.which.begin(), found.which.end(), [&](std::size_t a, std::size_t b) {
+        const auto order = [&](std::size_t i) {
+            return std::pair(found.tried[i].as == Tried::As::skipped, found.tried[i].microseconds);
+        };
+        return order(a) < order(b);
+    });
+    for (const std::size_t i : found.which)
+        found.measured += found.tried[i].as == Tried::As::measured ? 1 : 0;
+}
+
 Found tune(Tuning tuning, const Options& options, const Request& request) {
     const auto [shard, shards] = shard_named(options.shard);
     Found found{std::move(tuning), {}, {}, {}, 0};
@@ -158,14 +172,35 @@ Found tune(Tuning tuning, const Options& options, const Request& request) {
     how.prune = found.tuning.on_gpu ? options.prune : 0;
     how.limit = std::chrono::milliseconds(std::llround(options.timeout * 1000));
     found.tried = search(found.tuning, found.which, how, records);
-    std::stable_sort(found.which.begin(), found.which.end(), [&](std::size_t a, std::size_t b) {
-        const auto order = [&](std::size_t i) {
-            return std::pair(found.tried[i].as == Tried::As::skipped, found.tried[i].microseconds);
-        };
-        return order(a) < order(b);
-    });
-    for (const std::size_t i : found.which)
-        found.measured += found.tried[i].as == Tried::As::measured ? 1 : 0;
+    sort(found);
+    return found;
+}
+
+/// Has shards do the work, and finds the candidates' results in the file. On what they are measured there
+/// decide the machines, so they are found by what they are called.
+Found tune_elsewhere(Tuning tuning, const Options& options, const Request& request) {
+    launch_shards(request, {options.launcher, options.shards, options.launcher_arguments, options.hosts,
+                            options.measure != "model", options.results});
+    Found found{std::move(tuning), {}, {}, options.results, 0};
+    std::map<std::string, Tried> known;
+    for (const auto& [key, record] : read_records(options.results)) {
+        if (record.name != found.tuning.name) continue;
+        const bool good = record.failure.empty();
+        known[record.options] = {good ? Tried::As::measured : Tried::As::skipped, record.microseconds, false,
+                                 record.failure};
+        found.tuning.place = record.place;
+    }
+    found.tuning.by_model = found.tuning.place.starts_with("model");
+    for (std::size_t i = 0; i < found.tuning.options.size(); ++i) {
+        const auto result = known.find(found.tuning.options[i]);
+        found.tried.push_back(result != known.end()
+                                  ? result->second
+                                  : Tried{Tried::As::skipped, 0, false,
+                                          "no result: it does not fit, is slow by the model, or is "
+                                          "the same kernel as another"});
+        found.which.push_back(i);
+    }
+    sort(found);
     return found;
 }
 
@@ -223,7 +258,9 @@ int find_fastest(const Request& request, const Options& options) {
     Described described{options, {}};
     const Outcome outcome = with_state(request, lua::Mode::run, list_body, &described);
     Found found;
-    if (outcome.code == Exit::ok) found = tune(std::move(described.tuning), options, request);
+    if (outcome.code == Exit::ok)
+        found = options.launcher.empty() ? tune(std::move(described.tuning), options, request)
+                                         : tune_elsewhere(std::move(described.tuning), options, request);
     if (request.json) {
         Json json = Json::parse(wgrun::to_json(outcome.findings));
         add_to(json, found);
@@ -234,7 +271,8 @@ int find_fastest(const Request& request, const Options& options) {
     }
     if (!outcome.traceback.empty()) remark(outcome.traceback);
     if (!results.finish()) return Exit::failed;
-    if (outcome.code != Exit::ok || found.measured > 0 || found.which.empty()) return outcome.code;
+    // Of a shard it may be that nothing works.
+    if (outcome.code != Exit::ok || found.measured > 0 || options.shard != "1/1") return outcome.code;
     remark("wgrun: no candidate works");
     return Exit::failed;
 }
@@ -289,6 +327,23 @@ Command::Run declare(Arguments& arguments) {
     arguments
         .option("--merge", options->merge, "Add the results in FILE and in the files after it to this one")
         .unit("INTO")
+        .group(group);
+    arguments
+        .option("--launcher", options->launcher,
+                "Have Slurm (a job array) or GNU parallel (over ssh) try the shards, and merge their results")
+        .one_of({"slurm", "parallel"})
+        .group(group);
+    arguments.option("--shards", options->shards, "Number of shards for the launcher")
+        .between(1, 10000)
+        .shows_default()
+        .group(group);
+    arguments
+        .option("--launcher-args", options->launcher_arguments,
+                "More arguments for sbatch or parallel, in one word: '--partition=h200 --time=1:00:00'")
+        .unit("ARGS")
+        .group(group);
+    arguments.option("--hosts", options->hosts, "The machines of parallel, one a line (its --sshloginfile)")
+        .unit("FILE")
         .group(group);
     arguments.flag("--worker", options->worker, "Serve a search: started by wgrun itself").group("");
     return [options](const Request& request) { return run_tune(request, *options); };
