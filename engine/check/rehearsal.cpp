@@ -67,6 +67,7 @@ void Rehearsal::jump(Warp& warp, const Op& op) {
 
 void Rehearsal::step(Warp& warp, const Op& op) {
     scene_.active = warp.running;
+    scene_.began = warp.now;
     scene_.unclear = scene_.loads = false;
     if (op.reg) {
         const std::optional<isa::Mask> guarded = values_.condition(op);

@@ -77,7 +77,7 @@ void Copies::bulk_copy(const isa::BulkCopy& copy) {
 void Copies::unknown_bytes(const isa::BulkCopy& copy) {
     const auto use = [&](std::uint64_t address) {
         std::uint64_t within = address;  // its CTA, which find() cuts off
-        if (const std::optional<int> cta = peers_.find(within))
+        if (const std::optional<int> cta = peers_.find(within, false))
             mbarriers_.count(*cta, address, MbarrierUser::engine, copy.lane);
     };
     if (copy.known.mbarrier && copy.known.multicast) {
@@ -101,7 +101,7 @@ void Copies::store_async(const isa::AsyncStore& store, const isa::Addresses& to,
 
 void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std::optional<std::int64_t> bytes,
                      const TensorBox* box, MbarrierUser user) {
-    const std::optional<int> cta = peers_.find(shared);
+    const std::optional<int> cta = peers_.find(shared, false);
     Mbarrier* mbarrier = cta ? mbarriers_.count(*cta, address, user, lane) : nullptr;
     if (mbarrier == nullptr) return;
     const auto lo = static_cast<std::uint32_t>(shared),

@@ -23,8 +23,8 @@ Mbarriers::Mbarriers(Scene& scene, Report& report, Peers& peers)
 
 // --- objects -------------------------------------------------------------------------------------------
 
-MbarriersOfCta* Mbarriers::peer(std::uint64_t& address, int, User) {
-    const std::optional<int> rank = peers_.find(address);
+MbarriersOfCta* Mbarriers::peer(std::uint64_t& address, int, User user) {
+    const std::optional<int> rank = peers_.find(address, user == User::thread);
     return rank ? &ctas_[static_cast<std::size_t>(*rank)] : nullptr;
 }
 

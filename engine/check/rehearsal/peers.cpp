@@ -10,7 +10,7 @@
 
 namespace wgrun::check::rehearsal {
 
-std::optional<int> Peers::find(std::uint64_t& address) {
+std::optional<int> Peers::find(std::uint64_t& address, bool owes) {
     using Whose = machine::SharedPlace::Whose;
     const Warp& warp = *scene_.warp;
     const auto [whose, rank, there] =
@@ -26,7 +26,8 @@ std::optional<int> Peers::find(std::uint64_t& address) {
         report_.fault(rules::peer_has_ended(scene_.name(), rank, false, end_of(scene_.program)));
         return static_cast<int>(rank);
     }
-    const Visit visit{warp.number, warp.now, scene_.op->step};
+    if (!owes) return static_cast<int>(rank);
+    const Visit visit{warp.number, scene_.began, scene_.op->step};
     if (const auto before = std::ranges::find(cta.visits, warp.number, &Visit::warp);
         before != cta.visits.end())
         *before = visit;
@@ -40,7 +41,7 @@ void Peers::visit(isa::Space space, const isa::Addresses& address) {
         if (found != isa::Space::shared_cluster) return;
         for (isa::Mask left = lanes; left != 0; left &= left - 1) {
             std::uint64_t at = within[static_cast<std::size_t>(std::countr_zero(left))];
-            find(at);
+            find(at, true);
         }
     };
     const isa::Mask lanes = scene_.active & address.known;
