@@ -17,6 +17,10 @@ std::vector<Diagnostic> check(const Program& program);
 /// more.
 std::vector<Diagnostic> outgoing(const Program& program);
 
+/// Returns the accesses to global memory that come before griddepcontrol.wait, to tensors that the program
+/// accesses after it too (WG-RACE-05). They are warnings: what the launches before touch is not known.
+std::vector<Diagnostic> before_grids(const Program& program);
+
 /// Returns what is slower than necessary: WG-PERF-05 and -06, in script order. Only certain cases are
 /// reported.
 std::vector<Diagnostic> performance(const Program& program);

@@ -39,8 +39,7 @@ void Rehearsal::run() {
             if (budget_ < 0) return;
         }
         if (any) continue;
-        if (!copies_.land() && !stuck_.look_again())
-            return stuck_.report();
+        if (!copies_.land() && !stuck_.look_again()) return stuck_.report();
     }
 }
 

@@ -30,6 +30,7 @@ std::vector<Diagnostic> check(const Program& program) {
                          "and what follows from that is not checked",
                          "effects = \"none\", or some of { \"reads\", \"writes\", \"barrier\" }");
     });
+    for (Diagnostic& early : before_grids(program)) findings.add(std::move(early));
     // Where threads diverge that must run together, further findings are consequences.
     const bool decided = !findings.any_of("WG-SYNC-") && rehearse(program, stored, findings);
     if (!decided) walker.barriers_met();

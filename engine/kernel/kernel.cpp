@@ -16,6 +16,7 @@
 #include "kernel/foreign_entry.hpp"
 #include "kernel/gpu_run.hpp"
 #include "kernel/guarded_run.hpp"
+#include "kernel/made_up.hpp"
 #include "kernel/message_buffer.hpp"
 #include "kernel/print.hpp"
 #include "kernel/timing.hpp"
@@ -221,10 +222,33 @@ void Launch::download() {
 
 std::vector<Diagnostic> Launch::take_remarks() { return std::exchange(state_->remarks, {}); }
 
-const std::vector<Diagnostic>& Kernel::check() {
-    if (!findings_)
-        findings_ =
+namespace {
+
+/// Adds the findings whose rule and place are not in the list.
+void add_new(std::vector<Diagnostic>& to, std::vector<Diagnostic> findings) {
+    for (Diagnostic& finding : findings) {
+        const bool known = std::ranges::any_of(to, [&](const Diagnostic& other) {
+            return other.rule == finding.rule && other.where == finding.where;
+        });
+        if (!known) to.push_back(std::move(finding));
+    }
+}
+
+}  // namespace
+
+const std::vector<Diagnostic>& Kernel::laws() {
+    if (!laws_)
+        laws_ =
             origin_ ? foreign_findings(origin_->entry->module(), origin_->lowered) : check::check(*program_);
+    return *laws_;
+}
+
+const std::vector<Diagnostic>& Kernel::check() {
+    if (findings_) return *findings_;
+    findings_ = laws();
+    const bool wrong = std::ranges::any_of(
+        *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
+    if (!wrong && !origin_) add_new(*findings_, found_in_every_launch(*program_));
     return *findings_;
 }
 
@@ -243,6 +267,7 @@ void Kernel::fit(const RunOptions& options) {
     program_ = std::make_shared<const Program>(lowered.program);
     origin_->lowered = std::move(lowered);
     origin_->facts = std::move(facts);
+    laws_.reset();
     findings_.reset();
     launched_.reset();
     spoken_.reset();
@@ -262,12 +287,7 @@ void Kernel::foresee(const RunOptions& options) {
     }
     std::vector<Diagnostic> found = check::check_launch(*program_, sizes_of(options));
     if (origin_) origin_->tell(found);
-    for (Diagnostic& finding : found) {
-        const bool known = std::ranges::any_of(*findings_, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where;
-        });
-        if (!known) findings_->push_back(std::move(finding));
-    }
+    add_new(*findings_, std::move(found));
 }
 
 // A GPU does not report a kernel that hangs.
@@ -284,23 +304,23 @@ void Kernel::check_launch(const RunOptions& options) {
 std::vector<Diagnostic> Kernel::performance() const { return check::performance(*program_); }
 
 const std::string& Kernel::ptx() {
-    throw_errors_of(check());
+    throw_errors_of(laws());
     return emitted_ptx();
 }
 
 const std::string& Kernel::cuda() {
-    throw_errors_of(check());
+    throw_errors_of(laws());
     return emitted_cuda();
 }
 
 const std::string& Kernel::guarded_ptx() {
-    throw_errors_of(check());
+    throw_errors_of(laws());
     if (guarded_ptx_.empty()) guarded_ptx_ = emit::ptx(guarded(spoken()).program).text;
     return guarded_ptx_;
 }
 
 const std::string& Kernel::guarded_cuda() {
-    throw_errors_of(check());
+    throw_errors_of(laws());
     if (guarded_cuda_.empty()) guarded_cuda_ = emit::cuda(guarded(spoken()).program).text;
     return guarded_cuda_;
 }
@@ -313,14 +333,14 @@ const Program& Kernel::spoken() {
 }
 
 const std::string& Kernel::ptx_with_lines() {
-    throw_errors_of(check());
+    throw_errors_of(laws());
     if (origin_) return ptx_;
     if (lined_ptx_.empty()) lined_ptx_ = emit::ptx_with_lines(spoken()).text;
     return lined_ptx_;
 }
 
 const std::string& Kernel::cuda_with_lines() {
-    throw_errors_of(check());
+    throw_errors_of(laws());
     if (lined_cuda_.empty()) lined_cuda_ = emit::cuda_with_lines(spoken()).text;
     return lined_cuda_;
 }
@@ -342,7 +362,7 @@ const std::string& Kernel::emitted_cuda() {
 // The back end that it should run on, if that is possible.
 Backend Kernel::admitted(const RunOptions& options) {
     fit(options);
-    if (!options.unchecked) throw_errors_of(check());
+    if (!options.unchecked) throw_errors_of(laws());
     check_arguments(*program_, options);
     const Backend backend = choose_backend(options.backend, options.isolation).backend;
     if (backend != Backend::sim) check_launch(options);
@@ -425,7 +445,7 @@ Timing Kernel::time(const TimeOptions& options) {
 
 std::optional<int> Kernel::resident_clusters(gpu::Isolation isolation) {
     if (choose_backend(Backend::automatic, isolation).backend == Backend::sim) return std::nullopt;
-    throw_errors_of(check());
+    throw_errors_of(laws());
     return compiled(Backend::gpu, isolation)
         ->resident_clusters(*program_, origin_ ? origin_->facts.dynamic_shared : std::nullopt);
 }

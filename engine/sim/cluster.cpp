@@ -30,7 +30,9 @@ Cluster::Cluster(const Program& program, const Code& code, const Launch& launch,
       wgmma_(scene_),
       deadlock_(scene_, barriers_),
       allowance_(allowance),
-      messages_(program, launch.grid, message_capacity(program)) {}
+      messages_(program, launch.grid, message_capacity(program)) {
+    if (launch.made_up) doubts_.emplace(program, code, static_cast<int>(scene_.warps.size()));
+}
 
 void Cluster::reset(std::uint64_t index) {
     scene_.reset(index);
@@ -40,6 +42,7 @@ void Cluster::reset(std::uint64_t index) {
     copies_.reset();
     messages_ = MessageLog(scene_.program, scene_.launch.grid, message_capacity(scene_.program));
     trapped_ = false;
+    if (doubts_) doubts_->reset();
     steps_ = mmas_ = accounted_ = 0;
 }
 
@@ -113,6 +116,10 @@ void Cluster::jump(Warp& warp, const Op& op) {
     } else {
         scene_.active = warp.running;
         scene_.report.at(scene_.pc, scene_.thread(0));
+        if (doubts_ && doubts_->decides(scene_.current, op.reg)) {
+            trapped_ = true;
+            return;
+        }
         warp.parted.part(scene_.pc, op.ways, condition(op), warp.running, warp.pc);
     }
     if (warp.pc <= scene_.pc && warp.turns.again(warp.pc, warp.running, warp.registers.all())) {
@@ -126,6 +133,7 @@ void Cluster::step(Warp& warp, const Op& op) {
     ++steps_;
     scene_.active = warp.running;
     scene_.report.at(scene_.pc, scene_.thread(0));
+    if (doubts_ && !certain(warp, op)) return;
     if (op.reg != no_reg) scene_.active = condition(op);
     if (scene_.active == 0) {
         ++warp.pc;
@@ -139,6 +147,20 @@ void Cluster::step(Warp& warp, const Op& op) {
         ++warp.pc;
     else
         warp.retries = op.grouped;
+}
+
+bool Cluster::certain(Warp& warp, const Op& op) {
+    const Doubts::Verdict verdict = doubts_->judge(scene_.current, scene_.pc);
+    const bool by_all = op.reg == no_reg && scene_.active == warp.all;
+    doubts_->executed(scene_.current, scene_.pc, by_all);
+    if (verdict == Doubts::Verdict::go) return true;
+    if (verdict == Doubts::Verdict::stop) {
+        trapped_ = true;
+        return false;
+    }
+    for (const std::uint32_t reg : doubts_->results(scene_.pc)) wgmma_.write({reg});
+    ++warp.pc;
+    return false;
 }
 
 // Lanes that are apart stay so until they reconverge: that is one fault, and not one for each step.

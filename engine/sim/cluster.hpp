@@ -2,6 +2,7 @@
 // A grid without clusters is a grid of clusters of one CTA.
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "isa/machine.hpp"
@@ -9,6 +10,7 @@
 #include "sim/async_copies.hpp"
 #include "sim/bulk_engine.hpp"
 #include "sim/deadlock.hpp"
+#include "sim/doubts.hpp"
 #include "sim/wgmma_unit.hpp"
 
 namespace wgrun::sim {
@@ -150,6 +152,8 @@ class Cluster final : public isa::Machine {
     void burst(std::uint32_t steps);
     void jump(Warp& warp, const Op& op);
     void step(Warp& warp, const Op& op);
+    /// Returns whether the step is to be executed, in a launch with arguments that are made up.
+    bool certain(Warp& warp, const Op& op);
     void aligned(Warp& warp, const Op& op);
     /// Returns what the current warp's warpgroup executes together; null: it is not a whole one.
     machine::Together* warpgroup();
@@ -167,6 +171,7 @@ class Cluster final : public isa::Machine {
     AsyncCopies copies_;
     WgmmaUnit wgmma_;
     Deadlock deadlock_;
+    std::optional<Doubts> doubts_;  ///< of a launch with arguments that are made up
     Allowance& allowance_;
     MessageLog messages_;
     bool trapped_ = false;  ///< an assertion has failed, or a trap was executed: nothing continues

@@ -56,6 +56,9 @@ struct Launch {
     MessageLog* messages = nullptr;
     /// Is told each finding before its severity counts, and may change it. On any thread.
     std::function<void(Diagnostic&)> weigh{};
+    /// The arguments are made up: the run ends, without further findings, where it would depend on them, on the
+    /// grid or on what is loaded.
+    bool made_up = false;
     /// Observes the run. Clusters then run one after the other, on the caller's thread; an exception of the
     /// observer ends the run.
     Observer* observer = nullptr;

@@ -4,7 +4,7 @@ local wg = require "wgrun"
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 wg.kernel("serial", { threads = 256 }, function(k)
   local out = k:param("out", "f32*")
-  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
+  local a, b = k:shared(tile, "a"), k:shared(tile, "b"); local z = k:regs("b32", 4); for i = 0, 3 do k:mov(z[i], 0) end; for i = 0, 12288, 4096 do k:st_shared_v4_b32(k:mad_lo_u32(k:special "tid.x", 16, k:mov(a, { type = "u32" })) + i, z) end; k:fence_proxy_async(); k:bar_sync(0)
   local da, db = k:descriptor(a), k:descriptor(b)
   local acc = k:regs("f32", 32)
   for i = 0, 31 do k:mov(acc[i], 0) end
@@ -74,7 +74,7 @@ file refused.lua <<'L'
 local wg = require "wgrun"
 local wide = wg.tile { dtype = "bf16", mn = 256, k = 64, major = "K" }
 wg.kernel("refused", { threads = 1024 }, function(k)
-  local b = k:descriptor(k:shared(wide, "b"))
+  local B = k:shared(wide, "b"); local b, z = k:descriptor(B), k:regs("b32", 4); for i = 0, 3 do k:mov(z[i], 0) end; for i = 0, 16384, 16384 do k:st_shared_v4_b32(k:mad_lo_u32(k:special "tid.x", 16, k:mov(B, { type = "u32" })) + i, z) end; k:fence_proxy_async(); k:bar_sync(0)
   local acc = k:regs("f32", 128)
   k:wgmma_fence()
   k:wgmma_mma_async(acc, b, b, { n = 256, k = 16, d = "f32", a = "bf16", b = "bf16", scale_d = 0 })

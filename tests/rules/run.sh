@@ -10,7 +10,7 @@ wgrun=$1
 file=$2
 export WGRUN_CUDA=off
 
-expected() { sed -n "/-- $1: /{=;s/.*-- $1: //p}" "$file" | paste -d ' ' - - ; }
+expected() { sed -n "/-- $1: /{=;s/.*-- $1: //;s/ --.*//;p}" "$file" | paste -d ' ' - - ; }
 found() { sed -n 's/^[^ ]*:\([0-9][0-9]*\): \(error\|warning\|note\): .*\[\(WG-[A-Z0-9-]*\)\]$/\1 \3/p'; }
 compare() {
     [ "$1" = "$2" ] && return

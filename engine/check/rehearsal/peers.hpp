@@ -15,8 +15,9 @@ class Peers {
         : scene_(scene), report_(report), ctas_(static_cast<std::size_t>(scene.ctas)) {}
 
     /// Returns the rank of the CTA that a shared address of the current warp lies in, and turns the address
-    /// into one of that CTA's own window. If there is none, reports that and returns nothing. owes: the access
-    /// is over when that CTA knows what the warp has done; of what an mbarrier counts, its phase tells.
+    /// into one of that CTA's own window. If there is none, reports that and returns nothing. owes: the
+    /// access is over when that CTA knows what the warp has done; of what an mbarrier counts, its phase
+    /// tells.
     std::optional<int> find(std::uint64_t& address, bool owes);
     /// The current step accesses memory there.
     void visit(isa::Space space, const isa::Addresses& address);

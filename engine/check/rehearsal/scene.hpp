@@ -55,8 +55,8 @@ class Scene {
     const Op* op = nullptr;
     isa::Mask active = 0;
     std::uint32_t began = 0;  ///< the clock of its warp before it: what its first lane releases is of that
-    bool unclear = false;  ///< it depends on unknown values...
-    bool loads = false;    ///< ...or its results are loaded from memory
+    bool unclear = false;     ///< it depends on unknown values...
+    bool loads = false;       ///< ...or its results are loaded from memory
 
     void refuse() { unclear = true; }
     void progress() { fruitless = 0; }

@@ -274,6 +274,7 @@ class Kernel {
     Hosted& hosted(Backend backend, bool unchecked);
     void foresee(const HostLaunch& launch, Hosted& hosted);
     void load(Hosted& hosted, const gpu::HostContext& context);
+    const std::vector<Diagnostic>& laws();
     Backend admitted(const RunOptions& options);
     Launch launch_of(const RunOptions& options, Sharing sharing);
     const Program& spoken();
@@ -284,7 +285,8 @@ class Kernel {
 
     std::shared_ptr<const Program> program_;  // with the launches that were prepared
     std::unique_ptr<Origin> origin_;          ///< of a kernel that was read from PTX
-    std::optional<std::vector<Diagnostic>> findings_;
+    std::optional<std::vector<Diagnostic>> laws_;      ///< what the static checker finds
+    std::optional<std::vector<Diagnostic>> findings_;  ///< the same, and what every launch would find
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
     std::shared_ptr<const Program> spoken_;  ///< what the GPU runs, where threads say something
     std::string ptx_, cuda_, guarded_ptx_, guarded_cuda_, lined_ptx_, lined_cuda_;

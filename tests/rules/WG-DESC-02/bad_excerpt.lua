@@ -9,6 +9,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local da, db = k:descriptor(a), k:descriptor(b)
   local acc = k:regs("f32", 32)
   local B = k:shared(wg.tile{dtype="bf16", mn=32, k=64, major="K"}, "B")
+  kit.fill(k, { B })
   local db = k:descriptor(B)
   k:wgmma_fence()
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0}) -- EXPECT: WG-DESC-02

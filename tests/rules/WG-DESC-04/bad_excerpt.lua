@@ -11,6 +11,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local tile = wg.tile{dtype="bf16", mn=64, k=64, major="K", swizzle="128B"}
   k:shared{bytes=256, name="head"}
   local B = k:shared{tile=tile, align=16, name="B"} -- EXPECT: WG-DESC-04
+  kit.fill(k, { B })
   local db = k:descriptor(B)
   k:wgmma_fence()
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})

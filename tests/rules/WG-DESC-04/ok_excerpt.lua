@@ -1,5 +1,4 @@
 -- WG-DESC-04, kept: A tile that wgmma reads starts on a multiple of its swizzle pattern: 1024 bytes for 128B, 512 for 64B, 256 for 32B, 16 without a swizzle.
--- CHECK ONLY: nothing fills the tile, so a run would read unwritten memory.
 local wg = require "wgrun"
 local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
@@ -12,6 +11,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local tile = wg.tile{dtype="bf16", mn=64, k=64, major="K", swizzle="128B"}
   k:shared{bytes=256, name="head"}
   local B = k:shared{tile=tile, name="B"}
+  kit.fill(k, { B })
   local db = k:descriptor(B)
   k:wgmma_fence()
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})

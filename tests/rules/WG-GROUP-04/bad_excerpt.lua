@@ -10,7 +10,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:cp_async_cg(here, k:element(X, thread * 4))
   k:cp_async_commit_group()
   k:bar_sync(0)
-  local x = k:ld_shared_f32(next) -- EXPECT IN RUN: WG-GROUP-04
+  local x = k:ld_shared_f32(next) -- EXPECT IN RUN: WG-GROUP-04 -- EXPECT: WG-GROUP-04
   k:bar_sync(0)
   k:cp_async_wait_group(0)
   k:st_global_f32(k:element(X, thread + 512), x)

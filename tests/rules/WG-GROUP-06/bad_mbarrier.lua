@@ -12,7 +12,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
     k:fence_mbarrier_init()
   end)
   k:bar_sync(0)
-  k:cp_async_cg(here, k:element(X, thread * 4)) -- EXPECT IN RUN: WG-GROUP-06
+  k:cp_async_cg(here, k:element(X, thread * 4)) -- EXPECT IN RUN: WG-GROUP-06 -- EXPECT: WG-GROUP-06
   k:cp_async_mbarrier_arrive_noinc(full)
 end)
 kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 512 }) } }

@@ -7,6 +7,6 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:mbarrier_init(full, 1, {guard=first})
   k:bar_sync(0)
   k:mbarrier_arrive(full, {guard=first})
-  local state = k:ld_shared_u32(full) -- EXPECT IN RUN: WG-MBAR-04
+  local state = k:ld_shared_u32(full) -- EXPECT IN RUN: WG-MBAR-04 -- EXPECT: WG-MBAR-04
 end)
 kernel:run { grid = { 2 }, args = {} }

@@ -8,6 +8,6 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
   k:st_shared_f32(address, 0)
   k:bar_sync(0)
-  local x = k:ld_shared_v4_f32(address)   -- 16 bytes from a multiple of 4 -- EXPECT IN RUN: WG-MEM-02
+  local x = k:ld_shared_v4_f32(address)   -- 16 bytes from a multiple of 4 -- EXPECT IN RUN: WG-MEM-02 -- EXPECT: WG-MEM-02
 end)
 kernel:run { grid = { 2 }, args = {} }

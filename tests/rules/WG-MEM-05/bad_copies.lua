@@ -10,10 +10,10 @@ local kernel = wg.kernel("case", { threads = 32 }, function(k)
   k:fence_proxy_async()
   k:bar_sync(0)
   k:if_(thread:eq(0), function()
-    k:red_global_add_u32(k:element(X, 0), 1) -- EXPECT IN RUN: WG-MEM-05
-    k:cp_async_bulk_store(k:element(Y, 0), box, 128) -- EXPECT IN RUN: WG-MEM-05
+    k:red_global_add_u32(k:element(X, 0), 1) -- EXPECT IN RUN: WG-MEM-05 -- EXPECT: WG-MEM-05
+    k:cp_async_bulk_store(k:element(Y, 0), box, 128) -- EXPECT IN RUN: WG-MEM-05 -- EXPECT: WG-MEM-05
     local zero = k:mov(0, { type = "s32" })
-    k:cp_async_bulk_tensor_store_2d(Z, { zero, zero }, box) -- EXPECT IN RUN: WG-MEM-05
+    k:cp_async_bulk_tensor_store_2d(Z, { zero, zero }, box) -- EXPECT IN RUN: WG-MEM-05 -- EXPECT: WG-MEM-05
     k:cp_async_bulk_commit_group()
     k:cp_async_bulk_wait_group(0)
   end)

@@ -6,7 +6,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local place = k:element(X, thread)
   k:st_global_f32(place, 1)
   k:bar_sync(0)
-  local before = k:ld_global_nc_f32(place) -- EXPECT IN RUN: WG-MEM-06
+  local before = k:ld_global_nc_f32(place) -- EXPECT IN RUN: WG-MEM-06 -- EXPECT: WG-MEM-06
   k:st_global_f32(place, before + 1)
 end)
 kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 128 }) } }

@@ -17,7 +17,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local x = k:ld_shared_f32(mine)
   k:bar_sync(0)
   k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
-  k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first}) -- EXPECT IN RUN: WG-PROXY-02
+  k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first}) -- EXPECT IN RUN: WG-PROXY-02 -- EXPECT: WG-PROXY-02
   k:mbarrier_wait(full, 1)
 end)
 kernel:run { grid = { 2 }, args = { wg.zeros("f32", { 8, 64 }) } }

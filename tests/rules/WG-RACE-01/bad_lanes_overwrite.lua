@@ -10,7 +10,7 @@ local kernel = wg.kernel("case", { threads = 32 }, function(k)
   k:bar_warp_sync()
   local x = k:ld_shared_f32(base)
   x = k:shfl_sync_idx_b32(x, 0, 31)
-  k:st_shared_f32(base, 2, { guard = lane:eq(0) }) -- EXPECT IN RUN: WG-RACE-01
+  k:st_shared_f32(base, 2, { guard = lane:eq(0) }) -- EXPECT IN RUN: WG-RACE-01 -- EXPECT: WG-RACE-01
   k:st_global_f32(k:element(X, lane), x)
 end)
 kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 32 }) } }

@@ -11,7 +11,7 @@ local kernel = wg.kernel("case", { threads = 64 }, function(k)
   k:bar_sync(0)
   k:if_(thread:lt(32), function()
     k:mbarrier_wait(empty, 0)
-    k:st_shared_f32(own, 2) -- EXPECT IN RUN: WG-RACE-01
+    k:st_shared_f32(own, 2) -- EXPECT IN RUN: WG-RACE-01 -- EXPECT: WG-RACE-01
   end, function()
     k:st_global_f32(k:element(X, lane), k:ld_shared_f32(own))
     k:mbarrier_arrive(empty, { guard = lane:eq(0) })

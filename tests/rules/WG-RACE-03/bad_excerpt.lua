@@ -13,7 +13,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
   k:cp_async_bulk_commit_group{guard=first}
   k:bar_sync(0)
-  k:st_shared_f32(mine, 2) -- EXPECT IN RUN: WG-RACE-03
+  k:st_shared_f32(mine, 2) -- EXPECT IN RUN: WG-RACE-03 -- EXPECT: WG-RACE-03
   k:cp_async_bulk_wait_group(0)
 end)
 kernel:run { grid = { 2 }, args = { wg.zeros("f32", { 8, 64 }) } }

@@ -10,7 +10,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:cp_reduce_async_bulk(X, tile, 512, { op = "add", type = "f32", guard = thread:eq(0) })
   k:cp_async_bulk_commit_group()
   k:bar_sync(0)
-  k:red_add_f32(k:element(X, thread), 1, { space = "global" }) -- EXPECT IN RUN: WG-RACE-04
+  k:red_add_f32(k:element(X, thread), 1, { space = "global" }) -- EXPECT IN RUN: WG-RACE-04 -- EXPECT: WG-RACE-04
   k:cp_async_bulk_wait_group(0)
 end)
 kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 128 }) } }

@@ -13,6 +13,6 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:cp_async_bulk_commit_group { guard = first }
   k:cp_async_bulk_wait_group(0, { read = true })
   k:bar_sync(0)
-  k:ld_global_f32(k:element(X, thread)) -- EXPECT IN RUN: WG-RACE-04
+  k:ld_global_f32(k:element(X, thread)) -- EXPECT IN RUN: WG-RACE-04 -- EXPECT: WG-RACE-04
 end)
 kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 128 }) } }

@@ -8,7 +8,7 @@ local first = wg.kernel("first", { threads = 128 }, function(k)
 end)
 local second = wg.kernel("second", { threads = 128 }, function(k)
   local at = k:element(k:param("X", "f32*"), k:special "tid.x")
-  local x = k:ld_global_f32(at) -- EXPECT IN RUN: WG-RACE-05
+  local x = k:ld_global_f32(at) -- EXPECT IN RUN: WG-RACE-05 -- EXPECT: WG-RACE-05
   k:griddepcontrol_wait()
   k:st_global_f32(at, x + 1.0)
 end)

@@ -11,7 +11,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local acc = k:regs("f32", 32)
   local metadata = k:mov(0x44444440, { type = "b32" })
   k:wgmma_fence()
-  k:wgmma_mma_async_sp(acc, da, db, metadata, { n = 64, d = "f32", a = "bf16", b = "bf16", sp_sel = 0, scale_d = 0 }) -- EXPECT IN RUN: WG-SPARSE-01
+  k:wgmma_mma_async_sp(acc, da, db, metadata, { n = 64, d = "f32", a = "bf16", b = "bf16", sp_sel = 0, scale_d = 0 }) -- EXPECT IN RUN: WG-SPARSE-01 -- EXPECT: WG-SPARSE-01
   k:wgmma_commit_group()
   k:wgmma_wait_group(0)
 end)

@@ -6,7 +6,7 @@ local kernel = wg.kernel("case", { threads = 64 }, function(k)
   local tid = k:special "tid.x"
   local n = k:mov(tid)
   k:if_(tid:ge(40), function()
-    k:while_(function() return n:ne(40) end, function() -- EXPECT IN RUN: WG-SYNC-07
+    k:while_(function() return n:ne(40) end, function() -- EXPECT IN RUN: WG-SYNC-07 -- EXPECT: WG-SYNC-07
       n:set(n + 1)
       k:if_(n:eq(64), function() n:set(61) end)
     end)

@@ -14,7 +14,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
   k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
   k:bar_sync(0)
-  local x = k:ld_shared_f32(mine) -- EXPECT IN RUN: WG-TMA-02
+  local x = k:ld_shared_f32(mine) -- EXPECT IN RUN: WG-TMA-02 -- EXPECT: WG-TMA-02
   k:mbarrier_wait(full, 0)
 end)
 kernel:run { grid = { 2 }, args = { wg.zeros("f32", { 8, 64 }) } }

@@ -12,7 +12,7 @@ local kernel = wg.kernel("case", { threads = 32 }, function(k)
     k:cp_async_bulk_tensor_1d(tile, map, { zero }, full)
     k:mbarrier_wait(full, 0)
   end)
-  local x = k:ld_shared_f32(k:mad_lo_u32(lane, 4, k:mov(tile, { type = "u32" }))) -- EXPECT IN RUN: WG-TMA-02
+  local x = k:ld_shared_f32(k:mad_lo_u32(lane, 4, k:mov(tile, { type = "u32" }))) -- EXPECT IN RUN: WG-TMA-02 -- EXPECT: WG-TMA-02
   k:st_global_f32(k:element(X, lane), x)
 end)
 kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 32 }), wg.zeros("f32", { 32 }) } }

@@ -117,7 +117,7 @@ TEST_CASE("sizes and addresses of linear copies: WG-TMA-01, WG-MEM-01, WG-MEM-03
                "the copy's place in shared memory, `tile` + 8, is not a multiple of 16 bytes"},
           Case{0, 0, 24, "WG-TMA-01", "a copy of 24 bytes"}, Case{0, 0, 0, "WG-TMA-01", "a copy of 0 bytes"},
           Case{0, 1008, 32, "WG-MEM-01", "its last 16 bytes lie past the end"},
-          Case{496, 0, 32, "WG-MEM-03", "the bulk copy moves 32 bytes at byte 496"}}) {
+          Case{496, 0, 32, "WG-MEM-03", "moves 32 bytes at `tile` + 496, of which the last 16 lie past"}}) {
         LinearScript k;
         const Reg size = k.constant(c.bytes);
         k.step(11, "cp_async_bulk", {in_buffer(k.tile, c.to), at(k.global, c.from), size, in_buffer(k.full)},

@@ -1,0 +1,16 @@
+// What is found of a kernel before any launch, by running its first cluster with arguments that are made up.
+#pragma once
+
+#include <vector>
+
+#include "wgrun/diagnostic.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun {
+
+/// Returns what every launch of the program breaks: the simulator runs the first cluster as far as nothing
+/// depends on the arguments, on the size of the grid, or on what is in memory. Nothing where the program has
+/// instructions that the simulator does not know. Thread-safe; takes up to a tenth of a second.
+std::vector<Diagnostic> found_in_every_launch(const Program& program);
+
+}  // namespace wgrun

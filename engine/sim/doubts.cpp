@@ -1,0 +1,144 @@
+#include "sim/doubts.hpp"
+
+#include <algorithm>
+
+#include "isa/effects.hpp"
+#include "isa/membermask.hpp"
+#include "isa/say.hpp"
+#include "isa/special.hpp"
+#include "wgrun/inline_ptx.hpp"
+
+namespace wgrun::sim {
+namespace {
+
+using isa::Access;
+using isa::Operand;
+using isa::OperandRule;
+
+/// Steps and wgmma of one run: what has not shown by then is left to a launch.
+constexpr std::uint64_t most_steps = 1 << 17, most_products = 64;
+
+/// What the first CTA of every grid reads there. (The identity of an SM, clocks and the grid's extents
+/// differ.)
+bool same_in_every_launch(isa::Special which) {
+    using enum isa::Special;
+    return which <= ctaid_z || (which >= laneid && which <= clusterid_z) ||
+           (which >= cluster_ctaid_x && which <= warpid) || (which >= lanemask_eq && which <= lanemask_gt) ||
+           which == is_explicit_cluster;
+}
+
+class Listener final : public isa::Effects {
+  public:
+    bool reads_memory = false, writes_memory = false, beyond_global = false;
+    bool agrees = false;  ///< with other threads, or with what works asynchronously
+    bool computes = false, multiplies = false, hidden = false;
+    std::vector<const Operand*> addresses;
+
+  private:
+    void memory(const isa::MemoryAccess& access) override {
+        addresses.push_back(access.address);
+        (access.write ? writes_memory : reads_memory) = true;
+        beyond_global |= access.space != isa::Space::global;
+    }
+    void unknown() override { hidden = true; }
+    void issue_mma(const isa::AsyncMma&) override { multiplies = true; }
+    void multiply(const isa::WarpMma&) override { computes = true; }
+    void copy_async(const isa::MemoryAccess&) override { agrees = true; }
+    void arrive_copies(const Operand&) override { agrees = true; }
+    void bulk_copy(const isa::BulkAccess&) override { agrees = true; }
+    void counted(const Operand&) override { agrees = true; }
+    void mbarrier(const isa::MbarrierAccess&) override { agrees = true; }
+    void barrier(const Operand&, const Operand&) override { agrees = true; }
+    void arrive(const Operand&, const Operand&) override { agrees = true; }
+};
+
+template <class F>
+void for_each_register(const Operand& operand, F f) {
+    if (operand.kind == Operand::Kind::list)
+        for (const Reg reg : operand.list) f(reg);
+    else if (operand.reg)
+        f(operand.reg);
+}
+
+}  // namespace
+
+Doubts::Doubts(const Program& program, const Code& code, int warps)
+    : code_(code), registers_(program.registers().size()) {
+    steps_.reserve(code.ops.size());
+    for (const Op& op : code.ops)
+        steps_.push_back(op.step == nullptr ? Facts{} : facts_of(program, *op.step));
+    doubtful_.resize(static_cast<std::size_t>(warps) * registers_);
+    outcome_.resize(static_cast<std::size_t>(warps));
+}
+
+void Doubts::reset() {
+    std::ranges::fill(doubtful_, std::uint8_t{0});
+    left_ = most_steps;
+    products_left_ = most_products;
+}
+
+Doubts::Facts Doubts::facts_of(const Program& program, const isa::Step& step) const {
+    Facts out;
+    Listener told;
+    isa::tell(step, told);
+    const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
+    out.unknown = text != nullptr ? !text->simulated : told.hidden && !isa::say::speaks(*step.op);
+    out.effects = step.op->effects != nullptr;
+    out.loads = told.reads_memory || told.multiplies;
+    out.multiplies = told.multiplies;
+    const bool speaks = isa::say::speaks(*step.op);
+    out.harmless = speaks || (!told.agrees && !told.multiplies && !told.addresses.empty() &&
+                              !(told.writes_memory && told.beyond_global));
+    // Of effects that are none of these nobody knows what they depend on.
+    const bool other = out.effects && !told.computes && !told.multiplies && told.addresses.empty();
+    if (step.form.has(isa::Field::sreg))
+        out.loads |= !same_in_every_launch(static_cast<isa::Special>(step.form.get(isa::Field::sreg)));
+    const Operand* mask = isa::membermask_of(step);
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        const Operand& operand = step.operands[i];
+        const OperandRule& rule = step.op->operands[i];
+        if (operand.kind == Operand::Kind::param) {
+            const Param& param = program.params()[static_cast<std::size_t>(operand.index)];
+            out.loads |= !param.pointee && !param.box;
+        }
+        const bool address = (rule.kinds & OperandRule::address) != 0;
+        if (address && !out.effects) out.loads = true;  // of constants that the launch gives
+        const bool accesses = std::ranges::find(told.addresses, &operand) != told.addresses.end();
+        const bool of_product = told.multiplies && operand.kind == Operand::Kind::list;
+        const bool decides = accesses || &operand == mask || told.agrees || speaks || other ||
+                             (told.multiplies && !of_product);
+        for_each_register(operand, [&](Reg reg) {
+            if (rule.access != Access::in) out.results.push_back(reg.id);
+            if (rule.access != Access::out) (decides ? out.decisive : out.values).push_back(reg.id);
+        });
+    }
+    return out;
+}
+
+bool Doubts::any(int warp, const std::vector<std::uint32_t>& regs) const {
+    return std::ranges::any_of(regs, [&](std::uint32_t reg) { return doubtful(warp, reg); });
+}
+
+Doubts::Verdict Doubts::judge(int warp, std::uint32_t pc) {
+    const Facts& facts = steps_[pc];
+    const Op& op = code_.ops[pc];
+    if (left_ == 0 || (facts.multiplies && products_left_ == 0) || facts.unknown) return Verdict::stop;
+    --left_;
+    if (facts.multiplies) --products_left_;
+    const bool guarded = op.reg != no_reg && doubtful(warp, op.reg);
+    std::uint8_t& outcome = outcome_[static_cast<std::size_t>(warp)];
+    outcome = facts.loads || guarded || any(warp, facts.values) || any(warp, facts.decisive);
+    if (guarded && !facts.effects && !op.aligned) return Verdict::skip;
+    if (!guarded && !any(warp, facts.decisive)) return Verdict::go;
+    return facts.harmless ? Verdict::skip : Verdict::stop;
+}
+
+void Doubts::executed(int warp, std::uint32_t pc, bool by_all) {
+    const std::uint8_t outcome = outcome_[static_cast<std::size_t>(warp)];
+    for (const std::uint32_t reg : steps_[pc].results) {
+        std::uint8_t& of = doubtful_[static_cast<std::size_t>(warp) * registers_ + reg];
+        of = by_all ? outcome : of | outcome;
+    }
+}
+
+}  // namespace wgrun::sim

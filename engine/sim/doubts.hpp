@@ -1,0 +1,64 @@
+// A launch whose arguments are made up: which registers hold values that another launch would change, and
+// what may be executed although they do.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "isa/warp.hpp"
+#include "sim/code.hpp"
+
+namespace wgrun::sim {
+
+/// A register is doubtful if what it holds depends on the launch, or on memory: on a parameter that is no
+/// pointer, on the size of the grid, on what is loaded. A run is what every launch does as long as no
+/// doubtful value decides what is executed, where shared memory is accessed, or what is synchronised.
+class Doubts {
+  public:
+    enum class Verdict : std::uint8_t {
+        go,    ///< execute the step
+        skip,  ///< whether it is executed, or where, nobody knows, and no harm is done: its results are
+               ///< doubtful
+        stop   ///< what follows differs between launches
+    };
+
+    Doubts(const Program& program, const Code& code, int warps);
+
+    /// Nothing is doubtful yet.
+    void reset();
+    /// Judges a step that some lanes of a warp are to execute.
+    Verdict judge(int warp, std::uint32_t pc);
+    /// Judges the condition of a branch.
+    bool decides(int warp, std::uint32_t reg) const { return doubtful(warp, reg); }
+    /// The step has been executed, or skipped, by all lanes of the warp or by some.
+    void executed(int warp, std::uint32_t pc, bool by_all);
+
+    const std::vector<std::uint32_t>& results(std::uint32_t pc) const { return steps_[pc].results; }
+
+  private:
+    /// What is known of a step. Operands are registers.
+    struct Facts {
+        std::vector<std::uint32_t> decisive;  ///< they decide where and with whom: addresses, counts, masks
+        std::vector<std::uint32_t> values;    ///< the other ones that it reads
+        std::vector<std::uint32_t> results;
+        bool loads = false;     ///< its results come from memory, or from the launch
+        bool harmless = false;  ///< it reads memory, or accesses global memory alone
+        bool effects = false;   ///< it does more than compute
+        bool unknown = false;   ///< nobody knows what it does
+        bool multiplies = false;
+    };
+    Facts facts_of(const Program& program, const isa::Step& step) const;
+    bool doubtful(int warp, std::uint32_t reg) const {
+        return doubtful_[static_cast<std::size_t>(warp) * registers_ + reg] != 0;
+    }
+    bool any(int warp, const std::vector<std::uint32_t>& regs) const;
+
+    const Code& code_;
+    std::size_t registers_;
+    std::vector<Facts> steps_;            ///< by operation
+    std::vector<std::uint8_t> doubtful_;  ///< by warp and register
+    std::vector<std::uint8_t> outcome_;   ///< by warp: whether the results of the step at hand are doubtful
+    std::uint64_t left_ = 0, products_left_ = 0;
+};
+
+}  // namespace wgrun::sim
