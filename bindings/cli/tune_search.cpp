@@ -163,7 +163,10 @@ class Search {
             case Step::trace: return answer.good ? traced(i, answer.text) : skip(i, answer.text);
             case Step::model: return modelled(i, answer);
             case Step::compile: return answer.good ? ready(i) : skip(i, answer.text);
-            case Step::time: return answer.good ? keep(i, answer.microseconds) : fail(i, answer.text);
+            case Step::time:
+                return answer.good      ? keep(i, answer.microseconds)
+                       : answer.machine ? skip(i, answer.text)
+                                        : fail(i, answer.text);
         }
     }
 

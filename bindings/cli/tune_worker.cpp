@@ -37,6 +37,7 @@ local tuning = require "wgrun".tuning(given)
 tuning.rounds = rounds or tuning.rounds
 local built, kernel, launch
 local steps = {}
+local of_machine = { ENODEV = true, ENOENT = true, ENOMEM = true, EIO = true }
 local function build(i)
   if built == i then return end
   built, kernel, launch = nil, nil, nil
@@ -54,11 +55,12 @@ while true do
   if not step then return end
   local good, us, text = pcall(steps[step], i)
   if good then
-    answer(i, true, us, text or "", false)
+    answer(i, true, us, text or "", false, false)
   else
     local problem = type(us) == "table" and us or { message = tostring(us) }
     if problem.code == "EINTR" then error(us, 0) end
-    answer(i, false, 0, tostring(problem.message), (problem.rule or "") ~= "")
+    answer(i, false, 0, tostring(problem.message), (problem.rule or "") ~= "",
+      of_machine[problem.code] or false)
   end
 end
 )lua";
@@ -88,17 +90,16 @@ int next_step(lua_State* L) {
 int answer(lua_State* L) {
     Channel& channel = channel_of(L);
     const lua_Integer candidate = luaL_checkinteger(L, 1);
-    const bool good = lua_toboolean(L, 2) != 0, finding = lua_toboolean(L, 5) != 0;
+    const bool good = lua_toboolean(L, 2) != 0, finding = lua_toboolean(L, 5) != 0,
+               machine = lua_toboolean(L, 6) != 0;
     const double microseconds = luaL_checknumber(L, 3);
     std::size_t length = 0;
     const char* text = luaL_checklstring(L, 4, &length);
     bool written = false;
     lua::guarded(L, [&] {
-        const Json json{{"candidate", candidate},
-                        {"good", good},
-                        {"us", microseconds},
-                        {"text", std::string(text, length)},
-                        {"finding", finding}};
+        const Json json{{"candidate", candidate}, {"good", good},
+                        {"us", microseconds},     {"text", std::string(text, length)},
+                        {"finding", finding},     {"machine", machine}};
         channel.results.write(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
         written = channel.results.finish();
     });
@@ -232,12 +233,13 @@ std::optional<Answer> TuneWorker::read(bool& gone) {
     const Json json = Json::parse(received_, nullptr, false);
     received_.clear();
     step_.reset();
-    Answer answer{candidate_, false, 0, "its process gave no answer", false};
+    Answer answer{candidate_, false, 0, "its process gave no answer", false, true};
     if (!json.is_object() || json.value("candidate", std::size_t{0}) != candidate_ + 1) return answer;
     answer.good = json.value("good", false);
     answer.microseconds = json.value("us", 0.0);
     answer.text = json.value("text", std::string());
     answer.finding = json.value("finding", false);
+    answer.machine = json.value("machine", false);
     return answer;
 }
 

@@ -34,6 +34,8 @@ struct Answer {
     std::string text;  ///< of a step that failed: why
     /// A step that failed: a rule was broken. Otherwise it could not be done.
     bool finding = false;
+    /// A step that failed: the machine's fault (no device, no memory), so another time it may not fail.
+    bool machine = false;
 };
 
 /// Serves as a worker until there are no more steps; returns the exit code.

@@ -256,6 +256,35 @@ impostors() {
     grep -q 'of another version than its parent' err.txt || bad "the reason is missing"
 }
 
+# wgrun tune: what hangs or faults costs its candidate, is kept, and is not run again; two GPUs measure.
+tune() {
+    export WGRUN_CACHE=off FAKE_CUDA_DEVICES=2
+    cat >t.lua <<'END'
+local wg = require "wgrun"
+return wg.tuning { name = "named", rounds = 2, space = { kind = { "fine", "hang", "trap" }, steps = { 1, 2 } }, build = function(o)
+  local log = io.open("built.txt", "a")
+  log:write(o.kind, " ", os.getenv "CUDA_VISIBLE_DEVICES" or "none", "\n")
+  log:close()
+  return wg.kernel(o.kind, { threads = 32 }, function(k)
+    local data, v = k:param("data", "f32*"), k:mov(0.0, { type = "f32" })
+    for _ = 1, o.steps do v = k:add(v, 1.0) end
+    k:st_global_f32(k:element(data, k:special "tid.x"), v)
+  end), { args = { wg.zeros("f32", { 32 }) }, timeout_ms = 300 }
+end }
+END
+    "$WGRUN" tune --devices all --results r.jsonl t.lua >out.txt 2>err.txt || bad "failed"
+    grep -q '2 measured, 4 skipped' out.txt || bad "2 measured, 4 skipped expected"
+    grep -q 'hang, steps = 1: kernel `hang` did not end within' out.txt || bad "the reason is missing"
+    [ "$(grep -c '"us":' r.jsonl)" = 2 ] && [ "$(grep -c '"failure":' r.jsonl)" = 4 ] || bad "$(cat r.jsonl)"
+    for gpu in 0 1; do grep -q " $gpu\$" built.txt || bad "GPU $gpu has no worker"; done
+    cp r.jsonl once.jsonl
+    "$WGRUN" tune --results r.jsonl --timeout 100 t.lua >out.txt 2>err.txt || bad "failed"
+    [ "$(grep -c 'measured before' out.txt)" = 2 ] || bad "all are known"
+    cmp -s r.jsonl once.jsonl || bad "nothing was to be measured"
+    "$WGRUN" tune --devices 2 t.lua >out.txt 2>err.txt && bad "there is no such GPU"
+    grep -q 'there is no GPU 2: the last one is 1' err.txt || bad "the reason is missing"
+}
+
 # No descriptor, mapping or process stays of workers that are gone.
 leaks() {
     "$WGRUN" -e '
