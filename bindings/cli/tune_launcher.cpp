@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int attempts = 3;                       // without a result that is new
-constexpr std::chrono::hours patience{24 * 365};  // the queue of a site
+constexpr std::chrono::hours queue_patience{24 * 365};  // the queue of a site
 
 std::string shell_word(const std::string& word) {
     std::string out = "'";
@@ -94,7 +94,7 @@ class Shards {
                 fmt::format("parallel --will-cite --jobs 1 {} {} sh {} ::: {}",
                             options_.hosts.empty() ? "" : "--sshloginfile " + shell_word(options_.hosts),
                             options_.arguments, shell_word(shell_word(script_)), fmt::join(shards, " "));
-        const gpu::ProcessResult result = gpu::run_process({"/bin/sh", "-c", command}, patience);
+        const gpu::ProcessResult result = gpu::run_process({"/bin/sh", "-c", command}, queue_patience);
         constexpr int not_found = 127;
         if (result.status == not_found)
             throw EnvironmentError(
