@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int attempts = 3;                       // without a result that is new
+constexpr int attempts = 3;                             // without a result that is new
 constexpr std::chrono::hours queue_patience{24 * 365};  // the queue of a site
 
 std::string shell_word(const std::string& word) {
