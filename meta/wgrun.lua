@@ -621,7 +621,7 @@ function wg.tune(options) end
 
 ---Describes what there is to tune in a kernel, for `wgrun tune`: a script returns it.
 ---@param options wgrun.wg.tuning.options
----@return tuning
+---@return wgrun.tuning
 function wg.tuning(options) end
 
 ---Recasts a layout to larger elements, each made of `factor` old ones.

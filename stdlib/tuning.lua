@@ -3,6 +3,10 @@
 
 return function(wg, internal)
   local fail, options, written = internal.fail, internal.options, internal.written
+
+  --- What there is to tune in a kernel, made by wg.tuning: candidates that can be built and measured one by one.
+  --- @field name string  under which the results are kept
+  --- @field candidates table  a list of tables of options
   local tuning = internal.class "tuning"
 
   --- A table with the entries of both; those of `b` win.

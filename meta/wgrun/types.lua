@@ -1883,6 +1883,46 @@ function tile:print(options) end
 ---@return boolean # true; or nil, message, code
 function tile:svg(path, options) end
 
+---What there is to tune in a kernel, made by wg.tuning: candidates that can be built and measured one by one.
+---@class wgrun.tuning
+---@field name string under which the results are kept
+---@field candidates table a list of tables of options
+local tuning = {}
+
+---Makes a candidate's kernel.
+---@param i integer the candidate, from 1
+---@return wgrun.kernel # or nil, the reason to skip the candidate
+---@return table # the options of a launch
+function tuning:build(i) end
+
+---All that decides how long a launch takes on a device: the kernel's PTX, and the launch, with the types and shapes of its tensors. What has the same content need not be measured twice.
+---@param kernel wgrun.kernel
+---@param launch table
+---@return string
+function tuning:content(kernel, launch) end
+
+---What the cost model of kernel:timeline expects. It runs one cluster on the simulator, which finds what the static checker cannot see.
+---@param kernel wgrun.kernel
+---@param launch table
+---@return number # microseconds
+function tuning:model(kernel, launch) end
+
+---The device and the back end for which measurements are valid.
+---@return string # "sim", or the device's name, the driver's version and the back end
+function tuning:place() end
+
+---The options of a candidate as one line: "stages = 3, threads = 128".
+---@param i integer the candidate, from 1
+---@return string
+function tuning:text(i) end
+
+---Runs a launch and verifies its result, if there is a `verify`, then measures it.
+---@param kernel wgrun.kernel
+---@param launch table
+---@param i integer the candidate, from 1
+---@return number # the median, in microseconds
+function tuning:time(kernel, launch, i) end
+
 ---Warpgroups that take turns in a fixed order, made by k:turns.
 ---@class wgrun.turns
 ---@field members integer the number of warpgroups
