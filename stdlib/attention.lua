@@ -1,7 +1,7 @@
 -- wg.attention: a kernel for O = softmax(Q * K^T) * V of many heads, and its launches.
 
 return function(wg, internal)
-  local fail, ceil_div = internal.fail, internal.ceil_div
+  local fail, ceil_div, text = internal.fail, internal.ceil_div, internal.shape_text
 
   --- Attention made by wg.attention.
   --- @field kernel kernel  the kernel, like any other
@@ -42,8 +42,6 @@ return function(wg, internal)
     packed = { rows = 1, heads = 2, dim = 3 },
   }
 
-  local function text(shape) return shape and table.concat(shape, " x ") or "no tensor" end
-
   -- The extents of the operands by name; raises an error that says which tensor does not fit.
   local function extents(p, tensors)
     local order = names[p.packed and "packed" or p.layout]
@@ -80,8 +78,6 @@ return function(wg, internal)
     return shape[1]
   end
 
-  local of_launch = { scale = true, lse = true, query_starts = true, key_starts = true, max_queries = true }
-
   -- Raises where a value is missing, or given to attention that has no use for it.
   local function check_values(p, given)
     for name, wanted in pairs { lse = p.lse, query_starts = p.packed, key_starts = p.packed, max_queries = p.packed } do
@@ -109,7 +105,7 @@ return function(wg, internal)
   --- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
   --- @option key_starts tensor?  s32: likewise in K
   --- @option max_queries integer?  the most queries of a packed sequence
-  --- @return table  { grid =, args =, flops = }
+  --- @return table  { grid =, args = }
   --- @raise when the extents do not fit each other, or a value is missing.
   function attention:launch(Q, K, V, O, values)
     local p = self.plan
@@ -118,8 +114,7 @@ return function(wg, internal)
     internal.kinds("attention:launch", values, { scale = "number" })
     check_values(p, values)
     local q, k = extents(p, { Q = Q, K = K, V = V, O = O })
-    local scale = values.scale or 1 / math.sqrt(p.dim)
-    if not (scale > 0 and scale < math.huge) then fail(("attention: scale is %s, must be positive"):format(scale)) end
+    local scale = internal.positive("attention: scale", values.scale or 1 / math.sqrt(p.dim))
     local args, batches, queries = { Q, K, V, O }, q.batch, q.rows
     if p.packed then
       batches = vector("query_starts", values.query_starts, nil, "batch + 1 s32") - 1
@@ -146,9 +141,10 @@ return function(wg, internal)
     end
     add(self.counter)
     local tiles = ceil_div(queries, p.m) * batches * p.heads
+    if tiles == 0 then fail "attention: Q has no rows, so there is nothing to compute" end
     local rows = (p.packed and q.rows or batches * queries) * p.heads
     if rows > 0xFFFFFFFF or tiles > 0x7FFFFFFF then fail(("attention: %d rows of all heads are too many: at most 2^32 - 1 are possible"):format(rows)) end
-    return { grid = { math.min(tiles, internal.sms()) }, args = args, flops = not p.packed and self:flops(batches, queries, k.rows) or 0 }
+    return { grid = { math.min(tiles, internal.sms()) }, args = args }
   end
 
   --- The pairs of a query and a key that it sees, of one head of one sequence.
@@ -176,13 +172,8 @@ return function(wg, internal)
 
   -- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.
   local function launch_with(name, self, Q, K, V, O, given)
-    local values, rest = {}, {}
-    if given == nil then given = {} end
-    internal.options(name, given)
-    for key, value in pairs(given) do (of_launch[key] and values or rest)[key] = value end
-    local launch = self:launch(Q, K, V, O, values)
-    for key, value in pairs(rest) do launch[key] = value end
-    return launch
+    local values, rest = internal.split_options(name, "attention:launch", given)
+    return internal.extended(self:launch(Q, K, V, O, values), rest)
   end
 
   --- Computes O, and waits until it is in the tensor.
@@ -196,11 +187,7 @@ return function(wg, internal)
   --- @options kernel:run without grid, args
   --- @return string  the back end that ran it
   --- @see attention:launch
-  function attention:run(Q, K, V, O, run)
-    local launch = launch_with("attention:run", self, Q, K, V, O, run)
-    launch.flops = nil
-    return self.kernel:run(launch)
-  end
+  function attention:run(Q, K, V, O, run) return self.kernel:run(launch_with("attention:run", self, Q, K, V, O, run)) end
 
   --- Prepares a launch that can be started many times, with its tensors on the device.
   --- @param Q tensor
@@ -213,13 +200,9 @@ return function(wg, internal)
   --- @options kernel:prepare without grid, args
   --- @return launch
   --- @see kernel:prepare
-  function attention:prepare(Q, K, V, O, run)
-    local launch = launch_with("attention:prepare", self, Q, K, V, O, run)
-    launch.flops = nil
-    return self.kernel:prepare(launch)
-  end
+  function attention:prepare(Q, K, V, O, run) return self.kernel:prepare(launch_with("attention:prepare", self, Q, K, V, O, run)) end
 
-  --- Measures how long it takes, and its TFLOPS (attention:flops).
+  --- Measures how long it takes, and its TFLOPS (attention:flops; of packed sequences 0, whose lengths are on the device).
   --- @param Q tensor
   --- @param K tensor
   --- @param V tensor
@@ -230,5 +213,12 @@ return function(wg, internal)
   --- @options kernel:time without grid, args, flops
   --- @return table  as of kernel:time
   --- @see kernel:time
-  function attention:time(Q, K, V, O, time) return self.kernel:time(launch_with("attention:time", self, Q, K, V, O, time)) end
+  function attention:time(Q, K, V, O, time)
+    local launch = launch_with("attention:time", self, Q, K, V, O, time)
+    if not self.plan.packed then
+      local q, k = extents(self.plan, { Q = Q, K = K, V = V, O = O })
+      launch.flops = self:flops(q.batch, q.rows, k.rows)
+    end
+    return self.kernel:time(launch)
+  end
 end

@@ -1,7 +1,7 @@
 -- wg.attention_backward: the gradients of wg.attention, and their launches.
 
 return function(wg, internal)
-  local fail, ceil_div = internal.fail, internal.ceil_div
+  local fail, ceil_div, text = internal.fail, internal.ceil_div, internal.shape_text
 
   --- The gradients of attention, made by wg.attention_backward.
   --- @field before kernel  prepares the rows of the queries, and sets the sums of dQ to 0
@@ -40,8 +40,6 @@ return function(wg, internal)
   end
 
   local of_queries, of_keys = { "Q", "O", "dO", "dQ" }, { "K", "V", "dK", "dV" }
-
-  local function text(shape) return shape and table.concat(shape, " x ") or "no tensor" end
 
   -- Batches, queries and keys; raises an error that names the tensor that does not fit.
   local function extents(p, given)
@@ -101,8 +99,10 @@ return function(wg, internal)
     internal.options("attention_backward:launches", given)
     internal.kinds("attention_backward:launches", given, { scale = "number" })
     local batches, queries, keys = extents(p, given)
-    local scale = given.scale or 1 / math.sqrt(p.dim)
-    if not (scale > 0 and scale < math.huge) then fail(("attention_backward: scale is %s, must be positive"):format(scale)) end
+    local scale = internal.positive("attention_backward: scale", given.scale or 1 / math.sqrt(p.dim))
+    if batches * queries * keys == 0 then
+      fail(("attention_backward: %d sequences of %d queries and %d keys leave nothing to compute"):format(batches, queries, keys))
+    end
     local blocks = ceil_div(queries, p.rows)
     local stats, sums = workspace(self, batches * p.heads * blocks, given.dQ)
     local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys), p.kv_heads, batches }
@@ -125,20 +125,10 @@ return function(wg, internal)
     return 10.0 * batches * p.heads * p.dim * internal.attention_pairs(p, queries, keys)
   end
 
-  local tensors = { scale = true, lse = true }
-  for _, names in ipairs { of_queries, of_keys } do
-    for _, name in ipairs(names) do tensors[name] = true end
-  end
-
   -- Calls each(kernel, options) for the launches of the method called `name`; `given` also holds options of the kernels' method.
   local function each_launch(name, self, given, each)
-    internal.options(name, given)
-    local operands, rest = {}, {}
-    for key, value in pairs(given) do (tensors[key] and operands or rest)[key] = value end
-    for i, launch in ipairs(self:launches(operands)) do
-      for key, value in pairs(rest) do launch[2][key] = value end
-      each(i, launch[1], launch[2])
-    end
+    local operands, rest = internal.split_options(name, "attention_backward:launches", given)
+    for i, launch in ipairs(self:launches(operands)) do each(i, launch[1], internal.extended(launch[2], rest)) end
   end
 
   --- Computes dQ, dK and dV, and waits until they are in their tensors.

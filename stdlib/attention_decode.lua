@@ -1,7 +1,7 @@
 -- wg.attention_decode: a kernel for attention of few queries to long K and V, contiguous or in pages, and its launches.
 
 return function(wg, internal)
-  local fail, ceil_div = internal.fail, internal.ceil_div
+  local fail, ceil_div, text = internal.fail, internal.ceil_div, internal.shape_text
 
   --- Attention made by wg.attention_decode.
   --- @field kernel kernel  the kernel, like any other
@@ -40,8 +40,6 @@ return function(wg, internal)
   end
 
   local places = { bshd = { first = 1, rows = 2, heads = 3, dim = 4 }, bhsd = { first = 1, heads = 2, rows = 3, dim = 4 } }
-
-  local function text(shape) return shape and table.concat(shape, " x ") or "no tensor" end
 
   -- The extents of the operands by name; raises an error that says which tensor does not fit.
   local function extents(p, tensors)
@@ -106,8 +104,6 @@ return function(wg, internal)
     return full.lengths
   end
 
-  local of_launch = { scale = true, lse = true, lengths = true, pages = true, grid = true }
-
   -- Raises where a value is missing, or given to attention that has no use for it.
   local function check_values(p, given)
     for name, wanted in pairs { lse = p.lse, pages = p.page ~= nil } do
@@ -139,8 +135,7 @@ return function(wg, internal)
     internal.kinds("attention_decode:launch", values, { scale = "number" })
     check_values(p, values)
     local batches, k = extents(p, { Q = Q, K = K, V = V, O = O })
-    local scale = values.scale or 1 / math.sqrt(p.dim)
-    if not (scale > 0 and scale < math.huge) then fail(("attention_decode: scale is %s, must be positive"):format(scale)) end
+    local scale = internal.positive("attention_decode: scale", values.scale or 1 / math.sqrt(p.dim))
     local args, keys = { Q, K, V, O }, k.rows
     local function add(value) args[#args + 1] = value end
     if p.lse then add(shaped("lse", values.lse, "f32", { batches, p.heads, p.queries })) end
@@ -154,6 +149,7 @@ return function(wg, internal)
       add(width)
     end
     local blocks = batches * p.kv_heads * ceil_div(keys, p.block)
+    if blocks == 0 then fail(("attention_decode: %d sequences of %d keys leave nothing to compute"):format(batches, keys)) end
     local ctas = values.grid and internal.whole("attention_decode: grid", values.grid, 1, 0xFFFF) or math.min(blocks, internal.sms())
     local together = heads_together(p, ctas)
     if ctas < together then fail(("attention_decode: %d CTAs cannot work on %d heads together"):format(ctas, together)) end
@@ -164,13 +160,8 @@ return function(wg, internal)
 
   -- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.
   local function launch_with(name, self, Q, K, V, O, given)
-    local values, rest = {}, {}
-    if given == nil then given = {} end
-    internal.options(name, given)
-    for key, value in pairs(given) do (of_launch[key] and values or rest)[key] = value end
-    local launch = self:launch(Q, K, V, O, values)
-    for key, value in pairs(rest) do launch[key] = value end
-    return launch
+    local values, rest = internal.split_options(name, "attention_decode:launch", given)
+    return internal.extended(self:launch(Q, K, V, O, values), rest)
   end
 
   --- Computes O, and waits until it is in the tensor.

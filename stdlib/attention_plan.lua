@@ -54,8 +54,7 @@ return function(wg, internal)
       fail(("wg.attention: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(p.heads, p.kv_heads))
     end
     p.window = opts.window and whole("window", opts.window, 1, 0x3FFFFFFF)
-    p.softcap = opts.softcap
-    if p.softcap and not (p.softcap > 0 and p.softcap < math.huge) then fail("wg.attention: softcap must be positive, not " .. tostring(p.softcap)) end
+    p.softcap = opts.softcap and internal.positive("wg.attention: softcap", opts.softcap)
     p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
     p.block = whole("block", opts.block or shape.block, 16, 256)
     if p.block % 16 ~= 0 then fail(("wg.attention: block is %d, must be a multiple of 16 (a K step)"):format(p.block)) end

@@ -218,17 +218,10 @@ return function(wg, internal)
     return { grid = { clusters * p.cluster }, args = args, flops = 2.0 * M * N * K }
   end
 
-  local of_epilogue = { offsets = true, sizes = true, count = true, metadata = true, alpha = true, beta = true, C = true, bias = true, a_scales = true, b_scales = true }
-
   -- The launch of the method called `name`: `given` holds values of the epilogue, and options of the kernel's method.
   local function launch_with(name, self, A, B, D, given)
-    local epilogue, rest = {}, {}
-    if given == nil then given = {} end
-    internal.options(name, given)
-    for key, value in pairs(given) do (of_epilogue[key] and epilogue or rest)[key] = value end
-    local launch = self:launch(A, B, D, epilogue)
-    for key, value in pairs(rest) do launch[key] = value end
-    return launch
+    local epilogue, rest = internal.split_options(name, "gemm:launch", given)
+    return internal.extended(self:launch(A, B, D, epilogue), rest)
   end
 
   --- Computes D, and waits until it is in the tensor.

@@ -12,21 +12,41 @@ internal.describe = describe
 
 local keys_of = {} -- by function: the legal keys of its option table, as a list and as a set
 
---- Raises unless `given` is a table and every key of it is one that the comment at function `name` lists as an @option.
-function internal.options(name, given)
-  if type(given) ~= "table" then internal.fail(("%s: expected a table of options, got %s"):format(name, describe(given))) end
+local function legal_keys(name)
   local legal = keys_of[name]
   if not legal then
     legal = { list = internal.option_keys(name), set = {} }
     for _, key in ipairs(legal.list) do legal.set[key] = true end
     keys_of[name] = legal
   end
+  return legal
+end
+
+--- Raises unless `given` is a table and every key of it is one that the comment at function `name` lists as an @option.
+function internal.options(name, given)
+  if type(given) ~= "table" then internal.fail(("%s: expected a table of options, got %s"):format(name, describe(given))) end
+  local legal = legal_keys(name)
   for key in pairs(given) do
     if not legal.set[key] then
       internal.fail(("unknown option `%s` of %s%s (legal: %s)"):format(
         tostring(key), name, internal.nearest(tostring(key), legal.list), table.concat(legal.list, ", ")))
     end
   end
+end
+
+--- Parts the options `given` to function `name` into those of function `inner` and the others; nil stands for none.
+function internal.split_options(name, inner, given)
+  if given == nil then given = {} end
+  internal.options(name, given)
+  local own, rest = {}, {}
+  for key, value in pairs(given) do (legal_keys(inner).set[key] and own or rest)[key] = value end
+  return own, rest
+end
+
+--- Adds the fields of `fields` to `target`, and returns it.
+function internal.extended(target, fields)
+  for key, value in pairs(fields) do target[key] = value end
+  return target
 end
 
 --- A class that is a Lua table: messages and `wgrun help` call it `name`.
@@ -55,9 +75,8 @@ end
 
 --- Raises unless `tensor`, called `what` in messages, has this shape.
 function internal.same_shape(what, tensor, want)
-  local shape = internal.shape_of(tensor)
-  if shape and table.concat(shape, " x ") == table.concat(want, " x ") then return end
-  internal.fail(("%s must be a tensor of %s"):format(what, table.concat(want, " x ")))
+  local text = internal.shape_text(want)
+  if internal.shape_text(internal.shape_of(tensor)) ~= text then internal.fail(("%s must be a tensor of %s"):format(what, text)) end
 end
 
 --- Raises unless `value` is a function.
@@ -82,6 +101,15 @@ function internal.whole(what, value, least, most)
   end
   return value
 end
+
+--- Returns `value`, a number; raises unless it is positive and finite.
+function internal.positive(what, value)
+  if not (value > 0 and value < math.huge) then internal.fail(("%s is %s, must be positive"):format(what, value)) end
+  return value
+end
+
+--- A shape as messages have it.
+function internal.shape_text(shape) return shape and table.concat(shape, " x ") or "no tensor" end
 
 --- The shape of a tensor, or of its stand-in while a host plans a launch (bindings/c/plan.cpp); nil for other values.
 function internal.shape_of(tensor)

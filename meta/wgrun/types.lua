@@ -60,7 +60,7 @@ function attention:flops(batches, queries, keys) end
 ---@param V wgrun.tensor as K
 ---@param O wgrun.tensor as Q: the result
 ---@param options? wgrun.attention.launch.options
----@return table # { grid =, args =, flops = }
+---@return table # { grid =, args = }
 function attention:launch(Q, K, V, O, options) end
 
 ---@class wgrun.attention.prepare.numerics.options
@@ -153,7 +153,7 @@ function attention:run(Q, K, V, O, options) end
 ---@field rounds? integer the number of measured launches, 1 to 100000
 ---@field against? wgrun.cublas made by wg.cublas: measured in turn with the kernel, for comparison
 
----Measures how long it takes, and its TFLOPS (attention:flops).
+---Measures how long it takes, and its TFLOPS (attention:flops; of packed sequences 0, whose lengths are on the device).
 ---@param Q wgrun.tensor
 ---@param K wgrun.tensor
 ---@param V wgrun.tensor

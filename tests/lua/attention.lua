@@ -133,7 +133,7 @@ check.refuses("wg.attention: unknown layout `bsdh` (legal: bhsd, bshd): did you 
 check.refuses("wg.attention: 6 heads cannot share 4 heads of K and V: kv_heads must divide heads", function() wg.attention { heads = 6, kv_heads = 4 } end)
 check.refuses("wg.attention: blocks of 256 keys take 327680 bytes of shared memory, and there are 231424", function() wg.attention { block = 256, dim = 128 } end)
 check.refuses("wg.attention: `packed` tensors are sequence x head x dim: they have no layout", function() wg.attention { packed = true, layout = "bhsd" } end)
-check.refuses("wg.attention: softcap must be positive, not -1.0", function() wg.attention { softcap = -1.0 } end)
+check.refuses("wg.attention: softcap is -1.0, must be positive", function() wg.attention { softcap = -1.0 } end)
 
 local made = wg.attention { dim = 64, heads = 2 }
 local function zeros(...) return wg.zeros("bf16", { ... }) end
@@ -143,5 +143,6 @@ check.refuses("attention: Q has heads = 3, and wg.attention was made for 2", fun
 check.refuses("attention: O must have 4 dimensions (bshd), not 8 x 64", function() made:run(Q, K, K, zeros(8, 64)) end)
 check.refuses("attention: O must have 4 dimensions (bshd), not no tensor", function() made:run(Q, K, K) end)
 check.refuses("attention: `lse` is given, but wg.attention was made without `lse`", function() made:run(Q, K, K, Q, { lse = Q }) end)
+check.refuses("attention: Q has no rows, so there is nothing to compute", function() made:run(zeros(0, 8, 2, 64), zeros(0, 9, 2, 64), zeros(0, 9, 2, 64), zeros(0, 8, 2, 64)) end)
 check.refuses("attention: scale is -1.0, must be positive", function() made:run(Q, K, K, Q, { scale = -1.0 }) end)
 check.refuses("attention has no `runs`: did you mean `run`?", function() made:runs(Q, K, K, Q) end)

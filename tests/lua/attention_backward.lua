@@ -135,6 +135,8 @@ refuses("attention_backward: dQ must have 4 dimensions (bshd), not no tensor", {
 refuses("attention_backward: K has 2 heads of 64 elements, and wg.attention_backward was made for 1 of 64", { K = wg.zeros("bf16", { 1, 9, 2, 64 }) })
 refuses("attention_backward: dK has 1 batches of 7 rows, but K 1 of 9", { dK = wg.zeros("bf16", { 1, 7, 1, 64 }) })
 refuses("attention_backward: lse must be f32, 1 x 2 x 8, not 1 x 8 x 2", { lse = wg.zeros("f32", { 1, 8, 2 }) })
+local no_keys = wg.zeros("bf16", { 1, 0, 1, 64 })
+refuses("attention_backward: 1 sequences of 8 queries and 0 keys leave nothing to compute", { K = no_keys, V = no_keys, dK = no_keys, dV = no_keys })
 refuses("attention_backward: scale is 0.0, must be positive", { scale = 0.0 })
 refuses("unknown option `dq` of attention_backward:run: did you mean `dQ`? (legal: Q, K, V, O...", { dq = 1 })
 check.refuses("an attention_backward has no `runs`: did you mean `run`?", function() made:runs {} end)

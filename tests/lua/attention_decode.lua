@@ -165,8 +165,11 @@ check.refuses("wg.attention_decode: copies = `rows` is for pages", function() wg
 check.refuses("wg.attention_decode: together is 3, must divide the 4 heads of K and V", function() wg.attention_decode { heads = 4, together = 3 } end)
 check.refuses("wg.attention_decode: 2 blocks of 256 keys take 262144 bytes of shared memory, and there are 228192", function() wg.attention_decode { block = 256 } end)
 
-local made = wg.attention_decode { dim = 64, heads = 2, page = 16 }
 local function zeros(...) return wg.zeros("bf16", { ... }) end
+local plain, no_queries, no_keys = wg.attention_decode { dim = 64, heads = 2 }, zeros(0, 1, 2, 64), zeros(0, 8, 2, 64)
+check.refuses("attention_decode: 0 sequences of 8 keys leave nothing to compute", function() plain:run(no_queries, no_keys, no_keys, no_queries) end)
+
+local made = wg.attention_decode { dim = 64, heads = 2, page = 16 }
 local Q, K, pages = zeros(3, 1, 2, 64), zeros(5, 16, 2, 64), wg.zeros("s32", { 3, 4 })
 local lengths = wg.zeros("s32", { 3 })
 local function refuses(message, k, values) check.refuses(message, function() made:run(Q, k, k, Q, values) end) end
