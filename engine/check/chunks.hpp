@@ -52,7 +52,7 @@ class Chunks {
     }
 
   private:
-    static constexpr std::size_t length = 32, chunks = 8, per_group = length * chunks;
+    static constexpr std::size_t length = 16, chunks = 16, per_group = length * chunks;
     using Chunk = std::array<T, length>;
     using Group = std::array<std::shared_ptr<Chunk>, chunks>;
 

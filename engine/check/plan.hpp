@@ -80,7 +80,8 @@ struct Plan {
     std::unordered_set<const std::vector<Reg>*> async_lists;
     std::unordered_set<const Operand*> async_registers;  ///< single registers, likewise
     bool is_async(const Operand& operand) const {
-        return async_lists.contains(&operand.list) || async_registers.contains(&operand);
+        if (operand.kind == Operand::Kind::list) return async_lists.contains(&operand.list);
+        return operand.kind == Operand::Kind::reg && async_registers.contains(&operand);
     }
 
   private:

@@ -146,9 +146,10 @@ void join_groups(Grouped& out, const Grouped& left, const Grouped& right, const 
 }
 
 template <class F>
-void join_flights(std::vector<F>& out, const std::vector<F>& a, const std::vector<F>& b,
-                  const Decision& decision) {
+void join_flights(std::vector<F>& a, const std::vector<F>& b, const Decision& decision) {
+    if (a == b) return;
     const F nothing;
+    std::vector<F> out;
     const auto add = [&](F flight, const F& left, const F& right) {
         join_groups(flight, left, right, decision);
         if constexpr (requires { flight.retired; })
@@ -162,6 +163,7 @@ void join_flights(std::vector<F>& out, const std::vector<F>& a, const std::vecto
     for (const F& right : b)
         if (std::none_of(a.begin(), a.end(), [&](const F& f) { return f.same_place(right); }))
             add(right, nothing, right);
+    a = std::move(out);
 }
 
 void doubt(Fact& fact, const Fact& other) {
@@ -170,31 +172,28 @@ void doubt(Fact& fact, const Fact& other) {
 
 }  // namespace
 
-State join(const State& a, const State& b, const Decision& decision, const Known& condition,
-           const void* place) {
-    State out;
-    out.values = a.values;
+State join(State a, const State& b, const Decision& decision, const Known& condition, const void* place) {
     a.values.differences(b.values, [&](std::size_t i) {
         if (!(a.values[i] == b.values[i]))
-            out.values.at(i) = join(a.values[i], b.values[i], condition, place);
+            a.values.at(i) = join(a.values[i], b.values[i], condition, place);
     });
-    out.registers = a.registers;
     a.registers.differences(b.registers, [&](std::size_t i) {
         if (!(a.registers[i] == b.registers[i]))
-            out.registers.at(i) = join(a.registers[i], b.registers[i], decision);
+            a.registers.at(i) = join(a.registers[i], b.registers[i], decision);
     });
-    join_flights(out.flights, a.flights, b.flights, decision);
-    join_flights(out.copies, a.copies, b.copies, decision);
-    out.cells.reserve(a.cells.size());
+    join_flights(a.flights, b.flights, decision);
+    join_flights(a.copies, b.copies, decision);
     for (std::size_t i = 0; i < a.cells.size(); ++i) {
-        const CellState &left = a.cells[i], &right = b.cells[i];
-        out.cells.push_back({join(left.raw, right.raw, decision), join(left.fenced, right.fenced, decision),
-                             join(left.ordered, right.ordered, decision), left.arrived || right.arrived});
+        CellState& left = a.cells[i];
+        const CellState& right = b.cells[i];
+        if (left == right) continue;
+        left = {join(left.raw, right.raw, decision), join(left.fenced, right.fenced, decision),
+                join(left.ordered, right.ordered, decision), left.arrived || right.arrived};
     }
-    out.unfenced = join(a.unfenced, b.unfenced, decision);
-    out.proxy_fence = a.proxy_fence ? a.proxy_fence : b.proxy_fence;
-    if (a.drain == b.drain) out.drain = a.drain;
-    return out;
+    a.unfenced = join(a.unfenced, b.unfenced, decision);
+    if (a.proxy_fence == nullptr) a.proxy_fence = b.proxy_fence;
+    if (!(a.drain == b.drain)) a.drain = {};
+    return a;
 }
 
 void doubt_differences(State& a, const State& b) {

@@ -138,8 +138,7 @@ struct State {
 
 /// Returns the state where two paths meet that `condition` chose between. `place` is the branch, loop or
 /// step.
-State join(const State& a, const State& b, const Decision& decision, const Known& condition,
-           const void* place);
+State join(State a, const State& b, const Decision& decision, const Known& condition, const void* place);
 
 /// Makes doubtful every fact in which `a` and `b` differ, for loops whose facts reach no fixed point.
 void doubt_differences(State& a, const State& b);

@@ -76,7 +76,7 @@ void Walker::guarded(const Step& step) {
     scene_.scopes.push_back({decision, guard, step.where, "guard", 0, &step, scene_.block});
     execute(step);
     scene_.scopes.pop_back();
-    scene_.state = join(scene_.state, skipped, decision, guard, &step);
+    scene_.state = join(std::move(scene_.state), skipped, decision, guard, &step);
 }
 
 void Walker::execute(const Step& step) {

@@ -118,7 +118,8 @@ Paths::Way Paths::joined(Way a, Way b) const {
         b_first = (decides->arm == 0) == (other != b.scopes.end() || differs == a.scopes.end());
     }
     Way out;
-    out.state = join(b_first ? b.state : a.state, b_first ? a.state : b.state, decision, condition, place);
+    out.state = b_first ? join(std::move(b.state), a.state, decision, condition, place)
+                        : join(std::move(a.state), b.state, decision, condition, place);
     a.scopes.erase(differs, a.scopes.end());
     out.scopes = std::move(a.scopes);
     return out;
