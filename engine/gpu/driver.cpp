@@ -166,9 +166,8 @@ std::string fault_advice(abi::Result result) {
                    "the simulator "
                    "names the line";
         case abi::illegal_instruction:
-            return "an instruction got illegal operands at run time: check tensor maps, "
-                   "mbarriers, "
-                   "setmaxnreg and descriptors, or run it on the simulator";
+            return "an instruction got illegal operands at run time: check tensor maps, where boxes start "
+                   "(WG-TMA-06), mbarriers, setmaxnreg and descriptors, or run it on the simulator";
         case abi::invalid_address_space:
             return "an address of one state space was used for another, such as a generic address for shared "
                    "memory";

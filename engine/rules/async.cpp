@@ -166,8 +166,7 @@ constexpr Rule WG_TMA_01{
     .title = "illegal operands of a bulk copy",
     .law =
         "A bulk copy names a tensor map of its number of dimensions and an address in shared memory that is "
-        "a multiple of 128 bytes, or if linear, sizes and addresses that are multiples of 16; a store does "
-        "not start below 0.",
+        "a multiple of 128 bytes, or if linear, sizes and addresses that are multiples of 16.",
     .section = "9.7.9.25.5.2",
     .why = "The copy engine ends the launch with an error, or cuts the address and writes elsewhere.",
     .fix =
@@ -283,5 +282,30 @@ k:cp_async_bulk_tensor_2d(B, map, {zero, zero}, full, {guard=first}))",
 local map = k:tensor_map("B", {tile = t})
 k:mbarrier_arrive_expect_tx(full, t.bytes, {guard=first})
 k:cp_async_bulk_tensor_2d(B, map, {zero, zero}, full, {guard=first}))"};
+
+constexpr Rule WG_TMA_06{
+    .id = "WG-TMA-06",
+    .severity = error,
+    .found_by = check | run,
+    .title = "a box that starts where none can",
+    .law =
+        "A box starts at a multiple of 16 bytes of its tensor's lines, inside of the tensor or outside; one "
+        "that is stored or reduced does not start below 0.",
+    .section = "9.7.9.25.5.2",
+    .why =
+        "No document says so. On the chip every load, store, reduction and prefetch that starts elsewhere "
+        "ends the launch with an illegal instruction, whatever the swizzle (docs/silicon.md). Only the "
+        "first coordinate counts: the others may be any.",
+    .fix =
+        "Begin at the multiple before, with a larger box, and skip what comes before the wanted elements; "
+        "or lay the tensor out so that what is copied begins at multiples of 16 bytes.",
+    .wrong = R"(local column = k:mov(3, { type = "s32" })
+k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {column, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0))",
+    .right = R"(local column = k:mov(4, { type = "s32" }) -- of f32: 16 bytes
+k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {column, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0))"};
 
 }  // namespace wgrun::rules

@@ -17,6 +17,22 @@ Saying copy_misaligned(const std::string& place, std::uint32_t align) {
             fmt::format("align = {} for the buffer, and offsets that are multiples of {}", align, align)};
 }
 
+Saying box_start_misaligned(std::int32_t start, std::int64_t element) {
+    return {
+        WG_TMA_06,
+        fmt::format("the box starts at element {} of its lines, {} bytes from their beginning: no multiple "
+                    "of 16",
+                    start, start * element),
+        fmt::format("start at a multiple of {} elements", 16 / element)};
+}
+
+Saying stored_box_below_zero(std::int32_t start, int dimension) {
+    return {WG_TMA_06,
+            fmt::format("a store starts at coordinate {} of dimension {}: only loads may start below 0",
+                        start, dimension),
+            "begin at 0, with a smaller box"};
+}
+
 std::string unordered(std::string_view who, std::string_view does, std::string_view place,
                       std::string_view other, std::string_view did) {
     return fmt::format("{} {} {}, which {} {}: nothing orders the two", who, does, place, other, did);

@@ -1,4 +1,4 @@
-// What is said of asynchronous copies: WG-TMA-01, -02, -03, WG-GROUP-06, WG-RACE-02.
+// What is said of asynchronous copies: WG-TMA-01, -02, -03, -06, WG-GROUP-06, WG-RACE-02.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,9 @@ namespace wgrun::rules {
 Saying copy_of_other_dimensions(int dims, std::size_t of_map);
 /// Its place in shared memory is no multiple of `align` bytes.
 Saying copy_misaligned(const std::string& place, std::uint32_t align);
+/// Its first coordinate is `start`, in elements of so many bytes.
+Saying box_start_misaligned(std::int32_t start, std::int64_t element);
+Saying stored_box_below_zero(std::int32_t start, int dimension);
 
 /// Two accesses that nothing orders: "thread 3 reads `tile`, which thread 96 wrote: nothing orders the two".
 std::string unordered(std::string_view who, std::string_view does, std::string_view place,

@@ -21,7 +21,7 @@ using Direction = isa::BulkCopy::Direction;
 
 namespace {
 
-constexpr std::uint32_t unit = 16;        // bytes: of sizes and addresses of linear copies
+constexpr std::uint32_t unit = 16;  // bytes: of sizes and addresses of linear copies, of starts of boxes
 constexpr std::uint32_t box_align = 128;  // bytes: of a box in shared memory
 
 }  // namespace
@@ -78,6 +78,9 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
             return false;
         }
         copy.at = asked.coordinates;
+        // It goes on as if the engine could: whoever waits for it is not to blame.
+        if (const std::int64_t element = bits(box.dtype) / 8; copy.at[0] * element % std::int64_t{unit} != 0)
+            report_.fault(rules::box_start_misaligned(copy.at[0], element));
         copy.bytes = static_cast<std::uint32_t>(box.bytes());
         copy.span = static_cast<std::uint32_t>(box.span());
         if (asked.direction != Direction::to_global) return true;
@@ -87,12 +90,7 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
         }
         for (int d = 0; d < asked.dims; ++d)
             if (const std::int32_t x = asked.coordinates[static_cast<std::size_t>(d)]; x < 0) {
-                report_.fault(
-                    {rules::WG_TMA_01,
-                     fmt::format("a store starts at coordinate {} of dimension {}: only loads may start "
-                                 "below 0",
-                                 x, d),
-                     "begin at 0, with a smaller box"});
+                report_.fault(rules::stored_box_below_zero(x, d));
                 return false;
             }
         return true;

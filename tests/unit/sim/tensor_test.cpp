@@ -206,7 +206,7 @@ TEST_CASE("tensor maps that do not fit their tensor are refused") {
     CHECK_THAT(refused([](Mapped& m) { m.box.extents[1] = 300; }), ContainsSubstring("1 to 256"));
 }
 
-TEST_CASE("what a tensor copy names: WG-TMA-01") {
+TEST_CASE("what a tensor copy names: WG-TMA-01 and -06") {
     Mapped x = mapped({64, 8}, {Dtype::f32, {16, 8}});
     AsyncScript k(32);
     const Reg map = k.map(x);
@@ -249,8 +249,13 @@ TEST_CASE("what a tensor copy names: WG-TMA-01") {
     }
     SECTION("a store below 0") {
         k.store(10, map, {0, -1}, in_buffer(tile), {k.first});
-        CHECK(message("WG-TMA-01") ==
+        CHECK(message("WG-TMA-06") ==
               "a store starts at coordinate -1 of dimension 1: only loads may start below 0");
+    }
+    SECTION("a start within 16 bytes of a line") {
+        k.step(10, "cp_async_bulk_prefetch_tensor_2d", {map, k.coordinates({-6, 0})}, {k.first});
+        CHECK(message("WG-TMA-06") ==
+              "the box starts at element -6 of its lines, -24 bytes from their beginning: no multiple of 16");
     }
     SECTION("a reduction that the type does not have") {
         k.step(10, "cp_reduce_async_bulk_tensor_2d_and", {map, k.coordinates({0, 0}), in_buffer(tile)},
