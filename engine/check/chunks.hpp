@@ -27,15 +27,23 @@ class Chunks {
     /// Returns the element for writing; its chunk becomes this array's own.
     T& at(std::size_t i) { return own(own(groups_[i / per_group])[i / length % chunks])[i % length]; }
 
-    /// Calls visit(i) for every index at which this array and `other`, of the same size, may differ.
+    /// Writes the element, unless it has this value: then what is shared stays shared.
+    void set(std::size_t i, const T& value) {
+        if (!((*this)[i] == value)) at(i) = value;
+    }
+
+    /// Calls visit(i, mine, theirs) for every index at which this array and `other`, of the same size,
+    /// differ. It may write to element i of either: a chunk that is copied for that stays alive in another
+    /// array.
     template <class Visit>
     void differences(const Chunks& other, Visit visit) const {
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             if (groups_[g] == other.groups_[g]) continue;
             for (std::size_t c = 0; c < chunks; ++c) {
-                if ((*groups_[g])[c] == (*other.groups_[g])[c]) continue;
-                const std::size_t first = g * per_group + c * length;
-                for (std::size_t i = first; i < size_ && i < first + length; ++i) visit(i);
+                const Chunk &mine = *(*groups_[g])[c], &theirs = *(*other.groups_[g])[c];
+                if (&mine == &theirs) continue;
+                for (std::size_t i = 0; i < length; ++i)
+                    if (!(mine[i] == theirs[i])) visit(g * per_group + c * length + i, mine[i], theirs[i]);
             }
         }
     }

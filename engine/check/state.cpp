@@ -172,15 +172,19 @@ void doubt(Fact& fact, const Fact& other) {
 
 }  // namespace
 
+Chunks<Known> join(Chunks<Known> a, const Chunks<Known>& b, const Known& condition, const void* place) {
+    a.differences(b, [&](std::size_t i, const Known& mine, const Known& other) {
+        a.at(i) = join(mine, other, condition, place);
+    });
+    return a;
+}
+
 State join(State a, const State& b, const Decision& decision, const Known& condition, const void* place) {
-    a.values.differences(b.values, [&](std::size_t i) {
-        if (!(a.values[i] == b.values[i]))
-            a.values.at(i) = join(a.values[i], b.values[i], condition, place);
-    });
-    a.registers.differences(b.registers, [&](std::size_t i) {
-        if (!(a.registers[i] == b.registers[i]))
-            a.registers.at(i) = join(a.registers[i], b.registers[i], decision);
-    });
+    a.values = join(std::move(a.values), b.values, condition, place);
+    a.registers.differences(b.registers,
+                            [&](std::size_t i, const RegisterState& mine, const RegisterState& other) {
+                                a.registers.at(i) = join(mine, other, decision);
+                            });
     join_flights(a.flights, b.flights, decision);
     join_flights(a.copies, b.copies, decision);
     for (std::size_t i = 0; i < a.cells.size(); ++i) {
@@ -197,15 +201,16 @@ State join(State a, const State& b, const Decision& decision, const Known& condi
 }
 
 void doubt_differences(State& a, const State& b) {
-    a.registers.differences(b.registers, [&](std::size_t i) {
-        if (a.registers[i] == b.registers[i]) return;
-        RegisterState& state = a.registers.at(i);
-        doubt(state.touched, b.registers[i].touched);
-        for (RegisterState::Use& use : state.used) {
-            const auto& others = b.registers[i].used;
-            if (use.fact && std::find(others.begin(), others.end(), use) == others.end()) doubt(use.fact, {});
-        }
-    });
+    a.registers.differences(
+        b.registers, [&](std::size_t i, const RegisterState&, const RegisterState& other) {
+            RegisterState& state = a.registers.at(i);
+            doubt(state.touched, other.touched);
+            for (RegisterState::Use& use : state.used) {
+                const auto& others = other.used;
+                if (use.fact && std::find(others.begin(), others.end(), use) == others.end())
+                    doubt(use.fact, {});
+            }
+        });
     for (Flight& flight : a.flights) {
         const auto found = std::find_if(b.flights.begin(), b.flights.end(),
                                         [&](const Flight& f) { return f.same_place(flight); });

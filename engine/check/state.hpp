@@ -136,6 +136,9 @@ struct State {
     void wait_copies(std::optional<int> pending);
 };
 
+/// Returns the values where two paths meet that `condition` chose between.
+Chunks<Known> join(Chunks<Known> a, const Chunks<Known>& b, const Known& condition, const void* place);
+
 /// Returns the state where two paths meet that `condition` chose between. `place` is the branch, loop or
 /// step.
 State join(State a, const State& b, const Decision& decision, const Known& condition, const void* place);

@@ -5,12 +5,13 @@
 namespace wgrun::sim {
 
 Registers::Registers(const Code& code)
-    : offsets_(code.register_offset), data_(code.register_bytes), states_(code.register_offset.size()) {
-    reset();
-}
+    : offsets_(code.register_offset),
+      bytes_(code.register_bytes),
+      data_(std::make_unique_for_overwrite<std::byte[]>(bytes_)),
+      states_(code.register_offset.size()) {}
 
 void Registers::reset() {
-    std::fill(data_.begin(), data_.end(), std::byte{0xFF});
+    std::fill_n(data_.get(), bytes_, std::byte{0xFF});
     std::fill(states_.begin(), states_.end(), RegisterState());
     groups_ = {};
     fences_ = committed_ = finished_ = waited_ = 0;

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -35,14 +37,15 @@ class Registers {
         std::uint32_t mma_pc, commit_pc;
     };
 
+    /// They have no values before reset().
     explicit Registers(const Code& code);
 
     /// Sets all registers to unwritten: every bit is 1, which is a NaN in all formats.
     void reset();
 
     /// Returns the 32 lanes of a register.
-    std::byte* data(isa::Reg reg) { return data_.data() + offsets_[reg.id]; }
-    std::span<const std::byte> all() const { return data_; }
+    std::byte* data(isa::Reg reg) { return data_.get() + offsets_[reg.id]; }
+    std::span<const std::byte> all() const { return {data_.get(), bytes_}; }
     RegisterState& state(isa::Reg reg) { return states_[reg.id]; }
 
     /// Returns whether the last wgmma that uses the register may still run.
@@ -85,7 +88,8 @@ class Registers {
     static constexpr int whole = 0;
 
     const std::vector<std::uint32_t>& offsets_;
-    std::vector<std::byte> data_;
+    std::size_t bytes_;
+    std::unique_ptr<std::byte[]> data_;
     std::vector<RegisterState> states_;
     machine::Groups<Closed> groups_;
     std::uint32_t fences_ = 0, committed_ = 0, finished_ = 0;

@@ -19,8 +19,9 @@ Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const L
       global_shadow(program, launch, warps_per_cta * static_cast<int>(program.cluster().volume()), *this),
       clocks(warps_per_cta * static_cast<int>(program.cluster().volume()), warps_per_cta),
       dependents(*this, launch.overlap),
-      warps(static_cast<std::size_t>(clocks.warps()), Warp(code)),
       cluster_(cluster) {
+    warps.reserve(static_cast<std::size_t>(clocks.warps()));
+    for (int i = 0; i < clocks.warps(); ++i) warps.emplace_back(code);
     const auto count = static_cast<int>(program.cluster().volume());
     ctas.reserve(static_cast<std::size_t>(count));
     for (int rank = 0; rank < count; ++rank)

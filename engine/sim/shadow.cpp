@@ -14,13 +14,12 @@ Shadow::Shadow(Warps warps, std::int64_t bytes, HazardSink& sink) : warps_(warps
     writes_.resize(units * (unit_bytes / word_bytes));
     reads_.resize(writes_.size());
     copies_.resize(units);
-    in_flight_.resize(units * static_cast<std::size_t>(warps.warps));
 }
 
 void Shadow::reset() {
     std::fill(writes_.begin(), writes_.end(), Epoch());
     std::fill(reads_.begin(), reads_.end(), Epoch());
-    std::fill(in_flight_.begin(), in_flight_.end(), InFlight());
+    in_flight_.clear();
     if (copied_) std::fill(copies_.begin(), copies_.end(), Epoch());
     copied_ = false;
     splits_.clear();
@@ -162,13 +161,14 @@ Shadow::Last Shadow::last(std::uint32_t word) const {
 }
 
 void Shadow::check_in_flight(const Actor& actor, std::uint32_t unit) {
-    if (in_flight_.empty()) return;
-    const InFlight* mma = in_flight_.data() + std::size_t{unit} * static_cast<std::size_t>(warps_.warps);
-    const std::uint32_t* finished = actor.finished + warps_.first;
-    for (int w = 0; w < warps_.warps; ++w)
-        if (mma[w].serial > finished[w])
-            sink_.hazard(Hazard::write_under_mma, unit * unit_bytes,
-                         Epoch(0, mma[w].pc, warps_.first + w, 0));
+    if (!in_flight_.empty()) {
+        const InFlight* mma = in_flight_.data() + std::size_t{unit} * static_cast<std::size_t>(warps_.warps);
+        const std::uint32_t* finished = actor.finished + warps_.first;
+        for (int w = 0; w < warps_.warps; ++w)
+            if (mma[w].serial > finished[w])
+                sink_.hazard(Hazard::write_under_mma, unit * unit_bytes,
+                             Epoch(0, mma[w].pc, warps_.first + w, 0));
+    }
     if (copied_ && !ordered(actor.seen, copies_[unit]))
         sink_.hazard(Hazard::write_under_copy, unit * unit_bytes, copies_[unit]);
 }

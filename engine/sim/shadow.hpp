@@ -230,7 +230,8 @@ class Shadow {
     std::vector<Epoch> copies_;          ///< per unit of 16 bytes: the last bulk copy that reads it
     bool copied_ = false;                ///< whether there has been one
     bool initialised_ = false;           ///< bytes that were never written may be read
-    std::vector<InFlight> in_flight_;    ///< per unit of 16 bytes and warp: the last wgmma that reads it
+    std::vector<InFlight> in_flight_;  ///< per unit of 16 bytes and warp: the last wgmma that reads it; empty
+                                       ///< before the first
     std::vector<Split> splits_;
     std::vector<std::uint32_t> free_splits_;
     /// Pool of sets: by warp of the cluster, the last read, and before it the last of another lane at another

@@ -24,6 +24,7 @@ void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std
             sink_.hazard(Hazard::uninitialised, at, written);
         }
     }
+    if (in_flight_.empty()) in_flight_.resize(copies_.size() * static_cast<std::size_t>(warps_.warps));
     const int local = mma.first - warps_.first;
     for (std::uint32_t unit = offset / unit_bytes; unit < end / unit_bytes; ++unit) {
         InFlight* readers = in_flight_.data() + unit * static_cast<std::size_t>(warps_.warps) + local;

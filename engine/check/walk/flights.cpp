@@ -12,9 +12,11 @@ void Flights::touch(Reg reg, bool writes) {
     drains_.needed(reg);
     if (const Flight* flight = pending([&](const MmaRegisters& mma) { return mma.part(slot).has_value(); }))
         overtaken(*flight, *scene_.plan.mmas.at(flight->mma).part(slot), writes ? "written" : "read");
-    RegisterState& state = scene_.state.registers.at(static_cast<std::size_t>(slot));
+    const auto index = static_cast<std::size_t>(slot);
+    RegisterState state = scene_.state.registers[index];
     state.touched = Fact::always();
     state.touched_by = scene_.step;
+    scene_.state.registers.set(index, state);
 }
 
 void Flights::overtaken(const Flight& flight, Part part, std::string_view access) {

@@ -199,8 +199,8 @@ void Paths::send(BlockId to, Way way) {
 
 /// Threads that left the loop in different iterations have different values of what it changed.
 void Paths::left_at_different_times(const Chunks<Known>& before, State& after, const Known& condition) {
-    before.differences(after.values, [&](std::size_t i) {
-        if (before[i].writer == after.values[i].writer) return;
+    before.differences(after.values, [&](std::size_t i, const Known& old, const Known& now) {
+        if (old.writer == now.writer) return;
         Known& value = after.values.at(i);
         value.inputs |= condition.inputs;
         value.value.uniform = std::min(value.value.uniform, condition.value.uniform);
@@ -288,13 +288,10 @@ void Paths::unknown_iterations(std::optional<Way> entry,
 
         // Values only lose certainty from pass to pass; facts are those of the entry or of the last
         // iteration.
-        State next = join(entry->state, back->state, loop.decision, loop.condition, &label);
-        State seen = head->state;
-        seen.values.differences(back->state.values, [&](std::size_t i) {
-            if (!(seen.values[i] == back->state.values[i]))
-                seen.values.at(i) = join(seen.values[i], back->state.values[i], loop.condition, &label);
-        });
-        next.values = std::move(seen.values);
+        State next = entry->state;
+        next.values = back->state.values;
+        next = join(std::move(next), back->state, loop.decision, loop.condition, &label);
+        next.values = join(head->state.values, back->state.values, loop.condition, &label);
         // A wait at the end of the body precedes the next iteration, whatever precedes the first.
         if (back->state.drain.wait != nullptr) next.drain = back->state.drain;
         const bool settled = next == head->state;

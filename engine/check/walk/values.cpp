@@ -131,7 +131,7 @@ void Values::write(const Step& step) {
                 known = result(step);
             }
         }
-        isa::for_each_register(operand, [&](Reg reg) { scene_.state.values.at(reg.id) = *known; });
+        isa::for_each_register(operand, [&](Reg reg) { scene_.state.values.set(reg.id, *known); });
     }
 }
 
