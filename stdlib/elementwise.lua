@@ -1,41 +1,30 @@
--- The operations on an element between the accumulator and D: activation(alpha * scales * acc + beta * c + bias) in f32, then
--- the conversion to D's type. Parts that are not requested emit no instructions.
+-- The operations on an element between the accumulator and D, in f32, then the conversion to D's type:
+--   activation(alpha * scales * acc + beta * c + bias) + residual, or
+--   gate(scales * acc', scales * acc) + residual, where acc' is the element of a second product.
+-- Parts that are not requested emit no instructions.
 
 return function(internal)
   local fail, options = internal.fail, internal.options
 
-  -- 1 / (1 + 2 ** -(x * log2(e))): two approximations of the special function unit, each to about 2^-22.
-  local function sigmoid(k, x) return k:rcp_approx_ftz(k:add(k:ex2_approx_ftz(k:mul(x, -1.4426950408889634)), 1.0)) end
-
-  --- Activations by name: f(k, x) computes a new f32 register. gelu is the tanh approximation, as in cuBLASLt.
-  internal.activations = {
-    relu = function(k, x) return k:max(x, 0.0) end,
-    sigmoid = sigmoid,
-    silu = function(k, x) return k:mul(x, sigmoid(k, x)) end,
-    tanh = function(k, x) return k:fma(sigmoid(k, k:mul(x, 2.0)), 2.0, -1.0) end,
-    -- 0.5 x (1 + tanh(u)) = x sigmoid(2 u), with u = sqrt(2 / pi) (x + 0.044715 x^3)
-    gelu = function(k, x)
-      local inner = k:mul(x, k:fma(k:mul(x, x), 0.07135481627260025, 1.5957691216057308))
-      return k:mul(x, sigmoid(k, inner))
-    end,
-  }
-
-  --- The activation of that name, or the function itself.
-  function internal.activation(what, given)
-    if type(given) == "function" then return given end
-    local known = {}
-    for name in pairs(internal.activations) do known[#known + 1] = name end
-    table.sort(known)
-    return internal.activations[given]
-      or fail(("%s: unknown activation `%s` (legal: %s, or a function of k and an f32 register)"):format(what, tostring(given), table.concat(known, ", ")))
-  end
-
   -- A vector's values at a thread's elements of a 64 x n block: one load for each row or each pair of columns, or one for
-  -- a vector of one value that goes along "all". `odd`: the number of columns may be odd.
-  local function vector_at(k, vector, lane, warp, row, column, odd)
+  -- a vector of one value that goes along "all". `staged`: where the values of the block's columns are in shared memory;
+  -- otherwise they are in global memory. `odd`: the number of columns may be odd.
+  local function vector_at(k, vector, lane, warp, row, column, odd, staged)
     local along = vector.along
     local by_row = along ~= "column"
-    local first = along == "row" and row + ((warp << 4) + (lane >> 2)) or along == "column" and column + ((lane & 3) << 1)
+    local first = along == "row" and row + ((warp << 4) + (lane >> 2)) or along == "column" and not staged and column + ((lane & 3) << 1)
+    local of_lane = staged and staged + ((lane & 3) << 3)
+    local function from_memory(values, index)
+      local at = index == 0 and first or first + 8 * index
+      local from, inside = k:element(vector.from, at), at:lt(vector.extent)
+      for i = 0, #values - 1 do k:mov(values[i], 0.0) end
+      if by_row or odd then
+        k:ld_global_f32(values[0], from, { guard = inside })
+      else
+        k:ld_global_v2_f32(values, from, { guard = inside })
+      end
+      if odd and not by_row then k:ld_global_f32(values[1], from, { offset = 4, guard = (at + 1):lt(vector.extent) }) end
+    end
     local loaded = {}
     return function(r)
       local index = along == "all" and 0 or by_row and r // 2 % 2 or r // 4
@@ -43,16 +32,10 @@ return function(internal)
         local values = k:regs("f32", by_row and 1 or 2)
         if along == "all" then
           k:ld_global_f32(values[0], vector.from)
+        elseif staged then
+          k:ld_shared_v2_f32(values, of_lane, { offset = 32 * index })
         else
-          local at = index == 0 and first or first + 8 * index
-          local from, inside = k:element(vector.from, at), at:lt(vector.extent)
-          for i = 0, #values - 1 do k:mov(values[i], 0.0) end
-          if by_row or odd then
-            k:ld_global_f32(values[0], from, { guard = inside })
-          else
-            k:ld_global_v2_f32(values, from, { guard = inside })
-          end
-          if odd and not by_row then k:ld_global_f32(values[1], from, { offset = 4, guard = (at + 1):lt(vector.extent) }) end
+          from_memory(values, index)
         end
         loaded[index] = values
       end
@@ -60,38 +43,104 @@ return function(internal)
     end
   end
 
-  --- Returns a function (row, column) that makes, for the 64 x n block at that row and column of D, the function
-  --- value(acc, r, c): the element of accumulator register r before its conversion, where c is the element of C.
-  --- opts: alpha, beta (f32 registers), bias ({ along = "row" or "column", from = f32 pointer, extent = its length }),
-  ---       scales (a list of the same, also along "all": factors),
-  ---       activation (a name or a function). lane and warp: registers of the thread in its warpgroup.
-  function internal.elementwise(k, opts, lane, warp)
-    local activation = opts.activation and internal.activation("k:epilogue", opts.activation)
-    local bias = opts.bias
-    if bias then options("k:epilogue, bias", bias) end
-    local scales = opts.scales or {}
-    -- Rows of D are whole units of 16 bytes, so its columns are even in number; those of its transpose are not.
-    local odd = opts.panel and opts.panel.transposed
-    if not (opts.alpha or opts.beta or bias or activation or #scales > 0) then
-      return function() return function(acc, r) return acc[r] end end
-    end
-    return function(row, column)
-      local function values(vector) return vector_at(k, vector, lane, warp, row, column, odd) end
-      local bias_at, factors = bias and values(bias), {}
-      for i, vector in ipairs(scales) do factors[i] = values(vector) end
-      return function(acc, r, c)
-        local x = acc[r]
-        if x.type == "s32" then x = k:cvt_rn_f32_s32(x) end
-        for _, factor in ipairs(factors) do x = k:mul(x, factor(r)) end
-        if opts.alpha then x = k:mul(x, opts.alpha) end
-        if c then x = k:fma(c, opts.beta, x) end
-        if bias then x = k:add(x, bias_at(r)) end
-        return activation and activation(k, x) or x
+  local function float(k, x) return x.type == "s32" and k:cvt_rn_f32_s32(x) or x end
+
+  -- The function of k and lists of gates and values.
+  local function gate_of(given)
+    if type(given) ~= "function" then
+      local activation = internal.activation("k:epilogue, gate: unknown activation", given)
+      return function(k, gates, values)
+        local out = activation(k, gates)
+        for i, x in ipairs(values) do out[i] = k:mul(out[i], x) end
+        return out
       end
+    end
+    return function(k, gates, values)
+      local out = {}
+      for i, x in ipairs(values) do out[i] = given(k, gates[i], x) end
+      return out
     end
   end
 
-  local function float(k, x) return x.type == "s32" and k:cvt_rn_f32_s32(x) or x end
+  --- Returns a function (row, column) that makes, for the 64 x n block at that row and column of D, the function
+  --- values(acc, list, c): the elements of the accumulator registers in `list`, by register, before their conversion, where c
+  --- has the elements of C or of the residual. Also returns how many vectors go along columns, and stage(column), which
+  --- brings their values for a block to shared memory, for which the other threads have to wait.
+  --- opts: alpha, beta (f32 registers), bias ({ along = "row" or "column", from = f32 pointer, extent = its length }),
+  ---       scales (a list of the same, also along "all": factors), activation (a name or a function),
+  ---       gate ({ of = a name or a function, scales = }), residual (c is added last), vectors (an address in shared memory).
+  --- columns: n. lane and warp: registers of the thread in its warpgroup.
+  function internal.elementwise(k, opts, columns, lane, warp)
+    local activation = opts.activation and internal.activation("k:epilogue: unknown activation", opts.activation)
+    local bias, gate, scales = opts.bias, opts.gate, opts.scales or {}
+    if bias then options("k:epilogue, bias", bias) end
+    if gate then options("k:epilogue, gate", gate) end
+    local gated, gate_scales = gate and gate_of(gate.of), gate and gate.scales or {}
+    -- Rows of D are whole units of 16 bytes, so its columns are even in number; those of its transpose are not.
+    local odd = opts.panel and opts.panel.transposed
+    local staged, along_columns = {}, {}
+    for _, list in ipairs { { bias }, scales, gate_scales } do
+      for _, vector in ipairs(list) do
+        if opts.vectors and vector.along == "column" then
+          staged[vector] = opts.vectors + 4 * columns * #along_columns
+          along_columns[#along_columns + 1] = vector
+        end
+      end
+    end
+    local function stage(column)
+      local thread = (warp << 5) + lane
+      for _, vector in ipairs(along_columns) do
+        for first = 0, columns - 1, 128 do
+          local at, value = thread + first, k:mov(0.0, { type = "f32" })
+          local inside = first + 128 > columns and at:lt(columns) or nil
+          local known = (column + at):lt(vector.extent)
+          k:ld_global_f32(value, k:element(vector.from, column + at), { guard = inside and known & inside or known })
+          k:st_shared_f32(staged[vector] + (at << 2), value, { guard = inside })
+        end
+      end
+    end
+
+    local plain = not (opts.alpha or opts.beta or bias or activation or gate or opts.residual or opts.quantize or opts.row_sums or #scales > 0)
+    local function block(row, column)
+      local function values(vector) return vector_at(k, vector, lane, warp, row, column, odd, staged[vector]) end
+      local bias_at, factors, gate_factors = bias and values(bias), {}, {}
+      for i, vector in ipairs(scales) do factors[i] = values(vector) end
+      for i, vector in ipairs(gate_scales) do gate_factors[i] = values(vector) end
+      local function scaled(x, r, by)
+        x = float(k, x)
+        for _, factor in ipairs(by) do x = k:mul(x, factor(r)) end
+        return x
+      end
+      local function linear(acc, r, c)
+        local x = scaled(acc[r], r, factors)
+        if opts.alpha then x = k:mul(x, opts.alpha) end
+        if opts.beta then x = k:fma(c[r], opts.beta, x) end
+        return bias and k:add(x, bias_at(r)) or x
+      end
+      return function(acc, list, c)
+        local out = {}
+        if plain then
+          for _, r in ipairs(list) do out[r] = acc[r] end
+          return out
+        end
+        for first = 1, #list, 4 do
+          local elements, gates = {}, {}
+          for i = first, math.min(first + 3, #list) do
+            local r = list[i]
+            elements[#elements + 1] = linear(acc, r, c)
+            if gate then gates[#gates + 1] = scaled(acc[r + columns // 2], r, gate_factors) end
+          end
+          if gate then elements = gated(k, gates, elements) elseif activation then elements = activation(k, elements) end
+          for i, x in ipairs(elements) do
+            local r = list[first + i - 1]
+            out[r] = opts.residual and k:add(x, c[r]) or x
+          end
+        end
+        return out
+      end
+    end
+    return block, #along_columns, stage
+  end
 
   -- Packs the adjacent elements x and y into one register of 16-bit or 8-bit floats.
   local function pair_of(conversion)
@@ -105,6 +154,9 @@ return function(internal)
   local function integer(k, x) return x.type == "s32" and x or k:cvt_rni_s32_f32(x) end
 
   local function byte(k, x) return k:max(k:min(integer(k, x), 127), -128) & 0xFF end
+
+  --- The largest numbers of 8-bit floats.
+  internal.largest = { e4m3 = 448.0, e5m2 = 57344.0 }
 
   --- Conversions to the types of D: two adjacent f32 or s32 elements become one register (16-bit and 8-bit types), or
   --- one register each. 8-bit floats and integers saturate.

@@ -169,11 +169,11 @@ return function(wg, internal)
     return c
   end
 
-  -- Writes a piece; value(r) is the element for accumulator register r.
-  local function write_piece(self, panel, piece, value)
+  -- Writes a piece; elements[r] is the one for accumulator register r.
+  local function write_piece(self, panel, piece, elements)
     local convert, words = internal.to_output[panel.dtype], {}
     for _, r in ipairs(piece) do
-      local x, y = convert(self, value(r), value(r + 1))
+      local x, y = convert(self, elements[r], elements[r + 1])
       words[#words + 1] = x
       words[#words + 1] = y
     end
@@ -196,8 +196,8 @@ return function(wg, internal)
   end
 
   --- Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared
-  --- memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias),
-  --- computed in f32; parts that are left out drop out.
+  --- memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias) + residual,
+  --- or gate(scales * acc', scales * acc) + residual, computed in f32; parts that are left out drop out.
   --- @param options table
   --- @option panel table  made by wg.panel
   --- @option map reg  the tensor map of the matrix: k:tensor_map(name, panel.box)
@@ -210,6 +210,7 @@ return function(wg, internal)
   --- @option source table?  the source of C
   --- @option source.map reg  the tensor map of C, with the panel's box
   --- @option source.barrier reg  u32: the address of an mbarrier with one arrival, used by this warpgroup alone
+  --- @option residual table?  in place of `beta` and `source`: a matrix that is added last, with the fields of `source`
   --- @option bias table?  a value for each row or column
   --- @option bias.along string  "row" or "column" of the accumulators
   --- @option bias.from reg  a pointer parameter to f32
@@ -219,20 +220,40 @@ return function(wg, internal)
   --- @option rows.width reg  u32: its columns
   --- @option scales table?  a list of factors, each a table as `bias` is; along "all" it is one f32
   --- @option activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
+  --- @option gate table?  a second product, whose accumulators follow those of the first: blocks have twice the columns of the matrix
+  --- @option gate.of string|function  an activation by name, whose value is multiplied by the first product, or a function of k and two f32 registers, gate and value, that returns one
+  --- @option gate.scales table?  as `scales`, for the second product
+  --- @option vectors reg?  u32: an address in shared memory for 4 bytes for each column of the block and each bias, scale and gate scale along columns; they are then loaded once for all blocks with the same columns
+  --- @option quantize table?  divides D, an 8-bit float, by a scale for each row and each 128 columns; blocks have a multiple of 128 columns
+  --- @option quantize.to reg  a pointer parameter to f32: the scales, a row of them for each 128 columns
+  --- @option quantize.stride reg  u32: f32 values in a row of scales
+  --- @option quantize.rows reg  u32: the rows of the matrix
+  --- @option quantize.columns reg  u32: the columns of the matrix
+  --- @option row_sums table?  sums over the rows of the matrix, before its elements are rounded
+  --- @option row_sums.of string|function  "squares", or a function of k and an f32 register: what is summed
+  --- @option row_sums.to reg  a pointer parameter to f32: a sum for each row
+  --- @option row_sums.finish function?  a function of k and the sum that returns what is written
+  --- @option row_sums.partials reg  a pointer parameter to f32: for each column of blocks as many as there are rows, rounded up to a multiple of 64
+  --- @option row_sums.counters reg  a pointer parameter to u32, one for each 64 rows, 0 before and after the kernel
+  --- @option row_sums.rows reg  u32: the rows of the matrix
+  --- @option row_sums.columns reg  u32: the columns of the matrix
+  --- @option row_sums.flag reg  u32: the address of 4 bytes of shared memory of this warpgroup
   --- @option policy reg?  a policy of the L2 cache for the stores, made by k:createpolicy_fractional
   --- @option place function?  place(column, row) returns the list of coordinates of that element for a map of another rank; by default { column, row }
   --- @return function  store(acc, row, column, limit): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`
   --- @return function  finish(): waits until the last copies have read their panels
-  --- @return function  fetch(row, column): may be called ahead of store for the same place, so that C is loaded meanwhile
+  --- @return function  fetch(row, column): may be called ahead of the first store of a tile, for the same place, so that C, the residual and vectors along columns are loaded meanwhile
   function k:epilogue(opts)
     options("k:epilogue", opts)
-    local panel, buffers, source = opts.panel, opts.buffers or 1, opts.source
+    local panel, buffers, source = opts.panel, opts.buffers or 1, opts.source or opts.residual
     if type(panel) ~= "table" or not panel.box then fail "k:epilogue: `panel` must be made by wg.panel" end
     internal.whole("k:epilogue: buffers", buffers, 1, 64)
     internal.object("k:epilogue, map", opts.map, "reg")
     internal.object("k:epilogue, buffer", opts.buffer, "shared")
     internal.count("k:epilogue, barrier", opts.barrier)
-    if (opts.beta == nil) ~= (source == nil) then fail "k:epilogue: `beta` and `source` go together" end
+    if (opts.beta == nil) ~= (opts.source == nil) then fail "k:epilogue: `beta` and `source` go together" end
+    if opts.source and opts.residual then fail "k:epilogue: `residual` stands in place of `beta` and `source`" end
+    if source and opts.quantize then fail "k:epilogue: `quantize` goes without C and the residual" end
     if source then options("k:epilogue, source", source) end
     if opts.rows then options("k:epilogue, rows", opts.rows) end
     local thread = self:special "tid.x" & 127
@@ -240,7 +261,10 @@ return function(wg, internal)
     local base = self:address(opts.buffer, opts.offset)
     local pieces = (panel.transposed and pieces_transposed or panel.size == 4 and pieces_32bit or panel.size == 2 and pieces_16bit
       or pieces_8bit)(panel, base, lane, warp)
-    local block = internal.elementwise(self, opts, lane, warp)
+    local columns = panel.transposed and panel.lines or panel.columns * panel.count -- of a block
+    local block, along_columns, stage = internal.elementwise(self, opts, columns, lane, warp)
+    local quantize = opts.quantize and internal.quantizer(self, opts.quantize, columns, internal.largest[panel.dtype], lane, warp)
+    local row_sums = opts.row_sums and internal.row_summer(self, opts.row_sums, columns, opts.barrier, lane, warp)
     local function sync() self:bar_sync(opts.barrier, { threads = 128 }) end
     local phase
     if source then
@@ -248,7 +272,7 @@ return function(wg, internal)
       self:mov(phase, 0)
     end
 
-    local fetched = false -- the loads of C for the first round have been issued
+    local fetched, staged = false, false -- the loads of C for the first round have been issued; so have those of vectors along columns
 
     local place_of = opts.place or function(column, row) return { column, row } end
     local function places(row, column)
@@ -274,7 +298,14 @@ return function(wg, internal)
     end
 
     local function store(acc, row, column, limit)
-      local value, place = block(row, column), places(row, column)
+      local values, place = block(row, column), places(row, column)
+      if along_columns > 0 and not staged then stage(column) end
+      local finish_sums
+      if row_sums then values, finish_sums = row_sums(values, row, column) end
+      if quantize then
+        if along_columns > 0 then sync() end
+        values = quantize(acc, values, row, column, limit)
+      end
       -- Rounds of as many panels as there are buffers.
       for first = 0, panel.count - 1, buffers do
         local last = last_of(first)
@@ -283,13 +314,16 @@ return function(wg, internal)
         if source then
           self:mbarrier_wait(source.barrier, phase)
           self:xor(phase, phase, 1)
-        else
-          sync()
         end
+        if not source or first == 0 and along_columns > 0 then sync() end
         for i = first, last do
           for _, piece in ipairs(pieces(i, (i - first) * panel.bytes)) do
-            local c = source and read_piece(self, panel, piece)
-            write_piece(self, panel, piece, function(r) return value(acc, r, c and c[r]) end)
+            local c, list = source and read_piece(self, panel, piece), {}
+            for _, r in ipairs(piece) do
+              list[#list + 1] = r
+              list[#list + 1] = r + 1
+            end
+            write_piece(self, panel, piece, values(acc, list, c))
           end
         end
         self:fence_proxy_async { space = "shared::cta" }
@@ -311,12 +345,13 @@ return function(wg, internal)
           copy_whole()
         end
       end
+      if finish_sums then finish_sums() end
     end
 
     local function fetch(row, column)
-      if not source then return end
-      free_panels(0, places(row, column))
-      fetched = true
+      if along_columns > 0 then stage(column) end
+      if source then free_panels(0, places(row, column)) end
+      fetched, staged = source ~= nil, true
     end
 
     -- The end of the kernel makes the results visible, but shared memory must stay valid until the copies have read it.

@@ -26,8 +26,13 @@ return function(wg, internal)
   --- @option epilogue.alpha boolean = false  a factor of A * B
   --- @option epilogue.beta boolean = false  adds C, of D's type, times a factor
   --- @option epilogue.bias string?  adds an f32 for each "row" or each "column" of D
+  --- @option epilogue.gate string|function?  multiplies A * B by this activation of a second product, A * gate: "silu" makes SwiGLU, "gelu" GEGLU, "relu" ReGLU, "sigmoid" GLU; or a function of k and two f32 registers, gate and value, that returns one
+  --- @option epilogue.residual boolean = false  adds a matrix of D's type, after the activation
+  --- @option epilogue.quantize string?  "1x128": D, e4m3 or e5m2, is divided by a scale for each row and 128 columns, so that the largest element becomes the type's largest number; the scales are as `a_scales` of a product that takes D for A
+  --- @option epilogue.row_sums string|function?  "squares": the sum of the squares of each row of D, as it is before it is rounded; "rms": 1 / sqrt(mean of the squares + epsilon); or a function of k and an f32 register, whose values are summed
+  --- @option epilogue.epsilon number = 1e-6  of "rms"
   --- @option epilogue.activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
-  --- @option tile table?  { m, n, k }: the tile that a CTA computes at a time
+  --- @option tile table?  { m, n, k }: the tile of D that a CTA computes at a time
   --- @option stages integer?  the stages of the pipeline, at least 2; by default as many as fit
   --- @option registers table?  { producer, consumer }: the registers of a thread, 24 to 256
   --- @option buffers integer = 2  the panels of a consumer's epilogue, 1 to 8
@@ -72,40 +77,6 @@ return function(wg, internal)
     if k ~= k_of_b then fail(("gemm: K is %d in A, but %d in B"):format(k, k_of_b)) end
     if rows ~= m or columns ~= n then fail(("gemm: D is %d x %d, but A * B is %d x %d"):format(rows, columns, m, n)) end
     return m, n, k
-  end
-
-  -- Appends the values of the plan's epilogue to `args`, in the order of the kernel's parameters.
-  local function epilogue_arguments(p, given, D, args)
-    local e = p.epilogue
-    for _, name in ipairs { "alpha", "beta", "C", "bias" } do
-      local wanted = name == "C" and e.beta or e[name]
-      if given[name] ~= nil and not wanted then
-        fail(("gemm: `%s` is given, but the epilogue of wg.gemm has no `%s`"):format(name, name == "C" and "beta" or name))
-      end
-      if wanted and given[name] == nil and name ~= "alpha" and name ~= "beta" then
-        fail(("gemm: `%s` is missing: the epilogue needs it"):format(name))
-      end
-    end
-    local rows, columns = D.shape[1], D.shape[2]
-    if e.beta then
-      local c_rows, c_columns = matrix("C", given.C)
-      if c_rows ~= rows or c_columns ~= columns then
-        fail(("gemm: C is %d x %d, but D is %d x %d"):format(c_rows, c_columns, rows, columns))
-      end
-    end
-    if e.bias then
-      local by_row = (e.bias == "row") ~= p.swapped
-      local shape, want = internal.shape_of(given.bias), by_row and rows or columns
-      if not shape or #shape ~= 1 or shape[1] ~= want then
-        fail(("gemm: bias must be a vector of %d f32, one for each %s of D"):format(want, by_row and "row" or "column"))
-      end
-    end
-    if e.alpha then args[#args + 1] = given.alpha or 1.0 end
-    if e.beta then
-      args[#args + 1] = given.beta or 1.0
-      args[#args + 1] = given.C
-    end
-    if e.bias then args[#args + 1] = given.bias end
   end
 
   --- The shapes of a plan's scales, `a_scales` and `b_scales`, for a problem as given.
@@ -153,7 +124,7 @@ return function(wg, internal)
 
   local function workspace_of(self, tiles, parts)
     local p = self.plan
-    local elements = tiles * parts * p.m * p.n
+    local elements = tiles * parts * p.m * p.width
     if elements > 0xFFFFFFFF then fail(("gemm: %d splits of %d tiles need %d sums: at most 2^32 - 1 are possible"):format(parts, tiles, elements)) end
     if self.workspace_tiles ~= tiles then
       self.workspace_tiles = tiles
@@ -171,6 +142,11 @@ return function(wg, internal)
   --- @option beta number = 1.0  the factor of C
   --- @option C tensor?  M x N, of D's type
   --- @option bias tensor?  f32: M values for "row", N for "column"
+  --- @option gate tensor?  as B: the second product's
+  --- @option gate_scales tensor?  as `b_scales`, of the gate
+  --- @option residual tensor?  M x N, of D's type
+  --- @option row_sums tensor?  M values of f32, which are written
+  --- @option d_scales tensor?  of a quantised D: f32, ceil(N / 128) x M (M rounded up to a multiple of 4), which are written
   --- @option metadata tensor?  of a sparse A, as wg.sparse.compress gives it
   --- @option offsets tensor?  of contiguous groups: s32, the end of each group's rows in A and D
   --- @option sizes tensor?  of masked groups: s32, the number of each group's rows
@@ -192,7 +168,7 @@ return function(wg, internal)
     local most = p.cluster > 1 and self.kernel:resident_clusters() or internal.sms() // p.cluster
     local clusters = math.min(rows * columns * p.splits, most)
     local args = { A, B, D, M, N, K }
-    epilogue_arguments(p, epilogue, D, args)
+    internal.epilogue_arguments(self, epilogue, B, D, args)
     if p.sparse then
       internal.same_shape("gemm: metadata", metadata, internal.metadata_shape(p.dtype, M, K))
       args[#args + 1] = metadata
@@ -215,7 +191,7 @@ return function(wg, internal)
       end
       args[#args + 1], args[#args + 2] = workspace_of(self, rows * p.cluster * columns, p.splits)
     end
-    return { grid = { clusters * p.cluster }, args = args, flops = 2.0 * M * N * K }
+    return { grid = { clusters * p.cluster }, args = args, flops = 2.0 * M * N * K * p.products }
   end
 
   -- The launch of the method called `name`: `given` holds values of the epilogue, and options of the kernel's method.

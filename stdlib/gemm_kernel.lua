@@ -82,9 +82,10 @@ return function(wg, internal)
           copy_a(0, row, first_k, cursor.stage, barrier)
           if pieces == 2 then k:if_(~piece.half, function() copy_a(1, row, first_k, cursor.stage, barrier) end) end
         end
-        if copies.B then
+        for product, map in ipairs(copies.B and { maps.B, maps.gate } or {}) do
+          local to = b + cursor.stage * p.b.bytes
           k:load_tile {
-            tile = p.b_piece, map = maps.B, to = b + cursor.stage * p.b.bytes, mn = column, k = first_k, barrier = barrier,
+            tile = p.b_piece, map = map, to = product == 1 and to or to + p.b:offset(p.n, 0), mn = column, k = first_k, barrier = barrier,
             whole = p.b, mask = mask,
           }
         end
@@ -106,7 +107,7 @@ return function(wg, internal)
   -- metadata(block, step) gives the register and the selector of its indices.
   local function multiply(k, p, blocks, acc, a, b, first, metadata)
     local ratio = p.sparse and 2 or 1
-    local form = { n = p.n, k = ratio * p.k_step, d = p.accumulator, a = p.dtype, b = p.dtype }
+    local form = { n = p.width, k = ratio * p.k_step, d = p.accumulator, a = p.dtype, b = p.dtype }
     if p.k_step == 16 then
       form.trans_a, form.trans_b = p.a_major == "MN" and 1 or 0, p.b_major == "MN" and 1 or 0
     end
@@ -144,10 +145,10 @@ return function(wg, internal)
   end
 
   -- Scales that factor out of the sums over K: of rows or columns of D, or of all of it.
-  local function factors_of(p, sizes)
+  local function factors_of(p, sizes, names)
     local out = {}
-    for _, name in ipairs { "a_scales", "b_scales" } do
-      local along = p.scales[name]
+    for _, name in ipairs(names) do
+      local along = p.scales[name == "gate_scales" and "b_scales" or name]
       if along and not p.scaled then
         out[#out + 1] = { along = along, from = sizes[name], extent = along == "row" and sizes.M or along == "column" and sizes.N or 1 }
       end
@@ -169,15 +170,14 @@ return function(wg, internal)
     end
     local all, half = share_of(p.blocks), p.halves and share_of(p.blocks // 2)
     local b0 = k:descriptor(stages.b)
-    local store, finish, fetch = k:epilogue {
+    local store, finish, fetch = k:epilogue(internal.extended({
       panel = p.panel, map = maps.D, buffer = stages.d, offset = mine * (p.buffers * p.panel.bytes),
-      buffers = p.buffers, barrier = mine + 1, alpha = sizes.alpha, beta = sizes.beta,
-      source = maps.C and { map = maps.C, barrier = k:address(stages.c, mine << 3) },
-      bias = sizes.bias and { along = p.epilogue.bias, from = sizes.bias, extent = p.epilogue.bias == "row" and sizes.M or sizes.N },
-      rows = p.groups and { to = sizes.D, width = sizes.N }, scales = factors_of(p, sizes), activation = p.epilogue.activation, policy = used_once(k, p.once.D),
-    }
+      buffers = p.buffers, barrier = mine + 1, rows = p.groups and { to = sizes.D, width = sizes.N }, policy = used_once(k, p.once.D),
+    }, internal.epilogue_of_kernel(k, p, {
+      maps = maps, sizes = sizes, stages = stages, mine = mine, factors = function(names) return factors_of(p, sizes, names) end,
+    })))
     local acc = {}
-    for block = 1, p.blocks do acc[block] = k:regs(p.accumulator, p.n // 2) end
+    for block = 1, p.blocks do acc[block] = k:regs(p.accumulator, p.width // 2) end
     local function operands(stage, mine_of) return descriptors(k, p.a, (mine_of or all).a, stage), descriptors(k, p.b, b0, stage) end
     local cursor, previous = ring:cursor(), { stage = k:reg "u32" }
     k:mov(previous.stage, 0)
@@ -185,7 +185,25 @@ return function(wg, internal)
     local others = p.own_tiles and k:div(sizes.K + (p.block_k - 1), p.block_k) -- K blocks of the other consumer's tile
     if others then k:if_(mine:ne(0), function() ring:skip(cursor, others) end) end
 
-    local function sum_products(piece)
+    -- The first of the consumer's rows of a tile, and the tile's first column.
+    local function my_place(place, piece)
+      local row, column = place()
+      if not shared_tile then return row, column end
+      local rows = 64 * p.blocks
+      return row + mine * (piece.half and k:selp_b32(rows // 2, rows, piece.half, { type = "u32" }) or rows), column
+    end
+    -- What the epilogue reads is on its way while the tile is multiplied, once its first products have been issued.
+    local early = (maps.C or p.vectors > 0) and p.splits == 1 and not p.stream and not p.scaled and { row = k:reg "u32", column = k:reg "u32" }
+    local function fetch_early(piece, place, first_k)
+      k:if_(first_k:eq(piece.from), function()
+        local row, column = my_place(place, piece)
+        k:mov(early.row, row)
+        k:mov(early.column, column)
+        fetch(row, column)
+      end)
+    end
+
+    local function sum_products(piece, place)
       turns.take()
       -- One stage, of the round that begins at first_k.
       local function block_of_k(mine_of, first_k, set)
@@ -195,6 +213,7 @@ return function(wg, internal)
         local later = set == 1 and first_k:gt(piece.from) or nil -- nil: certainly not the first of the piece
         local a, b = operands(cursor.stage, mine_of)
         multiply(k, p, mine_of.blocks, acc, a, b, later or 1, indices)
+        if early and set == 1 then fetch_early(piece, place, first_k) end
         k:wgmma_wait_group(1) -- the previous block is complete: its stage is free
         ring:release(previous, { lane = lane, cluster = p.cluster, guard = later })
         k:mov(previous.stage, cursor.stage)
@@ -220,12 +239,13 @@ return function(wg, internal)
 
     each_piece(k, p, sizes, p.own_tiles and { first = mine, every = 2 }, function(place, piece)
       sum_products(piece, place)
-      local row, column = place() -- overlaps with the last block's product
-      if shared_tile then
-        local rows = 64 * p.blocks
-        row = row + mine * (piece.half and k:selp_b32(rows // 2, rows, piece.half, { type = "u32" }) or rows)
+      local row, column
+      if early then
+        row, column = early.row, early.column
+      else
+        row, column = my_place(place, piece) -- overlaps with the last block's product
+        if not piece.part then fetch(row, column) end
       end
-      if not piece.part then fetch(row, column) end
       if not p.scaled then
         k:wgmma_wait_group(0)
         ring:release(previous, { lane = lane, cluster = p.cluster })
@@ -257,7 +277,7 @@ return function(wg, internal)
 
   -- What a launch without wg.gemm must know, for kernel:export.
   local function launch_rule(p)
-    local notes, sums = {}, p.m * p.n
+    local notes, sums = {}, p.m * p.width
     if p.swapped then
       notes.A, notes.B = "B of the product, for the kernel computes the transpose of D", "A of the product"
       notes.M, notes.N = "columns of D", "rows of D"
@@ -268,6 +288,7 @@ return function(wg, internal)
     if p.scaled then
       notes.a_scales, notes.b_scales = "ceil(K / 128) x M, M rounded up to a multiple of 4", "ceil(N / 128) x ceil(K / 128)"
     end
+    internal.epilogue_notes(p, notes)
     if p.groups then
       notes.B, notes.N = "those of all groups, one below the other", "columns of D"
       if p.scaled then notes.b_scales = notes.b_scales .. " for each group" end
@@ -297,16 +318,8 @@ return function(wg, internal)
         B = k:tensor_map("B", { tile = p.b_piece, constant = true }),
         D = k:tensor_map("D", p.panel.box),
       }
-      local e = p.epilogue
       local sizes = { M = k:param("M", "u32"), N = k:param("N", "u32"), K = k:param("K", "u32") }
-      if e.alpha then sizes.alpha = k:param("alpha", "f32") end
-      if e.beta then
-        sizes.beta = k:param("beta", "f32")
-        local box = { constant = true }
-        for key, value in pairs(p.panel.box) do box[key] = value end
-        maps.C = k:tensor_map("C", box)
-      end
-      if e.bias then sizes.bias = k:param("bias", "const f32*") end
+      internal.epilogue_parameters(k, p, sizes, maps)
       if p.sparse then
         sizes.metadata = k:param("metadata", "const u32*")
         sizes.K = k:div(sizes.K + (p.round_k - 1), p.round_k) * p.round_k -- the ring goes round in whole rounds; TMA fills in zeros
@@ -333,8 +346,9 @@ return function(wg, internal)
         d = k:shared { bytes = p.buffers * p.consumers * p.panel.bytes, align = 1024, name = "D" },
         scales = p.scaled and k:shared { bytes = p.stages * p.scaled.stride, align = 128, name = "scales" } or nil,
         turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil,
-        c = e.beta and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
-        flags = (p.splits > 1 or p.stream) and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
+        vectors = p.vectors > 0 and k:shared { bytes = 4 * p.n * p.vectors * p.consumers, align = 16, name = "vectors" } or nil,
+        c = maps.C and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
+        flags = (p.splits > 1 or p.stream or p.epilogue.row_sums) and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
       }
       -- Every warp that reads a stage releases it to each CTA that fills it.
       local readers = 4 * (p.own_tiles and 1 or p.consumers)
@@ -347,7 +361,7 @@ return function(wg, internal)
 
       local thread = k:special "tid.x"
       k:if_(thread:eq(0), function()
-        for _, name in ipairs { "A", "B", "C", "D", "a_scales" } do
+        for _, name in ipairs { "A", "B", "gate", "C", "D", "a_scales" } do
           if maps[name] then k:prefetch_tensormap(maps[name]) end
         end
         if stages.turns then

@@ -40,17 +40,23 @@ return function(wg, internal)
     return opts.sparse and "sparse" or type(opts.scales) == "table" and opts.scales.a == "1x128" and "scaled" or "dense"
   end
 
-  --- The tiles and schedules that are worth a try for a plan of that kind.
-  function internal.gemm_candidates(kind)
-    return kind == "sparse" and sparse_candidates or kind == "scaled" and scaled_candidates or candidates
+  --- The tiles of D and schedules that are worth a try for a plan of that kind with so many products; `width` are the columns
+  --- of the accumulators.
+  function internal.gemm_candidates(kind, products)
+    local list = {}
+    for i, c in ipairs(kind == "sparse" and sparse_candidates or kind == "scaled" and scaled_candidates or candidates) do
+      list[i] = { tile = { c.tile[1], c.tile[2] // products }, width = c.tile[2], schedule = c.schedule, speed = c.speed }
+    end
+    return list
   end
 
   -- Consumers that share a tile of m rows.
   local function consumers_of(m) return m == 192 and 3 or math.min(m // 64, 2) end
-  -- Cycles of a consumer's epilogue, with draining and refilling the pipeline; fitted to the same runs.
-  local function epilogue_cycles(m, n, schedule)
+  -- Cycles of a consumer's epilogue, with draining and refilling the pipeline; fitted to the same runs. Operations on
+  -- elements, which take `each` cycles of the SM, come on top.
+  local function epilogue_cycles(m, n, schedule, each)
     local sharing = schedule == "pingpong" and 1 or consumers_of(m)
-    return 1000 + 2500 * (m // 64 // sharing) * n / 256
+    return 1000 + 2500 * (m // 64 // sharing) * n / 256 + m * n * each
   end
   local workspace_bytes = 32 -- bytes of sums that an SM writes to or reads from the L2 cache in a cycle: not measured
   local memory_bytes = 24 -- an SM's share of the memory bandwidth, in bytes a cycle
@@ -60,8 +66,8 @@ return function(wg, internal)
 
   -- Cycles of `tiles` tiles of m x n whose main loops take `cycles`, with each split in `splits` parts: waves of
   -- parts, epilogues where nothing hides them, and the sums that every part writes and the last one reads back.
-  local function cycles_of(m, n, tiles, cycles, schedule, splits)
-    local waves, epilogue = ceil_div(tiles * splits, wg.target.multiprocessors), epilogue_cycles(m, n, schedule)
+  local function cycles_of(m, n, tiles, cycles, schedule, splits, each)
+    local waves, epilogue = ceil_div(tiles * splits, wg.target.multiprocessors), epilogue_cycles(m, n, schedule, each)
     if schedule == "pingpong" then return waves * math.max(cycles, epilogue) + epilogue end
     if splits == 1 then return waves * (cycles + epilogue) end
     local sums = m * n * 4 / workspace_bytes
@@ -70,47 +76,34 @@ return function(wg, internal)
 
   -- The number of parts into which K, of `blocks` blocks, is split, and the cycles that the product then takes: one
   -- part, unless that leaves most of the chip idle and more parts are clearly faster.
-  local function best_splits(m, n, tiles, cycles, blocks)
-    local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1)
+  local function best_splits(m, n, tiles, cycles, blocks, each)
+    local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, each)
     for splits = 2, math.min(16, wg.target.multiprocessors // tiles, blocks // 4) do
-      local total = cycles_of(m, n, tiles, cycles, "cooperative", splits)
+      local total = cycles_of(m, n, tiles, cycles, "cooperative", splits, each)
       if total < least and (best > 1 or 1.2 * total < least) then best, least = splits, total end
     end
     return best, least
   end
 
   -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
-  local function choose(M, N, K, bytes, d, b_major, schedule, kind, groups)
+  local function choose(p, M, N, K, bytes, schedule, kind, groups)
     local best, least
     if kind == "sparse" then K = K // 2 end -- of the instructions' time
-    for _, c in ipairs(internal.gemm_candidates(kind)) do
+    local d_bytes, each = element_bytes[p.d], p.epilogue.cycles
+    for _, c in ipairs(internal.gemm_candidates(kind, p.products)) do
       local m, n = c.tile[1], c.tile[2]
       local tiles = groups * ceil_div(ceil_div(M, groups), m) * ceil_div(N, n)
-      local cycles, total = 2 * m * n * K * bytes / 8192 / c.speed, nil
+      local cycles, total = 2 * m * c.width * K * bytes / 8192 / c.speed, nil
       if c.schedule == "pingpong" then
-        total = cycles_of(m, n, tiles, cycles, c.schedule, 1)
+        total = cycles_of(m, n, tiles, cycles, c.schedule, 1, each)
       else
-        total = select(2, best_splits(m, n, tiles, cycles, K * bytes // 128))
+        total = select(2, best_splits(m, n, tiles, cycles, K * bytes // 128, each))
       end
-      local fits = (n * element_bytes[d] % 64 == 0 or n % 16 == 0) and (b_major ~= "MN" or n % 64 == 0) and (not schedule or schedule == c.schedule)
+      local fits = (n * d_bytes % 64 == 0 or n % 16 == 0) and (p.b_major ~= "MN" or n % 64 == 0)
+        and (not schedule or schedule == c.schedule) and (not p.epilogue.quantize or n % 128 == 0)
       if fits and (not least or total < least) then best, least = c, total end
     end
     return best
-  end
-
-  -- The epilogue for the matrix that the accumulators hold: rows and columns are exchanged where D is written
-  -- transposed.
-  local function epilogue_of(given, swapped)
-    options("wg.gemm, epilogue", given)
-    local bias = given.bias
-    if bias ~= nil and bias ~= "row" and bias ~= "column" then
-      fail(("wg.gemm, epilogue: unknown bias `%s` (legal: row, column)"):format(tostring(bias)))
-    end
-    if bias and swapped then bias = bias == "row" and "column" or "row" end
-    return {
-      alpha = given.alpha, beta = given.beta, bias = bias,
-      activation = given.activation and internal.activation("wg.gemm, epilogue", given.activation),
-    }
   end
 
   -- What the option `scales` says: along what of the accumulators those of A and of B go, or that they are of blocks.
@@ -145,7 +138,8 @@ return function(wg, internal)
     if p.swapped then
       tile = given or M <= 16 and { 64, 16, 512 // bytes } or { 64, M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
     end
-    p.m, p.n = whole("tile[1]", tile[1], 64, 512), whole("tile[2]", tile[2], 8, 256)
+    p.m, p.n = whole("tile[1]", tile[1], 64, 512), whole("tile[2]", tile[2], 8, 256 // p.products)
+    p.width = p.n * p.products -- columns of accumulators
     p.block_k = whole("tile[3]", tile[3] or 128 // bytes, p.k_step, 1024)
     p.own_tiles = p.schedule == "pingpong"
     p.consumers = p.own_tiles and 2 or consumers_of(p.m)
@@ -155,8 +149,8 @@ return function(wg, internal)
     -- Blocks of 64 rows that a consumer holds: its own tile, or its share of a common one.
     p.blocks = p.m // 64 // (p.own_tiles and 1 or p.consumers)
     local most = p.consumers == 3 and 104 or 208
-    if p.blocks * p.n // 2 > most then
-      fail(("wg.gemm: a tile of %d x %d, %s, takes %d accumulators a thread: at most %d fit"):format(p.m, p.n, p.schedule, p.blocks * p.n // 2, most))
+    if p.blocks * p.width // 2 > most then
+      fail(("wg.gemm: a tile of %d x %d, %s, takes %d accumulators a thread: at most %d fit"):format(p.m, p.n, p.schedule, p.blocks * p.width // 2, most))
     end
   end
 
@@ -170,9 +164,9 @@ return function(wg, internal)
     if not opts.problem or p.own_tiles then return 1 end
     if p.swapped then M, N = N, M end
     if p.sparse then K = K // 2 end
-    local cycles = 2 * p.m * p.n * K * bytes / 8192 / (opts.tile and 1 or chosen.speed)
+    local cycles = 2 * p.m * p.width * K * bytes / 8192 / (opts.tile and 1 or chosen.speed)
     if p.swapped then cycles = math.max(cycles, (p.m + p.n) * K * bytes / memory_bytes) end
-    return (best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k))
+    return (best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue.cycles))
   end
 
   -- Whether CTAs share the blocks of the tiles in the last, partial round.
@@ -223,7 +217,9 @@ return function(wg, internal)
     }
     p.k_step = wgmma_k[p.dtype] or fail("wg.gemm: no wgmma takes " .. tostring(p.dtype))
     local bytes = element_bytes[p.dtype]
-    p.d = opts.d or opts.scales and bytes == 1 and "bf16" or result[p.dtype]
+    local e = internal.epilogue_options(opts.epilogue or {})
+    p.epilogue, p.products = e, e.gate and 2 or 1
+    p.d = opts.d or e.quantize and "e4m3" or opts.scales and bytes == 1 and "bf16" or result[p.dtype]
     if not internal.to_output[p.d] then wg.panel { dtype = p.d, n = 128 } end
     p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
     local problem = opts.problem or { 4096, 4096, 4096 }
@@ -231,7 +227,7 @@ return function(wg, internal)
     local M, N, K = problem[1], problem[2], problem[3]
     local kind = internal.gemm_kind(opts)
     -- Few rows: A and B are exchanged, since wgmma's M is 64, and D is written transposed.
-    p.swapped = M <= 128 and element_bytes[p.d] == 2 and kind == "dense" and not opts.groups
+    p.swapped = M <= 128 and element_bytes[p.d] == 2 and kind == "dense" and not opts.groups and not (e.gate or e.row_sums or e.quantize)
     p.scales = scales_of(p, opts.scales)
     local blockwise = p.scales.a_scales == "block"
     if blockwise and opts.sparse then fail "wg.gemm: scales for blocks are of a dense A" end
@@ -239,11 +235,12 @@ return function(wg, internal)
     if p.swapped then
       p.a_major, p.b_major = p.b_major, p.a_major
       if p.constant then p.constant = p.constant == "A" and "B" or "A" end
+      if e.bias then e.bias = e.bias == "row" and "column" or "row" end
     end
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
       or ((opts.tile or p.swapped or opts.splits or kind ~= "dense" or opts.groups) and "cooperative")
     if blockwise and schedule ~= "cooperative" then fail "wg.gemm: scales for blocks require the cooperative schedule" end
-    local chosen = choose(M, N, K, bytes, p.d, p.b_major, schedule, kind, opts.groups and problem[4] and whole("problem[4]", problem[4], 1, 0xFFFF) or 1)
+    local chosen = choose(p, M, N, K, bytes, schedule, kind, opts.groups and problem[4] and whole("problem[4]", problem[4], 1, 0xFFFF) or 1)
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile, chosen)
     sparse_of(p, opts, bytes)
@@ -266,13 +263,15 @@ return function(wg, internal)
       return wg.tile { dtype = p.dtype, mn = mn, k = k or p.block_k, major = major, order = major == "MN" and "K" or "MN" }
     end
     if p.n % p.cluster ~= 0 then fail(("wg.gemm: cluster is %d, must divide the %d columns of a tile"):format(p.cluster, p.n)) end
-    p.a, p.b = operand(p.m, p.a_major, p.sparse and p.block_k // 2), operand(p.n, p.b_major)
+    p.a, p.b = operand(p.m, p.a_major, p.sparse and p.block_k // 2), operand(p.width, p.b_major)
     p.a_piece = p.halves and operand(p.m // 2, p.a_major, p.a.k) or p.a -- what one copy brings
-    p.b_piece = operand(p.n // p.cluster, p.b_major) -- the part of the shared tile that one CTA of the cluster loads
+    p.b_piece = operand(p.n // p.cluster, p.b_major) -- the part of the shared tile, of each product, that one CTA of the cluster loads
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = p.swapped }
-    p.epilogue = epilogue_of(opts.epilogue or {}, p.swapped)
+    internal.check_epilogue(p, opts)
+    -- Vectors along columns of D, which the epilogue finds in shared memory.
+    p.vectors = (e.bias == "column" and 1 or 0) + (p.scales.a_scales == "column" and p.products or 0) + (p.scales.b_scales == "column" and p.products or 0)
     p.buffers = math.min(whole("buffers", opts.buffers or 2, 1, 8), p.panel.count)
-    local fixed = p.buffers * p.consumers * p.panel.bytes + 1024
+    local fixed = p.consumers * (p.buffers * p.panel.bytes + 4 * p.n * p.vectors) + 1024
     local stage = p.a.bytes + p.b.bytes + p.metadata_bytes + (p.scaled and p.scaled.stride or 0)
     local most = (target.cta_shared - fixed) // stage
     -- At least two: a stage is released while the next one is being multiplied.
@@ -281,7 +280,7 @@ return function(wg, internal)
     p.registers = opts.registers
     for i = 1, opts.registers and 2 or 0 do whole(("registers[%d]"):format(i), opts.registers[i], target.least_setmaxnreg, target.most_setmaxnreg) end
     p.registers = p.registers
-      or (p.consumers == 1 and { 56, 256 } or p.consumers == 3 and { 32, 160 } or p.blocks * p.n > 256 and { 24, 240 } or { 40, 232 })
+      or (p.consumers == 1 and { 56, 256 } or p.consumers == 3 and { 32, 160 } or p.blocks * p.width > 256 and { 24, 240 } or { 40, 232 })
     return p
   end
 end

@@ -6,7 +6,8 @@ return function(wg, internal)
     local M, N = gemm.problem[1], gemm.problem[2]
     local list = { {} } -- the choice of wg.gemm itself
     local function add(candidate) list[#list + 1] = candidate end
-    if internal.gemm_plan(gemm).swapped then -- few rows, written transposed: tiles of 64 columns of D and all its rows
+    local plan = internal.gemm_plan(gemm)
+    if plan.swapped then -- few rows, written transposed: tiles of 64 columns of D and all its rows
       local n = M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128
       for _, k in ipairs { 64, 128, 256 } do
         for _, splits in ipairs { 1, 2, 4, 8 } do add { tile = { 64, n, k }, splits = splits } end
@@ -16,7 +17,7 @@ return function(wg, internal)
     if gemm.sparse then
       for _, halves in ipairs { true, false } do add { tile = { 256, 176 }, schedule = "cooperative", halves = halves } end
     end
-    for _, c in ipairs(internal.gemm_candidates(internal.gemm_kind(gemm))) do
+    for _, c in ipairs(internal.gemm_candidates(internal.gemm_kind(gemm), plan.products)) do
       local rows, columns = internal.ceil_div(M, c.tile[1]), internal.ceil_div(N, c.tile[2])
       local function with(key, value) add { tile = c.tile, schedule = c.schedule, [key] = value } end
       with("cluster", 1)

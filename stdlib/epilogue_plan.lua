@@ -1,0 +1,216 @@
+-- The epilogue of wg.gemm: what its option `epilogue` says, the kernel's parameters for it, and their values at a launch.
+
+return function(wg, internal)
+  local fail, options, ceil_div = internal.fail, internal.options, internal.ceil_div
+  local what = "wg.gemm, epilogue"
+
+  -- Names of gated activations, and the gates they stand for.
+  local gated = { swiglu = "silu", geglu = "gelu", reglu = "relu", glu = "sigmoid" }
+
+  local function flag(given, name)
+    if given[name] ~= nil and type(given[name]) ~= "boolean" then
+      fail(("%s: %s must be true or false, not %s"):format(what, name, tostring(given[name])))
+    end
+    return given[name] or nil
+  end
+
+  local function one_of(given, name, legal, more)
+    local value = given[name]
+    for _, candidate in ipairs(legal) do if value == candidate then return value end end
+    if value == nil or value == false or more and type(value) == "function" then return value or nil end
+    fail(("%s: unknown %s `%s` (legal: %s%s)"):format(what, name, tostring(value), table.concat(legal, ", "), more or ""))
+  end
+
+  local function activation(given, name)
+    local of = given[name]
+    if of == nil or of == false then return nil end
+    if name == "activation" and gated[of] then
+      fail(("%s: `%s` takes a second product: gate = \"%s\""):format(what, of, gated[of]))
+    end
+    internal.activation(("%s: unknown %s"):format(what, name), of)
+    return of
+  end
+
+  -- Options that contradict each other.
+  local apart = {
+    { "gate", { "alpha", "beta", "bias", "activation" } },
+    { "residual", { "beta" } },
+    { "quantize", { "beta", "residual" } },
+  }
+
+  --- The option `epilogue` of wg.gemm, checked. Its field `cycles` are those of an SM for an element, a model of what the
+  --- operations cost besides storing D.
+  function internal.epilogue_options(given)
+    options(what, given)
+    for _, rule in ipairs(apart) do
+      for _, other in ipairs(given[rule[1]] and rule[2] or {}) do
+        if given[other] then fail(("%s: `%s` goes without `%s`"):format(what, rule[1], other)) end
+      end
+    end
+    local e = {
+      alpha = flag(given, "alpha"), beta = flag(given, "beta"), residual = flag(given, "residual"),
+      bias = one_of(given, "bias", { "row", "column" }), quantize = one_of(given, "quantize", { "1x128" }),
+      row_sums = one_of(given, "row_sums", { "squares", "rms" }, ", or a function of k and an f32 register"),
+      activation = activation(given, "activation"), gate = activation(given, "gate"),
+    }
+    if given.epsilon ~= nil then
+      if e.row_sums ~= "rms" then fail(what .. ': `epsilon` goes with row_sums = "rms"') end
+      if type(given.epsilon) ~= "number" then fail(("%s: epsilon must be a number, not %s"):format(what, tostring(given.epsilon))) end
+      e.epsilon = internal.positive(what .. ": epsilon", given.epsilon)
+    end
+    local f = e.gate or e.activation
+    e.cycles = (f and f ~= "relu" and 0.08 or 0) + (e.row_sums and 0.02 or 0) + (e.quantize and 0.03 or 0)
+    return e
+  end
+
+  --- Raises where the epilogue of a plan contradicts its other options; `opts` are those of wg.gemm.
+  function internal.check_epilogue(p, opts)
+    local e = p.epilogue
+    if e.quantize then
+      if not internal.largest[p.d] then fail(('wg.gemm: epilogue.quantize makes e4m3 or e5m2, not d = "%s"'):format(p.d)) end
+      if p.n % 128 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 128 for epilogue.quantize"):format(p.n)) end
+    end
+    if e.row_sums and opts.groups then fail "wg.gemm: `groups` goes without `epilogue.row_sums`" end
+    if not e.gate then return end
+    if p.scaled then fail "wg.gemm: epilogue.gate goes without scales for blocks" end
+    if p.b_major == "MN" and p.n % 64 ~= 0 then
+      fail(("wg.gemm: tile[2] is %d, must be a multiple of 64 for epilogue.gate and an MN-major B"):format(p.n))
+    end
+  end
+
+  --- The kernel's parameters for the epilogue of a plan, into `sizes` and `maps`.
+  function internal.epilogue_parameters(k, p, sizes, maps)
+    local e = p.epilogue
+    if e.alpha then sizes.alpha = k:param("alpha", "f32") end
+    if e.beta then sizes.beta = k:param("beta", "f32") end
+    if e.beta or e.residual then
+      local box = { constant = true }
+      for key, value in pairs(p.panel.box) do box[key] = value end
+      maps.C = k:tensor_map(e.beta and "C" or "residual", box)
+    end
+    if e.bias then sizes.bias = k:param("bias", "const f32*") end
+    if e.gate then
+      maps.gate = k:tensor_map("gate", { tile = p.b_piece, constant = true })
+      if p.scales.b_scales then sizes.gate_scales = k:param("gate_scales", "const f32*") end
+    end
+    if e.quantize then sizes.d_scales = k:param("d_scales", "f32*") end
+    if e.row_sums then
+      sizes.row_sums, sizes.row_partials = k:param("row_sums", "f32*"), k:param("row_partials", "f32*")
+      sizes.row_counters = k:param("row_counters", "u32*")
+    end
+  end
+
+  --- The options of k:epilogue that the epilogue of a plan takes. given: maps, sizes, stages of the kernel, mine (the consumer),
+  --- along(sizes, name): the vector of a scale.
+  function internal.epilogue_of_kernel(k, p, given)
+    local e, sizes, stages, mine = p.epilogue, given.sizes, given.stages, given.mine
+    local matrix = given.maps.C and { map = given.maps.C, barrier = k:address(stages.c, mine << 3) }
+    local function finish(_, sum)
+      local mean = k:div_full(sum, k:cvt_rn_f32_u32(sizes.N))
+      return k:rsqrt_approx_ftz(k:add(mean, e.epsilon or 1e-6))
+    end
+    return {
+      alpha = sizes.alpha, beta = sizes.beta, source = e.beta and matrix, residual = e.residual and matrix, activation = e.activation,
+      bias = sizes.bias and { along = e.bias, from = sizes.bias, extent = e.bias == "row" and sizes.M or sizes.N },
+      gate = e.gate and { of = e.gate, scales = given.factors { "a_scales", "gate_scales" } },
+      scales = given.factors { "a_scales", "b_scales" },
+      vectors = p.vectors > 0 and k:address(stages.vectors, mine * (4 * p.n * p.vectors)) or nil,
+      quantize = e.quantize and {
+        to = sizes.d_scales, stride = (sizes.M + 3) & ~3, rows = sizes.M, columns = sizes.N,
+      },
+      row_sums = e.row_sums and {
+        of = e.row_sums == "rms" and "squares" or e.row_sums, finish = e.row_sums == "rms" and finish or nil, to = sizes.row_sums,
+        partials = sizes.row_partials, counters = sizes.row_counters, rows = sizes.M, columns = sizes.N, flag = k:address(stages.flags, mine << 2),
+      },
+    }
+  end
+
+  local function vector(name, given, want, one)
+    local shape = internal.shape_of(given)
+    if not shape or #shape ~= 1 or shape[1] ~= want then fail(("gemm: %s must be a vector of %d f32, one for each %s"):format(name, want, one)) end
+  end
+
+  -- Raises unless the tensor called `name` is as large as the one called `as`.
+  local function same(name, tensor, as, rows, columns)
+    local got_rows, got_columns = internal.matrix("gemm: " .. name, tensor)
+    if got_rows ~= rows or got_columns ~= columns then
+      fail(("gemm: %s is %d x %d, but %s is %d x %d"):format(name, got_rows, got_columns, as, rows, columns))
+    end
+  end
+
+  --- The shape of the scales of a quantised D of M x N.
+  local function d_scales_shape(M, N) return { ceil_div(N, 128), ceil_div(M, 4) * 4 } end
+
+  --- Appends the values of the plan's epilogue to `args`, in the order of the kernel's parameters. `gemm` keeps the workspace
+  --- of row sums.
+  function internal.epilogue_arguments(gemm, given, B, D, args)
+    local p = gemm.plan
+    local e = p.epilogue
+    local option = { C = "beta", d_scales = "quantize" }
+    for _, name in ipairs { "alpha", "beta", "C", "bias", "gate", "residual", "row_sums", "d_scales" } do
+      local wanted = e[option[name] or name]
+      if given[name] ~= nil and not wanted then
+        fail(("gemm: `%s` is given, but the epilogue of wg.gemm has no `%s`"):format(name, option[name] or name))
+      end
+      if wanted and given[name] == nil and name ~= "alpha" and name ~= "beta" then
+        fail(("gemm: `%s` is missing: the epilogue needs it"):format(name))
+      end
+    end
+    local rows, columns = D.shape[1], D.shape[2]
+    local function add(value) args[#args + 1] = value end
+    if e.alpha then add(given.alpha or 1.0) end
+    if e.beta then
+      same("C", given.C, "D", rows, columns)
+      add(given.beta or 1.0)
+      add(given.C)
+    elseif e.residual then
+      same("residual", given.residual, "D", rows, columns)
+      add(given.residual)
+    end
+    if e.bias then
+      local by_row = (e.bias == "row") ~= p.swapped
+      vector("bias", given.bias, by_row and rows or columns, (by_row and "row" or "column") .. " of D")
+      add(given.bias)
+    end
+    if e.gate then
+      same("gate", given.gate, "B", B.shape[1], B.shape[2])
+      add(given.gate)
+      if p.scales.b_scales then
+        vector("gate_scales", given.gate_scales, p.scales.b_scales == "all" and 1 or columns, "scale of B")
+        add(given.gate_scales)
+      end
+    end
+    if given.gate_scales ~= nil and not (e.gate and p.scales.b_scales) then
+      fail "gemm: `gate_scales` is given, but wg.gemm has no `scales.b` or no `epilogue.gate`"
+    end
+    if e.quantize then
+      internal.same_shape("gemm: d_scales, ceil(N / 128) x M, M rounded up to a multiple of 4,", given.d_scales, d_scales_shape(rows, columns))
+      add(given.d_scales)
+    end
+    if e.row_sums then
+      vector("row_sums", given.row_sums, rows, "row of D")
+      add(given.row_sums)
+      local blocks, height = ceil_div(columns, p.n), ceil_div(rows, 64) * 64
+      if gemm.row_elements ~= blocks * height or gemm.row_blocks ~= height then
+        gemm.row_elements, gemm.row_blocks = blocks * height, height
+        gemm.row_partials, gemm.row_counters = wg.zeros("f32", { blocks * height }), wg.zeros("u32", { height // 64 })
+      end
+      add(gemm.row_partials)
+      add(gemm.row_counters)
+    end
+  end
+
+  --- Adds what a launch without wg.gemm must know of the epilogue to `notes`, for kernel:export.
+  function internal.epilogue_notes(p, notes)
+    local e = p.epilogue
+    if e.gate then notes.gate = "as B" end
+    if e.gate and p.scales.b_scales then notes.gate_scales = "as b_scales" end
+    if e.residual then notes.residual = "as D" end
+    if e.quantize then notes.d_scales = "ceil(N / 128) x M, M rounded up to a multiple of 4" end
+    if e.row_sums then
+      notes.row_sums = "one for each row of D"
+      notes.row_partials = ("M, rounded up to a multiple of 64, for each of the ceil(N / %d) columns of tiles"):format(p.n)
+      notes.row_counters = "ceil(M / 64), zeros before the first launch"
+    end
+  end
+end

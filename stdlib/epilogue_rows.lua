@@ -1,0 +1,119 @@
+-- What an epilogue makes of the rows of D besides D: the scale of each 128 elements of a row, for 8-bit floats, and sums over
+-- whole rows, which the tiles of a row share. A thread has parts of two rows of a 64 x n block, `half` 0 and 1, and shares
+-- each with three other lanes (PTX ISA 9.7.15.5.1, figure of the D fragment).
+
+return function(internal)
+  local options = internal.options
+  local block = 128 -- the elements of a row that share a scale
+
+  -- The predicate that the columns of accumulator register r are columns of the matrix, which are a multiple of 4 in number.
+  local function inside_of(k, lane, column, columns)
+    local known = {}
+    return function(r)
+      local group = r // 4
+      known[group] = known[group] or (column + 8 * group + ((lane & 3) << 1)):lt(columns)
+      return known[group]
+    end
+  end
+
+  -- Combines the values of the four lanes that share a row.
+  local function over_lanes(k, value, combine)
+    for _, distance in ipairs { 1, 2 } do
+      local other = k:reg "f32"
+      k:shfl_sync_bfly_b32(other, value, distance, 31)
+      value = combine(value, other)
+    end
+    return value
+  end
+
+  local function first_row(row, lane, warp) return row + ((warp << 4) + (lane >> 2)) end
+
+  --- Returns quantize(acc, values, row, column, limit), which writes the scales of a 64 x n block of D, of rows before `limit`, and
+  --- makes the function that gives its elements divided by them. given: the option `quantize` of k:epilogue; n: columns of the
+  --- block, a multiple of 128; most: the largest number of D's type.
+  function internal.quantizer(k, given, n, most, lane, warp)
+    options("k:epilogue, quantize", given)
+    -- Rows of zeros have a scale as well, the least for which `most / amax` is finite.
+    local least = 2.0 ^ -100
+    local function finish(amax, row, column, limit)
+      amax = k:max(over_lanes(k, amax, function(x, y) return k:max(x, y) end), least)
+      local stored = (lane & 3):eq(0) & row:lt(limit or given.rows) & column:lt(given.columns)
+      local at = k:element(given.to, (column >> 7) * given.stride + row)
+      k:st_global_f32(at, k:mul(amax, 1 / most), { guard = stored })
+      return k:mul(k:rcp_approx_ftz(amax), most)
+    end
+    return function(acc, values, row, column, limit)
+      local inside, elements, inverse = inside_of(k, lane, column, given.columns), {}, {}
+      for first = 0, n // 2 - 1, block // 2 do
+        local amax = { [0] = k:mov(0.0, { type = "f32" }), k:mov(0.0, { type = "f32" }) }
+        for r = first, first + block // 2 - 1, 4 do
+          for at, x in pairs(values(acc, { r, r + 1, r + 2, r + 3 })) do elements[at] = x end
+          for at = r, r + 3 do
+            local half = at // 2 % 2
+            k:max(amax[half], amax[half], k:abs(elements[at]), { guard = inside(at) })
+          end
+        end
+        for half = 0, 1 do
+          inverse[first + half] = finish(amax[half], first_row(row, lane, warp) + 8 * half, column + 2 * first, limit)
+        end
+      end
+      return function(_, list)
+        local out = {}
+        for _, r in ipairs(list) do out[r] = k:mul(elements[r], inverse[r // 64 * 64 + r // 2 % 2]) end
+        return out
+      end
+    end
+  end
+
+  --- Returns begin(values, row, column), which makes for a 64 x n block of D the function `values` that also adds up what it
+  --- returns, and finish(): where this block is the last of its rows, the sums of the rows are written. The sums of blocks
+  --- are added in the order of their columns, whichever is the last. given: the option `row_sums` of k:epilogue; n: columns of a block.
+  function internal.row_summer(k, given, n, barrier, lane, warp)
+    options("k:epilogue, row_sums", given)
+    local function add_to(sum, x, guard)
+      if given.of == "squares" then return k:fma(sum, x, x, sum, { guard = guard }) end
+      k:add(sum, sum, given.of(k, x), { guard = guard })
+    end
+    local thread = (warp << 5) + lane
+    local height = (given.rows + 63) & ~63 -- of a column of partial sums
+
+    -- The sums of a row's blocks; loads are issued eight at a time.
+    local function total(row, blocks)
+      local sum, at = k:mov(0.0, { type = "f32" }), k:element(given.partials, row)
+      k:loop({ from = 0, to = blocks, step = 8 }, function(first)
+        local parts = k:regs("f32", 8)
+        for i = 0, 7 do
+          k:mov(parts[i], 0.0)
+          k:ld_global_f32(parts[i], k:mad_wide_u32(height, 4 * i, at), { guard = (first + i):lt(blocks) })
+        end
+        for i = 0, 7 do k:add(sum, sum, parts[i]) end
+        k:mov(at, k:mad_wide_u32(height, 32, at))
+      end)
+      return sum
+    end
+
+    return function(values, row, column)
+      local inside, sums = inside_of(k, lane, column, given.columns), { [0] = k:mov(0.0, { type = "f32" }), k:mov(0.0, { type = "f32" }) }
+      local function added(acc, list, c)
+        local elements = values(acc, list, c)
+        for _, r in ipairs(list) do add_to(sums[r // 2 % 2], elements[r], inside(r)) end
+        return elements
+      end
+      local function finish()
+        local mine = k:element(given.partials, k:div(column, n) * height + first_row(row, lane, warp))
+        for half = 0, 1 do
+          local sum = over_lanes(k, sums[half], function(x, y) return k:add(x, y) end)
+          k:st_global_f32(mine, sum, { offset = 32 * half, guard = (lane & 3):eq(0) })
+        end
+        local blocks = k:div(given.columns + (n - 1), n)
+        local last = internal.last_of(k, { counter = k:element(given.counters, row >> 6), parts = blocks, barrier = barrier, flag = given.flag })
+        local at = row + thread
+        k:if_(last & thread:lt(64) & at:lt(given.rows), function()
+          local sum = total(at, blocks)
+          k:st_global_f32(k:element(given.to, at), given.finish and given.finish(k, sum) or sum)
+        end)
+      end
+      return added, finish
+    end
+  end
+end
