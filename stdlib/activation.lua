@@ -66,13 +66,14 @@ return function(internal)
     end,
   }
 
-  --- The activation of that name, or of the function of one element, as a function of a list of one to four registers.
-  function internal.activation(what, given)
+  --- The activation of that name, or of the function of one element, as a function of a list of one to four registers. `takes`:
+  --- what a function would get, for the message.
+  function internal.activation(what, given, takes)
     if type(given) == "function" then return each(given) end
     local known = {}
     for name in pairs(internal.activations) do known[#known + 1] = name end
     table.sort(known)
     return internal.activations[given]
-      or fail(("%s `%s` (legal: %s, or a function of k and an f32 register)"):format(what, tostring(given), table.concat(known, ", ")))
+      or fail(("%s `%s` (legal: %s, or a function of k and %s)"):format(what, tostring(given), table.concat(known, ", "), takes or "an f32 register"))
   end
 end

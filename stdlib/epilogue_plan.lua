@@ -27,7 +27,7 @@ return function(wg, internal)
     if name == "activation" and gated[of] then
       fail(("%s: `%s` takes a second product: gate = \"%s\""):format(what, of, gated[of]))
     end
-    internal.activation(("%s: unknown %s"):format(what, name), of)
+    internal.activation(("%s: unknown %s"):format(what, name), of, name == "gate" and "two f32 registers")
     return of
   end
 
@@ -63,14 +63,13 @@ return function(wg, internal)
     return e
   end
 
-  --- Raises where the epilogue of a plan contradicts its other options; `opts` are those of wg.gemm.
-  function internal.check_epilogue(p, opts)
+  --- Raises where the epilogue of a plan contradicts its other options.
+  function internal.check_epilogue(p)
     local e = p.epilogue
     if e.quantize then
       if not internal.largest[p.d] then fail(('wg.gemm: epilogue.quantize makes e4m3 or e5m2, not d = "%s"'):format(p.d)) end
       if p.n % 128 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 128 for epilogue.quantize"):format(p.n)) end
     end
-    if e.row_sums and opts.groups then fail "wg.gemm: `groups` goes without `epilogue.row_sums`" end
     if not e.gate then return end
     if p.scaled then fail "wg.gemm: epilogue.gate goes without scales for blocks" end
     if p.b_major == "MN" and p.n % 64 ~= 0 then
@@ -190,10 +189,11 @@ return function(wg, internal)
     if e.row_sums then
       vector("row_sums", given.row_sums, rows, "row of D")
       add(given.row_sums)
-      local blocks, height = ceil_div(columns, p.n), ceil_div(rows, 64) * 64
-      if gemm.row_elements ~= blocks * height or gemm.row_blocks ~= height then
-        gemm.row_elements, gemm.row_blocks = blocks * height, height
-        gemm.row_partials, gemm.row_counters = wg.zeros("f32", { blocks * height }), wg.zeros("u32", { height // 64 })
+      local blocks, parts = ceil_div(rows, 64), ceil_div(columns, p.n)
+      local key = blocks .. " x " .. parts
+      if gemm.row_tiles ~= key then
+        gemm.row_tiles = key
+        gemm.row_partials, gemm.row_counters = wg.zeros("f32", { parts * blocks * 64 }), wg.zeros("u32", { blocks })
       end
       add(gemm.row_partials)
       add(gemm.row_counters)

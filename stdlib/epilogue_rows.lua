@@ -99,7 +99,7 @@ return function(internal)
         for _, r in ipairs(list) do add_to(sums[r // 2 % 2], elements[r], inside(r)) end
         return elements
       end
-      local function finish()
+      local function share()
         local mine = k:element(given.partials, k:div(column, n) * height + first_row(row, lane, warp))
         for half = 0, 1 do
           local sum = over_lanes(k, sums[half], function(x, y) return k:add(x, y) end)
@@ -113,6 +113,7 @@ return function(internal)
           k:st_global_f32(k:element(given.to, at), given.finish and given.finish(k, sum) or sum)
         end)
       end
+      local function finish() k:if_(row:lt(given.rows), share) end -- not a block below the matrix
       return added, finish
     end
   end

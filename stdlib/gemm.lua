@@ -53,8 +53,9 @@ return function(wg, internal)
   ---   gemm:run(A, B, D, { bias = bias })
   function wg.gemm(opts)
     local p = internal.gemm_plan(opts == nil and {} or opts)
-    -- What launches share is made by the first: the workspace of splits for that many tiles, the order of tiles by its key.
-    return setmetatable({ plan = p, kernel = internal.gemm_kernel(p), workspace_tiles = 0, order_key = "" }, gemm)
+    -- What launches share is made by the first: the workspaces of splits for that many tiles and of row sums for tiles of that
+    -- many rows and columns, the order of tiles by its key.
+    return setmetatable({ plan = p, kernel = internal.gemm_kernel(p), workspace_tiles = 0, row_tiles = "", order_key = "" }, gemm)
   end
 
   local function matrix(name, tensor) return internal.matrix("gemm: " .. name, tensor) end

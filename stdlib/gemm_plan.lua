@@ -267,7 +267,7 @@ return function(wg, internal)
     p.a_piece = p.halves and operand(p.m // 2, p.a_major, p.a.k) or p.a -- what one copy brings
     p.b_piece = operand(p.n // p.cluster, p.b_major) -- the part of the shared tile, of each product, that one CTA of the cluster loads
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = p.swapped }
-    internal.check_epilogue(p, opts)
+    internal.check_epilogue(p)
     -- Vectors along columns of D, which the epilogue finds in shared memory.
     p.vectors = (e.bias == "column" and 1 or 0) + (p.scales.a_scales == "column" and p.products or 0) + (p.scales.b_scales == "column" and p.products or 0)
     p.buffers = math.min(whole("buffers", opts.buffers or 2, 1, 8), p.panel.count)

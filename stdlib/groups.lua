@@ -14,10 +14,10 @@ return function(_, internal)
     local e = opts.epilogue or {}
     local without = {
       schedule = p.own_tiles, splits = p.splits > 1, stream_k = p.stream, sparse = p.sparse, raster = p.raster == "hilbert",
-      halves = opts.halves, ["epilogue.beta"] = e.beta, ["epilogue.bias"] = e.bias,
+      halves = opts.halves, ["epilogue.beta"] = e.beta, ["epilogue.bias"] = e.bias, ["epilogue.residual"] = e.residual, ["epilogue.row_sums"] = e.row_sums,
       a_major = p.a_major == "MN", b_major = p.b_major == "MN",
     }
-    for _, name in ipairs { "schedule", "splits", "stream_k", "sparse", "raster", "halves", "epilogue.beta", "epilogue.bias", "a_major", "b_major" } do
+    for _, name in ipairs { "schedule", "splits", "stream_k", "sparse", "raster", "halves", "epilogue.beta", "epilogue.bias", "epilogue.residual", "epilogue.row_sums", "a_major", "b_major" } do
       if without[name] then fail(("wg.gemm: `groups` goes without `%s`"):format(name)) end
     end
     for _, along in pairs(p.scales) do
