@@ -256,6 +256,11 @@ function wg.full(dtype, shape, value) end
 ---@field alpha? boolean a factor of A * B
 ---@field beta? boolean adds C, of D's type, times a factor
 ---@field bias? string adds an f32 for each "row" or each "column" of D
+---@field gate? string|function multiplies A * B by this activation of a second product, A * gate: "silu" makes SwiGLU, "gelu" GEGLU, "relu" ReGLU, "sigmoid" GLU; or a function of k and two f32 registers, gate and value, that returns one
+---@field residual? boolean adds a matrix of D's type, after the activation
+---@field quantize? string "1x128": D, e4m3 or e5m2, is divided by a scale for each row and 128 columns, so that the largest element becomes the type's largest number; the scales are as `a_scales` of a product that takes D for A
+---@field row_sums? string|function "squares": the sum of the squares of each row of D, as it is before it is rounded; "rms": 1 / sqrt(mean of the squares + epsilon); or a function of k and an f32 register, whose values are summed
+---@field epsilon? number of "rms"
 ---@field activation? string|function "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
 
 ---@class wgrun.wg.gemm.options
@@ -268,7 +273,7 @@ function wg.full(dtype, shape, value) end
 ---@field groups? string groups of A's rows, each with its own B: "contiguous": they follow each other, and `offsets` says where each ends; "masked": all have room for as many rows, and `sizes` says how many each has; "batched": all are full
 ---@field scales? wgrun.wg.gemm.scales.options the scales of A and B, f32 values that are given at launch
 ---@field epilogue? wgrun.wg.gemm.epilogue.options the operations that follow the product; their values are given at launch
----@field tile? table { m, n, k }: the tile that a CTA computes at a time
+---@field tile? table { m, n, k }: the tile of D that a CTA computes at a time
 ---@field stages? integer the stages of the pipeline, at least 2; by default as many as fit
 ---@field registers? table { producer, consumer }: the registers of a thread, 24 to 256
 ---@field buffers? integer the panels of a consumer's epilogue, 1 to 8

@@ -200,6 +200,20 @@ return function(wg, internal)
     end
   end
 
+  --- Values for the epilogue of a plan, to measure with: tensors by option of a launch. b_shape: that of B; random(rows, columns, dtype)
+  --- makes a matrix.
+  function internal.epilogue_tensors(p, M, N, b_shape, random)
+    local e = p.epilogue
+    local by_row = (e.bias == "row") ~= p.swapped
+    return {
+      C = e.beta and random(M, N, p.d) or nil, residual = e.residual and random(M, N, p.d) or nil,
+      bias = e.bias and wg.randn { shape = { by_row and M or N }, dtype = "f32", seed = 1 } or nil,
+      gate = e.gate and random(b_shape[1], b_shape[2], p.dtype) or nil,
+      row_sums = e.row_sums and wg.zeros("f32", { M }) or nil,
+      d_scales = e.quantize and wg.zeros("f32", d_scales_shape(M, N)) or nil,
+    }
+  end
+
   --- Adds what a launch without wg.gemm must know of the epilogue to `notes`, for kernel:export.
   function internal.epilogue_notes(p, notes)
     local e = p.epilogue

@@ -51,12 +51,10 @@ return function(wg, internal)
     local A, B = random(a_mn and K or M, a_mn and M or K, plan.dtype), random(b_mn and K or N, b_mn and N or K, plan.dtype)
     local metadata
     if plan.sparse then A, metadata = wg.sparse.compress(wg.sparse.prune(A), "gemm") end
-    local D, e = wg.zeros(plan.d, { M, N }), gemm.epilogue or {}
-    local given = {
-      metadata = metadata, alpha = e.alpha and 1.0, beta = e.beta and 1.0, C = e.beta and random(M, N, plan.d) or nil,
-      bias = e.bias and wg.randn { shape = { e.bias == "row" and M or N }, dtype = "f32", seed = 1 } or nil,
-    }
+    local D = wg.zeros(plan.d, { M, N })
+    local given = internal.extended({ metadata = metadata }, internal.epilogue_tensors(plan, M, N, B.shape, random))
     for name, shape in pairs(internal.scale_shapes(plan, M, N, K)) do given[name] = wg.randn { shape = shape, dtype = "f32", seed = 2 } end
+    if plan.products == 2 then given.gate_scales = given.b_scales end
     return function(candidate)
       local made = wg.gemm(internal.merged(gemm, candidate))
       return made.kernel, made:launch(A, B, D, given)

@@ -556,6 +556,11 @@ local gemm = {}
 ---@field beta? number the factor of C
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
+---@field gate? wgrun.tensor as B: the second product's
+---@field gate_scales? wgrun.tensor as `b_scales`, of the gate
+---@field residual? wgrun.tensor M x N, of D's type
+---@field row_sums? wgrun.tensor M values of f32, which are written
+---@field d_scales? wgrun.tensor of a quantised D: f32, ceil(N / 128) x M (M rounded up to a multiple of 4), which are written
 ---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
 ---@field offsets? wgrun.tensor of contiguous groups: s32, the end of each group's rows in A and D
 ---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
@@ -584,6 +589,11 @@ function gemm:launch(A, B, D, options) end
 ---@field beta? number the factor of C
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
+---@field gate? wgrun.tensor as B: the second product's
+---@field gate_scales? wgrun.tensor as `b_scales`, of the gate
+---@field residual? wgrun.tensor M x N, of D's type
+---@field row_sums? wgrun.tensor M values of f32, which are written
+---@field d_scales? wgrun.tensor of a quantised D: f32, ceil(N / 128) x M (M rounded up to a multiple of 4), which are written
 ---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
 ---@field offsets? wgrun.tensor of contiguous groups: s32, the end of each group's rows in A and D
 ---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
@@ -620,6 +630,11 @@ function gemm:prepare(A, B, D, options) end
 ---@field beta? number the factor of C
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
+---@field gate? wgrun.tensor as B: the second product's
+---@field gate_scales? wgrun.tensor as `b_scales`, of the gate
+---@field residual? wgrun.tensor M x N, of D's type
+---@field row_sums? wgrun.tensor M values of f32, which are written
+---@field d_scales? wgrun.tensor of a quantised D: f32, ceil(N / 128) x M (M rounded up to a multiple of 4), which are written
 ---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
 ---@field offsets? wgrun.tensor of contiguous groups: s32, the end of each group's rows in A and D
 ---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
@@ -657,6 +672,11 @@ function gemm:run(A, B, D, options) end
 ---@field beta? number the factor of C
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
+---@field gate? wgrun.tensor as B: the second product's
+---@field gate_scales? wgrun.tensor as `b_scales`, of the gate
+---@field residual? wgrun.tensor M x N, of D's type
+---@field row_sums? wgrun.tensor M values of f32, which are written
+---@field d_scales? wgrun.tensor of a quantised D: f32, ceil(N / 128) x M (M rounded up to a multiple of 4), which are written
 ---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
 ---@field offsets? wgrun.tensor of contiguous groups: s32, the end of each group's rows in A and D
 ---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
@@ -818,6 +838,26 @@ function k:end_loop() end
 ---@field to wgrun.reg a pointer parameter to the matrix
 ---@field width wgrun.reg u32: its columns
 
+---@class wgrun.k.epilogue.gate.options
+---@field of string|function an activation by name, whose value is multiplied by the first product, or a function of k and two f32 registers, gate and value, that returns one
+---@field scales? table as `scales`, for the second product
+
+---@class wgrun.k.epilogue.quantize.options
+---@field to wgrun.reg a pointer parameter to f32: the scales, a row of them for each 128 columns
+---@field stride wgrun.reg u32: f32 values in a row of scales
+---@field rows wgrun.reg u32: the rows of the matrix
+---@field columns wgrun.reg u32: the columns of the matrix
+
+---@class wgrun.k.epilogue.row_sums.options
+---@field of string|function "squares", or a function of k and an f32 register: what is summed
+---@field to wgrun.reg a pointer parameter to f32: a sum for each row
+---@field finish? function a function of k and the sum that returns what is written
+---@field partials wgrun.reg a pointer parameter to f32: for each column of blocks as many as there are rows, rounded up to a multiple of 64
+---@field counters wgrun.reg a pointer parameter to u32, one for each 64 rows, 0 before and after the kernel
+---@field rows wgrun.reg u32: the rows of the matrix
+---@field columns wgrun.reg u32: the columns of the matrix
+---@field flag wgrun.reg u32: the address of 4 bytes of shared memory of this warpgroup
+
 ---@class wgrun.k.epilogue.options
 ---@field panel table made by wg.panel
 ---@field map wgrun.reg the tensor map of the matrix: k:tensor_map(name, panel.box)
@@ -828,18 +868,23 @@ function k:end_loop() end
 ---@field alpha? wgrun.reg f32
 ---@field beta? wgrun.reg f32; goes with `source`
 ---@field source? wgrun.k.epilogue.source.options the source of C
+---@field residual? table in place of `beta` and `source`: a matrix that is added last, with the fields of `source`
 ---@field bias? wgrun.k.epilogue.bias.options a value for each row or column
 ---@field rows? wgrun.k.epilogue.rows.options of blocks whose last rows are not all stored: store gets a `limit`, the first row that is not
 ---@field scales? table a list of factors, each a table as `bias` is; along "all" it is one f32
 ---@field activation? string|function "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
+---@field gate? wgrun.k.epilogue.gate.options a second product, whose accumulators follow those of the first: blocks have twice the columns of the matrix
+---@field vectors? wgrun.reg u32: an address in shared memory for 4 bytes for each column of the block and each bias, scale and gate scale along columns; they are then loaded once for all blocks with the same columns
+---@field quantize? wgrun.k.epilogue.quantize.options divides D, an 8-bit float, by a scale for each row and each 128 columns; blocks have a multiple of 128 columns
+---@field row_sums? wgrun.k.epilogue.row_sums.options sums over the rows of the matrix, before its elements are rounded
 ---@field policy? wgrun.reg a policy of the L2 cache for the stores, made by k:createpolicy_fractional
 ---@field place? function place(column, row) returns the list of coordinates of that element for a map of another rank; by default { column, row }
 
----Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias), computed in f32; parts that are left out drop out.
+---Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias) + residual, or gate(scales * acc', scales * acc) + residual, computed in f32; parts that are left out drop out.
 ---@param options wgrun.k.epilogue.options
 ---@return function # store(acc, row, column, limit): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`
 ---@return function # finish(): waits until the last copies have read their panels
----@return function # fetch(row, column): may be called ahead of store for the same place, so that C is loaded meanwhile
+---@return function # fetch(row, column): may be called ahead of the first store of a tile, for the same place, so that C, the residual and vectors along columns are loaded meanwhile
 function k:epilogue(options) end
 
 ---The threads that come here end. What the warp does together afterwards, such as k:mma, lacks them.

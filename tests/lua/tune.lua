@@ -93,6 +93,11 @@ for _, gemm in ipairs { { problem = { 16, 64, 256 } }, { problem = { 160, 64, 64
 end
 os.remove(path)
 
+-- What a fused epilogue reads and writes is made for it.
+local fused = { dtype = "e4m3", d = "e4m3", problem = { 64, 128, 64 }, scales = { b = "row" }, epilogue = { gate = "silu", quantize = "1x128", row_sums = "rms" } }
+local _, of_fused = wg.tune { gemm = fused, backend = "sim", rounds = 1, cache = false, candidates = { { tile = { 64, 128 } } } }
+check.equal(#of_fused.results, 1)
+
 -- The cost model as the measure, and results that are wrong.
 local _, modelled = wg.tune { name = "spin", build = build, measure = "model", cache = false, candidates = { { n = 20 }, { n = 2 } } }
 check.equal(modelled.results[1].candidate, { n = 2 })
