@@ -187,11 +187,14 @@ return function(wg, internal)
       local index = thread + first
       local line = self:div(index, units)
       local unit, words = index - line * units, self:regs("b32", 4)
-      local from = base + line * panel.line_bytes
-      local at, inside = column + unit * elements, line:lt(64)
-      self:ld_shared_v4_b32(words, panel.plain and from + (unit << 4) or unit_address(panel, from, unit, line & 7), { guard = inside })
+      local from, at = base + line * panel.line_bytes, column + unit * elements
+      local stored = (row + line):lt(limit) & at:lt(rows.width)
+      if first + 128 > 64 * units then -- threads beyond the panel read its last line
+        stored, from = stored & line:lt(64), base + self:min(line, 63) * panel.line_bytes
+      end
+      self:ld_shared_v4_b32(words, panel.plain and from + (unit << 4) or unit_address(panel, from, unit, line & 7))
       local to = self:mad_wide_u32(at, panel.size, self:mad_wide_u32(row + line, rows.width * panel.size, rows.to))
-      self:st_global_v4_b32(to, words, { guard = (row + line):lt(limit) & at:lt(rows.width) & inside })
+      self:st_global_v4_b32(to, words, { guard = stored })
     end
   end
 

@@ -6,7 +6,7 @@ return function(wg, internal)
   local function tiles_of(p, sizes, more)
     local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = p.cluster,
       group = p.group, splits = p.splits, order = sizes.order, halves = p.halves }
-    for key, value in pairs(more or {}) do out[key] = value end
+    for key, value in pairs(more) do out[key] = value end
     return out
   end
 
@@ -14,7 +14,7 @@ return function(wg, internal)
   -- sums are added to those of others also has their `number` and its `part`, and, where only the run decides whether
   -- it is such a piece, the predicate `cut`. `half`, a predicate, holds where the tile has half of the rows.
   local function each_piece(k, p, sizes, more, body)
-    if p.groups then return internal.each_group_tile(k, p, sizes, body) end
+    if p.groups then return internal.each_group_tile(k, p, sizes, more.first, body) end
     local tiles = tiles_of(p, sizes, more)
     if p.stream then
       tiles.K, tiles.block, tiles.cluster, tiles.splits, tiles.halves = sizes.K, p.round_k, nil, nil, nil
@@ -237,7 +237,7 @@ return function(wg, internal)
       })
     end
 
-    each_piece(k, p, sizes, p.own_tiles and { first = mine, every = 2 }, function(place, piece)
+    each_piece(k, p, sizes, p.own_tiles and { first = mine, every = 2 } or {}, function(place, piece)
       sum_products(piece, place)
       local row, column
       if early then

@@ -238,7 +238,7 @@ return function(wg, internal)
       if e.bias then e.bias = e.bias == "row" and "column" or "row" end
     end
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
-      or ((opts.tile or p.swapped or opts.splits or kind ~= "dense" or opts.groups) and "cooperative")
+      or ((opts.tile or p.swapped or opts.splits or kind ~= "dense") and "cooperative")
     if blockwise and schedule ~= "cooperative" then fail "wg.gemm: scales for blocks require the cooperative schedule" end
     local chosen = choose(p, M, N, K, bytes, schedule, kind, opts.groups and problem[4] and whole("problem[4]", problem[4], 1, 0xFFFF) or 1)
     p.schedule = schedule or chosen.schedule

@@ -13,11 +13,11 @@ return function(_, internal)
     end
     local e = opts.epilogue or {}
     local without = {
-      schedule = p.own_tiles, splits = p.splits > 1, stream_k = p.stream, sparse = p.sparse, raster = p.raster == "hilbert",
+      splits = p.splits > 1, stream_k = p.stream, sparse = p.sparse, raster = p.raster == "hilbert",
       halves = opts.halves, ["epilogue.beta"] = e.beta, ["epilogue.bias"] = e.bias, ["epilogue.residual"] = e.residual, ["epilogue.row_sums"] = e.row_sums,
       a_major = p.a_major == "MN", b_major = p.b_major == "MN",
     }
-    for _, name in ipairs { "schedule", "splits", "stream_k", "sparse", "raster", "halves", "epilogue.beta", "epilogue.bias", "epilogue.residual", "epilogue.row_sums", "a_major", "b_major" } do
+    for _, name in ipairs { "splits", "stream_k", "sparse", "raster", "halves", "epilogue.beta", "epilogue.bias", "epilogue.residual", "epilogue.row_sums", "a_major", "b_major" } do
       if without[name] then fail(("wg.gemm: `groups` goes without `%s`"):format(name)) end
     end
     for _, along in pairs(p.scales) do
@@ -43,13 +43,15 @@ return function(_, internal)
   end
 
   --- Calls body(place, piece) for each tile of this CTA, as each_tile does; piece also has `limit`, the end of the group's
-  --- rows, and where its B and its rows of B's scales begin: `b_first`, `scales_first`.
-  function internal.each_group_tile(k, p, sizes, body)
+  --- rows, and where its B and its rows of B's scales begin: `b_first`, `scales_first`. `mine`: takes only every second of the
+  --- cluster's tiles, the first or the second.
+  function internal.each_group_tile(k, p, sizes, mine, body)
     local height = p.m * p.cluster
-    local cta, step, rank = k:special "ctaid.x", k:special "nctaid.x", 0
+    local from, step, rank = k:special "ctaid.x", k:special "nctaid.x", 0
     if p.cluster > 1 then
-      cta, step, rank = k:div(cta, p.cluster), k:div(step, p.cluster), k:rem(cta, p.cluster)
+      from, step, rank = k:div(from, p.cluster), k:div(step, p.cluster), k:rem(from, p.cluster)
     end
+    if mine then from, step = from + mine * step, step << 1 end
     local columns = k:div(sizes.N + (p.n - 1), p.n)
     local function variable(value)
       local reg = k:reg "u32"
@@ -57,7 +59,7 @@ return function(_, internal)
       return reg
     end
     -- The CTA's next tile, counted from the first of the group, and the group: its rows and its tiles.
-    local tile, group, first, rows, tiles = variable(cta), variable(0), variable(0), variable(0), variable(0)
+    local tile, group, first, rows, tiles = variable(from), variable(0), variable(0), variable(0), variable(0)
     local function enter()
       local begin, count = rows_of(k, p, sizes, group, first + rows)
       k:mov(first, begin)

@@ -78,6 +78,10 @@ product("panels of three units", "contiguous", { 33, 70 }, 64, 72, { tile = { 64
 product("operands of 8 bits", "contiguous", { 33, 70 }, 80, 80, { tile = { 64, 64 }, dtype = "e4m3", d = "bf16" }, { grid = 1 })
 product("a cluster shares B", "contiguous", { 130, 0, 300 }, 136, 136, { tile = { 128, 64 }, cluster = 2 }, { grid = 2, seed = 4 })
 product("three consumers", "masked", { 190, 3 }, 136, 136, { tile = { 192, 64 } }, { room = 200, grid = 1 })
+product("tiles of one consumer", "contiguous", { 130, 0, 7, 65, 1 }, 136, 136, { tile = { 64, 64 }, schedule = "pingpong" }, { grid = 2, more = 9, seed = 8 })
+product("tiles of one consumer, 128 rows", "masked", { 130, 0, 7, 200 }, 136, 72, { tile = { 128, 64 }, schedule = "pingpong" }, { room = 200, grid = 3, seed = 9 })
+product("tiles of one consumer, clusters", "batched", { 200, 200 }, 136, 72, { tile = { 64, 128 }, schedule = "pingpong", cluster = 2 }, { room = 200, grid = 4, seed = 10 })
+product("tiles of one consumer, fewer than consumers", "contiguous", { 0, 5 }, 64, 72, { tile = { 64, 64 }, schedule = "pingpong" }, { grid = 1 })
 product("scales, contiguous", "contiguous", { 130, 0, 7, 65 }, 200, 272, { dtype = "e4m3", scales = blocks, tile = { 128, 96 } }, { grid = 2, more = 3, seed = 5 })
 product("scales, three consumers", "contiguous", { 131, 2, 1, 193 }, 136, 272, { dtype = "e4m3", scales = blocks, tile = { 192, 128 } }, { grid = 1, seed = 7 })
 product("scales, masked", "masked", { 130, 0, 7, 65 }, 264, 400, { dtype = "e4m3", scales = blocks, tile = { 128, 256 } }, { room = 131, grid = 1, seed = 6 })
@@ -95,7 +99,6 @@ refuses("gemm: B has 192 rows, no multiple of the 5 groups", { offsets = wg.zero
 local masked = wg.gemm { groups = "masked", tile = { 64, 64 } }
 check.refuses("gemm: A has 100 rows, no multiple of the 3 groups", function() masked:run(A, B, D, { sizes = wg.zeros("s32", { 3 }) }) end)
 check.refuses("wg.gemm: unknown groups `some` (legal: contiguous, masked, batched)", function() wg.gemm { groups = "some" } end)
-check.refuses("wg.gemm: `groups` goes without `schedule`", function() wg.gemm { groups = "masked", schedule = "pingpong" } end)
 check.refuses("wg.gemm: `groups` goes without `b_major`", function() wg.gemm { groups = "masked", b_major = "MN" } end)
 check.refuses("wg.gemm: `groups` goes without `epilogue.bias`", function() wg.gemm { groups = "masked", epilogue = { bias = "column" } } end)
 check.refuses("wg.gemm: tile[1] is 256: with scales for blocks at most 192, with groups", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = blocks, tile = { 256, 128 } } end)
