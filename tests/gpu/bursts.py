@@ -1,6 +1,7 @@
 """What the comparisons with PyTorch on a GPU share: errors against binary64, and times in alternating bursts. Importing it ends
 the program with 77 where there is no PyTorch or no Hopper GPU."""
 
+import random
 import statistics
 import sys
 import time
@@ -38,9 +39,15 @@ def burst(function, launches):
     return first.elapsed_time(last) / launches * 1e3
 
 
+def shuffled(functions):
+    """The chip is as hot as what ran before has left it."""
+    return random.sample(list(functions), len(functions))
+
+
 def compare(title, functions, flops, gigabytes=None, rounds=7):
-    """Prints the medians; the first function is what the others are compared with. Once in bursts of about 4 ms, which
-    follow each other, once in single bursts of at most 1 ms after a pause. What cannot be built is left out, and why."""
+    """Prints the medians; the first function is what the others are compared with. Once in bursts of about 6 ms, which
+    follow each other in any order, once in single bursts of at most 1 ms after a pause. What cannot be built is left out,
+    and why. gigabytes: what a function must read and write, by name."""
     working = {}
     for name, make in functions.items():
         try:
@@ -51,15 +58,15 @@ def compare(title, functions, flops, gigabytes=None, rounds=7):
             print(f"{title}  {name:34} left out: {str(error).splitlines()[0]}", flush=True)
     base = next(iter(working))
     us = burst(working[base], 3)
-    launches = max(2, round(4000 / us))
-    hot, cool = {}, {}
+    launches = max(2, round(6000 / us))
+    hot, cool = {name: [] for name in working}, {name: [] for name in working}
     for _ in range(rounds):
-        for name, function in working.items():
-            hot.setdefault(name, []).append(burst(function, launches))
+        for name in shuffled(working):
+            hot[name].append(burst(working[name], launches))
     for _ in range(rounds):
-        for name, function in working.items():
+        for name in shuffled(working):
             time.sleep(0.03)
-            cool.setdefault(name, []).append(burst(function, max(1, launches // 8)))
+            cool[name].append(burst(working[name], max(1, launches // 12)))
     for name in working:
         line = f"{title}  {name:34}"
         for times in (hot, cool):
@@ -67,7 +74,7 @@ def compare(title, functions, flops, gigabytes=None, rounds=7):
             us = statistics.median(times[name])
             line += f" | {us:8.1f} us {flops / us / 1e6:7.1f} TFLOP/s"
             if gigabytes:
-                line += f" {gigabytes / us * 1e3:5.2f} TB/s"
+                line += f" {gigabytes(name) / us * 1e3:5.2f} TB/s"
             line += f"  {ratio:.3f}"
         print(line, flush=True)
 
