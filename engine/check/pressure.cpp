@@ -183,20 +183,22 @@ void Pressure::backward(const Step& step) {
     end_born(&step);
 }
 
-/// Scans from the end until no set of live registers grows.
+/// Scans from the end, and again what leads to blocks where more is alive than before.
 void Pressure::backward() {
     alive_.assign(program_.blocks().size(), {});
     entering_.resize(program_.blocks().size());
+    std::vector<bool> stale(program_.blocks().size(), true);
     const std::vector<BlockId>& order = graph_.order();
     for (bool changed = true; changed;) {
         changed = false;
         for (auto block = order.rbegin(); block != order.rend(); ++block) {
+            if (!stale[*block]) continue;
+            stale[*block] = false;
             backward(*block);
             if (live_ == alive_[*block]) continue;
             alive_[*block] = live_.members();
-            changed = true;
+            for (const BlockId before : graph_.predecessors(*block)) stale[before] = changed = true;
         }
-        if (graph_.loops().empty()) break;
     }
 }
 
