@@ -12,6 +12,9 @@ namespace wgrun::isa {
 struct BulkCopy {
     enum class Direction : std::uint8_t { to_shared, to_global, to_cluster, prefetch };
     enum class Reduction : std::uint8_t { none, add, min, max, inc, dec, bit_and, bit_or, bit_xor };
+    /// Bytes: what sizes and addresses of linear copies, and addresses of boxes in shared memory, are
+    /// multiples of.
+    static constexpr std::uint32_t unit = 16, box_align = 128;
     Direction direction = Direction::to_shared;
     Reduction reduction = Reduction::none;      ///< of to_global
     Type type = Type::none;                     ///< of a linear reduction; a tensor map has its own

@@ -1,9 +1,13 @@
-// The shared memory of a cluster's CTAs: which CTA an address belongs to (PTX ISA 5.1.7, mapa).
+// The shared memory of a cluster's CTAs: which CTA an address belongs to (PTX ISA 5.1.7, mapa), and to which
+// CTAs a copy goes (9.7.9.25).
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
+#include "isa/bulk_copy.hpp"
 #include "isa/peer_window.hpp"
 
 namespace wgrun::machine {
@@ -28,6 +32,21 @@ constexpr SharedPlace locate(std::uint64_t address, std::uint32_t own, std::size
     if (window > ctas) return {Whose::nobodys, static_cast<std::uint32_t>(window - 1), address};
     const auto rank = static_cast<std::uint32_t>(window - 1);
     return {rank == own ? Whose::own : Whose::peer, rank, address & isa::peer_window};
+}
+
+/// Calls visit(address of the bytes, address of the mbarrier that counts them) for each CTA that the copy
+/// goes to: both have the same offsets in all of them. Stops at a rank that the cluster does not have, and
+/// returns it.
+template <class Visit>
+std::optional<std::uint32_t> for_each_target(const isa::BulkCopy& copy, std::size_t ctas, Visit visit) {
+    if (copy.multicast == 0) visit(std::uint64_t{copy.shared}, std::uint64_t{copy.mbarrier});
+    for (std::uint32_t left = copy.multicast; left != 0; left &= left - 1) {
+        const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
+        if (rank >= ctas) return rank;
+        visit(std::uint64_t{isa::peer_address(copy.shared, rank)},
+              std::uint64_t{isa::peer_address(copy.mbarrier, rank)});
+    }
+    return std::nullopt;
 }
 
 }  // namespace wgrun::machine

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "isa/combine.hpp"
-#include "isa/peer_window.hpp"
+#include "machine/peers.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
 #include "rules/mbarrier_words.hpp"
@@ -21,8 +21,7 @@ using Direction = isa::BulkCopy::Direction;
 
 namespace {
 
-constexpr std::uint32_t unit = 16;  // bytes: of sizes and addresses of linear copies, of starts of boxes
-constexpr std::uint32_t box_align = 128;  // bytes: of a box in shared memory
+constexpr std::uint32_t unit = isa::BulkCopy::unit, box_align = isa::BulkCopy::box_align;
 
 }  // namespace
 
@@ -49,16 +48,9 @@ void BulkEngine::bulk_copy(const isa::BulkCopy& asked) {
         if (!issuer) issuer = scene_.global_shadow.issuer(scene_.actor(asked.lane));
         scene_.global_shadow.copy_from(*issuer, asked.lane, address, bytes);
     });
-    if (asked.multicast == 0) return load_bulk(asked.shared, asked.mbarrier, copy);
-    // Data and signal go to the same offset in each CTA.
-    for (std::uint32_t left = asked.multicast; left != 0; left &= left - 1) {
-        const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
-        if (rank >= scene_.ctas.size()) {
-            report_.fault(rules::multicast_outside_cluster(asked.multicast, rank, scene_.ctas.size()));
-            return;
-        }
-        load_bulk(isa::peer_address(asked.shared, rank), isa::peer_address(asked.mbarrier, rank), copy);
-    }
+    const auto to = [&](std::uint64_t shared, std::uint64_t mbarrier) { load_bulk(shared, mbarrier, copy); };
+    if (const auto rank = machine::for_each_target(asked, scene_.ctas.size(), to))
+        report_.fault(rules::multicast_outside_cluster(asked.multicast, *rank, scene_.ctas.size()));
 }
 
 // Finds the global side of the copy and its number of bytes. Returns false, with a report, when that is

@@ -3,28 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
-#include "isa/peer_window.hpp"
+#include "machine/lanes.hpp"
+#include "machine/peers.hpp"
 #include "program/end.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
 
 namespace wgrun::check::rehearsal {
 
+using machine::for_each_lane;
 using machine::MbarrierUser;
-
-namespace {
-
-constexpr std::uint32_t box_align = 128, bulk_align = 16;  // bytes, in shared memory
-
-template <class Visit>
-void for_each_lane(isa::Mask mask, Visit visit) {
-    for (; mask != 0; mask &= mask - 1) visit(std::countr_zero(mask));
-}
-
-}  // namespace
 
 Copies::Copies(Scene& scene, Report& report, Peers& peers, Mbarriers& mbarriers, Contents& contents,
                Products& products)
@@ -62,31 +52,23 @@ void Copies::bulk_copy(const isa::BulkCopy& copy) {
     if (!bytes && multicasts_) return unknown_bytes(copy);
     if (!copy.known.multicast || !copy.known.shared || !copy.known.mbarrier) return scene_.refuse();
     constexpr MbarrierUser engine = MbarrierUser::engine;
-    if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, copy.lane, bytes, its_box, engine);
-    // Data and signal have the same offsets in each CTA.
-    for (std::uint32_t left = copy.multicast; left != 0; left &= left - 1) {
-        const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
-        const auto ctas = static_cast<std::size_t>(scene_.ctas);
-        if (rank >= ctas) return report_.fault(rules::multicast_outside_cluster(copy.multicast, rank, ctas));
-        copy_to(isa::peer_address(copy.shared, rank), isa::peer_address(copy.mbarrier, rank), copy.lane,
-                bytes, its_box, engine);
-    }
+    const auto to = [&](std::uint64_t shared, std::uint64_t mbarrier) {
+        copy_to(shared, mbarrier, copy.lane, bytes, its_box, engine);
+    };
+    const auto ctas = static_cast<std::size_t>(scene_.ctas);
+    if (const auto rank = machine::for_each_target(copy, ctas, to))
+        report_.fault(rules::multicast_outside_cluster(copy.multicast, *rank, ctas));
 }
 
 /// Its mbarriers must be ones that the engine knows; when it lands is not known.
 void Copies::unknown_bytes(const isa::BulkCopy& copy) {
-    const auto use = [&](std::uint64_t address) {
+    const auto use = [&](std::uint64_t, std::uint64_t address) {
         std::uint64_t within = address;  // its CTA, which find() cuts off
         if (const std::optional<int> cta = peers_.find(within, false))
             mbarriers_.count(*cta, address, MbarrierUser::engine, copy.lane);
     };
-    if (copy.known.mbarrier && copy.known.multicast) {
-        if (copy.multicast == 0) use(copy.mbarrier);
-        for (std::uint32_t left = copy.multicast; left != 0; left &= left - 1) {
-            const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
-            if (std::cmp_less(rank, scene_.ctas)) use(isa::peer_address(copy.mbarrier, rank));
-        }
-    }
+    if (copy.known.mbarrier && copy.known.multicast)
+        machine::for_each_target(copy, static_cast<std::size_t>(scene_.ctas), use);
     scene_.refuse();
 }
 
@@ -105,8 +87,8 @@ void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std:
     Mbarrier* mbarrier = cta ? mbarriers_.count(*cta, address, user, lane) : nullptr;
     if (mbarrier == nullptr) return;
     const auto lo = static_cast<std::uint32_t>(shared),
-               hi =
-                   lo + static_cast<std::uint32_t>(box != nullptr ? box->span() : bytes.value_or(bulk_align));
+               hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span()
+                                                                   : bytes.value_or(isa::BulkCopy::unit));
     products_.overwritten(*mbarrier, lo, hi);
     contents_.write(*cta, {lo, hi, mbarrier, mbarrier->next(), scene_.op->step, box});
     if (!bytes) contents_.bring_anything(*cta);
@@ -122,7 +104,7 @@ bool Copies::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
     }
     if (!copy.known.shared || (box == nullptr && !copy.known.bytes)) return true;
     const std::uint32_t address = copy.shared & isa::peer_window, offset = address - sm_90a.shared_base;
-    const std::uint32_t align = box != nullptr ? box_align : bulk_align;
+    const std::uint32_t align = box != nullptr ? isa::BulkCopy::box_align : isa::BulkCopy::unit;
     if (address % align != 0) {
         report_.fault(rules::copy_misaligned(scene_.place(offset), align));
         return false;
