@@ -5,6 +5,7 @@
 #include "check/check.hpp"
 #include "flow/graph.hpp"
 #include "isa/effects.hpp"
+#include "machine/proxies.hpp"
 #include "rules/phrases.hpp"
 #include "rules/saying.hpp"
 #include "rules/wgmma_words.hpp"
@@ -17,12 +18,12 @@ namespace {
 /// Follows the last write of a block or path that no fence orders.
 class Tracker final : public isa::Effects {
   public:
-    explicit Tracker(const Step* written) : written_(written) {}
+    explicit Tracker(const Step* written) { unpublished_.fresh = written; }
     void pass(const Step& step) {
         step_ = &step;
         isa::tell(step, *this);
     }
-    const Step* written() const { return written_; }
+    const Step* written() const { return unpublished_.fresh; }
     /// Returns the write that the copy of the last step takes without a fence; null: it does not.
     const Step* taken() { return std::exchange(taken_, nullptr); }
 
@@ -32,17 +33,17 @@ class Tracker final : public isa::Effects {
     static constexpr int least_bytes = 16;
     void memory(const isa::MemoryAccess& access) override {
         if (access.write && access.space != isa::Space::global && access.bytes >= least_bytes)
-            written_ = step_;
+            unpublished_.fresh = step_;
     }
     void proxy_fence(std::optional<isa::Space> space) override {
-        if (!space || *space != isa::Space::global) written_ = nullptr;
+        if (machine::ProxyFence(space).orders_shared()) unpublished_.fence();
     }
     void bulk_copy(const isa::BulkAccess& copy) override {
-        if (copy.direction == isa::BulkCopy::Direction::to_global && copy.from != nullptr) taken_ = written_;
+        if (copy.direction == isa::BulkCopy::Direction::to_global && copy.from != nullptr) taken_ = written();
     }
 
     const Step* step_ = nullptr;
-    const Step* written_;
+    machine::Unpublished<const Step*> unpublished_;  ///< as one thread sees it: barriers are not followed
     const Step* taken_ = nullptr;
 };
 

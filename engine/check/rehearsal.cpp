@@ -177,7 +177,7 @@ void Rehearsal::update(isa::Space space, const isa::Addresses& address, int,
 }
 
 void Rehearsal::proxy_fence(std::optional<isa::Space> space) {
-    if (space != isa::Space::global) mbarriers_.announce();
+    if (machine::ProxyFence(space).orders_shared()) mbarriers_.announce();
 }
 
 /// cp.async.mbarrier.arrive: the copies are complete when the phase is. With `increase`, the arrival cancels

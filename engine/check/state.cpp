@@ -35,28 +35,20 @@ void State::wait(const Step& step, int pending, bool others) {
 }
 
 void State::fence_proxies() {
-    for (CellState& cell : cells) {
-        if (cell.raw.fact) cell.fenced = cell.raw;
-        cell.raw = {};
-        cell.ordered = {};
-    }
+    for (CellState& cell : cells) cell.unpublished.fence();
 }
 
 void State::barrier() {
-    for (CellState& cell : cells) {
-        if (cell.raw.fact) cell.ordered = cell.raw;
-        cell.raw = {};
-        cell.fenced = {};
-    }
+    for (CellState& cell : cells) cell.unpublished.barrier();
     for (Flight& flight : flights) flight.retired = {};
     std::erase_if(flights, [](const Flight& flight) { return !flight.pending; });
 }
 
 void State::write(const Step& step, const Region& region, const Fact& fact) {
-    CellState::Write& raw = cells[static_cast<std::size_t>(region.cell)].raw;
+    CellState::Write& last = cells[static_cast<std::size_t>(region.cell)].unpublished.fresh;
     Region written = region;
-    if (raw.fact && !(raw.region == region)) written = {region.cell, 0, 0, region.whole};
-    raw = {fact, &step, written};
+    if (last && !(last.region == region)) written = {region.cell, 0, 0, region.whole};
+    last = {fact, &step, written};
 }
 
 // A step that executes again while its copy is in flight, as in a loop, may copy to another part: it is not
@@ -191,8 +183,11 @@ State join(State a, const State& b, const Decision& decision, const Known& condi
         CellState& left = a.cells[i];
         const CellState& right = b.cells[i];
         if (left == right) continue;
-        left = {join(left.raw, right.raw, decision), join(left.fenced, right.fenced, decision),
-                join(left.ordered, right.ordered, decision), left.arrived || right.arrived};
+        auto& one = left.unpublished;
+        const auto& other = right.unpublished;
+        one = {join(one.fresh, other.fresh, decision), join(one.fenced, other.fenced, decision),
+               join(one.ordered, other.ordered, decision)};
+        left.arrived |= right.arrived;
     }
     a.unfenced = join(a.unfenced, b.unfenced, decision);
     if (a.proxy_fence == nullptr) a.proxy_fence = b.proxy_fence;
@@ -224,9 +219,11 @@ void doubt_differences(State& a, const State& b) {
     }
     for (std::size_t i = 0; i < a.cells.size(); ++i) {
         a.cells[i].arrived |= b.cells[i].arrived;
-        doubt(a.cells[i].raw.fact, b.cells[i].raw.fact);
-        doubt(a.cells[i].fenced.fact, b.cells[i].fenced.fact);
-        doubt(a.cells[i].ordered.fact, b.cells[i].ordered.fact);
+        auto& left = a.cells[i].unpublished;
+        const auto& right = b.cells[i].unpublished;
+        doubt(left.fresh.fact, right.fresh.fact);
+        doubt(left.fenced.fact, right.fenced.fact);
+        doubt(left.ordered.fact, right.ordered.fact);
     }
     doubt(a.unfenced, b.unfenced);
 }

@@ -10,6 +10,7 @@
 #include "check/chunks.hpp"
 #include "check/fact.hpp"
 #include "check/value.hpp"
+#include "machine/proxies.hpp"
 #include "rules/wgmma_words.hpp"
 
 namespace wgrun::check {
@@ -81,17 +82,16 @@ struct CopyFlight : Grouped {
     bool operator==(const CopyFlight&) const = default;
 };
 
-/// Generic-proxy writes to a cell that wgmma may not read yet, by the ordering that they lack.
+/// Writes to a cell that wgmma may not read yet.
 struct CellState {
     struct Write {
         Fact fact;
         const Step* step = nullptr;
         Region region;
+        explicit operator bool() const { return static_cast<bool>(fact); }
         bool operator==(const Write&) const = default;
     };
-    Write raw;      ///< neither a proxy fence nor a barrier followed
-    Write fenced;   ///< a fence.proxy.async followed, but no barrier
-    Write ordered;  ///< a barrier followed, but no fence.proxy.async
+    machine::Unpublished<Write> unpublished;
     /// Some cp.async to the cell has been waited for: others may fill other parts of it.
     bool arrived = false;
 

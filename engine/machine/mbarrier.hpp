@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "isa/warp.hpp"
+#include "machine/proxies.hpp"
 
 namespace wgrun::machine {
 
@@ -193,10 +194,11 @@ class Mbarrier {
     std::uint32_t next() const { return clock_ + 1; }
     std::uint32_t clock() const { return clock_; }
     std::uint32_t announced() const { return announced_; }  ///< clock of the fence; 0: there was none
-    /// Does a warp that knows that clock know that the object is initialised?
-    bool is_told(std::uint32_t known) const { return known >= init_; }
-    /// And may it pass the object to the async proxy?
-    bool is_told_to_engine(std::uint32_t known) const { return announced_ != 0 && known >= announced_; }
+    /// Of the init, to a warp that knows that clock: it may use the object if threads see it, and pass it to
+    /// copies if the async proxy does.
+    Visible told(std::uint32_t known) const {
+        return visible(known >= init_, [&] { return announced_ != 0 && known >= announced_; });
+    }
     /// A warp that knows of the init, but not that the previous phase is complete, is too early for the
     /// current phase: its operation might count for the previous one.
     bool is_early(std::uint32_t known) const { return known >= init_ && known < since_; }

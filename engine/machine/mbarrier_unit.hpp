@@ -246,7 +246,7 @@ class MbarrierUnit {
             self().fault(rules::mbarrier_untold(*who, self().place(object.offset()),
                                                 self().where(object.made().pc), self().of_cluster()),
                          object.made().pc, initialised_here);
-        else if (user == MbarrierUser::engine && !object.is_told_to_engine(self().known(object, lane)))
+        else if (user == MbarrierUser::engine && object.told(self().known(object, lane)) != Visible::to_async)
             self().fault(
                 rules::mbarrier_untold_to_engine(self().place(object.offset()),
                                                  self().where(object.made().pc), self().of_cluster()),

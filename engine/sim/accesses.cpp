@@ -178,11 +178,10 @@ void Accesses::check_overlap(isa::Space space, const isa::Addresses& address, in
 }
 
 void Accesses::proxy_fence(std::optional<isa::Space> space) {
-    if (!space || space == isa::Space::global)
+    const machine::ProxyFence fence(space);
+    if (fence.orders_global())
         scene_.global_shadow.proxy_fence(clocks_, scene_.current, scene_.active_lanes());
-    if (space == isa::Space::global) return;
-    clocks_.proxy_fence(scene_.current, scene_.active_lanes(),
-                        space == isa::Space::shared || space == isa::Space::shared_cta);
+    if (fence.orders_shared()) clocks_.proxy_fence(scene_.current, scene_.active_lanes(), fence);
 }
 
 }  // namespace wgrun::sim

@@ -168,17 +168,17 @@ void Clocks::meet(int warp, Lanes lanes) {
 
 // --- fences --------------------------------------------------------------------------------------------
 
-void Clocks::proxy_fence(int warp, Lanes lanes, bool own_memory) {
+void Clocks::proxy_fence(int warp, Lanes lanes, machine::ProxyFence fence) {
     const auto w = static_cast<std::size_t>(warp);
-    publish(warp, warp, lanes, met_[w], own_memory);
+    publish(warp, warp, lanes, met_[w], fence);
     if (Front& front = fronts_[w]; front.lanes != 0) {
-        publish(front.row, warp, lanes, front.met, own_memory);
+        publish(front.row, warp, lanes, front.met, fence);
         front.changed = now(warp);
     }
     tick(warp);
 }
 
-void Clocks::publish(int row, int warp, Lanes lanes, std::uint32_t met, bool own_memory) {
+void Clocks::publish(int row, int warp, Lanes lanes, std::uint32_t met, machine::ProxyFence fence) {
     std::uint32_t* const own = this->row(row) + published_at();
     std::uint32_t* const others = own + warps_ * isa::lanes;  // where there are several CTAs
     const std::uint32_t* known = this->row(row);
@@ -190,13 +190,14 @@ void Clocks::publish(int row, int warp, Lanes lanes, std::uint32_t met, bool own
             std::uint32_t clock = by_itself ? known[u] : met;
             if (part.has(l)) clock = std::max(clock, part.clock);
             const int thread = u * isa::lanes + l;
-            if (here || !own_memory) own[thread] = std::max(own[thread], clock);
-            if (warps_ != warps_per_cta_ && (!here || !own_memory))
+            if (here || fence.orders_peers()) own[thread] = std::max(own[thread], clock);
+            // What a thread of another CTA has accessed may be the memory of this one.
+            if (warps_ != warps_per_cta_ && (!here || fence.orders_peers()))
                 others[thread] = std::max(others[thread], clock);
         }
     }
     for (const Generic& generic : generic_)
-        if (!own_memory || generic.cta == warp / warps_per_cta_) {
+        if (fence.orders_peers() || generic.cta == warp / warps_per_cta_) {
             std::uint32_t& seen = this->row(row)[generic.actor + 1];
             seen = std::max(seen, known[generic.actor]);
         }

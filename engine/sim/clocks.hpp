@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isa/warp.hpp"
+#include "machine/proxies.hpp"
 #include "wgrun/isa.hpp"
 
 namespace wgrun::sim {
@@ -115,9 +116,9 @@ class Clocks {
     };
     Group group(int first);
 
-    /// These lanes execute fence.proxy.async. It publishes what they did, and what other threads did as far
-    /// as the lanes know. own_memory: only for the CTA's own memory (.shared::cta).
-    void proxy_fence(int warp, Lanes lanes, bool own_memory = false);
+    /// These lanes execute a fence that orders shared memory. It publishes what they did, and what other
+    /// threads did as far as the lanes know.
+    void proxy_fence(int warp, Lanes lanes, machine::ProxyFence fence);
     /// Advances the warp's clock: what it does next comes after what it has done.
     void tick(int warp);
     /// Lanes of the warp reconverge: each knows what the others did and knew.
@@ -169,7 +170,7 @@ class Clocks {
     void settle(int row, int warp, std::uint32_t known);
     int go_ahead(int warp, Lanes lanes);
     void catch_up(int warp, Lanes lanes);
-    void publish(int row, int warp, Lanes lanes, std::uint32_t met, bool own_memory);
+    void publish(int row, int warp, Lanes lanes, std::uint32_t met, machine::ProxyFence fence);
     void changed(int row) {
         if (row < warps_) ++versions_[static_cast<std::size_t>(row)];
     }

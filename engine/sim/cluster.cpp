@@ -279,7 +279,7 @@ std::uint32_t Cluster::map_shared(std::uint32_t address, std::uint32_t rank) {
 
 void Cluster::proxy_fence(std::optional<isa::Space> space) {
     accesses_.proxy_fence(space);
-    if (space != isa::Space::global) mbarriers_.announce();
+    if (machine::ProxyFence(space).orders_shared()) mbarriers_.announce();
 }
 
 void Cluster::trap() {

@@ -39,8 +39,8 @@ void Mbarriers::absent(std::uint32_t offset) {
 }
 
 std::optional<std::string> Mbarriers::untold(const Mbarrier& mbarrier, int lane) const {
-    if (mbarrier.is_told(known(mbarrier, lane))) return std::nullopt;
-    return report_.who();
+    if (mbarrier.told(known(mbarrier, lane)) == machine::Visible::not_yet) return report_.who();
+    return std::nullopt;
 }
 
 void Mbarriers::announce() {
@@ -53,7 +53,7 @@ void Mbarriers::announce() {
 void Mbarriers::release_announced(int place) {
     for (Cta& cta : scene_.ctas)
         for (const Mbarrier& mbarrier : cta.mbarriers.all())
-            if (mbarrier.is_told_to_engine(known_to_warp(mbarrier)))
+            if (mbarrier.told(known_to_warp(mbarrier)) == machine::Visible::to_async)
                 clocks_.learn(place, mbarrier.actor(), mbarrier.announced());
 }
 

@@ -204,6 +204,11 @@ class Shadow {
     void check_copy_over(const Actor& issuer, Epoch now, Epoch read, std::uint32_t offset);
     void check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset);
     void check_in_flight(const Actor& actor, std::uint32_t unit);
+    /// Returns what the past access is to those that the issuer has the async proxy make.
+    machine::Visible visible(const Actor& issuer, Epoch now, Epoch past) const {
+        return machine::visible(ordered(issuer, now, past),
+                                [&] { return published(issuer.seen, issuer.published, past); });
+    }
     /// Returns whether this has been published to the async proxy, as far as the vectors know.
     bool published(const std::uint32_t* seen, const std::uint32_t* published, Epoch past) const {
         const int actor = past.actor(), first = warps_.first;

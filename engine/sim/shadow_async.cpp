@@ -1,9 +1,12 @@
 // The shadow's view of the async proxy: wgmma and the bulk-copy engine.
+#include <algorithm>
 #include <bit>
 
 #include "sim/shadow.hpp"
 
 namespace wgrun::sim {
+
+using machine::Visible;
 
 void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std::uint32_t offset,
                         int bytes) {
@@ -36,17 +39,17 @@ void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std
 void Shadow::check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
                        std::uint32_t offset) {
     if (!written) return sink_.hazard(Hazard::uninitialised, offset, written);
-    bool raced = false, unpublished = false;
+    Visible least = Visible::to_async;  // to one of the warps
     for (int w = mma.first; warps != 0; warps >>= 1, ++w) {
         if ((warps & 1U) == 0) continue;
         const Known known = clocks.of(w);
-        if (published(known.seen, known.published, written)) continue;
-        unpublished = true;
-        raced |= !ordered(known, written);
+        least = std::min(least, machine::visible(ordered(known, written), [&] {
+                             return published(known.seen, known.published, written);
+                         }));
     }
-    if (raced)
+    if (least == Visible::not_yet)
         race(clocks.of(mma.first), Hazard::async_after_write, offset, written);
-    else if (unpublished)
+    else if (least == Visible::to_generic)
         sink_.hazard(Hazard::missing_proxy_fence, offset, written);
 }
 
@@ -103,16 +106,17 @@ void Shadow::rewrite(Epoch from, Epoch to, std::uint32_t offset, std::uint32_t b
 
 void Shadow::check_copy_in(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset) {
     if (!written) return;
-    if (!ordered(issuer, now, written))
+    const Visible seen = visible(issuer, now, written);
+    if (seen == Visible::not_yet)
         race(issuer, Hazard::write_after_write, offset, written);
-    else if (!published(issuer.seen, issuer.published, written))
+    else if (seen == Visible::to_generic)
         sink_.hazard(Hazard::unfenced_overwrite, offset, written);
 }
 
 // Checks the reads of bytes that a bulk copy overwrites.
 void Shadow::check_copy_over(const Actor& issuer, Epoch now, Epoch read, std::uint32_t offset) {
     const auto check = [&](Epoch one) {
-        if (ordered(issuer, now, one) && !published(issuer.seen, issuer.published, one))
+        if (visible(issuer, now, one) == Visible::to_generic)
             sink_.hazard(Hazard::unfenced_read, offset, one);
     };
     if (read.is_link()) {
@@ -145,7 +149,7 @@ void Shadow::copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std
 void Shadow::check_published(const Actor& issuer, int lane, std::uint32_t offset, std::uint32_t bytes) {
     const Epoch now(issuer.clock, issuer.pc, issuer.warp, lane);
     const auto check = [&](Epoch written, std::uint32_t at) {
-        if (written && ordered(issuer, now, written) && !published(issuer.seen, issuer.published, written))
+        if (written && visible(issuer, now, written) == Visible::to_generic)
             sink_.hazard(Hazard::missing_proxy_fence, at, written);
     };
     for (std::uint32_t at = offset; at < offset + bytes;) {
@@ -161,11 +165,11 @@ void Shadow::check_published(const Actor& issuer, int lane, std::uint32_t offset
 }
 
 void Shadow::check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset) {
-    if (!written)
-        sink_.hazard(Hazard::uninitialised, offset, written);
-    else if (!ordered(issuer, now, written))
+    if (!written) return sink_.hazard(Hazard::uninitialised, offset, written);
+    const Visible seen = visible(issuer, now, written);
+    if (seen == Visible::not_yet)
         race(issuer, Hazard::async_after_write, offset, written);
-    else if (!published(issuer.seen, issuer.published, written))
+    else if (seen == Visible::to_generic)
         sink_.hazard(Hazard::missing_proxy_fence, offset, written);
 }
 

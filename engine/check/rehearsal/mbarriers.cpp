@@ -12,6 +12,8 @@
 
 namespace wgrun::check::rehearsal {
 
+using machine::Visible;
+
 Mbarriers::Mbarriers(Scene& scene, Report& report, Peers& peers)
     : scene_(scene),
       report_(report),
@@ -89,14 +91,14 @@ void Mbarriers::announce() {
 void Mbarriers::release_announced(Knowledge& place) const {
     for (const Cta& cta : ctas_)
         for (const auto& mbarrier : cta.objects)
-            if (mbarrier->is_told_to_engine(known_to_warp(*mbarrier)))
+            if (mbarrier->told(known_to_warp(*mbarrier)) == Visible::to_async)
                 place.learn(mbarrier->actor(), mbarrier->announced());
 }
 
 void Mbarriers::announced_to_warp(const Knowledge& met) {
     for (const auto& mbarrier : own().objects)
         if (mbarrier->made().warp == warp())
-            mbarrier->known_to_warp |= mbarrier->is_told_to_engine(met.of(mbarrier->actor()));
+            mbarrier->known_to_warp |= mbarrier->told(met.of(mbarrier->actor())) == Visible::to_async;
 }
 
 // --- faults --------------------------------------------------------------------------------------------
@@ -129,7 +131,7 @@ std::optional<std::string> Mbarriers::untold(const Mbarrier& mbarrier, int lane)
     const Mbarrier::Maker& by = mbarrier.made();
     if (by.warp == warp() && by.lane != lane && !mbarrier.known_to_warp && by.clock > scene_.warp->gathered)
         return "the other lanes of " + who();
-    if (!mbarrier.is_told(known_to_warp(mbarrier))) return who();
+    if (mbarrier.told(known_to_warp(mbarrier)) == Visible::not_yet) return who();
     return std::nullopt;
 }
 

@@ -132,7 +132,7 @@ void Memory::overwritten(const Region& region) {
 }
 
 void Memory::fence(std::optional<isa::Space> space) {
-    if (!space || *space != isa::Space::global) scene_.state.fence_proxies();
+    if (machine::ProxyFence(space).orders_shared()) scene_.state.fence_proxies();
     scene_.state.proxy_fence = scene_.step;
 }
 

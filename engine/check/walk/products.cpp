@@ -139,11 +139,12 @@ void Products::check_fence(const isa::AsyncMma& mma) {
 
 /// Reports matrices that are not yet visible to the wgmma that reads them: WG-PROXY-01 and WG-RACE-01.
 void Products::check_memory(const Region& a, const Region& b) {
-    const auto check = [&](const Rule& rule, const Region& region, CellState::Write CellState::*second,
-                           const std::string& lacks, auto fix) {
+    using Writes = machine::Unpublished<CellState::Write>;
+    const auto check = [&](const Rule& rule, const Region& region, auto which, const std::string& lacks,
+                           auto fix) {
         if (region.cell < 0) return false;
-        const CellState& cell = scene_.state.cells[static_cast<std::size_t>(region.cell)];
-        for (const CellState::Write* write : {&cell.raw, &(cell.*second)}) {
+        const Writes& writes = scene_.state.cells[static_cast<std::size_t>(region.cell)].unpublished;
+        for (const CellState::Write* write : (writes.*which)()) {
             if (!scene_.holds(write->fact) || !write->region.overlaps(region)) continue;
             std::vector<Note> notes{{write->step->where, "written here"}};
             if (&rule == &rules::WG_PROXY_01 && scene_.state.proxy_fence)
@@ -168,10 +169,10 @@ void Products::check_memory(const Region& a, const Region& b) {
     const std::string by_others = "by other warps with no barrier since";
     for (const Region& region : {a, b})
         if (memory_.copied(region, "the wgmma", ", k:fence_proxy_async()")) return;
-    bool unfenced = check(rules::WG_PROXY_01, a, &CellState::ordered, through, fence);
-    unfenced |= check(rules::WG_PROXY_01, b, &CellState::ordered, through, fence);
+    bool unfenced = check(rules::WG_PROXY_01, a, &Writes::without_fence, through, fence);
+    unfenced |= check(rules::WG_PROXY_01, b, &Writes::without_fence, through, fence);
     // All four warps read B, but only their own rows of A, which may be written without a barrier.
-    const bool unordered = check(rules::WG_RACE_01, b, &CellState::fenced, by_others, barrier);
+    const bool unordered = check(rules::WG_RACE_01, b, &Writes::without_order, by_others, barrier);
     if (unfenced) scene_.state.fence_proxies();
     if (unordered) scene_.state.barrier();
 }

@@ -4,6 +4,7 @@
 #include "tests/catch.hpp"
 
 using wgrun::machine::Mbarrier;
+using wgrun::machine::Visible;
 using Wait = Mbarrier::Wait;
 
 namespace {
@@ -122,22 +123,21 @@ TEST_CASE("an object that has ended counts no copies, and begins anew") {
     CHECK(mbarrier.offset() == 16);
     CHECK(mbarrier.actor() == 3);
     // A warp that knew of the first life knows nothing of the second.
-    CHECK_FALSE(mbarrier.is_told(clock));
-    CHECK(mbarrier.is_told(mbarrier.clock()));
+    CHECK(mbarrier.told(clock) == Visible::not_yet);
+    CHECK(mbarrier.told(mbarrier.clock()) == Visible::to_generic);
 }
 
 TEST_CASE("who knows of the init and of the fence") {
     Mbarrier mbarrier = made(1);
     const std::uint32_t init = mbarrier.clock();
-    CHECK_FALSE(mbarrier.is_told(0));
-    CHECK(mbarrier.is_told(init));
-    CHECK_FALSE(mbarrier.is_told_to_engine(init));
-    CHECK_FALSE(mbarrier.is_told_to_engine(UINT32_MAX));
+    CHECK(mbarrier.told(0) == Visible::not_yet);
+    CHECK(mbarrier.told(init) == Visible::to_generic);
+    CHECK(mbarrier.told(UINT32_MAX) == Visible::to_generic);
     const auto fence = mbarrier.announce(0, 1);
     REQUIRE(fence);
     CHECK(*fence > init);
-    CHECK_FALSE(mbarrier.is_told_to_engine(init));
-    CHECK(mbarrier.is_told_to_engine(*fence));
+    CHECK(mbarrier.told(init) == Visible::to_generic);
+    CHECK(mbarrier.told(*fence) == Visible::to_async);
     CHECK_FALSE(mbarrier.announce(0, 1));  // the first fence has done so
 }
 

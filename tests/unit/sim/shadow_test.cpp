@@ -271,7 +271,7 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
                 }
                 case 4: {
                     const isa::Mask lanes = draw(2) == 0 ? UINT32_MAX : draw(16);
-                    clocks.proxy_fence(warp, {lanes, UINT32_MAX});
+                    clocks.proxy_fence(warp, {lanes, UINT32_MAX}, machine::ProxyFence({}));
                     model.fence(warp, lanes, lanes == UINT32_MAX);
                     break;
                 }
