@@ -9,7 +9,6 @@
 #include "isa/foreign.hpp"
 #include "isa/opaque.hpp"
 #include "ptx/lowering.hpp"
-#include "ptx/unread.hpp"
 
 namespace wgrun::ptx {
 
@@ -211,15 +210,17 @@ void Lowering::unread(const Statement& statement, Step& step) {
     }
     out_.unknown.calls |= calls && !known;
     out_.unknown.indirect |= opcode.starts_with("brx");
-    std::vector<Reg> written, read;
     bool address = false;
+    for (std::uint32_t at = statement.operands; at != nothing; at = module_.nodes[at].next)
+        address |= module_.nodes[at].kind == Node::Kind::address;
+    const isa::OpcodeFacts facts = isa::facts_of(opcode, address);
+    std::vector<Reg> written, read;
     for (std::uint32_t at = statement.operands; at != nothing; at = module_.nodes[at].next) {
         const Node& node = module_.nodes[at];
         const bool first = at == statement.operands && node.kind != Node::Kind::address;
-        address |= node.kind == Node::Kind::address;
-        registers(node, first && !writes_nothing(opcode) ? written : read);
+        registers(node, first && facts.writes ? written : read);
     }
-    step.op = &isa::opaque(known ? isa::Reach::memory : reach_of(opcode, address));
+    step.op = &isa::opaque(known ? isa::Reach::memory : facts.reach);
     step.operands = {Operand::of(std::move(written)), Operand::of(std::move(read))};
 }
 
