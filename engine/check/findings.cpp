@@ -24,9 +24,9 @@ void Findings::add(Diagnostic finding) {
     list_.push_back(std::move(finding));
 }
 
-bool Findings::any_of(std::string_view family) const {
+bool Findings::has(const Rule& rule) const {
     return std::any_of(list_.begin(), list_.end(),
-                       [&](const Diagnostic& finding) { return finding.rule.starts_with(family); });
+                       [&](const Diagnostic& finding) { return breaks(finding, rule); });
 }
 
 std::vector<Diagnostic> Findings::sorted(std::string_view first) && {

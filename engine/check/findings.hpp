@@ -21,8 +21,8 @@ class Findings {
         add(rules::finding(std::move(saying), where, std::move(notes)));
     }
 
-    /// Returns whether there is a finding whose rule id begins with `family`.
-    bool any_of(std::string_view family) const;
+    /// Returns whether there is a finding of that rule.
+    bool has(const Rule& rule) const;
 
     /// Returns all findings, ordered by file (`first` before others) and line.
     std::vector<Diagnostic> sorted(std::string_view first) &&;

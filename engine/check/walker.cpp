@@ -32,7 +32,9 @@ std::vector<Diagnostic> check(const Program& program) {
     });
     for (Diagnostic& early : before_grids(program)) findings.add(std::move(early));
     // Where threads diverge that must run together, further findings are consequences.
-    const bool decided = !findings.any_of("WG-SYNC-") && rehearse(program, stored, findings);
+    const bool together = !findings.has(rules::WG_SYNC_01) && !findings.has(rules::WG_SYNC_03) &&
+                          !findings.has(rules::WG_SYNC_08);
+    const bool decided = together && rehearse(program, stored, findings);
     if (!decided) walker.barriers_met();
     return std::move(findings).sorted(program.where().file);
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -81,17 +80,15 @@ std::string fix_as_ptx(std::string_view fix) {
     return out += fix;
 }
 
-/// What is an error in a script is a warning where compilers rely on more than the ISA promises
-/// (docs/foreign.md).
-void weigh(Diagnostic& finding) {
+/// What becomes of the finding here. Of two laws that depends on what exactly has happened.
+Elsewhere here(const Diagnostic& finding) {
+    if (rules::is_untold_to_engine(finding)) return Elsewhere::once;
     const bool by_its_own_lanes =
         breaks(finding, rules::WG_MBAR_01) &&
         std::ranges::any_of(finding.notes, [&](const Note& note) { return note.where == finding.where; });
-    if (by_its_own_lanes || breaks(finding, rules::WG_REG_01) || breaks(finding, rules::WG_DESC_04) ||
-        breaks(finding, rules::WG_REG_02) || breaks(finding, rules::WG_GROUP_06) ||
-        breaks(finding, rules::WG_TMA_03) ||
-        rules::is_untold_to_engine(finding))
-        finding.severity = Severity::warning;
+    if (by_its_own_lanes) return Elsewhere::warning;
+    const Rule* rule = find_rule(finding.rule);
+    return rule == nullptr ? Elsewhere::same : rule->elsewhere;
 }
 
 std::vector<std::string> undecided(const ptx::Lowered& kernel) {
@@ -114,22 +111,15 @@ std::vector<std::string> undecided(const ptx::Lowered& kernel) {
     return out;
 }
 
-/// Returns whether the finding follows from the threads that a CTA has, or the CTAs of a cluster.
 bool counts_threads(const Diagnostic& finding) {
-    constexpr std::array<std::string_view, 5> families{"WG-SYNC-", "WG-MBAR-", "WG-RACE-", "WG-TMA-",
-                                                       "WG-REG-"};
-    return !breaks(finding, rules::WG_REG_01) && std::ranges::any_of(families, [&](std::string_view family) {
-        return finding.rule.starts_with(family);
-    });
+    const Rule* rule = find_rule(finding.rule);
+    return rule != nullptr && rule->counts_threads;
 }
 
-/// What a compiler does, it does throughout: of these rules, which warn here, the first finding stays.
 void keep_first_warnings(std::vector<Diagnostic>& findings) {
     std::set<std::string> told;
     std::erase_if(findings, [&](const Diagnostic& finding) {
-        const bool habit = breaks(finding, rules::WG_GROUP_06) || rules::is_untold_to_engine(finding) ||
-                           breaks(finding, rules::WG_REG_04);
-        return habit && !told.insert(finding.rule).second;
+        return here(finding) == Elsewhere::once && !told.insert(finding.rule).second;
     });
 }
 
@@ -167,7 +157,7 @@ std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::L
 void tell(const ptx::Module& module, Diagnostic& finding) {
     finding.fix =
         finding.remedies.empty() ? fix_as_ptx(finding.fix) : in_words(finding.remedies.front(), Dialect::ptx);
-    weigh(finding);
+    if (here(finding) != Elsewhere::same) finding.severity = Severity::warning;
     name_sources(module, finding);
 }
 

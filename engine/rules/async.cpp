@@ -11,6 +11,7 @@ constexpr Rule WG_MBAR_01{
     .id = "WG-MBAR-01",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "an mbarrier out of its life",
     .law =
         "An mbarrier is initialised once before it is used, in 8 aligned bytes of shared memory, and ended "
@@ -36,6 +37,7 @@ constexpr Rule WG_MBAR_02{
     .id = "WG-MBAR-02",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "an mbarrier.init that is not made known",
     .law =
         "An mbarrier.init is made known before others use the object: to threads by a barrier, to the "
@@ -61,6 +63,7 @@ constexpr Rule WG_MBAR_03{
     .id = "WG-MBAR-03",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "a miscounted phase",
     .law =
         "In each phase as many arrive at an mbarrier as mbarrier.init says and as many bytes come as "
@@ -87,6 +90,7 @@ constexpr Rule WG_MBAR_04{
     .id = "WG-MBAR-04",
     .severity = error,
     .found_by = run,
+    .counts_threads = true,
     .title = "an mbarrier accessed as data",
     .law = "The 8 bytes of a live mbarrier are accessed by the mbarrier instructions alone.",
     .section = "9.7.13.15.4",
@@ -107,6 +111,7 @@ constexpr Rule WG_MBAR_05{
     .id = "WG-MBAR-05",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "a phase that never completes",
     .law = "Every phase that is waited for completes.",
     .section = "9.7.13.15.16",
@@ -129,6 +134,7 @@ constexpr Rule WG_MBAR_06{
     .id = "WG-MBAR-06",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "a wait for another phase",
     .law =
         "Who waits for an mbarrier waits for its phases in turn, with the parity of the phase: no more than "
@@ -163,6 +169,7 @@ constexpr Rule WG_TMA_01{
     .id = "WG-TMA-01",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "illegal operands of a bulk copy",
     .law =
         "A bulk copy names a tensor map of its number of dimensions and an address in shared memory that is "
@@ -189,6 +196,7 @@ constexpr Rule WG_TMA_02{
     .id = "WG-TMA-02",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "a bulk copy that is not waited for",
     .law =
         "What a bulk copy writes to shared memory is accessed only after a wait for the phase of its "
@@ -212,6 +220,8 @@ constexpr Rule WG_TMA_03{
     .id = "WG-TMA-03",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
+    .elsewhere = Elsewhere::warning,
     .title = "bulk copies at the end of a CTA",
     .law =
         "A CTA waits for its bulk copies before it ends: for the phases of those that come, and for the "
@@ -237,6 +247,7 @@ constexpr Rule WG_TMA_04{
     .id = "WG-TMA-04",
     .severity = error,
     .found_by = script,
+    .counts_threads = true,
     .title = "a tensor map that cannot be",
     .law =
         "A tensor map has 1 to 5 dimensions and a box with sides of 1 to 256 elements, whose lines are "
@@ -262,6 +273,7 @@ constexpr Rule WG_TMA_05{
     .id = "WG-TMA-05",
     .severity = error,
     .found_by = check,
+    .counts_threads = true,
     .title = "a box of another layout than the descriptor",
     .law =
         "A tensor map brings a tile as the descriptor reads it through which wgmma multiplies it: in its "

@@ -223,6 +223,7 @@ constexpr Rule WG_RACE_01{
     .id = "WG-RACE-01",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "a race in shared memory",
     .law =
         "Between a write to shared memory by one thread and an access to it by another, or by a wgmma, "
@@ -253,6 +254,7 @@ constexpr Rule WG_RACE_02{
     .id = "WG-RACE-02",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "a tile overwritten under a wgmma",
     .law =
         "A tile is overwritten only after every wgmma that reads it is waited for, in every warpgroup that "
@@ -281,6 +283,7 @@ constexpr Rule WG_RACE_03{
     .id = "WG-RACE-03",
     .severity = error,
     .found_by = run,
+    .counts_threads = true,
     .title = "a tile overwritten under a bulk copy",
     .law =
         "The source of a bulk copy to global memory is overwritten only after the thread that issued the "
@@ -307,6 +310,7 @@ constexpr Rule WG_RACE_04{
     .id = "WG-RACE-04",
     .severity = error,
     .found_by = run,
+    .counts_threads = true,
     .title = "a race in global memory",
     .law =
         "Two threads do not access one place in global memory, one of them writing, unless a barrier of "
@@ -334,6 +338,7 @@ constexpr Rule WG_RACE_05{
     .id = "WG-RACE-05",
     .severity = error,
     .found_by = run,
+    .counts_threads = true,
     .title = "memory of the launch before, without a wait",
     .law =
         "A launch that may begin before the one before it has ended executes griddepcontrol.wait before it "

@@ -83,6 +83,7 @@ constexpr Rule WG_REG_01{
     .id = "WG-REG-01",
     .severity = error,
     .found_by = check | run,
+    .elsewhere = Elsewhere::warning,
     .title = "a register that is not written",
     .law = "A register is written before it is read.",
     .section = "5.1.1",
@@ -103,6 +104,8 @@ constexpr Rule WG_REG_02{
     .id = "WG-REG-02",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
+    .elsewhere = Elsewhere::warning,
     .title = "setmaxnreg beyond the pool",
     .law =
         "setmaxnreg.inc asks for no fewer and setmaxnreg.dec for no more registers than the warp has, and "
@@ -126,6 +129,7 @@ constexpr Rule WG_REG_03{
     .id = "WG-REG-03",
     .severity = error,
     .found_by = check,
+    .counts_threads = true,
     .title = "setmaxnreg twice without meeting",
     .law = "Between two setmaxnreg of a warpgroup its four warps synchronise.",
     .section = "9.7.19.5",
@@ -146,6 +150,8 @@ constexpr Rule WG_REG_04{
     .id = "WG-REG-04",
     .severity = warning,
     .found_by = check,
+    .counts_threads = true,
+    .elsewhere = Elsewhere::once,
     .title = "too many values alive at a wgmma",
     .law =
         "The values that are alive at a wgmma fit into the registers of its threads, and 26 are left "
@@ -177,6 +183,7 @@ constexpr Rule WG_SYNC_01{
     .id = "WG-SYNC-01",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "an aligned instruction in a divergent branch",
     .law =
         "An .aligned instruction is executed by all threads of the warp or warpgroup together: the "
@@ -207,6 +214,7 @@ constexpr Rule WG_SYNC_02{
     .id = "WG-SYNC-02",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "a barrier that does not complete",
     .law = "As many threads arrive at a barrier as it waits for, and the number is the same for all of them.",
     .section = "9.7.13.1",
@@ -229,6 +237,7 @@ constexpr Rule WG_SYNC_03{
     .id = "WG-SYNC-03",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "no whole warpgroup",
     .law = "A wgmma is executed by whole warpgroups: four neighbouring warps, the first a multiple of 4.",
     .section = "9.7.15.1",
@@ -251,6 +260,7 @@ constexpr Rule WG_SYNC_04{
     .id = "WG-SYNC-04",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "the cluster's barrier out of turn",
     .law = "Each warp arrives at the barrier of the cluster and waits for it in turn.",
     .section = "9.7.13.3",
@@ -273,6 +283,7 @@ constexpr Rule WG_SYNC_05{
     .id = "WG-SYNC-05",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "another CTA's shared memory",
     .law =
         "Another CTA's shared memory is accessed through shared::cluster, at an address of mapa with a rank "
@@ -303,6 +314,7 @@ constexpr Rule WG_SYNC_06{
     .id = "WG-SYNC-06",
     .severity = error,
     .found_by = run,
+    .counts_threads = true,
     .title = "a wait for memory that nobody writes",
     .law = "A thread that looks at memory until it changes finds the change.",
     .section = "8.9",
@@ -325,6 +337,7 @@ constexpr Rule WG_SYNC_07{
     .id = "WG-SYNC-07",
     .severity = error,
     .found_by = run,
+    .counts_threads = true,
     .title = "a loop without an end",
     .law = "Every loop of a kernel ends.",
     .section = "9.7.12.3",
@@ -345,6 +358,7 @@ constexpr Rule WG_SYNC_08{
     .id = "WG-SYNC-08",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "a membermask that names other lanes",
     .law =
         "The lanes that execute shfl, vote, match, redux or bar.warp.sync have the same membermask, which "

@@ -88,6 +88,7 @@ constexpr Rule WG_DESC_04{
     .id = "WG-DESC-04",
     .severity = error,
     .found_by = script | check,
+    .elsewhere = Elsewhere::warning,
     .title = "a misaligned tile",
     .law =
         "A tile that wgmma reads starts on a multiple of its swizzle pattern: 1024 bytes for 128B, 512 for "
@@ -372,6 +373,7 @@ constexpr Rule WG_GROUP_06{
     .id = "WG-GROUP-06",
     .severity = error,
     .found_by = check | run,
+    .elsewhere = Elsewhere::once,
     .title = "cp.async at the end of a CTA",
     .law =
         "A CTA ends after every cp.async of its threads has been waited for: by the thread itself, or with "

@@ -32,11 +32,22 @@ constexpr bool contains(Finder set, Finder one) {
 /// "check, run"
 std::string to_string(Finder set);
 
+/// What becomes of an error where other compilers have made the text. They rely on more than the ISA promises
+/// (docs/foreign.md), and what a compiler does, it does throughout.
+enum class Elsewhere : std::uint8_t {
+    same,     ///< it stays one
+    warning,  ///< it is a warning
+    once      ///< it is a warning, which only the first finding of a kernel gives
+};
+
 /// One law. Each law has one row, whose address identifies it.
 struct Rule {
     std::string_view id;  ///< "WG-FENCE-01"
     Severity severity;
     Finder found_by;
+    /// Whether it depends on how many threads a CTA has, or CTAs a cluster, if the law is broken.
+    bool counts_threads = false;
+    Elsewhere elsewhere = Elsewhere::same;
     std::string_view title;    ///< what is wrong, in a few words
     std::string_view law;      ///< one sentence
     std::string_view section;  ///< PTX ISA

@@ -62,6 +62,19 @@ TEST_CASE("what only makes a kernel slower is no error, nor what the chip does n
     }
 }
 
+TEST_CASE("what is decided by numbers of threads, and what is a warning in the texts of others") {
+    const std::set<std::string_view> families{"SYNC", "MBAR", "RACE", "TMA", "REG"};
+    std::set<std::string_view> weaker;
+    for (const Rule* rule : rules::all()) {
+        INFO(rule->id);
+        const std::string_view family = rule->id.substr(3, rule->id.rfind('-') - 3);
+        CHECK(rule->counts_threads == (families.contains(family) && rule != &rules::WG_REG_01));
+        if (rule->elsewhere != Elsewhere::same) weaker.insert(rule->id);
+    }
+    CHECK(weaker == std::set<std::string_view>{"WG-DESC-04", "WG-GROUP-06", "WG-REG-01", "WG-REG-02",
+                                               "WG-REG-04", "WG-TMA-03"});
+}
+
 TEST_CASE("a finding has its rule's severity and section") {
     const Diagnostic found = rules::finding(rules::WG_GROUP_03, Where::at("k.lua", 3), "message", "fix",
                                             {{Where::at("k.lua", 1), "note"}});
