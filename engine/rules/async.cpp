@@ -299,6 +299,7 @@ constexpr Rule WG_TMA_06{
     .id = "WG-TMA-06",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "a box that starts where none can",
     .law =
         "A box starts at a multiple of 16 bytes of its tensor's lines, inside of the tensor or outside; one "
