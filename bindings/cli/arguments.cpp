@@ -14,8 +14,8 @@ Argument& Argument::unit(std::string name) {
     return *this;
 }
 
-Argument& Argument::one_of(std::vector<std::string> words) {
-    option_.check(Choice(std::move(words)));
+Argument& Argument::one_of(const std::vector<std::string>& words) {
+    option_.check(Choice(words));
     return *this;
 }
 
@@ -44,7 +44,7 @@ Argument& Argument::one_value_each() {
     return *this;
 }
 
-Argument& Argument::group(std::string name) {
+Argument& Argument::group(const std::string& name) {
     option_.group(name);
     return *this;
 }

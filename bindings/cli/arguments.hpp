@@ -24,7 +24,7 @@ class Argument {
     /// What the help calls its value: "FILE". Empty: nothing.
     Argument& unit(std::string name);
     /// Refuses other words, with the one that may be meant.
-    Argument& one_of(std::vector<std::string> words);
+    Argument& one_of(const std::vector<std::string>& words);
     Argument& one_of(std::span<const std::string_view> words) {
         return one_of(std::vector<std::string>(words.begin(), words.end()));
     }
@@ -38,7 +38,7 @@ class Argument {
     /// Each time it is given, it has one value.
     Argument& one_value_each();
     /// The heading under which the help lists it.
-    Argument& group(std::string name);
+    Argument& group(const std::string& name);
     /// It cannot be given together with this one, which is declared already.
     Argument& excludes(const std::string& name);
 

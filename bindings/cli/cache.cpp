@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 double mebibytes(std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 /// The output, for people and for programs, and the exit code.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON throws only in a function that asserts
 struct Answer {
     std::string text;
     Json json;

@@ -38,6 +38,7 @@ bool check_kernels(const std::vector<Export>& kernels, std::vector<Diagnostic>& 
 void write_kernels(const std::string& file, std::vector<Export>& kernels, Work& work) {
     const std::string& wanted = work.options.kernel;
     std::vector<std::string_view> names;
+    names.reserve(kernels.size());
     for (const Export& made : kernels) names.push_back(made.kernel->program().name());
     if (names.empty()) throw ArgumentError(file + " makes no kernel, so there is nothing to export");
     const std::string unknown =

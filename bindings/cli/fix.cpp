@@ -267,7 +267,7 @@ std::optional<ScriptText> read_script(const std::string& file) {
 
 namespace {
 
-int mend(const Request& request, Mending mending, std::string before, const char* line, bool diff,
+int mend(const Request& request, Mending mending, const std::string& before, const char* line, bool diff,
          Results& results) {
     Mender mender(request.file, std::move(mending), before);
     mender.run();

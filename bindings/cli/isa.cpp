@@ -47,7 +47,7 @@ std::vector<std::string_view> completions(std::string_view name) {
 /// The instructions that NAME stands for: one, a family, an unambiguous beginning of either, or a method of
 /// k. Throws ArgumentError that lists possible meanings.
 std::vector<const Instruction*> asked_for(std::string_view name) {
-    if (const auto found = family_of(name); !found.empty()) return found;
+    if (auto found = family_of(name); !found.empty()) return found;
     const std::vector<std::string_view> longer = completions(name);
     if (longer.size() == 1) return family_of(longer.front());
     if (!longer.empty())

@@ -46,6 +46,7 @@ struct Options {
 };
 
 /// The facts and pictures of an object.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON throws only in a function that asserts
 struct View {
     std::string facts;
     Json json;

@@ -153,7 +153,7 @@ int refuse_option(const CLI::App& app, const std::string& option) {
 std::string unknown_option(const CLI::App& app, int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         const std::string_view word = argv[i];
-        const std::string name(word.substr(0, word.find('=')));
+        std::string name(word.substr(0, word.find('=')));
         if (word.starts_with("--") && word.size() > 2 && app.get_option_no_throw(name) == nullptr)
             return name;
     }

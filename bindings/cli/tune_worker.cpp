@@ -20,8 +20,6 @@
 
 #include "bindings/lua/guard.hpp"
 
-extern char** environ;
-
 namespace wgrun::cli {
 namespace {
 
@@ -183,7 +181,7 @@ int serve_tuning(const Request& request, int rounds) {
     return outcome.code;
 }
 
-TuneWorker::TuneWorker(std::optional<std::string> device) {
+TuneWorker::TuneWorker(const std::optional<std::string>& device) {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
         throw EnvironmentError("EIO", fmt::format("cannot make a socket: {}", std::strerror(errno)));

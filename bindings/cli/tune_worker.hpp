@@ -48,7 +48,7 @@ class TuneWorker {
 
     /// `device`: which GPU it sees, as CUDA_VISIBLE_DEVICES names it; nothing: all.
     /// EnvironmentError EIO if it cannot be started.
-    explicit TuneWorker(std::optional<std::string> device);
+    explicit TuneWorker(const std::optional<std::string>& device);
     ~TuneWorker() { end(); }
     TuneWorker(const TuneWorker&) = delete;
     TuneWorker& operator=(const TuneWorker&) = delete;

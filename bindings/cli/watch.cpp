@@ -17,8 +17,6 @@
 #include "bindings/cli/cli.hpp"
 #include "wgrun/diagnostic.hpp"
 
-extern char** environ;
-
 namespace wgrun::cli {
 namespace {
 

@@ -71,7 +71,7 @@ std::string method_with(const Instruction& op, const Form& form, Form& spelled) 
         if (!field || !form.has(*field)) continue;
         const std::string token = as_token(isa::spelled(*field, form.get(*field)));
         if (token.empty()) continue;
-        const std::string longer = name + "_" + token;
+        const std::string longer = fmt::format("{}_{}", name, token);
         Form wanted = spelled;
         wanted.set(*field, form.get(*field));
         const isa::Spelling read = isa::parse_method(longer);

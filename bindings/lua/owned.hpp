@@ -37,7 +37,7 @@ template <class T>
 class Holder final : public Owned {
   public:
     template <class Make>
-    explicit Holder(Make&& make) : object(make()) {}
+    explicit Holder(Make make) : object(make()) {}
 
     T object;
 };

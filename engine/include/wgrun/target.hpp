@@ -69,7 +69,8 @@ struct Target {
     /// For CTAs of `threads` threads and `shared` bytes of shared memory; 0 registers a thread: not known.
     constexpr Residents residents(int threads, std::int64_t shared, int registers_a_thread) const {
         const std::int64_t whole = warps_of(threads) * std::int64_t{lanes};
-        const std::int64_t each = (registers_a_thread + register_unit - 1) / register_unit * register_unit;
+        const std::int64_t units = (registers_a_thread + register_unit - 1) / register_unit;
+        const std::int64_t each = units * register_unit;
         return {each == 0 ? sm_ctas : registers / (each * whole), sm_shared / (shared + cta_reserved),
                 sm_threads / whole, sm_ctas};
     }
@@ -91,7 +92,7 @@ inline constexpr Target sm_90a{.name = "sm_90a",
                                .register_unit = 8,
                                .least_setmaxnreg = 24,
                                .most_setmaxnreg = 256,
-                               .sm_shared = 228 * 1024,
+                               .sm_shared = std::int64_t{228} * 1024,
                                .cta_reserved = 1024,
                                .shared_base = 1024,
                                .l2 = 50 << 20};
