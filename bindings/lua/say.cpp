@@ -104,8 +104,6 @@ int say(lua_State* L, Message::Kind kind, int format_at) {
     return 0;
 }
 
-}  // namespace
-
 // k:print(format, ... [, { guard = p }])
 int builder_print(lua_State* L) { return say(L, Message::Kind::print, 2); }
 
@@ -120,6 +118,38 @@ int builder_breakpoint(lua_State* L) {
     Builder& builder = builder_of(L, trace_argument(L));
     guarded(L, [&] { builder.breakpoint(); });
     return 0;
+}
+
+}  // namespace
+
+void open_say(lua_State* L) {
+    static const Member methods[] = {{"print", builder_print, R"(
+Prints a message from each thread that executes it. The values are printed by the conversions of the format in order.
+@param format string  as for string.format: %d, %u, %x, %f, ...
+@param ... reg|regs|table  registers, arrays or lists of them; the last one may be { guard = p } or { guard_not = p }
+@see k:assert
+@example
+  k:print("row %d: %f", row, sum, { guard = tid:eq(0) }))"},
+
+                                     {"assert", builder_assert, R"(
+Ends the launch with an error if the condition does not hold in some thread; the error names the line, the CTA and the thread.
+@param condition reg  a predicate
+@param format string?  the message, as of k:print
+@param ... reg|regs|table  its values
+@see k:print)"},
+
+                                     {"trap", builder_trap, R"(
+Ends the launch with an error when a thread executes it; the error names the line, the CTA and the thread.
+@param format string?  the message, as of k:print
+@param ... reg|regs|table  its values; the last one may be { guard = p } or { guard_not = p }
+@see k:assert)"},
+
+                                     {"breakpoint", builder_breakpoint, R"(
+Stops the debugger of the simulator here. Without a debugger it does nothing.
+@see k:print)"},
+
+                                     {}};
+    add_methods<BuilderBox>(L, methods);
 }
 
 }  // namespace wgrun::lua

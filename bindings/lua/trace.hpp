@@ -108,15 +108,16 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
 /// Tells the builder the script's current names of registers (register_names.cpp).
 void note_register_names(lua_State* L, Trace& trace);
 
-// Methods of k in files of their own (say.cpp).
-int builder_print(lua_State* L);
-int builder_assert(lua_State* L);
-int builder_trap(lua_State* L);
-int builder_breakpoint(lua_State* L);
-
 // Each makes its classes; see open_kernel in types.hpp.
 void open_trace(lua_State* L);
 void open_reg(lua_State* L);
 void open_wgmma(lua_State* L);
+
+// What open_trace() adds to k: each the methods of one file.
+void open_parameters(lua_State* L);
+void open_shared(lua_State* L);
+void open_blocks(lua_State* L);
+void open_say(lua_State* L);
+void open_method_names(lua_State* L);
 
 }  // namespace wgrun::lua

@@ -1,0 +1,158 @@
+// k:param and k:tensor_map: what a launch gives to the kernel.
+#include <algorithm>
+#include <array>
+
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/options.hpp"
+#include "bindings/lua/trace.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+struct ParamRequest {
+    std::string name;
+    isa::Type type = isa::Type::u64;
+    std::optional<Dtype> pointee;
+    bool constant = false;
+};
+
+/// "const bf16*", "f32*", "u32"
+void parse_param_type(std::string_view text, ParamRequest& request) {
+    std::string_view rest = text;
+    if (rest.starts_with("const ")) request.constant = true, rest.remove_prefix(6);
+    if (rest.ends_with('*')) {
+        rest.remove_suffix(1);
+        request.pointee = dtype_named(rest);
+        return;
+    }
+    const auto type = isa::parse_type(rest);
+    using enum isa::Type;
+    constexpr std::array legal{u8, s8, u16, s16, u32, s32, f32, u64, s64, f64};
+    if (request.constant || !type || std::find(legal.begin(), legal.end(), *type) == legal.end())
+        throw ArgumentError("parameter type `" + std::string(text) +
+                            "`: expected a pointer such as `const bf16*` or `f32*`, or u32, s32, f32, u64, "
+                            "s64, f64, u16, s16, u8, "
+                            "s8");
+    request.type = *type;
+}
+
+// k:param(name, type): the parameter's value in a register
+int builder_param(lua_State* L) {
+    const auto& trace = trace_argument(L);
+    const std::string_view name = string_argument(L, 2);
+    const std::string_view type = string_argument(L, 3);
+    Builder& builder = builder_of(L, trace);
+    auto& request = held<ParamRequest>(L);
+    const Reg reg = guarded(L, [&] {
+        request.name = name;
+        const std::string_view letters = name.substr(0, name.find_last_not_of('*') + 1);
+        if (name.find('*') != std::string_view::npos && parse_dtype(letters.substr(letters.rfind(' ') + 1)))
+            throw ArgumentError(
+                "parameter `" + std::string(name) + "`, `" + std::string(type) + "`: the name comes first",
+                "k:param(\"" + std::string(type) + "\", \"" + std::string(name) + "\")");
+        parse_param_type(type, request);
+        const int index = builder.param(request.name, request.type, request.pointee, request.constant);
+        isa::Form form;
+        form.set(isa::Field::type, request.type);
+        Reg value =
+            builder.add(*isa::find("ld.param"), form, {Operand{}, Operand::param(index)}).operands[0].reg;
+        if (!request.pointee) return value;
+        value =
+            builder.add(*isa::find("cvta.to.global"), {}, {Operand{}, Operand::of(value)}).operands[0].reg;
+        trace->pointees[value.id] = *request.pointee;
+        return value;
+    });
+    push_reg(L, trace, reg);
+    return 1;
+}
+
+/// The option `box` of k:tensor_map: a list of extents.
+void read_box(lua_State* L, const Options& options, wgrun::TensorBox& box) {
+    const std::string_view dtype = options.string("dtype", "bf16");
+    const std::string_view swizzle = options.string("swizzle", "none");
+    options.push("box");
+    read_integers(L, -1, "box", box.extents, 5);
+    lua_pop(L, 1);
+    const bool nan_fill = options.boolean("nan_fill", false);
+    guarded(L, [&] {
+        box.dtype = dtype_named(dtype);
+        box.swizzle = parse_swizzle_mode(swizzle);
+        box.nan_fill = nan_fill;
+    });
+}
+
+/// One box of a tile, as TMA copies it: one panel of the swizzle's width.
+wgrun::TensorBox box_of(const Tile& tile) {
+    wgrun::TensorBox box;
+    box.dtype = tile.dtype();
+    box.swizzle = tile.swizzle();
+    const TmaBox tma = tile.tma_box();
+    box.extents = {tma.inner, tma.outer};
+    return box;
+}
+
+constexpr Option tensor_map_keys[] = {
+    {"dtype", R"(string = "bf16")", R"(the element type)"},
+    {"box", "table?", "the extents of the box, the fastest dimension first"},
+    {"swizzle", R"(string = "none")",
+     R"(the swizzle of the box in shared memory: "none", "32B", "64B" or "128B")"},
+    {"nan_fill", "boolean = false", "elements outside of the tensor are filled with NaN instead of 0"},
+    {"constant", "boolean = false",
+     "the tensor is not written by any launch that may still run when this one starts"},
+    {"tile", "tile?",
+     "a tile, in place of `dtype`, `box` and `swizzle`: the map then copies panels of the tile"}};
+
+// k:tensor_map(name, tile) or k:tensor_map(name, { dtype =, box = { inner, ... }, swizzle =, nan_fill = }):
+// the address of the map, for cp.async.bulk.tensor. The argument of a launch is a tensor.
+int builder_tensor_map(lua_State* L) {
+    const auto& trace = trace_argument(L);
+    const std::string_view name = string_argument(L, 2);
+    auto& box = held<wgrun::TensorBox>(L);
+    bool constant = false;
+    const Tile* tile = test<Tile>(L, 3);
+    if (tile == nullptr) {
+        const Options options(L, 3, "k:tensor_map", tensor_map_keys);
+        constant = options.boolean("constant", false);
+        if (options.has("tile")) {
+            options.push("tile");
+            tile = test<Tile>(L, -1);
+            if (tile == nullptr) options.fail_value("tile", "a tile made by wg.tile");
+        } else {
+            read_box(L, options, box);
+        }
+    }
+    Builder& builder = builder_of(L, trace);
+    const Reg reg = guarded(L, [&] {
+        if (tile != nullptr) box = box_of(*tile);
+        const int index = builder.tensor_map(std::string(name), box, constant);
+        return builder.add(*isa::find("cvta.param"), {}, {Operand{}, Operand::param(index)}).operands[0].reg;
+    });
+    push_reg(L, trace, reg);
+    return 1;
+}
+
+}  // namespace
+
+void open_parameters(lua_State* L) {
+    static const Member methods[] = {{"param", builder_param, R"(
+Declares a parameter of the kernel. The arguments of a launch have the order of these calls.
+@param name string
+@param type string  a pointer such as "const bf16*" or "f32*", or "u32", "s32", "f32", "u64", "s64", "f64", "u16", "s16", "u8", "s8"
+@return reg  its value, of 8 bits in a register of 16; for a pointer, the u64 address in global memory
+@example
+  local X, count = k:param("X", "const f32*"), k:param("count", "u32"))"},
+
+                                     {"tensor_map", builder_tensor_map, R"(
+Declares a parameter that is a tensor map, for cp.async.bulk.tensor. The argument of a launch is a tensor, from which the map is made.
+@param name string
+@param options tile|table  the tile that is copied, or a table of options
+@return reg  u64: the address of the map
+@example
+  local map = k:tensor_map("A", tile))",
+                                      tensor_map_keys},
+
+                                     {}};
+    add_methods<BuilderBox>(L, methods);
+}
+
+}  // namespace wgrun::lua
