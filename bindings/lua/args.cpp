@@ -156,6 +156,11 @@ void put_integer(lua_State* L, const char* key, std::int64_t value) {
     lua_setfield(L, -2, key);
 }
 
+void put_number(lua_State* L, const char* key, double value) {
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, key);
+}
+
 void put_boolean(lua_State* L, const char* key, bool value) {
     lua_pushboolean(L, value);
     lua_setfield(L, -2, key);

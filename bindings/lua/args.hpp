@@ -44,6 +44,7 @@ void read_integers(lua_State* L, int index, const char* what, std::vector<std::i
 
 /// table[key] = value, for the table on top of the stack.
 void put_integer(lua_State* L, const char* key, std::int64_t value);
+void put_number(lua_State* L, const char* key, double value);
 void put_boolean(lua_State* L, const char* key, bool value);
 void put_string(lua_State* L, const char* key, std::string_view value);
 

@@ -107,15 +107,19 @@ void open_device(lua_State* L);
 void open_target(lua_State* L);
 void open_kernel(lua_State* L);
 void open_launch(lua_State* L);
+void open_debug(lua_State* L);
+void open_timeline(lua_State* L);
+void open_cublas(lua_State* L);
 void open_foreign(lua_State* L);
 void open_export(lua_State* L);
 void open_sizes(lua_State* L);
 
 /// All of them, in order: what adds to a class comes after what makes it.
 inline constexpr void (*parts[])(lua_State*) = {
-    open_layout,  open_algebra,       open_tile,    open_fragment,               // shapes of data
-    open_picture, open_bank,                                                     // add to them
-    open_tensor,  open_device_tensor, open_sparse,  open_device,   open_target,  // what is there
-    open_kernel,  open_launch,        open_foreign, open_export,   open_sizes};
+    open_layout,  open_algebra,       open_tile,   open_fragment,               // shapes of data
+    open_picture, open_bank,                                                    // add to them
+    open_tensor,  open_device_tensor, open_sparse, open_device,   open_target,  // what is there
+    open_kernel,  open_launch,        open_debug,  open_timeline, open_cublas,
+    open_foreign, open_export,        open_sizes};
 
 }  // namespace wgrun::lua
