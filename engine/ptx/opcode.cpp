@@ -1,0 +1,122 @@
+#include "ptx/opcode.hpp"
+
+#include <algorithm>
+
+namespace wgrun::ptx {
+namespace {
+
+using isa::Form;
+
+/// Matches the parts of a line from `part` on with the rest of the opcode.
+void match_parts(const Template& text, const std::vector<OpcodePart>& parts, std::size_t part,
+                 std::string_view rest, const Form& form, const FoundForm& found) {
+    if (part == parts.size()) {
+        if (rest.empty()) found(form);
+        return;
+    }
+    const OpcodePart& here = parts[part];
+    if (!here.text.empty()) {
+        if (rest.starts_with(here.text))
+            match_parts(text, parts, part + 1, rest.substr(here.text.size()), form, found);
+        return;
+    }
+    const auto& spellings = text.spellings[static_cast<std::size_t>(here.field)];
+    if (!here.dotted || rest.starts_with('.')) {
+        const std::string_view word = rest.substr(here.dotted ? 1 : 0);
+        for (const Spelling& spelling : spellings) {
+            if (!word.starts_with(spelling.text)) continue;
+            const std::string_view after = word.substr(spelling.text.size());
+            const bool ends = after.empty() || after[0] == '.' || !here.dotted;
+            // A number is not cut in two.
+            const bool cut = !here.dotted && !after.empty() && after[0] >= '0' && after[0] <= '9';
+            if (!ends || cut || form.get(here.field, spelling.value) != spelling.value) continue;
+            match_parts(text, parts, part + 1, after, Form(form).set(here.field, spelling.value), found);
+        }
+    }
+    if (here.dotted) match_parts(text, parts, part + 1, rest, form, found);
+}
+
+/// Splits an opcode at its dots: "L2::cache_hint" is one word.
+std::vector<std::string_view> words_of(std::string_view text) {
+    std::vector<std::string_view> out;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('.'), text.size());
+        if (end > 0) out.push_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return out;
+}
+
+class AnyOrder {
+  public:
+    AnyOrder(const Template& text, std::string_view opcode) : text_(text), words_(words_of(opcode)) {
+        used_.resize(words_.size());
+    }
+
+    /// Calls found(form) for each way in which all words of the opcode fit.
+    void match(const FoundForm& found) {
+        constexpr std::size_t most_words = 16;
+        if (words_.size() <= most_words) part(0, 0, Form(), found);
+    }
+
+  private:
+    void part(std::size_t at, std::size_t literal, const Form& form, const FoundForm& found) {
+        constexpr int most_steps = 20'000;
+        if (++steps_ > most_steps) return;
+        const std::vector<OpcodePart>& parts = text_.lines.front().opcode;
+        if (at == parts.size()) {
+            if (std::ranges::find(used_, false) == used_.end()) found(form);
+            return;
+        }
+        const OpcodePart& here = parts[at];
+        if (!here.text.empty()) {
+            take(words_of(here.text), literal, true,
+                 [&](std::size_t end) { part(at + 1, end, form, found); });
+            return;
+        }
+        // A place inside a word, as in m64n{n}k16: such opcodes have one order.
+        if (!here.dotted) return;
+        for (const Spelling& spelling : text_.spellings[static_cast<std::size_t>(here.field)])
+            if (form.get(here.field, spelling.value) == spelling.value)
+                take(words_of(spelling.text), 0, false, [&](std::size_t) {
+                    part(at + 1, literal, Form(form).set(here.field, spelling.value), found);
+                });
+        part(at + 1, literal, form, found);
+    }
+
+    /// Takes the first of the words that are left which are these, from `begin` on, and calls then(end of
+    /// them). ordered: one after the other.
+    template <class Then>
+    void take(const std::vector<std::string_view>& wanted, std::size_t begin, bool ordered,
+              const Then& then) {
+        std::vector<std::size_t> taken;
+        for (const std::string_view word : wanted) {
+            std::size_t at = begin;
+            while (at < words_.size() && (used_[at] || words_[at] != word)) ++at;
+            if (at == words_.size()) break;
+            used_[at] = true;
+            taken.push_back(at);
+            if (ordered) begin = at + 1;
+        }
+        if (taken.size() == wanted.size()) then(begin);
+        for (const std::size_t i : taken) used_[i] = false;
+    }
+
+    const Template& text_;
+    std::vector<std::string_view> words_;
+    std::vector<bool> used_;
+    int steps_ = 0;
+};
+
+}  // namespace
+
+void match_opcode(const Template& text, const Line& line, std::string_view opcode, const Form& form,
+                  const FoundForm& found) {
+    match_parts(text, line.opcode, 0, opcode, form, found);
+}
+
+void match_in_any_order(const Template& text, std::string_view opcode, const FoundForm& found) {
+    AnyOrder(text, opcode).match(found);
+}
+
+}  // namespace wgrun::ptx

@@ -1,0 +1,22 @@
+// Opcodes of a text beside those that records print: which qualifiers do they have?
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "ptx/pattern.hpp"
+
+namespace wgrun::ptx {
+
+using FoundForm = std::function<void(const isa::Form&)>;
+
+/// Calls found(form) for each way in which the opcode fits that of the line, with the qualifiers of `form`,
+/// which are known already, and its own.
+void match_opcode(const Template& text, const Line& line, std::string_view opcode, const isa::Form& form,
+                  const FoundForm& found);
+
+/// The same of opcodes whose qualifiers stand in another order than the record's: assemblers take any. Those
+/// that the record spells out, and those of the same field, such as the types of cvt, stay in order.
+void match_in_any_order(const Template& text, std::string_view opcode, const FoundForm& found);
+
+}  // namespace wgrun::ptx
