@@ -27,7 +27,7 @@ function wg.arange(dtype, from, to, step) end
 ---@field softcap? number bounds the scores: each becomes softcap * tanh(score / softcap)
 ---@field problem? table { queries, keys }: the lengths for which options that are left out are chosen
 ---@field layout? string the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
----@field packed? boolean sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`
+---@field packed? boolean sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it
 ---@field lse? boolean also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it
 ---@field block? integer the keys of a block, 16 to 256
 ---@field name? string the name of the kernel
@@ -44,6 +44,7 @@ function wg.attention(options) end
 ---@field kv_heads? integer the heads of K, V and their gradients; by default `heads`
 ---@field causal? boolean a query saw no key after its own place
 ---@field window? integer as wg.attention had it: a query saw only keys nearer than this to its own place
+---@field packed? boolean sequences of any lengths one after another, as wg.attention had them
 ---@field layout? string the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
 ---@field name? string the name of the kernel; the others are NAME_before and NAME_after
 

@@ -22,7 +22,7 @@ return function(wg, internal)
   --- @option softcap number?  bounds the scores: each becomes softcap * tanh(score / softcap)
   --- @option problem table?  { queries, keys }: the lengths for which options that are left out are chosen
   --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
-  --- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`
+  --- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it
   --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it
   --- @option block integer?  the keys of a block, 16 to 256
   --- @option name string = "attention"  the name of the kernel
@@ -70,12 +70,18 @@ return function(wg, internal)
     return q, k
   end
 
-  local function vector(name, tensor, want, what)
-    local shape = internal.shape_of(tensor)
-    if not shape or #shape ~= 1 or want and shape[1] ~= want then
-      fail(("attention: `%s` must be a vector of %s, not %s"):format(name, what, text(shape)))
+  --- The number of packed sequences, whose `query_starts` and `key_starts` stand in `values`; `name` is the function's, for messages.
+  function internal.packed_batches(name, values)
+    local function vector(key, want)
+      local shape = internal.shape_of(values[key])
+      if not shape or #shape ~= 1 or want and shape[1] ~= want then
+        fail(("%s: `%s` must be a vector of batch + 1%s s32, not %s"):format(name, key, want and " = " .. want or "", text(shape)))
+      end
+      return shape[1]
     end
-    return shape[1]
+    local starts = vector "query_starts"
+    vector("key_starts", starts)
+    return starts - 1
   end
 
   -- Raises where a value is missing, or given to attention that has no use for it.
@@ -117,8 +123,7 @@ return function(wg, internal)
     local scale = internal.positive("attention: scale", values.scale or 1 / math.sqrt(p.dim))
     local args, batches, queries = { Q, K, V, O }, q.batch, q.rows
     if p.packed then
-      batches = vector("query_starts", values.query_starts, nil, "batch + 1 s32") - 1
-      vector("key_starts", values.key_starts, batches + 1, ("batch + 1 = %d s32"):format(batches + 1))
+      batches = internal.packed_batches("attention", values)
       queries = internal.whole("attention: max_queries", values.max_queries, 1, 0x3FFFFFFF)
     end
     if p.lse then

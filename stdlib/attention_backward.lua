@@ -21,6 +21,7 @@ return function(wg, internal)
   --- @option kv_heads integer?  the heads of K, V and their gradients; by default `heads`
   --- @option causal boolean = false  a query saw no key after its own place
   --- @option window integer?  as wg.attention had it: a query saw only keys nearer than this to its own place
+  --- @option packed boolean = false  sequences of any lengths one after another, as wg.attention had them
   --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
   --- @option name string = "attention_backward"  the name of the kernel; the others are NAME_before and NAME_after
   --- @return attention_backward
@@ -46,9 +47,12 @@ return function(wg, internal)
     local function check(names, heads)
       local batches, rows
       for _, name in ipairs(names) do
-        local shape = internal.shape_of(given[name])
-        if not shape or #shape ~= 4 then fail(("attention_backward: %s must have 4 dimensions (%s), not %s"):format(name, p.layout, text(shape))) end
-        local b, s, h, d = shape[1], shape[2], shape[3], shape[4]
+        local shape, rank = internal.shape_of(given[name]), p.packed and 3 or 4
+        if not shape or #shape ~= rank then
+          fail(("attention_backward: %s must have %d dimensions (%s), not %s"):format(name, rank, p.packed and "sequence x head x dim" or p.layout, text(shape)))
+        end
+        local b, s, h, d = table.unpack(shape)
+        if p.packed then b, s, h, d = 1, b, s, h end
         if p.layout == "bhsd" then s, h = h, s end
         if h ~= heads or d ~= p.dim then
           fail(("attention_backward: %s has %d heads of %d elements, and wg.attention_backward was made for %d of %d"):format(name, h, d, heads, p.dim))
@@ -63,7 +67,7 @@ return function(wg, internal)
     local batches, queries = check(of_queries, p.heads)
     local of_k, keys = check(of_keys, p.kv_heads)
     if batches ~= of_k then fail(("attention_backward: Q has %d batches, but K %d"):format(batches, of_k)) end
-    local shape, want = internal.shape_of(given.lse), { batches, p.heads, queries }
+    local shape, want = internal.shape_of(given.lse), p.packed and { p.heads, queries } or { batches, p.heads, queries }
     if text(shape) ~= text(want) then fail(("attention_backward: lse must be f32, %s, not %s"):format(text(want), text(shape))) end
     return batches, queries, keys
   end
@@ -86,11 +90,15 @@ return function(wg, internal)
   --- @option K tensor  batch x keys x kv_heads x dim
   --- @option V tensor  as K
   --- @option O tensor  as Q: what wg.attention computed
-  --- @option lse tensor  f32, batch x heads x queries: what wg.attention computed with `lse`
+  --- @option lse tensor  f32, batch x heads x queries (packed: heads x total): what wg.attention computed with `lse`
   --- @option dO tensor  as Q: the gradient of O
   --- @option dQ tensor  as Q: receives the gradient of Q
   --- @option dK tensor  as K: receives the gradient of K
   --- @option dV tensor  as K: receives the gradient of V
+  --- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+  --- @option key_starts tensor?  s32: likewise in K
+  --- @option max_queries integer?  the most queries of a packed sequence
+  --- @option max_keys integer?  the most keys of a packed sequence
   --- @option scale number?  the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
   --- @return table  a list of { kernel, { grid =, args = } }
   --- @raise when the extents do not fit each other.
@@ -98,7 +106,19 @@ return function(wg, internal)
     local p = self.plan
     internal.options("attention_backward:launches", given)
     internal.kinds("attention_backward:launches", given, { scale = "number" })
+    for _, name in ipairs { "query_starts", "key_starts", "max_queries", "max_keys" } do
+      if given[name] ~= nil and not p.packed then
+        fail(("attention_backward: `%s` is given, but wg.attention_backward was made without `packed`"):format(name))
+      end
+      if given[name] == nil and p.packed then fail(("attention_backward: `%s` is missing"):format(name)) end
+    end
     local batches, queries, keys = extents(p, given)
+    local total = queries
+    if p.packed then
+      batches = internal.packed_batches("attention_backward", given)
+      queries = internal.whole("attention_backward: max_queries", given.max_queries, 1, 0x3FFFFFFF)
+      keys = internal.whole("attention_backward: max_keys", given.max_keys, 1, 0x3FFFFFFF)
+    end
     local scale = internal.positive("attention_backward: scale", given.scale or 1 / math.sqrt(p.dim))
     if batches * queries * keys == 0 then
       fail(("attention_backward: %d sequences of %d queries and %d keys leave nothing to compute"):format(batches, queries, keys))
@@ -106,12 +126,21 @@ return function(wg, internal)
     local blocks = ceil_div(queries, p.rows)
     local stats, sums = workspace(self, batches * p.heads * blocks, given.dQ)
     local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys), p.kv_heads, batches }
+    local before, after = { given.O, given.dO, given.lse, stats, sums }, { given.dQ, sums, scale }
+    local main = { given.Q, given.K, given.V, given.dO, given.dK, given.dV, stats, sums, queries }
+    local function add(list, ...) table.move({ ... }, 1, select("#", ...), #list + 1, list) end
+    if p.packed then
+      add(before, given.query_starts, total)
+      add(main, scale, scale / math.log(2), given.query_starts, given.key_starts)
+      add(after, given.query_starts)
+    else
+      add(before, queries)
+      add(main, keys, scale, scale / math.log(2))
+    end
     return {
-      { self.before, { grid = by_query, args = { given.O, given.dO, given.lse, stats, sums, queries } } },
-      { self.kernel, { grid = by_key, args = {
-        given.Q, given.K, given.V, given.dO, given.dK, given.dV, stats, sums, queries, keys, scale, scale / math.log(2),
-      } } },
-      { self.after, { grid = by_query, args = { given.dQ, sums, scale } } },
+      { self.before, { grid = by_query, args = before } },
+      { self.kernel, { grid = by_key, args = main } },
+      { self.after, { grid = by_query, args = after } },
     }
   end
 
@@ -179,7 +208,7 @@ return function(wg, internal)
   --- @param options table
   --- @options attention_backward:launches
   --- @options kernel:time without grid, args, flops, against
-  --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (attention_backward:flops), and the three medians
+  --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (attention_backward:flops; of packed sequences 0), and the three medians
   --- @see kernel:time
   function backward:time(given)
     local parts, sum = {}, 0
@@ -189,6 +218,6 @@ return function(wg, internal)
     end)
     local p, q, k = self.plan, internal.shape_of(given.Q), internal.shape_of(given.K)
     local rows = p.layout == "bshd" and 2 or 3
-    return { median_us = sum, tflops = self:flops(q[1], q[rows], k[rows]) / sum * 1e-6, parts = parts }
+    return { median_us = sum, tflops = p.packed and 0.0 or self:flops(q[1], q[rows], k[rows]) / sum * 1e-6, parts = parts }
   end
 end

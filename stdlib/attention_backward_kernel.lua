@@ -13,12 +13,18 @@ return function(wg, internal)
 
   -- The CTA's block of keys, and the blocks of queries that see one of them: from `first` to before `last`. The last
   -- query's place is that of the last key. A key is seen by the queries from low(key) to before high(key); both grow with it.
+  -- `stride` is the number of blocks that each head has in the stats and sums.
   local function tile_of(k, p, sizes)
-    local at = { head = k:special "ctaid.y", batch = k:special "ctaid.z" } -- head of K and V
+    local at = { head = k:special "ctaid.y", batch = k:special "ctaid.z", queries = sizes.queries, keys = sizes.keys } -- head of K and V
+    local function blocks(rows) return k:div(rows + (p.rows - 1), p.rows) end
     at.key = k:special "ctaid.x" * p.keys
-    at.blocks = k:div(sizes.queries + (p.rows - 1), p.rows)
-    at.first, at.last = 0, at.blocks
-    local ahead = signed(k, sizes.keys - sizes.queries)
+    if p.packed then
+      at.query_start, at.queries = internal.attention_sequence(k, sizes.query_starts, at.batch)
+      at.key_start, at.keys = internal.attention_sequence(k, sizes.key_starts, at.batch)
+    end
+    at.first, at.last = 0, blocks(at.queries)
+    at.stride = p.packed and blocks(sizes.queries) or at.last
+    local ahead = signed(k, at.keys - at.queries)
     local function block_of(query) return k:div(k:mov(k:max(query, 0), { type = "u32" }), p.rows) end
     if p.causal then
       at.low = function(key) return key - ahead end
@@ -28,7 +34,7 @@ return function(wg, internal)
     if at.low then at.first = block_of(at.low(signed(k, at.key))) end
     if p.window then
       at.high = function(key) return key - ahead + p.window end
-      at.last = k:min(at.blocks, block_of(at.high(signed(k, at.key + (p.keys - 1))) + (p.rows - 1)))
+      at.last = k:min(at.last, block_of(at.high(signed(k, at.key + (p.keys - 1))) + (p.rows - 1)))
     end
     return at
   end
@@ -43,23 +49,19 @@ return function(wg, internal)
   end
 
   -- The number of a block of queries among those of all heads and batches.
-  local function number_of(p, at, block, head) return (at.batch * p.heads + head) * at.blocks + block end
+  local function number_of(p, at, block, head) return (at.batch * p.heads + head) * at.stride + block end
 
   local function produce(k, p, rings, maps, buffers, at, stats)
-    local place = internal.attention_place(p)
-    local function copy(tile, to, map, from, row, barrier)
-      for _, panel in ipairs(tile.tma_box.panels) do
-        local down = panel.mn == 0 and row or row + panel.mn
-        k:cp_async_bulk_tensor_4d(to + tile:offset(panel.mn, panel.k), map, place(k:mov(panel.k, { type = "u32" }), from, down), barrier)
-      end
-    end
+    local copy = internal.attention_loader(k, p)
     local keys = rings.keys:expect(rings.keys:cursor(), 2 * p.k.bytes)
-    copy(p.k, k:address(buffers.k), maps.K, at, at.key, keys)
-    copy(p.k, k:address(buffers.v), maps.V, at, at.key, keys)
+    local first_key = p.packed and at.key_start + at.key or at.key
+    copy(p.k, k:address(buffers.k), maps.K, at, first_key, keys)
+    copy(p.k, k:address(buffers.v), maps.V, at, first_key, keys)
     local query, gradient = rings.q:cursor(), rings.gradient:cursor()
     local q, gradients, rows = k:address(buffers.q), k:address(buffers.gradient), k:address(buffers.stats)
     each_block(k, p, at, function(block, head)
       local from, row = { batch = at.batch, head = head }, block * p.rows
+      if p.packed then row = at.query_start + row end
       rings.q:acquire(query)
       copy(p.q, q + query.stage * p.q.bytes, maps.Q, from, row, rings.q:expect(query, p.q.bytes))
       rings.q:advance(query)
@@ -158,16 +160,16 @@ return function(wg, internal)
   local function query_of(r) return 8 * (r // 4) + r % 2 end
 
   -- Sets scores of keys that their query does not see, and of keys after the last one, to -inf.
-  local function masker(k, p, s, at, sizes, mine, lane)
+  local function masker(k, p, s, at, mine, lane)
     local first_query = signed(k, (lane & 3) << 1)
     local low, high = {}, {} -- of the thread's keys, counted from the thread's first query of block 0
     for half = 0, 1 do
       local key = at.key + (mine << 6) + ((k:special "tid.x" >> 5 & 3) << 4) + (lane >> 2) + 8 * half
       low[half] = at.low and at.low(signed(k, key)) - first_query or k:mov(-(1 << 30), { type = "s32" })
-      k:mov(low[half], 1 << 30, { guard = key:ge(sizes.keys) })
+      k:mov(low[half], 1 << 30, { guard = key:ge(at.keys) })
       high[half] = at.high and at.high(signed(k, key)) - first_query
     end
-    local over = (at.key + p.keys):gt(sizes.keys)
+    local over = (at.key + p.keys):gt(at.keys)
     local low_of_last = at.low and at.low(signed(k, at.key + (p.keys - 1)))
     local high_of_first = at.high and at.high(signed(k, at.key))
     return function(query)
@@ -202,7 +204,7 @@ return function(wg, internal)
     -- from one product to the next, and ptxas (13.0) finds too few registers for that.
     local f32 = k:regs("f32", p.part // 2)
     local product = products(k, p, buffers, mine, acc)
-    local mask = masker(k, p, acc.s, at, sizes, mine, lane)
+    local mask = masker(k, p, acc.s, at, mine, lane)
     local convert = internal.to_output[p.dtype]
     local everyone, own = { threads = 128 * p.consumers }, { threads = 128 }
     local query, gradient = rings.q:cursor(), rings.gradient:cursor()
@@ -310,6 +312,14 @@ return function(wg, internal)
     end)
     k:wgmma_wait_group(0)
 
+    if p.packed then
+      local rows = { heads = p.kv_heads, head = at.head, first = at.key_start, count = at.keys }
+      local row = at.key + (mine << 6) + ((warp << 4) + (lane >> 2))
+      for r = 0, #acc.dk - 1 do k:mul(acc.dk[r], acc.dk[r], sizes.scale) end
+      internal.attention_store_pairs(k, p, acc.dv, maps.dV, rows, row)
+      internal.attention_store_pairs(k, p, acc.dk, maps.dK, rows, row)
+      return k:cp_async_bulk_wait_group(0, { read = true, guard = leader })
+    end
     k:bar_sync(1, everyone) -- before dV and dK take the places of V and K
     local place, bytes = internal.attention_place(p), p.panel.count * p.panel.bytes
     local function store(result, map, buffer, factor)
@@ -329,14 +339,18 @@ return function(wg, internal)
     return wg.kernel(p.name, { threads = p.threads }, function(k)
       local maps = {}
       for _, name in ipairs { "Q", "K", "V", "dO", "dK", "dV" } do
-        local rows = (name == "dK" or name == "dV") and 64 or (name == "K" or name == "V") and p.keys or p.rows
-        maps[name] = internal.attention_map(k, p, name, rows, rows ~= 64 or nil)
+        local result = name == "dK" or name == "dV"
+        local rows = result and 64 or (name == "K" or name == "V") and p.keys or p.rows
+        maps[name] = result and p.packed and k:param(name, p.dtype .. "*") or internal.attention_map(k, p, name, rows, not result or nil)
       end
       local stats = k:param("stats", "const f32*")
       local sizes = {
-        sums = k:param("sums", "f32*"), queries = k:param("queries", "u32"), keys = k:param("keys", "u32"),
+        sums = k:param("sums", "f32*"), queries = k:param("queries", "u32"), keys = not p.packed and k:param("keys", "u32"),
         scale = k:param("scale", "f32"), scale_log2 = k:param("scale_log2", "f32"),
       }
+      if p.packed then
+        sizes.query_starts, sizes.key_starts = k:param("query_starts", "const s32*"), k:param("key_starts", "const s32*")
+      end
       -- Bytes, not tiles: products read Q, K and dO along either extent.
       local function shared(name, bytes) return k:shared { bytes = bytes, align = 1024, name = name } end
       local buffers = {
@@ -351,17 +365,23 @@ return function(wg, internal)
       }
       local thread = k:special "tid.x"
       k:if_(thread:eq(0), function()
-        for _, name in ipairs { "K", "V", "Q", "dO", "dK", "dV" } do k:prefetch_tensormap(maps[name]) end
+        for _, name in ipairs { "K", "V", "Q", "dO", "dK", "dV" } do
+          if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
+        end
         for _, ring in ipairs { rings.keys, rings.q, rings.gradient } do ring:init() end
       end)
       k:bar_sync(0)
       local at = tile_of(k, p, sizes)
+      -- Unless the block of keys lies beyond the end of a packed sequence.
+      local function within(body)
+        if p.packed then k:if_(at.key:lt(at.keys), body) else body() end
+      end
       k:if_((thread >> 7):eq(0), function()
         k:setmaxnreg_dec(p.registers[1])
-        k:if_(thread:eq(0), function() produce(k, p, rings, maps, buffers, at, stats) end)
+        k:if_(thread:eq(0), function() within(function() produce(k, p, rings, maps, buffers, at, stats) end) end)
       end, function()
         k:setmaxnreg_inc(p.registers[2])
-        consume(k, p, rings, maps, buffers, at, sizes)
+        within(function() consume(k, p, rings, maps, buffers, at, sizes) end)
       end)
     end)
   end

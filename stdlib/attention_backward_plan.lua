@@ -15,16 +15,17 @@ return function(wg, internal)
   --- The plan for the options of wg.attention_backward.
   function internal.attention_backward_plan(opts)
     options("wg.attention_backward", opts)
-    internal.kinds("wg.attention_backward", opts, { dtype = "string", layout = "string", name = "string", causal = "boolean" })
+    internal.kinds("wg.attention_backward", opts, { dtype = "string", layout = "string", name = "string", causal = "boolean", packed = "boolean" })
     local function whole(name, value, most) return internal.whole("wg.attention_backward: " .. name, value, 1, most) end
     local p = {
       dtype = opts.dtype or "bf16", dim = opts.dim or 128, causal = opts.causal or false, layout = opts.layout or "bshd",
-      name = opts.name or "attention_backward", heads = whole("heads", opts.heads or 1, 0xFFFF),
+      packed = opts.packed or false, name = opts.name or "attention_backward", heads = whole("heads", opts.heads or 1, 0xFFFF),
     }
     if p.dtype ~= "bf16" and p.dtype ~= "f16" then fail(("wg.attention_backward: dtype is `%s` (legal: bf16, f16)"):format(p.dtype)) end
     if p.layout ~= "bshd" and p.layout ~= "bhsd" then
       fail(("wg.attention_backward: unknown layout `%s` (legal: bshd, bhsd)"):format(p.layout))
     end
+    if p.packed and p.layout ~= "bshd" then fail "wg.attention_backward: `packed` tensors are sequence x head x dim: they have no layout" end
     p.kv_heads = whole("kv_heads", opts.kv_heads or p.heads, p.heads)
     if p.heads % p.kv_heads ~= 0 then
       fail(("wg.attention_backward: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(p.heads, p.kv_heads))

@@ -12,7 +12,8 @@ return function(wg, internal)
     local column, down = (thread & (lanes - 1)) << 3, k:div(thread, lanes)
     for turn = 0, p.rows // rows_at_a_time - 1 do
       local row = at.row + down + rows_at_a_time * turn
-      local first = p.layout == "bshd" and (at.batch * queries + row) * p.heads + at.head or at.pair * queries + row
+      local first = p.packed and (at.start + row) * p.heads + at.head or p.layout == "bshd" and (at.batch * queries + row) * p.heads + at.head
+        or at.pair * queries + row
       local words = k:regs("b32", 4)
       for i = 0, 3 do k:mov(words[i], 0) end
       k:ld_global_v4_b32(words, k:mad_wide_u32(column, 2, k:mad_wide_u32(first, 2 * p.dim, from)), { guard = row:lt(queries) })
@@ -38,11 +39,20 @@ return function(wg, internal)
     return sum
   end
 
-  local function block_of(k, p)
+  -- Calls body(at, queries) for the CTA's block of queries, unless it lies beyond the end of a packed sequence.
+  local function each_row(k, p, sizes, body)
     local at = { number = k:special "ctaid.x", head = k:special "ctaid.y", batch = k:special "ctaid.z" }
     at.pair = at.batch * p.heads + at.head
     at.row, at.block = at.number * p.rows, at.pair * k:special "nctaid.x" + at.number
-    return at
+    if not p.packed then return body(at, sizes.queries) end
+    local queries
+    at.start, queries = internal.attention_sequence(k, sizes.starts, at.batch)
+    k:if_(at.row:lt(queries), function() body(at, queries) end)
+  end
+
+  local function sizes_of(k, p)
+    if p.packed then return { starts = k:param("query_starts", "const s32*") } end
+    return { queries = k:param("queries", "u32") }
   end
 
   --- The kernel that prepares a block of queries; its CTAs are block, head and batch.
@@ -50,51 +60,78 @@ return function(wg, internal)
     return wg.kernel(p.name .. "_before", { threads = 128 }, function(k)
       local O, dO = k:param("O", "const " .. p.dtype .. "*"), k:param("dO", "const " .. p.dtype .. "*")
       local lse, stats, sums = k:param("lse", "const f32*"), k:param("stats", "f32*"), k:param("sums", "f32*")
-      local queries, thread, at = k:param("queries", "u32"), k:special "tid.x", block_of(k, p)
-      local o, gradient = load_rows(k, p, O, at, queries), load_rows(k, p, dO, at, queries)
+      local sizes, thread = sizes_of(k, p), k:special "tid.x"
+      if p.packed then sizes.total = k:param("total", "u32") end
+      each_row(k, p, sizes, function(at, queries)
+        local o, gradient = load_rows(k, p, O, at, queries), load_rows(k, p, dO, at, queries)
 
-      local zero = k:regs("f32", 4)
-      for i = 0, 3 do k:mov(zero[i], 0.0) end
-      local mine = k:mad_wide_u32(thread, 16, k:mad_wide_u32(at.block, p.sums_bytes, sums))
-      for i = 0, p.sums_bytes // 2048 - 1 do k:st_global_v4_f32(mine, zero, { offset = 2048 * i }) end
+        local zero = k:regs("f32", 4)
+        for i = 0, 3 do k:mov(zero[i], 0.0) end
+        local mine = k:mad_wide_u32(thread, 16, k:mad_wide_u32(at.block, p.sums_bytes, sums))
+        for i = 0, p.sums_bytes // 2048 - 1 do k:st_global_v4_f32(mine, zero, { offset = 2048 * i }) end
 
-      local out, lanes = k:mad_wide_u32(at.block, p.stats_bytes, stats), p.dim // 8
-      local first = (thread & (lanes - 1)):eq(0)
-      local deltas = k:mad_wide_u32(k:div(thread, lanes), 4, out)
-      for turn = 0, #o do
-        k:st_global_f32(deltas, dot(k, p, o[turn], gradient[turn]), { offset = 4 * (p.rows + turn * (128 // lanes)), guard = first })
-      end
-      k:if_(thread:lt(p.rows), function()
-        local row, logarithm = at.row + thread, k:mov(-math.huge, { type = "f32" })
-        k:ld_global_f32(logarithm, k:element(lse, at.pair * queries + row), { guard = row:lt(queries) })
-        -- Negative, so that it is added to the scores; -inf for rows that see nothing, whose probabilities are 0.
-        local value = logarithm * -log2e
-        k:mov(value, -math.huge, { guard = logarithm:eq(-math.huge) })
-        k:st_global_f32(k:mad_wide_u32(thread, 4, out), value)
+        local out, lanes = k:mad_wide_u32(at.block, p.stats_bytes, stats), p.dim // 8
+        local first = (thread & (lanes - 1)):eq(0)
+        local deltas = k:mad_wide_u32(k:div(thread, lanes), 4, out)
+        for turn = 0, #o do
+          k:st_global_f32(deltas, dot(k, p, o[turn], gradient[turn]), { offset = 4 * (p.rows + turn * (128 // lanes)), guard = first })
+        end
+        k:if_(thread:lt(p.rows), function()
+          local row, logarithm = at.row + thread, k:mov(-math.huge, { type = "f32" })
+          k:ld_global_f32(logarithm, k:element(lse, p.packed and at.head * sizes.total + at.start + row or at.pair * queries + row), { guard = row:lt(queries) })
+          -- Negative, so that it is added to the scores; -inf for rows that see nothing, whose probabilities are 0.
+          local value = logarithm * -log2e
+          k:mov(value, -math.huge, { guard = logarithm:eq(-math.huge) })
+          k:st_global_f32(k:mad_wide_u32(thread, 4, out), value)
+        end)
       end)
     end)
+  end
+
+  -- Stores the consumer's part of dQ, of a packed sequence.
+  local function store_rows(k, p, acc, dQ, at, queries, mine, scale)
+    local lane, warp = k:special "tid.x" & 31, k:special "tid.x" >> 5 & 3
+    local line = (warp << 4) + (lane >> 2) -- of the accumulators
+    for r = 0, #acc - 1 do k:mul(acc[r], acc[r], scale) end
+    if not p.transposed then
+      return internal.attention_store_pairs(k, p, acc, dQ, { heads = p.heads, head = at.head, first = at.start, count = queries }, at.row + (mine << 6) + line)
+    end
+    local convert, bytes = internal.to_output[p.dtype], internal.element_bytes[p.dtype]
+    for r = 0, #acc - 1, 2 do
+      local column, halves = (mine << 6) + line + 8 * (r // 2 % 2), k:regs("b16", 2)
+      k:unpack(halves, convert(k, acc[r], acc[r + 1]))
+      for i = 0, 1 do
+        local row = at.row + ((lane & 3) << 1) + (8 * (r // 4) + i)
+        local address = k:mad_wide_u32(column, bytes, k:mad_wide_u32((at.start + row) * p.heads + at.head, bytes * p.dim, dQ))
+        k:st_global_b16(address, halves[i], { guard = row:lt(queries) })
+      end
+    end
   end
 
   --- The kernel that converts dQ of a block; its CTAs are block, head and batch. The sums are in the order of the
   --- registers of the consumers that computed them.
   function internal.attention_backward_after(p)
     return wg.kernel(p.name .. "_after", { threads = 128 * p.consumers }, function(k)
-      local place, panel = internal.attention_place(p), p.q_panel
-      local dQ, sums, scale = internal.attention_map(k, p, "dQ", panel.lines), k:param("sums", "const f32*"), k:param("scale", "f32")
-      local thread, at = k:special "tid.x", block_of(k, p)
-      local mine = thread >> 7
-      local from = k:mad_wide_u32(mine * p.share_bytes + ((thread & 127) << 4), 1, k:mad_wide_u32(at.block, p.sums_bytes, sums))
-      local acc = k:regs("f32", p.share_bytes // 512)
-      for i = 0, #acc // 4 - 1 do k:ld_global_v4_f32(acc:slice(4 * i, 4), from, { offset = 2048 * i }) end
-      local bytes = panel.count * panel.bytes
-      local store, finish = k:epilogue {
-        panel = panel, map = dQ, buffer = k:shared { bytes = p.consumers * bytes, align = 1024, name = "dQ" }, offset = mine * bytes,
-        buffers = panel.count, barrier = mine + 1, alpha = scale,
-        place = function(column, row) return place(column, at, row) end,
-      }
-      -- Transposed, the consumer's accumulators are 64 columns of dQ times all rows.
-      if p.transposed then store(acc, mine << 6, at.row) else store(acc, at.row + (mine << 6), k:mov(0, { type = "u32" })) end
-      finish()
+      local panel = p.q_panel
+      local dQ = p.packed and k:param("dQ", p.dtype .. "*") or internal.attention_map(k, p, "dQ", panel.lines)
+      local sums, scale = k:param("sums", "const f32*"), k:param("scale", "f32")
+      each_row(k, p, p.packed and sizes_of(k, p) or {}, function(at, queries)
+        local thread = k:special "tid.x"
+        local mine = thread >> 7
+        local from = k:mad_wide_u32(mine * p.share_bytes + ((thread & 127) << 4), 1, k:mad_wide_u32(at.block, p.sums_bytes, sums))
+        local acc = k:regs("f32", p.share_bytes // 512)
+        for i = 0, #acc // 4 - 1 do k:ld_global_v4_f32(acc:slice(4 * i, 4), from, { offset = 2048 * i }) end
+        if p.packed then return store_rows(k, p, acc, dQ, at, queries, mine, scale) end
+        local place, bytes = internal.attention_place(p), panel.count * panel.bytes
+        local store, finish = k:epilogue {
+          panel = panel, map = dQ, buffer = k:shared { bytes = p.consumers * bytes, align = 1024, name = "dQ" }, offset = mine * bytes,
+          buffers = panel.count, barrier = mine + 1, alpha = scale,
+          place = function(column, row) return place(column, at, row) end,
+        }
+        -- Transposed, the consumer's accumulators are 64 columns of dQ times all rows.
+        if p.transposed then store(acc, mine << 6, at.row) else store(acc, at.row + (mine << 6), k:mov(0, { type = "u32" })) end
+        finish()
+      end)
     end)
   end
 end

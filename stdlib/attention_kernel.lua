@@ -17,7 +17,54 @@ return function(wg, internal)
     return k:tensor_map(name, { dtype = p.dtype, box = box, swizzle = p.panel.line_bytes .. "B", constant = constant })
   end
 
+  -- Copies a tile of a head by TMA, from `row` on.
+  local function loader_of(k, p)
+    local place = placer(p)
+    return function(tile, to, map, at, row, barrier)
+      for _, panel in ipairs(tile.tma_box.panels) do
+        local column, down = panel.k, panel.mn
+        if tile.major == "MN" then column, down = down, column end
+        local where = place(k:mov(column, { type = "u32" }), at, down == 0 and row or row + down)
+        k["cp_async_bulk_tensor_" .. #where .. "d"](k, to + tile:offset(panel.mn, panel.k), map, where, barrier)
+      end
+    end
+  end
+
+  -- A value that all lanes have loaded, now known to be the same in them.
+  local function same_in_lanes(k, x)
+    local out = k:reg "u32"
+    k:shfl_sync_idx_b32(out, x, 0, 31)
+    return out
+  end
+
+  -- Where a packed sequence begins, and how many rows it has. `same` makes a loaded value known to be the same in all lanes.
+  local function sequence_of(k, starts, batch, same)
+    local place = k:element(starts, batch)
+    local from, to = same(k:ld_global_nc_u32(place)), same(k:ld_global_nc_u32(place, { offset = 4 }))
+    return from, to - from
+  end
+
+  -- Rows of a packed sequence end where the next one's begin, so that no box may be stored: pairs of elements. `acc` has 64 rows
+  -- of a head of `to`, of which `row` is the thread's first; those from `rows.count` on are not the sequence's.
+  local function store_pairs(k, p, acc, to, rows, row)
+    local lane, convert, bytes = k:special "tid.x" & 31, internal.to_output[p.dtype], internal.element_bytes[p.dtype]
+    local in_line = k:mad_wide_u32(rows.head * p.dim + ((lane & 3) << 1), bytes, to)
+    for half = 0, 1 do
+      local inside = row + 8 * half
+      local address, guard = k:mad_wide_u32(rows.first + inside, bytes * rows.heads * p.dim, in_line), inside:lt(rows.count)
+      for r = 2 * half, #acc - 1, 4 do
+        k:st_global_b32(address, convert(k, acc[r], acc[r + 1]), { offset = 4 * r - 8 * half, guard = guard })
+      end
+    end
+  end
+
   internal.attention_place, internal.attention_map = placer, map_of
+  internal.attention_loader, internal.attention_store_pairs = loader_of, store_pairs
+
+  --- Of a packed sequence, from the tensor `starts`: its first row and their number, known to be the same in all lanes.
+  function internal.attention_sequence(k, starts, batch)
+    return sequence_of(k, starts, batch, function(x) return same_in_lanes(k, x) end)
+  end
 
   -- What the roles need to know of a tile of queries: from its number its first row, its head and batch, and
   -- its range of key blocks. Tiles of one (batch, head) share K and V, which should stay in the L2 cache: all
@@ -40,17 +87,14 @@ return function(wg, internal)
       return first + (inside - down * width), tiles_of_rows - 1 - down
     end
 
-    -- Calls body(at) unless the tile lies beyond the end of a packed sequence. `same` makes a loaded value known to be the same in all lanes.
+    -- Calls body(at) unless the tile lies beyond the end of a packed sequence.
     local function find(number, same, body)
       local pair, tile = place(number)
       local at = { batch = k:div(pair, p.heads), queries = sizes.queries, keys = sizes.keys, query_start = 0, key_start = 0 }
       at.head, at.row = pair - at.batch * p.heads, tile * p.m
       if not p.packed then return body(at) end
-      for _, name in ipairs { "query", "key" } do
-        local starts = k:element(sizes[name .. "_starts"], at.batch)
-        local from, to = same(k:ld_global_nc_u32(starts)), same(k:ld_global_nc_u32(starts, { offset = 4 }))
-        at[name .. "_start"], at[name == "query" and "queries" or "keys"] = from, to - from
-      end
+      at.query_start, at.queries = sequence_of(k, sizes.query_starts, at.batch, same)
+      at.key_start, at.keys = sequence_of(k, sizes.key_starts, at.batch, same)
       k:if_(at.row:lt(at.queries), function() body(at) end)
     end
 
@@ -81,18 +125,13 @@ return function(wg, internal)
   end
 
   local function produce(k, p, rings, maps, buffers, queue, find)
-    local place = placer(p)
+    local load = loader_of(k, p)
     local function loader(ring, tile, map, base)
       local cursor = ring:cursor()
       return function(at, row)
         ring:acquire(cursor)
         local barrier, to = ring:expect(cursor, tile.bytes), base + cursor.stage * tile.bytes
-        for _, panel in ipairs(tile.tma_box.panels) do
-          local column, down = panel.k, panel.mn
-          if tile.major == "MN" then column, down = down, column end
-          local where = place(k:mov(column, { type = "u32" }), at, down == 0 and row or row + down)
-          k["cp_async_bulk_tensor_" .. #where .. "d"](k, to + tile:offset(panel.mn, panel.k), map, where, barrier)
-        end
+        load(tile, to, map, at, row, barrier)
         ring:advance(cursor)
       end
     end
@@ -171,20 +210,6 @@ return function(wg, internal)
     end
   end
 
-  -- Rows of a packed sequence end where the next one's begin, so that no box may be stored: pairs of elements.
-  local function store_pairs(k, p, acc, to, at, row, lane)
-    local convert = internal.to_output[p.dtype]
-    local line = internal.element_bytes[p.dtype] * p.heads * p.dim
-    local in_line = k:mad_wide_u32(at.head * p.dim + ((lane & 3) << 1), internal.element_bytes[p.dtype], to)
-    for half = 0, 1 do
-      local inside = row + 8 * half
-      local address, guard = k:mad_wide_u32(at.query_start + inside, line, in_line), inside:lt(at.queries)
-      for r = 2 * half, #acc - 1, 4 do
-        k:st_global_b32(address, convert(k, acc[r], acc[r + 1]), { offset = 4 * r - 8 * half, guard = guard })
-      end
-    end
-  end
-
   local function consume(k, p, rings, maps, buffers, queue, find, sizes)
     local thread = k:special "tid.x"
     local lane = thread & 31
@@ -224,7 +249,7 @@ return function(wg, internal)
     local function store(at, row)
       local first_row = at.row + (mine << 6)
       if p.packed then
-        store_pairs(k, p, acc, maps.O, at, row, lane)
+        store_pairs(k, p, acc, maps.O, { heads = p.heads, head = at.head, first = at.query_start, count = at.queries }, row)
         -- All warps have read the queries: their scores are complete.
         k:bar_sync(mine + (1 + p.consumers), { threads = 128 })
         return k:mbarrier_arrive(rings.q:empty_barrier(query), { guard = leader })
@@ -301,12 +326,7 @@ return function(wg, internal)
       rings.q:skip(query, p.consumers)
     end
 
-    local function same(x)
-      local out = k:reg "u32"
-      k:shfl_sync_idx_b32(out, x, 0, 31)
-      return out
-    end
-    queue:each(function(number) find(number, same, attend) end)
+    queue:each(function(number) find(number, function(x) return same_in_lanes(k, x) end, attend) end)
     turns:finish()
     if not p.packed then k:cp_async_bulk_wait_group(0, { read = true, guard = leader }) end
   end

@@ -182,11 +182,15 @@ function attention_backward:flops(batches, queries, keys) end
 ---@field K wgrun.tensor batch x keys x kv_heads x dim
 ---@field V wgrun.tensor as K
 ---@field O wgrun.tensor as Q: what wg.attention computed
----@field lse wgrun.tensor f32, batch x heads x queries: what wg.attention computed with `lse`
+---@field lse wgrun.tensor f32, batch x heads x queries (packed: heads x total): what wg.attention computed with `lse`
 ---@field dO wgrun.tensor as Q: the gradient of O
 ---@field dQ wgrun.tensor as Q: receives the gradient of Q
 ---@field dK wgrun.tensor as K: receives the gradient of K
 ---@field dV wgrun.tensor as K: receives the gradient of V
+---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+---@field key_starts? wgrun.tensor s32: likewise in K
+---@field max_queries? integer the most queries of a packed sequence
+---@field max_keys? integer the most keys of a packed sequence
 ---@field scale? number the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
 
 ---The options of the three launches, in their order.
@@ -206,11 +210,15 @@ function attention_backward:launches(options) end
 ---@field K wgrun.tensor batch x keys x kv_heads x dim
 ---@field V wgrun.tensor as K
 ---@field O wgrun.tensor as Q: what wg.attention computed
----@field lse wgrun.tensor f32, batch x heads x queries: what wg.attention computed with `lse`
+---@field lse wgrun.tensor f32, batch x heads x queries (packed: heads x total): what wg.attention computed with `lse`
 ---@field dO wgrun.tensor as Q: the gradient of O
 ---@field dQ wgrun.tensor as Q: receives the gradient of Q
 ---@field dK wgrun.tensor as K: receives the gradient of K
 ---@field dV wgrun.tensor as K: receives the gradient of V
+---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+---@field key_starts? wgrun.tensor s32: likewise in K
+---@field max_queries? integer the most queries of a packed sequence
+---@field max_keys? integer the most keys of a packed sequence
 ---@field scale? number the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
@@ -238,11 +246,15 @@ function attention_backward:prepare(options) end
 ---@field K wgrun.tensor batch x keys x kv_heads x dim
 ---@field V wgrun.tensor as K
 ---@field O wgrun.tensor as Q: what wg.attention computed
----@field lse wgrun.tensor f32, batch x heads x queries: what wg.attention computed with `lse`
+---@field lse wgrun.tensor f32, batch x heads x queries (packed: heads x total): what wg.attention computed with `lse`
 ---@field dO wgrun.tensor as Q: the gradient of O
 ---@field dQ wgrun.tensor as Q: receives the gradient of Q
 ---@field dK wgrun.tensor as K: receives the gradient of K
 ---@field dV wgrun.tensor as K: receives the gradient of V
+---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+---@field key_starts? wgrun.tensor s32: likewise in K
+---@field max_queries? integer the most queries of a packed sequence
+---@field max_keys? integer the most keys of a packed sequence
 ---@field scale? number the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
@@ -271,11 +283,15 @@ function attention_backward:run(options) end
 ---@field K wgrun.tensor batch x keys x kv_heads x dim
 ---@field V wgrun.tensor as K
 ---@field O wgrun.tensor as Q: what wg.attention computed
----@field lse wgrun.tensor f32, batch x heads x queries: what wg.attention computed with `lse`
+---@field lse wgrun.tensor f32, batch x heads x queries (packed: heads x total): what wg.attention computed with `lse`
 ---@field dO wgrun.tensor as Q: the gradient of O
 ---@field dQ wgrun.tensor as Q: receives the gradient of Q
 ---@field dK wgrun.tensor as K: receives the gradient of K
 ---@field dV wgrun.tensor as K: receives the gradient of V
+---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+---@field key_starts? wgrun.tensor s32: likewise in K
+---@field max_queries? integer the most queries of a packed sequence
+---@field max_keys? integer the most keys of a packed sequence
 ---@field scale? number the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
@@ -289,7 +305,7 @@ function attention_backward:run(options) end
 
 ---Measures how long the three kernels take, each by itself.
 ---@param options wgrun.attention_backward.time.options
----@return table # { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (attention_backward:flops), and the three medians
+---@return table # { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (attention_backward:flops; of packed sequences 0), and the three medians
 function attention_backward:time(options) end
 
 ---Attention made by wg.attention_decode.

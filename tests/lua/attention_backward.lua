@@ -122,6 +122,8 @@ check.refuses("wg.attention_backward: dtype is `e4m3` (legal: bf16, f16)", funct
 check.refuses("wg.attention_backward: unknown layout `sbhd` (legal: bshd, bhsd)", function() wg.attention_backward { layout = "sbhd" } end)
 check.refuses("wg.attention_backward: 6 heads cannot share 4 heads of K and V: kv_heads must divide heads", function() wg.attention_backward { heads = 6, kv_heads = 4 } end)
 
+check.refuses("wg.attention_backward: `packed` tensors are sequence x head x dim: they have no layout", function() wg.attention_backward { packed = true, layout = "bhsd" } end)
+
 local made = wg.attention_backward { dim = 64, heads = 2, kv_heads = 1 }
 local function given(changes)
   local t = { lse = wg.zeros("f32", { 1, 2, 8 }) }
@@ -131,6 +133,7 @@ local function given(changes)
   return t
 end
 local function refuses(message, changes) check.refuses(message, function() made:run(given(changes)) end) end
+refuses("attention_backward: `max_keys` is given, but wg.attention_backward was made without `packed`", { max_keys = 9 })
 refuses("attention_backward: dQ must have 4 dimensions (bshd), not no tensor", { dQ = 3 })
 refuses("attention_backward: K has 2 heads of 64 elements, and wg.attention_backward was made for 1 of 64", { K = wg.zeros("bf16", { 1, 9, 2, 64 }) })
 refuses("attention_backward: dK has 1 batches of 7 rows, but K 1 of 9", { dK = wg.zeros("bf16", { 1, 7, 1, 64 }) })
