@@ -58,7 +58,6 @@ void* add_handle(Kind kind, std::shared_ptr<void> object) {
     const std::uintptr_t number = all.last + 16;  // aligned like a pointer, for callers that tag pointers
     all.open.emplace(number, Entry{kind, std::move(object)});
     all.last = number;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): a handle is a number that nothing is read through
     return reinterpret_cast<void*>(number);
 }
 

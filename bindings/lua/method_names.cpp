@@ -65,7 +65,7 @@ std::string reordered(std::string_view word) {
     if (parts.size() < 3 || parts.size() > most) return {};
     std::sort(parts.begin() + 1, parts.end());
     do {
-        const std::string name = fmt::format("{}", fmt::join(parts, "_"));
+        std::string name = fmt::format("{}", fmt::join(parts, "_"));
         if (isa::parse_method(name).op != nullptr) return name;
     } while (std::next_permutation(parts.begin() + 1, parts.end()));
     return {};

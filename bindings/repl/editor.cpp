@@ -79,6 +79,7 @@ std::wstring wide(std::string_view text) {
 std::string narrow(const wchar_t* begin, const wchar_t* end) {
     std::string out;
     for (; begin < end; ++begin) {
+        // NOLINTNEXTLINE(bugprone-signed-char-misuse): wchar_t is no char
         const auto c = static_cast<std::uint32_t>(*begin);
         const auto tail = [&](int shift) { out += static_cast<char>(0x80 | (c >> shift & 0x3F)); };
         if (c < 0x80) {

@@ -17,7 +17,7 @@ std::string literal(std::int64_t bits, isa::Type type) {
     return fmt::format("{}", bits);
 }
 
-std::string ended(std::string statement) {
+std::string ended(const std::string& statement) {
     return statement.starts_with("{\n") ? statement : statement + ";";
 }
 

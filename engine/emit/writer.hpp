@@ -17,7 +17,7 @@ std::string param_name(const Program& program, int index);
 std::string literal(std::int64_t bits, isa::Type type);
 
 /// Returns a PTX statement with its semicolon; a block in braces takes none.
-std::string ended(std::string statement);
+std::string ended(const std::string& statement);
 
 /// Returns whether the text after such a label is inside a construct.
 inline bool begins_inner(Label::Kind kind) {

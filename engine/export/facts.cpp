@@ -40,8 +40,7 @@ class Names {
         for (const Param& param : program.params()) own_.insert(param.name);
     }
 
-    std::string parameter(const std::string& wanted) {
-        std::string name = wanted;
+    std::string parameter(const std::string& name) {
         // cuda.h and the exported functions have names of these forms.
         const bool foreign = name.starts_with("CU") || name.starts_with("cu") || name.starts_with("_") ||
                              name.starts_with(prefix_);

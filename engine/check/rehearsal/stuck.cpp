@@ -87,7 +87,7 @@ struct Stuck::Suspect {
     int progress;
     std::uint32_t pc;
     int warp;
-    auto operator<=>(const Suspect&) const = default;
+    auto operator<=>(const Suspect&) const = default;  // NOLINT(modernize-use-nullptr): of clang 14 alone
 };
 
 Stuck::Suspect Stuck::suspect(const Warp& warp) const {
