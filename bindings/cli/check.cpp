@@ -47,6 +47,10 @@ std::string as_json(const Search& search, const Checked& checked) {
                                  {"line", kernel.where.line},
                                  {"looked_at", sizes_json(kernel, kernel.launches)},
                                  {"left_out", sizes_json(kernel, kernel.left_out)}});
+    if (search.perf) {
+        json["without"] = checked.tried.summaries;
+        if (!checked.tried.not_tried.empty()) json["not_without"] = checked.tried.not_tried;
+    }
     if (!search.assemble) return json.dump(2);
     json["assembly"] = nlohmann::ordered_json::array();
     for (const auto& [name, report] : checked.assembled)
@@ -81,6 +85,12 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
             text += fmt::format("{}: {} left out, since they take too long\n", kernel.kernel,
                                 counted(kernel.left_out.size(), "size"));
     }
+    for (const std::string& summary : checked.tried.summaries) text += fmt::format("{}\n", summary);
+    if (!checked.tried.not_tried.empty())
+        text += fmt::format(
+            "without barriers, fences and waits: nothing was tried, since the script does not run through: "
+            "{}\n",
+            checked.tried.not_tried);
     text += fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels, "kernel"),
                         counted(errors, "error"), counted(checked.findings.size() - errors, "remark"));
     // Where something is wrong, that comes first.
@@ -160,10 +170,12 @@ Command::Run declare(Arguments& arguments) {
         .excludes("--sarif");
     arguments.flag("--diff", options->diff, "Show what --fix would change, and write nothing")
         .excludes("--sarif");
-    arguments.flag("--perf", search.perf, "Also report bank conflicts and needless waits");
+    arguments.flag(
+        "--perf", search.perf,
+        "Also report bank conflicts, and barriers, fences and waits that no launch of the script needs");
     arguments.flag("--assemble", search.assemble,
                    "Also assemble the kernels, and report the notes of ptxas or the driver");
-    arguments.option("--seeds", search.seeds, "Number of schedules that --dynamic tries")
+    arguments.option("--seeds", search.seeds, "Number of schedules that --dynamic and --perf try")
         .between(1, 10000)
         .shows_default();
     return [options](const Request& request) { return check(request, *options); };

@@ -20,6 +20,8 @@ constexpr std::uint64_t most_steps = 4000000;  // warp instructions of a launch:
 struct Context {
     Sweep& sweep;
     int seeds;
+    const BeforeLaunch& before;
+    const std::vector<SizeRange>* ranges = nullptr;   ///< of the kernel at hand
     std::vector<std::vector<std::int64_t>> launches;  ///< of the kernel at hand
     std::size_t next = 0;                             ///< of them
     std::vector<std::uint64_t> grids;                 ///< CTAs of its launches so far, each once
@@ -27,25 +29,26 @@ struct Context {
     bool spread = false;  ///< the launches know the grids
 };
 
+std::string text_of(const std::vector<SizeRange>& ranges, const std::vector<std::int64_t>& values) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+        parts.push_back(fmt::format("{} = {}", ranges[i].name, values[i]));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 void launch(Context& context, Kernel& kernel, const RunOptions& options) {
     RunOptions run = options;
     run.backend = Backend::sim;
     if (run.simulation.steps == 0 || run.simulation.steps > most_steps) run.simulation.steps = most_steps;
     if (std::ranges::find(context.grids, run.grid.volume()) == context.grids.end())
         context.grids.push_back(run.grid.volume());
+    if (context.before) context.before(kernel, run, text_of(*context.ranges, context.launches[context.next]));
     try {
         kernel.run(run);
     } catch (const EnvironmentError& error) {
         context.too_long = context.too_long || error.code() == "ELIMIT";
         throw;
     }
-}
-
-std::string text_of(const std::vector<SizeRange>& ranges, const std::vector<std::int64_t>& values) {
-    std::vector<std::string> parts;
-    for (std::size_t i = 0; i < ranges.size(); ++i)
-        parts.push_back(fmt::format("{} = {}", ranges[i].name, values[i]));
-    return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 /// Moves what a launch has shown to the sweep.
@@ -82,6 +85,7 @@ void sweep_kernel(lua_State* L, Context& context, Outcome& outcome) {
     LookedAt& looked = *lua::guarded(L, [&] {
         context.grids.clear();
         context.next = 0;
+        context.ranges = &sizes->ranges;
         context.launches = edge_sizes(kernel.program(), sizes->ranges, {}, most_launches);
         return &context.sweep.kernels.emplace_back(
             LookedAt{kernel.program().name(), sizes->where, sizes->ranges, {}, {}});
@@ -132,12 +136,12 @@ void body(lua_State* L, const Request& request, Outcome& outcome, void* context_
 
 }  // namespace
 
-Sweep sweep_sizes(const Request& request, int seeds) {
+Sweep sweep_sizes(const Request& request, int seeds, const BeforeLaunch& before) {
     Request run = request;
     run.backend = Backend::sim;
     run.keep_warnings = true;
     Sweep sweep;
-    Context context{sweep, seeds, {}, 0, {}, false, false};
+    Context context{sweep, seeds, before, nullptr, {}, 0, {}, false, false};
     const Progress progress(Progress::Is::around, "edge sizes");
     // What the script itself does was reported by its check and its runs.
     with_state(run, lua::Mode::trace, body, &context);

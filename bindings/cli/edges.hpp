@@ -1,6 +1,7 @@
 // Launches of kernels with the sizes at the edges of what their scripts declare, for check --dynamic.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,10 @@ struct Sweep {
 };
 
 /// Traces the script, and launches its kernels on the simulator with edge sizes; `seeds` schedules take
-/// turns. Kernels whose scripts declare no sizes are left out.
-Sweep sweep_sizes(const Request& request, int seeds);
+/// turns. Kernels whose scripts declare no sizes are left out. `before` is called before each launch, with
+/// the sizes that it has, "n = 65".
+using BeforeLaunch = std::function<void(Kernel&, const RunOptions&, const std::string& sizes)>;
+Sweep sweep_sizes(const Request& request, int seeds, const BeforeLaunch& before = {});
 
 /// "n = 1, 127, 128; k = 64": the values that each size had.
 std::string values_of(const LookedAt& kernel);

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "bindings/cli/ptx_text.hpp"
+#include "bindings/cli/silence.hpp"
 #include "bindings/cli/unified_diff.hpp"
 #include "diag/fix.hpp"
 #include "file/replacement.hpp"
@@ -25,30 +26,6 @@ namespace {
 
 constexpr int most_rounds = 64;      // remedies tried one after the other
 constexpr int most_candidates = 64;  // texts tried in a round
-
-/// Suppresses a script's output, since it is run many times.
-class Silence {
-  public:
-    Silence() {
-        std::fflush(stdout);
-        const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        if (nowhere < 0) return;
-        kept_ = dup(STDOUT_FILENO);
-        if (kept_ >= 0) dup2(nowhere, STDOUT_FILENO);
-        close(nowhere);
-    }
-    ~Silence() {
-        std::fflush(stdout);
-        if (kept_ < 0) return;
-        dup2(kept_, STDOUT_FILENO);
-        close(kept_);
-    }
-    Silence(const Silence&) = delete;
-    Silence& operator=(const Silence&) = delete;
-
-  private:
-    int kept_ = -1;
-};
 
 /// A program and how it is checked.
 struct Mending {

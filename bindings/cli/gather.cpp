@@ -4,6 +4,7 @@
 
 #include "gpu/cache.hpp"
 #include "wgrun/progress.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -95,6 +96,15 @@ Checked gather(const Request& request, const Search& search) {
         for (const Diagnostic& finding : sweep.findings) add_once(checked.findings, finding);
         checked.sizes = std::move(sweep.kernels);
         checked.code = sweep.code;
+    }
+    if (search.perf && checked.code == Exit::ok && checked.errors() == 0) {
+        checked.tried = try_without(request, search.seeds);
+        for (const Diagnostic& finding : checked.tried.remarks) {
+            const bool known = std::ranges::any_of(checked.findings, [&](const Diagnostic& other) {
+                return other.where == finding.where && breaks(other, rules::WG_PERF_06);
+            });
+            if (!known) add_once(checked.findings, finding);
+        }
     }
     if (const std::string why = gpu::take_cache_problem(); !why.empty()) remark("wgrun: " + why);
     return checked;

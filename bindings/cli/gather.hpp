@@ -5,6 +5,7 @@
 
 #include "bindings/cli/edges.hpp"
 #include "bindings/cli/host.hpp"
+#include "bindings/cli/needless.hpp"
 
 namespace wgrun::cli {
 
@@ -13,7 +14,7 @@ struct Search {
     bool dynamic = false;   ///< also run the kernels on the simulator
     bool assemble = false;  ///< also assemble the kernels
     bool perf = false;      ///< also report what is needlessly slow
-    int seeds = 4;          ///< the number of schedules that `dynamic` tries
+    int seeds = 4;          ///< the number of schedules that `dynamic` and `perf` try
 };
 
 struct Checked {
@@ -23,6 +24,7 @@ struct Checked {
     std::string not_assembled;                                      ///< the reason, if there is no assembler
     bool explored = false;                                          ///< the script has run on the simulator
     std::vector<LookedAt> sizes;                                    ///< of kernels that declare sizes
+    Tried tried;                                                    ///< with `perf`
     int code = Exit::ok;  ///< the reason why the script did not complete
     std::string traceback;
 

@@ -123,11 +123,11 @@ constexpr Rule WG_PERF_05{
     .wrong = R"(local S = k:shared{bytes=4096, name="S"}
 local address = k:mad_lo_u32(k:special "tid.x", 32, k:mov(S, {type="u32"}))
 k:st_shared_f32(address, 0)  -- lanes 0, 4, 8, ... on one bank
-k:bar_sync(0))",
+local x = k:ld_shared_f32(address))",
     .right = R"(local S = k:shared{bytes=4096, name="S"}
 local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
 k:st_shared_f32(address, 0)
-k:bar_sync(0))"};
+local x = k:ld_shared_f32(address))"};
 
 constexpr Rule WG_PERF_06{
     .id = "WG-PERF-06",
@@ -153,5 +153,28 @@ for i = 0, 3 do
   k:wgmma_commit_group()
   k:wgmma_wait_group(i < 3 and 1 or 0)
 end)"};
+
+constexpr Rule WG_PERF_07{
+    .id = "WG-PERF-07",
+    .severity = note,
+    .found_by = check,
+    .title = "synchronisation that nothing needs",
+    .law = "Every barrier, fence and wait orders something.",
+    .section = "9.7.13.1",
+    .why =
+        "Threads stand still for it. Told with wgrun check --perf, which runs the script on the simulator, "
+        "and its launches again without each of them: with several schedules, and with the sizes that "
+        "kernel:sizes declares, where that gives the same results and no finding. It says what these "
+        "launches have shown, "
+        "and proves nothing for others: fences for other CTAs of the grid and for the host are left alone.",
+    .fix = "Leave it out, or keep it with a comment that says for which launch it is.",
+    .wrong = R"(k:st_shared_f32(mine, k:ld_global_f32(k:element(X, thread)))
+k:bar_sync(0)
+local x = k:ld_shared_f32(mine) -- what the thread itself has stored
+k:st_global_f32(k:element(Y, thread), x))",
+    .right = R"(k:st_shared_f32(mine, k:ld_global_f32(k:element(X, thread)))
+k:bar_sync(0)
+local x = k:ld_shared_f32(other) -- what another warp has stored
+k:st_global_f32(k:element(Y, thread), x))"};
 
 }  // namespace wgrun::rules

@@ -88,7 +88,7 @@ extern const Rule WG_LAYOUT_01;
 extern const Rule WG_LUA_01;
 extern const Rule WG_MBAR_01, WG_MBAR_02, WG_MBAR_03, WG_MBAR_04, WG_MBAR_05, WG_MBAR_06;
 extern const Rule WG_MEM_01, WG_MEM_02, WG_MEM_03, WG_MEM_04, WG_MEM_05, WG_MEM_06;
-extern const Rule WG_PERF_01, WG_PERF_02, WG_PERF_03, WG_PERF_04, WG_PERF_05, WG_PERF_06;
+extern const Rule WG_PERF_01, WG_PERF_02, WG_PERF_03, WG_PERF_04, WG_PERF_05, WG_PERF_06, WG_PERF_07;
 extern const Rule WG_PROXY_01, WG_PROXY_02, WG_PROXY_03;
 extern const Rule WG_RACE_01, WG_RACE_02, WG_RACE_03, WG_RACE_04, WG_RACE_05;
 extern const Rule WG_REG_01, WG_REG_02, WG_REG_03, WG_REG_04;

@@ -6,6 +6,6 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local S = k:shared{bytes=4096, name="S"}
   local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
   k:st_shared_f32(address, 0)
-  k:bar_sync(0)
+  local x = k:ld_shared_f32(address)
 end)
 kernel:run { grid = { 1 }, args = {} }

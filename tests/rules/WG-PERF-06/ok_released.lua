@@ -16,7 +16,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
     k:wgmma_mma_async(acc, da, db, { n = 64, k = 16, d = "f32", a = "bf16", b = "bf16" })
     k:wgmma_commit_group()
     k:wgmma_wait_group(0) -- PERF
-    k:bar_sync(0)
+    k:bar_sync(0) -- EXPECT PERF: WG-PERF-07 -- the wait covers the whole warpgroup
     fill()
   end)
 end)

@@ -1,0 +1,85 @@
+#include "bindings/cli/needless.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bindings/cli/edges.hpp"
+#include "bindings/cli/silence.hpp"
+#include "bindings/lua/types.hpp"
+#include "wgrun/needless.hpp"
+#include "wgrun/progress.hpp"
+
+namespace wgrun::cli {
+namespace needless_detail {
+namespace {
+
+struct Context {
+    std::vector<Needless> kernels;
+    Needless::Pass pass = Needless::Pass::each;
+    int seeds = 1;
+
+    void launch(Kernel& kernel, const RunOptions& options, std::string_view sizes) {
+        auto known = std::ranges::find_if(kernels, [&](const Needless& one) { return one.is(kernel); });
+        if (known == kernels.end()) known = kernels.emplace(kernels.end(), kernel);
+        known->launch(kernel, options, seeds, pass, sizes);
+    }
+};
+
+void body(lua_State* L, const Request& request, Outcome& outcome, void* context_of) {
+    Context& context = *static_cast<Context*>(context_of);
+    lua::guarded(L, [&] {
+        lua::session(L).debug = [&context](Kernel& kernel, const RunOptions& options) {
+            RunOptions run = options;
+            run.backend = Backend::sim;
+            context.launch(kernel, run, {});  // before the launch changes its tensors
+            kernel.run(run);
+        };
+    });
+    run_scripts(L, request, outcome);
+}
+
+/// Once through all launches. Returns why the script did not run through.
+std::string pass(const Request& request, Context& context) {
+    Request run = request;
+    run.backend = Backend::sim;
+    run.keep_warnings = true;
+    run.seed = 1;
+    const Outcome outcome = with_state(run, lua::Mode::run, body, &context);
+    if (outcome.code != Exit::ok || has_errors(outcome.findings))
+        return outcome.findings.empty() ? fmt::format("exit code {}", outcome.code)
+                                        : to_line(outcome.findings.front());
+    const Sweep sweep =
+        sweep_sizes(request, context.seeds,
+                    [&context](Kernel& kernel, const RunOptions& options, const std::string& sizes) {
+                        context.launch(kernel, options, sizes);
+                    });
+    return sweep.findings.empty() ? std::string() : to_line(sweep.findings.front());
+}
+
+}  // namespace
+}  // namespace needless_detail
+
+Tried try_without(const Request& request, int seeds) {
+    using namespace needless_detail;
+    const Progress progress(Progress::Is::around, "without barriers, fences and waits");
+    const Silence silence;
+    Context context;
+    context.seeds = seeds;
+    Tried out;
+    out.not_tried = pass(request, context);
+    context.pass = Needless::Pass::together;
+    if (out.not_tried.empty() && std::ranges::any_of(context.kernels, &Needless::any))
+        out.not_tried = pass(request, context);
+    for (const Needless& kernel : context.kernels) {
+        std::string summary = fmt::format("{}: {}", kernel.name(), kernel.summary());
+        if (kernel.has_any() && std::ranges::find(out.summaries, summary) == out.summaries.end())
+            out.summaries.push_back(std::move(summary));
+        if (!out.not_tried.empty()) continue;
+        std::vector<Diagnostic> remarks = kernel.remarks();
+        std::ranges::move(remarks, std::back_inserter(out.remarks));
+    }
+    return out;
+}
+
+}  // namespace wgrun::cli
