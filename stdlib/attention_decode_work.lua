@@ -40,17 +40,6 @@ return function(internal)
     return work
   end
 
-  -- The inclusive prefix sums of a value over the lanes of the warp.
-  local function prefix_sums(k, value, lane)
-    local sum = u32(k, value)
-    for i = 0, 4 do
-      local other = k:reg "u32"
-      k:shfl_sync_up_b32(other, sum, 1 << i, 0)
-      k:add(sum, sum, other, { guard = lane:ge(1 << i) })
-    end
-    return sum
-  end
-
   -- The sequence in which block `work.from` of the list lies, and the blocks of all sequences before it. The warp looks at 32
   -- sequences at a time.
   local function find_batch(k, sizes, work, lane)
@@ -58,7 +47,7 @@ return function(internal)
     k:while_(function() return searching:ne(0) & first:lt(sizes.batches) end, function()
       local mine, blocks = first + lane, u32(k, 0)
       k:if_(mine:lt(sizes.batches), function() k:mov(blocks, work.blocks_of(work.length_of(mine))) end)
-      local upto = prefix_sums(k, blocks, lane)
+      local upto = internal.prefix_sums(k, blocks, lane)
       local passed = u32(k, k:popc(k:vote_sync_ballot(((before + upto) * work.head_groups):le(work.from))))
       local skipped, all = k:reg "u32", k:reg "u32"
       k:shfl_sync_idx_b32(skipped, upto - blocks, passed, 31)

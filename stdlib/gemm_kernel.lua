@@ -30,9 +30,11 @@ return function(wg, internal)
   -- A cache policy for bytes that are used once and should leave the L2 cache first.
   local function used_once(k, once) return once and k:createpolicy_fractional_L2_evict_first(1.0) or nil end
 
-  -- The loop of one producer thread, which copies the tiles of A, of B or of both.
+  -- The loop of a producer, which copies the tiles of A, of B or of both: a thread or, with groups, a warp, one of whose
+  -- threads issues the copies.
   local function produce(k, p, ring, maps, stages, sizes, copies)
     local cursor = ring:cursor()
+    local one = p.groups and (k:special "tid.x" & 31):eq(0)
     local a, b, share, mask = k:address(stages.a), k:address(stages.b), nil, nil
     local scales = p.scaled and copies.scales and k:address(stages.scales)
     if p.cluster > 1 then
@@ -73,22 +75,25 @@ return function(wg, internal)
           k:sub(first_k, first_k, whole_k, { guard = first_k:ge(whole_k) })
         end
         ring:acquire(cursor)
-        local barrier = ring:expect(cursor, bytes)
-        if scales then
-          local first = p.groups and row & 0xFFFFFFFC or row
-          k:cp_async_bulk_tensor_2d(scales + cursor.stage * p.scaled.stride, maps.a_scales, { first, first_k >> 7 }, barrier)
+        local function issue()
+          local barrier = ring:expect(cursor, bytes)
+          if scales then
+            local first = p.groups and row & 0xFFFFFFFC or row
+            k:cp_async_bulk_tensor_2d(scales + cursor.stage * p.scaled.stride, maps.a_scales, { first, first_k >> 7 }, barrier)
+          end
+          if copies.A then
+            copy_a(0, row, first_k, cursor.stage, barrier)
+            if pieces == 2 then k:if_(~piece.half, function() copy_a(1, row, first_k, cursor.stage, barrier) end) end
+          end
+          for product, map in ipairs(copies.B and { maps.B, maps.gate } or {}) do
+            local to = b + cursor.stage * p.b.bytes
+            k:load_tile {
+              tile = p.b_piece, map = map, to = product == 1 and to or to + p.b:offset(p.n, 0), mn = column, k = first_k, barrier = barrier,
+              whole = p.b, mask = mask,
+            }
+          end
         end
-        if copies.A then
-          copy_a(0, row, first_k, cursor.stage, barrier)
-          if pieces == 2 then k:if_(~piece.half, function() copy_a(1, row, first_k, cursor.stage, barrier) end) end
-        end
-        for product, map in ipairs(copies.B and { maps.B, maps.gate } or {}) do
-          local to = b + cursor.stage * p.b.bytes
-          k:load_tile {
-            tile = p.b_piece, map = map, to = product == 1 and to or to + p.b:offset(p.n, 0), mn = column, k = first_k, barrier = barrier,
-            whole = p.b, mask = mask,
-          }
-        end
+        if p.groups then k:if_(one, issue) else issue() end
         ring:advance(cursor)
       end)
     end)
@@ -159,6 +164,7 @@ return function(wg, internal)
   local function consume(k, p, ring, maps, stages, sizes)
     local thread = k:special "tid.x"
     local mine, lane = (thread >> 7) - 1, thread & 31
+    if p.groups then mine = k:shfl_sync_idx_b32(mine, 0, 31) end -- tells the assembler that all lanes have the same number
     local shared_tile = not p.own_tiles and p.consumers > 1
     -- The consumer's share of the tile: `blocks` blocks of 64 rows, the descriptor of its A, and the way to its metadata.
     local function share_of(blocks)
@@ -237,7 +243,7 @@ return function(wg, internal)
       })
     end
 
-    each_piece(k, p, sizes, p.own_tiles and { first = mine, every = 2 } or {}, function(place, piece)
+    local function work_on(place, piece)
       sum_products(piece, place)
       local row, column
       if early then
@@ -271,6 +277,25 @@ return function(wg, internal)
       k:mov(whole, 1)
       k:if_(piece.cut, function() k:mov(whole, 0, { guard = ~sum() }) end)
       k:if_(whole:ne(0), store_all)
+    end
+
+    -- A consumer none of whose rows belong to the group multiplies nothing.
+    local function pass_by(piece)
+      turns.take()
+      k:loop({ from = piece.from, to = piece.to, step = p.block_k }, function()
+        ring:wait(cursor)
+        ring:release(cursor, { lane = lane, cluster = p.cluster })
+        ring:advance(cursor)
+      end)
+      turns.pass()
+      if others then ring:skip(cursor, others) end
+    end
+
+    local may_pass_by = p.groups and (shared_tile or p.cluster > 1)
+    each_piece(k, p, sizes, p.own_tiles and { first = mine, every = 2 } or {}, function(place, piece)
+      if not may_pass_by then return work_on(place, piece) end
+      local row = my_place(place, piece)
+      k:if_(row:lt(piece.limit), function() work_on(place, piece) end, function() pass_by(piece) end)
     end)
     finish()
   end
@@ -381,12 +406,13 @@ return function(wg, internal)
       sync_all()
       k:if_((thread >> 7):eq(0), function()
         k:setmaxnreg_dec(p.registers[1])
+        local function producer(number) return p.groups and (thread >> 5):eq(number) or not p.groups and thread:eq(32 * number) end
         if not p.constant then
-          k:if_(thread:eq(0), function() produce(k, p, ring, maps, stages, sizes, { A = true, B = true, scales = true }) end)
+          k:if_(producer(0), function() produce(k, p, ring, maps, stages, sizes, { A = true, B = true, scales = true }) end)
         else
           local other = p.constant == "A" and "B" or "A"
-          k:if_(thread:eq(0), function() produce(k, p, ring, maps, stages, sizes, { [p.constant] = true }) end)
-          k:if_(thread:eq(32), function()
+          k:if_(producer(0), function() produce(k, p, ring, maps, stages, sizes, { [p.constant] = true }) end)
+          k:if_(producer(1), function()
             k:griddepcontrol_wait()
             produce(k, p, ring, maps, stages, sizes, { [other] = true, scales = true })
           end)

@@ -9,43 +9,50 @@ return function(wg, internal)
 
   -- Tiles, and what share of the tensor cores' speed their main loop reaches: fitted to the runs of
   -- docs/performance.md, so that the plan ranks the tiles as the chip did.
-  local candidates, sparse_candidates, scaled_candidates = {}, {}, {}
-  local function tiles(schedule, list, into)
-    into = into or candidates
-    for _, c in ipairs(list) do into[#into + 1] = { tile = { c[1], c[2] }, schedule = schedule, speed = c[3] } end
+  local candidates = { dense = {}, sparse = {}, scaled = {}, grouped = {} }
+  local function tiles(kind, schedule, list)
+    local into = candidates[kind]
+    for _, c in ipairs(list) do into[#into + 1] = { tile = { c[1], c[2] }, schedule = schedule, speed = c[3], line = c.line or 128 } end
   end
-  tiles("cooperative", {
+  tiles("dense", "cooperative", {
     { 128, 256, 1 }, { 256, 192, 0.99 }, { 384, 128, 0.97 }, { 128, 224, 0.98 }, { 128, 192, 0.98 }, { 256, 160, 0.975 },
     { 192, 192, 0.97 }, { 192, 160, 0.96 }, { 256, 128, 0.955 }, { 128, 160, 0.95 }, { 192, 128, 0.94 }, { 128, 128, 0.93 },
     { 64, 128, 0.76 },
   })
-  tiles("pingpong", {
+  tiles("dense", "pingpong", {
     { 128, 192, 0.94 }, { 128, 160, 0.93 }, { 192, 128, 0.92 }, { 128, 128, 0.92 }, { 64, 256, 0.90 }, { 64, 224, 0.89 },
     { 192, 96, 0.86 }, { 128, 96, 0.80 }, { 64, 192, 0.79 },
   })
   -- With a sparse A the tensor cores are twice as fast, and B comes from shared memory at its full bandwidth: tiles that
   -- read fewer bytes for a product win.
-  tiles("cooperative", {
-    { 256, 192, 1 }, { 256, 160, 0.97 }, { 128, 256, 0.9 }, { 192, 192, 0.89 }, { 256, 128, 0.79 }, { 128, 192, 0.78 },
+  tiles("sparse", "cooperative", {
+    { 256, 192, 1 }, { 256, 176, 0.99 }, { 256, 160, 0.97 }, { 128, 256, 0.9 }, { 192, 192, 0.89 }, { 256, 128, 0.79 }, { 128, 192, 0.78 },
     { 128, 128, 0.7 }, { 64, 128, 0.5 },
-  }, sparse_candidates)
+  })
   -- With scales for blocks of K, sums go from the tensor cores to the CUDA cores once a block.
-  tiles("cooperative", {
+  tiles("scaled", "cooperative", {
     { 128, 256, 0.9 }, { 192, 128, 0.88 }, { 128, 192, 0.87 }, { 128, 160, 0.8 }, { 128, 128, 0.75 },
     { 64, 128, 0.5 },
-  }, scaled_candidates)
+  })
+  -- Groups of rows. Small ones, which take as long as their B's bytes, want tiles of 64 rows, and `line` bytes of each row at a time.
+  tiles("grouped", "cooperative", {
+    { 128, 256, 1 }, { 256, 192, 0.98 }, { 128, 224, 0.97 }, { 128, 192, 0.97 }, { 256, 128, 0.96 }, { 192, 128, 0.95 },
+    { 64, 256, 0.93 }, { 128, 160, 0.94 }, { 128, 128, 0.92 }, { 64, 128, 0.8, line = 256 },
+  })
+  tiles("grouped", "pingpong", { { 128, 192, 0.95 }, { 128, 128, 0.86 } })
 
-  --- What decides which tiles are worth a try for options of wg.gemm: "sparse", "scaled" (for blocks of K) or "dense".
+  --- What decides which tiles are worth a try for options of wg.gemm: "sparse", "scaled" (for blocks of K), "grouped" or "dense".
   function internal.gemm_kind(opts)
-    return opts.sparse and "sparse" or type(opts.scales) == "table" and opts.scales.a == "1x128" and "scaled" or "dense"
+    local scaled = type(opts.scales) == "table" and opts.scales.a == "1x128"
+    return opts.sparse and "sparse" or scaled and "scaled" or opts.groups and "grouped" or "dense"
   end
 
   --- The tiles of D and schedules that are worth a try for a plan of that kind with so many products; `width` are the columns
   --- of the accumulators.
   function internal.gemm_candidates(kind, products)
     local list = {}
-    for i, c in ipairs(kind == "sparse" and sparse_candidates or kind == "scaled" and scaled_candidates or candidates) do
-      list[i] = { tile = { c.tile[1], c.tile[2] // products }, width = c.tile[2], schedule = c.schedule, speed = c.speed }
+    for i, c in ipairs(candidates[kind]) do
+      list[i] = { tile = { c.tile[1], c.tile[2] // products }, width = c.tile[2], schedule = c.schedule, speed = c.speed, line = c.line }
     end
     return list
   end
@@ -64,10 +71,17 @@ return function(wg, internal)
   function internal.ceil_div(a, b) return (a + b - 1) // b end
   local ceil_div = internal.ceil_div
 
+  -- How often CTAs take a tile. With halves, a last round in which at most half of them have one takes half as long.
+  local function rounds_of(tiles, halves)
+    local ctas = wg.target.multiprocessors
+    local rest = tiles % ctas
+    return ceil_div(tiles, ctas) - (halves and rest > 0 and 2 * rest <= ctas and 0.5 or 0)
+  end
+
   -- Cycles of `tiles` tiles of m x n whose main loops take `cycles`, with each split in `splits` parts: waves of
   -- parts, epilogues where nothing hides them, and the sums that every part writes and the last one reads back.
-  local function cycles_of(m, n, tiles, cycles, schedule, splits, each)
-    local waves, epilogue = ceil_div(tiles * splits, wg.target.multiprocessors), epilogue_cycles(m, n, schedule, each)
+  local function cycles_of(m, n, tiles, cycles, schedule, splits, each, halves)
+    local waves, epilogue = rounds_of(tiles * splits, halves), epilogue_cycles(m, n, schedule, each)
     if schedule == "pingpong" then return waves * math.max(cycles, epilogue) + epilogue end
     if splits == 1 then return waves * (cycles + epilogue) end
     local sums = m * n * 4 / workspace_bytes
@@ -76,8 +90,8 @@ return function(wg, internal)
 
   -- The number of parts into which K, of `blocks` blocks, is split, and the cycles that the product then takes: one
   -- part, unless that leaves most of the chip idle and more parts are clearly faster.
-  local function best_splits(m, n, tiles, cycles, blocks, each)
-    local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, each)
+  local function best_splits(m, n, tiles, cycles, blocks, each, halves)
+    local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, each, halves)
     for splits = 2, math.min(16, wg.target.multiprocessors // tiles, blocks // 4) do
       local total = cycles_of(m, n, tiles, cycles, "cooperative", splits, each)
       if total < least and (best > 1 or 1.2 * total < least) then best, least = splits, total end
@@ -85,19 +99,26 @@ return function(wg, internal)
     return best, least
   end
 
-  -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
+  -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given. `groups`, which have
+  -- a B each, may take as long as their bytes do; the products are not hidden behind these entirely.
   local function choose(p, M, N, K, bytes, schedule, kind, groups)
     local best, least
+    local each_group = groups or 1
+    local memory = groups and (bytes * K * (M + groups * N) + element_bytes[p.d] * M * N) / (memory_bytes * wg.target.multiprocessors)
     if kind == "sparse" then K = K // 2 end -- of the instructions' time
     local d_bytes, each = element_bytes[p.d], p.epilogue.cycles
     for _, c in ipairs(internal.gemm_candidates(kind, p.products)) do
       local m, n = c.tile[1], c.tile[2]
-      local tiles = groups * ceil_div(ceil_div(M, groups), m) * ceil_div(N, n)
+      local tiles = each_group * ceil_div(ceil_div(M, each_group), m) * ceil_div(N, n)
       local cycles, total = 2 * m * c.width * K * bytes / 8192 / c.speed, nil
-      if c.schedule == "pingpong" then
+      if groups then
+        total = cycles_of(m, n, tiles, cycles, c.schedule, 1, each)
+        local bytes_take = memory * (c.line > 128 and 0.98 or 1)
+        total = math.max(total, bytes_take) + 0.1 * math.min(total, bytes_take)
+      elseif c.schedule == "pingpong" then
         total = cycles_of(m, n, tiles, cycles, c.schedule, 1, each)
       else
-        total = select(2, best_splits(m, n, tiles, cycles, K * bytes // 128, each))
+        total = select(2, best_splits(m, n, tiles, cycles, K * bytes // 128, each, kind == "sparse" and m == 256))
       end
       local fits = (n * d_bytes % 64 == 0 or n % 16 == 0) and (p.b_major ~= "MN" or n % 64 == 0)
         and (not schedule or schedule == c.schedule) and (not p.epilogue.quantize or n % 128 == 0)
@@ -140,7 +161,7 @@ return function(wg, internal)
     end
     p.m, p.n = whole("tile[1]", tile[1], 64, 512), whole("tile[2]", tile[2], 8, 256 // p.products)
     p.width = p.n * p.products -- columns of accumulators
-    p.block_k = whole("tile[3]", tile[3] or 128 // bytes, p.k_step, 1024)
+    p.block_k = whole("tile[3]", tile[3] or (given and 128 or chosen.line) // bytes, p.k_step, 1024)
     p.own_tiles = p.schedule == "pingpong"
     p.consumers = p.own_tiles and 2 or consumers_of(p.m)
     local rows = p.own_tiles and 64 or 64 * p.consumers
@@ -196,7 +217,10 @@ return function(wg, internal)
   local function halves_of(p, opts)
     local possible = not p.own_tiles and p.blocks % 2 == 0 and p.splits == 1 and not p.stream and not p.swapped and not p.scaled
       and p.a_major == "K"
-    if opts.halves == nil then return false end
+    if opts.halves == nil then
+      local tiles = opts.problem and ceil_div(opts.problem[1], p.m) * ceil_div(opts.problem[2], p.n) or 0
+      return possible and p.sparse and rounds_of(tiles, true) < rounds_of(tiles) or false
+    end
     if type(opts.halves) ~= "boolean" then fail("wg.gemm: halves must be true or false, not " .. tostring(opts.halves)) end
     if opts.halves and not possible then
       fail "wg.gemm: `halves` requires the cooperative schedule, a K-major A and 128 rows of a tile for each consumer, without `splits`, `stream_k` and scales of blocks"
@@ -238,9 +262,11 @@ return function(wg, internal)
       if e.bias then e.bias = e.bias == "row" and "column" or "row" end
     end
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
-      or ((opts.tile or p.swapped or opts.splits or kind ~= "dense") and "cooperative")
+      or ((opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "scaled") and "cooperative")
     if blockwise and schedule ~= "cooperative" then fail "wg.gemm: scales for blocks require the cooperative schedule" end
-    local chosen = choose(p, M, N, K, bytes, schedule, kind, opts.groups and problem[4] and whole("problem[4]", problem[4], 1, 0xFFFF) or 1)
+    local groups = opts.groups and whole("problem[4]", problem[4] or 1, 1, 0xFFFF) or nil
+    local chosen = choose(p, M, N, K, bytes, schedule, kind, groups)
+    if not (chosen or opts.tile) then fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule)) end
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile, chosen)
     sparse_of(p, opts, bytes)

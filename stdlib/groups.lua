@@ -1,5 +1,5 @@
 -- The tiles of a grouped product: groups of rows of A, each with a B of its own. How many rows a group has is data of the
--- device, so that each role of the kernel walks over the groups and counts their tiles itself.
+-- device, so that each role of the kernel looks at the groups and counts their tiles itself.
 
 return function(_, internal)
   local fail, ceil_div = internal.fail, internal.ceil_div
@@ -31,57 +31,73 @@ return function(_, internal)
     if p.groups ~= "batched" then sizes.rows = k:param(p.groups == "masked" and "sizes" or "offsets", "const s32*") end
   end
 
-  -- The first row of group `group` and the number of its rows; `last` is the end of the group before. What the device's data
-  -- say is kept within the matrix.
-  local function rows_of(k, p, sizes, group, last)
-    if p.groups == "contiguous" then
-      local ends = k:max(k:min(k:ld_global_u32(k:element(sizes.rows, group)), sizes.M), last)
-      return last, ends - last
+  -- The first row of a group and the number of its rows. What the device's data say is kept within the matrix. `room`: the rows
+  -- that each group has room for.
+  local function rows_of(k, p, sizes, group, room)
+    if p.groups == "batched" then return group * room, room end
+    local function said(number, guard)
+      local rows = k:reg "u32"
+      if guard then k:mov(rows, 0) end
+      k:ld_global_u32(rows, k:element(sizes.rows, number), { guard = guard })
+      return rows
     end
-    local most = k:div(sizes.M, sizes.groups)
-    return group * most, p.groups == "batched" and most or k:min(k:ld_global_u32(k:element(sizes.rows, group)), most)
+    if p.groups == "masked" then return group * room, k:min(said(group), room) end
+    local first = k:min(said(group - 1, group:gt(0)), sizes.M)
+    return first, k:max(k:min(said(group), sizes.M), first) - first
   end
 
   --- Calls body(place, piece) for each tile of this CTA, as each_tile does; piece also has `limit`, the end of the group's
   --- rows, and where its B and its rows of B's scales begin: `b_first`, `scales_first`. `mine`: takes only every second of the
-  --- cluster's tiles, the first or the second.
+  --- cluster's tiles, the first or the second. Whole warps execute it: their lanes look at 32 groups at a time.
   function internal.each_group_tile(k, p, sizes, mine, body)
-    local height = p.m * p.cluster
+    local height, lane = p.m * p.cluster, k:special "tid.x" & 31
     local from, step, rank = k:special "ctaid.x", k:special "nctaid.x", 0
     if p.cluster > 1 then
       from, step, rank = k:div(from, p.cluster), k:div(step, p.cluster), k:rem(from, p.cluster)
     end
     if mine then from, step = from + mine * step, step << 1 end
     local columns = k:div(sizes.N + (p.n - 1), p.n)
-    local function variable(value)
-      local reg = k:reg "u32"
-      k:mov(reg, value)
-      return reg
+    local room = p.groups ~= "contiguous" and k:div(sizes.M, sizes.groups)
+    local function tiles_of(rows) return k:div(rows + (height - 1), height) * columns end
+    local function variable(value) return k:mov(value, { type = "u32" }) end
+    -- The first of the groups that the warp looks at, and the CTA's next tile, counted from the first tile of that group. Of the
+    -- lane's group: its rows, and the tiles of the groups up to it.
+    local window, tile = variable(0), variable(from)
+    local first, rows, upto = variable(0), variable(0), variable(0)
+    local function look()
+      local group = window + lane
+      k:mov(rows, 0)
+      k:if_(group:lt(sizes.groups), function()
+        local begin, count = rows_of(k, p, sizes, group, room)
+        k:mov(first, begin)
+        k:mov(rows, count)
+      end)
+      k:mov(upto, internal.prefix_sums(k, tiles_of(rows), lane))
     end
-    -- The CTA's next tile, counted from the first of the group, and the group: its rows and its tiles.
-    local tile, group, first, rows, tiles = variable(from), variable(0), variable(0), variable(0), variable(0)
-    local function enter()
-      local begin, count = rows_of(k, p, sizes, group, first + rows)
-      k:mov(first, begin)
-      k:mov(rows, count)
-      k:mov(tiles, k:div(rows + (height - 1), height) * columns)
+    local function of_lane(value, number)
+      local out = k:reg "u32"
+      k:shfl_sync_idx_b32(out, value, number, 31)
+      return out
     end
-    k:if_(sizes.groups:gt(0), enter)
-    k:while_(function() return group:lt(sizes.groups) end, function()
-      k:if_(tile:lt(tiles), function()
+    look()
+    k:while_(function() return window:lt(sizes.groups) end, function()
+      local before = variable(k:popc(k:vote_sync_ballot(upto:le(tile)))) -- the groups that end before the tile
+      k:if_(before:lt(32), function()
+        local group, count, begin = window + before, of_lane(rows, before), of_lane(first, before)
+        local number = tile - (of_lane(upto, before) - tiles_of(count))
         body(function()
-          local place = internal.tile_order(k, { m = p.m, n = p.n, rows = rows, columns = sizes.N, cluster = p.cluster, group = p.group })
-          local row, column = place(tile)
+          local place = internal.tile_order(k, { m = p.m, n = p.n, rows = count, columns = sizes.N, cluster = p.cluster, group = p.group })
+          local row, column = place(number)
           if p.cluster > 1 then row = row * p.cluster + rank end
-          return first + row * p.m, column * p.n
+          return begin + row * p.m, column * p.n
         end, {
-          from = 0, to = sizes.K, limit = first + rows, b_first = group * sizes.N, scales_first = group * ((sizes.N + 127) >> 7),
+          from = 0, to = sizes.K, limit = begin + count, b_first = group * sizes.N, scales_first = group * ((sizes.N + 127) >> 7),
         })
         k:add(tile, tile, step)
       end, function()
-        k:sub(tile, tile, tiles)
-        k:add(group, group, 1)
-        k:if_(group:lt(sizes.groups), enter)
+        k:sub(tile, tile, of_lane(upto, 31))
+        k:add(window, window, 32)
+        look()
       end)
     end)
   end

@@ -159,6 +159,7 @@ end
 
 require "wgrun.control"(internal)
 require "wgrun.asm"(internal)
+require "wgrun.warp"(internal)
 require "wgrun.tile"(internal)
 require "wgrun.pipeline"(wg, internal)
 require "wgrun.schedule"(wg, internal)

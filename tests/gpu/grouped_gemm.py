@@ -1,6 +1,6 @@
 """wg.gemm{ groups = } on a GPU, beside PyTorch (torch._grouped_mm, torch.bmm): errors against binary64, then times in
-alternating bursts. grouped_gemm.py [--errors [bf16] [e4m3]] [--times] [--tiles]; --tiles: also those that wg.gemm does not choose.
-WGRUN_LIBRARY and PYTHONPATH as for pytorch.py. Ends with 77 where there is no PyTorch or no Hopper GPU, with 1 where something is wrong."""
+alternating bursts. grouped_gemm.py [--errors [bf16] [e4m3]] [--times] [--tiles] [ROW...]; --tiles: also those that wg.gemm does not choose; ROW: of
+ROWS, from 1. WGRUN_LIBRARY and PYTHONPATH as for pytorch.py. Ends with 77 where there is no PyTorch or no Hopper GPU, with 1 where something is wrong."""
 
 import sys
 
@@ -137,32 +137,30 @@ ROWS = (
     ("masked", [250, 700, 31, 0, 512, 128, 90, 1024], 4096, 7168, 1024), ("masked", [5 * i % 61 + 20 for i in range(32)], 4096, 7168, 256),
     ("batched", [1024] * 8, 4096, 7168, 1024), ("batched", [2048] * 16, 2048, 2048, 2048), ("batched", [512] * 64, 512, 1024, 512),
 )
-DENSE = (
-    ("cooperative", ((128, 256), (256, 128), (128, 224), (128, 192), (256, 192), (192, 128), (128, 128), (64, 256), (64, 128))),
-    ("pingpong", ((128, 192), (128, 160), (192, 128), (128, 128), (64, 256))),
+BF16 = (
+    {"tile": (128, 256)}, {"tile": (256, 192)}, {"tile": (256, 128)}, {"tile": (128, 192)}, {"tile": (192, 128)}, {"tile": (128, 128)},
+    {"tile": (64, 256)}, {"tile": (64, 256), "stages": 3}, {"tile": (64, 192)}, {"tile": (64, 128)}, {"tile": (64, 128, 128)},
+    {"tile": (64, 256, 128)}, {"tile": (128, 256), "cluster": 2}, {"tile": (128, 192), "schedule": "pingpong"},
+    {"tile": (128, 128), "schedule": "pingpong"},
 )
-SCALED = ((128, 256), (192, 128), (128, 192), (128, 128), (64, 256), (64, 128))
+E4M3 = ({"tile": (128, 256)}, {"tile": (192, 128)}, {"tile": (128, 192)}, {"tile": (64, 256)}, {"tile": (64, 128)})
 
 
-def times(tiles):
-    for kind, sizes, n, k, room in ROWS:
+def named(options):
+    return " ".join("x".join(map(str, v)) if k == "tile" else f"{v}" if k == "schedule" else f"{k} {v}" for k, v in options.items())
+
+
+def times(tiles, rows):
+    for kind, sizes, n, k, room in rows:
         g = Groups(kind, sizes, n, k, room)
         title = f"{kind} {len(sizes)} x {sizes[0]}{'' if len(set(sizes)) == 1 else '..'} {n} {k}"
         products = {"torch": g.of_torch, "wg.gemm, bf16": g.bf16, "wg.gemm, e4m3, blocks": g.e4m3}
         if kind != "batched":
             products["torch, e4m3, rows"] = g.of_torch_e4m3
-        if tiles:
-            for schedule, shapes in DENSE:
-                for m, n_ in shapes:
-                    products[f"bf16 {schedule} {m}x{n_}"] = lambda t=(m, n_), s=schedule: g.bf16(tile=t, schedule=s)
-            products["bf16 128x256 cluster 2"] = lambda: g.bf16(tile=(128, 256), cluster=2)
-            products["bf16 64x256x128"] = lambda: g.bf16(tile=(64, 256, 128))
-            more = (8 * g.m, *g.problem[1:])
-            products["bf16 64x256, B stays"] = lambda: g.bf16(tile=(64, 256), problem=more)
-            products["bf16 128x256 group 8"] = lambda: g.bf16(tile=(128, 256), group=8)
-            for m, n_ in SCALED:
-                products[f"e4m3 {m}x{n_}"] = lambda t=(m, n_): g.e4m3(tile=t)
-            products["e4m3 128x256 cluster 2"] = lambda: g.e4m3(tile=(128, 256), cluster=2)
+        for options in BF16 if tiles else ():
+            products[f"bf16 {named(options)}"] = lambda options=options: g.bf16(**options)
+        for options in E4M3 if tiles else ():
+            products[f"e4m3 {named(options)}"] = lambda options=options: g.e4m3(**options)
         compare(title, products, g.flops, g.gigabytes, rounds=5 if tiles else 9)
         del g, products
         torch.cuda.empty_cache()
@@ -173,5 +171,5 @@ print(torch.cuda.get_device_name(), "torch", torch.__version__)
 if "--times" not in sys.argv:
     errors([name for name in ("bf16", "e4m3") if name in sys.argv] or ["bf16", "e4m3"])
 if "--errors" not in sys.argv:
-    times("--tiles" in sys.argv)
+    times("--tiles" in sys.argv, [ROWS[int(word) - 1] for word in sys.argv if word.isdigit()] or ROWS)
 end()

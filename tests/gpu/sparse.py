@@ -29,8 +29,9 @@ VARIANTS = (
     {"tile": (128, 256)},
     {"tile": (256, 192)},
     {"tile": (256, 192), "halves": True},
+    {"tile": (256, 176)},
     {"tile": (256, 176), "halves": True},
-    {"tile": (128, 256), "cluster": 2, "group": 8},
+    {"tile": (256, 160)},
 )
 # Whether B has rows of N, whether the result is transposed, and the number of the algorithm: those that a search found.
 ALGORITHMS = {

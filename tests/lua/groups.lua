@@ -69,6 +69,12 @@ local tile = { 128, 128 }
 local blocks = { a = "1x128", b = "128x128" }
 product("contiguous", "contiguous", { 130, 0, 7, 65, 0 }, 136, 136, { tile = tile }, { grid = 2, more = 9, seed = 1 })
 product("many small groups", "contiguous", { 0, 0, 1, 2, 3, 0, 64 }, 72, 72, { tile = { 64, 64 } }, { grid = 3, seed = 2 })
+local many = {} -- more than the lanes of a warp
+for i = 1, 70 do many[i] = (i * 5 % 7 == 0 or i > 66) and 0 or i * 3 % 5 end
+product("more groups than lanes", "contiguous", many, 24, 24, { tile = { 64, 16 } }, { grid = 3, more = 2, seed = 11 })
+product("more groups than lanes, masked", "masked", many, 24, 24, { tile = { 64, 16 } }, { room = 4, grid = 2 })
+product("more groups than lanes, batched", "batched", (function() local out = {} for i = 1, 40 do out[i] = 3 end return out end)(), 24, 24,
+  { tile = { 64, 16 }, schedule = "pingpong" }, { room = 3, grid = 5 })
 product("no rows at all", "contiguous", { 0, 0, 0 }, 72, 72, { tile = { 64, 64 } }, { grid = 1, more = 8 })
 product("masked", "masked", { 130, 0, 7, 200 }, 136, 136, { tile = tile }, { room = 200, grid = 2, seed = 3 })
 product("batched", "batched", { 100, 100, 100 }, 136, 136, { tile = tile, dtype = "f16", d = "f16" }, { room = 100, grid = 2 })
@@ -99,6 +105,8 @@ refuses("gemm: B has 192 rows, no multiple of the 5 groups", { offsets = wg.zero
 local masked = wg.gemm { groups = "masked", tile = { 64, 64 } }
 check.refuses("gemm: A has 100 rows, no multiple of the 3 groups", function() masked:run(A, B, D, { sizes = wg.zeros("s32", { 3 }) }) end)
 check.refuses("wg.gemm: unknown groups `some` (legal: contiguous, masked, batched)", function() wg.gemm { groups = "some" } end)
+assert(wg.gemm({ groups = "contiguous", problem = { 4096, 4096, 7168, 64 } }).plan.m == 64)
+assert(wg.gemm({ groups = "contiguous", problem = { 32768, 7168, 2048, 4 } }).plan.schedule == "pingpong")
 check.refuses("wg.gemm: `groups` goes without `b_major`", function() wg.gemm { groups = "masked", b_major = "MN" } end)
 check.refuses("wg.gemm: `groups` goes without `epilogue.bias`", function() wg.gemm { groups = "masked", epilogue = { bias = "column" } } end)
 check.refuses("wg.gemm: tile[1] is 256: with scales for blocks at most 192, with groups", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = blocks, tile = { 256, 128 } } end)

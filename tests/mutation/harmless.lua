@@ -82,6 +82,8 @@ local rows = {
   { kind = "swapped", name = "cp_async_bulk_tensor_store_2d", what = "after cp_async_bulk_tensor_store_2d", why = "Copies are not "
     .. "ordered among each other." },
   { name = "mbarrier_arrive", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The stage is given back later." },
+  { case = "^groups", name = "mbarrier_wait", kind = "swapped", what = "after begin_if", text = "self:empty_barrier(c)", why = "The lane that issues the "
+    .. "copies waits, and the others for it." },
   { name = "mbarrier_arrive", kind = "swapped", what = "after wgmma_wait_group", text = "pass = function", why = "The turn is passed "
     .. "later." },
   { case = "^sparse, 8 bits", name = "mbarrier_arrive", kind = "swapped", what = "after mbarrier_wait", why = "The stage is given back "
