@@ -103,6 +103,7 @@ class Narrowing {
 template <class T, class F>
 void put(const Step& s, Machine& m, const Lanes<double>& from, F convert) {
     Lanes<T> d;
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): s8 is a number
     for (std::size_t l = 0; l < lanes; ++l) d[l] = convert(from[l]);
     write_reg(m, s.operands[0].reg, d);
 }

@@ -271,7 +271,7 @@ MessageBuffer* GpuLaunch::messages() { return arguments_->messages(); }
 std::vector<DeviceRange> GpuLaunch::tensors() const { return arguments_->ranges(); }
 
 GpuKernel::GpuKernel(gpu::Device device, Load load, const std::string& name, std::vector<Diagnostic> findings,
-                     gpu::Module module)
+                     const gpu::Module& module)
     : device_(std::move(device)),
       load_(std::move(load)),
       function_(module.function(name)),
@@ -283,7 +283,7 @@ GpuKernel GpuKernel::from_ptx(const std::string& ptx, std::span<const Where> lin
     auto load = [device, ptx] { return gpu::Module::from_ptx(device, ptx); };
     gpu::Module module = located(lines, program, load);
     std::vector<Diagnostic> findings = assembler_findings(module.log(), lines, program);
-    return {std::move(device), std::move(load), program.name(), std::move(findings), std::move(module)};
+    return {std::move(device), std::move(load), program.name(), std::move(findings), module};
 }
 
 GpuKernel GpuKernel::from_text(const std::string& ptx, std::span<const Where> lines, const Program& program,
@@ -291,7 +291,7 @@ GpuKernel GpuKernel::from_text(const std::string& ptx, std::span<const Where> li
     gpu::Device device = gpu::Device::get(isolation);
     auto load = [device, ptx] { return gpu::Module::from_ptx(device, ptx); };
     gpu::Module module = located(lines, program, load);
-    GpuKernel out{std::move(device), std::move(load), entry.name, {}, std::move(module)};
+    GpuKernel out{std::move(device), std::move(load), entry.name, {}, module};
     out.entry_ = std::move(entry);
     return out;
 }
@@ -303,7 +303,7 @@ GpuKernel GpuKernel::from_lined_ptx(const std::string& ptx, const Program& progr
     gpu::Cubin cubin = gpu::ptxas_assemble(ptx, std::span(&option, 1));
     auto load = [device, image = std::move(cubin.image)] { return gpu::Module::from_cubin(device, image); };
     gpu::Module module = load();
-    return {std::move(device), std::move(load), program.name(), {}, std::move(module)};
+    return {std::move(device), std::move(load), program.name(), {}, module};
 }
 
 GpuKernel GpuKernel::from_cuda(const std::string& cuda, const Program& program, gpu::Isolation isolation,
@@ -315,7 +315,7 @@ GpuKernel GpuKernel::from_cuda(const std::string& cuda, const Program& program, 
     std::vector<Diagnostic> findings = assembler_findings(cubin.log, {}, program);
     auto load = [device, image = std::move(cubin.image)] { return gpu::Module::from_cubin(device, image); };
     gpu::Module module = load();
-    return {std::move(device), std::move(load), program.name(), std::move(findings), std::move(module)};
+    return {std::move(device), std::move(load), program.name(), std::move(findings), module};
 }
 
 const gpu::Function& GpuKernel::function() {

@@ -103,7 +103,7 @@ class GpuKernel {
   private:
     using Load = std::function<gpu::Module()>;
     GpuKernel(gpu::Device device, Load load, const std::string& name, std::vector<Diagnostic> findings,
-              gpu::Module module);
+              const gpu::Module& module);
 
     gpu::Device device_;
     Load load_;

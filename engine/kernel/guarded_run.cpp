@@ -92,7 +92,7 @@ void throw_explained(const std::shared_ptr<const Program>& program, const RunOpt
                      const gpu::KernelFailure& failure) {
     if (!failure.in_worker() || !std::ranges::count(failure.kernels(), program->name())) throw failure;
     const bool fault = failure.code() == "EFAULT";
-    EnvironmentError out = failure;
+    EnvironmentError out = static_cast<const EnvironmentError&>(failure);
     std::vector<Note>& notes = out.finding().notes;
     const auto says = [&](std::string what) { notes.push_back({program->where(), std::move(what)}); };
     const GuardLimits& limits = fault ? again_traced : again;

@@ -425,7 +425,7 @@ Timing Kernel::time(const TimeOptions& options) {
         return timing;
     }
     if (options.against) throw ArgumentError("kernel:time: cuBLAS and the simulator cannot be compared");
-    RunOptions simulated = options;
+    RunOptions simulated = static_cast<const RunOptions&>(options);
     move_to_simulator(simulated.args);
     // On copies, as on the GPU, since a measurement must not change tensors. A tensor that is passed twice is
     // copied once.

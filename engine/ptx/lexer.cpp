@@ -15,10 +15,9 @@ constexpr auto classes = [] {
     for (int c = 'a'; c <= 'z'; ++c) out[static_cast<std::size_t>(c)] = follows | starts;
     for (int c = 'A'; c <= 'Z'; ++c) out[static_cast<std::size_t>(c)] = follows | starts;
     for (int c = '0'; c <= '9'; ++c) out[static_cast<std::size_t>(c)] = follows | digit | hex;
-    for (const char c : {'a', 'b', 'c', 'd', 'e', 'f', 'A', 'B', 'C', 'D', 'E', 'F'})
-        out[static_cast<std::size_t>(c)] |= hex;
+    for (const unsigned char c : {'a', 'b', 'c', 'd', 'e', 'f', 'A', 'B', 'C', 'D', 'E', 'F'}) out[c] |= hex;
     out['_'] = out['$'] = follows | starts;
-    for (const char c : {' ', '\t', '\r', '\v', '\f'}) out[static_cast<std::size_t>(c)] = blank;
+    for (const unsigned char c : {' ', '\t', '\r', '\v', '\f'}) out[c] = blank;
     return out;
 }();
 
@@ -37,10 +36,8 @@ constexpr std::array pairs{Pair{'<', '<', shift_left}, Pair{'>', '>', shift_righ
 void Lexer::skip(Token& token) {
     while (at_ < text_.size()) {
         const char c = text_[at_];
-        if (c == '\n') {
-            line_begins_ = true;
-            ++at_;
-        } else if (is(c, blank)) {
+        if (c == '\n' || is(c, blank)) {
+            line_begins_ |= c == '\n';
             ++at_;
         } else if (c == '/' && peek(1) == '/') {
             at_ = std::min(text_.find('\n', at_), text_.size());

@@ -7,8 +7,6 @@
 
 namespace wgrun::sim {
 
-using isa::lanes;
-
 void BulkEngine::store_async(const isa::AsyncStore& store, const isa::Addresses& to,
                              const isa::Addresses& mbarriers, const void* data, int stride) {
     for (isa::Mask left = scene_.active; left != 0; left &= left - 1) {
