@@ -319,6 +319,7 @@ function wg.identify(layout, dtype) end
 ---@class wgrun.wg.kernel.options
 ---@field threads? integer|table the threads of a CTA: 1 to 1024, or { x, y, z }
 ---@field cluster? integer|table the CTAs of a cluster: a number, or { x, y, z }
+---@field translated? boolean|table a compiler has made it, and wgrun lua has translated it: rules that compilers keep only in part warn (docs/foreign.md). A list names what is assumed since only a launch decides it, "threads" or "cluster": what follows from that is not checked
 ---@field names? boolean remembers the script's names of registers, for kernel:debug; wgrun debug sets it by itself
 
 ---Makes a kernel: calls the function once, with a builder that records each instruction.

@@ -56,6 +56,22 @@ return function(internal)
     self:end_loop()
   end
 
+  --- A loop in the kernel whose body runs before its test: as do ... while of C. break_ and continue_ do not know it: k:jump leaves it.
+  --- @param body function():reg?  emits the body, and returns the predicate by which threads run it again; where it returns nothing, they always do
+  --- @see k:while_
+  --- @example
+  ---   k:repeat_(function() k:add(n, n, 1) return n:lt(4) end)
+  function k:repeat_(body)
+    internal.object("k:repeat_, k", self, "builder")
+    internal.body("k:repeat_, body", body)
+    local again = self:label()
+    self:place(again)
+    local before = internal.before_body(self, body)
+    local condition = body()
+    internal.after_body("k:repeat_", self, body, before)
+    self:jump(again, condition)
+  end
+
   --- A branch in the kernel. Lua's own `if` decides while the kernel is traced, so it cannot test a register.
   --- @param predicate reg  threads where it holds execute `when_true`
   --- @param when_true function()  emits the instructions for threads where the predicate holds

@@ -174,8 +174,8 @@ bool refuse_command(const std::string& word) {
 /// PTX is no Lua: check alone reads it. Returns whether that has been said.
 bool refuse_ptx(const std::string& file) {
     if (!file.ends_with(".ptx")) return false;
-    remark("wgrun: " + file + " is PTX, not a script: wgrun check " + file +
-           " checks it, and a script runs it (wgrun help wg.ptx)");
+    remark("wgrun: " + file + " is PTX, not a script: wgrun check " + file + " checks it, wgrun lua " + file +
+           " makes a script of it, and a script runs it (wgrun help wg.ptx)");
     return true;
 }
 

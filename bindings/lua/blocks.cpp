@@ -1,4 +1,5 @@
-// Loops and branches of a kernel, of which stdlib/control.lua makes k:loop, k:while_ and k:if_.
+// Loops, branches and jumps of a kernel, of which stdlib/control.lua makes k:loop, k:while_ and k:if_.
+#include "bindings/lua/args.hpp"
 #include "bindings/lua/trace.hpp"
 
 namespace wgrun::lua {
@@ -84,6 +85,44 @@ int builder_end_if(lua_State* L) {
     return 0;
 }
 
+// k:label([name])
+int builder_label(lua_State* L) {
+    const auto& trace = trace_argument(L);
+    const std::string_view name = lua_isnoneornil(L, 2) ? "" : string_argument(L, 2);
+    Builder& builder = builder_of(L, trace);
+    const int index = guarded(L, [&] { return builder.label(std::string(name)); });
+    push_object<LabelBox>(L, [&] { return LabelBox{trace, index}; });
+    return 1;
+}
+
+int label_argument(lua_State* L) {
+    const LabelBox& label = check<LabelBox>(L, 2);
+    require_same_trace(L, trace_argument(L), label.trace);
+    return label.index;
+}
+
+int builder_place(lua_State* L) {
+    refuse_blocks_of_meanings(L);
+    const int label = label_argument(L);
+    Builder& builder = builder_of(L, trace_argument(L));
+    guarded(L, [&] { builder.place(label); });
+    return 0;
+}
+
+// k:jump(label [, predicate])
+int builder_jump(lua_State* L) {
+    refuse_blocks_of_meanings(L);
+    const int label = label_argument(L);
+    const bool always = lua_isnoneornil(L, 3);
+    const RegBox* const condition = always ? nullptr : &condition_argument(L, 3);
+    Builder& builder = builder_of(L, trace_argument(L));
+    guarded(L, [&] {
+        builder.jump(label, condition == nullptr ? Reg() : condition->reg,
+                     condition != nullptr && condition->negated);
+    });
+    return 0;
+}
+
 }  // namespace
 
 void open_blocks(lua_State* L) {
@@ -126,6 +165,28 @@ The threads that come here end. What the warp does together afterwards, such as 
 @example
   k:if_(index:ge(count), function() k:exit() end))"},
 
+                                     {"label", builder_label, R"(
+Makes a label for k:jump, which gets its place by k:place, before or after.
+@param name string?  as PTX spells it
+@return label
+@see k:jump)"},
+
+                                     {"place", builder_place, R"(
+Jumps to the label lead here.
+@param label label
+@see k:jump)"},
+
+                                     {"jump", builder_jump, R"(
+Goes on where the label is, for control flow that k:if_ and loops do not have.
+@param label label
+@param predicate reg?  only the threads where it holds
+@example
+  local done = k:label()
+  k:jump(done, count:eq(0))
+  k:st_global_f32(out, sum)
+  k:place(done)
+@see k:if_)"},
+
                                      {"begin_if", builder_begin_if, R"(
 Begins a branch. k:if_ is made of it.
 @param condition reg  a predicate
@@ -141,6 +202,9 @@ Ends a branch.
 
                                      {}};
     add_methods<BuilderBox>(L, methods);
+    declare<LabelBox>(L, {.text = R"(
+A place that k:jump leads to, made by k:label.
+@see k:label)"});
 }
 
 }  // namespace wgrun::lua

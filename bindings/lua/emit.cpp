@@ -23,7 +23,7 @@ struct Request {
     isa::Form form;
     std::vector<Operand> positional;
     std::vector<Operand> operands;
-    std::int64_t offset = 0;
+    std::vector<std::int64_t> offsets;  ///< of each address
     Reg guard;
     bool guard_negated = false;
     Operand result;
@@ -79,6 +79,9 @@ void read_operand(lua_State* L, const std::shared_ptr<Trace>& trace, const Instr
         require_same_trace(L, trace, shared->trace);
         operand.kind = Operand::Kind::shared;
         operand.index = shared->index;
+    } else if (const ParameterBox* parameter = test<ParameterBox>(L, index)) {
+        require_same_trace(L, trace, parameter->trace);
+        operand = Operand::param(parameter->index);
     } else if (lua_isinteger(L, index)) {
         operand = Operand::integer(lua_tointeger(L, index));
     } else if (lua_type(L, index) == LUA_TNUMBER) {
@@ -146,13 +149,32 @@ void read_guard(lua_State* L, const std::shared_ptr<Trace>& trace, Request& requ
     request.guard_negated = box->negated != negated;
 }
 
-/// A number of bytes; complete_step refuses one that does not fit.
+bool is_address(const OperandRule& rule) { return !rule.by_name && (rule.kinds & OperandRule::address) != 0; }
+
+std::size_t addresses_of(const Instruction& op) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(op.operands, [](const OperandRule& rule) { return is_address(rule); }));
+}
+
+/// A number of bytes, or one for each address; complete_step refuses one that does not fit.
 void read_offset(lua_State* L, Request& request) {
-    if (to_integer(L, -1, request.offset)) return;
+    const std::size_t count = addresses_of(*request.op);
     const ShortText got = describe(L, -1);
+    if (lua_type(L, -1) == LUA_TTABLE) {
+        guarded(L, [&] { request.offsets.reserve(count); });
+        read_integers(L, -1, "offset", request.offsets, count);
+    } else {
+        guarded(L, [&] { request.offsets.assign(1, 0); });
+        if (!to_integer(L, -1, request.offsets[0])) request.offsets.clear();
+    }
+    if (request.offsets.size() == count) return;
     fail(L, [&] {
-        return std::string(request.op->name) + ": option `offset`: expected a number of bytes, got " +
-               got.text;
+        return count == 1 ? fmt::format("{}: option `offset`: expected a number of bytes, got {}",
+                                        request.op->name, got.text)
+                          : fmt::format(
+                                "{}: option `offset`: expected a list of {} numbers of bytes, one for "
+                                "each address, got {}",
+                                request.op->name, count, got.text);
     });
 }
 
@@ -223,18 +245,19 @@ void place_operands(Request& request) {
                             (by_name.empty() ? "" : ", and by name { " + by_name + " }") + "; " +
                             std::to_string(given) + " given");
     }
-    for (std::size_t i = 0; i < given; ++i) {
-        Operand& operand = request.positional[i];
-        const OperandRule& rule = op.operands[where[i]];
-        if (rule.kinds & OperandRule::address) {
-            // [register + offset] or [buffer + offset]
-            if (operand.kind == Operand::Kind::reg || operand.kind == Operand::Kind::shared) {
-                if (operand.kind == Operand::Kind::reg) operand.index = -1;
-                operand.kind = Operand::Kind::address;
-                operand.offset = request.offset;
-            }
-        }
-        request.operands[where[i]] = std::move(operand);
+    for (std::size_t i = 0; i < given; ++i) request.operands[where[i]] = std::move(request.positional[i]);
+    std::size_t address = 0;
+    for (std::size_t i = 0; i < op.operands.size(); ++i) {
+        if (!is_address(op.operands[i])) continue;
+        Operand& operand = request.operands[i];
+        const std::int64_t offset = address < request.offsets.size() ? request.offsets[address] : 0;
+        ++address;
+        // [register + offset] or [buffer + offset]
+        if (operand.kind == Operand::Kind::param) operand.offset = offset;
+        if (operand.kind != Operand::Kind::reg && operand.kind != Operand::Kind::shared) continue;
+        if (operand.kind == Operand::Kind::reg) operand.index = -1;
+        operand.kind = Operand::Kind::address;
+        operand.offset = offset;
     }
 }
 
@@ -288,10 +311,7 @@ bool takes_field(const Instruction& op, Field field) {
                        [&](const isa::Row& row) { return row.find(field) != nullptr; });
 }
 
-bool takes_offset(const Instruction& op) {
-    return std::count_if(op.operands.begin(), op.operands.end(),
-                         [](const OperandRule& r) { return (r.kinds & OperandRule::address) != 0; }) == 1;
-}
+bool takes_offset(const Instruction& op) { return addresses_of(op) > 0; }
 
 std::vector<std::string_view> instruction_options(const Instruction& op) {
     std::vector<std::string_view> names{"guard", "guard_not"};

@@ -18,8 +18,28 @@ namespace {
 constexpr Option kernel_keys[] = {
     {"threads", "integer|table = 128", "the threads of a CTA: 1 to 1024, or { x, y, z }"},
     {"cluster", "integer|table = 1", "the CTAs of a cluster: a number, or { x, y, z }"},
+    {"translated", "boolean|table = false",
+     R"(a compiler has made it, and wgrun lua has translated it: rules that compilers keep only in part warn (docs/foreign.md). A list names what is assumed since only a launch decides it, "threads" or "cluster": what follows from that is not checked)"},
     {"names", "boolean = false",
      "remembers the script's names of registers, for kernel:debug; wgrun debug sets it by itself"}};
+
+/// The option `translated`: a boolean, or a list of what is assumed.
+std::optional<Assumed> read_assumed(lua_State* L, const Options& options) {
+    Assumed out;
+    if (options.push("translated") != LUA_TTABLE) {
+        lua_pop(L, 1);
+        return options.boolean("translated") ? std::optional(out) : std::nullopt;
+    }
+    for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; ++i) {
+        const std::string_view word = lua_type(L, -1) == LUA_TSTRING ? string_argument(L, -1) : "";
+        if (word != "threads" && word != "cluster")
+            options.fail_value("translated", "true, or a list of \"threads\" and \"cluster\"");
+        (word == "threads" ? out.threads : out.cluster) = true;
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 2);
+    return out;
+}
 
 // wg.kernel(name, { threads =, cluster = }, function(k) ... end)
 int kernel_new(lua_State* L) {
@@ -35,6 +55,8 @@ int kernel_new(lua_State* L) {
     const std::int64_t threads = several ? 0 : options.integer("threads", 128, 0, INT32_MAX);
     const Dim3 block = several ? options.extents("threads") : Dim3{static_cast<std::uint32_t>(threads), 1, 1};
     const Dim3 cluster = options.extents("cluster");
+    std::optional<Assumed> translated;
+    if (options.has("translated")) translated = read_assumed(L, options);
     const bool names = options.boolean("names", session(L).name_registers);
     if (lua_type(L, 3) != LUA_TFUNCTION) fail_argument(L, 3, "a function that builds the kernel");
     const Where where = caller(L);
@@ -46,6 +68,7 @@ int kernel_new(lua_State* L) {
         trace->name = name;
         trace->names = names;
         trace->builder.emplace(std::string(name), block, cluster, where);
+        if (translated) trace->builder->translated(*translated);
         trace->threads = static_cast<int>(block.volume());
         return BuilderBox{std::move(trace)};
     });

@@ -1,4 +1,4 @@
-// k:param and k:tensor_map: what a launch gives to the kernel.
+// k:param, k:parameter and k:tensor_map: what a launch gives to the kernel.
 #include <algorithm>
 #include <array>
 
@@ -131,6 +131,50 @@ int builder_tensor_map(lua_State* L) {
     return 1;
 }
 
+constexpr Option parameter_keys[] = {
+    {"bytes", "integer?", "the size in bytes of a structure that is passed by value"},
+    {"align", "integer?",
+     "its alignment in bytes: a power of two up to 128, of a structure 8 where nothing is given; of a tensor "
+     "map 64 or 128"},
+    {"map", "boolean = false", "a tensor map whose box the launch gives, by wg.tensor_map"},
+    {"dtype", R"(string = "bf16")", "of a tensor map: the element type"},
+    {"box", "table?", "of a tensor map: the extents of the box, the fastest dimension first"},
+    {"swizzle", R"(string = "none")", R"(of a tensor map: "none", "32B", "64B" or "128B")"},
+    {"nan_fill", "boolean = false", "of a tensor map: elements outside of the tensor are NaN instead of 0"}};
+
+// k:parameter(name, type) or k:parameter(name, { bytes = }) or k:parameter(name, { box = })
+int builder_parameter(lua_State* L) {
+    const auto& trace = trace_argument(L);
+    const std::string_view name = string_argument(L, 2);
+    auto& request = held<ParamRequest>(L);
+    auto& box = held<wgrun::TensorBox>(L);
+    std::int64_t bytes = 0, align = 0;
+    bool map = false, open = false;
+    std::string_view type;
+    if (lua_type(L, 3) == LUA_TTABLE) {
+        const Options options(L, 3, "k:parameter", parameter_keys);
+        open = options.boolean("map", false);
+        map = options.has("box");
+        align = options.integer("align", map || open ? 64 : 8);
+        if (map) read_box(L, options, box);
+        if (!map && !open) bytes = options.integer("bytes");
+    } else {
+        type = string_argument(L, 3);
+    }
+    Builder& builder = builder_of(L, trace);
+    const int index = guarded(L, [&] {
+        request.name = name;
+        if (map) return builder.tensor_map(request.name, box, false, align);
+        if (open) return builder.tensor_map(request.name, align);
+        if (type.empty()) return builder.structure(request.name, bytes, align);
+        if (type == "*") return builder.any_param(request.name);
+        parse_param_type(type, request);
+        return builder.param(request.name, request.type, request.pointee, request.constant);
+    });
+    push_object<ParameterBox>(L, [&] { return ParameterBox{trace, index}; });
+    return 1;
+}
+
 }  // namespace
 
 void open_parameters(lua_State* L) {
@@ -151,8 +195,22 @@ Declares a parameter that is a tensor map, for cp.async.bulk.tensor. The argumen
   local map = k:tensor_map("A", tile))",
                                       tensor_map_keys},
 
+                                     {"parameter", builder_parameter, R"(
+Declares a parameter of the kernel that instructions name: k:param is this and k:ld_param. Scripts that wgrun lua has translated use it.
+@param name string
+@param options string|table  a type as of k:param; "*" for 64 bits of any kind, an integer or the address of elements of any type; or a table of options, for a structure or a tensor map with a box
+@return parameter
+@example
+  local facts = k:parameter("facts", { bytes = 24, align = 8 })
+  local count = k:ld_param_at_u32(facts, { offset = 16 })
+@see k:param)",
+                                      parameter_keys},
+
                                      {}};
     add_methods<BuilderBox>(L, methods);
+    declare<ParameterBox>(L, {.text = R"(
+A parameter of a kernel as an operand, made by k:parameter.
+@see k:parameter)"});
 }
 
 }  // namespace wgrun::lua

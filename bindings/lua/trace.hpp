@@ -54,6 +54,18 @@ struct SharedBox {
     int index = 0;
 };
 
+/// A parameter, as an operand.
+struct ParameterBox {
+    std::shared_ptr<Trace> trace;
+    int index = 0;
+};
+
+/// A place that jumps lead to.
+struct LabelBox {
+    std::shared_ptr<Trace> trace;
+    int index = 0;
+};
+
 template <>
 inline constexpr const char* class_name<BuilderBox> = "wgrun.builder";
 template <>
@@ -62,6 +74,10 @@ template <>
 inline constexpr const char* class_name<RegsBox> = "wgrun.regs";
 template <>
 inline constexpr const char* class_name<SharedBox> = "wgrun.shared";
+template <>
+inline constexpr const char* class_name<ParameterBox> = "wgrun.parameter";
+template <>
+inline constexpr const char* class_name<LabelBox> = "wgrun.label";
 
 /// The builder of an open trace, its place set to the calling line. Raises when the trace is over.
 Builder& builder_of(lua_State* L, const std::shared_ptr<Trace>& trace);
@@ -89,7 +105,8 @@ const isa::Spelling& spelling_of(lua_State* L) {
     });
 }
 
-/// Whether a call takes the qualifier; whether it takes `offset`, which requires exactly one address.
+/// Whether a call takes the qualifier; whether it takes `offset`: bytes for its address, or a list of them
+/// for several addresses.
 bool takes_field(const isa::Instruction& op, isa::Field field);
 bool takes_offset(const isa::Instruction& op);
 

@@ -161,6 +161,25 @@ Spelling parse_method(std::string_view method) {
     }
 }
 
+std::string method_of(const Instruction& op, const Form& form) {
+    const auto agrees = [&](const std::string& method) {
+        const Spelling read = parse_method(method);
+        if (read.op != &op) return false;
+        for (int i = 0; i < field_count; ++i) {
+            const auto field = static_cast<Field>(i);
+            if (read.form.has(field) && read.form.get(field) != form.get(field)) return false;
+        }
+        return true;
+    };
+    std::vector<std::string> names{as_method(op.name)};
+    for (const Field field : text_order(op)) {
+        const std::string token = form.has(field) ? as_token(spelled(field, form.get(field))) : "";
+        if (!token.empty()) names.push_back(names.back() + '_' + token);
+    }
+    while (!names.empty() && !agrees(names.back())) names.pop_back();
+    return names.empty() ? std::string() : names.back();
+}
+
 std::string nearest_method(std::string_view method) {
     constexpr std::size_t longest = 64, least = 3;  // characters of a method, and of a part that is corrected
     if (method.size() > longest) return {};

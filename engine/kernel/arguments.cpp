@@ -149,7 +149,8 @@ void check_argument(const Program& program, std::size_t i, const Argument& arg) 
     } else if (const auto* view = std::get_if<TensorView>(&arg)) {
         check_view(program, i, *view);
         const Param& param = program.params()[i];
-        if (view->box ? param.box != view->box : !param.pointee)
+        const bool open_map = param.type == Type::tensormap && !param.box;
+        if (view->box ? !open_map && param.box != view->box : !param.pointee && !param.any)
             throw ArgumentError(fmt::format("{}: {} is not what the parameter takes",
                                             Place(program, i).text(),
                                             view->box ? "a tensor map that the launch makes" : "a pointer"));
@@ -183,6 +184,11 @@ void check_memory(const Program& program, std::size_t i, const PassedMemory& mem
     if (param.structure > 0)
         throw ArgumentError(fmt::format("{}: a structure of {} bytes is expected, not a tensor", where.text(),
                                         param.structure));
+    if (param.any) return;
+    if (param.type == Type::tensormap)
+        throw ArgumentError(
+            fmt::format("{}: the kernel leaves the box of its tensor map to the launch", where.text()),
+            "wg.tensor_map(tensor, { box = { ... } })");
     if (!param.pointee)
         throw ArgumentError(fmt::format("{}: a number of type {} is expected, not a tensor", where.text(),
                                         isa::to_string(param.type)));
@@ -200,6 +206,8 @@ void check_number(const Program& program, std::size_t i, Number number) {
     if (param.pointee || param.box)
         throw ArgumentError(fmt::format("{}: a tensor of {} is expected, not a number", where.text(),
                                         to_string(param.pointee ? *param.pointee : param.box->dtype)));
+    if (param.type == Type::tensormap)
+        throw ArgumentError(fmt::format("{}: a tensor map is expected, not a number", where.text()));
     if (isa::is_float(param.type)) return;
     const auto* integer = std::get_if<std::int64_t>(&number);
     if (integer == nullptr)
@@ -225,10 +233,9 @@ void check_count(const Program& program, std::size_t given) {
     if (given > 0 && given < wanted)
         fix = fmt::format("args = {{ {} }}; argument {} ({}) is missing, or nil", names, given + 1,
                           program.params()[given].name);
-    throw ArgumentError(
-        fmt::format("kernel {} takes {} argument{} ({}), not {}", program.name(), wanted, wanted == 1 ? "" : "s",
-                    names, given),
-        fix);
+    throw ArgumentError(fmt::format("kernel {} takes {} argument{} ({}), not {}", program.name(), wanted,
+                                    wanted == 1 ? "" : "s", names, given),
+                        fix);
 }
 
 void check_grid(const Program& program, Dim3 grid) {

@@ -123,6 +123,13 @@ void keep_first_warnings(std::vector<Diagnostic>& findings) {
     });
 }
 
+/// Leaves of the findings of a compiler's kernel what can be said of it, and not by habit.
+void moderate(std::vector<Diagnostic>& found, bool shape_is_known) {
+    if (!shape_is_known) std::erase_if(found, counts_threads);
+    std::ranges::stable_sort(found, {}, [](const Diagnostic& finding) { return finding.where.line; });
+    keep_first_warnings(found);
+}
+
 std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
     if (kernel.unknown.indirect) return {};
     std::vector<Diagnostic> out = check::check(kernel.program);
@@ -133,9 +140,7 @@ std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
                            "ptxas ignores every setmaxnreg here: nothing says how many registers a thread "
                            "begins with (C7508)",
                            ".maxntid N, 1, 1, in CUDA __launch_bounds__(N)"));
-    if (kernel.unknown.threads || kernel.unknown.cluster) std::erase_if(out, counts_threads);
-    std::ranges::stable_sort(out, {}, [](const Diagnostic& finding) { return finding.where.line; });
-    keep_first_warnings(out);
+    moderate(out, !kernel.unknown.threads && !kernel.unknown.cluster);
     return out;
 }
 
@@ -151,6 +156,15 @@ void name_sources(const ptx::Module& module, Diagnostic& finding) {
 std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered) {
     std::vector<Diagnostic> out = findings(lowered);
     for (Diagnostic& finding : out) tell(module, finding);
+    return out;
+}
+
+std::vector<Diagnostic> translated_findings(const Program& program) {
+    std::vector<Diagnostic> out = check::check(program);
+    std::ranges::move(check::outgoing(program), std::back_inserter(out));
+    moderate(out, !program.translated()->threads && !program.translated()->cluster);
+    for (Diagnostic& finding : out)
+        if (here(finding) != Elsewhere::same) finding.severity = Severity::warning;
     return out;
 }
 

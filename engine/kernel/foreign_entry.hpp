@@ -15,6 +15,10 @@ namespace wgrun {
 /// author is told it.
 std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered);
 
+/// Returns what is wrong with a script's kernel that was translated from PTX, by the rules that need no
+/// launch.
+std::vector<Diagnostic> translated_findings(const Program& program);
+
 /// Makes of a finding at a line of the text what the text's author is told: its fix in PTX, the lines of the
 /// source, and a warning where compilers rely on more than the ISA promises.
 void tell(const ptx::Module& module, Diagnostic& finding);

@@ -238,8 +238,9 @@ void add_new(std::vector<Diagnostic>& to, std::vector<Diagnostic> findings) {
 
 const std::vector<Diagnostic>& Kernel::laws() {
     if (!laws_)
-        laws_ =
-            origin_ ? foreign_findings(origin_->entry->module(), origin_->lowered) : check::check(*program_);
+        laws_ = origin_                  ? foreign_findings(origin_->entry->module(), origin_->lowered)
+                : program_->translated() ? translated_findings(*program_)
+                                         : check::check(*program_);
     return *laws_;
 }
 
@@ -248,7 +249,7 @@ const std::vector<Diagnostic>& Kernel::check() {
     findings_ = laws();
     const bool wrong = std::ranges::any_of(
         *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
-    if (!wrong && !origin_) add_new(*findings_, found_in_every_launch(*program_));
+    if (!wrong && !origin_ && !program_->translated()) add_new(*findings_, found_in_every_launch(*program_));
     return *findings_;
 }
 

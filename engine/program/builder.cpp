@@ -137,6 +137,19 @@ int Builder::param(std::string name, isa::Type type, std::optional<Dtype> pointe
     return add({std::move(name), type, pointee, {}, constant, where_});
 }
 
+int Builder::any_param(std::string name) {
+    Param param{std::move(name), isa::Type::u64, {}, {}, false, where_};
+    param.any = true;
+    return add(std::move(param));
+}
+
+int Builder::tensor_map(std::string name, std::int64_t align) {
+    if (align != 64 && align != 128)
+        throw ArgumentError(
+            fmt::format("parameter `{}`: a tensor map is aligned to 64 or 128 bytes, not {}", name, align));
+    return add({std::move(name), isa::Type::tensormap, {}, {}, false, where_, 0, align});
+}
+
 int Builder::structure(std::string name, std::int64_t bytes, std::int64_t align) {
     constexpr std::int64_t widest = 128;
     if (bytes < 1 || std::cmp_greater(bytes, max_parameter_bytes))
@@ -148,10 +161,14 @@ int Builder::structure(std::string name, std::int64_t bytes, std::int64_t align)
     return add({std::move(name), isa::Type::b8, {}, {}, true, where_, bytes, align});
 }
 
-int Builder::tensor_map(std::string name, TensorBox box, bool constant) {
+int Builder::tensor_map(std::string name, TensorBox box, bool constant, std::int64_t align) {
     check_parameter_name(name);
     check_box(box);
-    return add({std::move(name), isa::Type::tensormap, {}, std::move(box), constant, where_});
+    const int index = tensor_map(std::move(name), align);
+    Param& param = program_.params_[static_cast<std::size_t>(index)];
+    param.box = std::move(box);
+    param.constant = constant;
+    return index;
 }
 
 int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align,

@@ -14,7 +14,7 @@ std::int64_t Param::bytes() const {
 
 std::int64_t Param::align() const {
     if (structure > 0) return structure_align;
-    return type == isa::Type::tensormap ? 64 : bytes();
+    return type == isa::Type::tensormap ? std::max<std::int64_t>(64, structure_align) : bytes();
 }
 
 std::size_t Program::passed_params() const {

@@ -242,7 +242,7 @@ void check_param(const Builder& builder, const Instruction& op, const OperandRul
     const Param& param = builder.param_info(operand.index);
     // What takes its address takes any.
     if (rule.type == nullptr || rule.kinds & OperandRule::address) return;
-    if (param.type != type)
+    if (param.type != type && !isa::agrees(isa::register_type(param.type), type))
         refuse(op, rule,
                "parameter `" + param.name + "` is of type " + std::string(isa::to_string(param.type)) +
                    ", not " + std::string(isa::to_string(type)));

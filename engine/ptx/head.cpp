@@ -128,8 +128,11 @@ class HeadMaker {
             if (variable.array || type != Type::none) {
                 try {
                     std::string known = is_identifier(name) ? std::string(name) : fmt::format("p{}", i);
+                    const std::int64_t align = variable.align > 64 ? 128 : 64;
                     if (map && passed.box)
-                        symbol.index = builder_.tensor_map(std::move(known), *passed.box, false);
+                        symbol.index = builder_.tensor_map(std::move(known), *passed.box, false, align);
+                    else if (map)
+                        symbol.index = builder_.tensor_map(std::move(known), align);
                     else if (variable.array && !map)
                         symbol.index = builder_.structure(std::move(known), bytes_of(module_, variable),
                                                           std::max<std::int64_t>(variable.align, 1));

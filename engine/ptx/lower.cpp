@@ -12,17 +12,23 @@
 
 namespace wgrun::ptx {
 
-Lowering::Lowering(const Module& module, const Function& function, const Head& head, Lowered& out)
+Lowering::Lowering(const Module& module, const Function& function, const Head& head, bool whole, Lowered& out)
     : Rewriting(head.program),
       module_(module),
       function_(function),
       out_(out),
       reader_(module),
-      symbols_([this](const Symbol& symbol) { return reg(symbol.type); }) {
+      symbols_([this](const Symbol& symbol, std::string_view name) {
+          const Reg made = reg(symbol.type);
+          out_.register_names.resize(made.id + 1);
+          out_.register_names.back() = name;
+          return made;
+      }) {
     file_ = Where::at(module.file, 1).file;
     given_registers_ = std::ranges::any_of(function.directives, [&](const Directive& directive) {
         return module.at(directive.name) == ".maxnreg";
     });
+    whole_ = whole;
     for (const auto& [name, symbol] : head.names) symbols_.declare(name, symbol);
 }
 
@@ -68,6 +74,7 @@ void Lowering::body(Frame& frame) {
                     text().place(*label, where(statement.text));
                 break;
             case Statement::Kind::instruction: i += instruction(i); continue;
+            case Statement::Kind::directive: advise(statement); break;
             default: break;
         }
         ++i;
@@ -137,6 +144,8 @@ std::uint32_t Lowering::instruction(std::uint32_t index) {
     Step kept = step;  // what it returns and its record does not
     add(std::move(step));
     if (!reading.results.empty()) {
+        keep_text(statement, reading.results, read_by(statement));
+        out_.texts.back().replaces = true;
         kept.op = &isa::opaque(isa::Reach::registers);
         kept.operands = {Operand::of(std::move(reading.results)), Operand::of(std::vector<Reg>())};
         add(std::move(kept));
@@ -149,7 +158,7 @@ std::uint32_t Lowering::instruction(std::uint32_t index) {
 bool Lowering::counts_registers(const Step& step) {
     if (step.op->awaits != isa::Awaits::registers) return false;
     if (!given_registers_ && !out_.unknown.setmaxnreg) out_.unknown.setmaxnreg = step.where;
-    if (!given_registers_) return false;
+    if (!given_registers_ || whole_) return false;
     out_.unknown.registers = true;
     return true;
 }
@@ -221,7 +230,66 @@ void Lowering::unread(const Statement& statement, Step& step) {
         registers(node, first && facts.writes ? written : read);
     }
     step.op = &isa::opaque(known ? isa::Reach::memory : facts.reach);
+    keep_text(statement, written, read);
     step.operands = {Operand::of(std::move(written)), Operand::of(std::move(read))};
+}
+
+/// A .pragma, for who prints the program: some of them change what the assembler makes of a loop.
+void Lowering::advise(const Statement& statement) {
+    if (!whole_ || !module_.at(statement.text).starts_with(".pragma")) return;
+    Step step;
+    step.where = where(statement.text);
+    step.op = &isa::opaque(isa::Reach::registers);
+    step.operands = {Operand::of(std::vector<Reg>()), Operand::of(std::vector<Reg>())};
+    std::string text(module_.at(statement.text));
+    if (!text.ends_with(';')) text += ';';
+    out_.texts.push_back({std::move(text), {}, 0, false});
+    add(std::move(step));
+}
+
+/// Returns the registers of all operands.
+std::vector<Reg> Lowering::read_by(const Statement& statement) {
+    std::vector<Reg> out;
+    for (std::uint32_t at = statement.operands; at != nothing; at = module_.nodes[at].next)
+        registers(module_.nodes[at], out);
+    return out;
+}
+
+/// Keeps the text of an instruction without a record, for who prints the program.
+void Lowering::keep_text(const Statement& statement, std::vector<Reg> written, std::vector<Reg> read) {
+    UnreadText& out = out_.texts.emplace_back();
+    for (std::vector<Reg>* const regs : {&written, &read}) {
+        std::ranges::sort(*regs, {}, &Reg::id);
+        const auto repeated = std::ranges::unique(*regs);
+        regs->erase(repeated.begin(), repeated.end());
+    }
+    for (const auto& [regs, is_written] : {std::pair{&written, true}, {&read, false}})
+        for (const Reg reg : *regs) {
+            if (reg.id >= out_.register_names.size()) continue;
+            std::string name = out_.register_names[reg.id];
+            if (name.starts_with('%')) name.erase(0, 1);
+            out.registers.emplace_back(std::move(name), reg);
+            if (is_written) ++out.written;
+        }
+    // The names, as words of the text, get a %.
+    const std::string_view text = module_.at(
+        {statement.name.offset, statement.text.offset + statement.text.size - statement.name.offset});
+    const auto in_word = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+               c == '$';
+    };
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = at;
+        while (end < text.size() && in_word(text[end])) ++end;
+        const std::string_view word = text.substr(at, end - at);
+        const bool named =
+            std::ranges::any_of(out.registers, [&](const auto& one) { return one.first == word; });
+        if (named && (at == 0 || text[at - 1] != '%')) out.text += '%';
+        out.text += word;
+        if (end < text.size()) out.text += text[end];
+        at = end + 1;
+    }
+    out.text += ';';
 }
 
 /// Collects the registers of an operand, and reports names that nothing declares.
@@ -245,7 +313,7 @@ Lowered lower(const Module& module, const Function& function, const LaunchFacts&
     out.name = module.at(function.name);
     out.where = module.where(function.text);
     const Head head = head_of(module, function, facts, out);
-    out.program = Lowering(module, function, head, out).run();
+    out.program = Lowering(module, function, head, facts.whole, out).run();
     out.unknown.threads = !head.shape.threads_given;
     out.unknown.cluster &= !head.shape.cluster_given;
     if (head.shape.threads_given) out.unknown.setmaxnreg = {};

@@ -24,6 +24,9 @@ struct LaunchFacts {
     std::optional<Dim3> block, cluster;
     std::optional<std::int64_t> dynamic_shared;  ///< bytes
     std::vector<Passed> params;                  ///< of the first parameters
+    /// Also what the checks cannot follow becomes steps (setmaxnreg with .maxnreg), and what they need not
+    /// know (pragmas).
+    bool whole = false;
     bool operator==(const LaunchFacts&) const = default;
 };
 
@@ -45,6 +48,15 @@ struct ModuleVariable {
     bool constant = false;
 };
 
+/// An instruction that no record reads, as text in which the names of registers have a % before them.
+struct UnreadText {
+    std::string text;
+    std::vector<std::pair<std::string, isa::Reg>> registers;  ///< the first `written` of them are written
+    std::size_t written = 0;
+    /// It is the step before it again, with results that the record of that one does not have.
+    bool replaces = false;
+};
+
 /// A kernel read from text. The lines of its steps are those of the text.
 struct Lowered {
     Program program;
@@ -54,8 +66,10 @@ struct Lowered {
     std::size_t opaque = 0;                          ///< of them, those that no record reads
     std::map<std::string, std::vector<int>> unread;  ///< their opcodes, and the lines of each
     Unknowns unknown;
-    std::vector<ModuleVariable> variables;  ///< that it uses
-    std::vector<Diagnostic> errors;         ///< names that nothing declares, and labels without a place
+    std::vector<ModuleVariable> variables;    ///< that it uses
+    std::vector<std::string> register_names;  ///< by register; empty, or missing at the end: it has none
+    std::vector<UnreadText> texts;            ///< of the opaque steps, in the order of the steps
+    std::vector<Diagnostic> errors;           ///< names that nothing declares, and labels without a place
 };
 
 /// Makes a program of `function`, an entry with a body. Instructions that no record reads become steps of

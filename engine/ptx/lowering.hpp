@@ -17,7 +17,7 @@ namespace wgrun::ptx {
 
 class Lowering final : private Rewriting, private Names {
   public:
-    Lowering(const Module& module, const Function& function, const Head& head, Lowered& out);
+    Lowering(const Module& module, const Function& function, const Head& head, bool whole, Lowered& out);
     Program run();
 
   private:
@@ -39,6 +39,9 @@ class Lowering final : private Rewriting, private Names {
     void leave(const Statement& statement, Reg guard);
     bool calls_library(const Statement& statement) const;
     void unread(const Statement& statement, Step& step);
+    void advise(const Statement& statement);
+    std::vector<Reg> read_by(const Statement& statement);
+    void keep_text(const Statement& statement, std::vector<Reg> written, std::vector<Reg> read);
     void registers(const Node& node, std::vector<Reg>& out);
     Frame frame_of(const Function& function);
     Where where(Span span) const { return {file_, module_.line(span.offset)}; }
@@ -90,6 +93,7 @@ class Lowering final : private Rewriting, private Names {
 
     std::string_view file_;
     bool given_registers_ = false;  ///< .maxnreg
+    bool whole_ = false;            ///< LaunchFacts::whole
 };
 
 }  // namespace wgrun::ptx

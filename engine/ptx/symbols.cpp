@@ -46,7 +46,7 @@ std::optional<isa::Reg> Symbols::reg(std::string_view name) {
     if (symbol == nullptr || symbol->kind != Symbol::Kind::registers) return {};
     const std::uint64_t key = std::uint64_t{symbol->id} << 32U | static_cast<std::uint32_t>(number);
     const auto [place, added] = made_.try_emplace(key);
-    if (added) place->second = make_(*symbol);
+    if (added) place->second = make_(*symbol, name);
     return place->second;
 }
 

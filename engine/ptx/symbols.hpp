@@ -35,8 +35,8 @@ struct Symbol {
 /// The scopes that are open, the innermost last. A name of the text means the innermost declaration of it.
 class Symbols {
   public:
-    /// A register, of the declaration `symbol`, is used for the first time: `make` returns it.
-    using Make = std::function<isa::Reg(const Symbol& symbol)>;
+    /// A register, of the declaration `symbol`, is used for the first time, by this name: `make` returns it.
+    using Make = std::function<isa::Reg(const Symbol& symbol, std::string_view name)>;
     explicit Symbols(Make make) : make_(std::move(make)), scopes_(1) {}
 
     void open() { scopes_.emplace_back(); }

@@ -396,6 +396,7 @@ function k:cos(d, a, options) end
 ---@class wgrun.k.cp_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
 ---@field cache? boolean an operand holds the L2 cache policy
 ---@field cop? string the cache operator: ca, cg
 ---@field prefetch? string how much is prefetched into the L2 cache: L2::64B, L2::128B, L2::256B
@@ -412,6 +413,7 @@ function k:cp_async(d, a, options) end
 ---@class wgrun.k.cp_async_bulk.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
 ---@field multicast? boolean the data is multicast to the CTAs of a mask
 ---@field cache? boolean an operand holds the L2 cache policy
 ---@field mask? wgrun.reg|number a u16 register, or an integer from 0 to 65535
@@ -428,6 +430,7 @@ function k:cp_async_bulk(d, a, size, mbarrier, options) end
 ---@class wgrun.k.cp_async_bulk_cluster.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
 
 ---Copies bytes from this CTA's shared memory to another's, whose mbarrier counts them.
 ---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -474,6 +477,7 @@ function k:cp_async_bulk_prefetch_tensor(map, coordinates, options) end
 ---@class wgrun.k.cp_async_bulk_store.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
 ---@field cache? boolean an operand holds the L2 cache policy
 ---@field policy? wgrun.reg a u64 register
 
@@ -487,6 +491,7 @@ function k:cp_async_bulk_store(d, a, size, options) end
 ---@class wgrun.k.cp_async_bulk_tensor.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
 ---@field dim? string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
 ---@field multicast? boolean the data is multicast to the CTAs of a mask
 ---@field cache? boolean an operand holds the L2 cache policy
@@ -537,6 +542,7 @@ function k:cp_async_commit_group(options) end
 ---@class wgrun.k.cp_async_ignore_src.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
 ---@field cache? boolean an operand holds the L2 cache policy
 ---@field cop? string the cache operator: ca, cg
 ---@field prefetch? string how much is prefetched into the L2 cache: L2::64B, L2::128B, L2::256B
@@ -582,6 +588,7 @@ function k:cp_async_wait_group(n, options) end
 ---@class wgrun.k.cp_reduce_async_bulk.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
 ---@field type? string the type of the operation and of its operands: u32, s32, u64, f32, f64, s64, b32, b64
 ---@field op? string the operation: add, min, max, inc, dec, and, or, xor
 ---@field cache? boolean an operand holds the L2 cache policy
@@ -1863,6 +1870,7 @@ function k:red(a, b, options) end
 ---@class wgrun.k.red_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
 ---@field type? string the type of the operation and of its operands: u32, s32, u64, s64, b32
 ---@field op? string the operation: add, min, max, inc, dec, and, or, xor
 
@@ -2253,6 +2261,7 @@ function k:st(a, b, options) end
 ---@class wgrun.k.st_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
 ---@field type? string the type of the operation and of its operands: b32, u32, s32, f32, b64, u64, s64, f64
 ---@field vec? string the number of values moved at once: 1, v2, v4
 

@@ -917,6 +917,16 @@ function k:fragment(acc) end
 ---@param otherwise? fun() emits the instructions for the other threads
 function k:if_(predicate, when_true, otherwise) end
 
+---Goes on where the label is, for control flow that k:if_ and loops do not have.
+---@param label wgrun.label
+---@param predicate? wgrun.reg only the threads where it holds
+function k:jump(label, predicate) end
+
+---Makes a label for k:jump, which gets its place by k:place, before or after.
+---@param name? string as PTX spells it
+---@return wgrun.label
+function k:label(name) end
+
 ---@class wgrun.k.load_tile.options
 ---@field tile wgrun.tile the tile that is copied
 ---@field map wgrun.reg the tensor map of the matrix: k:tensor_map(name, tile)
@@ -987,6 +997,21 @@ function k:mma(acc, options) end
 ---@return wgrun.reg # its value, of 8 bits in a register of 16; for a pointer, the u64 address in global memory
 function k:param(name, type) end
 
+---@class wgrun.k.parameter.options
+---@field bytes? integer the size in bytes of a structure that is passed by value
+---@field align? integer its alignment in bytes: a power of two up to 128, of a structure 8 where nothing is given; of a tensor map 64 or 128
+---@field map? boolean a tensor map whose box the launch gives, by wg.tensor_map
+---@field dtype? string of a tensor map: the element type
+---@field box? table of a tensor map: the extents of the box, the fastest dimension first
+---@field swizzle? string of a tensor map: "none", "32B", "64B" or "128B"
+---@field nan_fill? boolean of a tensor map: elements outside of the tensor are NaN instead of 0
+
+---Declares a parameter of the kernel that instructions name: k:param is this and k:ld_param. Scripts that wgrun lua has translated use it.
+---@param name string
+---@param options string|wgrun.k.parameter.options a type as of k:param; "*" for 64 bits of any kind, an integer or the address of elements of any type; or a table of options, for a structure or a tensor map with a box
+---@return wgrun.parameter
+function k:parameter(name, options) end
+
 ---@class wgrun.k.part_of_k.options
 ---@field K wgrun.reg u32: the K extent
 ---@field block integer elements of K in a block
@@ -1009,6 +1034,10 @@ function k:part_of_k(options) end
 ---@param options wgrun.k.pipeline.options
 ---@return wgrun.pipeline
 function k:pipeline(options) end
+
+---Jumps to the label lead here.
+---@param label wgrun.label
+function k:place(label) end
 
 ---Prints a message from each thread that executes it. The values are printed by the conversions of the format in order.
 ---@param format string as for string.format: %d, %u, %x, %f, ...
@@ -1035,6 +1064,10 @@ function k:reg(type) end
 ---@param count integer the number of registers
 ---@return wgrun.regs # indexed from 0
 function k:regs(type, count) end
+
+---A loop in the kernel whose body runs before its test: as do ... while of C. break_ and continue_ do not know it: k:jump leaves it.
+---@param body? fun(): wgrun.reg emits the body, and returns the predicate by which threads run it again; where it returns nothing, they always do
+function k:repeat_(body) end
 
 ---@class wgrun.k.shared.options
 ---@field bytes? integer the size in bytes, where no tile is given
@@ -1374,6 +1407,10 @@ function kernel:time(options) end
 ---@return wgrun.kernel.timeline.result
 function kernel:timeline(options) end
 
+---A place that k:jump leads to, made by k:label.
+---@class wgrun.label
+local label = {}
+
 ---A prepared launch, made by kernel:prepare: its kernel is compiled and its tensors are on the device.
 ---@class wgrun.launch
 local launch = {}
@@ -1497,6 +1534,10 @@ function layout:svg(path, options) end
 ---The layout without its swizzle.
 ---@return wgrun.layout
 function layout:unswizzled() end
+
+---A parameter of a kernel as an operand, made by k:parameter.
+---@class wgrun.parameter
+local parameter = {}
 
 ---A picture of a layout, tile or fragment, made by its method picture, or of several objects, made by wg.mma_picture.
 ---@class wgrun.picture

@@ -55,6 +55,12 @@ bool is_ptx(std::string_view text);
 /// ArgumentError for a text of 1 GiB or more. Thread-safe.
 ForeignText check_ptx(std::string file, std::string text);
 
+/// A script, and what it does not say as the text does.
+struct TranslatedText {
+    std::string text;
+    std::vector<std::string> remarks;
+};
+
 /// A PTX text whose entries can be run. Immutable, so any number of threads may read it.
 class ForeignModule {
   public:
@@ -71,6 +77,11 @@ class ForeignModule {
     /// taken from each launch. Throws ArgumentError for a name that it does not have, CheckError for names
     /// that nothing in the text declares.
     Kernel kernel(std::string_view name) const;
+
+    /// Returns the entries of those names as a script of wgrun that builds them: each instruction is a call of
+    /// the builder. `launch` tells what a launch adds to the text, where it is known, of the only name. Throws as
+    /// kernel() does.
+    TranslatedText script(const std::vector<std::string>& names, const RunOptions* launch = nullptr) const;
 
   private:
     std::shared_ptr<const ptx::Module> module_;

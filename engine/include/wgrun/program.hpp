@@ -52,14 +52,15 @@ struct Param {
     std::string name;
     isa::Type type;                ///< u64 for pointers, tensormap for tensor maps
     std::optional<Dtype> pointee;  ///< of a pointer
-    std::optional<TensorBox> box;  ///< of a tensor map
+    std::optional<TensorBox> box;  ///< of a tensor map; nothing: the launch gives it
     bool constant = false;         ///< the kernel only reads through this pointer
     Where where;
     std::int64_t structure = 0;        ///< bytes of a structure that is passed by value; 0: it is none
-    std::int64_t structure_align = 1;  ///< bytes
+    std::int64_t structure_align = 1;  ///< bytes; of a tensor map, if it is more than 64
     /// It is no parameter of the text but a pointer to a variable of its module (PTX ISA 5.1.3, 5.1.4), which
     /// whoever runs the program makes. Such parameters come last.
     bool variable = false;
+    bool any = false;  ///< of 64 bits: a launch passes a number, or a pointer to elements of any type
 
     std::int64_t bytes() const;  ///< of its value in the parameter space
     std::int64_t align() const;  ///< of its place there, bytes
@@ -151,9 +152,18 @@ struct RegisterName {
 /// The most dynamic shared memory that a CTA can have, in bytes.
 inline constexpr std::int64_t max_shared_bytes = sm_90a.cta_shared();
 
+/// What a kernel that was translated from PTX takes for granted, since only its launch decides it.
+struct Assumed {
+    bool threads = false;  ///< of a CTA
+    bool cluster = false;  ///< the CTAs of one
+};
+
 /// A kernel as data. It is made by a Builder and immutable, so any number of threads may read it.
 class Program {
   public:
+    /// Of a kernel that a compiler has made, and a script says again (docs/foreign.md): rules that compilers
+    /// keep only in part warn there, and what follows from an assumption is not reported.
+    const std::optional<Assumed>& translated() const { return translated_; }
     const std::string& name() const { return name_; }
     int threads() const { return threads_; }  ///< of a CTA
     Dim3 block() const { return block_; }     ///< the threads of a CTA by dimension
@@ -163,12 +173,12 @@ class Program {
     /// Returns where parameter `index` begins in the parameter space, in bytes; params().size(): the end.
     std::int64_t param_offset(int index) const;
     const std::vector<SharedBuffer>& shared() const { return shared_; }
-    std::int64_t shared_bytes() const;                         ///< dynamic shared memory in total, bytes
-    std::int64_t shared_align() const;                         ///< alignment of its start, bytes
+    std::int64_t shared_bytes() const;  ///< dynamic shared memory in total, bytes
+    std::int64_t shared_align() const;  ///< alignment of its start, bytes
     /// How many of the parameters a launch passes: all but those that point to variables of the module.
     std::size_t passed_params() const;
-    std::int64_t local_bytes() const { return local_bytes_; }  ///< local memory of a thread, bytes
-    std::int64_t local_align() const { return local_align_; }  ///< alignment of its start, bytes
+    std::int64_t local_bytes() const { return local_bytes_; }           ///< local memory of a thread, bytes
+    std::int64_t local_align() const { return local_align_; }           ///< alignment of its start, bytes
     const std::vector<Message>& messages() const { return messages_; }  ///< steps refer to them by index
     /// Returns the names in order; of several equal names, each holds from its line on.
     const std::vector<RegisterName>& names() const { return names_; }
@@ -193,6 +203,7 @@ class Program {
     std::vector<Message> messages_;
     std::vector<RegisterName> names_;
     std::vector<BasicBlock> blocks_;
+    std::optional<Assumed> translated_;
     Where where_;
 };
 
@@ -225,12 +236,17 @@ class Builder {
     std::vector<Reg> regs(isa::Type type, std::int64_t count);  ///< consecutive, 1 to 1024
     isa::Type type_of(Reg reg) const;
     int param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant = false);
+    /// Adds a parameter of 64 bits for which a launch passes a number, or a pointer to elements of any type.
+    int any_param(std::string name);
+    /// The same of a tensor map whose box the launch gives.
+    int tensor_map(std::string name, std::int64_t align);
     /// Adds a structure of `bytes` bytes that is passed by value and returns its index. Its parts are read by
     /// ld with an address in the parameter space. Throws ArgumentError for a size below 1, an alignment that
     /// is no power of two up to 128, or more parameters than a kernel may have.
     int structure(std::string name, std::int64_t bytes, std::int64_t align);
-    /// Adds a tensor-map parameter and returns its index. Throws ArgumentError for an impossible box.
-    int tensor_map(std::string name, TensorBox box, bool constant);
+    /// Adds a tensor-map parameter and returns its index. Throws ArgumentError for an impossible box, and for
+    /// an alignment that is neither 64 nor 128 bytes.
+    int tensor_map(std::string name, TensorBox box, bool constant, std::int64_t align = 64);
     /// Reserves shared memory (bytes) after the existing buffers and returns the buffer's index. Throws
     /// ArgumentError when the total exceeds max_shared_bytes.
     int shared(std::string name, std::int64_t bytes, std::int64_t align, const std::optional<Tile>& tile);
@@ -257,6 +273,8 @@ class Builder {
     void breakpoint();  ///< a place for a debugger to stop at
     /// Records the script's name for registers, for a debugger alone.
     void name(RegisterName name) { program_.names_.push_back(std::move(name)); }
+    /// The kernel says again what a compiler has made.
+    void translated(Assumed assumed) { program_.translated_ = assumed; }
 
     /// while (head; condition) { body; next }. The head runs before every test, and `next` at the end of
     /// every iteration, whether a thread comes from the end of the body or leaves the iteration.

@@ -1,0 +1,499 @@
+#include "emit/lua.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "emit/lua_call.hpp"
+#include "emit/lua_names.hpp"
+#include "emit/writer.hpp"
+#include "isa/opaque.hpp"
+
+namespace wgrun::emit {
+namespace {
+
+using isa::Type;
+
+struct Condition {
+    Reg reg;
+    bool negated = false;
+    Condition operator!() const { return {reg, !negated}; }
+};
+
+class LuaPrinter {
+  public:
+    LuaPrinter(const Program& program, const LuaNotes& notes)
+        : program_(program),
+          notes_(notes),
+          params_(named(program.params(), "params")),
+          shared_(named(program.shared(), "buffers")),
+          registers_(program, notes.names, names_),
+          calls_(program, {[this](Reg reg) { return registers_.name(reg); },
+                           [this](const std::vector<Reg>& regs) { return list(regs); },
+                           [this](int i) { return params_[static_cast<std::size_t>(i)]; },
+                           [this](int i) { return shared_[static_cast<std::size_t>(i)]; }}) {
+        for (BlockId id = 0; id < blocks().size(); ++id)
+            blocks()[id].for_each_successor([&](BlockId to, int) {
+                predecessors_[to].push_back(id);
+                if (to <= id) last_to_[to] = std::max(last_to_[to], id);
+            });
+        for (const BasicBlock& block : blocks())
+            for (const Step& step : block.steps)
+                for (std::size_t i = 0; i < step.operands.size(); ++i)
+                    if (isa::is_opaque(*step.op) ? i == 1 : step.op->operands[i].access != isa::Access::out) {
+                        if (step.operands[i].reg) read_.insert(step.operands[i].reg.id);
+                        for (const Reg reg : step.operands[i].list) read_.insert(reg.id);
+                    }
+    }
+
+    LuaText run() {
+        // The first time tells which labels are needed.
+        body();
+        labels_ = std::exchange(jumped_to_, {});
+        lists_.clear();
+        remarks_.clear();
+        opaque_ = 0;
+        text_.clear();
+        line(fmt::format("{} = wg.kernel(\"{}\", {{ {} }}, function(k)", notes_.variable, program_.name(),
+                         options()));
+        ++depth_;
+        for (const std::string& comment : notes_.heading) line("-- " + comment);
+        declarations();
+        body();
+        --depth_;
+        line("end)");
+        return {std::move(text_), std::move(remarks_)};
+    }
+
+  private:
+    const std::vector<BasicBlock>& blocks() const { return program_.blocks(); }
+
+    /// Lua has 200 local variables in a function: many things are in a table.
+    template <class Things>
+    std::vector<std::string> named(const Things& things, std::string_view table) {
+        constexpr std::size_t most = 60;
+        std::vector<std::string> out;
+        const std::string all = things.size() > most ? names_.variable(table) : std::string();
+        if (!all.empty()) tables_.push_back(all);
+        for (const auto& thing : things)
+            out.push_back(all.empty() ? names_.variable(thing.name)
+                                      : fmt::format("{}[{}]", all, out.size() + 1));
+        return out;
+    }
+
+    static std::string declared(const std::string& name) {
+        return fmt::format("{}{}", name.ends_with(']') ? "" : "local ", name);
+    }
+
+    void line(const std::string& text) {
+        text_.append(static_cast<std::size_t>(depth_) * 2, ' ');
+        // Long lines are broken at commas.
+        constexpr std::size_t width = 116;
+        std::string_view rest = text;
+        std::size_t indent = static_cast<std::size_t>(depth_) * 2;
+        while (indent + rest.size() > width && !rest.starts_with("--")) {
+            const std::size_t at = rest.rfind(", ", width - indent);
+            if (at == std::string_view::npos || at == 0) break;
+            text_ += rest.substr(0, at + 1);
+            text_ += '\n';
+            indent = static_cast<std::size_t>(depth_ + 1) * 2;
+            text_.append(indent, ' ');
+            rest.remove_prefix(at + 2);
+        }
+        text_ += rest;
+        text_ += '\n';
+    }
+
+    static std::string extents(Dim3 of) {
+        if (of.y == 1 && of.z == 1) return fmt::format("{}", of.x);
+        return fmt::format("{{ {}, {}, {} }}", of.x, of.y, of.z);
+    }
+
+    std::string options() const {
+        std::string out = "threads = " + extents(program_.block());
+        if (program_.cluster().volume() > 1) out += ", cluster = " + extents(program_.cluster());
+        std::string assumed;
+        if (notes_.assumed.threads) assumed += "\"threads\"";
+        if (notes_.assumed.cluster) assumed += assumed.empty() ? "\"cluster\"" : ", \"cluster\"";
+        return out +
+               (assumed.empty() ? ", translated = true" : fmt::format(", translated = {{ {} }}", assumed));
+    }
+
+    static std::string type_of(const Param& param) {
+        if (param.structure > 0)
+            return fmt::format("{{ bytes = {}, align = {} }}", param.structure, param.structure_align);
+        if (param.box) {
+            std::string out = fmt::format("{{ dtype = \"{}\", box = {{ {} }}", to_string(param.box->dtype),
+                                          fmt::join(param.box->extents, ", "));
+            if (param.box->swizzle != SwizzleMode::none)
+                out += fmt::format(", swizzle = \"{}\"", to_string(param.box->swizzle));
+            if (param.box->nan_fill) out += ", nan_fill = true";
+            return out + (param.align() > 64 ? fmt::format(", align = {} }}", param.align()) : " }");
+        }
+        if (param.type == Type::tensormap) return fmt::format("{{ map = true, align = {} }}", param.align());
+        if (param.pointee) return fmt::format("\"{}*\"", to_string(*param.pointee));
+        const bool address = isa::bits(param.type) == 64 && !isa::is_float(param.type);
+        if (param.variable || address) return "\"*\"";
+        const bool is_number = isa::is_float(param.type) && isa::bits(param.type) >= 32;
+        if (is_number || isa::is_signed(param.type)) return fmt::format("\"{}\"", isa::to_string(param.type));
+        return fmt::format("\"u{}\"", isa::bits(param.type));
+    }
+
+    void declarations() {
+        for (const std::string& table : tables_) line(fmt::format("local {} = {{}}", table));
+        for (std::size_t i = 0; i < program_.params().size(); ++i) {
+            const Param& param = program_.params()[i];
+            if (param.variable) {
+                line(fmt::format(
+                    "-- {} is a variable of the text's module: a launch passes a tensor with what it holds",
+                    param.name));
+                remarks_.push_back(
+                    fmt::format("{}: a variable of the module becomes a parameter", param.name));
+            }
+            line(fmt::format("{} = k:parameter(\"{}\", {})", declared(params_[i]), param.name,
+                             type_of(param)));
+        }
+        for (std::size_t i = 0; i < program_.shared().size(); ++i) {
+            const SharedBuffer& buffer = program_.shared()[i];
+            line(fmt::format("{} = k:shared {{ bytes = {}, align = {}, name = \"{}\" }}",
+                             declared(shared_[i]), buffer.bytes, buffer.align, buffer.name));
+        }
+        if (program_.local_bytes() > 0)
+            line(fmt::format("k:local_ {{ bytes = {}, align = {} }}", program_.local_bytes(),
+                             program_.local_align()));
+        registers_.for_each_table([&](const std::string& variable, Type type) {
+            line(fmt::format("local {} = registers(k, \"{}\")", variable, isa::to_string(type)));
+        });
+        if (!labels_.empty()) line("local at = labels(k)");
+        if (any_lists_) line("local lists = {}");
+    }
+
+    // --- blocks -----------------------------------------------------------------------------------------
+
+    /// What follows a region's last block.
+    struct Tail {
+        enum class Kind : std::uint8_t { next, loop, join } kind = Kind::next;
+        BlockId target = no_block;
+    };
+
+    void body() {
+        last_source_.clear();
+        region(0, static_cast<BlockId>(blocks().size()), {}, false);
+    }
+
+    void region(BlockId first, BlockId end, Tail tail, bool in_loop) {
+        for (BlockId i = first; i < end;) {
+            const bool at_head = in_loop && i == first;
+            if (!at_head) place(i);
+            const auto back = last_to_.find(i);
+            if (!at_head && back != last_to_.end() && deep_ < deepest) {
+                // The furthest jump back that stays in this region.
+                BlockId last = no_block;
+                for (const BlockId from : predecessors_[i])
+                    if (from >= i && from < end && (last == no_block || from > last)) last = from;
+                if (last != no_block) {
+                    line("k:repeat_(function()");
+                    inside([&] { region(i, last + 1, {Tail::Kind::loop, i}, true); });
+                    line("end)");
+                    i = last + 1;
+                    continue;
+                }
+            }
+            steps(blocks()[i]);
+            i = ends(i, end, tail);
+        }
+    }
+
+    template <class F>
+    void inside(F f) {
+        ++depth_;
+        ++deep_;
+        f();
+        --deep_;
+        --depth_;
+    }
+
+    std::string label(BlockId id) const {
+        const Label& own = blocks()[id].label;
+        std::string name = own.name;
+        while (!name.empty() && (name[0] == '$' || name[0] == '_' || name[0] == '%')) name.erase(0, 1);
+        const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        }) && !(name[0] >= '0' && name[0] <= '9');
+        if (plain && name.starts_with("L__")) name.erase(0, 3);
+        return plain && !name.empty() ? "at." + name : fmt::format("at.block_{}", id);
+    }
+
+    void place(BlockId id) {
+        if (labels_.contains(id)) line(fmt::format("k:place({})", label(id)));
+    }
+
+    std::string text_of(Condition condition) const {
+        return fmt::format("{}{}", condition.negated ? "~" : "", registers_.name(condition.reg));
+    }
+
+    void jump(BlockId to, std::optional<Condition> condition = {}) {
+        jumped_to_.insert(to);
+        line(condition ? fmt::format("k:jump({}, {})", label(to), text_of(*condition))
+                       : fmt::format("k:jump({})", label(to)));
+    }
+
+    /// Prints what follows block `i` of a region, and returns the block that is next.
+    BlockId ends(BlockId i, BlockId end, Tail tail) {
+        const BasicBlock& block = blocks()[i];
+        if (block.end == BasicBlock::End::exit) {
+            if (i + 1 != blocks().size()) line("k:exit()");
+            return i + 1;
+        }
+        const bool last = i + 1 == end;
+        if (block.end == BasicBlock::End::jump) {
+            const bool follows = block.taken == i + 1 && !(last && tail.kind == Tail::Kind::join);
+            if (!follows && !(last && tail.kind != Tail::Kind::next && block.taken == tail.target))
+                jump(block.taken);
+            return i + 1;
+        }
+        const Condition holds{block.condition, block.negated};
+        if (last && tail.kind == Tail::Kind::loop) {
+            const Condition again = block.taken == tail.target ? holds : !holds;
+            const BlockId other = block.taken == tail.target ? block.otherwise : block.taken;
+            if (other == i + 1)
+                line("return " + text_of(again));
+            else if (other != tail.target)
+                jump(other, !again);
+            return i + 1;
+        }
+        if (block.otherwise != i + 1 && block.taken != i + 1) {
+            jump(block.taken, holds);
+            jump(block.otherwise);
+            return i + 1;
+        }
+        const bool straight = block.otherwise == i + 1;
+        const BlockId to = straight ? block.taken : block.otherwise;
+        const Condition leaves = straight ? holds : !holds;
+        // Behind the end of a loop's body or of a first side is not where they end.
+        const bool beyond = tail.kind != Tail::Kind::next && to == end;
+        if (to <= i + 1 || to > end || beyond || deep_ >= deepest || entered_from_behind(i + 1, to)) {
+            if (to != i + 1) jump(to, leaves);
+            return i + 1;
+        }
+        line(fmt::format("k:if_({}, function()", text_of(!leaves)));
+        const BlockId joined = end_of_else(i, to, end, tail);
+        if (joined == no_block) {
+            inside([&] { region(i + 1, to, {Tail::Kind::next, to}, false); });
+            line("end)");
+            return to;
+        }
+        inside([&] { region(i + 1, to, {Tail::Kind::join, joined}, false); });
+        line("end, function()");
+        inside([&] { region(to, joined, {Tail::Kind::next, joined}, false); });
+        line("end)");
+        return joined;
+    }
+
+    /// Returns whether a block from `end` on jumps back into [first, end).
+    bool entered_from_behind(BlockId first, BlockId end) const {
+        for (auto at = last_to_.lower_bound(first); at != last_to_.end() && at->first < end; ++at)
+            if (at->second >= end) return true;
+        return false;
+    }
+
+    /// Where the other side of a branch ends, which begins with block `otherwise`; no_block: there is none.
+    BlockId end_of_else(BlockId branch, BlockId otherwise, BlockId end, Tail tail) const {
+        if (otherwise == end || otherwise < branch + 2) return no_block;
+        const BasicBlock& last = blocks()[otherwise - 1];
+        const BlockId joined = last.taken;
+        const auto before = predecessors_.find(otherwise);
+        if (last.end != BasicBlock::End::jump || joined <= otherwise || joined > end ||
+            (joined == end && tail.kind != Tail::Kind::next) || before->second.size() != 1 ||
+            entered_from_behind(otherwise, joined))
+            return no_block;
+        return joined;
+    }
+
+    // --- steps ------------------------------------------------------------------------------------------
+
+    std::string list(const std::vector<Reg>& regs) {
+        constexpr std::size_t shortest = 12;
+        if (regs.size() < shortest || registers_.consecutive(regs)) return registers_.list(regs);
+        std::vector<std::uint32_t> key;
+        for (const Reg reg : regs) key.push_back(reg.id);
+        const auto [found, added] = lists_.try_emplace(std::move(key), lists_.size() + 1);
+        any_lists_ = true;
+        const std::string name = fmt::format("lists[{}]", found->second);
+        if (added) line(fmt::format("{} = {}", name, registers_.list(regs)));
+        return name;
+    }
+
+    void steps(const BasicBlock& block) {
+        for (std::size_t i = 0; i < block.steps.size(); ++i) {
+            const Step& step = block.steps[i];
+            const std::string source = notes_.source ? notes_.source(step.where.line) : "";
+            if (!source.empty() && source != last_source_) line("-- " + source);
+            if (!source.empty()) last_source_ = source;
+            if (isa::is_opaque(*step.op)) {
+                const OpaqueText& text = notes_.opaque.at(opaque_++);
+                if (!text.replaces || needed(step)) inline_text(step, text);
+                continue;
+            }
+            const Step* next = i + 1 < block.steps.size() ? &block.steps[i + 1] : nullptr;
+            if (next != nullptr && isa::is_opaque(*next->op) && notes_.opaque.at(opaque_).replaces &&
+                needed(*next))
+                continue;
+            if (const auto call = calls_.call(step))
+                line("k:" + *call);
+            else
+                spelled_out(step);
+        }
+    }
+
+    /// Returns whether another step reads what an opaque one writes.
+    bool needed(const Step& opaque) const {
+        return std::ranges::any_of(opaque.operands[0].list, [&](Reg reg) { return read_.contains(reg.id); });
+    }
+
+    std::string effects(const isa::Instruction& op) const {
+        if (&op == &isa::opaque(isa::Reach::registers)) return "\"none\"";
+        if (&op == &isa::opaque(isa::Reach::memory)) return "{ \"reads\", \"writes\" }";
+        return "{ \"reads\", \"writes\", \"barrier\" }";
+    }
+
+    void inline_text(const Step& step, const OpaqueText& text) {
+        if (text.text.starts_with("call")) {
+            line("-- left out: " + text.text.substr(0, text.text.find('\n')));
+            remarks_.push_back(
+                fmt::format("line {}: a call of a function of CUDA is left out", step.where.line));
+            return;
+        }
+        print_asm(text, effects(*step.op), step);
+    }
+
+    void print_asm(const OpaqueText& text, const std::string& effects, const Step& step) {
+        std::vector<std::string> parts{fmt::format("[==[{}]==]", text.text)};
+        std::map<std::string_view, std::string> operands;
+        const std::size_t count = text.registers.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto& [name, reg] = text.registers[i];
+            const auto again = [&, &name = name](const auto& other) { return other.first == name; };
+            const auto middle = text.registers.begin() + static_cast<std::ptrdiff_t>(text.written);
+            if (i >= text.written && std::any_of(text.registers.begin(), middle, again)) continue;
+            const bool both =
+                i < text.written && (step.guard || std::any_of(middle, text.registers.end(), again));
+            std::string& to = operands[i >= text.written ? "inputs" : both ? "inout" : "out"];
+            to += fmt::format("{}{} = {}", to.empty() ? "" : ", ", name, registers_.name(reg));
+        }
+        for (const auto& [option, list] : operands)
+            parts.push_back(fmt::format("{} = {{ {} }}", option, list));
+        parts.push_back("effects = " + effects);
+        if (text.text.starts_with(".pragma")) parts.emplace_back("meaning = function() end");
+        if (step.guard)
+            parts.push_back(
+                fmt::format("guard = {}{}", step.guard_negated ? "~" : "", registers_.name(step.guard)));
+        line(fmt::format("k:asm {{ {} }}", fmt::join(parts, ", ")));
+    }
+
+    /// A step of a record that scripts cannot call, as text.
+    void spelled_out(const Step& step) {
+        OpaqueText text;
+        bool whole = true;
+        std::vector<std::pair<std::string, Reg>> read;
+        const auto name = [&](Reg reg, bool written) {
+            auto &to = written ? text.registers : read, &others = written ? read : text.registers;
+            const auto same = [&](const auto& known) { return known.second == reg; };
+            if (const auto known = std::ranges::find_if(to, same); known != to.end())
+                return fmt::format("%{}", known->first);
+            const auto other = std::ranges::find_if(others, same);
+            to.emplace_back(
+                other != others.end() ? other->first : fmt::format("a{}", to.size() + others.size()), reg);
+            return fmt::format("%{}", to.back().first);
+        };
+        text.text = isa::expand(
+            step.op->ptx, step, [&](const Operand& operand, const isa::OperandRule& rule) -> std::string {
+                const bool written = rule.access == isa::Access::out;
+                switch (operand.kind) {
+                    case Operand::Kind::reg:
+                        return fmt::format("{}{}", operand.negated ? "!" : "", name(operand.reg, written));
+                    case Operand::Kind::imm:
+                        return literal(operand.imm, rule.type ? rule.type(step.form) : Type::u32);
+                    case Operand::Kind::list: {
+                        std::vector<std::string> all;
+                        for (const Reg reg : operand.list) all.push_back(name(reg, written));
+                        return fmt::format("{{{}}}", fmt::join(all, ", "));
+                    }
+                    case Operand::Kind::address:
+                        if (operand.reg)
+                            return operand.offset == 0
+                                       ? name(operand.reg, false)
+                                       : fmt::format("{}+{}", name(operand.reg, false), operand.offset);
+                        if (operand.index < 0) return fmt::format("{}", operand.offset);
+                        [[fallthrough]];
+                    case Operand::Kind::shared:
+                        return fmt::format("{}+{}", shared_name,
+                                           program_.shared()[static_cast<std::size_t>(operand.index)].offset +
+                                               operand.offset);
+                    case Operand::Kind::param:
+                        return fmt::format("{}+{}", param_name(program_, operand.index), operand.offset);
+                    default: whole = false; return "_";
+                }
+            });
+        if (!whole)
+            remarks_.push_back(fmt::format("line {}: {} is not translated", step.where.line, step.op->name));
+        text.written = text.registers.size();
+        std::ranges::move(read, std::back_inserter(text.registers));
+        if (!text.text.ends_with(';') && !text.text.ends_with('}')) text.text += ';';
+        print_asm(text, step.op->effects == nullptr ? "\"none\"" : "{ \"reads\", \"writes\", \"barrier\" }",
+                  step);
+    }
+
+    static constexpr int deepest = 40;  ///< functions in functions; Lua's parser allows some more
+
+    const Program& program_;
+    const LuaNotes& notes_;
+    LuaNames names_;
+    std::vector<std::string> tables_;  ///< of things that are too many for variables
+    std::vector<std::string> params_, shared_;
+    LuaRegisters registers_;
+    LuaCalls calls_;
+    std::map<BlockId, std::vector<BlockId>> predecessors_;
+    std::map<BlockId, BlockId> last_to_;  ///< targets of jumps back, and the last block that has one
+    std::set<std::uint32_t> read_;        ///< registers
+    std::set<BlockId> labels_, jumped_to_;
+    std::map<std::vector<std::uint32_t>, std::size_t> lists_;
+    bool any_lists_ = false;
+    std::size_t opaque_ = 0;
+    std::string text_, last_source_;
+    std::vector<std::string> remarks_;
+    int depth_ = 0, deep_ = 0;
+};
+
+}  // namespace
+
+std::string lua_helpers() {
+    return R"(-- Registers by their names: r[12] is made when it is first used.
+local function registers(k, type)
+  return setmetatable({}, { __index = function(made, name)
+    made[name] = k:reg(type)
+    return made[name]
+  end })
+end
+
+local function labels(k)
+  return setmetatable({}, { __index = function(made, name)
+    made[name] = k:label(name)
+    return made[name]
+  end })
+end
+
+local function list(of, first, last)
+  local out = {}
+  for i = first, last do out[#out + 1] = of[i] end
+  return out
+end
+)";
+}
+
+LuaText lua(const Program& program, const LuaNotes& notes) { return LuaPrinter(program, notes).run(); }
+
+}  // namespace wgrun::emit
