@@ -45,21 +45,11 @@ return function(internal)
 
   local function float(k, x) return x.type == "s32" and k:cvt_rn_f32_s32(x) or x end
 
-  -- The function of k and lists of gates and values.
-  local function gate_of(given)
-    if type(given) ~= "function" then
-      local activation = internal.activation("k:epilogue, gate: unknown activation", given)
-      return function(k, gates, values)
-        local out = activation(k, gates)
-        for i, x in ipairs(values) do out[i] = k:mul(out[i], x) end
-        return out
-      end
-    end
-    return function(k, gates, values)
-      local out = {}
-      for i, x in ipairs(values) do out[i] = given(k, gates[i], x) end
-      return out
-    end
+  -- The function of k, a gate and a value.
+  local function gate_of(given, dtype)
+    if type(given) == "function" then return given end
+    local activation = internal.activation("k:epilogue, gate: unknown activation", given, nil, dtype)
+    return function(k, gate, x) return k:mul(activation(k, gate), x) end
   end
 
   --- Returns a function (row, column) that makes, for the 64 x n block at that row and column of D, the function
@@ -71,13 +61,14 @@ return function(internal)
   ---       gate ({ of = a name or a function, scales = }), residual (c is added last), vectors (an address in shared memory).
   --- columns: n. lane and warp: registers of the thread in its warpgroup.
   function internal.elementwise(k, opts, columns, lane, warp)
-    local activation = opts.activation and internal.activation("k:epilogue: unknown activation", opts.activation)
+    local dtype = opts.panel.dtype
+    local activation = opts.activation and internal.activation("k:epilogue: unknown activation", opts.activation, nil, dtype)
     local bias, gate, scales = opts.bias, opts.gate, opts.scales or {}
     if bias then options("k:epilogue, bias", bias) end
     if gate then options("k:epilogue, gate", gate) end
-    local gated, gate_scales = gate and gate_of(gate.of), gate and gate.scales or {}
+    local gated, gate_scales = gate and gate_of(gate.of, dtype), gate and gate.scales or {}
     -- Rows of D are whole units of 16 bytes, so its columns are even in number; those of its transpose are not.
-    local odd = opts.panel and opts.panel.transposed
+    local odd = opts.panel.transposed
     local staged, along_columns = {}, {}
     for _, list in ipairs { { bias }, scales, gate_scales } do
       for _, vector in ipairs(list) do
@@ -117,25 +108,14 @@ return function(internal)
         if opts.beta then x = k:fma(c[r], opts.beta, x) end
         return bias and k:add(x, bias_at(r)) or x
       end
+      local function element(acc, r, c)
+        local x = linear(acc, r, c)
+        if gate then x = gated(k, scaled(acc[r + columns // 2], r, gate_factors), x) elseif activation then x = activation(k, x) end
+        return opts.residual and k:add(x, c[r]) or x
+      end
       return function(acc, list, c)
         local out = {}
-        if plain then
-          for _, r in ipairs(list) do out[r] = acc[r] end
-          return out
-        end
-        for first = 1, #list, 4 do
-          local elements, gates = {}, {}
-          for i = first, math.min(first + 3, #list) do
-            local r = list[i]
-            elements[#elements + 1] = linear(acc, r, c)
-            if gate then gates[#gates + 1] = scaled(acc[r + columns // 2], r, gate_factors) end
-          end
-          if gate then elements = gated(k, gates, elements) elseif activation then elements = activation(k, elements) end
-          for i, x in ipairs(elements) do
-            local r = list[first + i - 1]
-            out[r] = opts.residual and k:add(x, c[r]) or x
-          end
-        end
+        for _, r in ipairs(list) do out[r] = plain and acc[r] or element(acc, r, c) end
         return out
       end
     end

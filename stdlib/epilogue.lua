@@ -267,8 +267,8 @@ return function(wg, internal)
     local columns = panel.transposed and panel.lines or panel.columns * panel.count -- of a block
     local block, along_columns, stage = internal.elementwise(self, opts, columns, lane, warp)
     local quantize = opts.quantize and internal.quantizer(self, opts.quantize, columns, internal.largest[panel.dtype], lane, warp)
-    local row_sums = opts.row_sums and internal.row_summer(self, opts.row_sums, columns, opts.barrier, lane, warp)
     local function sync() self:bar_sync(opts.barrier, { threads = 128 }) end
+    local row_sums = opts.row_sums and internal.row_summer(self, opts.row_sums, columns, lane, warp, sync)
     local phase
     if source then
       phase = self:reg "u32"
@@ -303,8 +303,10 @@ return function(wg, internal)
     local function store(acc, row, column, limit)
       local values, place = block(row, column), places(row, column)
       if along_columns > 0 and not staged then stage(column) end
-      local finish_sums
-      if row_sums then values, finish_sums = row_sums(values, row, column) end
+      if row_sums then
+        row_sums.settle()
+        values = row_sums.begin(values, column)
+      end
       if quantize then
         if along_columns > 0 then sync() end
         values = quantize(acc, values, row, column, limit)
@@ -329,6 +331,7 @@ return function(wg, internal)
             write_piece(self, panel, piece, values(acc, list, c))
           end
         end
+        if row_sums and last == panel.count - 1 then row_sums.share(row, column) end
         self:fence_proxy_async { space = "shared::cta" }
         sync()
         local function copy_whole()
@@ -348,7 +351,7 @@ return function(wg, internal)
           copy_whole()
         end
       end
-      if finish_sums then finish_sums() end
+      if row_sums then row_sums.count(row) end
     end
 
     local function fetch(row, column)
@@ -358,7 +361,10 @@ return function(wg, internal)
     end
 
     -- The end of the kernel makes the results visible, but shared memory must stay valid until the copies have read it.
-    local function finish() self:cp_async_bulk_wait_group(0, { read = true, guard = leader }) end
+    local function finish()
+      if row_sums then row_sums.settle() end
+      self:cp_async_bulk_wait_group(0, { read = true, guard = leader })
+    end
     return store, finish, fetch
   end
 end

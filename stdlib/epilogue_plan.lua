@@ -59,7 +59,7 @@ return function(wg, internal)
       e.epsilon = internal.positive(what .. ": epsilon", given.epsilon)
     end
     local f = e.gate or e.activation
-    e.cycles = (f and f ~= "relu" and 0.08 or 0) + (e.row_sums and 0.02 or 0) + (e.quantize and 0.03 or 0)
+    e.cycles = (f == "gelu" and 0.05 or f and f ~= "relu" and 0.1 or 0) + (e.row_sums and 0.02 or 0) + (e.quantize and 0.03 or 0)
     return e
   end
 

@@ -65,20 +65,30 @@ return function(internal)
     end
   end
 
-  --- Returns begin(values, row, column), which makes for a 64 x n block of D the function `values` that also adds up what it
-  --- returns, and finish(): where this block is the last of its rows, the sums of the rows are written. The sums of blocks
-  --- are added in the order of their columns, whichever is the last. given: the option `row_sums` of k:epilogue; n: columns of a block.
-  function internal.row_summer(k, given, n, barrier, lane, warp)
+  --- Sums over the rows of D: an object with
+  --- begin(values, row, column): the function `values` of a 64 x n block of D that also adds up what it returns;
+  --- share(row, column): writes the sums of the block, which the threads then wait for;
+  --- count(row): counts the blocks of these rows that have been written, without waiting for the answer;
+  --- settle(): where the block counted last completes its rows, adds up the sums of their blocks, in the order of the columns,
+  --- whichever was the last. Called by all threads before the next block and at the end.
+  --- given: the option `row_sums` of k:epilogue; n: columns of a block; sync: waits for the 128 threads.
+  function internal.row_summer(k, given, n, lane, warp, sync)
     options("k:epilogue, row_sums", given)
     local function add_to(sum, x, guard)
       if given.of == "squares" then return k:fma(sum, x, x, sum, { guard = guard }) end
       k:add(sum, sum, given.of(k, x), { guard = guard })
     end
-    local thread = (warp << 5) + lane
+    local thread, none = (warp << 5) + lane, 0xFFFFFFFF
+    local leader = thread:eq(0)
     local height = (given.rows + 63) & ~63 -- of a column of partial sums
+    local blocks = k:div(given.columns + (n - 1), n)
+    local sums, answer, counted = k:regs("f32", 2), k:reg "u32", k:reg "u32" -- the first row of the block that was counted
+    k:mov(answer, 0)
+    k:mov(counted, none)
+    local function counter() return k:element(given.counters, counted >> 6) end
 
     -- The sums of a row's blocks; loads are issued eight at a time.
-    local function total(row, blocks)
+    local function total(row)
       local sum, at = k:mov(0.0, { type = "f32" }), k:element(given.partials, row)
       k:loop({ from = 0, to = blocks, step = 8 }, function(first)
         local parts = k:regs("f32", 8)
@@ -92,29 +102,42 @@ return function(internal)
       return sum
     end
 
-    return function(values, row, column)
-      local inside, sums = inside_of(k, lane, column, given.columns), { [0] = k:mov(0.0, { type = "f32" }), k:mov(0.0, { type = "f32" }) }
-      local function added(acc, list, c)
+    local summer = {}
+    function summer.begin(values, column)
+      local inside = inside_of(k, lane, column, given.columns)
+      for half = 0, 1 do k:mov(sums[half], 0.0) end
+      return function(acc, list, c)
         local elements = values(acc, list, c)
         for _, r in ipairs(list) do add_to(sums[r // 2 % 2], elements[r], inside(r)) end
         return elements
       end
-      local function share()
-        local mine = k:element(given.partials, k:div(column, n) * height + first_row(row, lane, warp))
-        for half = 0, 1 do
-          local sum = over_lanes(k, sums[half], function(x, y) return k:add(x, y) end)
-          k:st_global_f32(mine, sum, { offset = 32 * half, guard = (lane & 3):eq(0) })
-        end
-        local blocks = k:div(given.columns + (n - 1), n)
-        local last = internal.last_of(k, { counter = k:element(given.counters, row >> 6), parts = blocks, barrier = barrier, flag = given.flag })
-        local at = row + thread
-        k:if_(last & thread:lt(64) & at:lt(given.rows), function()
-          local sum = total(at, blocks)
-          k:st_global_f32(k:element(given.to, at), given.finish and given.finish(k, sum) or sum)
-        end)
-      end
-      local function finish() k:if_(row:lt(given.rows), share) end -- not a block below the matrix
-      return added, finish
     end
+    function summer.share(row, column)
+      local mine = first_row(row, lane, warp)
+      local at = k:element(given.partials, k:div(column, n) * height + mine)
+      for half = 0, 1 do
+        local sum = over_lanes(k, sums[half], function(x, y) return k:add(x, y) end)
+        k:st_global_f32(at, sum, { offset = 32 * half, guard = (lane & 3):eq(0) & (mine + 8 * half):lt(height) })
+      end
+    end
+    function summer.count(row)
+      k:mov(counted, none)
+      k:mov(counted, row, { guard = row:lt(given.rows) }) -- not a block below the matrix
+      k:if_(leader & counted:ne(none), function() k:atom_global_add_u32(answer, counter(), 1, { sem = "acq_rel.gpu" }) end)
+    end
+    function summer.settle()
+      k:if_(counted:ne(none), function()
+        k:st_shared_u32(given.flag, answer, { guard = leader })
+        sync()
+        local last = k:ld_shared_u32(given.flag):eq(blocks - 1)
+        k:st_global_u32(counter(), 0, { guard = last & leader })
+        local row = counted + thread
+        k:if_(last & thread:lt(64) & row:lt(given.rows), function()
+          local sum = total(row)
+          k:st_global_f32(k:element(given.to, row), given.finish and given.finish(k, sum) or sum)
+        end)
+      end)
+    end
+    return summer
   end
 end

@@ -35,7 +35,7 @@ return function(wg, internal)
   --- @option tile table?  { m, n, k }: the tile of D that a CTA computes at a time
   --- @option stages integer?  the stages of the pipeline, at least 2; by default as many as fit
   --- @option registers table?  { producer, consumer }: the registers of a thread, 24 to 256
-  --- @option buffers integer = 2  the panels of a consumer's epilogue, 1 to 8
+  --- @option buffers integer?  the panels of a consumer's epilogue, 1 to 8; by default 2, or 4 for pingpong with C or a residual
   --- @option schedule string?  "cooperative": the consumers share a tile; "pingpong": each of two has its own
   --- @option cluster integer = 1  the CTAs that share B by multicast, 1 to 16
   --- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve

@@ -296,7 +296,9 @@ return function(wg, internal)
     internal.check_epilogue(p)
     -- Vectors along columns of D, which the epilogue finds in shared memory.
     p.vectors = (e.bias == "column" and 1 or 0) + (p.scales.a_scales == "column" and p.products or 0) + (p.scales.b_scales == "column" and p.products or 0)
-    p.buffers = math.min(whole("buffers", opts.buffers or 2, 1, 8), p.panel.count)
+    -- A residual that is loaded while the other consumer multiplies needs room for it.
+    local panels = p.own_tiles and (e.beta or e.residual) and 4 or 2
+    p.buffers = math.min(whole("buffers", opts.buffers or panels, 1, 8), p.panel.count)
     local fixed = p.consumers * (p.buffers * p.panel.bytes + 4 * p.n * p.vectors) + 1024
     local stage = p.a.bytes + p.b.bytes + p.metadata_bytes + (p.scaled and p.scaled.stride or 0)
     local most = (target.cta_shared - fixed) // stage

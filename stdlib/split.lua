@@ -22,21 +22,6 @@ return function(internal)
     return from * opts.block, to * opts.block
   end
 
-  --- Counts the warpgroups that have written their part of something to global memory: a predicate that holds in the one that
-  --- is the last of `parts`, which may then read what all of them have written; the counter is 0 again. All 128 threads execute it.
-  --- given: counter (the address of a u32 in global memory), parts, barrier and flag as in k:sum_parts.
-  function internal.last_of(k, given)
-    local leader = (k:special "tid.x" & 127):eq(0)
-    k:bar_sync(given.barrier, { threads = 128 })
-    k:if_(leader, function()
-      k:st_shared_u32(given.flag, k:atom_global_add_u32(given.counter, 1, { sem = "acq_rel.gpu" }))
-    end)
-    k:bar_sync(given.barrier, { threads = 128 })
-    local last = k:ld_shared_u32(given.flag):eq(given.parts - 1)
-    k:st_global_u32(given.counter, 0, { guard = last & leader })
-    return last
-  end
-
   --- Split-K: adds up the accumulators of warpgroups that multiplied different parts of K. Each writes its sums to a
   --- workspace; the one that finishes last adds all of them up, always in the order of the parts, and continues with the
   --- total. All 128 threads execute it, and no CTA waits for another.
@@ -69,10 +54,16 @@ return function(internal)
     local mine = self:element(opts.partials, (opts.tile * splits + opts.part) * one + (thread << 2))
     each_four(function(four, offset) self["st_global_v4_" .. kind](self, mine, four, { offset = offset }) end)
 
-    local last = internal.last_of(self, {
-      counter = self:element(opts.counters, opts.tile), parts = splits, barrier = opts.barrier, flag = opts.flag,
-    })
+    local counter = self:element(opts.counters, opts.tile)
+    local leader = thread:eq(0)
+    self:bar_sync(opts.barrier, { threads = 128 })
+    self:if_(leader, function()
+      self:st_shared_u32(opts.flag, self:atom_global_add_u32(counter, 1, { sem = "acq_rel.gpu" }))
+    end)
+    self:bar_sync(opts.barrier, { threads = 128 })
+    local last = self:ld_shared_u32(opts.flag):eq(splits - 1)
     self:if_(last, function()
+      self:st_global_u32(counter, 0, { guard = leader })
       for _, block in ipairs(acc) do
         for r = 0, #block - 1 do self:mov(block[r], 0) end
       end
