@@ -136,6 +136,12 @@ return function(wg, internal)
     end
   end
 
+  --- The coordinates of panel `i` of the 64 x n block at that row and column, for a tensor map of rank 2.
+  function internal.panel_place(panel, row, column, i)
+    if panel.transposed then return { row, column } end
+    return { column + i * panel.columns, row }
+  end
+
   -- How a thread moves a piece between registers and a panel, by the bytes of an element: four 8x8 blocks, a pair of
   -- neighbours in one 16-bit register, or two registers.
   local transfer = {
@@ -156,11 +162,12 @@ return function(wg, internal)
     },
   }
 
-  -- Loads the elements of C at the place where `piece` will be written, indexed by accumulator register.
-  local function read_piece(self, panel, piece)
+  -- Loads the elements of C of a panel, from the place where `piece` will be written or from `at` with that offset, indexed by
+  -- accumulator register.
+  local function read_piece(self, panel, piece, at, offset)
     local how, convert, c = transfer[panel.size], internal.from_output[panel.dtype], {}
     local words = how.words(self, panel)
-    how.load(self, words, piece.at, panel, piece.offset)
+    how.load(self, words, at or piece.at, panel, offset or piece.offset)
     if panel.size == 4 then
       c[piece[1]], c[piece[1] + 1] = convert(self, words[0], words[1])
     else
@@ -210,9 +217,9 @@ return function(wg, internal)
   --- @option barrier integer|reg  the number of a named barrier for the 128 threads
   --- @option alpha reg?  f32
   --- @option beta reg?  f32; goes with `source`
-  --- @option source table?  the source of C
-  --- @option source.map reg  the tensor map of C, with the panel's box
-  --- @option source.barrier reg  u32: the address of an mbarrier with one arrival, used by this warpgroup alone
+  --- @option source table?  the source of C; an empty table where store gets the address of C's panels
+  --- @option source.map reg?  the tensor map of C, with the panel's box
+  --- @option source.barrier reg?  u32: the address of an mbarrier with one arrival, used by this warpgroup alone
   --- @option residual table?  in place of `beta` and `source`: a matrix that is added last, with the fields of `source`
   --- @option bias table?  a value for each row or column
   --- @option bias.along string  "row" or "column" of the accumulators
@@ -243,7 +250,7 @@ return function(wg, internal)
   --- @option row_sums.flag reg  u32: the address of 4 bytes of shared memory of this warpgroup
   --- @option policy reg?  a policy of the L2 cache for the stores, made by k:createpolicy_fractional
   --- @option place function?  place(column, row) returns the list of coordinates of that element for a map of another rank; by default { column, row }
-  --- @return function  store(acc, row, column, limit): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`
+  --- @return function  store(acc, row, column, limit, source): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`, and `source`, the address of all panels of C's block in shared memory, with an empty `source` or `residual`
   --- @return function  finish(): waits until the last copies have read their panels
   --- @return function  fetch(row, column): may be called ahead of the first store of a tile, for the same place, so that C, the residual and vectors along columns are loaded meanwhile
   function k:epilogue(opts)
@@ -269,19 +276,19 @@ return function(wg, internal)
     local quantize = opts.quantize and internal.quantizer(self, opts.quantize, columns, internal.largest[panel.dtype], lane, warp)
     local function sync() self:bar_sync(opts.barrier, { threads = 128 }) end
     local row_sums = opts.row_sums and internal.row_summer(self, opts.row_sums, columns, lane, warp, sync)
+    local copied = source and source.map -- C comes into the panels
     local phase
-    if source then
+    if copied then
       phase = self:reg "u32"
       self:mov(phase, 0)
     end
 
     local fetched, staged = false, false -- the loads of C for the first round have been issued; so have those of vectors along columns
 
-    local place_of = opts.place or function(column, row) return { column, row } end
     local function places(row, column)
       return function(i)
-        if panel.transposed then return place_of(row, column) end
-        return place_of(column + i * panel.columns, row)
+        local where = internal.panel_place(panel, row, column, i)
+        return opts.place and opts.place(where[1], where[2]) or where
       end
     end
     local function address(i, first) return i == first and base or base + (i - first) * panel.bytes end
@@ -290,7 +297,7 @@ return function(wg, internal)
     -- Panels are free once the copies have read them; then C may be loaded into them.
     local function free_panels(first, place)
       self:cp_async_bulk_wait_group(0, { read = true, guard = leader })
-      if not source then return end
+      if not copied then return end
       self:if_(leader, function()
         self:mbarrier_arrive_expect_tx(source.barrier, (last_of(first) - first + 1) * panel.bytes)
         for i = first, last_of(first) do
@@ -300,7 +307,13 @@ return function(wg, internal)
       end)
     end
 
-    local function store(acc, row, column, limit)
+    local function store(acc, row, column, limit, from)
+      local moved = {} -- addresses of C's pieces by those of D's
+      local function c_of(piece, first)
+        if not from then return read_piece(self, panel, piece) end
+        moved[piece.at] = moved[piece.at] or piece.at + (from - base)
+        return read_piece(self, panel, piece, moved[piece.at], piece.offset + first * panel.bytes)
+      end
       local values, place = block(row, column), places(row, column)
       if along_columns > 0 and not staged then stage(column) end
       if row_sums then
@@ -316,14 +329,14 @@ return function(wg, internal)
         local last = last_of(first)
         if not fetched then free_panels(first, place) end
         fetched = false
-        if source then
+        if copied then
           self:mbarrier_wait(source.barrier, phase)
           self:xor(phase, phase, 1)
         end
-        if not source or first == 0 and along_columns > 0 then sync() end
+        if not copied or first == 0 and along_columns > 0 then sync() end
         for i = first, last do
           for _, piece in ipairs(pieces(i, (i - first) * panel.bytes)) do
-            local c, list = source and read_piece(self, panel, piece), {}
+            local c, list = source and c_of(piece, first), {}
             for _, r in ipairs(piece) do
               list[#list + 1] = r
               list[#list + 1] = r + 1
@@ -356,8 +369,8 @@ return function(wg, internal)
 
     local function fetch(row, column)
       if along_columns > 0 then stage(column) end
-      if source then free_panels(0, places(row, column)) end
-      fetched, staged = source ~= nil, true
+      if copied then free_panels(0, places(row, column)) end
+      fetched, staged = copied ~= nil, true
     end
 
     -- The end of the kernel makes the results visible, but shared memory must stay valid until the copies have read it.

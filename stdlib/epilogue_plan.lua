@@ -77,6 +77,56 @@ return function(wg, internal)
     end
   end
 
+  --- Decides how C or the residual comes to the consumers: in stages of the ring that follow those of a tile's K blocks, a block of 64
+  --- rows each (`p.residual_stages`), where they share tiles and a block fits; otherwise into the panels of D. Not in clusters: a stage
+  --- that no other CTA fills does not show that the others' are free as well.
+  function internal.plan_residual(p)
+    local e = p.epilogue
+    local possible = not p.own_tiles and p.splits == 1 and not p.stream and not p.halves and p.cluster == 1
+    if (e.beta or e.residual) and possible and p.panel.bytes * p.panel.count <= p.b.bytes then p.residual_stages = p.consumers * p.blocks end
+  end
+
+  --- Copies the blocks of C or the residual of a tile into stages of the ring, one for each consumer in turn. The producer with
+  --- `map` copies; where there is another one, it says that it has nothing to add.
+  function internal.copy_residual(k, p, ring, cursor, map, buffer, row, column)
+    for i = 0, p.residual_stages - 1 do
+      ring:acquire(cursor)
+      if map then
+        local barrier = ring:expect(cursor, p.panel.bytes * p.panel.count)
+        local to, first = buffer + cursor.stage * p.b.bytes, 64 * (i % p.consumers * p.blocks + i // p.consumers)
+        for panel = 0, p.panel.count - 1 do
+          local place = internal.panel_place(p.panel, first == 0 and row or row + first, column, panel)
+          k:cp_async_bulk_tensor_2d(panel == 0 and to or to + panel * p.panel.bytes, map, place, barrier)
+        end
+      else
+        k:mbarrier_arrive(ring:full_barrier(cursor))
+      end
+      ring:advance(cursor)
+    end
+  end
+
+  --- Calls body(block, address) for each of the consumer's blocks, with the address of its C in a stage of the ring.
+  function internal.each_residual(k, p, ring, cursor, buffer, lane, mine, body)
+    local function release()
+      ring:release(cursor, { lane = lane })
+      ring:advance(cursor)
+    end
+    local function pass(stages) -- those of other consumers
+      if p.consumers == 1 then return end
+      k:loop(stages, function()
+        ring:wait(cursor)
+        release()
+      end)
+    end
+    for block = 1, p.blocks do
+      pass(mine)
+      ring:wait(cursor)
+      body(block, buffer + cursor.stage * p.b.bytes)
+      release()
+      pass(p.consumers - 1 - mine)
+    end
+  end
+
   --- The kernel's parameters for the epilogue of a plan, into `sizes` and `maps`.
   function internal.epilogue_parameters(k, p, sizes, maps)
     local e = p.epilogue
@@ -103,7 +153,7 @@ return function(wg, internal)
   --- along(sizes, name): the vector of a scale.
   function internal.epilogue_of_kernel(k, p, given)
     local e, sizes, stages, mine = p.epilogue, given.sizes, given.stages, given.mine
-    local matrix = given.maps.C and { map = given.maps.C, barrier = k:address(stages.c, mine << 3) }
+    local matrix = given.maps.C and (p.residual_stages and {} or { map = given.maps.C, barrier = k:address(stages.c, mine << 3) })
     local function finish(_, sum)
       local mean = k:div_full(sum, k:cvt_rn_f32_u32(sizes.N))
       return k:rsqrt_approx_ftz(k:add(mean, e.epsilon or 1e-6))

@@ -64,7 +64,8 @@ return function(wg, internal)
       if metadata then metadata(row, first_k, stage, barrier, i * blocks, (i + 1) * blocks - 1) end
     end
     each_piece(k, p, sizes, {}, function(place, piece)
-      local row, column = place()
+      local tile_row, tile_column = place()
+      local row, column = tile_row, tile_column
       if piece.b_first then column = column + piece.b_first end
       if share then column = column + share end
       local bytes = a_bytes + other_bytes
@@ -96,6 +97,9 @@ return function(wg, internal)
         if p.groups then k:if_(one, issue) else issue() end
         ring:advance(cursor)
       end)
+      if p.residual_stages then
+        internal.copy_residual(k, p, ring, cursor, copies.C and maps.C, k:address(stages.b), tile_row, tile_column)
+      end
     end)
   end
 
@@ -199,7 +203,7 @@ return function(wg, internal)
       return row + mine * (piece.half and k:selp_b32(rows // 2, rows, piece.half, { type = "u32" }) or rows), column
     end
     -- What the epilogue reads is on its way while the tile is multiplied, once its first products have been issued.
-    local early = (maps.C or p.vectors > 0) and p.splits == 1 and not p.stream and not p.scaled and { row = k:reg "u32", column = k:reg "u32" }
+    local early = (maps.C and not p.residual_stages or p.vectors > 0) and p.splits == 1 and not p.stream and not p.scaled and { row = k:reg "u32", column = k:reg "u32" }
     local function fetch_early(piece, place, first_k)
       k:if_(first_k:eq(piece.from), function()
         local row, column = my_place(place, piece)
@@ -264,6 +268,11 @@ return function(wg, internal)
         if not piece.half then return store_blocks(1, p.blocks) end
         store_blocks(1, half.blocks)
         k:if_(~piece.half, function() store_blocks(half.blocks + 1, p.blocks) end)
+      end
+      if p.residual_stages then
+        return internal.each_residual(k, p, ring, cursor, k:address(stages.b), lane, mine, function(block, from)
+          store(acc[block], block == 1 and row or row + 64 * (block - 1), column, nil, from)
+        end)
       end
       if not piece.part then return store_all() end
       local function sum()
@@ -372,7 +381,7 @@ return function(wg, internal)
         scales = p.scaled and k:shared { bytes = p.stages * p.scaled.stride, align = 128, name = "scales" } or nil,
         turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil,
         vectors = p.vectors > 0 and k:shared { bytes = 4 * p.n * p.vectors * p.consumers, align = 16, name = "vectors" } or nil,
-        c = maps.C and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
+        c = maps.C and not p.residual_stages and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
         flags = (p.splits > 1 or p.stream or p.epilogue.row_sums) and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
       }
       -- Every warp that reads a stage releases it to each CTA that fills it.
@@ -408,13 +417,13 @@ return function(wg, internal)
         k:setmaxnreg_dec(p.registers[1])
         local function producer(number) return p.groups and (thread >> 5):eq(number) or not p.groups and thread:eq(32 * number) end
         if not p.constant then
-          k:if_(producer(0), function() produce(k, p, ring, maps, stages, sizes, { A = true, B = true, scales = true }) end)
+          k:if_(producer(0), function() produce(k, p, ring, maps, stages, sizes, { A = true, B = true, C = true, scales = true }) end)
         else
           local other = p.constant == "A" and "B" or "A"
           k:if_(producer(0), function() produce(k, p, ring, maps, stages, sizes, { [p.constant] = true }) end)
           k:if_(producer(1), function()
             k:griddepcontrol_wait()
-            produce(k, p, ring, maps, stages, sizes, { [other] = true, scales = true })
+            produce(k, p, ring, maps, stages, sizes, { [other] = true, C = true, scales = true })
           end)
         end
       end, function()

@@ -305,6 +305,7 @@ return function(wg, internal)
     -- At least two: a stage is released while the next one is being multiplied.
     if most < 2 then fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left"):format(2 * stage, target.cta_shared - fixed)) end
     p.stages = whole("stages", opts.stages or math.min(12, most), 2, most)
+    internal.plan_residual(p)
     p.registers = opts.registers
     for i = 1, opts.registers and 2 or 0 do whole(("registers[%d]"):format(i), opts.registers[i], target.least_setmaxnreg, target.most_setmaxnreg) end
     p.registers = p.registers

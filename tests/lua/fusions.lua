@@ -103,6 +103,12 @@ product("residual, ping-pong", 264, 264, 136, { tile = { 128, 64 }, schedule = "
 product("residual, a row's bias", 136, 136, 72, { tile = { 128, 64 }, epilogue = { residual = true, bias = "row", activation = "relu" } })
 product("residual, halves", 600, 72, 72, { tile = { 256, 64 }, halves = true, epilogue = { residual = true, bias = "column" } }, { grid = 2 })
 product("residual, few rows", 9, 200, 136, { problem = { 9, 200, 136 }, epilogue = { residual = true, bias = "column", activation = "silu" } })
+product("residual, two stages", 264, 264, 72, { tile = { 256, 128 }, stages = 2, epilogue = { residual = true } }, { grid = 1, seed = 6 })
+product("residual, a cluster, three consumers", 400, 136, 136, { tile = { 192, 128 }, cluster = 2, epilogue = { residual = true, bias = "column" } }, { grid = 2, seed = 7 })
+product("residual, a constant A", 136, 136, 136, { tile = { 64, 128 }, constant = "A", epilogue = { residual = true } }, { grid = 1, seed = 8 })
+product("residual, parts of K", 136, 136, 520, { tile = { 64, 128 }, splits = 2, epilogue = { residual = true } }, { grid = 3 })
+product("residual, stream-K", 200, 136, 264, { tile = { 64, 64 }, stream_k = true, epilogue = { residual = true, bias = "column" } }, { grid = 5 })
+product("residual of 8-bit floats", 136, 272, 144, { dtype = "e4m3", tile = { 128, 128 }, epilogue = { residual = true } }, { grid = 1 })
 product("residual, f32", 72, 72, 72, { tile = { 64, 64 }, d = "f32", epilogue = { residual = true } })
 
 -- Sums over rows, whatever order the tiles come in.
@@ -123,6 +129,21 @@ product("quantised, ping-pong", 264, 144, 72, { tile = { 128, 128 }, schedule = 
 product("quantised sigmoids", 72, 144, 72, { tile = { 64, 128 }, epilogue = { quantize = "1x128", activation = "sigmoid" } })
 product("quantised SwiGLU", 136, 144, 72, { tile = { 128, 128 }, epilogue = { quantize = "1x128", gate = "silu" } })
 product("quantised, the plan's tile", 136, 272, 72, { problem = { 136, 272, 72 }, epilogue = { quantize = "1x128", row_sums = "squares" } })
+
+-- A residual behind a product with scales for blocks.
+do
+  local M, N, K = 136, 136, 144
+  local A, B, R, D = random("e4m3", { M, K }, 1), random("e4m3", { N, K }, 2), random("bf16", { M, N }, 3), wg.zeros("bf16", { M, N })
+  local gemm = wg.gemm { dtype = "e4m3", tile = { 128, 128 }, scales = { a = "1x128", b = "128x128" }, epilogue = { residual = true } }
+  assert(gemm.plan.residual_stages == 2 and #gemm.kernel:check() == 0)
+  gemm:run(A, B, D, { a_scales = wg.full("f32", { 2, M }, 0.5), b_scales = wg.full("f32", { 2, 2 }, 2), residual = R, grid = 1, backend = "sim" })
+  for i = 0, M - 1, 9 do
+    for j = 0, N - 1, 7 do
+      local want = wg.dot(A, i * K, 1, B, j * K, 1, K) + R[{ i, j }]
+      check.near(D[{ i, j }], want, 2 ^ -8 * math.abs(want) + 1e-3)
+    end
+  end
+end
 
 -- One product's scales and sums are operands of the next: D1 = quantised SwiGLU, D2 = D1 * B2 with scales for blocks; rms feeds
 -- a product of normalised rows.
