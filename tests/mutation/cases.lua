@@ -9,7 +9,6 @@ local root = arg[0]:match "^(.*)/tests/mutation/[^/]*$" or "."
 -- One CTA or cluster (or `ctas`) has all the tiles, so that each stage, panel and barrier is used again and again.
 local function gemm(name, M, N, K, opts, ctas)
   local dtype = opts.dtype or "bf16"
-  local d = opts.d or ({ tf32 = "f32", s8 = "s32", u8 = "s32", f16 = "f16" })[dtype] or "bf16"
   local function random(rows, columns, seed)
     if dtype == "s8" or dtype == "u8" then return wg.randint { shape = { rows, columns }, dtype = dtype, lo = 0, hi = 100, seed = seed } end
     return wg.randn { shape = { rows, columns }, dtype = dtype, seed = seed }
@@ -27,10 +26,13 @@ local function gemm(name, M, N, K, opts, ctas)
   local metadata
   if opts.sparse then A, metadata = wg.sparse.compress(wg.sparse.prune(A), "gemm") end
   local C, bias = e.beta and random(M, N, 3) or nil, e.bias and wg.randn { shape = { N }, dtype = "f32", seed = 4 } or nil
+  local gate, residual = e.gate and random(N, K, 6) or nil, e.residual and random(M, N, 7) or nil
   cases[#cases + 1] = { name = name, body = function()
     local made = wg.gemm(opts)
-    made:run(A, B, wg.zeros(d, { M, N }), {
-      grid = { ctas or opts.cluster or 1 }, C = C, bias = bias, a_scales = a_scales, b_scales = b_scales, metadata = metadata,
+    made:run(A, B, wg.zeros(made.plan.d, { M, N }), {
+      grid = { ctas or opts.cluster or 1 }, C = C, bias = bias, a_scales = a_scales, b_scales = b_scales, metadata = metadata, gate = gate,
+      residual = residual, row_sums = e.row_sums and wg.zeros("f32", { M }) or nil,
+      d_scales = e.quantize and wg.zeros("f32", { (N + 127) // 128, M }) or nil,
     })
   end }
 end
@@ -41,7 +43,7 @@ gemm("pingpong", 384, 128, 320, { tile = { 64, 64 }, stages = 3, schedule = "pin
 gemm("cluster", 512, 128, 256, { tile = { 128, 64 }, stages = 2, cluster = 2 })
 gemm("cluster pingpong", 512, 128, 256, { tile = { 64, 64 }, stages = 2, cluster = 2, schedule = "pingpong" })
 gemm("swapped", 16, 192, 256, { tile = { 64, 16, 64 }, stages = 2, problem = { 16, 192, 256 } })
-gemm("epilogue", 192, 128, 256, { tile = { 64, 128 }, stages = 2, buffers = 1, epilogue = { beta = true, bias = "column" } })
+gemm("C in the ring", 192, 128, 256, { tile = { 64, 128 }, stages = 2, buffers = 1, epilogue = { beta = true, bias = "column" } })
 gemm("parts of K", 128, 128, 448, { tile = { 64, 64 }, stages = 2, splits = 2 })
 gemm("stream-K", 320, 64, 320, { tile = { 64, 64 }, stages = 2, stream_k = true }, 4)
 gemm("constant", 64, 192, 256, { tile = { 64, 64, 64 }, stages = 2, problem = { 64, 192, 256 }, constant = "B" })
@@ -64,6 +66,9 @@ end
 groups("groups", { tile = { 64, 64 }, stages = 2, buffers = 1 })
 groups("groups, two consumers", { tile = { 128, 64 }, stages = 2, buffers = 1 })
 groups("groups, pingpong", { tile = { 64, 64 }, stages = 3, schedule = "pingpong" })
+gemm("residual in the ring", 256, 128, 192, { tile = { 128, 64 }, stages = 2, epilogue = { residual = true, bias = "column" } })
+gemm("residual, ping-pong, sums of rows", 256, 128, 192, { tile = { 64, 64 }, stages = 2, buffers = 1, schedule = "pingpong", epilogue = { residual = true, row_sums = "rms" } })
+gemm("quantised gate", 128, 256, 192, { tile = { 64, 128 }, stages = 2, epilogue = { gate = "silu", quantize = "1x128" } })
 gemm("s8", 128, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "s8" })
 gemm("sparse", 300, 128, 640, { tile = { 128, 64 }, stages = 2, sparse = "A" })
 gemm("sparse, 8 bits, ping-pong", 384, 64, 1280, { tile = { 128, 64 }, stages = 3, dtype = "e4m3", schedule = "pingpong", sparse = "A" })

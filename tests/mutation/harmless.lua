@@ -155,6 +155,17 @@ local rows = {
     .. "dQ that it then writes dK to." },
   { case = "^backward", name = "bar_sync", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The wait is for the copy of dQ's share." },
   -- k:epilogue
+  { case = "in the ring$", kind = "swapped", name = "mbarrier_wait", what = "after mbarrier_arrive_expect_tx", why = "The stage "
+    .. "acquired before was given back after its consumers had waited for this one: its last phase is over." },
+  { case = "in the ring$", kind = "swapped", name = "cp_async_bulk_tensor_2d", what = "after mbarrier_wait", why = "The copy is "
+    .. "issued when another stage is free, which does not wait for it." },
+  { case = "in the ring$", kind = "swapped", name = "mbarrier_wait", what = "after cp_async_bulk_wait_group", why = "Both are waited for." },
+  { case = "in the ring$", kind = "swapped", text = "local function sync()", what = "after ldmatrix_x4", why = "The barrier is about "
+    .. "the panels of D, and the residual is read from a stage of the ring." },
+  { case = "sums of rows$", kind = "swapped", name = "st_global_f32", what = "after fence_proxy_async", why = "The fence is about the panels, and "
+    .. "the barrier that the sums need follows." },
+  { case = "^quantised gate$", kind = "swapped", name = "mbarrier_arrive", what = "after st_global_f32", why = "The stage is given back later." },
+  { case = "^quantised gate$", kind = "swapped", name = "st_global_f32", what = "after cp_async_bulk_wait_group", why = "Nobody reads the scales here." },
   { case = "^backward", text = "self:cp_async_bulk_wait_group(0, { read = true, guard = leader })", why = "The first store finds its panels "
     .. "free, and each buffer has one." },
   { case = "^backward", text = "local function sync()", why = "The first of two: as above." },
