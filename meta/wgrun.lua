@@ -277,7 +277,7 @@ function wg.full(dtype, shape, value) end
 ---@field tile? table { m, n, k }: the tile of D that a CTA computes at a time
 ---@field stages? integer the stages of the pipeline, at least 2; by default as many as fit
 ---@field registers? table { producer, consumer }: the registers of a thread, 24 to 256
----@field buffers? integer the panels of a consumer's epilogue, 1 to 8
+---@field buffers? integer the panels of a consumer's epilogue, 1 to 8; by default 2, or 4 for pingpong with C or a residual
 ---@field schedule? string "cooperative": the consumers share a tile; "pingpong": each of two has its own
 ---@field cluster? integer the CTAs that share B by multicast, 1 to 16
 ---@field raster? string the order of the tiles: "grouped", or "hilbert" along Hilbert's curve

@@ -842,8 +842,8 @@ function k:end_if() end
 function k:end_loop() end
 
 ---@class wgrun.k.epilogue.source.options
----@field map wgrun.reg the tensor map of C, with the panel's box
----@field barrier wgrun.reg u32: the address of an mbarrier with one arrival, used by this warpgroup alone
+---@field map? wgrun.reg the tensor map of C, with the panel's box
+---@field barrier? wgrun.reg u32: the address of an mbarrier with one arrival, used by this warpgroup alone
 
 ---@class wgrun.k.epilogue.bias.options
 ---@field along string "row" or "column" of the accumulators
@@ -883,7 +883,7 @@ function k:end_loop() end
 ---@field barrier integer|wgrun.reg the number of a named barrier for the 128 threads
 ---@field alpha? wgrun.reg f32
 ---@field beta? wgrun.reg f32; goes with `source`
----@field source? wgrun.k.epilogue.source.options the source of C
+---@field source? wgrun.k.epilogue.source.options the source of C; an empty table where store gets the address of C's panels
 ---@field residual? table in place of `beta` and `source`: a matrix that is added last, with the fields of `source`
 ---@field bias? wgrun.k.epilogue.bias.options a value for each row or column
 ---@field rows? wgrun.k.epilogue.rows.options of blocks whose last rows are not all stored: store gets a `limit`, the first row that is not
@@ -898,7 +898,7 @@ function k:end_loop() end
 
 ---Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias) + residual, or gate(scales * acc', scales * acc) + residual, computed in f32; parts that are left out drop out.
 ---@param options wgrun.k.epilogue.options
----@return function # store(acc, row, column, limit): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`
+---@return function # store(acc, row, column, limit, source): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`, and `source`, the address of all panels of C's block in shared memory, with an empty `source` or `residual`
 ---@return function # finish(): waits until the last copies have read their panels
 ---@return function # fetch(row, column): may be called ahead of the first store of a tile, for the same place, so that C, the residual and vectors along columns are loaded meanwhile
 function k:epilogue(options) end
