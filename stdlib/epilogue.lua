@@ -243,8 +243,9 @@ return function(wg, internal)
   --- @option row_sums.of string|function  "squares", or a function of k and an f32 register: what is summed
   --- @option row_sums.to reg  a pointer parameter to f32: a sum for each row
   --- @option row_sums.finish function?  a function of k and the sum that returns what is written
-  --- @option row_sums.partials reg  a pointer parameter to f32: for each column of blocks as many as there are rows, rounded up to a multiple of 64
-  --- @option row_sums.counters reg  a pointer parameter to u32, one for each 64 rows, 0 before and after the kernel
+  --- @option row_sums.blocks integer = 1  the blocks of a tile, which are stored one below the other
+  --- @option row_sums.partials reg  a pointer parameter to f32: for each column of tiles as many as there are rows, rounded up to those of a tile
+  --- @option row_sums.counters reg  a pointer parameter to u32, one for each row of tiles, 0 before and after the kernel
   --- @option row_sums.rows reg  u32: the rows of the matrix
   --- @option row_sums.columns reg  u32: the columns of the matrix
   --- @option row_sums.flag reg  u32: the address of 4 bytes of shared memory of this warpgroup
@@ -253,6 +254,7 @@ return function(wg, internal)
   --- @return function  store(acc, row, column, limit, source): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`, and `source`, the address of all panels of C's block in shared memory, with an empty `source` or `residual`
   --- @return function  finish(): waits until the last copies have read their panels
   --- @return function  fetch(row, column): may be called ahead of the first store of a tile, for the same place, so that C, the residual and vectors along columns are loaded meanwhile
+  --- @return function  complete(row): with row_sums, to be called after the last block of a tile, with the row of its first
   function k:epilogue(opts)
     options("k:epilogue", opts)
     local panel, buffers, source = opts.panel, opts.buffers or 1, opts.source or opts.residual
@@ -364,7 +366,6 @@ return function(wg, internal)
           copy_whole()
         end
       end
-      if row_sums then row_sums.count(row) end
     end
 
     local function fetch(row, column)
@@ -378,6 +379,9 @@ return function(wg, internal)
       if row_sums then row_sums.settle() end
       self:cp_async_bulk_wait_group(0, { read = true, guard = leader })
     end
-    return store, finish, fetch
+    local function complete(row)
+      if row_sums then row_sums.count(row) end
+    end
+    return store, finish, fetch, complete
   end
 end

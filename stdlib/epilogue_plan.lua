@@ -70,6 +70,7 @@ return function(wg, internal)
       if not internal.largest[p.d] then fail(('wg.gemm: epilogue.quantize makes e4m3 or e5m2, not d = "%s"'):format(p.d)) end
       if p.n % 128 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 128 for epilogue.quantize"):format(p.n)) end
     end
+    if e.row_sums and p.halves then fail "wg.gemm: epilogue.row_sums goes without `halves`" end
     if not e.gate then return end
     if p.scaled then fail "wg.gemm: epilogue.gate goes without scales for blocks" end
     if p.b_major == "MN" and p.n % 64 ~= 0 then
@@ -102,6 +103,15 @@ return function(wg, internal)
         k:mbarrier_arrive(ring:full_barrier(cursor))
       end
       ring:advance(cursor)
+    end
+  end
+
+  --- Brings C or the residual of a tile to the L2 cache: all CTAs need theirs at about the same time.
+  function internal.prefetch_residual(k, p, map, row, column)
+    for i = 0, p.residual_stages - 1 do
+      for panel = 0, p.panel.count - 1 do
+        k:cp_async_bulk_prefetch_tensor_2d(map, internal.panel_place(p.panel, i == 0 and row or row + 64 * i, column, panel))
+      end
     end
   end
 
@@ -168,7 +178,7 @@ return function(wg, internal)
         to = sizes.d_scales, stride = (sizes.M + 3) & ~3, rows = sizes.M, columns = sizes.N,
       },
       row_sums = e.row_sums and {
-        of = e.row_sums == "rms" and "squares" or e.row_sums, finish = e.row_sums == "rms" and finish or nil, to = sizes.row_sums,
+        blocks = p.blocks, of = e.row_sums == "rms" and "squares" or e.row_sums, finish = e.row_sums == "rms" and finish or nil, to = sizes.row_sums,
         partials = sizes.row_partials, counters = sizes.row_counters, rows = sizes.M, columns = sizes.N, flag = k:address(stages.flags, mine << 2),
       },
     }
@@ -239,11 +249,11 @@ return function(wg, internal)
     if e.row_sums then
       vector("row_sums", given.row_sums, rows, "row of D")
       add(given.row_sums)
-      local blocks, parts = ceil_div(rows, 64), ceil_div(columns, p.n)
-      local key = blocks .. " x " .. parts
+      local tiles, parts = ceil_div(rows, 64 * p.blocks), ceil_div(columns, p.n)
+      local key = tiles .. " x " .. parts
       if gemm.row_tiles ~= key then
         gemm.row_tiles = key
-        gemm.row_partials, gemm.row_counters = wg.zeros("f32", { parts * blocks * 64 }), wg.zeros("u32", { blocks })
+        gemm.row_partials, gemm.row_counters = wg.zeros("f32", { parts * tiles * 64 * p.blocks }), wg.zeros("u32", { tiles })
       end
       add(gemm.row_partials)
       add(gemm.row_counters)
@@ -273,8 +283,8 @@ return function(wg, internal)
     if e.quantize then notes.d_scales = "ceil(N / 128) x M, M rounded up to a multiple of 4" end
     if e.row_sums then
       notes.row_sums = "one for each row of D"
-      notes.row_partials = ("M, rounded up to a multiple of 64, for each of the ceil(N / %d) columns of tiles"):format(p.n)
-      notes.row_counters = "ceil(M / 64), zeros before the first launch"
+      notes.row_partials = ("M, rounded up to a multiple of %d, for each of the ceil(N / %d) columns of tiles"):format(64 * p.blocks, p.n)
+      notes.row_counters = ("ceil(M / %d), zeros before the first launch"):format(64 * p.blocks)
     end
   end
 end

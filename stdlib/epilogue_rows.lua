@@ -66,10 +66,10 @@ return function(internal)
   end
 
   --- Sums over the rows of D: an object with
-  --- begin(values, row, column): the function `values` of a 64 x n block of D that also adds up what it returns;
+  --- begin(values, column): the function `values` of a 64 x n block of D that also adds up what it returns;
   --- share(row, column): writes the sums of the block, which the threads then wait for;
-  --- count(row): counts the blocks of these rows that have been written, without waiting for the answer;
-  --- settle(): where the block counted last completes its rows, adds up the sums of their blocks, in the order of the columns,
+  --- count(row): counts the blocks of a tile, the first of which begins at that row, without waiting for the answer;
+  --- settle(): where the tile counted last completes its rows, adds up the sums of their blocks, in the order of the columns,
   --- whichever was the last. Called by all threads before the next block and at the end.
   --- given: the option `row_sums` of k:epilogue; n: columns of a block; sync: waits for the 128 threads.
   function internal.row_summer(k, given, n, lane, warp, sync)
@@ -78,26 +78,26 @@ return function(internal)
       if given.of == "squares" then return k:fma(sum, x, x, sum, { guard = guard }) end
       k:add(sum, sum, given.of(k, x), { guard = guard })
     end
-    local thread, none = (warp << 5) + lane, 0xFFFFFFFF
+    local thread, none, tile = (warp << 5) + lane, 0xFFFFFFFF, 64 * (given.blocks or 1)
     local leader = thread:eq(0)
-    local height = (given.rows + 63) & ~63 -- of a column of partial sums
+    local height = k:div(given.rows + (tile - 1), tile) * tile -- of a column of partial sums
     local blocks = k:div(given.columns + (n - 1), n)
-    local sums, answer, counted = k:regs("f32", 2), k:reg "u32", k:reg "u32" -- the first row of the block that was counted
+    local sums, answer, counted = k:regs("f32", 2), k:reg "u32", k:reg "u32" -- the first row of the tile that was counted
     k:mov(answer, 0)
     k:mov(counted, none)
-    local function counter() return k:element(given.counters, counted >> 6) end
+    local function counter() return k:element(given.counters, k:div(counted, tile)) end
 
-    -- The sums of a row's blocks; loads are issued eight at a time.
+    -- The sums of a row's blocks; loads are issued sixteen at a time.
     local function total(row)
       local sum, at = k:mov(0.0, { type = "f32" }), k:element(given.partials, row)
-      k:loop({ from = 0, to = blocks, step = 8 }, function(first)
-        local parts = k:regs("f32", 8)
-        for i = 0, 7 do
+      k:loop({ from = 0, to = blocks, step = 16 }, function(first)
+        local parts = k:regs("f32", 16)
+        for i = 0, 15 do
           k:mov(parts[i], 0.0)
           k:ld_global_f32(parts[i], k:mad_wide_u32(height, 4 * i, at), { guard = (first + i):lt(blocks) })
         end
-        for i = 0, 7 do k:add(sum, sum, parts[i]) end
-        k:mov(at, k:mad_wide_u32(height, 32, at))
+        for i = 0, 15 do k:add(sum, sum, parts[i]) end
+        k:mov(at, k:mad_wide_u32(height, 64, at))
       end)
       return sum
     end
@@ -122,7 +122,7 @@ return function(internal)
     end
     function summer.count(row)
       k:mov(counted, none)
-      k:mov(counted, row, { guard = row:lt(given.rows) }) -- not a block below the matrix
+      k:mov(counted, row, { guard = row:lt(given.rows) }) -- not a tile below the matrix
       k:if_(leader & counted:ne(none), function() k:atom_global_add_u32(answer, counter(), 1, { sem = "acq_rel.gpu" }) end)
     end
     function summer.settle()
@@ -131,11 +131,13 @@ return function(internal)
         sync()
         local last = k:ld_shared_u32(given.flag):eq(blocks - 1)
         k:st_global_u32(counter(), 0, { guard = last & leader })
-        local row = counted + thread
-        k:if_(last & thread:lt(64) & row:lt(given.rows), function()
-          local sum = total(row)
-          k:st_global_f32(k:element(given.to, row), given.finish and given.finish(k, sum) or sum)
-        end)
+        for first = 0, tile - 1, 128 do
+          local row = counted + (thread + first)
+          k:if_(last & row:lt(given.rows) & thread:lt(tile - first), function()
+            local sum = total(row)
+            k:st_global_f32(k:element(given.to, row), given.finish and given.finish(k, sum) or sum)
+          end)
+        end
       end)
     end
     return summer

@@ -180,7 +180,7 @@ return function(wg, internal)
     end
     local all, half = share_of(p.blocks), p.halves and share_of(p.blocks // 2)
     local b0 = k:descriptor(stages.b)
-    local store, finish, fetch = k:epilogue(internal.extended({
+    local store, finish, fetch, complete = k:epilogue(internal.extended({
       panel = p.panel, map = maps.D, buffer = stages.d, offset = mine * (p.buffers * p.panel.bytes),
       buffers = p.buffers, barrier = mine + 1, rows = p.groups and { to = sizes.D, width = sizes.N }, policy = used_once(k, p.once.D),
     }, internal.epilogue_of_kernel(k, p, {
@@ -265,13 +265,17 @@ return function(wg, internal)
         local function store_blocks(from, to)
           for block = from, to do store(acc[block], block == 1 and row or row + 64 * (block - 1), column, piece.limit) end
         end
-        if not piece.half then return store_blocks(1, p.blocks) end
+        if not piece.half then
+          store_blocks(1, p.blocks)
+          return complete(row)
+        end
         store_blocks(1, half.blocks)
         k:if_(~piece.half, function() store_blocks(half.blocks + 1, p.blocks) end)
       end
       if p.residual_stages then
         return internal.each_residual(k, p, ring, cursor, k:address(stages.b), lane, mine, function(block, from)
           store(acc[block], block == 1 and row or row + 64 * (block - 1), column, nil, from)
+          if block == p.blocks then complete(row) end
         end)
       end
       if not piece.part then return store_all() end

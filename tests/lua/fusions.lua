@@ -118,6 +118,7 @@ product("squares of many tiles", 72, 1160, 72, { tile = { 64, 64 }, epilogue = {
 product("rms", 136, 200, 72, { tile = { 128, 128 }, epilogue = { row_sums = "rms", residual = true } })
 product("rms, epsilon", 72, 72, 72, { tile = { 64, 64 }, epilogue = { row_sums = "rms", epsilon = 50.0, bias = "column" } })
 product("rms, parts of K", 72, 136, 520, { tile = { 64, 64 }, splits = 2, epilogue = { row_sums = "rms" } })
+product("rms, three blocks", 400, 136, 72, { tile = { 384, 64 }, epilogue = { row_sums = "rms" } }, { grid = 2 })
 product("rms, few rows", 9, 136, 72, { problem = { 9, 136, 72 }, epilogue = { row_sums = "rms" } })
 product("squares of sigmoids", 72, 72, 72, { tile = { 64, 64 }, epilogue = { row_sums = "squares", activation = "sigmoid" } })
 product("sums of one's own", 72, 72, 72, { tile = { 64, 64 }, epilogue = { row_sums = function(k, x) return k:abs(x) end } })
@@ -237,6 +238,7 @@ refuses("wg.gemm: tile[2] is 192, must be a multiple of 128 for epilogue.quantiz
 refuses("wg.gemm: tile[2] is 96, must be a multiple of 64 for epilogue.gate and an MN-major B", { gate = "silu" }, { tile = { 128, 96 }, b_major = "MN" })
 refuses("wg.gemm: tile[2] is 256, must be an integer from 8 to 128", { gate = "silu" }, { tile = { 128, 256 } })
 refuses("wg.gemm: `groups` goes without `epilogue.row_sums`", { row_sums = "rms" }, { groups = "batched" })
+refuses("wg.gemm: epilogue.row_sums goes without `halves`", { row_sums = "rms" }, { tile = { 256, 64 }, halves = true })
 refuses("wg.gemm: `groups` goes without `epilogue.residual`", { residual = true }, { groups = "batched" })
 refuses("wg.gemm: epilogue.gate goes without scales for blocks", { gate = "silu" }, { dtype = "e4m3", scales = { a = "1x128", b = "128x128" } })
 
