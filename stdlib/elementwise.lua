@@ -54,8 +54,9 @@ return function(internal)
 
   --- Returns a function (row, column) that makes, for the 64 x n block at that row and column of D, the function
   --- values(acc, list, c): the elements of the accumulator registers in `list`, by register, before their conversion, where c
-  --- has the elements of C or of the residual. Also returns how many vectors go along columns, and stage(column), which
-  --- brings their values for a block to shared memory, for which the other threads have to wait.
+  --- has the elements of C or of the residual; and the function load(list), which loads what vectors have for these registers.
+  --- Also returns how many vectors go along columns, and stage(column), which brings their values for a block to shared
+  --- memory, for which the other threads have to wait.
   --- opts: alpha, beta (f32 registers), bias ({ along = "row" or "column", from = f32 pointer, extent = its length }),
   ---       scales (a list of the same, also along "all": factors), activation (a name or a function),
   ---       gate ({ of = a name or a function, scales = }), residual (c is added last), vectors (an address in shared memory).
@@ -93,7 +94,11 @@ return function(internal)
 
     local plain = not (opts.alpha or opts.beta or bias or activation or gate or opts.residual or opts.quantize or opts.row_sums or #scales > 0)
     local function block(row, column)
-      local function values(vector) return vector_at(k, vector, lane, warp, row, column, odd, staged[vector]) end
+      local vectors = {}
+      local function values(vector)
+        vectors[#vectors + 1] = vector_at(k, vector, lane, warp, row, column, odd, staged[vector])
+        return vectors[#vectors]
+      end
       local bias_at, factors, gate_factors = bias and values(bias), {}, {}
       for i, vector in ipairs(scales) do factors[i] = values(vector) end
       for i, vector in ipairs(gate_scales) do gate_factors[i] = values(vector) end
@@ -117,6 +122,10 @@ return function(internal)
         local out = {}
         for _, r in ipairs(list) do out[r] = plain and acc[r] or element(acc, r, c) end
         return out
+      end, function(list)
+        for _, at in ipairs(vectors) do
+          for _, r in ipairs(list) do at(r) end
+        end
       end
     end
     return block, #along_columns, stage

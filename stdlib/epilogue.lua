@@ -162,12 +162,16 @@ return function(wg, internal)
     },
   }
 
-  -- Loads the elements of C of a panel, from the place where `piece` will be written or from `at` with that offset, indexed by
-  -- accumulator register.
+  -- Loads C's words for a piece, from the place where the piece will be written or from `at` with that offset.
   local function read_piece(self, panel, piece, at, offset)
-    local how, convert, c = transfer[panel.size], internal.from_output[panel.dtype], {}
-    local words = how.words(self, panel)
-    how.load(self, words, at or piece.at, panel, offset or piece.offset)
+    local words = transfer[panel.size].words(self, panel)
+    transfer[panel.size].load(self, words, at or piece.at, panel, offset or piece.offset)
+    return words
+  end
+
+  -- The elements of these words, indexed by accumulator register.
+  local function elements_of(self, panel, piece, words)
+    local convert, c = internal.from_output[panel.dtype], {}
     if panel.size == 4 then
       c[piece[1]], c[piece[1] + 1] = convert(self, words[0], words[1])
     else
@@ -310,13 +314,35 @@ return function(wg, internal)
     end
 
     local function store(acc, row, column, limit, from)
-      local moved = {} -- addresses of C's pieces by those of D's
+      local values, load = block(row, column)
+      local place, moved = places(row, column), {} -- addresses of C's pieces by those of D's
       local function c_of(piece, first)
         if not from then return read_piece(self, panel, piece) end
         moved[piece.at] = moved[piece.at] or piece.at + (from - base)
         return read_piece(self, panel, piece, moved[piece.at], piece.offset + first * panel.bytes)
       end
-      local values, place = block(row, column), places(row, column)
+      -- Loads come before the stores of up to `together` elements, which they would wait for.
+      local together = 32
+      local function write_pieces(list, first)
+        local registers, words = {}, {}
+        for n, piece in ipairs(list) do
+          registers[n] = {}
+          for _, r in ipairs(piece) do
+            table.insert(registers[n], r)
+            table.insert(registers[n], r + 1)
+          end
+          load(registers[n])
+          words[n] = source and c_of(piece, first)
+        end
+        for n, piece in ipairs(list) do
+          write_piece(self, panel, piece, values(acc, registers[n], source and elements_of(self, panel, piece, words[n])))
+        end
+      end
+      local function write_panel(i, first)
+        local list = pieces(i, (i - first) * panel.bytes)
+        local count = together // (2 * #list[1])
+        for n = 1, #list, count do write_pieces({ table.unpack(list, n, math.min(n + count - 1, #list)) }, first) end
+      end
       if along_columns > 0 and not staged then stage(column) end
       if row_sums then
         row_sums.settle()
@@ -336,16 +362,7 @@ return function(wg, internal)
           self:xor(phase, phase, 1)
         end
         if not copied or first == 0 and along_columns > 0 then sync() end
-        for i = first, last do
-          for _, piece in ipairs(pieces(i, (i - first) * panel.bytes)) do
-            local c, list = source and c_of(piece, first), {}
-            for _, r in ipairs(piece) do
-              list[#list + 1] = r
-              list[#list + 1] = r + 1
-            end
-            write_piece(self, panel, piece, values(acc, list, c))
-          end
-        end
+        for i = first, last do write_panel(i, first) end
         if row_sums and last == panel.count - 1 then row_sums.share(row, column) end
         self:fence_proxy_async { space = "shared::cta" }
         sync()

@@ -58,6 +58,7 @@ return function(wg, internal)
       if type(given.epsilon) ~= "number" then fail(("%s: epsilon must be a number, not %s"):format(what, tostring(given.epsilon))) end
       e.epsilon = internal.positive(what .. ": epsilon", given.epsilon)
     end
+    e.plain = next(e) == nil
     local f = e.gate or e.activation
     e.cycles = (f == "gelu" and 0.05 or f and f ~= "relu" and 0.1 or 0) + (e.row_sums and 0.02 or 0) + (e.quantize and 0.03 or 0)
     return e
@@ -103,15 +104,6 @@ return function(wg, internal)
         k:mbarrier_arrive(ring:full_barrier(cursor))
       end
       ring:advance(cursor)
-    end
-  end
-
-  --- Brings C or the residual of a tile to the L2 cache: all CTAs need theirs at about the same time.
-  function internal.prefetch_residual(k, p, map, row, column)
-    for i = 0, p.residual_stages - 1 do
-      for panel = 0, p.panel.count - 1 do
-        k:cp_async_bulk_prefetch_tensor_2d(map, internal.panel_place(p.panel, i == 0 and row or row + 64 * i, column, panel))
-      end
     end
   end
 

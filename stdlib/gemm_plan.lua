@@ -15,9 +15,9 @@ return function(wg, internal)
     for _, c in ipairs(list) do into[#into + 1] = { tile = { c[1], c[2] }, schedule = schedule, speed = c[3], line = c.line or 128 } end
   end
   tiles("dense", "cooperative", {
-    { 128, 256, 1 }, { 256, 192, 0.99 }, { 384, 128, 0.97 }, { 128, 224, 0.98 }, { 128, 192, 0.98 }, { 256, 160, 0.975 },
-    { 192, 192, 0.97 }, { 192, 160, 0.96 }, { 256, 128, 0.955 }, { 128, 160, 0.95 }, { 192, 128, 0.94 }, { 128, 128, 0.93 },
-    { 64, 128, 0.76 },
+    { 128, 256, 1 }, { 256, 192, 0.99 }, { 256, 176, 0.99 }, { 384, 128, 0.97 }, { 128, 224, 0.98 }, { 128, 192, 0.98 }, { 256, 160, 0.975 },
+    { 256, 208, 0.975 }, { 192, 192, 0.97 }, { 192, 160, 0.96 }, { 256, 128, 0.955 }, { 128, 160, 0.95 }, { 192, 128, 0.94 },
+    { 128, 128, 0.93 }, { 128, 144, 0.9 }, { 192, 96, 0.89 }, { 64, 128, 0.76 },
   })
   tiles("dense", "pingpong", {
     { 128, 192, 0.94 }, { 128, 160, 0.93 }, { 192, 128, 0.92 }, { 128, 128, 0.92 }, { 64, 256, 0.90 }, { 64, 224, 0.89 },
@@ -122,6 +122,7 @@ return function(wg, internal)
       end
       local fits = (n * d_bytes % 64 == 0 or n % 16 == 0) and (p.b_major ~= "MN" or n % 64 == 0)
         and (not schedule or schedule == c.schedule) and (not p.epilogue.quantize or n % 128 == 0)
+        and (p.epilogue.plain or m * c.width <= 256 * 192) -- more accumulators leave no registers for operations
       if fits and (not least or total < least) then best, least = c, total end
     end
     return best

@@ -159,7 +159,6 @@ local rows = {
     .. "acquired before was given back after its consumers had waited for this one: its last phase is over." },
   { case = "in the ring$", kind = "swapped", name = "cp_async_bulk_tensor_2d", what = "after mbarrier_wait", why = "The copy is "
     .. "issued when another stage is free, which does not wait for it." },
-  { case = "in the ring$", name = "cp_async_bulk_prefetch_tensor_2d", why = "It brings to the L2 cache what is read anyway." },
   { case = "in the ring$", kind = "swapped", name = "mbarrier_arrive", what = "after mbarrier_wait", why = "The stage is given back later; the "
     .. "residual's is another one." },
   { case = "in the ring$", kind = "swapped", name = "mbarrier_wait", what = "after cp_async_bulk_wait_group", why = "Both are waited for." },
