@@ -20,7 +20,7 @@ return function(wg, internal)
     { 128, 128, 0.93 }, { 128, 144, 0.9 }, { 192, 96, 0.89 }, { 64, 128, 0.76 },
   })
   tiles("dense", "pingpong", {
-    { 128, 192, 0.94 }, { 128, 160, 0.93 }, { 192, 128, 0.92 }, { 128, 128, 0.92 }, { 64, 256, 0.90 }, { 64, 224, 0.89 },
+    { 128, 192, 0.94 }, { 128, 160, 0.91 }, { 192, 128, 0.92 }, { 128, 128, 0.92 }, { 64, 256, 0.90 }, { 64, 224, 0.89 },
     { 192, 96, 0.86 }, { 128, 96, 0.80 }, { 64, 192, 0.79 },
   })
   -- With a sparse A the tensor cores are twice as fast, and B comes from shared memory at its full bandwidth: tiles that
@@ -60,10 +60,12 @@ return function(wg, internal)
   -- Consumers that share a tile of m rows.
   local function consumers_of(m) return m == 192 and 3 or math.min(m // 64, 2) end
   -- Cycles of a consumer's epilogue, with draining and refilling the pipeline; fitted to the same runs. Operations on
-  -- elements, which take `each` cycles of the SM, come on top.
-  local function epilogue_cycles(m, n, schedule, each)
+  -- elements come on top, and the stages that C takes from the ring where a consumer has more than one block of rows.
+  local function epilogue_cycles(m, n, schedule, e)
     local sharing = schedule == "pingpong" and 1 or consumers_of(m)
-    return 1000 + 2500 * (m // 64 // sharing) * n / 256 + m * n * each
+    local blocks = m // 64 // sharing
+    local stages = schedule ~= "pingpong" and (e.beta or e.residual) and 4000 * (blocks - 1) or 0
+    return 1000 + 2500 * blocks * n / 256 + m * n * e.cycles + stages
   end
   local workspace_bytes = 32 -- bytes of sums that an SM writes to or reads from the L2 cache in a cycle: not measured
   local memory_bytes = 24 -- an SM's share of the memory bandwidth, in bytes a cycle
@@ -80,8 +82,8 @@ return function(wg, internal)
 
   -- Cycles of `tiles` tiles of m x n whose main loops take `cycles`, with each split in `splits` parts: waves of
   -- parts, epilogues where nothing hides them, and the sums that every part writes and the last one reads back.
-  local function cycles_of(m, n, tiles, cycles, schedule, splits, each, halves)
-    local waves, epilogue = rounds_of(tiles * splits, halves), epilogue_cycles(m, n, schedule, each)
+  local function cycles_of(m, n, tiles, cycles, schedule, splits, e, halves)
+    local waves, epilogue = rounds_of(tiles * splits, halves), epilogue_cycles(m, n, schedule, e)
     if schedule == "pingpong" then return waves * math.max(cycles, epilogue) + epilogue end
     if splits == 1 then return waves * (cycles + epilogue) end
     local sums = m * n * 4 / workspace_bytes
@@ -90,10 +92,10 @@ return function(wg, internal)
 
   -- The number of parts into which K, of `blocks` blocks, is split, and the cycles that the product then takes: one
   -- part, unless that leaves most of the chip idle and more parts are clearly faster.
-  local function best_splits(m, n, tiles, cycles, blocks, each, halves)
-    local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, each, halves)
+  local function best_splits(m, n, tiles, cycles, blocks, e, halves)
+    local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, e, halves)
     for splits = 2, math.min(16, wg.target.multiprocessors // tiles, blocks // 4) do
-      local total = cycles_of(m, n, tiles, cycles, "cooperative", splits, each)
+      local total = cycles_of(m, n, tiles, cycles, "cooperative", splits, e)
       if total < least and (best > 1 or 1.2 * total < least) then best, least = splits, total end
     end
     return best, least
@@ -104,25 +106,25 @@ return function(wg, internal)
   local function choose(p, M, N, K, bytes, schedule, kind, groups)
     local best, least
     local each_group = groups or 1
-    local memory = groups and (bytes * K * (M + groups * N) + element_bytes[p.d] * M * N) / (memory_bytes * wg.target.multiprocessors)
+    local memory = groups and (bytes * K * (M + groups * N * p.products) + element_bytes[p.d] * M * N) / (memory_bytes * wg.target.multiprocessors)
     if kind == "sparse" then K = K // 2 end -- of the instructions' time
-    local d_bytes, each = element_bytes[p.d], p.epilogue.cycles
+    local d_bytes, e = element_bytes[p.d], p.epilogue
     for _, c in ipairs(internal.gemm_candidates(kind, p.products)) do
       local m, n = c.tile[1], c.tile[2]
       local tiles = each_group * ceil_div(ceil_div(M, each_group), m) * ceil_div(N, n)
       local cycles, total = 2 * m * c.width * K * bytes / 8192 / c.speed, nil
       if groups then
-        total = cycles_of(m, n, tiles, cycles, c.schedule, 1, each)
+        total = cycles_of(m, n, tiles, cycles, c.schedule, 1, e)
         local bytes_take = memory * (c.line > 128 and 0.98 or 1)
         total = math.max(total, bytes_take) + 0.1 * math.min(total, bytes_take)
       elseif c.schedule == "pingpong" then
-        total = cycles_of(m, n, tiles, cycles, c.schedule, 1, each)
+        total = cycles_of(m, n, tiles, cycles, c.schedule, 1, e)
       else
-        total = select(2, best_splits(m, n, tiles, cycles, K * bytes // 128, each, kind == "sparse" and m == 256))
+        total = select(2, best_splits(m, n, tiles, cycles, K * bytes // 128, e, kind == "sparse" and m == 256))
       end
       local fits = (n * d_bytes % 64 == 0 or n % 16 == 0) and (p.b_major ~= "MN" or n % 64 == 0)
-        and (not schedule or schedule == c.schedule) and (not p.epilogue.quantize or n % 128 == 0)
-        and (p.epilogue.plain or m * c.width <= 256 * 192) -- more accumulators leave no registers for operations
+        and (not schedule or schedule == c.schedule) and (not e.quantize or n % 128 == 0)
+        and (e.plain or m * c.width <= 256 * 192) -- more accumulators leave no registers for operations
       if fits and (not least or total < least) then best, least = c, total end
     end
     return best
@@ -188,7 +190,7 @@ return function(wg, internal)
     if p.sparse then K = K // 2 end
     local cycles = 2 * p.m * p.width * K * bytes / 8192 / (opts.tile and 1 or chosen.speed)
     if p.swapped then cycles = math.max(cycles, (p.m + p.n) * K * bytes / memory_bytes) end
-    return (best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue.cycles))
+    return (best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
   end
 
   -- Whether CTAs share the blocks of the tiles in the last, partial round.
@@ -220,7 +222,7 @@ return function(wg, internal)
       and p.a_major == "K"
     if opts.halves == nil then
       local tiles = opts.problem and ceil_div(opts.problem[1], p.m) * ceil_div(opts.problem[2], p.n) or 0
-      return possible and p.sparse and rounds_of(tiles, true) < rounds_of(tiles) or false
+      return possible and p.sparse and not p.epilogue.row_sums and rounds_of(tiles, true) < rounds_of(tiles) or false
     end
     if type(opts.halves) ~= "boolean" then fail("wg.gemm: halves must be true or false, not " .. tostring(opts.halves)) end
     if opts.halves and not possible then
