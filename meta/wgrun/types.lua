@@ -868,8 +868,9 @@ function k:end_loop() end
 ---@field of string|function "squares", or a function of k and an f32 register: what is summed
 ---@field to wgrun.reg a pointer parameter to f32: a sum for each row
 ---@field finish? function a function of k and the sum that returns what is written
----@field partials wgrun.reg a pointer parameter to f32: for each column of blocks as many as there are rows, rounded up to a multiple of 64
----@field counters wgrun.reg a pointer parameter to u32, one for each 64 rows, 0 before and after the kernel
+---@field blocks? integer the blocks of a tile, which are stored one below the other
+---@field partials wgrun.reg a pointer parameter to f32: for each column of tiles as many as there are rows, rounded up to those of a tile
+---@field counters wgrun.reg a pointer parameter to u32, one for each row of tiles, 0 before and after the kernel
 ---@field rows wgrun.reg u32: the rows of the matrix
 ---@field columns wgrun.reg u32: the columns of the matrix
 ---@field flag wgrun.reg u32: the address of 4 bytes of shared memory of this warpgroup
@@ -901,6 +902,7 @@ function k:end_loop() end
 ---@return function # store(acc, row, column, limit, source): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`, and `source`, the address of all panels of C's block in shared memory, with an empty `source` or `residual`
 ---@return function # finish(): waits until the last copies have read their panels
 ---@return function # fetch(row, column): may be called ahead of the first store of a tile, for the same place, so that C, the residual and vectors along columns are loaded meanwhile
+---@return function # complete(row): with row_sums, to be called after the last block of a tile, with the row of its first
 function k:epilogue(options) end
 
 ---The threads that come here end. What the warp does together afterwards, such as k:mma, lacks them.
