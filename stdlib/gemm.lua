@@ -13,6 +13,9 @@ return function(wg, internal)
   --- The epilogue computes in f32; integers are rounded to nearest, and 8-bit types saturate.
   --- @param options table
   --- @option dtype string = "bf16"  the type of A and B: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8" or "u8"
+  --- @option b_type string?  weights B of another type than A, packed by wg.prepack: "s4", "u4", "s8", "u8" or "e4m3", with a scale for each `group` elements of K in a row
+  --- @option a_type string = "bf16"  with b_type, the type of A, of the scales and of the zero points: "bf16" or "f16"
+  --- @option zeros boolean = false  with b_type, integer weights have zero points: a weight stands for (weight - zero point) * scale
   --- @option d string?  the type of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". By default it is `dtype`, but f32 for tf32, bf16 for 8-bit floats and s32 for integers (with scales, bf16)
   --- @option a_major string = "K"  "K" or "MN"
   --- @option b_major string = "K"  "K" or "MN"
@@ -39,7 +42,7 @@ return function(wg, internal)
   --- @option schedule string?  "cooperative": the consumers share a tile; "pingpong": each of two has its own
   --- @option cluster integer = 1  the CTAs that share B by multicast, 1 to 16
   --- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
-  --- @option group integer?  rows of tiles that the order covers before it goes on to the next column; by default 16, or 8 for pingpong
+  --- @option group integer?  rows of tiles that the order covers before it goes on to the next column; by default 16, or 8 for pingpong. With b_type, the elements of K that share a scale: 32, 64 or a multiple of 128 (the default)
   --- @option splits integer?  the parts of K, 1 to 64, which different CTAs multiply and sum in a fixed order
   --- @option sparse string?  "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from wg.sparse.compress(A, "gemm"); A is K-major
   --- @option halves boolean?  where at most half of the CTAs would have a tile in the last round, its tiles are cut in two; for tiles with 128 rows for each consumer, such as 256 x 192. By default for a sparse A whose `problem` has such a last round
@@ -55,7 +58,8 @@ return function(wg, internal)
     local p = internal.gemm_plan(opts == nil and {} or opts)
     -- What launches share is made by the first: the workspaces of splits for that many tiles and of row sums for tiles of that
     -- many rows and columns, the order of tiles by its key.
-    return setmetatable({ plan = p, kernel = internal.gemm_kernel(p), workspace_tiles = 0, row_tiles = "", order_key = "" }, gemm)
+    local kernel = (p.mixed and internal.mixed_kernel or internal.gemm_kernel)(p)
+    return setmetatable({ plan = p, kernel = kernel, workspace_tiles = 0, row_tiles = "", order_key = "" }, gemm)
   end
 
   local function matrix(name, tensor) return internal.matrix("gemm: " .. name, tensor) end
@@ -136,7 +140,7 @@ return function(wg, internal)
 
   --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
   --- @param A tensor  M x K, or K x M where A is MN-major; of a sparse A the values, M x K / 2
-  --- @param B tensor  N x K, or K x N where B is MN-major; with groups those of all, one below the other
+  --- @param B tensor  N x K, or K x N where B is MN-major; with groups those of all, one below the other; with b_type as wg.prepack gives it
   --- @param D tensor  M x N: the result; rows that belong to no group stay as they are
   --- @param options table?  the values of the epilogue, and the metadata of a sparse A
   --- @option alpha number = 1.0  the factor of A * B
@@ -153,13 +157,16 @@ return function(wg, internal)
   --- @option sizes tensor?  of masked groups: s32, the number of each group's rows
   --- @option count integer?  the number of batched groups
   --- @option a_scales tensor?  f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
-  --- @option b_scales tensor?  f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"
+  --- @option b_scales tensor?  f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
+  --- @option b_zeros tensor?  with zeros: K / group x N whole numbers of A's type
   --- @return table  { grid =, args =, flops = }
   --- @raise when the extents do not fit each other, or a value of the epilogue is missing.
   function gemm:launch(A, B, D, epilogue)
     local p = self.plan
     if epilogue == nil then epilogue = {} end
     internal.options("gemm:launch", epilogue)
+    if p.mixed then return internal.mixed_launch(self, A, B, D, epilogue) end
+    if epilogue.b_zeros ~= nil then fail "gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }" end
     local metadata = epilogue.metadata
     if metadata ~= nil and not p.sparse then fail "gemm: `metadata` is given, but A is dense: wg.gemm{ sparse = \"A\" }" end
     local groups, group_rows, rows_of_tiles = internal.group_arguments(p, epilogue, (matrix("A", A)), p.m * p.cluster)

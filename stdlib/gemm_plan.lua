@@ -234,6 +234,10 @@ return function(wg, internal)
   --- The plan for the options of wg.gemm.
   function internal.gemm_plan(opts)
     options("wg.gemm", opts)
+    if opts.b_type ~= nil then return internal.mixed_plan(opts) end
+    for _, key in ipairs { "a_type", "zeros" } do
+      if opts[key] ~= nil then fail(("wg.gemm: `%s` goes with b_type"):format(key)) end
+    end
     internal.kinds("wg.gemm", opts, {
       problem = "table", tile = "table", scales = "table", registers = "table", epilogue = "table", name = "string", dtype = "string", d = "string",
     })

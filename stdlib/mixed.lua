@@ -1,0 +1,44 @@
+-- Launches of wg.gemm{ b_type = }.
+
+return function(wg, internal)
+  local fail, ceil_div = internal.fail, internal.ceil_div
+  local text = internal.shape_text
+
+  -- Appends scales or zero points, where the plan has them.
+  local function add_of_groups(p, name, tensor, wanted, K, N, args)
+    if not wanted then
+      if tensor ~= nil then fail(("gemm: `%s` is given, but not of a wg.gemm{ zeros = true }"):format(name)) end
+      return
+    end
+    local want = text { K // p.group, N }
+    local got = text(internal.shape_of(tensor))
+    if got ~= want then fail(("gemm: %s must be K / %d x N = %s %s, not %s"):format(name, p.group, want, p.dtype, got)) end
+    args[#args + 1] = tensor
+  end
+
+  --- gemm:launch for a plan with weights of another type than A.
+  function internal.mixed_launch(gemm, A, B, D, values)
+    local p = gemm.plan
+    for _, name in ipairs { "metadata", "offsets", "sizes", "count", "a_scales" } do
+      if values[name] ~= nil then fail(("gemm: `%s` does not go with wg.gemm{ b_type = }"):format(name)) end
+    end
+    local M, K = internal.matrix("gemm: A", A)
+    local rows, N = internal.matrix("gemm: D", D)
+    if rows ~= M then fail(("gemm: D has %d rows, but A has %d"):format(rows, M)) end
+    if K % p.group ~= 0 then fail(("gemm: K is %d, must be a multiple of the %d elements that share a scale"):format(K, p.group)) end
+    if N % 8 ~= 0 then fail(("gemm: N is %d, must be a multiple of 8 with b_type"):format(N)) end
+    local want = text(internal.packed_shape(p.bits, N, K))
+    local got = text(internal.shape_of(B))
+    if got ~= want then
+      fail(("gemm: B is %s, but %d x %d weights of %s are packed to %s"):format(got, N, K, p.b_type, want), "wg.prepack(W, \"" .. p.b_type .. "\")")
+    end
+    if ceil_div(K, p.block_k) < p.splits then
+      fail(("gemm: K is %d, %d blocks of %d: too few for %d splits"):format(K, ceil_div(K, p.block_k), p.block_k, p.splits))
+    end
+    local args = { A, B, D, M, N, K }
+    add_of_groups(p, "b_scales", values.b_scales, true, K, N, args)
+    add_of_groups(p, "b_zeros", values.b_zeros, p.zeros, K, N, args)
+    internal.epilogue_arguments(gemm, values, B, D, args)
+    return { grid = { ceil_div(M, p.n) * ceil_div(N, p.m) * p.splits }, args = args, flops = 2.0 * M * N * K }
+  end
+end

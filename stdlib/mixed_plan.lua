@@ -1,0 +1,124 @@
+-- The plan of wg.gemm{ b_type = }: tile, parts of K and stages for weights of 4 or 8 bits.
+
+return function(wg, internal)
+  local fail, options, target = internal.fail, internal.options, wg.target
+  local ceil_div = internal.ceil_div
+  local bits_of = { s4 = 4, u4 = 4, s8 = 8, u8 = 8, e4m3 = 8 }
+  local consumers, block_rows = 2, 64 -- warpgroups that multiply, and the weights' rows that each has
+  local most_rows = 256 -- of A that one CTA multiplies by, which is the largest n of wgmma
+
+  --- The elements of K that packed weights are filled up to a multiple of: two units of 16 bytes for a thread, or four.
+  internal.packed_k = 128
+
+  --- The number of bits of a type of weights; raises for a type that weights cannot have.
+  function internal.weight_bits(what, b_type)
+    return bits_of[b_type] or fail(("%s: unknown b_type `%s` (legal: s4, u4, s8, u8, e4m3)"):format(what, tostring(b_type)))
+  end
+
+  -- Parts of K, which the CTAs of a cluster multiply: as many as fill the chip, and not more.
+  local function choose_splits(tiles, blocks)
+    local best, least = 1, math.huge
+    for _, splits in ipairs { 1, 2, 4, 8 } do
+      local time = ceil_div(tiles * splits, target.multiprocessors) / splits
+      if blocks >= 4 * splits and time < 0.95 * least then best, least = splits, time end
+    end
+    return best
+  end
+
+  local function splits_of(given, tiles, blocks)
+    if given == nil then return choose_splits(tiles, blocks) end
+    local splits = internal.whole("wg.gemm: splits", given, 1, target.portable_cluster)
+    if splits & (splits - 1) ~= 0 then fail(("wg.gemm: splits is %d, must be 1, 2, 4 or 8 with b_type: the CTAs of a cluster"):format(splits)) end
+    return splits
+  end
+
+  -- The weights are wgmma's A: a tile has 128 rows of them, which are columns of D, and n rows of A.
+  local function tile_of(p, given, M)
+    local tile = given or {}
+    local rows = consumers * block_rows
+    if tile[1] and tile[1] ~= rows then fail(("wg.gemm: tile[1] is %s, must be %d with b_type: the rows of B"):format(tostring(tile[1]), rows)) end
+    local chosen = ceil_div(ceil_div(M, ceil_div(M, most_rows)), 16) * 16 -- as few tiles as possible, all equal
+    p.n = internal.whole("wg.gemm: tile[2]", tile[2] or chosen, 16, most_rows)
+    if p.n % 16 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 16 with b_type: the rows of A"):format(p.n)) end
+    p.block_k = tile[3] or p.n <= 128 and internal.packed_k or 64
+    if p.block_k ~= 64 and p.block_k ~= 128 then fail(("wg.gemm: tile[3] is %s, must be 64 or 128 with b_type"):format(tostring(p.block_k))) end
+    p.consumers, p.m = consumers, rows
+  end
+
+  local function group_of(given)
+    local group = internal.whole("wg.gemm: group", given or 128, 32, 1 << 30)
+    if group ~= 32 and group ~= 64 and group % 128 ~= 0 then
+      fail(("wg.gemm: group is %d, must be 32, 64 or a multiple of 128 with b_type"):format(group))
+    end
+    return group
+  end
+
+  -- Shared memory: the stages, the sums that the CTAs of a cluster send each other, and D's panels. A panel lies where the sums
+  -- were, unless C comes to it by a copy, which would have to be ordered after the sums have been read.
+  local function stages_of(p, given)
+    p.weight_bytes = block_rows * p.block_k * p.bits // 8 -- of a consumer in a stage
+    p.groups_of_block = math.max(1, p.block_k // p.group)
+    p.scale_bytes = p.groups_of_block * p.m * 2
+    local sums = block_rows * p.n * 4
+    local received, panels = (p.splits - 1) * sums, (p.splits == 1 and consumers or 1) * p.panel.bytes
+    p.panel_offset = (p.epilogue.beta or p.epilogue.residual) and received or 0
+    p.exchange_bytes = math.max(received, p.panel_offset + panels)
+    local stage = consumers * p.weight_bytes + p.a.bytes + (p.zeros and 2 or 1) * p.scale_bytes
+    -- Of CTAs that take less than half an SM two fit on it: the next launch's fill their rings while this one's end.
+    local half = target.sm_shared // 2 - target.cta_reserved
+    local fixed = p.exchange_bytes + 2048 -- what alignment and barriers take
+    local room = (p.n <= 64 and half or target.cta_shared) - fixed
+    if room < 2 * stage then room = target.cta_shared - fixed end
+    if room < 2 * stage then
+      fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left: fewer splits or a smaller tile"):format(2 * stage, room))
+    end
+    p.stages = internal.whole("wg.gemm: stages", given or math.min(16, room // stage), 2, math.min(32, (target.cta_shared - fixed) // stage))
+  end
+
+  -- The epilogue of a D that is written transposed.
+  local function epilogue_of(given)
+    local e = internal.epilogue_options(given)
+    for _, name in ipairs { "gate", "quantize", "row_sums" } do
+      if e[name] then fail(("wg.gemm: `epilogue.%s` does not go with b_type"):format(name)) end
+    end
+    if e.bias then e.bias = e.bias == "row" and "column" or "row" end
+    return e
+  end
+
+  local legal = {
+    a_type = true, b_type = true, group = true, zeros = true, d = true, problem = true, name = true, epilogue = true, tile = true, stages = true,
+    splits = true, constant = true,
+  }
+
+  --- The plan for the options of wg.gemm with a b_type.
+  function internal.mixed_plan(opts)
+    options("wg.gemm", opts)
+    for key in pairs(opts) do
+      if not legal[key] then fail(("wg.gemm: `%s` does not go with b_type"):format(key)) end
+    end
+    internal.kinds("wg.gemm", opts, {
+      a_type = "string", problem = "table", tile = "table", epilogue = "table", name = "string", d = "string", zeros = "boolean", constant = "string",
+    })
+    local p = {
+      mixed = true, swapped = true, dtype = opts.a_type or "bf16", b_type = opts.b_type, bits = internal.weight_bits("wg.gemm", opts.b_type),
+      name = opts.name or "gemm", zeros = opts.zeros or false, group = group_of(opts.group), scales = {},
+    }
+    if p.dtype ~= "bf16" and p.dtype ~= "f16" then fail(("wg.gemm: a_type is %s (legal with b_type: bf16, f16)"):format(p.dtype)) end
+    p.d = opts.d or p.dtype
+    if p.d ~= "bf16" and p.d ~= "f16" then fail(("wg.gemm: d is %s (legal with b_type: bf16, f16)"):format(p.d)) end
+    if p.zeros and p.b_type == "e4m3" then fail "wg.gemm: weights of e4m3 have no zero points" end
+    if opts.constant and opts.constant ~= "B" then fail(("wg.gemm: constant is %s (legal with b_type: B)"):format(opts.constant)) end
+    p.constant = opts.constant
+    local problem = opts.problem or { 16, 8192, 8192 }
+    for i = 1, 3 do internal.whole(("wg.gemm: problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
+    local M, N, K = problem[1], problem[2], problem[3]
+    tile_of(p, opts.tile, M)
+    p.splits = splits_of(opts.splits, ceil_div(N, p.m) * ceil_div(M, p.n), ceil_div(K, p.block_k))
+    p.a = wg.tile { dtype = p.dtype, mn = p.n, k = p.block_k, major = "K", order = "MN" }
+    p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
+    p.epilogue, p.vectors = epilogue_of(opts.epilogue or {}), 0
+    stages_of(p, opts.stages)
+    p.threads = 128 * consumers + 32 -- a warp that copies besides the consumers
+    return p
+  end
+end

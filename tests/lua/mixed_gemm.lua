@@ -1,0 +1,108 @@
+-- wg.gemm with weights of 4 and 8 bits on the simulator, which watches every access: each type, with and without zero points,
+-- parts of K, edges, and what is refused.
+local wg = require "wgrun"
+local check = require "check"
+
+local range = { s4 = { -8, 7 }, u4 = { 0, 15 }, s8 = { -128, 127 }, u8 = { 0, 255 } }
+
+-- Weights as numbers and as wg.prepack takes them.
+local function weights(b_type, N, K, seed)
+  if b_type == "e4m3" then
+    local W = wg.randn { shape = { N, K }, dtype = "e4m3", seed = seed }
+    for i = 0, 255 do -- every number
+      if i % 128 ~= 127 and i // K < N then
+        local sign, exponent, mantissa = i < 128 and 1 or -1, i >> 3 & 15, i & 7
+        W[{ i // K, i % K }] = sign * (exponent == 0 and mantissa * 2.0 ^ -9 or (8 + mantissa) * 2.0 ^ (exponent - 10))
+      end
+    end
+    return W:convert "f32", W
+  end
+  local lo, hi = table.unpack(range[b_type])
+  local bits8 = b_type:sub(2) == "8"
+  local W = wg.randint { shape = { N, K }, dtype = bits8 and b_type or "f32", lo = lo, hi = hi, seed = seed }
+  if bits8 then return W:convert "f32", W end
+  local packed, list = {}, W:totable()
+  for i = 1, #list, 2 do packed[#packed + 1] = (math.tointeger(list[i]) & 15) | (math.tointeger(list[i + 1]) & 15) << 4 end
+  return W, wg.tensor("u8", { N, K // 2 }, packed)
+end
+
+local function product(name, M, N, K, opts, given)
+  given = given or {}
+  opts.problem = { M, N, K }
+  local gemm = wg.gemm(opts)
+  assert(#gemm.kernel:check() == 0, name)
+  local p = gemm.plan
+  local A, W, B = wg.randn { shape = { M, K }, dtype = p.dtype, seed = 1 }, weights(p.b_type, N, K, 2)
+  local groups = K // p.group
+  local scales = (wg.randint { shape = { groups, N }, dtype = "f32", lo = 40, hi = 90, seed = 3 } / 1024):convert(p.dtype)
+  local zeros = p.zeros and wg.randint { shape = { groups, N }, dtype = p.dtype, lo = range[p.b_type][1], hi = range[p.b_type][2], seed = 4 } or nil
+  -- What the weights stand for, rounded as operands are.
+  local stands = {}
+  local w, s, z = W:totable(), scales:totable(), zeros and zeros:totable()
+  for n = 0, N - 1 do
+    for k = 0, K - 1 do
+      local group = k // p.group * N + n + 1
+      stands[#stands + 1] = (w[n * K + k + 1] - (z and z[group] or 0)) * s[group]
+    end
+  end
+  stands = wg.tensor(p.dtype, { N, K }, stands)
+  local D = wg.zeros(p.d, { M, N })
+  local values = { b_scales = scales, b_zeros = zeros, backend = "sim", alpha = given.alpha, bias = given.bias, C = given.C, beta = given.beta }
+  gemm:run(A, wg.prepack(B, p.b_type), D, values)
+  local exact = p.d == "bf16" and 2 ^ -8 or 2 ^ -11
+  for i = 0, M - 1, M > 64 and 7 or 1 do
+    for j = 0, N - 1, 5 do
+      local want = wg.dot(A, i * K, 1, stands, j * K, 1, K)
+      if given.of then want = given.of(want, i, j) end
+      local got = D[{ i, j }]
+      assert(math.abs(got - want) <= exact * (math.abs(want) + 0.02 * math.sqrt(K)), ("%s: D[%d, %d] is %g, not %g"):format(name, i, j, got, want))
+    end
+  end
+end
+
+for _, a_type in ipairs { "bf16", "f16" } do
+  for _, b_type in ipairs { "s4", "u4", "s8", "u8", "e4m3" } do
+    product(a_type .. " x " .. b_type, 5, 128, 256, { a_type = a_type, b_type = b_type })
+    if b_type ~= "e4m3" then
+      product(("%s x %s, zero points"):format(a_type, b_type), 5, 128, 256, { a_type = a_type, b_type = b_type, zeros = true, group = 64 })
+    end
+  end
+end
+product("default a_type, edges", 3, 200, 384, { b_type = "s4" })
+product("odd blocks of 64 rows, groups of 32, K of half a block", 17, 72, 96, { b_type = "u4", zeros = true, group = 32 })
+product("groups of 64, K of half a block", 17, 72, 192, { b_type = "s8", group = 64 })
+product("groups of 256", 17, 136, 512, { b_type = "s8", group = 256, stages = 2 })
+product("one group", 17, 136, 512, { b_type = "e4m3", group = 512, stages = 2 })
+for _, splits in ipairs { 1, 2, 4, 8 } do
+  product(splits .. " parts of K", 20, 192, 1152, { b_type = "s4", splits = splits, stages = 2 })
+end
+product("parts of K, constant weights", 20, 136, 1280, { b_type = "u4", splits = 2, stages = 3, constant = "B" })
+product("constant weights, more stages than blocks", 20, 136, 256, { b_type = "s8", constant = "B" })
+product("48 rows", 48, 136, 256, { b_type = "s4" })
+product("100 rows", 100, 136, 256, { b_type = "s8", splits = 2 })
+product("256 rows", 256, 136, 256, { b_type = "s4", splits = 2 })
+product("256 rows, groups of 32", 250, 136, 192, { b_type = "s8", group = 32 })
+product("several tiles of A", 300, 264, 256, { b_type = "s4" })
+product("blocks of 64", 20, 136, 448, { b_type = "s4", tile = { 128, 32, 64 }, group = 64, splits = 2 })
+local bias = wg.randn { shape = { 136 }, dtype = "f32", seed = 5 }
+local function relu(x) return math.max(0, x) end
+product("an epilogue", 20, 136, 256, { b_type = "s4", epilogue = { alpha = true, bias = "column", activation = "relu" }, splits = 2 },
+  { alpha = 2.0, bias = bias, of = function(x, _, j) return relu(2 * x + bias[j]) end })
+product("a bias for rows, D of f16", 20, 136, 256, { b_type = "e4m3", epilogue = { bias = "row" }, d = "f16" },
+  { bias = bias:rows(0, 20), of = function(x, i) return x + bias[i] end })
+local C = wg.randn { shape = { 20, 136 }, dtype = "bf16", seed = 6 }
+for _, splits in ipairs { 1, 2 } do
+  product("C", 20, 136, 256, { b_type = "s4", epilogue = { beta = true }, splits = splits },
+    { C = C, beta = 3.0, of = function(x, i, j) return x + 3 * C[{ i, j }] end })
+end
+
+-- The order of packed weights.
+local W = wg.zeros("u8", { 3, 64 })
+W[{ 2, 33 }] = 0xA5 -- row 2, elements 66 and 67: the second unit, thread 4 * 2 + 1, pair 0 of the first step
+local packed = wg.prepack(W, "u4")
+check.equal(packed.shape[1] .. " " .. packed.shape[2] .. " " .. packed.shape[3] .. " " .. packed.shape[4], "1 2 128 4")
+for i, word in ipairs(packed:totable()) do
+  check.equal(word, i - 1 == (128 + 9) * 4 and 0x000A0005 or 0)
+end
+
+check.error(function() wg.gemm { b_type = "s3" } end, "unknown b_type `s3` %(legal: s4, u4, s8, u8, e4m3%)")
