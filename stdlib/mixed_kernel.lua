@@ -261,8 +261,12 @@ return function(wg, internal)
       end
       local work = work_of(k, p, sizes)
       k:if_(thread:ge(128 * p.consumers), function()
+        if p.registers then k:setmaxnreg_dec(p.registers[1]) end
         k:if_(thread:eq(128 * p.consumers), function() produce(k, p, ring, maps, buffers, sizes, work) end)
-      end, function() consume(k, p, ring, maps, buffers, sizes, work) end)
+      end, function()
+        if p.registers then k:setmaxnreg_inc(p.registers[2]) end
+        consume(k, p, ring, maps, buffers, sizes, work)
+      end)
     end)
     kernel:launch_rule { notes = {
       B = ("as wg.prepack gives them; the grid has %d CTAs for each of ceil(M / %d) * ceil(N / %d) tiles"):format(p.splits, p.n, p.m),

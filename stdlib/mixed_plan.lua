@@ -118,7 +118,9 @@ return function(wg, internal)
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
     p.epilogue, p.vectors = epilogue_of(opts.epilogue or {}), 0
     stages_of(p, opts.stages)
-    p.threads = 128 * consumers + 32 -- a warp that copies besides the consumers
+    -- A warp that copies besides the consumers; a warpgroup that gives them its registers, where the sums take many.
+    p.registers = p.n > 128 and { 24, 240 } or nil
+    p.threads = 128 * consumers + (p.registers and 128 or 32)
     return p
   end
 end

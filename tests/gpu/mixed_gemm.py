@@ -1,0 +1,199 @@
+"""wg.gemm with weights of 4 and 8 bits on a GPU, beside bf16 (wg.gemm, cuBLASLt through PyTorch) and torch._weight_int4pack_mm:
+errors against binary64 products of the weights' values, then times of graphs of launches that take several copies of the
+weights in turn, so that none is in the L2 cache. WGRUN_LIBRARY and PYTHONPATH as for pytorch.py; --errors: no times. Ends with
+77 where there is no PyTorch or no Hopper GPU, with 1 where something is wrong."""
+
+import statistics
+import sys
+
+try:
+    import torch
+except ImportError:
+    print("skipped: no PyTorch")
+    sys.exit(77)
+if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
+    print("skipped: no Hopper GPU")
+    sys.exit(77)
+
+import wgrun
+
+RANGES = {"s4": (-8, 8), "u4": (0, 16), "s8": (-128, 128), "u8": (0, 256)}
+TYPES = {"bf16": torch.bfloat16, "f16": torch.float16}
+READ = 4.3e12  # bytes a second that an H200 reads
+failed = 0
+prepackers = {}
+
+
+def bits_of(b_type):
+    return 4 if b_type in ("s4", "u4") else 8
+
+
+def prepack(b_type, values):
+    """`values`: N x K, as numbers. Returns the packed weights."""
+    n, k = values.shape
+    if b_type == "e4m3":
+        rows = values.to(torch.float8_e4m3fn)
+    elif bits_of(b_type) == 8:
+        rows = values.to(torch.uint8 if b_type == "u8" else torch.int8)
+    else:
+        nibbles = values.to(torch.int16) & 15
+        rows = (nibbles[:, ::2] | nibbles[:, 1::2] << 4).to(torch.uint8)
+    if b_type not in prepackers:
+        prepackers[b_type] = wgrun.loads(f'return require("wgrun").prepacker {{ b_type = "{b_type}" }}').only
+    packed = torch.empty(-(-n // 64), -(-k // 128) * bits_of(b_type) // 2, 128, 4, device="cuda", dtype=torch.uint32)
+    prepackers[b_type](rows, packed)
+    return packed
+
+
+class Product:
+    """Activations, weights and what they stand for."""
+
+    def __init__(self, m, n, k, a_type="bf16", b_type="s4", group=128, zeros=False, copies=1):
+        self.shape, self.a_type, self.b_type, self.group = (m, n, k), a_type, b_type, group
+        self.a = torch.randn(m, k, device="cuda").to(TYPES[a_type])
+        self.scales = (torch.rand(k // group, n, device="cuda") * 0.02 + 0.01).to(TYPES[a_type])
+        self.zeros = None
+        if b_type == "e4m3":
+            self.values = torch.randn(n, k, device="cuda").to(torch.float8_e4m3fn).float()
+        else:
+            self.values = torch.randint(*RANGES[b_type], (n, k), device="cuda").float()
+        if zeros:
+            self.zeros = torch.randint(*RANGES[b_type], (k // group, n), device="cuda").to(TYPES[a_type])
+        self.packed = [prepack(b_type, self.values)]
+        self.packed += [self.packed[0].clone() for _ in range(copies - 1)]
+        self.d = torch.full((m, n), float("nan"), device="cuda", dtype=TYPES[a_type])
+
+    def ours(self, **options):
+        gemm = wgrun.gemm(a_type=self.a_type, b_type=self.b_type, group=self.group, problem=self.shape, zeros=self.zeros is not None, **options)
+        given = {"b_scales": self.scales}
+        if self.zeros is not None:
+            given["b_zeros"] = self.zeros
+        return [lambda packed=packed: gemm(self.a, packed, self.d, **given) for packed in self.packed]
+
+    def stands(self):
+        zeros = 0 if self.zeros is None else self.zeros.double().repeat_interleave(self.group, 0).T
+        return (self.values.double() - zeros) * self.scales.double().repeat_interleave(self.group, 0).T
+
+    def weight_bytes(self):
+        m, n, k = self.shape
+        return n * k * bits_of(self.b_type) // 8 + self.scales.nbytes * (1 if self.zeros is None else 2)
+
+
+def error_of(got, want):
+    """The root mean square of the error over that of the result: rounding to bf16 makes it 0.0017, rounding the weights as well 0.0024."""
+    return ((got.double() - want).pow(2).mean().sqrt() / want.pow(2).mean().sqrt()).item()
+
+
+def check(p, **options):
+    global failed
+    p.d.fill_(float("nan"))
+    p.ours(**options)[0]()
+    error = error_of(p.d, p.a.double() @ p.stands().T)
+    wrong = not error < (0.0026 if p.a_type == "bf16" else 0.0004)
+    failed += wrong
+    name = f"{p.shape} {p.a_type} x {p.b_type}, groups of {p.group}{'' if p.zeros is None else ', zero points'}"
+    print(f"{name} {options}: error {error:.5f}{' WRONG' if wrong else ''}", flush=True)
+
+
+def errors():
+    for a_type in TYPES:
+        for b_type in ("s4", "u4", "s8", "u8", "e4m3"):
+            for zeros in (False, True)[: 1 + (b_type != "e4m3")]:
+                p = Product(19, 712, 1120, a_type, b_type, 32, zeros)
+                check(p)
+                check(p, splits=2, constant="B")
+    for m in (1, 16, 33, 100, 128, 200, 256, 300):
+        for group in (64, 128):
+            p = Product(m, 520, 1152, "bf16", "s4", group, True)
+            for splits in (1, 2, 4, 8):
+                try:
+                    check(p, splits=splits)
+                except wgrun.Error as problem:  # not all splits fit with many rows
+                    if "shared memory" not in str(problem):
+                        raise
+
+
+def graph_of(functions, launches):
+    for function in functions:
+        function()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for i in range(launches):
+            functions[i % len(functions)]()
+    return graph
+
+
+def microseconds(graph, launches):
+    first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda._sleep(100000)
+    first.record()
+    graph.replay()
+    last.record()
+    last.synchronize()
+    return first.elapsed_time(last) / launches * 1e3
+
+
+def compare(title, candidates, rounds=15):
+    """candidates: by name (functions, bytes of weights). Prints medians, the ratio to the first one's, and to the time of the bytes."""
+    graphs = {}
+    for name, (functions, size) in candidates.items():
+        try:
+            launches = max(len(functions), min(40, int(2e-3 * READ / size)))
+            graphs[name] = graph_of(functions, launches), launches, size
+        except (RuntimeError, wgrun.Error) as problem:
+            print(f"{title}  {name}: {str(problem).splitlines()[0]}")
+    times = {name: [] for name in graphs}
+    for _ in range(rounds):
+        for name, (graph, launches, _) in graphs.items():
+            times[name].append(microseconds(graph, launches))
+    base = next(iter(graphs))
+    for name, (_, _, size) in graphs.items():
+        us = statistics.median(times[name])
+        faster = statistics.median(a / b for a, b in zip(times[base], times[name]))
+        print(f"{title}  {name:34} {us:7.2f} us  {faster:.3f} of the first's speed, {us * 1e-6 * READ / size:.3f} of the bytes' time", flush=True)
+
+
+def of_torch_int4(p):
+    m, n, k = p.shape
+    raw = (p.values.to(torch.int32) & 15) ^ 8
+    packed = torch._convert_weight_to_int4pack((raw[:, ::2] << 4 | raw[:, 1::2]).to(torch.uint8), 8)
+    both = torch.stack((p.scales, torch.zeros_like(p.scales)), 2).contiguous()
+    copies = [packed.clone() for _ in p.packed]
+    return [lambda w=w: torch._weight_int4pack_mm(p.a, w, p.group, both) for w in copies]
+
+
+def times(rows=(1, 8, 16, 32, 64, 128, 256), n=8192, k=8192):
+    weights = [torch.randn(n, k, device="cuda").to(torch.bfloat16) for _ in range(4)]
+    for m in rows:
+        dense = Product(m, n, k, copies=1)
+        candidates = {"cuBLASLt, bf16": ([lambda w=w: torch.matmul(dense.a, w.T) for w in weights], 2 * n * k)}
+        ours = wgrun.gemm(dtype="bf16", problem=(m, n, k), **({"constant": "B"} if m <= 128 else {}))
+        candidates["wg.gemm, bf16"] = ([lambda w=w: ours(dense.a, w, dense.d) for w in weights], 2 * n * k)
+        for b_type in ("s4", "u4", "e4m3", "s8", "u8"):
+            p = Product(m, n, k, "bf16", b_type, zeros=b_type in ("u4", "u8"), copies=8)
+            name = b_type + (" with zero points" if p.zeros is not None else "")
+            candidates[f"wg.gemm, {name}"] = (p.ours(constant="B"), p.weight_bytes())
+            if b_type == "s4":
+                candidates["wg.gemm, s4, weights not constant"] = (p.ours(), p.weight_bytes())
+                candidates["torch._weight_int4pack_mm"] = (of_torch_int4(p), p.weight_bytes())
+        compare(f"{m}x{n}x{k}", candidates)
+
+
+def read_bandwidth():
+    x = torch.empty(1 << 30, device="cuda", dtype=torch.int32).random_()
+    y = torch.empty_like(x)
+    for name, function, size in (("copy", lambda: y.copy_(x), 2 * x.nbytes), ("read (max)", lambda: x.max(), x.nbytes)):
+        graph = graph_of([function], 2)
+        us = statistics.median(microseconds(graph, 2) for _ in range(7))
+        print(f"{name}: {size / us / 1e6:.2f} TB/s")
+
+
+if __name__ == "__main__":
+    torch.manual_seed(1)
+    print(torch.cuda.get_device_name(), "torch", torch.__version__)
+    errors()
+    if "--errors" not in sys.argv:
+        read_bandwidth()
+        times()
+    sys.exit(1 if failed else 0)
