@@ -39,6 +39,6 @@ return function(wg, internal)
     add_of_groups(p, "b_scales", values.b_scales, true, K, N, args)
     add_of_groups(p, "b_zeros", values.b_zeros, p.zeros, K, N, args)
     internal.epilogue_arguments(gemm, values, B, D, args)
-    return { grid = { ceil_div(M, p.n) * ceil_div(N, p.m) * p.splits }, args = args, flops = 2.0 * M * N * K }
+    return { grid = { p.splits, ceil_div(M, p.n), ceil_div(N, p.m) }, args = args, flops = 2.0 * M * N * K }
   end
 end

@@ -4,29 +4,33 @@ return function(wg, internal)
   local fail, options, target = internal.fail, internal.options, wg.target
   local ceil_div = internal.ceil_div
   local bits_of = { s4 = 4, u4 = 4, s8 = 8, u8 = 8, e4m3 = 8 }
-  local consumers, block_rows = 2, 64 -- warpgroups that multiply, and the weights' rows that each has
+  local block_rows, rows = 64, 128 -- of weights: a warpgroup's, and those of a tile
   local most_rows = 256 -- of A that one CTA multiplies by, which is the largest n of wgmma
 
-  --- The elements of K that packed weights are filled up to a multiple of: two units of 16 bytes for a thread, or four.
-  internal.packed_k = 128
+  --- The elements of K that packed weights are filled up to a multiple of: the largest block of K.
+  internal.packed_k = 256
 
   --- The number of bits of a type of weights; raises for a type that weights cannot have.
   function internal.weight_bits(what, b_type)
     return bits_of[b_type] or fail(("%s: unknown b_type `%s` (legal: s4, u4, s8, u8, e4m3)"):format(what, tostring(b_type)))
   end
 
+  -- Bytes of sums that a warpgroup may receive from the others, when the plan chooses.
+  local most_received = 65536
+
   -- Parts of K, which the CTAs of a cluster multiply: as many as fill the chip, and not more.
-  local function choose_splits(tiles, blocks)
+  local function choose_splits(p, tiles, blocks)
     local best, least = 1, math.huge
     for _, splits in ipairs { 1, 2, 4, 8 } do
       local time = ceil_div(tiles * splits, target.multiprocessors) / splits
-      if blocks >= 4 * splits and time < 0.95 * least then best, least = splits, time end
+      local fits = blocks >= 4 * splits and (splits * p.k_parts - 1) * p.sum_bytes <= most_received
+      if fits and time < 0.95 * least then best, least = splits, time end
     end
     return best
   end
 
-  local function splits_of(given, tiles, blocks)
-    if given == nil then return choose_splits(tiles, blocks) end
+  local function splits_of(p, given, tiles, blocks)
+    if given == nil then return choose_splits(p, tiles, blocks) end
     local splits = internal.whole("wg.gemm: splits", given, 1, target.portable_cluster)
     if splits & (splits - 1) ~= 0 then fail(("wg.gemm: splits is %d, must be 1, 2, 4 or 8 with b_type: the CTAs of a cluster"):format(splits)) end
     return splits
@@ -35,14 +39,20 @@ return function(wg, internal)
   -- The weights are wgmma's A: a tile has 128 rows of them, which are columns of D, and n rows of A.
   local function tile_of(p, given, M)
     local tile = given or {}
-    local rows = consumers * block_rows
     if tile[1] and tile[1] ~= rows then fail(("wg.gemm: tile[1] is %s, must be %d with b_type: the rows of B"):format(tostring(tile[1]), rows)) end
     local chosen = ceil_div(ceil_div(M, ceil_div(M, most_rows)), 16) * 16 -- as few tiles as possible, all equal
     p.n = internal.whole("wg.gemm: tile[2]", tile[2] or chosen, 16, most_rows)
     if p.n % 16 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 16 with b_type: the rows of A"):format(p.n)) end
-    p.block_k = tile[3] or p.n <= 128 and internal.packed_k or 64
-    if p.block_k ~= 64 and p.block_k ~= 128 then fail(("wg.gemm: tile[3] is %s, must be 64 or 128 with b_type"):format(tostring(p.block_k))) end
-    p.consumers, p.m = consumers, rows
+    -- Where sums are few, two warpgroups share 64 rows, each with half of a block of K: converting takes many warps.
+    p.block_k = tile[3] or p.n <= 32 and 256 or p.n <= 128 and 128 or 64
+    if p.block_k ~= 64 and p.block_k ~= 128 and p.block_k ~= 256 then
+      fail(("wg.gemm: tile[3] is %s, must be 64, 128 or 256 with b_type"):format(tostring(p.block_k)))
+    end
+    p.part_k = math.min(p.block_k, 128) -- of a warpgroup
+    p.k_parts = p.block_k // p.part_k
+    p.m, p.blocks = rows, rows // block_rows
+    p.consumers = p.blocks * p.k_parts
+    p.sum_bytes = block_rows * p.n * 4 -- of a warpgroup
   end
 
   local function group_of(given)
@@ -56,23 +66,21 @@ return function(wg, internal)
   -- Shared memory: the stages, the sums that the CTAs of a cluster send each other, and D's panels. A panel lies where the sums
   -- were, unless C comes to it by a copy, which would have to be ordered after the sums have been read.
   local function stages_of(p, given)
-    p.weight_bytes = block_rows * p.block_k * p.bits // 8 -- of a consumer in a stage
-    p.groups_of_block = math.max(1, p.block_k // p.group)
-    p.scale_bytes = p.groups_of_block * p.m * 2
-    local sums = block_rows * p.n * 4
-    local received, panels = (p.splits - 1) * sums, (p.splits == 1 and consumers or 1) * p.panel.bytes
+    p.weight_bytes = block_rows * p.block_k * p.bits // 8 -- of 64 rows in a stage
+    p.groups_of_part = math.max(1, p.part_k // p.group)
+    p.part_scale_bytes = p.groups_of_part * p.m * 2
+    p.scale_bytes = p.k_parts * p.part_scale_bytes
+    p.parts = p.splits * p.k_parts -- of a tile's sums
+    p.owned = ceil_div(p.blocks, p.splits) -- blocks of 64 rows that a CTA puts together and stores
+    local received = (p.parts - 1) * p.sum_bytes -- for each of them
     p.panel_offset = (p.epilogue.beta or p.epilogue.residual) and received or 0
-    p.exchange_bytes = math.max(received, p.panel_offset + panels)
-    local stage = consumers * p.weight_bytes + p.a.bytes + (p.zeros and 2 or 1) * p.scale_bytes
-    -- Of CTAs that take less than half an SM two fit on it: the next launch's fill their rings while this one's end.
-    local half = target.sm_shared // 2 - target.cta_reserved
-    local fixed = p.exchange_bytes + 2048 -- what alignment and barriers take
-    local room = (p.n <= 64 and half or target.cta_shared) - fixed
-    if room < 2 * stage then room = target.cta_shared - fixed end
+    p.exchange_bytes = math.max(received, p.panel_offset + p.panel.bytes)
+    local stage = p.blocks * p.weight_bytes + p.a.bytes + (p.zeros and 2 or 1) * p.scale_bytes
+    local room = target.cta_shared - p.owned * p.exchange_bytes - 2048 -- the rest for alignment and barriers
     if room < 2 * stage then
       fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left: fewer splits or a smaller tile"):format(2 * stage, room))
     end
-    p.stages = internal.whole("wg.gemm: stages", given or math.min(16, room // stage), 2, math.min(32, (target.cta_shared - fixed) // stage))
+    p.stages = internal.whole("wg.gemm: stages", given or math.min(16, room // stage), 2, math.min(32, room // stage))
   end
 
   -- The epilogue of a D that is written transposed.
@@ -113,14 +121,14 @@ return function(wg, internal)
     for i = 1, 3 do internal.whole(("wg.gemm: problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
     local M, N, K = problem[1], problem[2], problem[3]
     tile_of(p, opts.tile, M)
-    p.splits = splits_of(opts.splits, ceil_div(N, p.m) * ceil_div(M, p.n), ceil_div(K, p.block_k))
+    p.splits = splits_of(p, opts.splits, ceil_div(N, p.m) * ceil_div(M, p.n), ceil_div(K, p.block_k))
     p.a = wg.tile { dtype = p.dtype, mn = p.n, k = p.block_k, major = "K", order = "MN" }
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
     p.epilogue, p.vectors = epilogue_of(opts.epilogue or {}), 0
     stages_of(p, opts.stages)
-    -- A warp that copies besides the consumers; a warpgroup that gives them its registers, where the sums take many.
+    -- Two warps that copy besides the consumers; of a warpgroup that gives them its registers, where the sums take many.
     p.registers = p.n > 128 and { 24, 240 } or nil
-    p.threads = 128 * consumers + (p.registers and 128 or 32)
+    p.threads = 128 * p.consumers + (p.registers and 128 or 64)
     return p
   end
 end

@@ -74,7 +74,8 @@ product("groups of 64, K of half a block", 17, 72, 192, { b_type = "s8", group =
 product("groups of 256", 17, 136, 512, { b_type = "s8", group = 256, stages = 2 })
 product("one group", 17, 136, 512, { b_type = "e4m3", group = 512, stages = 2 })
 for _, splits in ipairs { 1, 2, 4, 8 } do
-  product(splits .. " parts of K", 20, 192, 1152, { b_type = "s4", splits = splits, stages = 2 })
+  product(splits .. " parts of K", 20, 192, 2176, { b_type = "s4", splits = splits, stages = 2 })
+  product(splits .. " parts of K, blocks of 128", 20, 192, 1152, { b_type = "s4", splits = splits, stages = 2, tile = { 128, 32, 128 } })
 end
 product("parts of K, constant weights", 20, 136, 1280, { b_type = "u4", splits = 2, stages = 3, constant = "B" })
 product("constant weights, more stages than blocks", 20, 136, 256, { b_type = "s8", constant = "B" })
@@ -86,13 +87,13 @@ product("several tiles of A", 300, 264, 256, { b_type = "s4" })
 product("blocks of 64", 20, 136, 448, { b_type = "s4", tile = { 128, 32, 64 }, group = 64, splits = 2 })
 local bias = wg.randn { shape = { 136 }, dtype = "f32", seed = 5 }
 local function relu(x) return math.max(0, x) end
-product("an epilogue", 20, 136, 256, { b_type = "s4", epilogue = { alpha = true, bias = "column", activation = "relu" }, splits = 2 },
+product("an epilogue", 20, 136, 512, { b_type = "s4", epilogue = { alpha = true, bias = "column", activation = "relu" }, splits = 2 },
   { alpha = 2.0, bias = bias, of = function(x, _, j) return relu(2 * x + bias[j]) end })
 product("a bias for rows, D of f16", 20, 136, 256, { b_type = "e4m3", epilogue = { bias = "row" }, d = "f16" },
   { bias = bias:rows(0, 20), of = function(x, i) return x + bias[i] end })
 local C = wg.randn { shape = { 20, 136 }, dtype = "bf16", seed = 6 }
 for _, splits in ipairs { 1, 2 } do
-  product("C", 20, 136, 256, { b_type = "s4", epilogue = { beta = true }, splits = splits },
+  product("C", 20, 136, 512, { b_type = "s4", epilogue = { beta = true }, splits = splits },
     { C = C, beta = 3.0, of = function(x, i, j) return x + 3 * C[{ i, j }] end })
 end
 
@@ -100,9 +101,46 @@ end
 local W = wg.zeros("u8", { 3, 64 })
 W[{ 2, 33 }] = 0xA5 -- row 2, elements 66 and 67: the second unit, thread 4 * 2 + 1, pair 0 of the first step
 local packed = wg.prepack(W, "u4")
-check.equal(packed.shape[1] .. " " .. packed.shape[2] .. " " .. packed.shape[3] .. " " .. packed.shape[4], "1 2 128 4")
+check.equal(table.concat(packed.shape, " "), "1 4 128 4")
 for i, word in ipairs(packed:totable()) do
   check.equal(word, i - 1 == (128 + 9) * 4 and 0x000A0005 or 0)
 end
 
-check.error(function() wg.gemm { b_type = "s3" } end, "unknown b_type `s3` %(legal: s4, u4, s8, u8, e4m3%)")
+local function refuses(message, opts)
+  opts.b_type = opts.b_type or "s4"
+  check.refuses(message, function() wg.gemm(opts) end)
+end
+refuses("wg.gemm: unknown b_type `s3` (legal: s4, u4, s8, u8, e4m3)", { b_type = "s3" })
+refuses("wg.gemm: a_type is e4m3 (legal with b_type: bf16, f16)", { a_type = "e4m3" })
+refuses("wg.gemm: d is f32 (legal with b_type: bf16, f16)", { d = "f32" })
+refuses("wg.gemm: `dtype` does not go with b_type", { dtype = "bf16" })
+refuses("wg.gemm: `groups` does not go with b_type", { groups = "batched" })
+refuses("wg.gemm: `epilogue.gate` does not go with b_type", { epilogue = { gate = "silu" } })
+refuses("wg.gemm: weights of e4m3 have no zero points", { b_type = "e4m3", zeros = true })
+refuses("wg.gemm: option `zeros`: expected boolean, got number", { zeros = 8 })
+refuses("wg.gemm: group is 96, must be 32, 64 or a multiple of 128 with b_type", { group = 96 })
+refuses("wg.gemm: group is 16, must be an integer from 32 to 1073741824", { group = 16 })
+refuses("wg.gemm: constant is A (legal with b_type: B)", { constant = "A" })
+refuses("wg.gemm: splits is 3, must be 1, 2, 4 or 8 with b_type: the CTAs of a cluster", { splits = 3 })
+refuses("wg.gemm: tile[1] is 64, must be 128 with b_type: the rows of B", { tile = { 64, 32 } })
+refuses("wg.gemm: tile[2] is 24, must be a multiple of 16 with b_type: the rows of A", { tile = { 128, 24 } })
+refuses("wg.gemm: tile[3] is 32, must be 64, 128 or 256 with b_type", { tile = { 128, 32, 32 } })
+refuses("wg.gemm: two stages take 74240 bytes, and 33792 bytes of shared memory are left: fewer splits or a smaller tile", { tile = { 128, 256 }, splits = 4 })
+check.refuses("wg.gemm: `zeros` goes with b_type", function() wg.gemm { zeros = true } end)
+check.refuses("wg.prepacker: unknown b_type `f32` (legal: s4, u4, s8, u8, e4m3)", function() wg.prepack(wg.zeros("f32", { 8, 8 })) end)
+check.refuses("prepacker: K is 7, must be even", function() wg.prepack(wg.zeros("s8", { 8, 7 })) end)
+check.refuses("wg.prepack: W must be a matrix", function() wg.prepack(wg.zeros("s8", { 8 })) end)
+
+local gemm, zeros = wg.gemm { b_type = "s8", splits = 2 }, wg.gemm { b_type = "s8", zeros = true }
+local A, B, D, scales = wg.zeros("bf16", { 4, 512 }), wg.prepack(wg.zeros("s8", { 64, 512 })), wg.zeros("bf16", { 4, 64 }), wg.zeros("bf16", { 4, 64 })
+local function launch_refuses(message, made, a, b, d, values) check.refuses(message, function() made:launch(a, b, d, values) end) end
+launch_refuses("gemm: b_scales must be K / 128 x N = 4 x 64 bf16, not no tensor", gemm, A, B, D)
+launch_refuses("gemm: b_zeros must be K / 128 x N = 4 x 64 bf16, not no tensor", zeros, A, B, D, { b_scales = scales })
+launch_refuses("gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }", gemm, A, B, D, { b_scales = scales, b_zeros = scales })
+launch_refuses("gemm: `a_scales` does not go with wg.gemm{ b_type = }", gemm, A, B, D, { b_scales = scales, a_scales = scales })
+launch_refuses("gemm: B is 64 x 512, but 64 x 512 weights of s8 are packed to 1 x 16 x 128 x 4", gemm, A, wg.zeros("s8", { 64, 512 }), D, { b_scales = scales })
+launch_refuses("gemm: D has 3 rows, but A has 4", gemm, A, B, wg.zeros("bf16", { 3, 64 }), { b_scales = scales })
+launch_refuses("gemm: K is 96, must be a multiple of the 128 elements that share a scale", gemm, wg.zeros("bf16", { 4, 96 }), B, D, { b_scales = scales })
+launch_refuses("gemm: N is 60, must be a multiple of 8 with b_type", gemm, A, B, wg.zeros("bf16", { 4, 60 }), { b_scales = scales })
+launch_refuses("gemm: K is 256, 1 blocks of 256: too few for 2 splits", gemm, wg.zeros("bf16", { 4, 256 }), wg.prepack(wg.zeros("s8", { 64, 256 })), D, { b_scales = scales })
+launch_refuses("gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }", wg.gemm { tile = { 64, 64 } }, A, wg.zeros("bf16", { 64, 512 }), D, { b_zeros = scales })
