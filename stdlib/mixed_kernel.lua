@@ -120,11 +120,12 @@ return function(wg, internal)
     local form = { n = p.n, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_b = 0, scale_d = 1 }
     local previous = { stage = k:reg "u32" }
     k:mov(previous.stage, 0)
-    -- Two sets of operands: one is converted to while the tensor cores read the other.
-    local steps, sets = p.part_k // 32, {}
+    -- Two sets of operands, for two steps of K each: one is converted to while the tensor cores read the other. Small ones, so that
+    -- the arithmetic of conversions, which takes several pipes in turn, spreads.
+    local steps, sets = 2, {}
     for set = 0, 1 do sets[set] = k:regs("b32", 4 * steps) end
     local function ahead_of(step) return p.a:descriptor(0, step) - p.a:descriptor(0) end
-    local descriptor = k:descriptor(buffers.a, { offset = p.k_parts > 1 and mine.part * (ahead_of(2 * steps) << 4) or nil })
+    local descriptor = k:descriptor(buffers.a, { offset = p.k_parts > 1 and mine.part * (ahead_of(p.part_k // 16) << 4) or nil })
     for r = 0, #acc - 1 do k:mov(acc[r], 0.0) end
 
     k:loop({ from = work.from, to = work.to, step = p.block_k }, function(first_k)
@@ -134,20 +135,20 @@ return function(wg, internal)
       k:fence_proxy_async { space = "shared::cta" }
       k:bar_warp_sync(0xFFFFFFFF)
       local b = k:mad_wide_u32(cursor.stage, p.a.bytes >> 4, descriptor)
-      for set = 0, 1 do
-        local operands = sets[set]
+      for first = 0, p.part_k // 16 - 1, steps do
+        local operands = sets[first // steps % 2]
         for i = 0, steps - 1 do
-          local made = how.convert(of_step(set * steps + i))
+          local made = how.convert(of_step(first + i))
           for r = 0, 3 do k:mov(operands[4 * i + r], made[r]) end
         end
         k:wgmma_fence()
         for i = 0, steps - 1 do
-          local ahead = ahead_of(set * steps + i)
+          local ahead = ahead_of(first + i)
           k:wgmma_mma_async(acc, operands:slice(4 * i, 4), ahead == 0 and b or k:add(b, ahead), form)
         end
         k:wgmma_commit_group()
-        k:wgmma_wait_group(1) -- the other set is free, and with its last one the stage before
-        if set == 0 then ring:release(previous, { lane = lane, guard = first_k:gt(work.from) }) end
+        k:wgmma_wait_group(1) -- the other set is free; the first time, so is the stage before
+        if first == 0 then ring:release(previous, { lane = lane, guard = first_k:gt(work.from) }) end
       end
       k:mov(previous.stage, cursor.stage)
       ring:advance(cursor)
@@ -181,6 +182,11 @@ return function(wg, internal)
       end
       store()
     end, function()
+      if p.splits == 1 then -- in the same CTA; an H200 has no st.async in a launch without clusters
+        each_four(acc, function(four, place) k:st_shared_v4_f32(sums, four, { offset = place }) end)
+        k:mbarrier_arrive(barrier)
+        return
+      end
       local slot = k:selp_b32(own - 1, own, own:gt(first), { type = "u32" })
       local to, counted = k:mapa(sums + slot * p.sum_bytes, owner), k:mapa(barrier, owner)
       each_four(acc, function(four, place) k:st_async_v4_f32(place == 0 and to or to + place, four, counted) end)
@@ -227,11 +233,11 @@ return function(wg, internal)
       for c = 0, p.blocks - 1 do k:mbarrier_init(k:address(buffers.c, 8 * c), 1) end
     end
     local arrived = buffers.arrived and k:address(buffers.arrived)
-    if arrived then k:mbarrier_init(arrived, 1) end
+    if arrived then k:mbarrier_init(arrived, p.splits == 1 and 128 * p.blocks or 1) end
     ring:init()
-    if arrived then
+    if p.splits > 1 then
       -- CTA r puts the blocks r, r + splits, ... together.
-      local owned = p.splits == 1 and p.blocks or divided(k, p.blocks + p.splits - 1 - work.part, p.splits)
+      local owned = divided(k, p.blocks + p.splits - 1 - work.part, p.splits)
       k:mbarrier_arrive_expect_tx(arrived, owned * ((p.parts - 1) * p.sum_bytes))
     end
   end
