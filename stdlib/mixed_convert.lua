@@ -68,35 +68,55 @@ return function(_, internal)
   }
   expand.u4, expand.u8 = expand.s4, expand.s8
 
-  -- For e4m3 the scale makes up for the other bias as far as its range allows, and the rest, `left`, is left to the sums:
-  -- in f16 2^8 at once, in bf16 half of 2^120.
-  local made_up = { bf16 = { scale = 0x5D80, left = 2.0 ^ 60 }, f16 = { scale = 0x5C00, left = 1.0 } }
+  -- e4m3's other bias is made up for by a factor. With scaled weights the scale takes it on as far as its range allows: in f16 2^8
+  -- at once, in bf16 half of 2^120, and the rest, `left`, is left to the sums.
+  local made_up = {
+    bf16 = { whole = 0x7B80, scale = 0x5D80, left = 2.0 ^ 60 }, f16 = { whole = 0x5C00, scale = 0x5C00, left = 1.0 },
+  }
 
-  --- How a kernel of the plan turns weights into operands. words: the 32-bit words of a thread for a step of 16 elements of
-  --- K. left: a factor of the sums that the caller applies, 1 for most types.
-  --- constants(): registers to be made before the loop, for `prepare` and `convert`.
-  --- prepare(constants, scale, zero): from a row's scale and zero point (two copies in a register each) what `convert` needs.
-  --- convert(words, rows): four registers of A; rows[0] and rows[1] come from `prepare`, for the thread's two rows.
+  --- How a kernel of the plan turns weights into operands.
+  ---   words: the 32-bit words of a thread for a step of 16 elements of K.
+  ---   left: a factor of the sums that the caller applies, 1 for most types.
+  ---   prepare(scale, zero): from the b16 registers of a row's scale and zero point what `convert` needs. Its field `factor`: the scale
+  ---   in f32, where sums are scaled.
+  ---   convert(words, rows): four registers of A; rows[0] and rows[1] come from `prepare`, for the thread's two rows.
   function internal.mixed_convert(k, p)
     local pairs_of, dtype = expand[p.b_type][p.dtype], p.dtype
     local function op(name, a, b) return k[("%s_%sx2"):format(name, dtype)](k, a, b) end
-    local is_e4m3 = p.b_type == "e4m3"
+    local is_e4m3, factors = p.b_type == "e4m3", made_up[dtype]
     -- What the pairs have too much. The eight bits of a bf16 come without their power, and 128 too small.
     local surplus = not is_e4m3 and offset[p.b_type] + (p.bits == 8 and dtype == "bf16" and -128 or power[dtype]) or 0
-    local base = k:mov(is_e4m3 and twice(made_up[dtype].scale) or number(dtype, surplus), { type = "b32" })
-    local subtracts = not is_e4m3 and (p.zeros or surplus ~= 0)
+    local base = k:mov(is_e4m3 and twice(p.scales_sums and factors.whole or factors.scale) or number(dtype, surplus), { type = "b32" })
+
+    local nothing = k:mov(0, { type = "b16" })
+    local function factor(scale)
+      if dtype == "f16" then return k:cvt_f32_f16(scale) end
+      return k:mov(k:pack { nothing, scale }, { type = "f32" }) -- a bf16 is the upper half of an f32
+    end
     return {
-      words = p.bits // 4, left = is_e4m3 and made_up[dtype].left or 1.0,
+      words = p.bits // 4, left = is_e4m3 and not p.scales_sums and factors.left or 1.0,
       prepare = function(scale, zero)
-        if is_e4m3 then return { scale = op("mul", scale, base) } end
-        return { scale = scale, zero = subtracts and (zero and (surplus ~= 0 and op("add", zero, base) or zero) or base) or nil }
+        local row = {}
+        if p.scales_sums then
+          row.factor, row.scale = factor(scale), is_e4m3 and base or nil
+        else
+          row.scale = k:pack { scale, scale }
+          if is_e4m3 then row.scale = op("mul", row.scale, base) end
+        end
+        if zero then
+          zero = k:pack { zero, zero }
+          row.zero = surplus ~= 0 and op("add", zero, base) or zero
+        elseif surplus ~= 0 then
+          row.zero = base
+        end
+        return row
       end,
       convert = function(words, rows)
         local out = pairs_of(k, p, words)
         for i = 0, 3 do
           local row = rows[i % 2]
           if row.zero then out[i] = op("sub", out[i], row.zero) end
-          out[i] = op("mul", out[i], row.scale)
+          if row.scale then out[i] = op("mul", out[i], row.scale) end
         end
         return out
       end,

@@ -53,6 +53,7 @@ return function(wg, internal)
     p.m, p.blocks = rows, rows // block_rows
     p.consumers = p.blocks * p.k_parts
     p.sum_bytes = block_rows * p.n * 4 -- of a warpgroup
+    p.scales_sums = p.n <= 64 and p.group % p.part_k == 0 -- rather than each weight
   end
 
   local function group_of(given)
@@ -126,9 +127,11 @@ return function(wg, internal)
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
     p.epilogue, p.vectors = epilogue_of(opts.epilogue or {}), 0
     stages_of(p, opts.stages)
-    -- Two warps that copy besides the consumers; of a warpgroup that gives them its registers, where the sums take many.
+    -- The weights that may come before A.
+    p.ahead = math.min(p.stages, math.max(1, 49152 // (p.blocks * p.weight_bytes)))
+    -- A warp that copies besides the consumers; of a warpgroup that gives them its registers, where the sums take many.
     p.registers = p.n > 128 and { 24, 240 } or nil
-    p.threads = 128 * p.consumers + (p.registers and 128 or 64)
+    p.threads = 128 * p.consumers + (p.registers and 128 or 32)
     return p
   end
 end

@@ -36,7 +36,7 @@ local function product(name, M, N, K, opts, given)
   local groups = K // p.group
   local scales = (wg.randint { shape = { groups, N }, dtype = "f32", lo = 40, hi = 90, seed = 3 } / 1024):convert(p.dtype)
   local zeros = p.zeros and wg.randint { shape = { groups, N }, dtype = p.dtype, lo = range[p.b_type][1], hi = range[p.b_type][2], seed = 4 } or nil
-  -- What the weights stand for, rounded as operands are.
+  -- What the weights stand for; rounded as operands are, unless sums are scaled.
   local stands = {}
   local w, s, z = W:totable(), scales:totable(), zeros and zeros:totable()
   for n = 0, N - 1 do
@@ -45,7 +45,7 @@ local function product(name, M, N, K, opts, given)
       stands[#stands + 1] = (w[n * K + k + 1] - (z and z[group] or 0)) * s[group]
     end
   end
-  stands = wg.tensor(p.dtype, { N, K }, stands)
+  stands = wg.tensor(p.scales_sums and "f32" or p.dtype, { N, K }, stands)
   local D = wg.zeros(p.d, { M, N })
   local values = { b_scales = scales, b_zeros = zeros, backend = "sim", alpha = given.alpha, bias = given.bias, C = given.C, beta = given.beta }
   gemm:run(A, wg.prepack(B, p.b_type), D, values)

@@ -1,0 +1,78 @@
+-- The warp that copies for wg.gemm{ b_type = }: weights, their scales and zero points, and A, to the stages of a ring.
+--
+-- One thread copies, but all lanes go round, so that what the copies need lives in uniform registers. Each block of K comes in its
+-- order, for a copy waits for those before it. At the start some weights may come ahead of A: those that arrive anyway until A
+-- is there, since more would only keep A waiting.
+
+return function(_, internal)
+  local divided = internal.divided
+
+  --- The copies of a CTA's part of K, in two steps: begin() before the CTA's, or cluster's, warps have met, finish() after it.
+  --- given: maps, buffers, sizes, work (row, column, from, to).
+  function internal.mixed_copies(k, p, ring, given)
+    local maps, buffers, sizes, work = given.maps, given.buffers, given.sizes, given.work
+    local cursor, elected, next_k = ring:cursor(), k:elect_sync(), k:mov(work.from, { type = "u32" })
+    local weights, a = k:address(buffers.weights), k:address(buffers.a)
+    local once = k:createpolicy_fractional_L2_evict_first(1.0) -- each weight is read by one CTA
+    local scales = { { map = maps.b_scales, at = k:address(buffers.b_scales) } }
+    if p.zeros then scales[2] = { map = maps.b_zeros, at = k:address(buffers.b_zeros) } end
+    local bytes = p.blocks * p.weight_bytes + #scales * p.scale_bytes + p.a.bytes
+
+    -- Where the weights of 64 rows begin. Where N ends within the tile, the last ones come again.
+    local padded_k = divided(k, sizes.K + (internal.packed_k - 1), internal.packed_k) * internal.packed_k
+    local bytes_of_k, last, from_of = 64 * p.bits // 8, (sizes.N + 63 >> 6) - 1, {}
+    for i = 0, p.blocks - 1 do
+      from_of[i] = k:mad_wide_u32(k:min((work.row >> 6) + i, last) * padded_k, bytes_of_k, sizes.weights)
+    end
+
+    local function copy_weights()
+      local stage, barrier = cursor.stage, ring:expect(cursor, bytes)
+      local to = weights + stage * (p.blocks * p.weight_bytes)
+      for i = 0, p.blocks - 1 do
+        local from = k:mad_wide_u32(next_k, bytes_of_k, from_of[i])
+        k:cp_async_bulk(i == 0 and to or to + i * p.weight_bytes, from, p.weight_bytes, barrier, { policy = once })
+      end
+      for _, s in ipairs(scales) do
+        for part = 0, p.k_parts - 1 do
+          local group = divided(k, part == 0 and next_k or next_k + part * p.part_k, p.group)
+          k:cp_async_bulk_tensor_2d(s.at + stage * p.scale_bytes + part * p.part_scale_bytes, s.map, { work.row, group }, barrier)
+        end
+      end
+    end
+
+    local function copy_a()
+      k:load_tile {
+        tile = p.a, map = maps.A, to = a + cursor.stage * p.a.bytes, mn = work.column, k = next_k, barrier = ring:full_barrier(cursor),
+      }
+    end
+
+    local function blocks_up_to(to, acquire, copy)
+      k:while_(function() return next_k:lt(to) end, function()
+        if acquire then ring:acquire(cursor) end
+        k:if_(elected, copy)
+        ring:advance(cursor)
+        k:add(next_k, next_k, p.block_k)
+      end)
+    end
+
+    local ahead = k:min(work.to, work.from + p.ahead * p.block_k)
+    return {
+      begin = function()
+        if p.constant then return blocks_up_to(ahead, false, copy_weights) end
+      end,
+      finish = function()
+        k:griddepcontrol_wait()
+        if p.constant then
+          k:mov(next_k, work.from)
+          k:mov(cursor.stage, 0)
+          k:mov(cursor.phase, 0)
+          blocks_up_to(ahead, false, copy_a)
+        end
+        blocks_up_to(work.to, true, function()
+          copy_weights()
+          copy_a()
+        end)
+      end,
+    }
+  end
+end

@@ -1,0 +1,138 @@
+-- What a warpgroup of wg.gemm{ b_type = } does: it converts weights, multiplies them by the rows of A, and adds up the sums of
+-- parts of K.
+
+return function(_, internal)
+  local divided = internal.divided
+
+  -- A warpgroup's weights, scales and zero points of a stage, from shared memory into registers: load(stage) returns a function that
+  -- gives the words of a step of 16 elements of K and the number of its group, and the list of what convert takes for each group.
+  local function loader(k, p, buffers, how, mine)
+    local base = k:address(buffers.weights, mine.thread << 4) + mine.block * p.weight_bytes
+    local at_scales = ((mine.block << 6) + ((mine.thread >> 5) << 4) + (mine.thread >> 2 & 7)) << 1
+    if p.k_parts > 1 then
+      base, at_scales = base + mine.part * (p.weight_bytes // p.k_parts), at_scales + mine.part * p.part_scale_bytes
+    end
+    local of_rows = { k:address(buffers.b_scales, at_scales), p.zeros and k:address(buffers.b_zeros, at_scales) or nil }
+    local words = k:regs("b32", p.weight_bytes // p.k_parts // 512)
+
+    return function(stage)
+      local from, groups = base + stage * (p.blocks * p.weight_bytes), {}
+      for i = 0, #words - 1, 4 do k:ld_shared_v4_b32(words:slice(i, 4), from, { offset = 512 * i }) end
+      for group = 0, p.groups_of_part - 1 do
+        groups[group] = {}
+        for half = 0, 1 do -- the thread's two rows
+          local values = {}
+          for i, at in ipairs(of_rows) do
+            values[i] = k:reg "b16"
+            k:ld_shared_b16(values[i], at + stage * p.scale_bytes, { offset = group * p.m * 2 + 16 * half })
+          end
+          groups[group][half] = how.prepare(values[1], values[2])
+        end
+      end
+      return groups, function(step) return words:slice(step * how.words, how.words), groups[16 * step // p.group] or groups[0] end
+    end
+  end
+
+  --- The products of a CTA's part of K, into `acc`, an array of n / 2 registers. given: ring, buffers, work, mine (block: which 64 rows
+  --- of the tile; part: which half of a block of K; thread: in the warpgroup).
+  ---
+  --- The tensor cores multiply two steps of K while the next two are converted, in another set of registers. Small sets, so that
+  --- different pipes are busy at a time. With few rows, products of a group of K have sums of their own, in `products`, and
+  --- are scaled in f32 when they are complete; with many there are no registers for that, and each weight is scaled.
+  function internal.mixed_sums(k, p, acc, given)
+    local ring, buffers, work, mine = given.ring, given.buffers, given.work, given.mine
+    local how, lane, cursor = internal.mixed_convert(k, p), mine.thread & 31, ring:cursor()
+    local load = loader(k, p, buffers, how, mine)
+    local previous = { stage = k:mov(0, { type = "u32" }) }
+    local products, scales = p.scales_sums and k:regs("f32", p.n // 2) or acc, p.scales_sums and k:regs("f32", 2)
+    local steps, sets = 2, {}
+    for set = 0, 1 do sets[set] = k:regs("b32", 4 * steps) end
+    local form = { n = p.n, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_b = 0 }
+    local function ahead_of(step) return p.a:descriptor(0, step) - p.a:descriptor(0) end
+    local descriptor = k:descriptor(buffers.a, { offset = p.k_parts > 1 and mine.part * (ahead_of(p.part_k // 16) << 4) or nil })
+
+    local function add_products()
+      for r = 0, #acc - 1 do k:fma(acc[r], products[r], scales[r // 2 % 2], acc[r]) end
+    end
+    for r = 0, #acc - 1 do k:mov(acc[r], 0.0) end
+    if p.scales_sums then
+      for r = 0, #acc - 1 do k:mov(products[r], 0.0) end
+      for half = 0, 1 do k:mov(scales[half], 0.0) end
+    end
+
+    k:loop({ from = work.from, to = work.to, step = p.block_k }, function(first_k)
+      ring:wait(cursor)
+      local groups, of_step = load(cursor.stage)
+      -- The weights have been read: the copy that overwrites them may follow, once one lane has said so for its warp.
+      k:fence_proxy_async { space = "shared::cta" }
+      k:bar_warp_sync(0xFFFFFFFF)
+      local b = k:mad_wide_u32(cursor.stage, p.a.bytes >> 4, descriptor)
+      for first = 0, p.part_k // 16 - 1, steps do
+        local operands = sets[first // steps % 2]
+        for i = 0, steps - 1 do
+          local made = how.convert(of_step(first + i))
+          for r = 0, 3 do k:mov(operands[4 * i + r], made[r]) end
+        end
+        local begins = p.scales_sums and first == 0 -- new sums
+        if begins then
+          k:wgmma_wait_group(0)
+          add_products()
+          for half = 0, 1 do k:mov(scales[half], groups[0][half].factor) end
+        end
+        k:wgmma_fence()
+        for i = 0, steps - 1 do
+          local ahead = ahead_of(first + i)
+          form.scale_d = begins and i == 0 and 0 or 1
+          k:wgmma_mma_async(products, operands:slice(4 * i, 4), ahead == 0 and b or k:add(b, ahead), form)
+        end
+        k:wgmma_commit_group()
+        k:wgmma_wait_group(1) -- the other set is free; the first time, so is the stage before
+        if first == 0 then ring:release(previous, { lane = lane, guard = first_k:gt(work.from) }) end
+      end
+      k:mov(previous.stage, cursor.stage)
+      ring:advance(cursor)
+    end)
+    k:wgmma_wait_group(0)
+    if p.scales_sums then add_products() end
+    if how.left ~= 1.0 then
+      for r = 0, #acc - 1 do k:mul(acc[r], acc[r], how.left) end
+    end
+  end
+
+  -- Calls visit(four registers of acc, their place in a block of sums in bytes) for all of acc: threads side by side.
+  local function each_four(acc, visit)
+    for r = 0, #acc - 1, 4 do visit(acc:slice(r, 4), 128 * 4 * r) end
+  end
+
+  --- Adds up the sums of parts of K: of the cluster's CTAs, number b % splits puts block b's together, in its warpgroup with the
+  --- first part. The others send theirs, and it adds them in their order. Calls store() in warpgroups that then hold the sums of all
+  --- parts. given: as for internal.mixed_sums.
+  function internal.mixed_exchange(k, p, acc, given, store)
+    if p.parts == 1 then return store() end
+    local buffers, work, mine = given.buffers, given.work, given.mine
+    local owner, barrier = mine.block & (p.splits - 1), k:address(buffers.arrived)
+    local sums = k:address(buffers.exchange, mine.thread << 4)
+    if p.owned > 1 then sums = sums + divided(k, mine.block, p.splits) * p.exchange_bytes end
+    local first, own = owner * p.k_parts, work.part * p.k_parts + mine.part
+    k:if_(own:eq(first), function()
+      k:mbarrier_wait(barrier, 0)
+      for sender = 0, p.parts - 2 do
+        each_four(acc, function(four, place)
+          local theirs = k:regs("f32", 4)
+          k:ld_shared_v4_f32(theirs, sums, { offset = sender * p.sum_bytes + place })
+          for i = 0, 3 do k:add(four[i], four[i], theirs[i]) end
+        end)
+      end
+      store()
+    end, function()
+      if p.splits == 1 then -- in the same CTA: an H200 has no st.async in a launch without clusters
+        each_four(acc, function(four, place) k:st_shared_v4_f32(sums, four, { offset = place }) end)
+        k:mbarrier_arrive(barrier)
+        return
+      end
+      local slot = k:selp_b32(own - 1, own, own:gt(first), { type = "u32" })
+      local to, counted = k:mapa(sums + slot * p.sum_bytes, owner), k:mapa(barrier, owner)
+      each_four(acc, function(four, place) k:st_async_v4_f32(place == 0 and to or to + place, four, counted) end)
+    end)
+  end
+end
