@@ -26,24 +26,23 @@ return function(_, internal)
     end
 
     local function copy_weights()
-      local stage, barrier = cursor.stage, ring:expect(cursor, bytes)
-      local to = weights + stage * (p.blocks * p.weight_bytes)
+      local barrier = ring:expect(cursor, bytes)
+      local to = weights + cursor.stage * (p.blocks * p.weight_bytes)
       for i = 0, p.blocks - 1 do
         local from = k:mad_wide_u32(next_k, bytes_of_k, from_of[i])
         k:cp_async_bulk(i == 0 and to or to + i * p.weight_bytes, from, p.weight_bytes, barrier, { policy = once })
       end
+    end
+
+    local function copy_others()
+      local stage, barrier = cursor.stage, ring:full_barrier(cursor)
       for _, s in ipairs(scales) do
         for part = 0, p.k_parts - 1 do
           local group = divided(k, part == 0 and next_k or next_k + part * p.part_k, p.group)
           k:cp_async_bulk_tensor_2d(s.at + stage * p.scale_bytes + part * p.part_scale_bytes, s.map, { work.row, group }, barrier)
         end
       end
-    end
-
-    local function copy_a()
-      k:load_tile {
-        tile = p.a, map = maps.A, to = a + cursor.stage * p.a.bytes, mn = work.column, k = next_k, barrier = ring:full_barrier(cursor),
-      }
+      k:load_tile { tile = p.a, map = maps.A, to = a + stage * p.a.bytes, mn = work.column, k = next_k, barrier = barrier }
     end
 
     local function blocks_up_to(to, acquire, copy)
@@ -66,11 +65,11 @@ return function(_, internal)
           k:mov(next_k, work.from)
           k:mov(cursor.stage, 0)
           k:mov(cursor.phase, 0)
-          blocks_up_to(ahead, false, copy_a)
+          blocks_up_to(ahead, false, copy_others)
         end
         blocks_up_to(work.to, true, function()
           copy_weights()
-          copy_a()
+          copy_others()
         end)
       end,
     }

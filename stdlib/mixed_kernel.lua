@@ -58,7 +58,7 @@ return function(wg, internal)
   end
 
   -- What one thread does before all others begin.
-  local function begin(k, p, ring, maps, buffers, work)
+  local function begin(k, p, maps, buffers, work)
     for _, name in ipairs { "A", "b_scales", "b_zeros", "C", "D" } do
       if maps[name] then k:prefetch_tensormap(maps[name]) end
     end
@@ -67,7 +67,7 @@ return function(wg, internal)
     end
     local arrived = buffers.arrived and k:address(buffers.arrived)
     if arrived then k:mbarrier_init(arrived, p.splits == 1 and 128 * p.blocks or 1) end
-    ring:init()
+    if arrived or buffers.c then k:fence_mbarrier_init() end
     if p.splits > 1 then
       -- CTA r puts the blocks r, r + splits, ... together.
       local owned = divided(k, p.blocks + p.splits - 1 - work.part, p.splits)
@@ -96,9 +96,11 @@ return function(wg, internal)
       k:griddepcontrol_launch_dependents()
       -- Weights come as soon as there are mbarriers that count them, before the other warps, and CTAs, are ready.
       k:if_(copies, function()
-        k:if_(k:elect_sync(), function() begin(k, p, ring, maps, buffers, work) end)
+        local elected = k:elect_sync()
+        k:if_(elected, function() ring:init() end)
         k:bar_warp_sync(0xFFFFFFFF)
         copy.begin()
+        k:if_(elected, function() begin(k, p, maps, buffers, work) end)
       end)
       if p.splits == 1 then
         k:bar_sync(0)

@@ -127,8 +127,7 @@ return function(wg, internal)
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
     p.epilogue, p.vectors = epilogue_of(opts.epilogue or {}), 0
     stages_of(p, opts.stages)
-    -- The weights that may come before A.
-    p.ahead = math.min(p.stages, math.max(1, 49152 // (p.blocks * p.weight_bytes)))
+    p.ahead = 2 -- blocks of weights that come before A
     -- A warp that copies besides the consumers; of a warpgroup that gives them its registers, where the sums take many.
     p.registers = p.n > 128 and { 24, 240 } or nil
     p.threads = 128 * p.consumers + (p.registers and 128 or 32)

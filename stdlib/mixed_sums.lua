@@ -60,8 +60,11 @@ return function(_, internal)
       for half = 0, 1 do k:mov(scales[half], 0.0) end
     end
 
+    -- In a register that the assembler cannot compute anew each time, from the CTA's place in its cluster.
+    local full = k:reg "u32"
+    k:shfl_sync_idx_b32(full, k:address(ring.full), 0, 31)
     k:loop({ from = work.from, to = work.to, step = p.block_k }, function(first_k)
-      ring:wait(cursor)
+      k:mbarrier_wait(full + (cursor.stage << 3), cursor.phase)
       local groups, of_step = load(cursor.stage)
       -- The weights have been read: the copy that overwrites them may follow, once one lane has said so for its warp.
       k:fence_proxy_async { space = "shared::cta" }
