@@ -41,4 +41,29 @@ return function(wg, internal)
     internal.epilogue_arguments(gemm, values, B, D, args)
     return { grid = { p.splits, ceil_div(M, p.n), ceil_div(N, p.m) }, args = args, flops = 2.0 * M * N * K }
   end
+
+  --- Options that are worth measuring for a plan.
+  function internal.mixed_space(p)
+    local list = { {} }
+    for _, block_k in ipairs { 64, 128, 256 } do
+      for _, splits in ipairs { 1, 2, 4, 8 } do list[#list + 1] = { tile = { p.m, p.n, block_k }, splits = splits } end
+    end
+    return list
+  end
+
+  --- The `build` function of wg.tune for options of wg.gemm with a b_type; random(rows, columns, dtype) makes a matrix. The weights are
+  --- random bits.
+  function internal.mixed_builder(gemm, p, random)
+    local M, N, K = table.unpack(gemm.problem)
+    local A, D, shape = random(M, K, p.dtype), wg.zeros(p.d, { M, N }), { K // p.group, N }
+    local B = wg.randint { shape = internal.packed_shape(p.bits, N, K), dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 1 }
+    local given = internal.extended({
+      b_scales = wg.randn { shape = shape, dtype = p.dtype, seed = 2 },
+      b_zeros = p.zeros and wg.randint { shape = shape, dtype = p.dtype, lo = 0, hi = 15, seed = 3 } or nil,
+    }, internal.epilogue_tensors(p, M, N, { N, K }, random))
+    return function(candidate)
+      local made = wg.gemm(internal.merged(gemm, candidate))
+      return made.kernel, made:launch(A, B, D, given)
+    end
+  end
 end

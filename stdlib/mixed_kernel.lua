@@ -67,7 +67,7 @@ return function(wg, internal)
     end
     local arrived = buffers.arrived and k:address(buffers.arrived)
     if arrived then k:mbarrier_init(arrived, p.splits == 1 and 128 * p.blocks or 1) end
-    if arrived or buffers.c then k:fence_mbarrier_init() end
+    if p.splits > 1 or buffers.c then k:fence_mbarrier_init() end
     if p.splits > 1 then
       -- CTA r puts the blocks r, r + splits, ... together.
       local owned = divided(k, p.blocks + p.splits - 1 - work.part, p.splits)
@@ -98,7 +98,6 @@ return function(wg, internal)
       k:if_(copies, function()
         local elected = k:elect_sync()
         k:if_(elected, function() ring:init() end)
-        k:bar_warp_sync(0xFFFFFFFF)
         copy.begin()
         k:if_(elected, function() begin(k, p, maps, buffers, work) end)
       end)

@@ -70,6 +70,7 @@ return function(_, internal)
       k:fence_proxy_async { space = "shared::cta" }
       k:bar_warp_sync(0xFFFFFFFF)
       local b = k:mad_wide_u32(cursor.stage, p.a.bytes >> 4, descriptor)
+      local function release() ring:release(previous, { lane = lane, guard = first_k:gt(work.from) }) end
       for first = 0, p.part_k // 16 - 1, steps do
         local operands = sets[first // steps % 2]
         for i = 0, steps - 1 do
@@ -79,6 +80,7 @@ return function(_, internal)
         local begins = p.scales_sums and first == 0 -- new sums
         if begins then
           k:wgmma_wait_group(0)
+          release()
           add_products()
           for half = 0, 1 do k:mov(scales[half], groups[0][half].factor) end
         end
@@ -89,8 +91,10 @@ return function(_, internal)
           k:wgmma_mma_async(products, operands:slice(4 * i, 4), ahead == 0 and b or k:add(b, ahead), form)
         end
         k:wgmma_commit_group()
-        k:wgmma_wait_group(1) -- the other set is free; the first time, so is the stage before
-        if first == 0 then ring:release(previous, { lane = lane, guard = first_k:gt(work.from) }) end
+        if not begins then
+          k:wgmma_wait_group(1) -- the other set is free; the first time, so is the stage before
+          if first == 0 then release() end
+        end
       end
       k:mov(previous.stage, cursor.stage)
       ring:advance(cursor)

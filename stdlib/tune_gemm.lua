@@ -7,6 +7,7 @@ return function(wg, internal)
     local list = { {} } -- the choice of wg.gemm itself
     local function add(candidate) list[#list + 1] = candidate end
     local plan = internal.gemm_plan(gemm)
+    if plan.mixed then return internal.mixed_space(plan) end
     if plan.swapped then -- few rows, written transposed: tiles of 64 columns of D and all its rows
       local n = M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128
       for _, k in ipairs { 64, 128, 256 } do
@@ -47,6 +48,7 @@ return function(wg, internal)
       end
       return wg.randn { shape = { rows, columns }, dtype = dtype, seed = rows + columns }
     end
+    if plan.mixed then return internal.mixed_builder(gemm, plan, random) end
     local a_mn, b_mn = gemm.a_major == "MN", gemm.b_major == "MN"
     local A, B = random(a_mn and K or M, a_mn and M or K, plan.dtype), random(b_mn and K or N, b_mn and N or K, plan.dtype)
     local metadata

@@ -80,7 +80,8 @@ class Product:
 
 
 def error_of(got, want):
-    """The root mean square of the error over that of the result: rounding to bf16 makes it 0.0017, rounding the weights as well 0.0024."""
+    """The root mean square of the error over that of the result: rounding to bf16 makes it 0.0017, rounding the weights as well
+    0.0022 to 0.0024."""
     return ((got.double() - want).pow(2).mean().sqrt() / want.pow(2).mean().sqrt()).item()
 
 
@@ -102,15 +103,10 @@ def errors():
                 p = Product(19, 712, 1120, a_type, b_type, 32, zeros)
                 check(p)
                 check(p, splits=2, constant="B")
-    for m in (1, 16, 33, 100, 128, 200, 256, 300):
-        for group in (64, 128):
-            p = Product(m, 520, 1152, "bf16", "s4", group, True)
-            for splits in (1, 2, 4, 8):
-                try:
-                    check(p, splits=splits)
-                except wgrun.Error as problem:  # not all splits fit with many rows
-                    if "shared memory" not in str(problem):
-                        raise
+    for m in (1, 33, 64, 100, 200, 256, 300):
+        check(Product(m, 520, 1152, "bf16", "u4", 64 if m % 2 else 128, True))
+    for splits in (1, 2, 4, 8):
+        check(Product(16, 520, 2304, "bf16", "s4", 384), splits=splits)
 
 
 def graph_of(functions, launches):

@@ -124,6 +124,12 @@ assert(tuning:model(kernel, launch) > 0)
 check.refuses('wg.tune: `measure` is 5, must be "time" or "model"', function() wg.tune { name = "x", build = build, measure = 5 } end)
 check.refuses("wg.tune, verify: expected a function, got number", function() wg.tune { name = "x", build = build, verify = 5 } end)
 check.refuses("wg.tune: candidates[2] must be a table of options", function() wg.tuning { name = "x", build = build, candidates = { {}, 5 } } end)
+-- Weights of another type, in candidates of their own.
+local of_weights = { b_type = "u4", zeros = true, problem = { 16, 64, 1024 }, epilogue = { bias = "column" } }
+local best, tried = wg.tune { gemm = of_weights, backend = "sim", rounds = 1, cache = false }
+check.equal(wg.gemm(best).plan.b_type, "u4")
+assert(#tried.skipped < 12, "most candidates fit")
+
 check.refuses("wg.tune: either `gemm` (options of wg.gemm) or `build` (a function) must be given", function() wg.tune {} end)
 check.refuses("wg.tune: `gemm` needs a `problem` = { M, N, K }", function() wg.tune { gemm = {} } end)
 check.refuses("wg.tune: `build` needs a `name`, under which its results are kept", function() wg.tune { build = build } end)

@@ -129,6 +129,19 @@ local rows = {
   { case = "^attention$", name = "bar_sync", text = "local function sync", why = "The first of two: there are no copies from the "
     .. "panels yet that it would wait for." },
 
+  { case = "^mixed", name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk", why = "As for copies of tensors, above." },
+  { case = "^mixed", name = "mbarrier_wait", kind = "swapped", what = "after begin_if", why = "The lane that copies waits; the others only "
+    .. "go round with it." },
+  { case = "^mixed", name = "bar_warp_sync", kind = "swapped", what = "after wgmma_wait_group", why = "Still before the stage is given back." },
+  { case = "^mixed", name = "fence_proxy_async", why = "As for decoding, above: WG-PROXY-02 warns." },
+  { case = "^mixed", name = "st_async_v4_f32", kind = "swapped", what = "after st_async_v4_f32", why = "Stores are not ordered among each other." },
+  { case = "^mixed", name = "mbarrier_arrive", kind = "swapped", what = "after end_if", why = "Warps that have waited arrive as well, in a phase "
+    .. "that nobody waits for." },
+  { case = "^mixed", name = "cp_async_bulk_wait_group", why = "The first store finds its panel free, and there is no other." },
+  { case = "^mixed", name = "wgmma_wait_group", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The one is about registers, "
+    .. "the other about panels, to which nothing has been written yet." },
+  { case = "^mixed, many rows$", name = "fence_mbarrier_init", why = "The first of two: the second one, after the barriers of C, orders all." },
+
   -- wg.attention_backward: the producer acquires a stage of Q before one of dO, and Q's is given back after everything that read dO.
   { case = "^backward", text = "self.empty", name = "mbarrier_init", why = "The one of K and V, which come once: nobody waits for it." },
   { case = "^backward", name = "fence_mbarrier_init", why = "One of three, one for each ring: the last one orders all." },
