@@ -266,6 +266,9 @@ function wg.full(dtype, shape, value) end
 
 ---@class wgrun.wg.gemm.options
 ---@field dtype? string the type of A and B: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8" or "u8"
+---@field b_type? string weights B of another type than A, packed by wg.prepack: "s4", "u4", "s8", "u8" or "e4m3", with a scale for each `group` elements of K in a row
+---@field a_type? string with b_type, the type of A, of the scales and of the zero points: "bf16" or "f16"
+---@field zeros? boolean with b_type, integer weights have zero points: a weight stands for (weight - zero point) * scale
 ---@field d? string the type of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". By default it is `dtype`, but f32 for tf32, bf16 for 8-bit floats and s32 for integers (with scales, bf16)
 ---@field a_major? string "K" or "MN"
 ---@field b_major? string "K" or "MN"
@@ -281,7 +284,7 @@ function wg.full(dtype, shape, value) end
 ---@field schedule? string "cooperative": the consumers share a tile; "pingpong": each of two has its own
 ---@field cluster? integer the CTAs that share B by multicast, 1 to 16
 ---@field raster? string the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
----@field group? integer rows of tiles that the order covers before it goes on to the next column; by default 16, or 8 for pingpong
+---@field group? integer rows of tiles that the order covers before it goes on to the next column; by default 16, or 8 for pingpong. With b_type, the elements of K that share a scale: 32, 64 or a multiple of 128 (the default)
 ---@field splits? integer the parts of K, 1 to 64, which different CTAs multiply and sum in a fixed order
 ---@field sparse? string "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from wg.sparse.compress(A, "gemm"); A is K-major
 ---@field halves? boolean where at most half of the CTAs would have a tile in the last round, its tiles are cut in two; for tiles with 128 rows for each consumer, such as 256 x 192. By default for a sparse A whose `problem` has such a last round
@@ -437,6 +440,20 @@ function wg.panel(options) end
 ---@param element? integer its number, in the order of memory
 ---@return wgrun.argument
 function wg.pointer(tensor, element) end
+
+---Weights in the order of wg.gemm{ b_type = }, packed where they are: on the device, or on the host by the back end that runs kernels there.
+---@param W wgrun.tensor|wgrun.device_tensor the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a byte is the first of two elements
+---@param b_type? string the type of the weights: "s4", "u4", "s8", "u8" or "e4m3"; by default that of W
+---@return wgrun.tensor|wgrun.device_tensor # u32, of the shape that prepacker:packed_shape gives
+function wg.prepack(W, b_type) end
+
+---@class wgrun.wg.prepacker.options
+---@field b_type string the type of the weights: "s4", "u4", "s8", "u8" or "e4m3"
+
+---A kernel that puts weights into the order in which wg.gemm{ b_type = } reads them; once for all products with them.
+---@param options wgrun.wg.prepacker.options
+---@return wgrun.prepacker
+function wg.prepacker(options) end
 
 ---@class wgrun.wg.ptx.result
 ---@field kernels table the names of the kernels, a list

@@ -44,7 +44,7 @@ return function(wg, internal)
     p.n = internal.whole("wg.gemm: tile[2]", tile[2] or chosen, 16, most_rows)
     if p.n % 16 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 16 with b_type: the rows of A"):format(p.n)) end
     -- Where sums are few, two warpgroups share 64 rows, each with half of a block of K: converting takes many warps.
-    p.block_k = tile[3] or p.n <= 32 and 256 or p.n <= 128 and 128 or 64
+    p.block_k = tile[3] or p.n <= 48 and 256 or p.n <= 128 and 128 or 64
     if p.block_k ~= 64 and p.block_k ~= 128 and p.block_k ~= 256 then
       fail(("wg.gemm: tile[3] is %s, must be 64, 128 or 256 with b_type"):format(tostring(p.block_k)))
     end

@@ -582,11 +582,12 @@ local gemm = {}
 ---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
 ---@field count? integer the number of batched groups
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
----@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
+---@field b_zeros? wgrun.tensor with zeros: K / group x N whole numbers of A's type
 
 ---The options of a launch, for kernel:run, kernel:time and kernel:prepare.
 ---@param A wgrun.tensor M x K, or K x M where A is MN-major; of a sparse A the values, M x K / 2
----@param B wgrun.tensor N x K, or K x N where B is MN-major; with groups those of all, one below the other
+---@param B wgrun.tensor N x K, or K x N where B is MN-major; with groups those of all, one below the other; with b_type as wg.prepack gives it
 ---@param D wgrun.tensor M x N: the result; rows that belong to no group stay as they are
 ---@param options? wgrun.gemm.launch.options the values of the epilogue, and the metadata of a sparse A
 ---@return table # { grid =, args =, flops = }
@@ -615,7 +616,8 @@ function gemm:launch(A, B, D, options) end
 ---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
 ---@field count? integer the number of batched groups
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
----@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
+---@field b_zeros? wgrun.tensor with zeros: K / group x N whole numbers of A's type
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -656,7 +658,8 @@ function gemm:prepare(A, B, D, options) end
 ---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
 ---@field count? integer the number of batched groups
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
----@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
+---@field b_zeros? wgrun.tensor with zeros: K / group x N whole numbers of A's type
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -698,7 +701,8 @@ function gemm:run(A, B, D, options) end
 ---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
 ---@field count? integer the number of batched groups
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
----@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
+---@field b_zeros? wgrun.tensor with zeros: K / group x N whole numbers of A's type
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -1620,6 +1624,25 @@ function pipeline:skip(c, count) end
 ---Consumer: waits until all bytes of the cursor's stage have arrived.
 ---@param c table made by pipeline:cursor
 function pipeline:wait(c) end
+
+---A kernel that puts weights into the order of wg.gemm{ b_type = }, made by wg.prepacker.
+---@class wgrun.prepacker
+---@field kernel wgrun.kernel the kernel, like any other
+---@field b_type string the type of the weights
+---@field bits integer the bits of a weight: 4 or 8
+local prepacker = {}
+
+---The options of a launch, for kernel:run, kernel:time and kernel:prepare.
+---@param W wgrun.tensor|wgrun.device_tensor the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a byte is the first of two elements
+---@param packed wgrun.tensor|wgrun.device_tensor u32, of prepacker:packed_shape(N, K): the result
+---@return table # { grid =, args = }
+function prepacker:launch(W, packed) end
+
+---The shape of the packed weights of an N x K matrix.
+---@param N integer the rows of the weights, which are columns of D
+---@param K integer
+---@return table # of u32: { blocks of 64 rows, units of 16 bytes along K, 128, 4 }
+function prepacker:packed_shape(N, K) end
 
 ---A PTX text that was read: what the table of wg.ptx keeps.
 ---@class wgrun.ptx_text
