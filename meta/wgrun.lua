@@ -266,15 +266,15 @@ function wg.full(dtype, shape, value) end
 
 ---@class wgrun.wg.gemm.options
 ---@field dtype? string the type of A and B: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8" or "u8"
----@field b_type? string weights B of another type than A, packed by wg.prepack: "s4", "u4", "s8", "u8" or "e4m3", with a scale for each `group` elements of K in a row
----@field a_type? string with b_type, the type of A, of the scales and of the zero points: "bf16" or "f16"
----@field zeros? boolean with b_type, integer weights have zero points: a weight stands for (weight - zero point) * scale
 ---@field d? string the type of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". By default it is `dtype`, but f32 for tf32, bf16 for 8-bit floats and s32 for integers (with scales, bf16)
 ---@field a_major? string "K" or "MN"
 ---@field b_major? string "K" or "MN"
 ---@field problem? table { M, N, K }: the problem for which options that are left out are chosen; with `groups`, M is the rows of all of them, and a fourth number says how many groups there are
 ---@field name? string the name of the kernel
 ---@field groups? string groups of A's rows, each with its own B: "contiguous": they follow each other, and `offsets` says where each ends; "masked": all have room for as many rows, and `sizes` says how many each has; "batched": all are full
+---@field b_type? string weights B of another type than A, packed by wg.prepack: "s4", "u4", "s8", "u8" or "e4m3", with a scale for each `group` elements of K in a row
+---@field a_type? string with b_type, the type of A, of the scales and of the zero points: "bf16" or "f16"
+---@field zeros? boolean with b_type, integer weights have zero points: a weight stands for (weight - zero point) * scale
 ---@field scales? wgrun.wg.gemm.scales.options the scales of A and B, f32 values that are given at launch
 ---@field epilogue? wgrun.wg.gemm.epilogue.options the operations that follow the product; their values are given at launch
 ---@field tile? table { m, n, k }: the tile of D that a CTA computes at a time

@@ -13,15 +13,15 @@ return function(wg, internal)
   --- The epilogue computes in f32; integers are rounded to nearest, and 8-bit types saturate.
   --- @param options table
   --- @option dtype string = "bf16"  the type of A and B: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8" or "u8"
-  --- @option b_type string?  weights B of another type than A, packed by wg.prepack: "s4", "u4", "s8", "u8" or "e4m3", with a scale for each `group` elements of K in a row
-  --- @option a_type string = "bf16"  with b_type, the type of A, of the scales and of the zero points: "bf16" or "f16"
-  --- @option zeros boolean = false  with b_type, integer weights have zero points: a weight stands for (weight - zero point) * scale
   --- @option d string?  the type of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". By default it is `dtype`, but f32 for tf32, bf16 for 8-bit floats and s32 for integers (with scales, bf16)
   --- @option a_major string = "K"  "K" or "MN"
   --- @option b_major string = "K"  "K" or "MN"
   --- @option problem table?  { M, N, K }: the problem for which options that are left out are chosen; with `groups`, M is the rows of all of them, and a fourth number says how many groups there are
   --- @option name string = "gemm"  the name of the kernel
   --- @option groups string?  groups of A's rows, each with its own B: "contiguous": they follow each other, and `offsets` says where each ends; "masked": all have room for as many rows, and `sizes` says how many each has; "batched": all are full
+  --- @option b_type string?  weights B of another type than A, packed by wg.prepack: "s4", "u4", "s8", "u8" or "e4m3", with a scale for each `group` elements of K in a row
+  --- @option a_type string = "bf16"  with b_type, the type of A, of the scales and of the zero points: "bf16" or "f16"
+  --- @option zeros boolean = false  with b_type, integer weights have zero points: a weight stands for (weight - zero point) * scale
   --- @option scales table?  the scales of A and B, f32 values that are given at launch
   --- @option scales.a string?  "1x128": one for each row and each 128 elements of K (8-bit floats; together with b = "128x128"); "row": one for each row; "tensor": one
   --- @option scales.b string?  "128x128": one for each 128 rows (columns of D) and each 128 elements of K; "row": one for each row, which is a column of D; "tensor": one
