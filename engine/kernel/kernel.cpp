@@ -130,7 +130,8 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     }
     print_messages(messages, options);
     const auto is_error = [](const Diagnostic& finding) { return finding.severity == Severity::error; };
-    std::ranges::stable_partition(findings, is_error);
+    // Not of std::ranges: clang 14 refuses libstdc++ 12's.
+    std::stable_partition(findings.begin(), findings.end(), is_error);
     if (!findings.empty() && is_error(findings.front())) throw CheckError(std::move(findings));
     return findings;
 }

@@ -260,8 +260,7 @@ void Lowering::keep_text(const Statement& statement, std::vector<Reg> written, s
     UnreadText& out = out_.texts.emplace_back();
     for (std::vector<Reg>* const regs : {&written, &read}) {
         std::ranges::sort(*regs, {}, &Reg::id);
-        const auto repeated = std::ranges::unique(*regs);
-        regs->erase(repeated.begin(), repeated.end());
+        regs->erase(std::unique(regs->begin(), regs->end()), regs->end());
     }
     for (const auto& [regs, is_written] : {std::pair{&written, true}, {&read, false}})
         for (const Reg reg : *regs) {

@@ -94,8 +94,8 @@ std::string places_in_words(const Errors& errors) {
     if (errors.count == errors.rows * errors.columns) return "all elements";
     const std::int64_t of_rows = std::count(rows.begin(), rows.end(), true),
                        of_columns = std::count(columns.begin(), columns.end(), true);
-    const std::string in_rows = set_in_words(rows, "row", "rows"),
-                      in_columns = set_in_words(columns, "column", "columns");
+    std::string in_rows = set_in_words(rows, "row", "rows"),
+                in_columns = set_in_words(columns, "column", "columns");
     if (errors.count == of_rows * of_columns) {
         if (of_columns == errors.columns) return in_rows;
         if (of_rows == errors.rows) return in_columns;

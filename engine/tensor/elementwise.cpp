@@ -176,7 +176,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     return sums.convert(dtype);
 }
 
-Tensor full(Dtype dtype, TensorShape shape, double value) {
+Tensor full(Dtype dtype, const TensorShape& shape, double value) {
     const Tensor one = Tensor::from_values(dtype, {}, std::span(&value, 1));
     return broadcast(one, shape);
 }

@@ -121,7 +121,7 @@ Stamps stamps_of(Kernel& kernel, const ProfileOptions& options) {
     Stamps out;
     out.sites = std::move(stamped.sites);
     Kernel build(std::move(stamped.program));
-    RunOptions run = options;
+    RunOptions run = static_cast<const RunOptions&>(options);
     run.backend = backend;
     run.unchecked = true;  // the kernel itself has been checked
     run.args.emplace_back(&buffer.memory());

@@ -162,8 +162,9 @@ double draw(const Timeline& timeline, double from, double to, double y, std::str
 void draw_legend(double y, std::string& out) {
     constexpr std::size_t in_a_line = 5;
     for (std::size_t i = 0; i < colours.size(); ++i) {
+        const std::size_t row = i / in_a_line;
         const double left_end = 8 + static_cast<double>(i % in_a_line) * 180,
-                     at = y + static_cast<double>(i / in_a_line) * line;
+                     at = y + static_cast<double>(row) * line;
         out += fmt::format(
             "<rect class=\"{}\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"12\" height=\"12\"/><text x=\"{:.0f}\" "
             "y=\"{:.0f}\">{}</text>\n",

@@ -164,10 +164,10 @@ class Words {
         const double empty = producer ? accounts_[*producer].of(Kind::arrivals) : 0;
         const double full = hungry ? accounts_[*hungry].of(Kind::copies) : 0;
         // An engine that is hardly ever idle is the limit, whichever role waits for it.
-        const std::string engine = std::max(timeline_.tensor, timeline_.memory) < much ? ""
-                                   : timeline_.tensor >= timeline_.memory
-                                       ? "the tensor core is the limit"
-                                       : "the path between memory and the SM is the limit";
+        std::string engine = std::max(timeline_.tensor, timeline_.memory) < much ? ""
+                             : timeline_.tensor >= timeline_.memory
+                                 ? "the tensor core is the limit"
+                                 : "the path between memory and the SM is the limit";
         if (producer && empty > full && accounts_[*producer].longest(Kind::arrivals) != nullptr)
             return fmt::format("{}: {}", sentence(*producer, *accounts_[*producer].longest(Kind::arrivals)),
                                !engine.empty() ? engine : "the consumers are the limit");

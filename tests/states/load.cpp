@@ -76,7 +76,7 @@ long resident() {
 std::string kernels(int first, int last, const std::string& function = "work") {
     State state;
     state.open();
-    if (const std::string made = state.run(script); made != "nil") return made;
+    if (std::string made = state.run(script); made != "nil") return made;
     const std::string loop = "for i = " + std::to_string(first) + ", " + std::to_string(last - 1) + " do " +
                              function + "(i) end return 'good'";
     return state.run(loop.c_str());

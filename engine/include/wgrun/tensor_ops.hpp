@@ -72,7 +72,7 @@ double reduce(std::string_view operation, const Tensor& tensor);
 Tensor matmul(const Tensor& a, const Tensor& b);
 
 /// A tensor with all elements equal to `value`.
-Tensor full(Dtype dtype, TensorShape shape, double value);
+Tensor full(Dtype dtype, const TensorShape& shape, double value);
 /// first, first + step, ... : `count` values. Throws ArgumentError if an integer dtype cannot hold one.
 Tensor arange(Dtype dtype, std::int64_t count, double first, double step);
 /// rows x columns, ones on the diagonal.

@@ -7,7 +7,7 @@ using namespace kit;
 namespace {
 
 /// One wgmma in a group of its own; returns the line of the wait.
-int batch(Ready& k, int pending, const std::vector<Reg>& registers, Operand scale_d = Kernel::imm(0)) {
+int batch(Ready& k, int pending, const std::vector<Reg>& registers, const Operand& scale_d = Kernel::imm(0)) {
     k.fence();
     k.mma(registers, k.da, k.db, scale_d);
     k.commit();

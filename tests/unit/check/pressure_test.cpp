@@ -32,7 +32,7 @@ struct Products : Values {
         a = descriptor(buffer(tile()));
         b = descriptor(buffer(tile(256)));
     }
-    void multiply(const std::vector<Reg>& acc, Operand scale_d = imm(0)) {
+    void multiply(const std::vector<Reg>& acc, const Operand& scale_d = imm(0)) {
         mma(acc, a, b, scale_d, Form().set(Field::n, static_cast<int>(acc.size()) * 2));
         commit();
     }
