@@ -13,7 +13,9 @@ return function(wg, internal)
   --- The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys - queries.
   --- A query that sees no key gives 0.
   --- @param options table
-  --- @option dtype string = "bf16"  the type of Q, K, V and O: "bf16" or "f16"
+  --- @option dtype string = "bf16"  the type of Q, K and V: "bf16", "f16" or "e4m3"
+  --- @option o string?  the type of O: "bf16" or "f16"; by default that of the others, and bf16 for e4m3
+  --- @option descale string?  of e4m3: "tensor" or "head", where Q, K and V have to be multiplied by factors that launches give: one for each tensor, or one for each head of K and V (and the heads of Q that share it) of each sequence
   --- @option dim integer = 128  the head size, in elements: 64, 96, 128, 192 or 256
   --- @option heads integer = 1  the heads of Q and O
   --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
@@ -86,18 +88,21 @@ return function(wg, internal)
 
   -- Raises where a value is missing, or given to attention that has no use for it.
   local function check_values(p, given)
-    for name, wanted in pairs { lse = p.lse, query_starts = p.packed, key_starts = p.packed, max_queries = p.packed } do
-      if given[name] ~= nil and not wanted then
-        fail(("attention: `%s` is given, but wg.attention was made without `%s`"):format(name, name == "lse" and "lse" or "packed"))
+    for name, option in pairs {
+      lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed",
+      q_descale = "descale", k_descale = "descale", v_descale = "descale",
+    } do
+      if given[name] ~= nil and not p[option] then
+        fail(("attention: `%s` is given, but wg.attention was made without `%s`"):format(name, option))
       end
-      if wanted and given[name] == nil then fail(("attention: `%s` is missing"):format(name)) end
+      if p[option] and given[name] == nil then fail(("attention: `%s` is missing"):format(name)) end
     end
   end
 
   -- Pairs of batch and head whose K and V fill the L2 cache by two thirds.
   local function pairs_in_cache(p, keys)
     local sharing = p.heads // p.kv_heads
-    return math.max(1, wg.target.l2 * 2 // 3 // (4 * p.dim * keys)) * sharing
+    return math.max(1, wg.target.l2 * 2 // 3 // (2 * internal.element_bytes[p.dtype] * p.dim * keys)) * sharing
   end
 
   --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
@@ -111,6 +116,9 @@ return function(wg, internal)
   --- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
   --- @option key_starts tensor?  s32: likewise in K
   --- @option max_queries integer?  the most queries of a packed sequence
+  --- @option q_descale tensor?  f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
+  --- @option k_descale tensor?  likewise of K
+  --- @option v_descale tensor?  likewise of V
   --- @return table  { grid =, args = }
   --- @raise when the extents do not fit each other, or a value is missing.
   function attention:launch(Q, K, V, O, values)
@@ -143,6 +151,11 @@ return function(wg, internal)
       add(values.query_starts)
       add(values.key_starts)
       if p.lse then add(q.rows) end
+    end
+    for _, name in ipairs(p.descale and { "q_descale", "k_descale", "v_descale" } or {}) do
+      local want, shape = p.descale == "head" and { batches, p.kv_heads } or { 1 }, internal.shape_of(values[name])
+      if text(shape) ~= text(want) then fail(("attention: %s must be f32, %s, not %s"):format(name, text(want), text(shape))) end
+      add(values[name])
     end
     add(self.counter)
     local tiles = ceil_div(queries, p.m) * batches * p.heads

@@ -11,10 +11,12 @@ return function(wg, internal)
     return function(column, at, row) return { column, row, at.head, at.batch } end
   end
 
-  local function map_of(k, p, name, rows, constant)
-    local line = p.panel.columns
+  -- lines: dtype, columns and line_bytes of the tile in shared memory; by default those of the panels of O.
+  local function map_of(k, p, name, rows, constant, lines)
+    lines = lines or p.panel
+    local line = lines.columns
     local box = p.packed and { line, 1, rows } or p.layout == "bshd" and { line, 1, rows, 1 } or { line, rows, 1, 1 }
-    return k:tensor_map(name, { dtype = p.dtype, box = box, swizzle = p.panel.line_bytes .. "B", constant = constant })
+    return k:tensor_map(name, { dtype = lines.dtype, box = box, swizzle = lines.line_bytes .. "B", constant = constant })
   end
 
   -- Copies a tile of a head by TMA, from `row` on.
@@ -47,7 +49,8 @@ return function(wg, internal)
   -- Rows of a packed sequence end where the next one's begin, so that no box may be stored: pairs of elements. `acc` has 64 rows
   -- of a head of `to`, of which `row` is the thread's first; those from `rows.count` on are not the sequence's.
   local function store_pairs(k, p, acc, to, rows, row)
-    local lane, convert, bytes = k:special "tid.x" & 31, internal.to_output[p.dtype], internal.element_bytes[p.dtype]
+    local dtype = p.o or p.dtype
+    local lane, convert, bytes = k:special "tid.x" & 31, internal.to_output[dtype], internal.element_bytes[dtype]
     local in_line = k:mad_wide_u32(rows.head * p.dim + ((lane & 3) << 1), bytes, to)
     for half = 0, 1 do
       local inside = row + 8 * half
@@ -137,7 +140,7 @@ return function(wg, internal)
     end
     local load_q = loader(rings.q, p.q, maps.Q, k:address(buffers.q))
     local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k))
-    local load_v = loader(rings.v, p.v, maps.V, k:address(buffers.v))
+    local load_v = p.narrow and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw)) or loader(rings.v, p.v, maps.V, k:address(buffers.v))
 
     queue:draw(function(number)
       find(number, function(x) return x end, function(at)
@@ -165,15 +168,16 @@ return function(wg, internal)
       local ahead = tile:descriptor(0, step) - tile:descriptor(0, 0)
       return ahead == 0 and base or k:add(base, ahead)
     end
-    local function form(n, scale_d, more)
-      local out = { n = n, k = 16, d = "f32", a = p.dtype, b = p.dtype, scale_d = scale_d }
-      for key, value in pairs(more) do out[key] = value end
+    -- trans: for 16-bit types; 8-bit operands have K contiguous.
+    local function form(n, scale_d, trans)
+      local out = { n = n, k = p.k_step, d = "f32", a = p.dtype, b = p.dtype, scale_d = scale_d }
+      for key, value in pairs(p.narrow and {} or trans) do out[key] = value end
       return out
     end
     local function score(query_cursor, key_cursor)
       local a, b = of_stage(p.q, q, query_cursor), of_stage(p.k, kk, key_cursor)
       k:wgmma_fence()
-      for step = 0, p.dim // 16 - 1 do
+      for step = 0, p.dim // p.k_step - 1 do
         k:wgmma_mma_async(scores, at_step(p.q, a, step), at_step(p.k, b, step),
           form(p.block, step == 0 and 0 or 1, { trans_a = 0, trans_b = 0 }))
       end
@@ -182,7 +186,7 @@ return function(wg, internal)
     local function weigh(value_cursor)
       local b = of_stage(p.v, v, value_cursor)
       k:wgmma_fence()
-      for step = 0, p.block // 16 - 1 do
+      for step = 0, p.block // p.k_step - 1 do
         k:wgmma_mma_async(acc, probabilities:slice(4 * step, 4), at_step(p.v, b, step), form(p.dim, 1, { trans_b = 1 }))
       end
       k:wgmma_commit_group()
@@ -210,19 +214,29 @@ return function(wg, internal)
     end
   end
 
+  -- The warps that transpose V of 8-bit types.
+  local function transpose(k, p, rings, buffers, queue, find)
+    local function same(x) return same_in_lanes(k, x) end
+    internal.transpose_values(k, p, rings, buffers, same(k:special "tid.x" >> 5) - (4 - p.transposers), function(body)
+      queue:each(function(number)
+        find(number, same, function(at) k:loop({ from = at.first, to = at.last + 1 }, body) end)
+      end)
+    end)
+  end
+
   local function consume(k, p, rings, maps, buffers, queue, find, sizes)
     local thread = k:special "tid.x"
     local lane = thread & 31
     local mine = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
     local leader = (thread & 127):eq(0)
     local scores, acc = k:regs("f32", p.block // 2), k:regs("f32", p.dim // 2)
-    local probabilities = k:regs("b32", p.block // 4)
+    local probabilities = k:regs("b32", 4 * p.block // p.k_step)
     local score, weigh = products(k, p, buffers, scores, probabilities, acc)
-    local soft = k:softmax { scores = scores, scale = sizes.scale, empty = p.causal or p.packed or p.window ~= nil }
+    local factors = internal.attention_factors(k, p, sizes)
+    local soft = k:softmax { scores = scores, scale = factors.scale, empty = p.causal or p.packed or p.window ~= nil, lift = p.lift, early = p.narrow }
     local turns = k:turns { members = p.consumers, member = mine, barrier = 1 }
     local query, key, value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
     k:mov(query.stage, mine) -- stages of the queries: one for each consumer, then those of the next tile
-    local convert = internal.to_output[p.dtype]
 
     local function release(ring, cursor)
       ring:release(cursor, { lane = lane })
@@ -230,15 +244,17 @@ return function(wg, internal)
     end
     local function cap()
       if not p.softcap then return end
-      for r = 0, #scores - 1 do k:tanh_approx(scores[r], scores[r] * sizes.cap) end
+      for r = 0, #scores - 1 do k:tanh_approx(scores[r], scores[r] * factors.cap) end
     end
     local function to_probabilities()
+      if p.narrow then return internal.pack_probabilities(k, scores, probabilities) end
+      local convert = internal.to_output[p.dtype]
       for i = 0, #probabilities - 1 do k:mov(probabilities[i], convert(k, scores[2 * i], scores[2 * i + 1])) end
     end
 
     -- A stage of the queries, in which O is stored, is free once the copy of O has read it. With two stages the copy has the
-    -- time of the next tile's first block.
-    local stored = p.query_stages > 1 and { stage = k:reg "u32" } or nil
+    -- time of the next tile's first block. Where O has panels of its own, each warp frees the queries after its last scores.
+    local stored = p.query_stages > 1 and not p.narrow and { stage = k:reg "u32" } or nil
     local any_stored = stored and k:mov(0, { type = "u32" })
     if stored then k:mov(stored.stage, 0) end
     local function free_queries(cursor, guard)
@@ -250,16 +266,19 @@ return function(wg, internal)
       local first_row = at.row + (mine << 6)
       if p.packed then
         store_pairs(k, p, acc, maps.O, { heads = p.heads, head = at.head, first = at.query_start, count = at.queries }, row)
+        if p.narrow then return end
         -- All warps have read the queries: their scores are complete.
         k:bar_sync(mine + (1 + p.consumers), { threads = 128 })
         return k:mbarrier_arrive(rings.q:empty_barrier(query), { guard = leader })
       end
       local place = placer(p)
       local write = k:epilogue {
-        panel = p.panel, map = maps.O, buffer = buffers.q, offset = query.stage * p.q.bytes, buffers = p.panel.count,
+        panel = p.panel, map = maps.O, buffer = p.narrow and buffers.o or buffers.q, buffers = p.panels,
+        offset = p.narrow and mine * (p.panels * p.panel.bytes) or query.stage * p.q.bytes,
         barrier = mine + (1 + p.consumers), place = function(column, down) return place(column, at, down) end,
       }
       write(acc, first_row, k:mov(0, { type = "u32" }))
+      if p.narrow then return end
       if not stored then return free_queries(query) end
       k:mov(stored.stage, query.stage)
       k:mov(any_stored, 1)
@@ -275,6 +294,7 @@ return function(wg, internal)
 
     local function attend(at)
       local mask = masker(k, p, scores, at, mine, lane)
+      local value_factor = factors.load(at)
       local block = k:mov(at.last, { type = "u32" })
       rings.q:wait(query)
       rings.k:wait(key)
@@ -304,6 +324,7 @@ return function(wg, internal)
         cap()
         if masked then mask(block) end
         local rescale = soft:next()
+        if p.narrow then rings.v:wait(value) end -- V is there; but this keeps the assembler from waiting before the exponentials
         k:wgmma_wait_group(0)
         release(rings.v, value)
         rescale(acc)
@@ -314,6 +335,7 @@ return function(wg, internal)
       steps_to(p.window and k:max(at.clear_from, at.first) or at.first, false)
       if p.window then steps_to(at.first, true) end
 
+      if p.narrow then rings.q:release(query, { lane = lane }) end
       rings.v:wait(value)
       weigh(value)
       local inverse, logarithm = soft:finish() -- overlaps with the last product
@@ -321,6 +343,9 @@ return function(wg, internal)
       if p.lse then store_lse(at, row, logarithm) end
       k:wgmma_wait_group(0)
       release(rings.v, value)
+      if value_factor then
+        for half = 0, 1 do inverse[half] = inverse[half] * value_factor end
+      end
       k:fragment(acc):map(function(x, here) return x * inverse[here.half] end)
       store(at, row)
       rings.q:skip(query, p.consumers)
@@ -335,8 +360,8 @@ return function(wg, internal)
   function internal.attention_kernel(p)
     local kernel = wg.kernel(p.name, { threads = p.threads }, function(k)
       local maps = {
-        Q = map_of(k, p, "Q", 64, true), K = map_of(k, p, "K", p.block, true), V = map_of(k, p, "V", p.block, true),
-        O = p.packed and k:param("O", p.dtype .. "*") or map_of(k, p, "O", 64),
+        Q = map_of(k, p, "Q", 64, true, p.lines), K = map_of(k, p, "K", p.block, true, p.lines), V = map_of(k, p, "V", p.block, true, p.lines),
+        O = p.packed and k:param("O", p.o .. "*") or map_of(k, p, "O", 64),
       }
       local sizes = {
         lse = p.lse and k:param("lse", "f32*"), queries = k:param("queries", "u32"), keys = not p.packed and k:param("keys", "u32"),
@@ -347,6 +372,9 @@ return function(wg, internal)
         sizes.query_starts, sizes.key_starts = k:param("query_starts", "const s32*"), k:param("key_starts", "const s32*")
         sizes.total = p.lse and k:param("total", "u32")
       end
+      if p.descale then
+        for _, name in ipairs { "q_descale", "k_descale", "v_descale" } do sizes[name] = k:param(name, "const f32*") end
+      end
       local counter = k:param("counter", "u32*")
       local buffers = {
         q = k:shared { tile = p.q, count = p.query_stages * p.consumers, name = "Q" },
@@ -355,24 +383,32 @@ return function(wg, internal)
       }
       local readers = 4 * p.consumers
       local rings = {
-        q = k:pipeline { stages = p.query_stages * p.consumers, name = "query" },
+        q = k:pipeline { stages = p.query_stages * p.consumers, arrivals = p.narrow and 4 or 1, name = "query" },
         k = k:pipeline { stages = p.stages, arrivals = readers, name = "key" },
-        v = k:pipeline { stages = p.stages, arrivals = readers, name = "value" },
+        v = k:pipeline { stages = p.stages, arrivals = readers, producers = p.narrow and p.transposers or 1, name = "value" },
       }
+      if p.narrow then
+        buffers.raw = k:shared { tile = p.raw, count = p.raw_stages, name = "raw_V" }
+        buffers.o = not p.packed and k:shared { bytes = p.panels * p.consumers * p.panel.bytes, align = 1024, name = "O" }
+        rings.raw = k:pipeline { stages = p.raw_stages, arrivals = p.transposers, name = "raw_value" }
+      end
       local find, tiles = tile_finder(k, p, sizes)
-      local queue = k:queue { counter = counter, tiles = tiles, readers = readers }
+      local queue = k:queue { counter = counter, tiles = tiles, readers = readers + p.transposers }
 
       local thread = k:special "tid.x"
       k:if_(thread:eq(0), function()
         for _, name in ipairs { "Q", "K", "V", "O" } do
           if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
         end
-        for _, ring in ipairs { rings.q, rings.k, rings.v, queue } do ring:init() end
+        for _, ring in ipairs { rings.q, rings.k, rings.v, queue, rings.raw } do ring:init() end
       end)
       k:bar_sync(0)
       k:if_((thread >> 7):eq(0), function()
         k:setmaxnreg_dec(p.registers[1])
         k:if_(thread:eq(0), function() produce(k, p, rings, maps, buffers, queue, find) end)
+        if p.narrow then
+          k:if_((thread >> 5):ge(4 - p.transposers), function() transpose(k, p, rings, buffers, queue, find) end)
+        end
       end, function()
         k:setmaxnreg_inc(p.registers[2])
         consume(k, p, rings, maps, buffers, queue, find, sizes)

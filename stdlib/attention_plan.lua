@@ -13,15 +13,25 @@ return function(wg, internal)
     [256] = { consumers = 2, block = 64, stages = 2, query_stages = 1 },
   }
 
-  -- The shape for a head size. Tiles of 192 causal queries waste much of short sequences: blocks that few of their rows see.
-  local function shape_of(dim, causal, problem)
-    if dim == 64 and causal and problem and problem[1] <= 1536 then
-      return { consumers = 2, block = 128, stages = 3, query_stages = 2 }
-    end
-    return shapes[dim] or fail(("wg.attention: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(dim)))
+  -- Likewise for 8-bit elements; 96 and 192 are not measured.
+  local narrow_shapes = {
+    [64] = { consumers = 3, block = 128, stages = 3, query_stages = 2 },
+    [96] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },
+    [128] = { consumers = 3, block = 96, stages = 2, query_stages = 1 },
+    [192] = { consumers = 2, block = 128, stages = 2, query_stages = 1 },
+    [256] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
+  }
+
+  -- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and of causal ones blocks
+  -- that few of their rows see.
+  local function shape_of(dim, narrow, causal, problem)
+    local short = problem and problem[1] <= 1536
+    if short and dim == 64 and causal then return { consumers = 2, block = 128, stages = narrow and 2 or 3, query_stages = 2 } end
+    if short and dim == 128 and narrow then return { consumers = 2, block = 128, stages = 2, query_stages = 2 } end
+    return narrow and narrow_shapes[dim] or shapes[dim] or fail(("wg.attention: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(dim)))
   end
 
-  local layouts = { bshd = true, bhsd = true }
+  local layouts, dtypes, descales = { bshd = true, bhsd = true }, { bf16 = true, f16 = true, e4m3 = true }, { tensor = true, head = true }
 
   local function listed(set)
     local names = {}
@@ -30,11 +40,51 @@ return function(wg, internal)
     return table.concat(names, ", ")
   end
 
+  -- The type of O: that of the others, or bf16 where they are 8 bits.
+  local function type_of_o(p, given)
+    if given == nil then return p.narrow and "bf16" or p.dtype end
+    if given ~= "bf16" and given ~= "f16" then fail(("wg.attention: o is `%s` (legal: bf16, f16)"):format(given)) end
+    return given
+  end
+
+  -- How many panels each consumer has for O: as many as fit into `left` bytes, in equal rounds.
+  local function panels_of(p, left)
+    for panels = p.panel.count, 1, -1 do
+      if p.panel.count % panels == 0 and panels * p.panel.bytes * p.consumers <= left then return panels end
+    end
+    return 1
+  end
+
+  -- The longest line of a swizzle that divides `bytes`.
+  local function line_of(bytes) return bytes % 128 == 0 and 128 or bytes % 64 == 0 and 64 or 32 end
+
+  -- Tiles in shared memory. The panels of O take the place of the queries; 8-bit queries are smaller, so that O has its own.
+  local function lay_out(p)
+    local bytes = internal.element_bytes[p.dtype]
+    local line = line_of(p.dim * bytes)
+    local function tile(rows, columns)
+      return wg.tile { dtype = p.dtype, mn = rows, k = columns, major = "K", swizzle = line_of(columns * bytes) .. "B" }
+    end
+    p.panel = wg.panel { dtype = p.o, n = p.dim }
+    p.lines = { dtype = p.dtype, columns = line // bytes, line_bytes = line }
+    p.q, p.k = tile(64, p.dim), tile(p.block, p.dim)
+    p.v = p.narrow and tile(p.dim, p.block) or wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = line .. "B" }
+    p.panels = p.panel.count
+    local most, used = wg.target.cta_shared - 1024, p.query_stages * p.consumers * p.q.bytes + p.stages * (p.k.bytes + p.v.bytes)
+    if p.narrow then
+      p.raw = p.k -- V before it is transposed
+      used = used + p.raw_stages * p.raw.bytes
+      p.panels = panels_of(p, most - used)
+      used = used + p.panels * p.panel.bytes * p.consumers
+    end
+    if used > most then fail(("wg.attention: blocks of %d keys take %d bytes of shared memory, and there are %d"):format(p.block, used, most)) end
+  end
+
   --- The plan for the options of wg.attention.
   function internal.attention_plan(opts)
     options("wg.attention", opts)
     internal.kinds("wg.attention", opts, {
-      problem = "table", dtype = "string", layout = "string", name = "string", causal = "boolean", lse = "boolean", packed = "boolean", softcap = "number",
+      problem = "table", dtype = "string", o = "string", descale = "string", layout = "string", name = "string", causal = "boolean", lse = "boolean", packed = "boolean", softcap = "number",
     })
     local function whole(name, value, least, most) return internal.whole("wg.attention: " .. name, value, least, most) end
     local p = {
@@ -42,9 +92,14 @@ return function(wg, internal)
       layout = opts.layout or "bshd", lse = opts.lse or false, name = opts.name or "attention",
       heads = whole("heads", opts.heads or 1, 1, 0xFFFF),
     }
-    if p.dtype ~= "bf16" and p.dtype ~= "f16" then fail(("wg.attention: dtype is `%s` (legal: bf16, f16)"):format(p.dtype)) end
+    if not dtypes[p.dtype] then fail(("wg.attention: dtype is `%s` (legal: %s)"):format(p.dtype, listed(dtypes))) end
+    p.narrow = p.dtype == "e4m3"
+    p.o = type_of_o(p, opts.o)
+    p.descale = opts.descale
+    if p.descale and not descales[p.descale] then fail(("wg.attention: descale is `%s` (legal: %s)"):format(p.descale, listed(descales))) end
+    if p.descale and not p.narrow then fail "wg.attention: `descale` goes with 8-bit types: others have no scales" end
     for i = 1, opts.problem and 2 or 0 do whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF) end
-    local shape = shape_of(p.dim, p.causal, opts.problem)
+    local shape = shape_of(p.dim, p.narrow, p.causal, opts.problem)
     if not layouts[p.layout] then
       fail(("wg.attention: unknown layout `%s` (legal: %s)%s"):format(p.layout, listed(layouts), internal.nearest(p.layout, { "bshd", "bhsd" })))
     end
@@ -56,19 +111,18 @@ return function(wg, internal)
     p.window = opts.window and whole("window", opts.window, 1, 0x3FFFFFFF)
     p.softcap = opts.softcap and internal.positive("wg.attention: softcap", opts.softcap)
     p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
-    p.block = whole("block", opts.block or shape.block, 16, 256)
-    if p.block % 16 ~= 0 then fail(("wg.attention: block is %d, must be a multiple of 16 (a K step)"):format(p.block)) end
+    p.k_step = internal.wgmma_k[p.dtype]
+    p.block = whole("block", opts.block or shape.block, p.k_step, 256)
+    if p.block % p.k_step ~= 0 then fail(("wg.attention: block is %d, must be a multiple of %d (a K step)"):format(p.block, p.k_step)) end
     p.threads, p.m = 128 * (1 + p.consumers), 64 * p.consumers
     p.registers = p.consumers == 3 and { 32, 160 } or { 40, 232 }
-    -- Lines of 128 bytes, or of 64 where the head size requires it; the panels of O take the place of the queries.
-    p.panel = wg.panel { dtype = p.dtype, n = p.dim }
-    local swizzle = p.panel.line_bytes .. "B"
-    p.q = wg.tile { dtype = p.dtype, mn = 64, k = p.dim, major = "K", swizzle = swizzle }
-    p.k = wg.tile { dtype = p.dtype, mn = p.block, k = p.dim, major = "K", swizzle = swizzle }
-    p.v = wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = swizzle }
-    local bytes = p.stages * (p.k.bytes + p.v.bytes) + p.query_stages * p.consumers * p.q.bytes
-    local most = wg.target.cta_shared - 1024
-    if bytes > most then fail(("wg.attention: blocks of %d keys take %d bytes of shared memory, and there are %d"):format(p.block, bytes, most)) end
+    p.transposers, p.lift = 0, 0
+    if p.narrow then
+      p.registers = p.consumers == 3 and { 56, 152 } or { 56, 224 } -- the warps that transpose need them
+      p.transposers, p.raw_stages = 2, 2
+      p.lift = 6 -- e4m3 has numbers from 2^-9 to 448
+    end
+    lay_out(p)
     return p
   end
 end

@@ -5,9 +5,9 @@ return function(wg, internal)
   local k = internal.methods.builder
   local options = internal.options
 
-  -- How far a row's maximum may grow, in powers of two, before what was summed is scaled to the new one. Exponentials of up
-  -- to 2^8 fit bf16, f16 and e4m3, and the sums f32, so that the result does not depend on it but for rounding.
-  local growth = 8.0
+  -- The most that an exponential may become, in powers of two: 2^8 fits bf16, f16 and e4m3, and the sums f32. So far a row's
+  -- maximum may grow before what was summed is scaled to the new one; the result does not depend on it but for rounding.
+  local most = 8
 
   --- The running softmax of the rows of a warpgroup's accumulators, made by k:softmax.
   --- @field top regs  f32: the value that the exponents of the thread's two rows are relative to
@@ -21,6 +21,8 @@ return function(wg, internal)
   --- @option scores regs  the f32 accumulators of a warpgroup, 64 x n
   --- @option scale reg  f32, positive: the factor of the scores, in units of log2
   --- @option empty boolean = false  a row may have no score but -inf so far: its exponentials are then 0
+  --- @option early boolean = false  softmax:next makes all exponentials before the caller's next branch; otherwise the assembler may put some behind a wait for wgmma that follows
+  --- @option lift integer = 0  the exponentials are 2^lift times as large, 0 to 7: where they are rounded to a type with few exponents, such as e4m3
   --- @return softmax
   --- @see k:fragment
   function k:softmax(opts)
@@ -28,7 +30,7 @@ return function(wg, internal)
     internal.object("k:softmax, scores", opts.scores, "regs")
     internal.object("k:softmax, scale", opts.scale, "reg")
     return setmetatable({
-      k = self, scores = opts.scores, scale = opts.scale, empty = opts.empty, top = self:regs("f32", 2), sum = self:regs("f32", 2),
+      k = self, scores = opts.scores, scale = opts.scale, empty = opts.empty, early = opts.early, lift = internal.whole("k:softmax: lift", opts.lift or 0, 0, most - 1), top = self:regs("f32", 2), sum = self:regs("f32", 2),
     }, softmax)
   end
 
@@ -58,7 +60,7 @@ return function(wg, internal)
     return x
   end
 
-  -- The exponentials of the thread's row `half` relative to `top`; returns scale * top.
+  -- The exponentials of the thread's row `half` relative to `top`; returns -scale * top.
   local function exponentials(self, half, top)
     local b, shown = self.k, top
     if self.empty then -- -inf - -inf is no number
@@ -66,8 +68,9 @@ return function(wg, internal)
       b:mov(shown, 0.0, { guard = top:eq(-math.huge) })
     end
     local negative = b:neg(shown * self.scale)
+    local ahead = self.lift == 0 and negative or negative + self.lift
     for r = 0, #self.scores - 1 do
-      if half_of(r) == half then b:ex2_approx_ftz(self.scores[r], b:fma(self.scores[r], self.scale, negative)) end
+      if half_of(r) == half then b:ex2_approx_ftz(self.scores[r], b:fma(self.scores[r], self.scale, ahead)) end
     end
     return negative
   end
@@ -96,14 +99,17 @@ return function(wg, internal)
     local b, shrink, grown = self.k, {}, nil
     for half = 0, 1 do
       local new = b:max(max_of(self, half), self.top[half])
-      local far = ((new - self.top[half]) * self.scale):gt(growth)
+      local far = ((new - self.top[half]) * self.scale):gt(1.0 * (most - self.lift))
       new = b:selp(new, self.top[half], far)
       grown = grown and grown | far or far
       local negative = exponentials(self, half, new)
       shrink[half] = b:ex2_approx_ftz(b:fma(self.top[half], self.scale, negative))
       b:mov(self.top[half], new)
     end
-    for half = 0, 1 do b:fma(self.sum[half], self.sum[half], shrink[half], sum_of(self, half)) end
+    for half = 0, 1 do
+      b:fma(self.sum[half], self.sum[half], shrink[half], sum_of(self, half))
+      if self.early then grown = grown | self.sum[half]:lt(0.0) end -- never so, but the vote then needs the exponentials
+    end
     local any = b:vote_sync_any_pred(grown)
     return function(acc)
       b:if_(any, function() b:fragment(acc):map(function(x, at) return x * shrink[at.half] end) end)
@@ -120,7 +126,9 @@ return function(wg, internal)
       local none = total:eq(0.0)
       inverse[half] = b:rcp_approx_ftz(total)
       b:mov(inverse[half], 0.0, { guard = none })
-      logarithm[half] = b:fma(self.top[half], self.scale, b:lg2_approx_ftz(total)) * math.log(2)
+      local power = b:lg2_approx_ftz(total)
+      if self.lift > 0 then power = power - self.lift end
+      logarithm[half] = b:fma(self.top[half], self.scale, power) * math.log(2)
       b:mov(logarithm[half], -math.huge, { guard = none })
     end
     return inverse, logarithm

@@ -1,0 +1,104 @@
+-- What wg.attention does for 8-bit elements only: V is transposed, probabilities are packed, and factors scale the tensors.
+--
+-- wgmma takes B of 8-bit types with K contiguous (PTX ISA 9.7.15.5.1), which are the keys in P * V. Warps of their own turn blocks of V,
+-- keys x dim as TMA brings them, into dim x keys; ldmatrix with .trans does so for pairs of elements.
+--
+-- P must not leave its registers: four neighbours of a row in the fragment of A belong to one thread, which has pairs of
+-- columns 8 apart in the accumulators of the scores. Nothing has to move if the keys of P and of V are put into another
+-- order, the same for both: place 4 t + 2 j + e of 16 has key 8 j + 2 t + e (t below 4; j and e below 2). In this
+-- order two 8 x 8 matrices of ldmatrix.trans have them, too. PTX ISA 9.7.15.5.1, figures of the fragments A and D.
+
+return function(internal)
+  -- Addresses of 16-byte units of a K-major tile: at(unit, ahead) returns an address and an offset, for the unit `unit + more`
+  -- of the line `line`, and `ahead` lines further down. `line` and `more` are registers, `more` is less than the
+  -- number that `unit` is a multiple of, and `ahead` is a multiple of 8, the period of the swizzle.
+  local function units_of(k, tile, base, line, more)
+    local bytes = tile.atom_k -- of a line of a panel
+    local units, known = bytes >> 4, {}
+    local turn = bytes == 128 and line & 7 or bytes == 64 and line >> 1 & 3 or line >> 2 & 1
+    local start = base + (line * bytes + ((turn ~ more) << 4))
+    return function(unit, ahead)
+      local inside = unit % units
+      known[inside] = known[inside] or inside == 0 and start or start ~ (inside << 4)
+      return known[inside], (unit // units * tile.mn + ahead) * bytes
+    end
+  end
+
+  --- Packs scores of a warpgroup, 64 x n f32 accumulators, into `words`, A of e4m3 with the keys in the order above.
+  function internal.pack_probabilities(k, scores, words)
+    local convert = internal.to_output.e4m3
+    for i = 0, #words - 1 do
+      local r = 16 * (i // 4) + 8 * (i // 2 % 2) + 2 * (i % 2) -- of the four words of a K step: half the row, half the keys
+      k:mov(words[i], k:pack { convert(k, scores[r], scores[r + 1]), convert(k, scores[r + 4], scores[r + 5]) })
+    end
+  end
+
+  --- The role of the warps that transpose V, of which this is number `mine` (a register): blocks(body) executes body for each block.
+  function internal.transpose_values(k, p, rings, buffers, mine, blocks)
+    local lane = k:special "tid.x" & 31
+    local raw, turned = rings.raw:cursor(), rings.v:cursor()
+    -- A register has two dims of two keys. The even lines of a tile share half of the banks, so that half of the lanes give their
+    -- odd dim to the matrix where the others give their even one.
+    local upper = lane:ge(16)
+    local even, odd = k:selp_b32(0x7531, 0x6420, upper), k:selp_b32(0x6420, 0x7531, upper)
+    -- ldmatrix: lane i names key i of 32. stmatrix: lane i names the line of 16 in matrix i / 8; of the
+    -- four matrices, 0 and 1 have the first 16 keys, 2 and 3 the next ones.
+    local in_matrix = lane & 7
+    local dim = (in_matrix << 1) + ((in_matrix >> 2) ~ (lane >> 3 & 1))
+    local from_base, to_base = k:address(buffers.raw), k:address(buffers.v) + mine * (16 * p.v.atom_k)
+
+    -- 32 keys and 16 dims at a time, several on their way.
+    local pieces = {}
+    for chunk = 0, p.dim // 16 - 1, p.transposers do
+      for key = 0, p.block - 1, 32 do pieces[#pieces + 1] = { chunk = chunk, key = key } end
+    end
+
+    blocks(function()
+      rings.raw:wait(raw)
+      rings.v:acquire(turned)
+      local from = units_of(k, p.raw, from_base + raw.stage * p.raw.bytes, lane, mine)
+      local to = units_of(k, p.v, to_base + turned.stage * p.v.bytes, dim, lane >> 4)
+      for first = 1, #pieces, 4 do
+        local words = k:regs("b32", 16)
+        local function each(body)
+          for i = first, math.min(first + 3, #pieces) do body(pieces[i], words:slice(4 * (i - first), 4)) end
+        end
+        each(function(piece, w)
+          local at, offset = from(piece.chunk, piece.key)
+          k:ldmatrix_x4(w, at, { trans = 1, offset = offset })
+        end)
+        each(function(piece, w)
+          local at, offset = to(piece.key // 16, 16 * piece.chunk)
+          local out = k:regs("b32", 4)
+          for half = 0, 2, 2 do
+            k:prmt(out[half], w[half], w[half + 1], even)
+            k:prmt(out[half + 1], w[half], w[half + 1], odd)
+          end
+          k:stmatrix_x4(at, out, { offset = offset })
+        end)
+      end
+      k:fence_proxy_async { space = "shared::cta" } -- wgmma reads what was written, and TMA overwrites what was read
+      k:bar_warp_sync()
+      rings.raw:release(raw, { lane = lane })
+      k:mbarrier_arrive(rings.v:full_barrier(turned), { guard = lane:eq(0) })
+      rings.raw:advance(raw)
+      rings.v:advance(turned)
+    end)
+  end
+
+  --- The factors of the scores, `scale`, and of the bound of their tanh, `cap` (option `softcap`), and load(at), which multiplies
+  --- those of Q and K of the tile's head and sequence into them and returns that of V; without the option `descale` nil.
+  function internal.attention_factors(k, p, sizes)
+    local factors = { scale = sizes.scale, cap = sizes.cap, load = function() end }
+    if not p.descale then return factors end
+    local scaled = p.softcap and "cap" or "scale"
+    factors[scaled] = k:mov(sizes[scaled], { type = "f32" })
+    function factors.load(at)
+      local place = p.descale == "head" and at.batch * p.kv_heads + k:div(at.head, p.heads // p.kv_heads) or 0
+      local function of(name) return k:ld_global_nc_f32(k:element(sizes[name .. "_descale"], place)) end
+      k:mov(factors[scaled], sizes[scaled] * of "q" * of "k")
+      return of "v"
+    end
+    return factors
+  end
+end
