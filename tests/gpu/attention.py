@@ -19,7 +19,7 @@ import torch.nn.functional as F
 import wgrun
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+ROUNDS = next((int(x) for x in sys.argv[1:] if x.isdigit()), 20)
 
 
 def rows():
@@ -65,6 +65,26 @@ def milliseconds(graph):
     return before.elapsed_time(after)
 
 
+def cudnn(q, k, v, causal):
+    with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+        F.scaled_dot_product_attention(*(x.transpose(1, 2) for x in (q, k, v)), is_causal=causal, enable_gqa=q.shape[2] != k.shape[2])
+
+
+def in_turn(graphs):
+    """For each graph the milliseconds of its replays, all replayed in turn."""
+    times = [[] for _ in graphs]
+    for turn in range(ROUNDS + 3):
+        for graph, out in zip(graphs, times):
+            spent = milliseconds(graph)
+            if turn >= 3:
+                out.append(spent)
+    return times
+
+
+def flops(dim, causal, batch, length, heads):
+    return 4 * batch * heads * length * length * dim / (2 if causal else 1)
+
+
 def measure(dim, causal, batch, length, heads, kv_heads):
     torch.manual_seed(dim + length)
     q, o = (torch.randn(batch, length, heads, dim, device="cuda", dtype=torch.bfloat16) for _ in range(2))
@@ -73,33 +93,25 @@ def measure(dim, causal, batch, length, heads, kv_heads):
         dim = {dim}, heads = {heads}, kv_heads = {kv_heads}, causal = {str(causal).lower()},
         problem = {{ {length}, {length} }} }} }}"""
     attention = wgrun.loads(script)["it"]
-    views = [x.transpose(1, 2) for x in (q, k, v)]
-
-    def theirs():
-        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-            F.scaled_dot_product_attention(*views, is_causal=causal, enable_gqa=heads != kv_heads)
-
-    graphs = [graph_of(lambda: attention(q, k, v, o)), graph_of(theirs)]
-    times = [[], []]
-    for turn in range(ROUNDS + 3):
-        for graph, out in zip(graphs, times):
-            spent = milliseconds(graph)
-            if turn >= 3:
-                out.append(spent)
-    flops = 4 * batch * heads * length * length * dim / (2 if causal else 1)
-    speeds = [flops / statistics.median(t) / 1e9 for t in times]
+    times = in_turn([graph_of(lambda: attention(q, k, v, o)), graph_of(lambda: cudnn(q, k, v, causal))])
+    speeds = [flops(dim, causal, batch, length, heads) / statistics.median(t) / 1e9 for t in times]
     ratio = statistics.median(b / a for a, b in zip(*times))
     return speeds, ratio, error(q, k, v, o, causal)
 
 
-print(torch.cuda.get_device_name(), f"torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {ROUNDS} rounds")
-print("dim causal batch length heads kv_heads   wgrun  cuDNN  TFLOP/s   ratio  error")
-ratios, wrong = [], False
-for row in rows():
-    (ours, cudnn), ratio, off = measure(*row)
-    if row[4] == row[5] and row[0] not in (96, 192):
-        ratios.append(ratio)
-    wrong = wrong or not off <= 1
-    print("%3d %6s %5d %6d %5d %8d   %5.0f  %5.0f           %6.3f  %5.2f" % (*row, ours, cudnn, ratio, off), flush=True)
-print("geometric mean of %d rows: %.3f, the least %.3f" % (len(ratios), math.exp(sum(map(math.log, ratios)) / len(ratios)), min(ratios)))
-sys.exit(1 if wrong else 0)
+def main():
+    print(torch.cuda.get_device_name(), f"torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {ROUNDS} rounds")
+    print("dim causal batch length heads kv_heads   wgrun  cuDNN  TFLOP/s   ratio  error")
+    ratios, wrong = [], False
+    for row in rows():
+        (ours, theirs), ratio, off = measure(*row)
+        if row[4] == row[5] and row[0] not in (96, 192):
+            ratios.append(ratio)
+        wrong = wrong or not off <= 1
+        print("%3d %6s %5d %6d %5d %8d   %5.0f  %5.0f           %6.3f  %5.2f" % (*row, ours, theirs, ratio, off), flush=True)
+    print("geometric mean of %d rows: %.3f, the least %.3f" % (len(ratios), math.exp(sum(map(math.log, ratios)) / len(ratios)), min(ratios)))
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
