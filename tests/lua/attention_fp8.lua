@@ -1,0 +1,75 @@
+-- wg.attention of 8-bit floats on the simulator, against binary64: head sizes, masks, layouts, options, factors.
+local wg = require "wgrun"
+local check = require "check"
+local attending = require "attending"
+
+local function attend(name, o, ...)
+  o.dtype = "e4m3"
+  attending.attend(name, o, ...)
+end
+
+local function attend_packed(name, o, ...)
+  o.dtype = "e4m3"
+  attending.attend_packed(name, o, ...)
+end
+
+-- The order of keys in which P is packed and V transposed (stdlib/attention_fp8.lua), from the layouts of the fragments.
+local a, d = wg.fragment { of = "wgmma_a", dtype = "e4m3" }, wg.fragment { of = "wgmma_d", dtype = "f32", n = 32 }
+local loaded, stored = wg.fragment { of = "ldmatrix", matrices = 4, trans = true }, wg.fragment { of = "stmatrix", matrices = 4 }
+local packed_from = { [0] = 0, 1, 4, 5 } -- of the accumulators from 8 (word / 2) + 2 (word % 2) on, the bytes of a word of A
+for place = 0, 31 do
+  local thread, value = a:owner(0, place)
+  local word = value // 4
+  local row, key = d:at(thread, 8 * (word // 2) + 2 * (word % 2) + packed_from[value % 4])
+  local inside = place % 16
+  assert(row == 0 and key == place - inside + 8 * (inside // 2 % 2) + 2 * (inside // 4) + inside % 2, place)
+  -- V: matrices 2 m and 2 m + 1 have keys 16 m to 16 m + 15; a thread's bytes of both become four neighbours of a line.
+  local matrix = place // 16
+  for line = 0, 7 do
+    local owner = stored:owner(line, inside // 2) -- the pair of bytes in matrix 0, which are two of a register
+    local source = 2 * matrix + inside // 2 % 2
+    local from, pair = loaded:at(owner, 2 * source + inside % 2) -- rows are keys, columns pairs of dims
+    assert(from == key and pair == line, ("place %d, line %d: key %d, dims %d"):format(place, line, from, pair))
+  end
+end
+
+attend("one key", { dim = 128, heads = 1, lse = true }, 1, 1, 1, 1)
+attend("one block", { dim = 64, heads = 1 }, 1, 5, 7, 1)
+attend("edges", { dim = 128, heads = 2, lse = true }, 2, 200, 300, 3)
+attend("causal", { dim = 128, heads = 2, causal = true, lse = true }, 1, 300, 300)
+attend("short sequences", { dim = 128, heads = 2, causal = true, problem = { 200, 200 } }, 1, 200, 200)
+attend("short sequences of 64", { dim = 64, heads = 2, causal = true, problem = { 200, 200 } }, 1, 200, 200)
+attend("queries that see nothing", { dim = 64, heads = 1, causal = true, lse = true }, 1, 300, 190)
+attend("96", { dim = 96, heads = 2, causal = true, lse = true }, 1, 140, 300)
+attend("192", { dim = 192, heads = 1, scale = 0.3 }, 2, 140, 210)
+attend("256", { dim = 256, heads = 2, causal = true, layout = "bhsd" }, 1, 200, 200, 1)
+attend("256, full", { dim = 256, heads = 1, lse = true }, 1, 200, 500)
+attend("f16 out, groups of heads", { dim = 128, heads = 4, kv_heads = 2, layout = "bhsd", o = "f16" }, 2, 60, 290)
+attend("a window", { dim = 64, heads = 1, causal = true, window = 50, lse = true }, 1, 400, 400)
+attend("a window on both sides", { dim = 256, heads = 1, window = 140 }, 1, 300, 400)
+attend("bounded scores", { dim = 64, heads = 2, kv_heads = 1, softcap = 2.0, causal = true, lse = true, descale = "head" }, 2, 150, 150)
+attend("factors of tensors", { dim = 128, heads = 2, lse = true, descale = "tensor" }, 2, 100, 200)
+attend("factors of heads", { dim = 128, heads = 4, kv_heads = 2, causal = true, lse = true, descale = "head" }, 2, 100, 200)
+for _, block in ipairs { 32, 64, 160, 192 } do attend("blocks of " .. block, { dim = 128, heads = 1, block = block }, 1, 130, 450) end
+
+attend_packed("packed", { dim = 64, heads = 2, lse = true }, { { 200, 300 }, { 0, 40 }, { 1, 1 }, { 70, 0 }, { 193, 129 } })
+attend_packed("packed, factors", { dim = 128, heads = 2, kv_heads = 1, causal = true, lse = true, descale = "head", o = "f16" }, { { 140, 140 }, { 30, 300 }, { 129, 100 } })
+
+local function made(o)
+  o.dtype = "e4m3"
+  return function() return wg.attention(o) end
+end
+check.refuses("wg.attention: o is `e4m3` (legal: bf16, f16)", made { o = "e4m3" })
+check.refuses("wg.attention: descale is `row` (legal: head, tensor)", made { descale = "row" })
+check.refuses("wg.attention: block is 48, must be a multiple of 32 (a K step)", made { block = 48 })
+check.refuses("wg.attention: blocks of 256 keys X bytes of shared memory, and there are 231424", made { dim = 256, block = 256 })
+check.refuses("wg.attention: `descale` goes with 8-bit types: others have no scales", function() wg.attention { descale = "head" } end)
+
+local function zeros(dtype) return wg.zeros(dtype, { 2, 8, 2, 64 }) end
+local attention = wg.attention { dtype = "e4m3", dim = 64, heads = 2, descale = "head" }
+local Q, O, one = zeros "e4m3", zeros "bf16", wg.zeros("f32", { 1 })
+check.refuses("attention: `k_descale` is missing", function() attention:run(Q, Q, Q, O, { q_descale = one, v_descale = one }) end)
+check.refuses("attention: q_descale must be f32, 2 x 2, not 1", function() attention:run(Q, Q, Q, O, { q_descale = one, k_descale = one, v_descale = one }) end)
+check.refuses("attention: `q_descale` is given, but wg.attention was made without `descale`", function()
+  wg.attention { dtype = "e4m3", dim = 64, heads = 2 }:run(Q, Q, Q, O, { q_descale = one })
+end)
