@@ -26,7 +26,7 @@ return function(wg, internal)
   --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
   --- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it
   --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it
-  --- @option block integer?  the keys of a block, 16 to 256
+  --- @option block integer?  the keys of a block, a multiple of 16 (of e4m3 32) up to 256
   --- @option name string = "attention"  the name of the kernel
   --- @return attention
   --- @raise for options that contradict each other, and for blocks that do not fit into shared memory.

@@ -324,7 +324,8 @@ return function(wg, internal)
         cap()
         if masked then mask(block) end
         local rescale = soft:next()
-        if p.narrow then rings.v:wait(value) end -- V is there; but this keeps the assembler from waiting before the exponentials
+        -- V is there, but the assembler moves no wait for wgmma over this loop, to before the exponentials.
+        if p.narrow then k:mbarrier_wait(rings.v:full_barrier(value), value.phase) end
         k:wgmma_wait_group(0)
         release(rings.v, value)
         rescale(acc)

@@ -130,7 +130,7 @@ decode("decode, pages of 4", { dim = 64, heads = 4, kv_heads = 2, block = 64, st
 -- One CTA draws all tiles.
 local function attention(name, queries, keys, opts)
   local function random(rows, heads, seed)
-    return wg.randn { shape = opts.packed and { rows, heads, opts.dim } or { 1, rows, heads, opts.dim }, dtype = "bf16", seed = seed }
+    return wg.randn { shape = opts.packed and { rows, heads, opts.dim } or { 1, rows, heads, opts.dim }, dtype = opts.dtype or "bf16", seed = seed }
   end
   local Q, K, V = random(queries, opts.heads, 1), random(keys, opts.kv_heads or opts.heads, 2), random(keys, opts.kv_heads or opts.heads, 3)
   cases[#cases + 1] = { name = name, body = function()
@@ -140,6 +140,7 @@ local function attention(name, queries, keys, opts)
       given.query_starts = wg.tensor("s32", { 3 }, { 0, queries - 10, queries })
       given.key_starts = wg.tensor("s32", { 3 }, { 0, keys - 40, keys })
     end
+    for _, name in ipairs(opts.descale and { "q_descale", "k_descale", "v_descale" } or {}) do given[name] = wg.tensor("f32", { 1 }, { 0.75 }) end
     wg.attention(opts):run(Q, K, V, wg.zeros("bf16", Q.shape), given)
   end }
 end
@@ -151,6 +152,10 @@ attention("wg.attention, one stage of queries", 130, 100, { dim = 256, heads = 3
 attention("wg.attention, packed, a window", 300, 600, {
   dim = 64, heads = 2, causal = true, packed = true, window = 230, block = 32, lse = true, problem = { 300, 600 },
 })
+
+attention("wg.attention, 8-bit", 400, 200, { dtype = "e4m3", dim = 64, heads = 2, lse = true, block = 32, descale = "tensor" })
+attention("wg.attention, 8-bit, causal", 300, 300, { dtype = "e4m3", dim = 256, heads = 2, kv_heads = 1, causal = true, block = 32 })
+attention("wg.attention, 8-bit, packed", 300, 600, { dtype = "e4m3", dim = 128, heads = 2, packed = true, block = 32 })
 
 -- Scripts whose kernels take any number of CTAs: one has all the tiles, as above.
 local persistent = { gemm_fast = { 1 } }

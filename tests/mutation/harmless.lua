@@ -206,7 +206,7 @@ local rows = {
   { case = "^wg%.attention", kind = "swapped", name = "mbarrier_wait", what = "after bar_sync", why = "First the turn, then the stage." },
   { case = "^wg%.attention", kind = "swapped", name = "mbarrier_wait", what = "after mbarrier_wait", why = "Both are waited for." },
   { case = "^wg%.attention", kind = "swapped", name = "mbarrier_arrive", what = "after", text = "guard = arrives", why = "The stage is given back later." },
-  { case = "^wg%.attention", kind = "swapped", name = "wgmma_wait_group", what = "after mbarrier_arrive", text = "k:wgmma_wait_group(0)", why =
+  { case = "^wg%.attention[^8]*$", kind = "swapped", name = "wgmma_wait_group", what = "after mbarrier_arrive", text = "k:wgmma_wait_group(0)", why =
     "Before the producer fills this stage of V again it has acquired the queries' stage, which is released after the wait." },
   { case = "^wg%.attention", kind = "swapped", name = "cp_async_bulk_wait_group", what = "after mbarrier_arrive", why = "The stage is filled two "
     .. "tiles later: the producer has then acquired stages of K that are released after the wait." },
@@ -226,6 +226,11 @@ local rows = {
   { case = "packed", kind = "swapped", name = "st_global_b32", why = "The barrier is about the queries, the store about O." },
   { case = "packed", text = "k:bar_sync(mine + (1 + p.consumers), { threads = 128 })", why = "The producer has also acquired stages of K that all "
     .. "warps released after reading the queries, where a tile has more blocks than there are stages." },
+  { case = "^wg%.attention, 8", text = "if p.narrow then k:mbarrier_wait", why = "It waits for nothing (the comment there)." },
+  { case = "^wg%.attention, 8", kind = "swapped", name = "mbarrier_wait", what = "after ldmatrix_x4", why = "The stage of V as it came does "
+    .. "not depend on that of the transposed one." },
+  { case = "^wg%.attention, 8", kind = "swapped", name = "fence_proxy_async", what = "after bar_warp_sync", why = "Then the lane that arrives "
+    .. "fences what the others have written before the barrier." },
   { case = "^wg%.attention", kind = "swapped", name = "setmaxnreg_inc", why = "What stands between needs few registers." },
 
   { case = "^sparse_gemm", text = "k:bar_sync(0) -- before", why = "One warpgroup alone reads the tiles, and a warp that has waited "
