@@ -18,7 +18,9 @@ wg.sparse = {}
 function wg.arange(dtype, from, to, step) end
 
 ---@class wgrun.wg.attention.options
----@field dtype? string the type of Q, K, V and O: "bf16" or "f16"
+---@field dtype? string the type of Q, K and V: "bf16", "f16" or "e4m3"
+---@field o? string the type of O: "bf16" or "f16"; by default that of the others, and bf16 for e4m3
+---@field descale? string of e4m3: "tensor" or "head", where Q, K and V have to be multiplied by factors that launches give: one for each tensor, or one for each head of K and V (and the heads of Q that share it) of each sequence
 ---@field dim? integer the head size, in elements: 64, 96, 128, 192 or 256
 ---@field heads? integer the heads of Q and O
 ---@field kv_heads? integer the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
@@ -29,7 +31,7 @@ function wg.arange(dtype, from, to, step) end
 ---@field layout? string the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
 ---@field packed? boolean sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it
 ---@field lse? boolean also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it
----@field block? integer the keys of a block, 16 to 256
+---@field block? integer the keys of a block, a multiple of 16 (of e4m3 32) up to 256
 ---@field name? string the name of the kernel
 
 ---A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, and its launches. Q and O are batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`). The products and sums are f32. The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys - queries. A query that sees no key gives 0.

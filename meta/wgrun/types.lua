@@ -53,6 +53,9 @@ function attention:flops(batches, queries, keys) end
 ---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
 ---@field key_starts? wgrun.tensor s32: likewise in K
 ---@field max_queries? integer the most queries of a packed sequence
+---@field q_descale? wgrun.tensor f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
+---@field k_descale? wgrun.tensor likewise of K
+---@field v_descale? wgrun.tensor likewise of V
 
 ---The options of a launch, for kernel:run, kernel:time and kernel:prepare.
 ---@param Q wgrun.tensor batch x queries x heads x dim, in the order of `layout`
@@ -77,6 +80,9 @@ function attention:launch(Q, K, V, O, options) end
 ---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
 ---@field key_starts? wgrun.tensor s32: likewise in K
 ---@field max_queries? integer the most queries of a packed sequence
+---@field q_descale? wgrun.tensor f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
+---@field k_descale? wgrun.tensor likewise of K
+---@field v_descale? wgrun.tensor likewise of V
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -109,6 +115,9 @@ function attention:prepare(Q, K, V, O, options) end
 ---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
 ---@field key_starts? wgrun.tensor s32: likewise in K
 ---@field max_queries? integer the most queries of a packed sequence
+---@field q_descale? wgrun.tensor f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
+---@field k_descale? wgrun.tensor likewise of K
+---@field v_descale? wgrun.tensor likewise of V
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -142,6 +151,9 @@ function attention:run(Q, K, V, O, options) end
 ---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
 ---@field key_starts? wgrun.tensor s32: likewise in K
 ---@field max_queries? integer the most queries of a packed sequence
+---@field q_descale? wgrun.tensor f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
+---@field k_descale? wgrun.tensor likewise of K
+---@field v_descale? wgrun.tensor likewise of V
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -1092,6 +1104,8 @@ function k:shared(options, name) end
 ---@field scores wgrun.regs the f32 accumulators of a warpgroup, 64 x n
 ---@field scale wgrun.reg f32, positive: the factor of the scores, in units of log2
 ---@field empty? boolean a row may have no score but -inf so far: its exponentials are then 0
+---@field early? boolean softmax:next makes all exponentials before the caller's next branch; otherwise the assembler may put some behind a wait for wgmma that follows
+---@field lift? integer the exponentials are 2^lift times as large, 0 to 7: where they are rounded to a type with few exponents, such as e4m3
 
 ---Prepares the softmax of rows whose scores come in blocks of 64 x n accumulators: of each block, softmax:first or softmax:next makes exponentials 2^(scale * (score - top)) in place. softmax:finish gives the sums of the rows. The scores must be complete (k:wgmma_wait_group).
 ---@param options wgrun.k.softmax.options
