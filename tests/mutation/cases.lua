@@ -155,6 +155,7 @@ attention("wg.attention, packed, a window", 300, 600, {
 
 attention("wg.attention, 8-bit", 400, 200, { dtype = "e4m3", dim = 64, heads = 2, lse = true, block = 32, descale = "tensor" })
 attention("wg.attention, 8-bit, causal", 300, 300, { dtype = "e4m3", dim = 256, heads = 2, kv_heads = 1, causal = true, block = 32 })
+attention("wg.attention, 8-bit, tiles of two blocks", 128, 64, { dtype = "e4m3", dim = 256, heads = 4, block = 32 })
 attention("wg.attention, 8-bit, packed", 300, 600, { dtype = "e4m3", dim = 128, heads = 2, packed = true, block = 32 })
 
 -- Scripts whose kernels take any number of CTAs: one has all the tiles, as above.

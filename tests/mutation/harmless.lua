@@ -226,6 +226,10 @@ local rows = {
   { case = "packed", kind = "swapped", name = "st_global_b32", why = "The barrier is about the queries, the store about O." },
   { case = "packed", text = "k:bar_sync(mine + (1 + p.consumers), { threads = 128 })", why = "The producer has also acquired stages of K that all "
     .. "warps released after reading the queries, where a tile has more blocks than there are stages." },
+  { case = "8-bit, tiles of two blocks$", kind = "swapped", name = "wgmma_wait_group", what = "after mbarrier_arrive", why = "In the loop: before "
+    .. "the stage is filled again, the producer has acquired the queries' stage, which is released later." },
+  { case = "^wg%.attention, 8", kind = "swapped", name = "wgmma_wait_group", what = "after mbarrier_arrive", text = "k:wgmma_wait_group(0)", why =
+    "The last product of a tile: stages of K that are released after the wait come first. Tiles of two blocks have none, and there it is found." },
   { case = "^wg%.attention, 8", text = "if p.narrow then k:mbarrier_wait", why = "It waits for nothing (the comment there)." },
   { case = "^wg%.attention, 8", kind = "swapped", name = "mbarrier_wait", what = "after ldmatrix_x4", why = "The stage of V as it came does "
     .. "not depend on that of the transposed one." },
