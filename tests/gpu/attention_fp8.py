@@ -15,6 +15,8 @@ E4M3 = torch.float8_e4m3fn
 
 def made(**options):
     def value(x):
+        if isinstance(x, tuple):
+            return "{ " + ", ".join(map(value, x)) + " }"
         return str(x).lower() if isinstance(x, bool) else f'"{x}"' if isinstance(x, str) else str(x)
 
     text = ", ".join(f"{key} = {value(x)}" for key, x in options.items())
@@ -111,7 +113,7 @@ def measure(dim, causal, batch, length):
     narrow = [random(batch, length, heads, dim) for _ in range(3)]
     wide, o = [x.bfloat16() for x in narrow], torch.empty(batch, length, heads, dim, device="cuda", dtype=torch.bfloat16)
     o8 = torch.empty_like(o)
-    common = dict(dim=dim, heads=heads, causal=causal)
+    common = dict(dim=dim, heads=heads, causal=causal, problem=(length, length))
     fp8, bf16 = made(dtype="e4m3", **common), made(dtype="bf16", **common)
     graphs = [graph_of(lambda: fp8(*narrow, o8)), graph_of(lambda: bf16(*wide, o)), graph_of(lambda: cudnn(*wide, causal))]
     times = in_turn(graphs)
