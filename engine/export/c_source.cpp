@@ -4,7 +4,7 @@
 #include "export/sources.hpp"
 #include "wgrun/version.hpp"
 
-namespace wgrun::exporting {
+namespace wgrun::exporting::driver {
 namespace {
 
 std::string_view scalar_type(isa::Type type) {
@@ -53,7 +53,7 @@ std::string launch_signature(const Facts& facts) {
     return fmt::format("CUresult {}_launch({})", facts.name(), declarations(facts));
 }
 
-constexpr std::string_view header =
+constexpr std::string_view header_text =
     R"(/* @name@, a kernel for sm_90a that wgrun @version@ wrote from @script@. With @name@.c it needs CUDA's driver alone:
  *     cc -c @name@.c -I<toolkit>/include, linked with -lcuda
  * All functions return what the driver says, and want a current context. */
@@ -311,7 +311,7 @@ std::string launch_source(const Facts& facts) {
 
 }  // namespace
 
-std::string c_header(const Facts& facts) {
+std::string header(const Facts& facts) {
     std::string grid;
     if (facts.rule.tiles)
         grid = fill(
@@ -324,15 +324,15 @@ std::string c_header(const Facts& facts) {
              {"rows", name_of(facts, facts.rule.tiles->rows)},
              {"columns", name_of(facts, facts.rule.tiles->columns)},
              {"signature", grid_signature(facts)}});
-    return fill(header, {{"name", facts.name()},
-                         {"version", WGRUN_VERSION},
-                         {"script", facts.script},
-                         {"grid", grid},
-                         {"comment", launch_comment(facts, " *")},
-                         {"launch", launch_signature(facts)}});
+    return fill(header_text, {{"name", facts.name()},
+                              {"version", WGRUN_VERSION},
+                              {"script", facts.script},
+                              {"grid", grid},
+                              {"comment", launch_comment(facts, " *")},
+                              {"launch", launch_signature(facts)}});
 }
 
-std::string c_source(const Facts& facts, std::span<const std::byte> image, bool is_ptx) {
+std::string source(const Facts& facts, std::span<const std::byte> image, bool is_ptx) {
     return fmt::format("/* {}: see {}.h. */\n#include \"{}.h\"\n\n#include <string.h>\n\n", facts.name(),
                        facts.name(), facts.name()) +
            image_source(image, is_ptx) + (facts.has_maps() ? std::string(encoder) : "") +
@@ -340,4 +340,4 @@ std::string c_source(const Facts& facts, std::span<const std::byte> image, bool 
            launch_source(facts);
 }
 
-}  // namespace wgrun::exporting
+}  // namespace wgrun::exporting::driver

@@ -8,7 +8,7 @@
 #include "number/element.hpp"
 #include "wgrun/version.hpp"
 
-namespace wgrun::exporting {
+namespace wgrun::exporting::runtime {
 namespace {
 
 std::optional<Dtype> element_of(const Param& param) {
@@ -233,7 +233,7 @@ std::string kernel_source(const Facts& facts) {
 
 }  // namespace
 
-std::string cuda_source(const Facts& facts) {
+std::string source(const Facts& facts) {
     const std::string allow = allowance(facts);
     std::vector<std::string> declarations{"dim3 grid"};
     std::string arguments;
@@ -270,4 +270,4 @@ std::string cuda_source(const Facts& facts) {
                  {"attributes", facts.launch.overlaps_previous ? std::string(overlap) : ""}});
 }
 
-}  // namespace wgrun::exporting
+}  // namespace wgrun::exporting::runtime

@@ -64,9 +64,9 @@ Made make(const Export& wanted) {
     };
     add("ptx", ptx.text);
     if (cubin) add("cubin", text_of(cubin->image));
-    add("cu", exporting::cuda_source(facts));
-    add("h", exporting::c_header(facts));
-    add("c", exporting::c_source(facts, image, !cubin));
+    add("cu", exporting::runtime::source(facts));
+    add("h", exporting::driver::header(facts));
+    add("c", exporting::driver::source(facts, image, !cubin));
     made.bundle.manifest = {program.name() + ".json", exporting::manifest(facts, assembled, files)};
 
     made.exported.name = program.name();

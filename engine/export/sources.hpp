@@ -9,13 +9,16 @@
 
 namespace wgrun::exporting {
 
+namespace runtime {
 /// NAME.cu: the kernel, called NAME_kernel, and NAME_launch. nvcc compiles it alone.
-std::string cuda_source(const Facts& facts);
+std::string source(const Facts& facts);
+}  // namespace runtime
 
+namespace driver {
 /// NAME.h, for C99 and C++.
-std::string c_header(const Facts& facts);
-
+std::string header(const Facts& facts);
 /// NAME.c: `image`, a cubin or PTX, and what NAME.h declares.
-std::string c_source(const Facts& facts, std::span<const std::byte> image, bool is_ptx);
+std::string source(const Facts& facts, std::span<const std::byte> image, bool is_ptx);
+}  // namespace driver
 
 }  // namespace wgrun::exporting

@@ -10,10 +10,6 @@ namespace {
 using enum Type;
 using Rule = OperandRule;
 
-constexpr int widest = 16;  // bytes per lane
-
-int vec(const Form& form) { return form.get(Field::vec, 1); }
-
 void run(const Step& s, Machine& m) {
     const int size = element_bytes(s.form);
     alignas(16) std::array<std::byte, std::size_t{lanes} * widest> data{};

@@ -15,11 +15,6 @@ namespace {
 using enum Type;
 using Rule = OperandRule;
 
-int vec(const Form& form) { return form.get(Field::vec, 1); }
-/// Returns the space; an address without one is generic.
-Space space(const Form& form) {
-    return static_cast<Space>(form.get(Field::space, static_cast<int>(Space::generic)));
-}
 bool is_wide(Space space) { return space == Space::global || space == Space::generic; }
 Type address_type(const Form& form) { return is_wide(space(form)) ? u64 : u32; }
 
@@ -53,8 +48,8 @@ Operand element(const Operand& operand, int i) {
                                                : operand;
 }
 
-constexpr int widest = 8;  // elements
-using Elements = std::array<Lanes<std::uint64_t>, widest>;
+constexpr int most_elements = 8;
+using Elements = std::array<Lanes<std::uint64_t>, most_elements>;
 
 Elements read_elements(const Step& s, Machine& m, const Operand& operand) {
     Elements out{};

@@ -98,6 +98,14 @@ Type fixed(const Form&) {
     return type;
 }
 
+/// Returns how many values each thread loads or stores.
+inline int vec(const Form& form) { return form.get(Field::vec, 1); }
+inline constexpr int widest = 16;  ///< bytes that they are together at most
+/// Returns the space; an address without one is generic.
+inline Space space(const Form& form) {
+    return static_cast<Space>(form.get(Field::space, static_cast<int>(Space::generic)));
+}
+
 inline OperandRule out(std::string_view name, Type (*type)(const Form&) = typed<Field::type>) {
     return {name, Access::out, OperandRule::reg, type, nullptr, false, {}, {}};
 }

@@ -124,7 +124,6 @@ std::vector<Row> constant_rows() {
     return out;
 }
 
-int vec(const Form& form) { return form.get(Field::vec, 1); }
 Type loaded(const Form& form) { return register_type(form.type()); }
 
 Instruction of_constants(std::string_view name, std::string_view text, std::string_view summary) {

@@ -10,8 +10,6 @@ namespace {
 using enum Type;
 using Rule = OperandRule;
 
-Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)); }
-
 template <class F>
 void map_addresses(const Step& s, Machine& m, F f) {
     const Lanes<std::uint64_t> a = read<std::uint64_t>(m, s.operands[1]);

@@ -10,18 +10,18 @@ namespace {
 using enum Type;
 using Rule = OperandRule;
 
-constexpr int rows = 8;        // of a matrix; a row is 8 elements
-constexpr int row_bytes = 16;  // of 8 elements
+constexpr int matrix_rows = 8;  // of a matrix; a row is 8 elements
+constexpr int row_bytes = 16;   // of 8 elements
 
 /// One 8x8 matrix, row by row.
-using Matrix = std::array<std::uint16_t, std::size_t{rows} * rows>;
+using Matrix = std::array<std::uint16_t, std::size_t{matrix_rows} * matrix_rows>;
 
 /// Returns where in a matrix the lower and the upper half of lane l's register are: row l / 4, columns 2 (l %
 /// 4) and the next one; with .trans, in the transposed matrix.
 std::array<std::size_t, 2> halves(std::size_t lane, bool trans) {
     const std::size_t row = lane / 4, column = 2 * (lane % 4);
-    if (trans) return {column * rows + row, (column + 1) * rows + row};
-    return {row * rows + column, row * rows + column + 1};
+    if (trans) return {column * matrix_rows + row, (column + 1) * matrix_rows + row};
+    return {row * matrix_rows + column, row * matrix_rows + column + 1};
 }
 
 Lanes<std::uint32_t> to_registers(const Matrix& matrix, bool trans) {
@@ -44,19 +44,18 @@ Matrix from_registers(const Lanes<std::uint32_t>& registers, bool trans) {
 }
 
 int count(const Form& form) { return form.get(Field::num); }
-Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)); }
 bool transposed(const Form& form) { return form.get(Field::trans, 0) == 1; }
 
 /// Lane 8 i + r provides the address of row r of matrix i. The lanes after the last matrix repeat the rows.
 Addresses row_addresses(const Step& s, Machine& m, const Operand& address) {
     Addresses out = addresses_of<std::uint32_t>(m, address);
-    const auto given = static_cast<std::size_t>(rows * count(s.form));
+    const auto given = static_cast<std::size_t>(matrix_rows * count(s.form));
     for (std::size_t l = given; l < lanes; ++l) out[l] = out[l % given];
     return out;
 }
 
 /// The rows that the lanes copy: room for four matrices.
-using Rows = std::array<Matrix, lanes / rows>;
+using Rows = std::array<Matrix, lanes / matrix_rows>;
 
 void run_ldmatrix(const Step& s, Machine& m) {
     Rows data{};

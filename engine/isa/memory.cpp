@@ -10,15 +10,8 @@ namespace {
 using enum Type;
 using Rule = OperandRule;
 
-int vec(const Form& form) { return form.get(Field::vec, 1); }
-
 /// Returns the register type: 8-bit values are in registers of 16 bits, because PTX has no smaller ones.
 Type loaded(const Form& form) { return register_type(form.type()); }
-
-/// Returns the space; an address without one is generic.
-Space space(const Form& form) {
-    return static_cast<Space>(form.get(Field::space, static_cast<int>(Space::generic)));
-}
 
 Addresses addresses(Machine& m, const Operand& address, Space space) {
     return is_shared(space) ? addresses_of<std::uint32_t>(m, address)
@@ -29,8 +22,6 @@ Addresses addresses(Machine& m, const Operand& address, Space space) {
 std::span<const Reg> data_registers(const Operand& operand) {
     return operand.kind == Operand::Kind::list ? std::span(operand.list) : std::span(&operand.reg, 1);
 }
-
-constexpr int widest = 16;  // bytes per lane
 
 void load(const Step& s, Machine& m, Space space) {
     const int size = element_bytes(s.form), count = vec(s.form);

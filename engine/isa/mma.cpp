@@ -4,6 +4,7 @@
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
+#include "isa/mma.hpp"
 #include "number/number.hpp"
 
 namespace wgrun::isa {
@@ -15,11 +16,6 @@ using Rule = OperandRule;
 constexpr int rows = 16, columns = 8;  // of D: m16n8
 
 // --- operands ------------------------------------------------------------------------------------------
-
-Type packed(Type type) { return is_float(type) ? f16x2 : b32; }  // floats are packed bits, never an f32
-Type a_type(const Form& form) { return packed(form.type(Field::a)); }
-Type b_type(const Form& form) { return packed(form.type(Field::b)); }
-Type d_type(const Form& form) { return form.type(Field::d) == f16 ? f16x2 : form.type(Field::d); }
 
 /// The 32 lanes hold the whole matrix in registers of 32 bits.
 int b_count(const Form& form) { return columns * form.get(Field::k) * bits(form.type(Field::b)) / 1024; }
@@ -148,8 +144,10 @@ std::span<const Instruction> mma_family() {
                   form({f32}, {e4m3, e5m2}, {e4m3, e5m2}, {32}, {}, {8, 4}),
                   form({s32}, {s8, u8}, {s8, u8}, {16, 32}, {flag(Field::satfinite)}),
                   form({s32}, {b1}, {b1}, {128, 256}, {spelled_as(Field::op, {"and.popc", "xor.popc"})})},
-         .operands = {fragment("d", Access::out, d_type, d_count), fragment("a", Access::in, a_type, a_count),
-                      fragment("b", Access::in, b_type, b_count), fragment("c", Access::in, d_type, d_count)},
+         .operands = {fragment("d", Access::out, mma::d_type, d_count),
+                      fragment("a", Access::in, mma::a_type, a_count),
+                      fragment("b", Access::in, mma::b_type, b_count),
+                      fragment("c", Access::in, mma::d_type, d_count)},
          .ptx =
              "mma.sync.aligned.m{m}n{n}k{k}.row.col{.satfinite}{.d}{.a}{.b}{.d}{.op} {%d}, {%a}, {%b}, {%c}",
          .taken_by = Participants::warp,

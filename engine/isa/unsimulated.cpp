@@ -4,6 +4,7 @@
 #include "isa/families.hpp"
 #include "isa/foreign.hpp"
 #include "isa/machine.hpp"
+#include "isa/mma.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -51,7 +52,6 @@ OperandRule list(std::string_view name, Access access = Access::in) {
 
 constexpr int map_bytes = 128;
 
-Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)); }
 Type place_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
 OperandRule map_place() { return {"a", Access::in, Rule::address, place_type, nullptr, false, {}, {}}; }
 
@@ -206,10 +206,6 @@ Instruction product(std::string_view ptx, std::vector<Row> rows, std::vector<Ope
     return out;
 }
 
-Type packed(Type type) { return is_float(type) ? f16x2 : b32; }
-Type a_type(const Form& form) { return packed(form.type(Field::a)); }
-Type b_type(const Form& form) { return packed(form.type(Field::b)); }
-Type d_type(const Form& form) { return form.type(Field::d) == f16 ? f16x2 : form.type(Field::d); }
 /// A sparse A has half of its K.
 int sparse_a(const Form& form) { return 16 * form.get(Field::k) * bits(form.type(Field::a)) / 2048; }
 int sparse_b(const Form& form) { return 8 * form.get(Field::k) * bits(form.type(Field::b)) / 1024; }
@@ -246,10 +242,12 @@ void add_products(std::vector<Instruction>& out) {
     const std::vector<Row> sparse{row({f16, f32}, {f16}, {16, 32}), row({f32}, {bf16}, {16, 32}),
                                   row({f32}, {tf32}, {8, 16}), row({f32}, {e4m3, e5m2}, {64}),
                                   row({s32}, {s8, u8}, {32, 64}, {flag(Field::satfinite)})};
-    const std::vector<OperandRule> operands{
-        fragment("d", Access::out, d_type, sparse_d), fragment("a", Access::in, a_type, sparse_a),
-        fragment("b", Access::in, b_type, sparse_b),  fragment("c", Access::in, d_type, sparse_d),
-        in("metadata", fixed<b32>, Rule::reg),        number("selector")};
+    const std::vector<OperandRule> operands{fragment("d", Access::out, mma::d_type, sparse_d),
+                                            fragment("a", Access::in, mma::a_type, sparse_a),
+                                            fragment("b", Access::in, mma::b_type, sparse_b),
+                                            fragment("c", Access::in, mma::d_type, sparse_d),
+                                            in("metadata", fixed<b32>, Rule::reg),
+                                            number("selector")};
     for (const std::string_view ptx :
          {"mma.sp.sync.aligned.m16n8k{k}.row.col{.satfinite}{.d}{.a}{.b}{.d} {%d}, {%a}, {%b}, {%c}, "
           "{%metadata}, {%selector}",
@@ -260,7 +258,6 @@ void add_products(std::vector<Instruction>& out) {
 
 // --- memory of several GPUs (PTX ISA 9.7.9.12 to 14) ---------------------------------------------------
 
-int vec(const Form& form) { return form.get(Field::vec, 1); }
 int accessed(const Form& form) { return vec(form) * bits(form.type()) / 8; }
 Type in_register(const Form& form) { return register_type(form.type()); }
 OperandRule values(std::string_view name, Access access) {

@@ -20,10 +20,10 @@ namespace {
 using enum Type;
 using Rule = OperandRule;
 
-constexpr std::int64_t all_lanes = -1;
+constexpr std::int64_t whole_warp = -1;
 
 OperandRule membermask(bool by_name) {
-    return {"membermask", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, by_name, all_lanes, {}};
+    return {"membermask", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, by_name, whole_warp, {}};
 }
 
 bool is_full(const Operand& membermask) {
