@@ -1,7 +1,6 @@
 // CTAs of a cluster, and agreements of warps: elections, register pools, dependent grids.
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
-#include "isa/foreign.hpp"
 #include "isa/generic.hpp"
 #include "isa/lanes.hpp"
 #include "wgrun/target.hpp"
@@ -54,10 +53,6 @@ void run_getctarank(const Step& s, Machine& m) {
 
 }  // namespace
 
-bool of_clusters(const Instruction& op) {
-    return op.name.starts_with("barrier.cluster") || op.name == "mapa";
-}
-
 std::span<const Instruction> cluster_family() {
     static const std::vector<Instruction> list{
         // These come first, so that a text without .aligned is read as one of them.
@@ -66,6 +61,7 @@ std::span<const Instruction> cluster_family() {
          .section = "9.7.13.3",
          .rows = {{{}, {7, 8}}, {{spelled_as(Field::sem, {"release", "relaxed"})}, {8, 0}}},
          .ptx = "barrier.cluster.arrive{.sem}",
+         .of_cluster = true,
          .effects = [](const Step&, Effects& e) { e.cluster_arrive(); },
          .run = [](const Step&, Machine& m) { m.cluster_arrive(); }},
         {.name = "barrier.cluster.wait.unaligned",
@@ -73,6 +69,7 @@ std::span<const Instruction> cluster_family() {
          .section = "9.7.13.3",
          .rows = {{{}, {7, 8}}},
          .ptx = "barrier.cluster.wait",
+         .of_cluster = true,
          .awaits = Awaits::cluster,
          .effects = [](const Step&, Effects& e) { e.cluster_wait(), e.await_arrivals(); },
          .run = [](const Step&, Machine& m) { m.cluster_wait(); }},
@@ -83,6 +80,7 @@ std::span<const Instruction> cluster_family() {
                   {{spelled_as(Field::sem, {"release", "relaxed"}), whole_warps()}, {8, 0}}},
          .ptx = "barrier.cluster.arrive{.sem}{.aligned}",
          .taken_by = Participants::warp,
+         .of_cluster = true,
          .effects = [](const Step&, Effects& e) { e.cluster_arrive(); },
          .run = [](const Step&, Machine& m) { m.cluster_arrive(); }},
         {.name = "barrier.cluster.wait",
@@ -91,6 +89,7 @@ std::span<const Instruction> cluster_family() {
          .rows = {{{whole_warps()}, {7, 8}}},
          .ptx = "barrier.cluster.wait{.aligned}",
          .taken_by = Participants::warp,
+         .of_cluster = true,
          .awaits = Awaits::cluster,
          .effects = [](const Step&, Effects& e) { e.cluster_wait(), e.await_arrivals(); },
          .run = [](const Step&, Machine& m) { m.cluster_wait(); }},
@@ -111,6 +110,7 @@ std::span<const Instruction> cluster_family() {
                        {},
                        Range{0, sm_90a.cluster - 1}}},
          .ptx = "mapa{.space}{.type} {%d}, {%a}, {%b}",
+         .of_cluster = true,
          .run = run_mapa},
         {.name = "getctarank",
          .summary = "the rank of the CTA in whose shared memory an address is; without a space of a generic "

@@ -18,9 +18,6 @@ std::span<const Instruction> unsimulated_family();
 /// The conversions that compilers print and the record `cvt` does not have.
 const Instruction& general_conversion();
 
-/// Returns whether only the CTAs of a cluster use the instruction.
-bool of_clusters(const Instruction& op);
-
 /// What the operand is called that stands for the condition code (PTX ISA 9.7.2): a predicate, which the text
 /// does not name.
 inline constexpr std::string_view condition_code = "cc";

@@ -33,16 +33,6 @@ TypeOf constant_type(Type type) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-bool is_special(std::string_view name) {
-    constexpr std::array<std::string_view, 20> names{
-        "tid",         "ntid",   "laneid",      "warpid",      "nwarpid",       "ctaid",         "nctaid",
-        "smid",        "nsmid",  "gridid",      "clock",       "clock64",       "clusterid",     "nclusterid",
-        "globaltimer", "envreg", "lanemask_eq", "lanemask_lt", "cluster_ctaid", "cluster_nctaid"};
-    return std::ranges::find(names, name) != names.end() || name.starts_with("cluster_") ||
-           name.starts_with("lanemask_") || name.starts_with("pm") || name.starts_with("envreg") ||
-           name.starts_with("globaltimer");
-}
-
 /// Returns the text as a template of operands, with its braces doubled.
 std::string as_template(const InlinePtx& request) {
     std::string out;

@@ -13,15 +13,19 @@ MemoryOrder order_of(const Step& step) {
     const int sem = step.form.get(Field::sem, -1);
     const std::string name = sem < 0 ? "" : spelled(Field::sem, sem);
     if (name.empty() && !step.op->atomic) return out;
-    const bool both = name.starts_with("acq_rel") || name.starts_with("sc");
     out.strong = true;
-    out.acquire = both || name.starts_with("acquire");
-    out.release = both || name.starts_with("release");
     // Atomics without an order are relaxed.gpu; volatile is relaxed.sys (PTX ISA 9.7.9.8, 9.7.13.5).
     out.scope = name.empty() ? Scope::gpu : Scope::sys;
-    constexpr std::array<std::string_view, 3> narrower{".cta", ".cluster", ".gpu"};
-    for (std::size_t i = 0; i < narrower.size(); ++i)
-        if (name.ends_with(narrower[i])) out.scope = static_cast<Scope>(i);
+    constexpr std::array<std::string_view, 4> scopes{"cta", "cluster", "gpu", "sys"};
+    for (std::string_view rest = name; !rest.empty();) {
+        const std::string_view word = rest.substr(0, rest.find('.'));
+        rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+        const bool both = word == "acq_rel" || word == "sc";
+        out.acquire |= both || word == "acquire";
+        out.release |= both || word == "release";
+        if (const auto* scope = std::ranges::find(scopes, word); scope != scopes.end())
+            out.scope = static_cast<Scope>(scope - scopes.begin());
+    }
     return out;
 }
 

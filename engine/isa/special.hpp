@@ -1,6 +1,7 @@
 // Special registers (PTX ISA 10): they tell a thread where it is.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -110,6 +111,19 @@ inline constexpr std::array<std::string_view, 46> special_names{"tid.x",
                                                                 "clock64",
                                                                 "globaltimer"};
 static_assert(special_names.size() == static_cast<std::size_t>(Special::globaltimer) + 1);
+
+/// What those are called that no record reads, by the beginnings of their names.
+inline constexpr std::array<std::string_view, 3> other_specials{"pm", "envreg", "reserved_smem"};
+
+/// Returns whether a special register has the name, which is without %; its components may be left out.
+constexpr bool is_special(std::string_view name) {
+    return std::ranges::any_of(special_names,
+                               [&](std::string_view known) {
+                                   return name == known || name == known.substr(0, known.find('.'));
+                               }) ||
+           std::ranges::any_of(other_specials,
+                               [&](std::string_view begin) { return name.starts_with(begin); });
+}
 
 /// Returns the special register that a step of the record `special` reads.
 inline Special special_of(const Form& form) { return static_cast<Special>(form.get(Field::sreg)); }

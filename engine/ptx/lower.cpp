@@ -6,8 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "isa/foreign.hpp"
 #include "isa/opaque.hpp"
+#include "isa/special.hpp"
 #include "ptx/lowering.hpp"
 
 namespace wgrun::ptx {
@@ -135,7 +135,7 @@ std::uint32_t Lowering::instruction(std::uint32_t index) {
     } else {
         out_.instructions += reading.statements - 1;
         step.op = reading.op;
-        out_.unknown.cluster |= isa::of_clusters(*step.op);
+        out_.unknown.cluster |= step.op->of_cluster;
         step.form = reading.form;
         step.operands = std::move(reading.operands);
     }
@@ -188,17 +188,6 @@ void Lowering::leave(const Statement& statement, Reg guard) {
     text().jump(frame->end, guard, statement.guard_negated, where(statement.text));
     frame->end_used = true;
 }
-
-namespace {
-
-/// Returns whether the name is that of a special register without a record.
-bool is_special(std::string_view name) {
-    constexpr std::array<std::string_view, 6> names{"%clock", "%globaltimer",   "%envreg",
-                                                    "%pm",    "%reserved_smem", "%lanemask"};
-    return std::ranges::any_of(names, [&](std::string_view known) { return name.starts_with(known); });
-}
-
-}  // namespace
 
 /// Returns whether the call is of a function that CUDA provides to every kernel, which synchronises nothing.
 bool Lowering::calls_library(const Statement& statement) const {
@@ -300,8 +289,7 @@ void Lowering::registers(const Node& node, std::vector<Reg>& out) {
         else if (const auto found = symbols_.reg(name.substr(0, name.find('.'))))
             out.push_back(*found);
         else if (name.starts_with('%') && name.find_first_of("0123456789") != std::string_view::npos &&
-                 !symbols_.known(name) && !isa::parse_value(isa::Field::sreg, name.substr(1)) &&
-                 !is_special(name))
+                 !symbols_.known(name) && !isa::is_special(name.substr(1)))
             error(node.text, fmt::format("no register is called `{}` here", name));
     }
     for (std::uint32_t at = node.child; at != nothing; at = module_.nodes[at].next)

@@ -185,6 +185,7 @@ struct Instruction {
     std::string_view cuda = {};
     Participants taken_by = Participants::thread;  ///< the threads that execute it together (.aligned)
     bool collective = false;                       ///< the simulator runs it once for the whole warpgroup
+    bool of_cluster = false;                       ///< it is of use to the CTAs of a cluster alone
     /// Lanes exchange values: the lanes that an operand names execute it together.
     bool convergent = false;
     /// With `grids`, a launch may begin before the launches before it have ended.
