@@ -185,7 +185,9 @@ isa::Uniform Exact::spread() const {
             if ((*each_)[t] != (*each_)[t / group * group]) return false;
         return true;
     };
-    return same_in(128) ? isa::Uniform::warpgroup : same_in(32) ? isa::Uniform::warp : isa::Uniform::thread;
+    return same_in(sm_90a.warpgroup) ? isa::Uniform::warpgroup
+           : same_in(sm_90a.lanes)   ? isa::Uniform::warp
+                                     : isa::Uniform::thread;
 }
 
 Exact Exact::map(const std::function<std::int64_t(std::int64_t)>& f) const {

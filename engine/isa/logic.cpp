@@ -235,10 +235,10 @@ Uniform spread(const Step& s, const Value& a, const Value& b) {
             if (result[t] != result[t / group * group]) return false;
         return true;
     };
-    return same_in(threads) ? Uniform::cta
-           : same_in(128)   ? Uniform::warpgroup
-           : same_in(32)    ? Uniform::warp
-                            : Uniform::thread;
+    return same_in(threads)            ? Uniform::cta
+           : same_in(sm_90a.warpgroup) ? Uniform::warpgroup
+           : same_in(sm_90a.lanes)     ? Uniform::warp
+                                       : Uniform::thread;
 }
 
 Value value_setp(const Step& s, const ValueOf& of) {

@@ -9,6 +9,7 @@
 namespace wgrun::isa {
 
 inline constexpr int lanes = sm_90a.lanes;
+inline constexpr int warps_of_group = sm_90a.warpgroup / lanes;
 using Mask = std::uint32_t;
 
 /// A value for each lane, and the lanes whose value is known: all, except in a rehearsal.

@@ -91,7 +91,7 @@ template <class T>
 T common(Machine& m, const Operand& operand, std::string_view name) {
     if (operand.kind == Operand::Kind::imm) return static_cast<T>(operand.imm);
     std::optional<T> first;
-    for (int w = 0; w < 4; ++w) {
+    for (int w = 0; w < warps_of_group; ++w) {
         m.select(w);
         const Lanes<T> values = read<T>(m, operand);
         for (int lane = 0; lane < lanes; ++lane) {
@@ -130,7 +130,7 @@ void read_a(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
     // (9.7.15.5.1)
     const int per_register = 32 / bits(type);
     std::vector<float> values(static_cast<std::size_t>(per_register));
-    for (int w = 0; w < 4; ++w) {
+    for (int w = 0; w < warps_of_group; ++w) {
         m.select(w);
         for (int r = 0; r < 4; ++r) {
             const auto* word = static_cast<const std::uint32_t*>(
@@ -200,7 +200,7 @@ void read_metadata(const Step& s, Reg metadata, int stored, Machine& m, Scratch&
     const bool narrow = bits(a) == 8;
     const Mask pairs = selector == 0 ? 0x33333333 : 0xCCCCCCCC;
     Chunks chunks(a, scratch.k_of_a, stored);
-    for (int w = 0; w < 4; ++w) {
+    for (int w = 0; w < warps_of_group; ++w) {
         m.select(w);
         const auto* words =
             static_cast<const std::uint32_t*>(m.async_read(metadata, narrow ? ~Mask{0} : pairs));
@@ -308,7 +308,7 @@ void run_mma(const Step& s, const AsyncMma& mma, Machine& m) {
     }
     scratch.sums.resize(n);
     const bool keep = common<std::uint32_t>(m, s.operands.back(), "scale-d") != 0;
-    for (int w = 0; w < 4; ++w) {
+    for (int w = 0; w < warps_of_group; ++w) {
         Accumulator acc(s, mma, m, w, keep);
         for (int row = 0; row < 16; ++row) {
             const std::size_t first = static_cast<std::size_t>(16 * w + row) * stored;

@@ -7,13 +7,15 @@
 #include <deque>
 #include <optional>
 
+#include "isa/warp.hpp"
+
 namespace wgrun::machine {
 
 /// The steps of a warpgroup that all of its warps execute, each in the same order. Warps are numbered within
 /// the warpgroup.
 class Together {
   public:
-    static constexpr int warps = 4;
+    static constexpr int warps = isa::warps_of_group;
 
     /// Warps that do not do the same.
     struct Apart {

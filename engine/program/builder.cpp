@@ -177,8 +177,9 @@ int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align,
     if (std::ranges::any_of(name, [](char c) { return (c >= 0 && c < ' ') || c == 127; }))
         throw ArgumentError("shared buffer `" + name + "`: a name has no control characters");
     if (bytes < 1) throw ArgumentError("shared memory of " + std::to_string(bytes) + " bytes");
-    if (align < 1 || align > 1024 || (align & (align - 1)) != 0)
-        throw ArgumentError("alignment " + std::to_string(align) + ": a power of two up to 1024 bytes");
+    if (align < 1 || align > max_shared_align || (align & (align - 1)) != 0)
+        throw ArgumentError(
+            fmt::format("alignment {}: a power of two up to {} bytes", align, max_shared_align));
     const std::int64_t used = program_.shared_bytes();
     const std::int64_t offset = (used + align - 1) / align * align;
     if (bytes > max_shared_bytes || offset + bytes > max_shared_bytes) {

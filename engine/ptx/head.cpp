@@ -184,7 +184,7 @@ class HeadMaker {
         if (open.empty()) return;
         std::int64_t align = 16;
         for (const Variable* variable : open) align = std::max(align, variable->align);
-        align = std::min<std::int64_t>(align, 1024);
+        align = std::min(align, max_shared_align);
         builder_.at(module_.where(open.front()->name));
         if (!name_buffers(module_, function_, module_.at(open.front()->name), align, builder_)) {
             const std::int64_t left = max_shared_bytes - (used_ + align - 1) / align * align;
@@ -203,7 +203,7 @@ class HeadMaker {
         Symbol symbol;
         if (name.size() > 64) name = name.substr(0, 61) + "...";
         try {
-            const std::int64_t align = std::clamp<std::int64_t>(variable.align, 1, 1024);
+            const std::int64_t align = std::clamp<std::int64_t>(variable.align, 1, max_shared_align);
             builder_.at(module_.where(variable.name));
             symbol.index = builder_.shared(std::move(name), bytes, align, {});
             symbol.kind = Symbol::Kind::shared;

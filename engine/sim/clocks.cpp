@@ -8,7 +8,7 @@
 namespace wgrun::sim {
 namespace {
 
-constexpr int columns_at_a_time = 16;
+constexpr int columns_at_a_time = 16, mates = isa::warps_of_group;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ Clocks::Clocks(int warps, int warps_per_cta)
       actors_(warps),
       capacity_(warps),
       stride_(static_cast<std::size_t>(warps) + threads() + static_cast<std::size_t>(warps)),
-      groups_(static_cast<std::size_t>(warps + 3) / 4),
+      groups_(static_cast<std::size_t>((warps + mates - 1) / mates)),
       versions_(static_cast<std::size_t>(warps)) {
     reset();
 }
@@ -92,14 +92,14 @@ void Clocks::widen() {
 Clocks::Group Clocks::group(int first) {
     // Warpgroups begin at least four warps apart, even where the CTAs of a cluster have an odd number of
     // them.
-    GroupRow& group = groups_[static_cast<std::size_t>(first / 4)];
+    GroupRow& group = groups_[static_cast<std::size_t>(first / mates)];
     std::uint64_t version = 0;
-    for (int w = first; w < first + 4; ++w) version += versions_[static_cast<std::size_t>(w)];
+    for (int w = first; w < first + mates; ++w) version += versions_[static_cast<std::size_t>(w)];
     if (version != group.version) {
         group.version = version;
         const std::uint32_t* leader = row(row_of(first, UINT32_MAX));
         group.row.assign(leader, leader + stride_);
-        for (int w = first + 1; w < first + 4; ++w) {
+        for (int w = first + 1; w < first + mates; ++w) {
             const std::uint32_t* other = row(row_of(w, UINT32_MAX));
             for (std::size_t i = 0; i < stride_; ++i) group.row[i] = std::min(group.row[i], other[i]);
         }
@@ -315,7 +315,7 @@ void Clocks::learn(int warp, Lanes lanes, int actor, std::uint32_t clock) {
 
 void Clocks::finish(int warp, int first, std::uint32_t serial) {
     // A CTA may end before its last warpgroup is complete.
-    const int end = std::min(first + 4, (warp / warps_per_cta_ + 1) * warps_per_cta_);
+    const int end = std::min(first + mates, (warp / warps_per_cta_ + 1) * warps_per_cta_);
     const Front& front = fronts_[static_cast<std::size_t>(warp)];
     for (const int of : {warp, front.lanes != 0 ? front.row : warp}) {
         std::uint32_t* of_warps = row(of) + published_at() + threads();

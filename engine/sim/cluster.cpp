@@ -183,17 +183,19 @@ machine::Together* Cluster::warpgroup() {
 
 // The last warp of a warpgroup to arrive executes the step for all four.
 void Cluster::collective(Warp& warp, const Op& op, isa::Mask active) {
-    const int first = scene_.local() / 4 * 4;
+    constexpr int together = isa::warps_of_group;
+    const int first = scene_.local() / together * together;
     const std::span<Warp> mates(&scene_.warps[static_cast<std::size_t>(scene_.cta->first)],
                                 static_cast<std::size_t>(scene_.warps_per_cta));
-    if (first + 4 > scene_.warps_per_cta || mates[static_cast<std::size_t>(first + 3)].whole != UINT32_MAX) {
+    if (first + together > scene_.warps_per_cta ||
+        mates[static_cast<std::size_t>(first + together - 1)].whole != UINT32_MAX) {
         scene_.report.no_warpgroup(*op.step->op, scene_.program.threads());
         ++warp.pc;
         return;
     }
     warp.active = active;
     warp.state = Warp::State::at_collective;
-    const std::span<Warp> group = mates.subspan(static_cast<std::size_t>(first), 4);
+    const std::span<Warp> group = mates.subspan(static_cast<std::size_t>(first), together);
     for (const Warp& other : group)
         if (other.state != Warp::State::at_collective || other.pc != scene_.pc) return;
     ++mmas_;

@@ -31,7 +31,7 @@ void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std
     const int local = mma.first - warps_.first;
     for (std::uint32_t unit = offset / unit_bytes; unit < end / unit_bytes; ++unit) {
         InFlight* readers = in_flight_.data() + unit * static_cast<std::size_t>(warps_.warps) + local;
-        for (int w = 0; w < 4; ++w)
+        for (int w = 0; w < isa::warps_of_group; ++w)
             if (warps >> w & 1U) readers[w] = {mma.serial, mma.pc};
     }
 }

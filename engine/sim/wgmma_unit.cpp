@@ -20,7 +20,7 @@ void WgmmaUnit::in_flight(Registers& registers, const RegisterState& state, bool
 }
 
 void WgmmaUnit::begin(const isa::AsyncMma& mma) {
-    for (int w = 0; w < 4; ++w) {
+    for (int w = 0; w < isa::warps_of_group; ++w) {
         select(w);
         Registers& registers = scene_.warp().registers;
         serial_ = registers.issue(scene_.pc);

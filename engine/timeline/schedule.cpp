@@ -268,8 +268,8 @@ class Scheduler {
 
     bool multiply(std::size_t index, Actor& actor, const Item& item, const StepCost& cost, double time) {
         const auto warp = static_cast<std::size_t>(actor.trace - trace_.warps.data());
-        Meeting& meeting = meetings_[static_cast<std::size_t>(actor.instance)][warp / 4];
-        if (++meeting.arrived < 4) {
+        Meeting& meeting = meetings_[static_cast<std::size_t>(actor.instance)][warp / isa::warps_of_group];
+        if (++meeting.arrived < isa::warps_of_group) {
             meeting.parked.push_back(index);
             return false;
         }

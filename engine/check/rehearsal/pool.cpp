@@ -47,8 +47,9 @@ void Pool::set_registers(int registers, bool increase) {
 void Pool::resized_together() {
     const Warp& warp = *scene_.warp;
     if (own().times == 0) return;
-    const int leader = warp.number - scene_.local(warp) % 4;
-    for (int w = leader; w < std::min(leader + 4, scene_.first(warp.cta) + scene_.warps_per_cta); ++w) {
+    constexpr int mates = isa::warps_of_group;
+    const int leader = warp.number - scene_.local(warp) % mates;
+    for (int w = leader; w < std::min(leader + mates, scene_.first(warp.cta) + scene_.warps_per_cta); ++w) {
         const Resized& mate = warps_[static_cast<std::size_t>(w)];
         if (mate.times > own().times || (mate.times == own().times && warp.known.of(w) >= mate.clock))
             continue;
@@ -56,7 +57,8 @@ void Pool::resized_together() {
             {rules::WG_REG_03,
              fmt::format("a second setmaxnreg, and nothing tells {} that {} has executed the first",
                          scene_.name(), scene_.name(scene_.warps[static_cast<std::size_t>(w)])),
-             fmt::format("k:bar_sync of the warpgroup's 128 threads {}", before(scene_.op->where))},
+             fmt::format("k:bar_sync of the warpgroup's {} threads {}", sm_90a.warpgroup,
+                         before(scene_.op->where))},
             {{own().by->where, "the first"}});
     }
 }

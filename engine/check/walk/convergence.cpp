@@ -39,8 +39,8 @@ Uniform needed(Participants participants) {
 void Convergence::aligned(const Step& step) {
     const Uniform least = needed(step.op->taken_by);
     const int threads = scene_.program.threads();
-    if (step.op->taken_by == Participants::warpgroup && !partial_warpgroup_ && threads % 128 != 0 &&
-        (threads < 128 || !scene_.in_role())) {
+    if (step.op->taken_by == Participants::warpgroup && !partial_warpgroup_ &&
+        threads % sm_90a.warpgroup != 0 && (threads < sm_90a.warpgroup || !scene_.in_role())) {
         partial_warpgroup_ = true;
         scene_.findings.add(rules::no_whole_warpgroup(step.op->name, threads), step.where,
                             {{scene_.program.where(), "the kernel is declared here"}});
@@ -63,7 +63,10 @@ void Convergence::aligned(const Step& step) {
                                                  "of them",
                                                  scope.what)),
             fmt::format("branch on a value that is the same in the whole {}, such as tid.x >> {}, or {}",
-                        group(whole), whole == Participants::warpgroup ? 7 : 5, move),
+                        group(whole),
+                        std::countr_zero(static_cast<unsigned>(
+                            whole == Participants::warpgroup ? sm_90a.warpgroup : sm_90a.lanes)),
+                        move),
             {{scope.where, fmt::format("the {} is here", scope.what)}});
         return;
     }

@@ -66,7 +66,7 @@ void Flights::wait(int pending) {
             fmt::format("k:wgmma_wait_group({})", most));
     drains_.waits(pending);
     scene_.state.wait(*scene_.step, std::min(pending, most),
-                      scene_.program.threads() > 128 && !scene_.in_role());
+                      scene_.program.threads() > sm_90a.warpgroup && !scene_.in_role());
 }
 
 /// Reports what is pending at the end of the kernel, after line `end`: WG-GROUP-02, -05 and -06.

@@ -151,6 +151,8 @@ struct RegisterName {
 
 /// The most dynamic shared memory that a CTA can have, in bytes.
 inline constexpr std::int64_t max_shared_bytes = sm_90a.cta_shared();
+/// A buffer in shared memory has an alignment up to this: there the memory begins.
+inline constexpr std::int64_t max_shared_align = sm_90a.shared_base;
 
 /// What a kernel that was translated from PTX takes for granted, since only its launch decides it.
 struct Assumed {
@@ -193,8 +195,8 @@ class Program {
     friend class Builder;
     friend class Rewriting;  // program/rewriting.hpp
     std::string name_;
-    int threads_ = 128;
-    Dim3 block_{128, 1, 1};
+    int threads_ = sm_90a.warpgroup;
+    Dim3 block_{static_cast<std::uint32_t>(sm_90a.warpgroup), 1, 1};
     std::int64_t local_bytes_ = 0, local_align_ = 1;
     Dim3 cluster_;
     std::vector<RegisterInfo> registers_;
