@@ -112,17 +112,24 @@ return function(_, internal)
         ring:wait(cursor)
         local a, b = given.operands(cursor.stage)
         load(from_b, from_a)
-        for at = 1, p.blocks do
-          for part = 0, s.parts - 1 do
-            multiply(at, part, a, b)
-            if at == 1 and part == 0 then
-              k:fence_proxy_async { space = "shared::cta" } -- the scales have been read: the next copy may overwrite them,
-              k:bar_warp_sync(0xFFFFFFFF) -- once one lane has said so for its warp
+        local function multiply_parts(parts)
+          for at = 1, p.blocks do
+            for part = 0, parts - 1 do
+              multiply(at, part, a, b)
+              if at == 1 and part == 0 then
+                k:fence_proxy_async { space = "shared::cta" } -- the scales have been read: the next copy may overwrite them,
+                k:bar_warp_sync(0xFFFFFFFF) -- once one lane has said so for its warp
+              end
+              k:wgmma_wait_group(0)
+              if at == p.blocks and part == parts - 1 then ring:release(cursor, { lane = lane, cluster = p.cluster }) end
+              add(at, part, of_segment)
             end
-            k:wgmma_wait_group(0)
-            if at == p.blocks and part == s.parts - 1 then ring:release(cursor, { lane = lane, cluster = p.cluster }) end
-            add(at, part, of_segment)
           end
+        end
+        if piece.narrow then
+          k:if_(piece.narrow, function() multiply_parts(s.parts // 2) end, function() multiply_parts(s.parts) end)
+        else
+          multiply_parts(s.parts)
         end
         ring:advance(cursor)
       end)

@@ -255,7 +255,7 @@ return function(wg, internal)
   --- @option row_sums.flag reg  u32: the address of 4 bytes of shared memory of this warpgroup
   --- @option policy reg?  a policy of the L2 cache for the stores, made by k:createpolicy_fractional
   --- @option place function?  place(column, row) returns the list of coordinates of that element for a map of another rank; by default { column, row }
-  --- @return function  store(acc, row, column, limit, source): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`, and `source`, the address of all panels of C's block in shared memory, with an empty `source` or `residual`
+  --- @return function  store(acc, row, column, limit, source, narrow): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`, and `source`, the address of all panels of C's block in shared memory, with an empty `source` or `residual`; where `narrow`, a predicate, holds, only the left half of the block is stored, which has a multiple of `buffers` panels
   --- @return function  finish(): waits until the last copies have read their panels
   --- @return function  fetch(row, column): may be called ahead of the first store of a tile, for the same place, so that C, the residual and vectors along columns are loaded meanwhile
   --- @return function  complete(row): with row_sums, to be called after the last block of a tile, with the row of its first
@@ -313,7 +313,7 @@ return function(wg, internal)
       end)
     end
 
-    local function store(acc, row, column, limit, from)
+    local function store(acc, row, column, limit, from, narrow)
       local values, load = block(row, column)
       local place, moved = places(row, column), {} -- addresses of C's pieces by those of D's
       local function c_of(piece, first)
@@ -353,7 +353,7 @@ return function(wg, internal)
         values = quantize(acc, values, row, column, limit)
       end
       -- Rounds of as many panels as there are buffers.
-      for first = 0, panel.count - 1, buffers do
+      local function round(first)
         local last = last_of(first)
         if not fetched then free_panels(first, place) end
         fetched = false
@@ -381,6 +381,13 @@ return function(wg, internal)
           end)
         else
           copy_whole()
+        end
+      end
+      for first = 0, panel.count - 1, buffers do
+        if narrow and first >= panel.count // 2 then
+          self:if_(~narrow, function() round(first) end)
+        else
+          round(first)
         end
       end
     end

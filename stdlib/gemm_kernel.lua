@@ -70,6 +70,7 @@ return function(wg, internal)
       if share then column = column + share end
       local bytes = a_bytes + other_bytes
       if piece.half then bytes = k:selp_b32(a_bytes // 2 + other_bytes, bytes, piece.half, { type = "u32" }) end
+      if piece.narrow and copies.B then bytes = k:selp_b32(bytes - p.b.bytes // 2, bytes, piece.narrow, { type = "u32" }) end
       k:loop({ from = piece.from, to = piece.to, step = p.block_k }, function(first_k)
         if from then
           first_k = first_k + from
@@ -88,10 +89,15 @@ return function(wg, internal)
           end
           for product, map in ipairs(copies.B and { maps.B, maps.gate } or {}) do
             local to = b + cursor.stage * p.b.bytes
-            k:load_tile {
-              tile = p.b_piece, map = map, to = product == 1 and to or to + p.b:offset(p.n, 0), mn = column, k = first_k, barrier = barrier,
-              whole = p.b, mask = mask,
-            }
+            local function copy(row_of_tile)
+              local there = (product - 1) * p.n + row_of_tile
+              k:load_tile {
+                tile = p.b_piece, map = map, to = there == 0 and to or to + p.b:offset(there, 0), mn = row_of_tile == 0 and column or column + row_of_tile,
+                k = first_k, barrier = barrier, whole = p.b, mask = mask,
+              }
+            end
+            copy(0)
+            if piece.narrow then k:if_(~piece.narrow, function() copy(p.n // 2) end) end
           end
         end
         if p.groups then k:if_(one, issue) else issue() end
@@ -112,11 +118,11 @@ return function(wg, internal)
     end
   end
 
-  -- acc[i] += (rows of block i) * B for `blocks` blocks and one stage, as one commit group. A sparse A stores half of its K;
-  -- metadata(block, step) gives the register and the selector of its indices.
+  -- acc[i] += (rows of block i) * B for `blocks` blocks and one stage, as one commit group; of B, as many rows as there are
+  -- accumulators for. A sparse A stores half of its K; metadata(block, step) gives the register and the selector of its indices.
   local function multiply(k, p, blocks, acc, a, b, first, metadata)
     local ratio = p.sparse and 2 or 1
-    local form = { n = p.width, k = ratio * p.k_step, d = p.accumulator, a = p.dtype, b = p.dtype }
+    local form = { n = 2 * #acc[1], k = ratio * p.k_step, d = p.accumulator, a = p.dtype, b = p.dtype }
     if p.k_step == 16 then
       form.trans_a, form.trans_b = p.a_major == "MN" and 1 or 0, p.b_major == "MN" and 1 or 0
     end
@@ -188,6 +194,8 @@ return function(wg, internal)
     })))
     local acc = {}
     for block = 1, p.blocks do acc[block] = k:regs(p.accumulator, p.width // 2) end
+    local left = {} -- those of the tile's left half
+    for block = 1, p.narrow and p.blocks or 0 do left[block] = acc[block]:slice(0, p.width // 4) end
     local function operands(stage, mine_of) return descriptors(k, p.a, (mine_of or all).a, stage), descriptors(k, p.b, b0, stage) end
     local cursor, previous = ring:cursor(), { stage = k:reg "u32" }
     k:mov(previous.stage, 0)
@@ -216,26 +224,28 @@ return function(wg, internal)
     local function sum_products(piece, place)
       turns.take()
       -- One stage, of the round that begins at first_k.
-      local function block_of_k(mine_of, first_k, set)
+      local function block_of_k(mine_of, sums, first_k, set)
         ring:wait(cursor)
         local indices = mine_of.metadata and mine_of.metadata(set, cursor.stage)
         k:wgmma_fence()
         local later = set == 1 and first_k:gt(piece.from) or nil -- nil: certainly not the first of the piece
         local a, b = operands(cursor.stage, mine_of)
-        multiply(k, p, mine_of.blocks, acc, a, b, later or 1, indices)
+        multiply(k, p, mine_of.blocks, sums, a, b, later or 1, indices)
         if early and set == 1 then fetch_early(piece, place, first_k) end
         k:wgmma_wait_group(1) -- the previous block is complete: its stage is free
         ring:release(previous, { lane = lane, cluster = p.cluster, guard = later })
         k:mov(previous.stage, cursor.stage)
         ring:advance(cursor)
       end
-      local function whole_k(mine_of)
+      local function whole_k(mine_of, sums)
         k:loop({ from = piece.from, to = piece.to, step = p.round_k }, function(first_k)
-          for set = 1, p.round_k // p.block_k do block_of_k(mine_of, first_k, set) end
+          for set = 1, p.round_k // p.block_k do block_of_k(mine_of, sums or acc, first_k, set) end
         end)
       end
       if piece.half then
         k:if_(piece.half, function() whole_k(half) end, function() whole_k(all) end)
+      elseif piece.narrow then
+        k:if_(piece.narrow, function() whole_k(all, left) end, function() whole_k(all) end)
       else
         whole_k(all)
       end
@@ -263,7 +273,7 @@ return function(wg, internal)
       if others then ring:skip(cursor, others) end
       local function store_all()
         local function store_blocks(from, to)
-          for block = from, to do store(acc[block], block == 1 and row or row + 64 * (block - 1), column, piece.limit) end
+          for block = from, to do store(acc[block], block == 1 and row or row + 64 * (block - 1), column, piece.limit, nil, piece.narrow) end
         end
         if not piece.half then
           store_blocks(1, p.blocks)

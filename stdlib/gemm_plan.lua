@@ -39,7 +39,7 @@ return function(wg, internal)
     { 128, 256, 1 }, { 256, 192, 0.98 }, { 128, 224, 0.97 }, { 128, 192, 0.97 }, { 256, 128, 0.96 }, { 192, 128, 0.95 },
     { 64, 256, 0.93 }, { 128, 160, 0.94 }, { 128, 128, 0.92 }, { 64, 128, 0.8, line = 256 },
   })
-  tiles("grouped", "pingpong", { { 128, 192, 0.95 }, { 128, 128, 0.86 } })
+  tiles("grouped", "pingpong", { { 128, 192, 0.93 }, { 128, 128, 0.86 } })
 
   --- What decides which tiles are worth a try for options of wg.gemm: "sparse", "scaled" (for blocks of K), "grouped" or "dense".
   function internal.gemm_kind(opts)
@@ -103,7 +103,7 @@ return function(wg, internal)
 
   -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given. `groups`, which have
   -- a B each, may take as long as their bytes do; the products are not hidden behind these entirely.
-  local function choose(p, M, N, K, bytes, schedule, kind, groups)
+  local function choose(p, M, N, K, bytes, schedule, kind, groups, halves)
     local best, least
     local each_group = groups or 1
     local memory = groups and (bytes * K * (M + groups * N * p.products) + element_bytes[p.d] * M * N) / (memory_bytes * wg.target.multiprocessors)
@@ -114,13 +114,13 @@ return function(wg, internal)
       local tiles = each_group * ceil_div(ceil_div(M, each_group), m) * ceil_div(N, n)
       local cycles, total = 2 * m * c.width * K * bytes / 8192 / c.speed, nil
       if groups then
-        total = cycles_of(m, n, tiles, cycles, c.schedule, 1, e)
+        total = cycles_of(m, n, tiles, cycles, c.schedule, 1, e, halves and c.schedule == "cooperative" and n == 256)
         local bytes_take = memory * (c.line > 128 and 0.98 or 1)
         total = math.max(total, bytes_take) + 0.1 * math.min(total, bytes_take)
       elseif c.schedule == "pingpong" then
         total = cycles_of(m, n, tiles, cycles, c.schedule, 1, e)
       else
-        total = select(2, best_splits(m, n, tiles, cycles, K * bytes // 128, e, kind == "sparse" and m == 256))
+        total = select(2, best_splits(m, n, tiles, cycles, K * bytes // 128, e, kind == "sparse" and m == 256 and halves ~= false))
       end
       local fits = (n * d_bytes % 64 == 0 or n % 16 == 0) and (p.b_major ~= "MN" or n % 64 == 0)
         and (not schedule or schedule == c.schedule) and (not e.quantize or n % 128 == 0)
@@ -220,11 +220,12 @@ return function(wg, internal)
   local function halves_of(p, opts)
     local possible = not p.own_tiles and p.blocks % 2 == 0 and p.splits == 1 and not p.stream and not p.swapped and not p.scaled
       and p.a_major == "K"
+    if opts.halves ~= nil and type(opts.halves) ~= "boolean" then fail("wg.gemm: halves must be true or false, not " .. tostring(opts.halves)) end
+    if p.groups then return false end -- these are cut in another way
     if opts.halves == nil then
       local tiles = opts.problem and ceil_div(opts.problem[1], p.m) * ceil_div(opts.problem[2], p.n) or 0
       return possible and p.sparse and not p.epilogue.row_sums and rounds_of(tiles, true) < rounds_of(tiles) or false
     end
-    if type(opts.halves) ~= "boolean" then fail("wg.gemm: halves must be true or false, not " .. tostring(opts.halves)) end
     if opts.halves and not possible then
       fail "wg.gemm: `halves` requires the cooperative schedule, a K-major A and 128 rows of a tile for each consumer, without `splits`, `stream_k` and scales of blocks"
     end
@@ -272,7 +273,7 @@ return function(wg, internal)
       or ((opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "scaled") and "cooperative")
     if blockwise and schedule ~= "cooperative" then fail "wg.gemm: scales for blocks require the cooperative schedule" end
     local groups = opts.groups and whole("problem[4]", problem[4] or 1, 1, 0xFFFF) or nil
-    local chosen = choose(p, M, N, K, bytes, schedule, kind, groups)
+    local chosen = choose(p, M, N, K, bytes, schedule, kind, groups, opts.halves)
     if not (chosen or opts.tile) then fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule)) end
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile, chosen)
@@ -298,7 +299,6 @@ return function(wg, internal)
     if p.n % p.cluster ~= 0 then fail(("wg.gemm: cluster is %d, must divide the %d columns of a tile"):format(p.cluster, p.n)) end
     p.a, p.b = operand(p.m, p.a_major, p.sparse and p.block_k // 2), operand(p.width, p.b_major)
     p.a_piece = p.halves and operand(p.m // 2, p.a_major, p.a.k) or p.a -- what one copy brings
-    p.b_piece = operand(p.n // p.cluster, p.b_major) -- the part of the shared tile, of each product, that one CTA of the cluster loads
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = p.swapped }
     internal.check_epilogue(p)
     -- Vectors along columns of D, which the epilogue finds in shared memory.
@@ -306,6 +306,8 @@ return function(wg, internal)
     -- A residual that is loaded while the other consumer multiplies needs room for it.
     local panels = p.own_tiles and (e.beta or e.residual) and 4 or 2
     p.buffers = math.min(whole("buffers", opts.buffers or panels, 1, 8), p.panel.count)
+    p.narrow = internal.narrow_tiles(p, opts.halves)
+    p.b_piece = operand(p.n // (p.narrow and 2 or p.cluster), p.b_major) -- of a product: what one copy brings; in a cluster, the CTA's part of the shared tile
     local fixed = p.consumers * (p.buffers * p.panel.bytes + 4 * p.n * p.vectors) + 1024
     local stage = p.a.bytes + p.b.bytes + p.metadata_bytes + (p.scaled and p.scaled.stride or 0)
     local most = (target.cta_shared - fixed) // stage

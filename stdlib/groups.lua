@@ -14,15 +14,26 @@ return function(_, internal)
     local e = opts.epilogue or {}
     local without = {
       splits = p.splits > 1, stream_k = p.stream, sparse = p.sparse, raster = p.raster == "hilbert",
-      halves = opts.halves, ["epilogue.beta"] = e.beta, ["epilogue.bias"] = e.bias, ["epilogue.residual"] = e.residual, ["epilogue.row_sums"] = e.row_sums,
+      ["epilogue.beta"] = e.beta, ["epilogue.bias"] = e.bias, ["epilogue.residual"] = e.residual, ["epilogue.row_sums"] = e.row_sums,
       a_major = p.a_major == "MN", b_major = p.b_major == "MN",
     }
-    for _, name in ipairs { "splits", "stream_k", "sparse", "raster", "halves", "epilogue.beta", "epilogue.bias", "epilogue.residual", "epilogue.row_sums", "a_major", "b_major" } do
+    for _, name in ipairs { "splits", "stream_k", "sparse", "raster", "epilogue.beta", "epilogue.bias", "epilogue.residual", "epilogue.row_sums", "a_major", "b_major" } do
       if without[name] then fail(("wg.gemm: `groups` goes without `%s`"):format(name)) end
     end
     for _, along in pairs(p.scales) do
       if along == "row" or along == "column" then fail 'wg.gemm: `groups` goes with scales for blocks or for tensors, not for rows' end
     end
+  end
+
+  --- Whether the option `halves` cuts tiles of groups: those of a last round in which few CTAs would have one, into a left and a
+  --- right half. Raises where they have no whole rounds of panels or, with scales for blocks, no whole parts.
+  function internal.narrow_tiles(p, halves)
+    if not p.groups or not halves then return false end
+    local whole = p.n % 16 == 0 and p.panel.count % (2 * p.buffers) == 0 and (not p.scaled or p.scaled.parts % 2 == 0)
+    if p.own_tiles or p.cluster > 1 or p.products > 1 or p.epilogue.quantize or not whole then
+      fail(("wg.gemm: `halves` with groups requires the cooperative schedule, no cluster, a plain epilogue and a tile whose columns halve, such as 256; tile[2] is %d"):format(p.n))
+    end
+    return true
   end
 
   --- The kernel's parameters for groups, into `sizes`.
@@ -47,8 +58,10 @@ return function(_, internal)
   end
 
   --- Calls body(place, piece) for each tile of this CTA, as each_tile does; piece also has `limit`, the end of the group's
-  --- rows, and where its B and its rows of B's scales begin: `b_first`, `scales_first`. `mine`: takes only every second of the
-  --- cluster's tiles, the first or the second. Whole warps execute it: their lanes look at 32 groups at a time.
+  --- rows, and where its B and its rows of B's scales begin: `b_first`, `scales_first`. Where at most half of the CTAs would have a
+  --- tile in the last round, its tiles are cut into a left and a right half if the plan has them: `narrow`, a predicate, holds there.
+  --- `mine`: takes only every second of the cluster's tiles, the first or the second. Whole warps execute it: their lanes
+  --- look at 32 groups at a time.
   function internal.each_group_tile(k, p, sizes, mine, body)
     local height, lane = p.m * p.cluster, k:special "tid.x" & 31
     local from, step, rank = k:special "ctaid.x", k:special "nctaid.x", 0
@@ -60,9 +73,9 @@ return function(_, internal)
     local room = p.groups ~= "contiguous" and k:div(sizes.M, sizes.groups)
     local function tiles_of(rows) return k:div(rows + (height - 1), height) * columns end
     local function variable(value) return k:mov(value, { type = "u32" }) end
-    -- The first of the groups that the warp looks at, and the CTA's next tile, counted from the first tile of that group. Of the
-    -- lane's group: its rows, and the tiles of the groups up to it.
-    local window, tile = variable(0), variable(from)
+    -- The first of the groups that the warp looks at, and the tiles before it; the CTA's next tile. Of the lane's group: its
+    -- rows, and the tiles of the groups that the warp looks at up to it.
+    local window, passed, next_tile = variable(0), variable(0), variable(from)
     local first, rows, upto = variable(0), variable(0), variable(0)
     local function look()
       local group = window + lane
@@ -79,8 +92,33 @@ return function(_, internal)
       k:shfl_sync_idx_b32(out, value, number, 31)
       return out
     end
+
     look()
+    local whole -- tiles, before those that are halves
+    if p.narrow then
+      local of_my_groups = variable(tiles_of(rows))
+      -- All lanes go round equally often: the assembler then knows that they stay together, and uses uniform registers.
+      k:loop({ from = 32, to = sizes.groups, step = 32 }, function(at)
+        local group = at + lane
+        k:if_(group:lt(sizes.groups), function()
+          local _, count = rows_of(k, p, sizes, group, room)
+          k:add(of_my_groups, of_my_groups, tiles_of(count))
+        end)
+      end)
+      local all = of_lane(k:redux_sync_add_u32(of_my_groups), 0)
+      local rest = k:rem(all, step)
+      k:mov(rest, 0, { guard = (rest << 1):gt(step) })
+      whole = all - rest
+    end
     k:while_(function() return window:lt(sizes.groups) end, function()
+      local tile, narrow, right = next_tile, nil, nil
+      if whole then
+        narrow = next_tile:ge(whole)
+        local index = next_tile - whole
+        tile = k:selp_b32(whole + (index >> 1), next_tile, narrow, { type = "u32" })
+        right = k:selp_b32((index & 1) * (p.n // 2), 0, narrow, { type = "u32" })
+      end
+      tile = tile - passed
       local before = variable(k:popc(k:vote_sync_ballot(upto:le(tile)))) -- the groups that end before the tile
       k:if_(before:lt(32), function()
         local group, count, begin = window + before, of_lane(rows, before), of_lane(first, before)
@@ -89,13 +127,15 @@ return function(_, internal)
           local place = internal.tile_order(k, { m = p.m, n = p.n, rows = count, columns = sizes.N, cluster = p.cluster, group = p.group })
           local row, column = place(number)
           if p.cluster > 1 then row = row * p.cluster + rank end
-          return begin + row * p.m, column * p.n
+          column = column * p.n
+          return begin + row * p.m, right and column + right or column
         end, {
-          from = 0, to = sizes.K, limit = begin + count, b_first = group * sizes.N, scales_first = group * ((sizes.N + 127) >> 7),
+          from = 0, to = sizes.K, limit = begin + count, narrow = narrow,
+          b_first = group * sizes.N, scales_first = group * ((sizes.N + 127) >> 7),
         })
-        k:add(tile, tile, step)
+        k:add(next_tile, next_tile, step)
       end, function()
-        k:sub(tile, tile, of_lane(upto, 31))
+        k:add(passed, passed, of_lane(upto, 31))
         k:add(window, window, 32)
         look()
       end)

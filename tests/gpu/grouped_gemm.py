@@ -104,7 +104,7 @@ class Groups:
 
 
 def errors(types):
-    forms = ({}, {"tile": (128, 256)}, {"tile": (192, 128)}, {"tile": (64, 256)}, {"tile": (128, 128), "cluster": 2})
+    forms = ({}, {"tile": (128, 256)}, {"tile": (128, 256), "halves": True}, {"tile": (192, 128)}, {"tile": (64, 256)}, {"tile": (128, 128), "cluster": 2})
     own = ({"tile": (128, 192), "schedule": "pingpong"}, {"tile": (64, 256), "schedule": "pingpong"})
     cases = (
         ("contiguous", [130, 0, 7, 65, 0, 301], 392, 400, {"more": 9}), ("contiguous", [0, 0, 3], 136, 144, {}),
@@ -138,12 +138,12 @@ ROWS = (
     ("batched", [1024] * 8, 4096, 7168, 1024), ("batched", [2048] * 16, 2048, 2048, 2048), ("batched", [512] * 64, 512, 1024, 512),
 )
 BF16 = (
-    {"tile": (128, 256)}, {"tile": (256, 192)}, {"tile": (256, 128)}, {"tile": (128, 192)}, {"tile": (192, 128)}, {"tile": (128, 128)},
-    {"tile": (64, 256)}, {"tile": (64, 256), "stages": 3}, {"tile": (64, 192)}, {"tile": (64, 128)}, {"tile": (64, 128, 128)},
-    {"tile": (64, 256, 128)}, {"tile": (128, 256), "cluster": 2}, {"tile": (128, 192), "schedule": "pingpong"},
-    {"tile": (128, 128), "schedule": "pingpong"},
+    {"tile": (128, 256)}, {"tile": (128, 256), "halves": True}, {"tile": (256, 192)}, {"tile": (128, 192)}, {"tile": (192, 128)},
+    {"tile": (128, 256), "cluster": 2},
+    {"tile": (64, 256)}, {"tile": (64, 128, 128)}, {"tile": (64, 128, 256)}, {"tile": (64, 64, 256)},
+    {"tile": (128, 192), "schedule": "pingpong"}, {"tile": (128, 128), "schedule": "pingpong"},
 )
-E4M3 = ({"tile": (128, 256)}, {"tile": (192, 128)}, {"tile": (128, 192)}, {"tile": (64, 256)}, {"tile": (64, 128)})
+E4M3 = ({"tile": (128, 256)}, {"tile": (128, 256), "halves": True}, {"tile": (192, 128)}, {"tile": (128, 192)}, {"tile": (64, 256)}, {"tile": (64, 128)})
 
 
 def named(options):

@@ -27,11 +27,10 @@ SHAPES = ((8192, 8192, 8192), (4096, 4096, 4096), (2048, 8192, 8192))
 VARIANTS = (
     {},
     {"tile": (128, 256)},
-    {"tile": (256, 192)},
+    {"tile": (256, 192), "halves": False},
     {"tile": (256, 192), "halves": True},
-    {"tile": (256, 176)},
+    {"tile": (256, 176), "halves": False},
     {"tile": (256, 176), "halves": True},
-    {"tile": (256, 160)},
 )
 # Whether B has rows of N, whether the result is transposed, and the number of the algorithm: those that a search found.
 ALGORITHMS = {

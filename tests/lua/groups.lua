@@ -88,6 +88,11 @@ product("tiles of one consumer", "contiguous", { 130, 0, 7, 65, 1 }, 136, 136, {
 product("tiles of one consumer, 128 rows", "masked", { 130, 0, 7, 200 }, 136, 72, { tile = { 128, 64 }, schedule = "pingpong" }, { room = 200, grid = 3, seed = 9 })
 product("tiles of one consumer, clusters", "batched", { 200, 200 }, 136, 72, { tile = { 64, 128 }, schedule = "pingpong", cluster = 2 }, { room = 200, grid = 4, seed = 10 })
 product("tiles of one consumer, fewer than consumers", "contiguous", { 0, 5 }, 64, 72, { tile = { 64, 64 }, schedule = "pingpong" }, { grid = 1 })
+-- Where few CTAs have a tile in the last round, it is cut into a left and a right half.
+product("halves in the last round", "contiguous", { 130, 0, 7, 65, 0 }, 136, 136, { tile = { 128, 128 }, buffers = 1, halves = true }, { grid = 6, more = 9, seed = 12 })
+product("nothing but halves", "masked", { 130, 0, 7, 65, 1 }, 264, 72, { tile = { 64, 256 }, halves = true }, { room = 131, grid = 40, seed = 13 })
+product("halves, more groups than lanes", "contiguous", many, 40, 24, { tile = { 64, 64 }, d = "f32", buffers = 1, halves = true }, { grid = 13, seed = 14 })
+product("halves, scales", "contiguous", { 131, 2, 193 }, 264, 272, { dtype = "e4m3", scales = blocks, tile = { 128, 256 }, halves = true }, { grid = 9, more = 2, seed = 15 })
 product("scales, contiguous", "contiguous", { 130, 0, 7, 65 }, 200, 272, { dtype = "e4m3", scales = blocks, tile = { 128, 96 } }, { grid = 2, more = 3, seed = 5 })
 product("scales, three consumers", "contiguous", { 131, 2, 1, 193 }, 136, 272, { dtype = "e4m3", scales = blocks, tile = { 192, 128 } }, { grid = 1, seed = 7 })
 product("scales, masked", "masked", { 130, 0, 7, 65 }, 264, 400, { dtype = "e4m3", scales = blocks, tile = { 128, 256 } }, { room = 131, grid = 1, seed = 6 })
@@ -107,6 +112,12 @@ check.refuses("gemm: A has 100 rows, no multiple of the 3 groups", function() ma
 check.refuses("wg.gemm: unknown groups `some` (legal: contiguous, masked, batched)", function() wg.gemm { groups = "some" } end)
 assert(wg.gemm({ groups = "contiguous", problem = { 4096, 4096, 7168, 64 } }).plan.m == 64)
 assert(wg.gemm({ groups = "contiguous", problem = { 32768, 7168, 2048, 4 } }).plan.schedule == "pingpong")
+for _, opts in ipairs { { tile = { 128, 192 } }, { tile = { 128, 256 }, cluster = 2 }, { tile = { 64, 256 }, schedule = "pingpong" } } do
+  opts.groups, opts.halves = "masked", true
+  check.refuses("wg.gemm: `halves` with groups requires the cooperative schedule, no cluster, a plain epilogue and a tile whose columns halve, "
+    .. "such as 256; tile[2] is " .. opts.tile[2], function() wg.gemm(opts) end)
+end
+check.refuses("wg.gemm: halves must be true or false, not 1", function() wg.gemm { groups = "masked", halves = 1 } end)
 check.refuses("wg.gemm: `groups` goes without `b_major`", function() wg.gemm { groups = "masked", b_major = "MN" } end)
 check.refuses("wg.gemm: `groups` goes without `epilogue.bias`", function() wg.gemm { groups = "masked", epilogue = { bias = "column" } } end)
 check.refuses("wg.gemm: tile[1] is 256: with scales for blocks at most 192, with groups", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = blocks, tile = { 256, 128 } } end)

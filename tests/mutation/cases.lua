@@ -56,15 +56,16 @@ gemm("e4m3", 128, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "e4m3" })
 gemm("scales of blocks", 256, 192, 384, { tile = { 128, 96 }, stages = 2, buffers = 1, dtype = "e4m3", scales = { a = "1x128", b = "128x128" } })
 gemm("scales of rows", 64, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "e4m3", scales = { a = "row", b = "row" } })
 -- Groups of rows; the third ends within a tile.
-local function groups(name, opts)
+local function groups(name, opts, ctas)
   local A, B = wg.randn { shape = { 256, 192 }, dtype = "bf16", seed = 1 }, wg.randn { shape = { 4 * 128, 192 }, dtype = "bf16", seed = 2 }
   opts.groups = "contiguous"
   cases[#cases + 1] = { name = name, body = function()
-    wg.gemm(opts):run(A, B, wg.zeros("bf16", { 256, 128 }), { offsets = wg.tensor("s32", { 4 }, { 64, 64, 169, 233 }), grid = { 1 } })
+    wg.gemm(opts):run(A, B, wg.zeros("bf16", { 256, 128 }), { offsets = wg.tensor("s32", { 4 }, { 64, 64, 169, 233 }), grid = { ctas or 1 } })
   end }
 end
 groups("groups", { tile = { 64, 64 }, stages = 2, buffers = 1 })
 groups("groups, two consumers", { tile = { 128, 64 }, stages = 2, buffers = 1 })
+groups("groups, halves in the last round", { tile = { 64, 128 }, stages = 2, buffers = 1, halves = true }, 3)
 groups("groups, pingpong", { tile = { 64, 64 }, stages = 3, schedule = "pingpong" })
 gemm("residual in the ring", 256, 128, 192, { tile = { 128, 64 }, stages = 2, epilogue = { residual = true, bias = "column" } })
 gemm("residual, ping-pong, sums of rows", 256, 128, 192, { tile = { 64, 64 }, stages = 2, buffers = 1, schedule = "pingpong", epilogue = { residual = true, row_sums = "rms" } })
