@@ -915,7 +915,7 @@ function k:end_loop() end
 
 ---Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias) + residual, or gate(scales * acc', scales * acc) + residual, computed in f32; parts that are left out drop out.
 ---@param options wgrun.k.epilogue.options
----@return function # store(acc, row, column, limit, source): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`, and `source`, the address of all panels of C's block in shared memory, with an empty `source` or `residual`
+---@return function # store(acc, row, column, limit, source, narrow): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`, and `source`, the address of all panels of C's block in shared memory, with an empty `source` or `residual`; where `narrow`, a predicate, holds, only the left half of the block is stored, which has a multiple of `buffers` panels
 ---@return function # finish(): waits until the last copies have read their panels
 ---@return function # fetch(row, column): may be called ahead of the first store of a tile, for the same place, so that C, the residual and vectors along columns are loaded meanwhile
 ---@return function # complete(row): with row_sums, to be called after the last block of a tile, with the row of its first
