@@ -1,6 +1,6 @@
 -- The operations on an element between the accumulator and D, in f32, then the conversion to D's type:
 --   activation(alpha * scales * acc + beta * c + bias) + residual, or
---   gate(scales * acc', scales * acc) + residual, where acc' is the element of a second product.
+--   gate(scales * acc' + bias', scales * acc + bias) + residual, where acc' is the element of a second product.
 -- Parts that are not requested emit no instructions.
 
 return function(internal)
@@ -71,7 +71,7 @@ return function(internal)
     -- Rows of D are whole units of 16 bytes, so its columns are even in number; those of its transpose are not.
     local odd = opts.panel.transposed
     local staged, along_columns = {}, {}
-    for _, list in ipairs { { bias }, scales, gate_scales } do
+    for _, list in ipairs { { bias }, { gate and gate.bias }, scales, gate_scales } do
       for _, vector in ipairs(list) do
         if opts.vectors and vector.along == "column" then
           staged[vector] = opts.vectors + 4 * columns * #along_columns
@@ -99,7 +99,7 @@ return function(internal)
         vectors[#vectors + 1] = vector_at(k, vector, lane, warp, row, column, odd, staged[vector])
         return vectors[#vectors]
       end
-      local bias_at, factors, gate_factors = bias and values(bias), {}, {}
+      local bias_at, gate_bias_at, factors, gate_factors = bias and values(bias), gate and gate.bias and values(gate.bias), {}, {}
       for i, vector in ipairs(scales) do factors[i] = values(vector) end
       for i, vector in ipairs(gate_scales) do gate_factors[i] = values(vector) end
       local function scaled(x, r, by)
@@ -113,9 +113,13 @@ return function(internal)
         if opts.beta then x = k:fma(c[r], opts.beta, x) end
         return bias and k:add(x, bias_at(r)) or x
       end
+      local function gate_of_element(acc, r)
+        local y = scaled(acc[r + columns // 2], r, gate_factors)
+        return gate_bias_at and k:add(y, gate_bias_at(r)) or y
+      end
       local function element(acc, r, c)
         local x = linear(acc, r, c)
-        if gate then x = gated(k, scaled(acc[r + columns // 2], r, gate_factors), x) elseif activation then x = activation(k, x) end
+        if gate then x = gated(k, gate_of_element(acc, r), x) elseif activation then x = activation(k, x) end
         return opts.residual and k:add(x, c[r]) or x
       end
       return function(acc, list, c)

@@ -211,7 +211,7 @@ return function(wg, internal)
 
   --- Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared
   --- memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias) + residual,
-  --- or gate(scales * acc', scales * acc) + residual, computed in f32; parts that are left out drop out.
+  --- or gate(scales * acc' + bias', scales * acc + bias) + residual, computed in f32; parts that are left out drop out.
   --- @param options table
   --- @option panel table  made by wg.panel
   --- @option map reg  the tensor map of the matrix: k:tensor_map(name, panel.box)
@@ -237,6 +237,7 @@ return function(wg, internal)
   --- @option gate table?  a second product, whose accumulators follow those of the first: blocks have twice the columns of the matrix
   --- @option gate.of string|function  an activation by name, whose value is multiplied by the first product, or a function of k and two f32 registers, gate and value, that returns one
   --- @option gate.scales table?  as `scales`, for the second product
+  --- @option gate.bias table?  as `bias`, for the second product
   --- @option vectors reg?  u32: an address in shared memory for 4 bytes for each column of the block and each bias, scale and gate scale along columns; they are then loaded once for all blocks with the same columns
   --- @option quantize table?  divides D, an 8-bit float, by a scale for each row and each 128 columns; blocks have a multiple of 128 columns
   --- @option quantize.to reg  a pointer parameter to f32: the scales, a row of them for each 128 columns

@@ -33,7 +33,7 @@ return function(wg, internal)
 
   -- Options that contradict each other.
   local apart = {
-    { "gate", { "alpha", "beta", "bias", "activation" } },
+    { "gate", { "alpha", "beta", "activation" } },
     { "residual", { "beta" } },
     { "quantize", { "beta", "residual" } },
   }
@@ -142,6 +142,7 @@ return function(wg, internal)
     if e.bias then sizes.bias = k:param("bias", "const f32*") end
     if e.gate then
       maps.gate = k:tensor_map("gate", { tile = p.b_piece, constant = true })
+      if e.bias then sizes.gate_bias = k:param("gate_bias", "const f32*") end
       if p.scales.b_scales then sizes.gate_scales = k:param("gate_scales", "const f32*") end
     end
     if e.quantize then sizes.d_scales = k:param("d_scales", "f32*") end
@@ -156,14 +157,14 @@ return function(wg, internal)
   function internal.epilogue_of_kernel(k, p, given)
     local e, sizes, stages, mine = p.epilogue, given.sizes, given.stages, given.mine
     local matrix = given.maps.C and (p.residual_stages and {} or { map = given.maps.C, barrier = k:address(stages.c, mine << 3) })
+    local function bias(from) return from and { along = e.bias, from = from, extent = e.bias == "row" and sizes.M or sizes.N } end
     local function finish(_, sum)
       local mean = k:div_full(sum, k:cvt_rn_f32_u32(sizes.N))
       return k:rsqrt_approx_ftz(k:add(mean, e.epsilon or 1e-6))
     end
     return {
       alpha = sizes.alpha, beta = sizes.beta, source = e.beta and matrix, residual = e.residual and matrix, activation = e.activation,
-      bias = sizes.bias and { along = e.bias, from = sizes.bias, extent = e.bias == "row" and sizes.M or sizes.N },
-      gate = e.gate and { of = e.gate, scales = given.factors { "a_scales", "gate_scales" } },
+      bias = bias(sizes.bias), gate = e.gate and { of = e.gate, bias = bias(sizes.gate_bias), scales = given.factors { "a_scales", "gate_scales" } },
       scales = given.factors { "a_scales", "b_scales" },
       vectors = p.vectors > 0 and k:address(stages.vectors, mine * (4 * p.n * p.vectors)) or nil,
       quantize = e.quantize and {
@@ -218,18 +219,23 @@ return function(wg, internal)
       same("residual", given.residual, "D", rows, columns)
       add(given.residual)
     end
-    if e.bias then
+    local function add_bias(name)
       local by_row = (e.bias == "row") ~= p.swapped
-      vector("bias", given.bias, by_row and rows or columns, (by_row and "row" or "column") .. " of D")
-      add(given.bias)
+      vector(name, given[name], by_row and rows or columns, (by_row and "row" or "column") .. " of D")
+      add(given[name])
     end
+    if e.bias then add_bias "bias" end
     if e.gate then
       same("gate", given.gate, "B", B.shape[1], B.shape[2])
       add(given.gate)
+      if e.bias then add_bias "gate_bias" end
       if p.scales.b_scales then
         vector("gate_scales", given.gate_scales, p.scales.b_scales == "all" and 1 or columns, "scale of B")
         add(given.gate_scales)
       end
+    end
+    if given.gate_bias ~= nil and not (e.gate and e.bias) then
+      fail "gemm: `gate_bias` is given, but the epilogue of wg.gemm has no `gate` or no `bias`"
     end
     if given.gate_scales ~= nil and not (e.gate and p.scales.b_scales) then
       fail "gemm: `gate_scales` is given, but wg.gemm has no `scales.b` or no `epilogue.gate`"
@@ -257,10 +263,11 @@ return function(wg, internal)
   function internal.epilogue_tensors(p, M, N, b_shape, random)
     local e = p.epilogue
     local by_row = (e.bias == "row") ~= p.swapped
+    local bias = e.bias and wg.randn { shape = { by_row and M or N }, dtype = "f32", seed = 1 } or nil
     return {
       C = e.beta and random(M, N, p.d) or nil, residual = e.residual and random(M, N, p.d) or nil,
-      bias = e.bias and wg.randn { shape = { by_row and M or N }, dtype = "f32", seed = 1 } or nil,
-      gate = e.gate and random(b_shape[1], b_shape[2], p.dtype) or nil,
+      bias = bias,
+      gate = e.gate and random(b_shape[1], b_shape[2], p.dtype) or nil, gate_bias = e.gate and bias,
       row_sums = e.row_sums and wg.zeros("f32", { M }) or nil,
       d_scales = e.quantize and wg.zeros("f32", d_scales_shape(M, N)) or nil,
     }
@@ -270,6 +277,7 @@ return function(wg, internal)
   function internal.epilogue_notes(p, notes)
     local e = p.epilogue
     if e.gate then notes.gate = "as B" end
+    if e.gate and e.bias then notes.gate_bias = "as bias" end
     if e.gate and p.scales.b_scales then notes.gate_scales = "as b_scales" end
     if e.residual then notes.residual = "as D" end
     if e.quantize then notes.d_scales = "ceil(N / 128) x M, M rounded up to a multiple of 4" end

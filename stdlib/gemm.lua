@@ -148,6 +148,7 @@ return function(wg, internal)
   --- @option C tensor?  M x N, of D's type
   --- @option bias tensor?  f32: M values for "row", N for "column"
   --- @option gate tensor?  as B: the second product's
+  --- @option gate_bias tensor?  as `bias`, of the gate
   --- @option gate_scales tensor?  as `b_scales`, of the gate
   --- @option residual tensor?  M x N, of D's type
   --- @option row_sums tensor?  M values of f32, which are written

@@ -302,7 +302,7 @@ return function(wg, internal)
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = p.swapped }
     internal.check_epilogue(p)
     -- Vectors along columns of D, which the epilogue finds in shared memory.
-    p.vectors = (e.bias == "column" and 1 or 0) + (p.scales.a_scales == "column" and p.products or 0) + (p.scales.b_scales == "column" and p.products or 0)
+    p.vectors = (e.bias == "column" and p.products or 0) + (p.scales.a_scales == "column" and p.products or 0) + (p.scales.b_scales == "column" and p.products or 0)
     -- A residual that is loaded while the other consumer multiplies needs room for it.
     local panels = p.own_tiles and (e.beta or e.residual) and 4 or 2
     p.buffers = math.min(whole("buffers", opts.buffers or panels, 1, 8), p.panel.count)

@@ -585,6 +585,7 @@ local gemm = {}
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 ---@field gate? wgrun.tensor as B: the second product's
+---@field gate_bias? wgrun.tensor as `bias`, of the gate
 ---@field gate_scales? wgrun.tensor as `b_scales`, of the gate
 ---@field residual? wgrun.tensor M x N, of D's type
 ---@field row_sums? wgrun.tensor M values of f32, which are written
@@ -619,6 +620,7 @@ function gemm:launch(A, B, D, options) end
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 ---@field gate? wgrun.tensor as B: the second product's
+---@field gate_bias? wgrun.tensor as `bias`, of the gate
 ---@field gate_scales? wgrun.tensor as `b_scales`, of the gate
 ---@field residual? wgrun.tensor M x N, of D's type
 ---@field row_sums? wgrun.tensor M values of f32, which are written
@@ -661,6 +663,7 @@ function gemm:prepare(A, B, D, options) end
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 ---@field gate? wgrun.tensor as B: the second product's
+---@field gate_bias? wgrun.tensor as `bias`, of the gate
 ---@field gate_scales? wgrun.tensor as `b_scales`, of the gate
 ---@field residual? wgrun.tensor M x N, of D's type
 ---@field row_sums? wgrun.tensor M values of f32, which are written
@@ -704,6 +707,7 @@ function gemm:run(A, B, D, options) end
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 ---@field gate? wgrun.tensor as B: the second product's
+---@field gate_bias? wgrun.tensor as `bias`, of the gate
 ---@field gate_scales? wgrun.tensor as `b_scales`, of the gate
 ---@field residual? wgrun.tensor M x N, of D's type
 ---@field row_sums? wgrun.tensor M values of f32, which are written
@@ -873,6 +877,7 @@ function k:end_loop() end
 ---@class wgrun.k.epilogue.gate.options
 ---@field of string|function an activation by name, whose value is multiplied by the first product, or a function of k and two f32 registers, gate and value, that returns one
 ---@field scales? table as `scales`, for the second product
+---@field bias? table as `bias`, for the second product
 
 ---@class wgrun.k.epilogue.quantize.options
 ---@field to wgrun.reg a pointer parameter to f32: the scales, a row of them for each 128 columns
@@ -913,7 +918,7 @@ function k:end_loop() end
 ---@field policy? wgrun.reg a policy of the L2 cache for the stores, made by k:createpolicy_fractional
 ---@field place? function place(column, row) returns the list of coordinates of that element for a map of another rank; by default { column, row }
 
----Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias) + residual, or gate(scales * acc', scales * acc) + residual, computed in f32; parts that are left out drop out.
+---Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias) + residual, or gate(scales * acc' + bias', scales * acc + bias) + residual, computed in f32; parts that are left out drop out.
 ---@param options wgrun.k.epilogue.options
 ---@return function # store(acc, row, column, limit, source, narrow): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`, and `source`, the address of all panels of C's block in shared memory, with an empty `source` or `residual`; where `narrow`, a predicate, holds, only the left half of the block is stored, which has a multiple of `buffers` panels
 ---@return function # finish(): waits until the last copies have read their panels

@@ -31,6 +31,7 @@ local function product(name, M, N, K, opts, run, like)
   local given = {
     backend = "sim", gate = G, residual = e.residual and random(d, { M, N }, 4) or nil,
     bias = e.bias and random("f32", { e.bias == "row" and M or N }, 5) or nil,
+    gate_bias = e.bias and e.gate and random("f32", { e.bias == "row" and M or N }, 6) or nil,
     row_sums = e.row_sums and wg.full("f32", { M }, -1) or nil,
     d_scales = e.quantize and wg.full("f32", { ceil_div(N, 128), ceil_div(M, 4) * 4 }, -1) or nil,
   }
@@ -45,7 +46,7 @@ local function product(name, M, N, K, opts, run, like)
     if e.bias then x = x + given.bias[{ e.bias == "row" and i or j }] end
     local f = like or activations[e.activation]
     if e.gate then
-      local y = dot(G, i, j)
+      local y = dot(G, i, j) + (e.bias and given.gate_bias[{ e.bias == "row" and i or j }] or 0)
       x = like and like(x, y) or not like and x * activations[e.gate](y)
     elseif f then
       x = f(x)
@@ -95,6 +96,8 @@ product("SwiGLU, few rows", 9, 136, 264, { problem = { 9, 136, 264 }, epilogue =
 product("SwiGLU, the plan's tile", 200, 264, 72, { problem = { 200, 264, 72 }, epilogue = gated "silu" })
 product("SwiGLU of 8-bit floats", 72, 144, 144, { dtype = "e4m3", tile = { 64, 64 }, epilogue = gated "silu" })
 product("a gate of one's own", 72, 72, 72, { tile = { 64, 64 }, epilogue = gated(own) }, nil, function(x, y) return math.min(y, 1) * x + y end)
+product("SwiGLU with biases", 136, 136, 72, { tile = { 128, 64 }, epilogue = { gate = "silu", bias = "column" } }, { grid = 1 })
+product("SwiGLU with biases of rows", 72, 72, 72, { tile = { 64, 64 }, epilogue = { gate = "silu", bias = "row" } })
 product("SwiGLU and a residual", 136, 136, 72, { tile = { 128, 64 }, epilogue = { gate = "silu", residual = true } }, { grid = 1 })
 
 -- A matrix that is added after the activation.
@@ -228,7 +231,7 @@ refuses('wg.gemm, epilogue: `swiglu` takes a second product: gate = "silu"', { a
 refuses("wg.gemm, epilogue: unknown gate `mish` (legal: gelu, relu, sigmoid, silu, tanh, or a function of k and two f32 registers)", { gate = "mish" })
 refuses("wg.gemm, epilogue: unknown quantize `row` (legal: 1x128)", { quantize = "row" })
 refuses("wg.gemm, epilogue: unknown row_sums `mean` (legal: squares, rms, or a function of k and an f32 register)", { row_sums = "mean" })
-refuses("wg.gemm, epilogue: `gate` goes without `bias`", { gate = "silu", bias = "column" })
+refuses("wg.gemm, epilogue: `gate` goes without `activation`", { gate = "silu", activation = "relu" })
 refuses("wg.gemm, epilogue: `residual` goes without `beta`", { residual = true, beta = true })
 refuses("wg.gemm, epilogue: `quantize` goes without `residual`", { quantize = "1x128", residual = true })
 refuses('wg.gemm, epilogue: `epsilon` goes with row_sums = "rms"', { row_sums = "squares", epsilon = 1e-5 })
@@ -250,6 +253,8 @@ end
 misses("gemm: `gate` is missing: the epilogue needs it", { gate = "silu" }, {})
 misses("gemm: gate is 64 x 64, but B is 128 x 64", { gate = "silu" }, { gate = A })
 misses("gemm: `gate` is given, but the epilogue of wg.gemm has no `gate`", {}, { gate = B })
+misses("gemm: gate_bias must be a vector of 128 f32, one for each column of D", { gate = "silu", bias = "column" }, { gate = B, bias = wg.zeros("f32", { 128 }) })
+misses("gemm: `gate_bias` is given, but the epilogue of wg.gemm has no `gate` or no `bias`", { gate = "silu" }, { gate = B, gate_bias = B })
 misses("gemm: `gate_scales` is given, but wg.gemm has no `scales.b` or no `epilogue.gate`", {}, { gate_scales = B })
 misses("gemm: residual is 64 x 64, but D is 64 x 128", { residual = true }, { residual = A })
 misses("gemm: row_sums must be a vector of 64 f32, one for each row of D", { row_sums = "rms" }, { row_sums = A })
