@@ -117,7 +117,10 @@ class Binder {
     }
 
     bool operand(std::size_t index, const Node& node) {
-        std::optional<Operand> read = of(op_.operands[index], node);
+        const OperandRule& rule = op_.operands[index];
+        // A result that nobody wants, and that the record can do without.
+        if (node.kind == Node::Kind::sink && rule.access == isa::Access::out && rule.by_name) return true;
+        std::optional<Operand> read = of(rule, node);
         if (!read) return false;
         Operand& bound = bound_[index];
         if (bound.kind != Operand::Kind::none)  // it stands in the text twice

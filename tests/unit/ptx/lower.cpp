@@ -259,6 +259,10 @@ TEST_CASE("results that nobody wants") {
     const ptx::Lowered k =
         lowered(".reg .b32 %r<4>;\n.reg .b16 %h<4>;\nmov.b32 {_, %h1}, %r1;\nret;");
     CHECK(names(k.program) == Names{"unpack"});
+    // One that a record can do without is left out.
+    const ptx::Lowered elected = lowered(".reg .pred p;\nelect.sync _|p, -1;\nret;");
+    CHECK(elected.errors.empty());
+    CHECK(elected.program.registers().size() == 1);
 }
 
 TEST_CASE("the condition code is a predicate that no operand names") {
