@@ -143,6 +143,7 @@ std::uint32_t Lowering::instruction(std::uint32_t index) {
     prepare(step);
     Step kept = step;  // what it returns and its record does not
     add(std::move(step));
+    extend(kept);
     if (!reading.results.empty()) {
         keep_text(statement, reading.results, read_by(statement));
         out_.texts.back().replaces = true;

@@ -52,6 +52,7 @@ class Lowering final : private Rewriting, private Names {
     Type type_of(Reg reg) const override { return Rewriting::type_of(reg); }
     Reg constant(std::int64_t bits, Type type) override;
     Reg converted(Reg reg, Type type) override;
+    Reg extended(Reg reg, Type type, bool is_signed) override;
     Reg special(int sreg) override;
     Reg placed(const Operand& place, Type type) override;
     Reg unused(Type type) override { return reg(type); }
@@ -62,6 +63,8 @@ class Lowering final : private Rewriting, private Names {
     void declare_components(const Variable& variable);
     /// Makes what the step at hand needs before it.
     void prepare(const Step& step);
+    /// Extends its results to their registers.
+    void extend(const Step& step);
 
     // calls.cpp: functions and their parameters
     bool passes(const Statement& statement, Reg guard);
@@ -87,6 +90,12 @@ class Lowering final : private Rewriting, private Names {
         int parameter = -1;  ///< of an address: that of its variable; of a place: the buffer, or local memory
     };
     std::vector<Made> made_;
+    /// A result of the step at hand, and the wider register that gets it.
+    struct Extension {
+        Reg narrow, wide;
+        bool is_signed;
+    };
+    std::vector<Extension> extensions_;
     std::map<std::uint32_t, int> variables_;  ///< by place in the module: their parameters
     Reg condition_code_{};
     std::deque<std::string> components_;  ///< names of the registers of vectors

@@ -58,6 +58,34 @@ Reg Lowering::converted(Reg from, Type type) {
     return made_.back().reg;
 }
 
+Reg Lowering::extended(Reg wide, Type type, bool is_signed) {
+    extensions_.push_back({reg(type), wide, is_signed});
+    return extensions_.back().narrow;
+}
+
+void Lowering::extend(const Step& step) {
+    const auto type = [&](Reg reg, bool is_signed) {
+        const int bits = isa::bits(type_of(reg));
+        return bits == 64   ? (is_signed ? Type::s64 : Type::u64)
+               : bits == 32 ? (is_signed ? Type::s32 : Type::u32)
+                            : (is_signed ? Type::s16 : Type::u16);
+    };
+    for (const auto& [narrow, wide, is_signed] : extensions_) {
+        const bool written = std::ranges::any_of(step.operands, [&, made = narrow](const Operand& operand) {
+            return operand.reg == made || std::ranges::find(operand.list, made) != operand.list.end();
+        });
+        if (!written) continue;  // of another reading
+        Step conversion =
+            made(*isa::find("cvt"),
+                 Form().set(Field::type, type(wide, is_signed)).set(Field::from, type(narrow, is_signed)),
+                 {Operand::of(wide), Operand::of(narrow)}, step.where);
+        conversion.guard = step.guard;
+        conversion.guard_negated = step.guard_negated;
+        add(std::move(conversion));
+    }
+    extensions_.clear();
+}
+
 Reg Lowering::placed(const Operand& place, Type type) {
     made_.push_back({Made::How::place,
                      reg(type),

@@ -280,6 +280,17 @@ bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& oper
         return op.widens && have != Type::pred && in_register != Type::pred &&
                isa::bits(have) > isa::bits(in_register);
     };
+    // A register that is wider than the operand: its low bits are read, and the result is extended to it.
+    const auto fitted = [&](const OperandRule& rule, isa::Reg reg) {
+        constexpr int stored_alike = 32;  // what has no more bits has them in the same place
+        if (rule.type == nullptr) return reg;
+        const Type want = isa::register_type(rule.type(form));
+        const int have = isa::bits(names.type_of(reg)), wanted = isa::bits(want);
+        const bool narrow = have > stored_alike && wanted <= stored_alike;
+        if (rule.access == isa::Access::in) return narrow ? names.converted(reg, Type::u32) : reg;
+        const bool is_signed = isa::is_signed(form.type());
+        return narrow || (is_signed && have > wanted) ? names.extended(reg, want, is_signed) : reg;
+    };
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const OperandRule& rule = op.operands[i];
         Operand& operand = operands[i];
@@ -290,9 +301,11 @@ bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& oper
             if (static_cast<int>(operand.list.size()) != count) return false;
             for (const isa::Reg reg : operand.list)
                 if (!agrees(rule, reg)) return false;
+            for (isa::Reg& reg : operand.list) reg = fitted(rule, reg);
             if (!takes_list) operand = Operand::of(operand.list.front());
         } else if (operand.kind == Operand::Kind::reg) {
             if (takes_list || !agrees(rule, operand.reg)) return false;
+            operand.reg = fitted(rule, operand.reg);
         } else if (operand.kind == Operand::Kind::address) {
             const bool typed = operand.reg && rule.type != nullptr;
             const int wanted = typed ? isa::bits(rule.type(form)) : 0;

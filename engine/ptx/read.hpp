@@ -26,6 +26,9 @@ class Names {
     /// Returns a register of `type` that holds the low half of `reg`, or extends it by zeros, before the
     /// instruction: PTX takes addresses of 32 and of 64 bits for small spaces (PTX ISA 6.4.1).
     virtual isa::Reg converted(isa::Reg reg, isa::Type type) = 0;
+    /// Returns a register of `type` whose value, extended by zeros or by its sign, `reg` gets after the
+    /// instruction (PTX ISA 9.4.1).
+    virtual isa::Reg extended(isa::Reg reg, isa::Type type, bool is_signed) = 0;
     /// Returns a register that holds the special register, a value of Field::sreg, before the instruction;
     /// none: no record reads it alone.
     virtual isa::Reg special(int sreg) = 0;

@@ -200,3 +200,46 @@ local function mul_high(a, b) -- bits 64 to 95 of a product
   return (a1 * b1 + (mid >> 32) + (low >> 32)) & 0xFFFFFFFF
 end
 for i = 0, 31 do check.equal(high[i] & 0xFFFFFFFF, mul_high(x64[i], 0x9E3779B97F4A7C15)) end
+
+-- Registers that are wider than what is loaded or converted (PTX ISA 9.4.1): extended by the type's sign, or cut.
+do
+  local wide = wg.ptx { name = "wide.ptx", text = [[
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry wide(.param .u64 out, .param .u64 in)
+.reqntid 32, 1, 1
+{
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<16>;
+    ld.param.u64 %rd1, [out];
+    cvta.to.global.u64 %rd1, %rd1;
+    ld.param.u64 %rd2, [in];
+    cvta.to.global.u64 %rd2, %rd2;
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    ld.global.u32 %rd5, [%rd4];
+    ld.global.s32 %rd6, [%rd4];
+    ld.global.s8 %r2, [%rd4];
+    cvt.s64.s32 %rd7, %rd5;
+    add.s64 %rd8, %rd6, %rd7;
+    cvt.s64.s32 %rd9, %r2;
+    add.s64 %rd8, %rd8, %rd9;
+    mul.wide.u32 %rd10, %r1, 8;
+    add.s64 %rd11, %rd1, %rd10;
+    st.global.u64 [%rd11], %rd8;
+    ret;
+}
+]] }
+  local numbers = {}
+  for i = 0, 31 do numbers[i + 1] = i * 1000 - 9000 end
+  local x, y = wg.tensor("s32", { 32 }, numbers), wg.zeros("s32", { 64 })
+  wide.wide:run { grid = 1, args = { y, x }, backend = "sim" }
+  for i = 0, 31 do
+    local byte = numbers[i + 1] & 0xFF
+    local want = 2 * numbers[i + 1] + (byte < 128 and byte or byte - 256)
+    check.equal(y[{ 2 * i }], want)
+    check.equal(y[{ 2 * i + 1 }], want < 0 and -1 or 0)
+  end
+end

@@ -9,10 +9,10 @@ if not io.open(folder .. "/triton/tl_softmax_fp16.ptx") then
 end
 
 --- The kernel `name` of a text. Triton states a PTX version that current drivers do not know; the text is legal 9.0.
-local function kernel(file, name)
-  local source = assert(io.open(folder .. "/" .. file)):read "a"
-  local module = wg.ptx { text = source:gsub("%.version 9%.4", ".version 9.0"), name = file }
-  return module[name or 1]
+--- `mend` inserts what is known to be missing.
+local function kernel(file, name, mend)
+  local source = assert(io.open(folder .. "/" .. file)):read "a":gsub("%.version 9%.4", ".version 9.0")
+  return wg.ptx { text = mend and mend(source) or source, name = file }[name or 1]
 end
 
 local function random(dtype, shape, seed) return wg.randn { dtype = dtype, shape = shape, seed = seed } end
@@ -127,6 +127,82 @@ function recipes.tilelang_gemm()
     kernel = kernel "tilelang/tl_gemm_bf16_64.ptx", out = d, tolerance = 1, -- half a unit of bf16 at 256 and above
     launch = { grid = { n // 128, m // 64 }, shared = 73728, args = args },
     places = product(a, b),
+  }
+end
+
+function recipes.cutlass_tutorial()
+  local m, n, k = 128, 128, 192
+  local a, b, d = random("f16", { k, m }, 1), random("f16", { k, n }, 2), wg.zeros("f16", { n, m })
+  local function leading(extent) return wg.struct { size = 4, [0] = extent } end
+  local function empty() return wg.struct { size = 1 } end
+  local function number(bits) return wg.struct { size = 2, [0] = { "u16", bits } } end
+  return {
+    -- What threads copied is read by wgmma without a barrier and without a fence (WG-RACE-01, WG-PROXY-01).
+    kernel = kernel("nvcc/cute_tutorial_wgmma_sm90.ptx", nil, function(text)
+      return text:gsub("cp%.async%.wait_%w+[^;]*;", "%0\n\tfence.proxy.async;\n\tbar.sync 0;")
+    end),
+    out = d, tolerance = 0.05, -- it accumulates in f16: units of 0.03 at 32
+    launch = { grid = 1, shared = 98304, args = {
+      wg.struct { size = 12, [0] = m, [4] = n, [8] = k }, empty(), a, leading(m), empty(), empty(), b, leading(n), empty(), empty(),
+      d, leading(m), wg.struct { size = 8, [0] = 1 }, number(0x3C00), number(0),
+    } },
+    places = function(visit)
+      for i = 0, m - 1, 3 do
+        for j = 0, n - 1, 5 do visit({ j, i }, wg.dot(a, i, m, b, j, n, k)) end
+      end
+    end,
+  }
+end
+
+--- A tile of ThunderKittens' gl: the address, the rows and the columns.
+local function kittens(parts, offset, tensor)
+  parts[offset], parts[offset + 16], parts[offset + 24] = tensor, { "u64", tensor.shape[1] }, { "u64", tensor.shape[2] }
+end
+
+function recipes.kittens_level_05()
+  local n = 128
+  local a, b, d = random("bf16", { n, n }, 1), random("bf16", { n, n }, 2), wg.zeros("bf16", { n, n })
+  local globals = { size = 1280, [1152] = n }
+  kittens(globals, 0, a)
+  kittens(globals, 384, b)
+  kittens(globals, 768, d)
+  return {
+    kernel = kernel "nvcc/tk_gemm_educational_h100_level_05.ptx", out = d, tolerance = 0.26,
+    launch = { grid = { 2, 2 }, block = 128, shared = 100000, args = { wg.struct(globals) } },
+    places = product(a, b),
+  }
+end
+
+function recipes.deepgemm_fp8_masked()
+  -- One of four groups has rows, and the first CTA the first tile; the text has N and K.
+  local m, k, blocks = 64, 7168, 56
+  local a, b = random("e4m3", { m, k }, 1), random("e4m3", { 128, k }, 2)
+  local a_scales, b_scales = random("f32", { blocks, m }, 3), random("f32", { 4 * 32, blocks }, 4)
+  local d = wg.zeros("bf16", { m, 4096 })
+  local rows = wg.tensor("s32", { 4 }):fill(0)
+  rows[{ 0 }] = 50
+  return {
+    -- Lane 0 arrives for the others, whose reads of the scales nothing orders before that (WG-RACE-01).
+    kernel = kernel("nvcc/dg_fp8_1d2d_masked.ptx", nil, function(text)
+      return text:gsub("\twgmma%.wait_group%.sync%.aligned", "\tbar.warp.sync -1;\n%0")
+    end),
+    out = d, tolerance = 4, -- half a unit of bf16 at 512 and above
+    launch = { grid = 1, shared = 200000, args = {
+      b_scales, rows, m, 4096, k, wg.tensor_map(a, { box = { 128, 64 }, swizzle = "128B" }),
+      wg.tensor_map(b, { box = { 128, 128 }, swizzle = "128B" }), wg.tensor_map(d, { box = { 64, 64 }, swizzle = "128B" }),
+      wg.tensor_map(a_scales, { box = { 64, 1 } }),
+    } },
+    places = function(visit)
+      for i = 0, 49, 7 do
+        for j = 0, 127, 9 do
+          local sum = 0
+          for block = 0, blocks - 1 do
+            sum = sum + a_scales[{ block, i }] * b_scales[{ 0, block }] * wg.dot(a, i * k + 128 * block, 1, b, j * k + 128 * block, 1, 128)
+          end
+          visit({ i, j }, sum)
+        end
+      end
+    end,
   }
 end
 
