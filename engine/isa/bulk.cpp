@@ -171,19 +171,26 @@ void run_store(const Step& s, Machine& m) {
 
 // --- effects: the places of the operands ----------------------------------------------------------------
 
-template <int global, int mbarrier>
+constexpr int linear = -1;
+
+/// The places of the global side and of the coordinates, of the mbarrier or the source.
+template <int global, int mbarrier, int coordinates = linear>
 void load_effects(const Step& s, Effects& e) {
-    e.bulk_copy({Direction::to_shared, &s.operands[0], nullptr, &s.operands[global]});
+    e.bulk_copy({Direction::to_shared, &s.operands[0], nullptr, &s.operands[global],
+                 coordinates == linear ? nullptr : s.operands.data() + coordinates});
     e.counted(s.operands[mbarrier]);
 }
 
-template <int global, int from>
+template <int global, int from, int coordinates = linear>
 void store_effects(const Step& s, Effects& e) {
-    e.bulk_copy({Direction::to_global, nullptr, &s.operands[from], &s.operands[global]});
+    e.bulk_copy({Direction::to_global, nullptr, &s.operands[from], &s.operands[global],
+                 coordinates == linear ? nullptr : s.operands.data() + coordinates});
 }
 
+template <int coordinates = linear>
 void prefetch_effects(const Step& s, Effects& e) {
-    e.bulk_copy({Direction::prefetch, nullptr, nullptr, &s.operands[0]});
+    e.bulk_copy({Direction::prefetch, nullptr, nullptr, &s.operands[0],
+                 coordinates == linear ? nullptr : s.operands.data() + coordinates});
 }
 
 }  // namespace
@@ -200,7 +207,7 @@ std::span<const Instruction> bulk_family() {
                       policy()},
          .ptx = "cp.async.bulk.tensor{.dim}.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}"
                 "{.cache} [{%d}], [{%map}, {%coordinates}], [{%mbarrier}]{,%mask}{,%policy}",
-         .effects = load_effects<1, 3>,
+         .effects = load_effects<1, 3, 2>,
          .run = run_tensor_load},
         {.name = "cp.async.bulk.tensor.store",
          .summary = "copies a box from shared memory to a tensor, in a bulk group",
@@ -209,7 +216,7 @@ std::span<const Instruction> bulk_family() {
          .operands = {tensor_map(), coordinates(), shared_address("a"), policy()},
          .ptx = "cp.async.bulk.tensor{.dim}.global.shared::cta.bulk_group{.cache} [{%map}, {%coordinates}], "
                 "[{%a}]{,%policy}",
-         .effects = store_effects<0, 2>,
+         .effects = store_effects<0, 2, 1>,
          .run = run_tensor_store<false>},
         {.name = "cp.reduce.async.bulk.tensor",
          .summary =
@@ -221,7 +228,7 @@ std::span<const Instruction> bulk_family() {
          .operands = {tensor_map(), coordinates(), shared_address("a"), policy()},
          .ptx = "cp.reduce.async.bulk.tensor{.dim}.global.shared::cta{.op}.bulk_group{.cache} [{%map}, "
                 "{%coordinates}], [{%a}]{,%policy}",
-         .effects = store_effects<0, 2>,
+         .effects = store_effects<0, 2, 1>,
          .run = run_tensor_store<true>},
         {.name = "cp.async.bulk.prefetch.tensor",
          .summary = "prefetches a box of a tensor into the L2 cache",
@@ -229,7 +236,7 @@ std::span<const Instruction> bulk_family() {
          .rows = {{{tensor_dims(), hint()}, {8, 0}}},
          .operands = {tensor_map(), coordinates(), policy()},
          .ptx = "cp.async.bulk.prefetch.tensor{.dim}.L2.global{.cache} [{%map}, {%coordinates}]{,%policy}",
-         .effects = prefetch_effects,
+         .effects = prefetch_effects<1>,
          .run = run_tensor_prefetch},
         {.name = "prefetch.tensormap",
          .summary = "prefetches a tensor map for later bulk tensor copies",
@@ -256,7 +263,7 @@ std::span<const Instruction> bulk_family() {
          .rows = {{{hint()}, {8, 0}}},
          .operands = {global_address("a"), size(), policy()},
          .ptx = "cp.async.bulk.prefetch.L2.global{.cache} [{%a}], {%size}{,%policy}",
-         .effects = prefetch_effects,
+         .effects = prefetch_effects<>,
          .run = run_prefetch},
         {.name = "cp.async.bulk.cluster",
          .summary = "copies bytes from this CTA's shared memory to another's, whose mbarrier counts them",

@@ -25,6 +25,7 @@ struct BulkAccess {
     const Operand* to = nullptr;      ///< in shared memory; null: it writes to global memory, or nowhere
     const Operand* from = nullptr;    ///< in shared memory; null: it reads global memory
     const Operand* global = nullptr;  ///< the address, or the tensor map; null: from shared to shared memory
+    const Operand* coordinates = nullptr;  ///< in the tensor; null: a linear copy
 };
 
 /// What a step does to the mbarrier at an address.

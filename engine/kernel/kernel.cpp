@@ -56,9 +56,10 @@ void throw_errors_of(const std::vector<Diagnostic>& findings) {
 
 namespace {
 /// Returns the warnings of the run. CheckError if it has found an error, with the warnings behind the errors.
-/// overlap: null if no other launch can overlap it.
+/// overlap: null if no other launch can overlap it. made_up: null if nothing is.
 std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOptions& options,
-                                         const ForeignEntry* origin, sim::Overlap* overlap = nullptr) {
+                                         const ForeignEntry* origin, sim::Overlap* overlap = nullptr,
+                                         const sim::MadeUp* made_up = nullptr) {
     std::vector<sim::GlobalBuffer> buffers;
     std::vector<std::uint64_t> addresses;
     // Each tensor gets a region of its own, far from the others, so that an access past its end hits none.
@@ -111,6 +112,7 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     launch.stop = options.stop;
     launch.observer = options.observer;
     launch.overlap = overlap;
+    launch.made_up = made_up;
     launch.numerics = options.numerics;
     launch.timeout = options.simulation.timeout;
     launch.most_steps = options.simulation.steps;
@@ -289,7 +291,43 @@ void Kernel::foresee(const RunOptions& options) {
     }
     std::vector<Diagnostic> found = check::check_launch(*program_, sizes_of(options));
     if (origin_) origin_->tell(found);
+    const bool clean = found.empty();
     add_new(*findings_, std::move(found));
+    if (clean) add_new(*findings_, look_ahead(options));
+}
+
+// The same launch, with other memory than the script's, of which nobody knows what it will hold.
+std::vector<Diagnostic> Kernel::look_ahead(const RunOptions& options) {
+    constexpr std::size_t most_launches = 4;
+    constexpr std::uint64_t most_clusters = 64, most_steps = 1U << 17, least_steps = 1U << 11, products = 256;
+    check::LaunchSizes sizes = sizes_of(options);
+    std::pair launch{sizes.grid, std::move(sizes.params)};
+    if (looked_at_.size() == most_launches || std::ranges::find(looked_at_, launch) != looked_at_.end())
+        return {};
+    looked_at_.push_back(std::move(launch));
+    const std::uint64_t clusters =
+        std::min(options.grid.volume() / program_->cluster().volume(), most_clusters);
+    const sim::MadeUp made_up{.numbers = false,
+                              .clusters = clusters,
+                              .steps = std::max(most_steps / clusters, least_steps),
+                              .products = std::max<std::uint64_t>(products / clusters, 16)};
+    RunOptions run = options;
+    run.backend = Backend::sim;
+    run.print = [](std::string_view) {};
+    try {
+        move_to_simulator(run.args);
+        std::map<const Tensor*, Tensor> others;
+        for_each_tensor(run.args, [&](Tensor*& tensor) {
+            if (tensor != nullptr)
+                tensor = &others.try_emplace(tensor, Tensor::zeros(tensor->dtype(), tensor->shape()))
+                              .first->second;
+        });
+        return run_on_simulator(*program_, run, origin_ ? origin_->entry.get() : nullptr, nullptr, &made_up);
+    } catch (const CheckError& error) {
+        return error.findings();
+    } catch (const Error&) {
+        return {};  // the launch says so itself
+    }
 }
 
 // A GPU does not report a kernel that hangs.

@@ -60,7 +60,8 @@ std::vector<Diagnostic> found_in_every_launch(const Program& program) {
     launch.structures = structures;
     launch.buffers = buffers;
     launch.tensor_maps = maps;
-    launch.made_up = true;
+    const sim::MadeUp made_up;
+    launch.made_up = &made_up;
     try {
         std::vector<Diagnostic> found = sim::run(program, launch).findings;
         // How long the tensors of a launch are is not known.

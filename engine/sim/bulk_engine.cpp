@@ -69,7 +69,8 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
             report_.fault(rules::copy_of_other_dimensions(asked.dims, box.extents.size()));
             return false;
         }
-        copy.at = asked.coordinates;
+        copy.somewhere = !asked.known.coordinates;
+        if (!copy.somewhere) copy.at = asked.coordinates;
         // It goes on as if the engine could: whoever waits for it is not to blame.
         if (const std::int64_t element = bits(box.dtype) / 8; copy.at[0] * element % std::int64_t{unit} != 0)
             report_.fault(rules::box_start_misaligned(copy.at[0], element));
@@ -81,7 +82,7 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
             return false;
         }
         for (int d = 0; d < asked.dims; ++d)
-            if (const std::int32_t x = asked.coordinates[static_cast<std::size_t>(d)]; x < 0) {
+            if (const std::int32_t x = copy.at[static_cast<std::size_t>(d)]; x < 0) {
                 report_.fault(rules::stored_box_below_zero(x, d));
                 return false;
             }
@@ -123,6 +124,7 @@ void BulkEngine::touch_global(const Copy& copy, int lane) {
 /// Calls f(address, data, bytes) for the watched global memory that the copy reads or writes.
 template <class F>
 void BulkEngine::for_each_global_run(const Copy& copy, F f) {
+    if (copy.somewhere) return;
     if (copy.tensor.map != nullptr) {
         const std::uint64_t start = copy.tensor.map->address;
         if (const std::uint64_t at = scene_.global_shadow.watched(start))
@@ -259,6 +261,7 @@ void BulkEngine::land(std::size_t index) {
 }
 
 void BulkEngine::write_global(const Copy& copy) {
+    if (copy.somewhere) return;
     const std::byte* from = copy.read.data();
     std::unique_lock lock(scene_.turns.global_memory(), std::defer_lock);
     if (copy.reduction != isa::BulkCopy::Reduction::none) {

@@ -23,6 +23,7 @@ struct Copy {
     int issuer;     ///< thread of the cluster
     Tensor tensor;  ///< without a map: a linear copy
     Coordinates at;
+    bool somewhere;                ///< nobody knows where in the tensor: only shared memory counts
     std::byte* global;             ///< of a linear copy
     std::uint64_t global_address;  ///< the same, as the kernel sees it
     std::uint32_t bytes;           ///< bytes that are moved

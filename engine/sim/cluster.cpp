@@ -31,7 +31,8 @@ Cluster::Cluster(const Program& program, const Code& code, const Launch& launch,
       deadlock_(scene_, barriers_),
       allowance_(allowance),
       messages_(program, launch.grid, message_capacity(program)) {
-    if (launch.made_up) doubts_.emplace(program, code, static_cast<int>(scene_.warps.size()));
+    if (launch.made_up != nullptr)
+        doubts_.emplace(program, code, *launch.made_up, static_cast<int>(scene_.warps.size()));
 }
 
 void Cluster::reset(std::uint64_t index) {
@@ -262,6 +263,13 @@ void Cluster::leave(Cta& cta) {
     }
     copies_.left_over(cta);
     mbarriers_.left_over(cta);
+}
+
+void Cluster::bulk_copy(const isa::BulkCopy& copy) {
+    if (!doubts_ || !doubts_->box_is_doubtful()) return bulk_.bulk_copy(copy);
+    isa::BulkCopy somewhere = copy;
+    somewhere.known.coordinates = false;
+    bulk_.bulk_copy(somewhere);
 }
 
 // --- what steps do ---------------------------------------------------------------------------------------

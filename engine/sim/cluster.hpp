@@ -95,7 +95,7 @@ class Cluster final : public isa::Machine {
     }
     void mbarrier_fence_init() override { mbarriers_.announce(); }
 
-    void bulk_copy(const isa::BulkCopy& copy) override { bulk_.bulk_copy(copy); }
+    void bulk_copy(const isa::BulkCopy& copy) override;
     void bulk_commit() override { bulk_.bulk_commit(); }
     void bulk_wait(int pending, bool read) override { bulk_.bulk_wait(pending, read); }
     void store_async(const isa::AsyncStore& store, const isa::Addresses& to, const isa::Addresses& mbarrier,

@@ -15,13 +15,11 @@ using isa::Access;
 using isa::Operand;
 using isa::OperandRule;
 
-/// Steps and wgmma of one run: what has not shown by then is left to a launch.
-constexpr std::uint64_t most_steps = 1 << 17, most_products = 64;
-
-/// What the first CTA of every grid reads there. (The identity of an SM, clocks and the grid's extents
-/// differ.)
-bool same_in_every_launch(isa::Special which) {
+/// What the first CTA of every grid reads there, or every CTA of a known one. (The identity of an SM and
+/// clocks differ.)
+bool same_in_every_launch(isa::Special which, bool known_grid) {
     using enum isa::Special;
+    if (known_grid && which != smid && isa::is_of_grid(which)) return true;
     return which <= ctaid_z || (which >= laneid && which <= clusterid_z) ||
            (which >= cluster_ctaid_x && which <= warpid) || (which >= lanemask_eq && which <= lanemask_gt) ||
            which == is_explicit_cluster;
@@ -33,6 +31,7 @@ class Listener final : public isa::Effects {
     bool agrees = false;  ///< with other threads, or with what works asynchronously
     bool computes = false, multiplies = false, hidden = false;
     std::vector<const Operand*> addresses;
+    const Operand* coordinates = nullptr;
 
   private:
     void memory(const isa::MemoryAccess& access) override {
@@ -45,7 +44,10 @@ class Listener final : public isa::Effects {
     void multiply(const isa::WarpMma&) override { computes = true; }
     void copy_async(const isa::MemoryAccess&) override { agrees = true; }
     void arrive_copies(const Operand&) override { agrees = true; }
-    void bulk_copy(const isa::BulkAccess&) override { agrees = true; }
+    void bulk_copy(const isa::BulkAccess& copy) override {
+        agrees = true;
+        coordinates = copy.coordinates;
+    }
     void counted(const Operand&) override { agrees = true; }
     void mbarrier(const isa::MbarrierAccess&) override { agrees = true; }
     void barrier(const Operand&, const Operand&) override { agrees = true; }
@@ -62,8 +64,8 @@ void for_each_register(const Operand& operand, F f) {
 
 }  // namespace
 
-Doubts::Doubts(const Program& program, const Code& code, int warps)
-    : code_(code), registers_(program.registers().size()) {
+Doubts::Doubts(const Program& program, const Code& code, const MadeUp& made_up, int warps)
+    : code_(code), made_up_(made_up), registers_(program.registers().size()) {
     steps_.reserve(code.ops.size());
     for (const Op& op : code.ops)
         steps_.push_back(op.step == nullptr ? Facts{} : facts_of(program, *op.step));
@@ -73,8 +75,8 @@ Doubts::Doubts(const Program& program, const Code& code, int warps)
 
 void Doubts::reset() {
     std::ranges::fill(doubtful_, std::uint8_t{0});
-    left_ = most_steps;
-    products_left_ = most_products;
+    left_ = made_up_.steps;
+    products_left_ = made_up_.products;
 }
 
 Doubts::Facts Doubts::facts_of(const Program& program, const isa::Step& step) const {
@@ -92,14 +94,15 @@ Doubts::Facts Doubts::facts_of(const Program& program, const isa::Step& step) co
     // Of effects that are none of these nobody knows what they depend on.
     const bool other = out.effects && !told.computes && !told.multiplies && told.addresses.empty();
     if (step.form.has(isa::Field::sreg))
-        out.loads |= !same_in_every_launch(static_cast<isa::Special>(step.form.get(isa::Field::sreg)));
+        out.loads |= !same_in_every_launch(static_cast<isa::Special>(step.form.get(isa::Field::sreg)),
+                                           !made_up_.numbers);
     const Operand* mask = isa::membermask_of(step);
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
         const OperandRule& rule = step.op->operands[i];
         if (operand.kind == Operand::Kind::param) {
             const Param& param = program.params()[static_cast<std::size_t>(operand.index)];
-            out.loads |= !param.pointee && !param.box;
+            out.loads |= !param.pointee && !param.box && (made_up_.numbers || isa::is_float(param.type));
         }
         const bool address = (rule.kinds & OperandRule::address) != 0;
         if (address && !out.effects) out.loads = true;  // of constants that the launch gives
@@ -109,7 +112,11 @@ Doubts::Facts Doubts::facts_of(const Program& program, const isa::Step& step) co
                              (told.multiplies && !of_product);
         for_each_register(operand, [&](Reg reg) {
             if (rule.access != Access::in) out.results.push_back(reg.id);
-            if (rule.access != Access::out) (decides ? out.decisive : out.values).push_back(reg.id);
+            if (rule.access != Access::out)
+                (&operand == told.coordinates ? out.place
+                 : decides                    ? out.decisive
+                                              : out.values)
+                    .push_back(reg.id);
         });
     }
     return out;
@@ -122,6 +129,7 @@ bool Doubts::any(int warp, const std::vector<std::uint32_t>& regs) const {
 Doubts::Verdict Doubts::judge(int warp, std::uint32_t pc) {
     const Facts& facts = steps_[pc];
     const Op& op = code_.ops[pc];
+    box_is_doubtful_ = any(warp, facts.place);
     if (left_ == 0 || (facts.multiplies && products_left_ == 0) || facts.unknown) return Verdict::stop;
     --left_;
     if (facts.multiplies) --products_left_;

@@ -7,12 +7,14 @@
 
 #include "isa/warp.hpp"
 #include "sim/code.hpp"
+#include "sim/sim.hpp"
 
 namespace wgrun::sim {
 
-/// A register is doubtful if what it holds depends on the launch, or on memory: on a parameter that is no
-/// pointer, on the size of the grid, on what is loaded. A run is what every launch does as long as no
-/// doubtful value decides what is executed, where shared memory is accessed, or what is synchronised.
+/// A register is doubtful if what it holds depends on what is made up: on what is loaded, and unless the
+/// numbers of the launch are known, on a parameter that is no pointer and on the size of the grid. A run is
+/// what every launch does as long as no doubtful value decides what is executed, where shared memory is
+/// accessed, or what is synchronised.
 class Doubts {
   public:
     enum class Verdict : std::uint8_t {
@@ -22,7 +24,7 @@ class Doubts {
         stop   ///< what follows differs between launches
     };
 
-    Doubts(const Program& program, const Code& code, int warps);
+    Doubts(const Program& program, const Code& code, const MadeUp& made_up, int warps);
 
     /// Nothing is doubtful yet.
     void reset();
@@ -34,12 +36,15 @@ class Doubts {
     void executed(int warp, std::uint32_t pc, bool by_all);
 
     const std::vector<std::uint32_t>& results(std::uint32_t pc) const { return steps_[pc].results; }
+    /// Whether nobody knows where in its tensor the box lies that the step judged last copies.
+    bool box_is_doubtful() const { return box_is_doubtful_; }
 
   private:
     /// What is known of a step. Operands are registers.
     struct Facts {
         std::vector<std::uint32_t> decisive;  ///< they decide where and with whom: addresses, counts, masks
         std::vector<std::uint32_t> values;    ///< the other ones that it reads
+        std::vector<std::uint32_t> place;     ///< where a box lies in its tensor
         std::vector<std::uint32_t> results;
         bool loads = false;     ///< its results come from memory, or from the launch
         bool harmless = false;  ///< it reads memory, or accesses global memory alone
@@ -54,11 +59,13 @@ class Doubts {
     bool any(int warp, const std::vector<std::uint32_t>& regs) const;
 
     const Code& code_;
+    const MadeUp& made_up_;
     std::size_t registers_;
     std::vector<Facts> steps_;            ///< by operation
     std::vector<std::uint8_t> doubtful_;  ///< by warp and register
     std::vector<std::uint8_t> outcome_;   ///< by warp: whether the results of the step at hand are doubtful
     std::uint64_t left_ = 0, products_left_ = 0;
+    bool box_is_doubtful_ = false;
 };
 
 }  // namespace wgrun::sim

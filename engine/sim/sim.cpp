@@ -34,11 +34,13 @@ class Grid {
         : program_(program),
           launch_(launch),
           code_(flatten(program)),
-          clusters_(launch.grid.volume() / program.cluster().volume()),
+          clusters_(std::min(launch.grid.volume() / program.cluster().volume(),
+                             launch.made_up != nullptr ? launch.made_up->clusters : UINT64_MAX)),
           resident_(resident_clusters(program)) {
         // A debugger, which is an observer, waits for a person meanwhile.
         if (launch.observer == nullptr)
-            progress_.emplace(Progress::Is::work, program.name() + " on the simulator:", launch.grid.volume(),
+            progress_.emplace(Progress::Is::work,
+                              program.name() + " on the simulator:", clusters_ * program.cluster().volume(),
                               "CTAs");
     }
 

@@ -34,6 +34,14 @@ struct TensorMap {
     const TensorBox* box = nullptr;
 };
 
+/// What is made up of a launch: the run ends, without further findings, where it would depend on that.
+struct MadeUp {
+    bool numbers = true;             ///< the numbers among the arguments, and the grid; else memory alone
+    std::uint64_t clusters = 1;      ///< of the grid that are run, the first ones
+    std::uint64_t steps = 1U << 17;  ///< of a cluster: what has not shown by then is left to a launch
+    std::uint64_t products = 64;     ///< of wgmma in a cluster, likewise
+};
+
 struct Launch {
     Dim3 grid;
     std::span<const std::uint64_t> params;  ///< raw 64-bit values, one per parameter
@@ -56,9 +64,7 @@ struct Launch {
     MessageLog* messages = nullptr;
     /// Is told each finding before its severity counts, and may change it. On any thread.
     std::function<void(Diagnostic&)> weigh{};
-    /// The arguments are made up: the run ends, without further findings, where it would depend on them, on the
-    /// grid or on what is loaded.
-    bool made_up = false;
+    const MadeUp* made_up = nullptr;  ///< null: nothing
     /// Observes the run. Clusters then run one after the other, on the caller's thread; an exception of the
     /// observer ends the run.
     Observer* observer = nullptr;

@@ -9,7 +9,8 @@ end
 
 local touch = wg.kernel("touch", { threads = 32 }, function(k)
   local data = k:param("data", "u32*")
-  k:st_global_u32(data, k:special "tid.x")
+  local thread = k:special "tid.x"
+  k:st_global_u32(k:element(data, thread), thread)
 end)
 for _, mib in ipairs { 16, 256 } do
   local bytes, fresh = mib << 20, math.max(2, 512 // mib)

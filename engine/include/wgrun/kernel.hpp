@@ -282,12 +282,14 @@ class Kernel {
     const std::string& emitted_cuda();
     std::shared_ptr<Compiled> compiled(Backend backend, gpu::Isolation isolation, bool lines = false);
     void check_launch(const RunOptions& options);
+    std::vector<Diagnostic> look_ahead(const RunOptions& options);
 
-    std::shared_ptr<const Program> program_;  // with the launches that were prepared
-    std::unique_ptr<Origin> origin_;          ///< of a kernel that was read from PTX
+    std::shared_ptr<const Program> program_;           // with the launches that were prepared
+    std::unique_ptr<Origin> origin_;                   ///< of a kernel that was read from PTX
     std::optional<std::vector<Diagnostic>> laws_;      ///< what the static checker finds
     std::optional<std::vector<Diagnostic>> findings_;  ///< the same, and what every launch would find
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
+    std::vector<std::pair<Dim3, std::vector<std::int64_t>>> looked_at_;   ///< launches that were foreseen
     std::shared_ptr<const Program> spoken_;  ///< what the GPU runs, where threads say something
     std::string ptx_, cuda_, guarded_ptx_, guarded_cuda_, lined_ptx_, lined_cuda_;
     std::vector<Where> ptx_lines_;

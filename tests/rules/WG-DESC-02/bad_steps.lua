@@ -12,7 +12,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   for i = 0, 31 do k:mov(acc[i], 0) end
   k:wgmma_fence()
   k:loop(steps, function()
-    k:wgmma_mma_async(acc, da, db, { n = 64, k = 16, d = "f32", a = "bf16", b = "bf16" }) -- EXPECT IN RUN: WG-DESC-02
+    k:wgmma_mma_async(acc, da, db, { n = 64, k = 16, d = "f32", a = "bf16", b = "bf16" }) -- EXPECT: WG-DESC-02 -- EXPECT IN RUN: WG-DESC-02
     da:set(da + 2)
     db:set(db + 2)
   end)

@@ -10,7 +10,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local descriptor = k:descriptor(stages) + k:cvt_u64_u32(stride >> 4)
   local acc = k:regs("f32", 32)
   k:wgmma_fence()
-  k:wgmma_mma_async(acc, descriptor, k:descriptor(stages), { n = 64, k = 16, d = "f32", a = "bf16", b = "bf16", scale_d = 0 }) -- EXPECT IN RUN: WG-DESC-02
+  k:wgmma_mma_async(acc, descriptor, k:descriptor(stages), { n = 64, k = 16, d = "f32", a = "bf16", b = "bf16", scale_d = 0 }) -- EXPECT: WG-DESC-02 -- EXPECT IN RUN: WG-DESC-02
   k:wgmma_commit_group()
   k:wgmma_wait_group(0)
 end)

@@ -12,7 +12,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:if_(n:gt(3), function()
     k:wgmma_fence()
     k:wgmma_mma_async(acc, da, db, { n = 64, k = 16, d = "f32", a = "bf16", b = "bf16", scale_d = 0 })
-    k:wgmma_commit_group() -- EXPECT IN RUN: WG-GROUP-05
+    k:wgmma_commit_group() -- EXPECT: WG-GROUP-05 -- EXPECT IN RUN: WG-GROUP-05
   end)
   k:if_(n:gt(5), function() k:wgmma_wait_group(0) end)
 end)

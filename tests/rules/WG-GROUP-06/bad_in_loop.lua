@@ -9,7 +9,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local here = k:mad_lo_u32(thread, 16, k:mov(S, {type="u32"}))
   k:loop(n, function(i)
     k:bar_sync(0)
-    k:cp_async_cg(here + (i & 1) * 2048, k:element(X, thread * 4)) -- EXPECT IN RUN: WG-GROUP-06
+    k:cp_async_cg(here + (i & 1) * 2048, k:element(X, thread * 4)) -- EXPECT: WG-GROUP-06 -- EXPECT IN RUN: WG-GROUP-06
     k:cp_async_commit_group()
     k:cp_async_wait_group(1)
   end)

@@ -14,7 +14,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:fence_proxy_async{space="shared::cta"}
   k:bar_sync(0)
   k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
-  k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first}) -- EXPECT IN RUN: WG-PROXY-03
+  k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first}) -- EXPECT: WG-PROXY-03 -- EXPECT IN RUN: WG-PROXY-03
   k:mbarrier_wait(full, 0)
 end)
 local X = wg.zeros("f32", { 4, 32 })

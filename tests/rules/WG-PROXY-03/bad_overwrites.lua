@@ -11,7 +11,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:fence_proxy_async { space = "shared::cta" }
   k:bar_sync(0)
   k:if_(first, function()
-    k:cp_async_bulk_tensor_store_2d(map, { zero, zero }, tile) -- EXPECT IN RUN: WG-PROXY-03
+    k:cp_async_bulk_tensor_store_2d(map, { zero, zero }, tile) -- EXPECT: WG-PROXY-03 -- EXPECT IN RUN: WG-PROXY-03
     k:cp_async_bulk_commit_group()
     k:cp_async_bulk_wait_group(0)
   end)

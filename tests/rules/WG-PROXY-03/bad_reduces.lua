@@ -11,7 +11,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:fence_proxy_async { space = "shared::cta" }
   k:fence_proxy_async({ space = "global", guard = first })
   k:bar_sync(0)
-  k:cp_reduce_async_bulk_tensor_2d(map, { zero, zero }, tile, { op = "add", guard = first }) -- EXPECT IN RUN: WG-PROXY-03
+  k:cp_reduce_async_bulk_tensor_2d(map, { zero, zero }, tile, { op = "add", guard = first }) -- EXPECT: WG-PROXY-03 -- EXPECT IN RUN: WG-PROXY-03
   k:cp_async_bulk_commit_group()
   k:cp_async_bulk_wait_group(0)
 end)
