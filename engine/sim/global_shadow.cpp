@@ -143,6 +143,8 @@ bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, in
     const auto size = static_cast<std::size_t>(bytes);
     const std::uint32_t at = offset(address, size);
     written(at, static_cast<std::uint32_t>(bytes));
+    for (std::uint32_t word = at / word_bytes; word * word_bytes < at + size; ++word)
+        if (shadow_.last(word).read != 0) steps_.updates.insert(pc_);
     same_value_ = std::memcmp(values_.data() + at, data, size) == 0;
     const bool overlaps = shadow_.store(actor, lane, at, bytes);
     same_value_ = false;

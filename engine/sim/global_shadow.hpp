@@ -44,7 +44,8 @@ class GlobalTrace {
     std::map<std::uint64_t, Snapshot> meetings;  ///< where the cluster acquired, or released what it knew
     /// Steps that do not race with steps of the same kind: strong accesses, and reducing copies.
     std::set<std::uint32_t> strong, reductions;
-    std::set<std::uint32_t> updates;   ///< atomics: what they write depends on what is there
+    /// Atomics, and stores to what the cluster has read: what they write depends on what is there.
+    std::set<std::uint32_t> updates;
     std::set<std::uint32_t> constant;  ///< loads through ld.global.nc
     std::set<std::uint32_t> copies;    ///< bulk copies: accesses through the async proxy
     bool fenced = false;               ///< a fence.proxy.async of global memory was executed
