@@ -6,14 +6,7 @@ import math
 import statistics
 import sys
 
-try:
-    import torch
-except ImportError:
-    print("skipped: no PyTorch")
-    sys.exit(77)
-if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
-    print("skipped: no Hopper GPU")
-    sys.exit(77)
+from hopper import Graph, device, in_turn, torch  # first: ends where there is no GPU
 
 import torch.nn.functional as F
 import wgrun
@@ -47,38 +40,9 @@ def error(q, k, v, o, causal):
     return worst
 
 
-def graph_of(body):
-    body()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        body()
-    return graph
-
-
-def milliseconds(graph):
-    before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    before.record()
-    graph.replay()
-    after.record()
-    after.synchronize()
-    return before.elapsed_time(after)
-
-
 def cudnn(q, k, v, causal):
     with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
         F.scaled_dot_product_attention(*(x.transpose(1, 2) for x in (q, k, v)), is_causal=causal, enable_gqa=q.shape[2] != k.shape[2])
-
-
-def in_turn(graphs):
-    """For each graph the milliseconds of its replays, all replayed in turn."""
-    times = [[] for _ in graphs]
-    for turn in range(ROUNDS + 3):
-        for graph, out in zip(graphs, times):
-            spent = milliseconds(graph)
-            if turn >= 3:
-                out.append(spent)
-    return times
 
 
 def flops(dim, causal, batch, length, heads):
@@ -93,14 +57,14 @@ def measure(dim, causal, batch, length, heads, kv_heads):
         dim = {dim}, heads = {heads}, kv_heads = {kv_heads}, causal = {str(causal).lower()},
         problem = {{ {length}, {length} }} }} }}"""
     attention = wgrun.loads(script)["it"]
-    times = in_turn([graph_of(lambda: attention(q, k, v, o)), graph_of(lambda: cudnn(q, k, v, causal))])
+    times = in_turn([Graph(lambda: attention(q, k, v, o)), Graph(lambda: cudnn(q, k, v, causal))], ROUNDS)
     speeds = [flops(dim, causal, batch, length, heads) / statistics.median(t) / 1e9 for t in times]
     ratio = statistics.median(b / a for a, b in zip(*times))
     return speeds, ratio, error(q, k, v, o, causal)
 
 
 def main():
-    print(torch.cuda.get_device_name(), f"torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {ROUNDS} rounds")
+    print(f"{device()}, {ROUNDS} rounds")
     print("dim causal batch length heads kv_heads   wgrun  cuDNN  TFLOP/s   ratio  error")
     ratios, wrong = [], False
     for row in rows():

@@ -6,29 +6,25 @@ import math
 import statistics
 import sys
 
-try:
-    import torch
-except ImportError:
-    print("skipped: no PyTorch")
-    sys.exit(77)
-if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
-    print("skipped: no Hopper GPU")
-    sys.exit(77)
+from hopper import Graph, device, in_turn, torch  # first: ends where there is no GPU
 
 import torch.nn.functional as F
 import wgrun
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-SIDE = torch.cuda.Stream()
+SIDE = torch.cuda.Stream()  # autograd works on the stream of the forward pass, hence one for all
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 
 
 def rows():
-    for dim in (64, 128):
+    for dim in (64, 128, 256):
         for causal in (False, True):
             for batch, length in ((16, 1024), (4, 4096), (1, 16384)):
                 yield dim, causal, batch, length, 2048 // dim, 2048 // dim
     yield 128, True, 4, 4096, 32, 8
+    for dim in (96, 192):
+        for causal in (False, True):
+            yield dim, causal, 4, 4096, 16, 16
 
 
 def expected(q, k, v, do, causal):
@@ -60,24 +56,17 @@ def error(want, got):
     return max(((x[-1, :, -1].double() - y).square().mean() / y.square().mean()).sqrt().item() for x, y in zip(got, want))
 
 
-def graph_of(body):
-    """A graph of what body() launches, and its result. Autograd works on the stream of the forward pass, hence one stream for all."""
-    with torch.cuda.stream(SIDE):
-        body()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=SIDE):
-        out = body()
-    return graph, out
-
-
-def milliseconds(graph):
-    before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    before.record()
-    graph.replay()
-    after.record()
-    after.synchronize()
-    return before.elapsed_time(after)
+def autograd(leaves, gradient, causal):
+    """A function that returns the gradients of the leaves by PyTorch, of cuDNN or, where that refuses the shape, FlashAttention-2; and whose."""
+    for backend in (SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION):
+        try:
+            with torch.cuda.stream(SIDE), sdpa_kernel(backend):
+                result = F.scaled_dot_product_attention(*leaves, is_causal=causal, enable_gqa=leaves[0].shape[1] != leaves[1].shape[1])
+                torch.autograd.grad(result, leaves, gradient, retain_graph=True)
+        except RuntimeError:
+            continue
+        return lambda: torch.autograd.grad(result, leaves, gradient, retain_graph=True), backend.name
+    raise RuntimeError("PyTorch has no backward attention for this shape")
 
 
 def measure(dim, causal, batch, length, heads, kv_heads):
@@ -91,7 +80,7 @@ def measure(dim, causal, batch, length, heads, kv_heads):
         local backward = wg.attention_backward {{ {options} }}
         return {{ forward = wg.attention {{ {options}, lse = true }}, before = backward.before, main = backward.kernel, after = backward.after }}""")
     script["forward"](q, k, v, o, lse=lse)
-    queries, keys = {64: 128, 128: 64}[dim], 128  # of a block
+    queries, keys = 128 if dim == 64 else 64, 128 if dim <= 128 else 64  # of a block
     blocks = -(-length // queries)
     stats = torch.empty(batch * heads * blocks * 2 * queries, device="cuda")
     sums = torch.empty(batch * heads * blocks * queries * dim, device="cuda")
@@ -104,36 +93,25 @@ def measure(dim, causal, batch, length, heads, kv_heads):
         return dq, dk, dv
 
     leaves = [x.detach().transpose(1, 2).requires_grad_() for x in (q, k, v)]
-
     torch.cuda.synchronize()
-    with torch.cuda.stream(SIDE), sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-        result = F.scaled_dot_product_attention(*leaves, is_causal=causal, enable_gqa=heads != kv_heads)
-
-    def theirs():
-        return torch.autograd.grad(result, leaves, do.transpose(1, 2), retain_graph=True)
-
-    (first, _), (second, gradients) = graph_of(ours), graph_of(theirs)
-    times = [[], []]
-    for turn in range(ROUNDS + 3):
-        for graph, out in zip((first, second), times):
-            spent = milliseconds(graph)
-            if turn >= 3:
-                out.append(spent)
+    theirs, name = autograd(leaves, do.transpose(1, 2), causal)
+    graphs = [Graph(ours, SIDE), Graph(theirs, SIDE)]
+    times = in_turn(graphs, ROUNDS)
     flops = 10 * batch * heads * length * length * dim / (2 if causal else 1)
     speeds = [flops / statistics.median(t) / 1e9 for t in times]
     ratio = statistics.median(b / a for a, b in zip(*times))
     want = expected(q, k, v, do, causal)
-    return speeds, ratio, error(want, (dq, dk, dv)), error(want, [x.transpose(1, 2) for x in gradients])
+    return speeds, ratio, error(want, (dq, dk, dv)), error(want, [x.transpose(1, 2) for x in graphs[1].result]), name
 
 
-print(torch.cuda.get_device_name(), f"torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {ROUNDS} rounds")
-print("dim causal batch length heads kv_heads   wgrun  cuDNN  TFLOP/s   ratio   error  cuDNN's")
+print(f"{device()}, {ROUNDS} rounds")
+print("dim causal batch length heads kv_heads   wgrun theirs  TFLOP/s   ratio   error  theirs")
 ratios, wrong = [], False
 for row in rows():
-    (speed, cudnn), ratio, off, theirs_off = measure(*row)
-    if row[4] == row[5]:
+    (speed, theirs), ratio, off, theirs_off, name = measure(*row)
+    if row[0] in (64, 128) and row[4] == row[5]:
         ratios.append(ratio)
     wrong = wrong or not off <= 1.5 * theirs_off
-    print("%3d %6s %5d %6d %5d %8d   %5.0f  %5.0f           %6.3f  %.5f  %.5f" % (*row, speed, cudnn, ratio, off, theirs_off), flush=True)
+    print("%3d %6s %5d %6d %5d %8d   %5.0f  %5.0f           %6.3f  %.5f  %.5f  %s" % (*row, speed, theirs, ratio, off, theirs_off, name), flush=True)
 print("geometric mean of %d rows: %.3f, the least %.3f" % (len(ratios), math.exp(sum(map(math.log, ratios)) / len(ratios)), min(ratios)))
 sys.exit(1 if wrong else 0)

@@ -8,14 +8,7 @@ import math
 import statistics
 import sys
 
-try:
-    import torch
-except ImportError:
-    print("skipped: no PyTorch")
-    sys.exit(77)
-if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
-    print("skipped: no Hopper GPU")
-    sys.exit(77)
+from hopper import device, torch  # first: ends where there is no GPU
 
 import torch.nn.functional as F
 import wgrun
@@ -131,6 +124,6 @@ def measure(shape, variants, rounds):
 
 if __name__ == "__main__":
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    print(torch.cuda.get_device_name(), f"torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {rounds} rounds")
+    print(f"{device()}, {rounds} rounds")
     print("batch heads kv_heads   keys")
     sys.exit(1 if any([measure(shape, VARIANTS, rounds) for shape in SHAPES]) else 0)

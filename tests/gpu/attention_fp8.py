@@ -8,7 +8,8 @@ import math
 import statistics
 import sys
 
-from attention import ROUNDS, cudnn, flops, graph_of, in_turn, torch, wgrun
+from attention import ROUNDS, cudnn, flops, wgrun
+from hopper import Graph, device, in_turn, torch
 
 E4M3 = torch.float8_e4m3fn
 
@@ -115,8 +116,8 @@ def measure(dim, causal, batch, length):
     o8 = torch.empty_like(o)
     common = dict(dim=dim, heads=heads, causal=causal, problem=(length, length))
     fp8, bf16 = made(dtype="e4m3", **common), made(dtype="bf16", **common)
-    graphs = [graph_of(lambda: fp8(*narrow, o8)), graph_of(lambda: bf16(*wide, o)), graph_of(lambda: cudnn(*wide, causal))]
-    times = in_turn(graphs)
+    graphs = [Graph(lambda: fp8(*narrow, o8)), Graph(lambda: bf16(*wide, o)), Graph(lambda: cudnn(*wide, causal))]
+    times = in_turn(graphs, ROUNDS)
     speeds = [flops(dim, causal, batch, length, heads) / statistics.median(t) / 1e9 for t in times]
     ratios = [statistics.median(other / own for own, other in zip(times[0], t)) for t in times[1:]]
     at = torch.arange(0, length, max(1, length // 256), device="cuda")
@@ -126,7 +127,7 @@ def measure(dim, causal, batch, length):
 
 def main():
     asked = [x for x in sys.argv[1:] if x.startswith("--")]
-    print(torch.cuda.get_device_name(), f"torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {ROUNDS} rounds")
+    print(f"{device()}, {ROUNDS} rounds")
     wrong = forms() if not asked or "--forms" in asked else 0
     if not asked or "--times" in asked:
         print("dim causal batch length   e4m3   bf16  cuDNN bf16, TFLOP/s   ratios        error  of P alone")

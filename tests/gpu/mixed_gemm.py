@@ -6,14 +6,7 @@ weights in turn, so that none is in the L2 cache. WGRUN_LIBRARY and PYTHONPATH a
 import statistics
 import sys
 
-try:
-    import torch
-except ImportError:
-    print("skipped: no PyTorch")
-    sys.exit(77)
-if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
-    print("skipped: no Hopper GPU")
-    sys.exit(77)
+from hopper import torch  # first: ends where there is no GPU
 
 import wgrun
 

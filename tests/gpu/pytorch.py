@@ -7,14 +7,7 @@ import time
 import traceback
 from pathlib import Path
 
-try:
-    import torch
-except ImportError:
-    print("skipped: no PyTorch")
-    sys.exit(77)
-if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
-    print("skipped: no Hopper GPU")
-    sys.exit(77)
+from hopper import torch  # first: ends where there is no GPU
 
 for folder in (Path(__file__).parent, Path(__file__).resolve().parents[2] / "bindings" / "python" / "examples"):
     sys.path.insert(0, str(folder))
