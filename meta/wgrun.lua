@@ -41,7 +41,7 @@ function wg.attention(options) end
 
 ---@class wgrun.wg.attention_backward.options
 ---@field dtype? string the type of all tensors but lse: "bf16" or "f16"
----@field dim? integer the head size, in elements: 64 or 128
+---@field dim? integer the head size, in elements: 64, 96, 128, 192 or 256
 ---@field heads? integer the heads of Q, O and their gradients
 ---@field kv_heads? integer the heads of K, V and their gradients; by default `heads`
 ---@field causal? boolean a query saw no key after its own place

@@ -16,7 +16,7 @@ return function(wg, internal)
   --- do not. Where heads share K and V, dK and dV are the sums over the heads that share them.
   --- @param options table
   --- @option dtype string = "bf16"  the type of all tensors but lse: "bf16" or "f16"
-  --- @option dim integer = 128  the head size, in elements: 64 or 128
+  --- @option dim integer = 128  the head size, in elements: 64, 96, 128, 192 or 256
   --- @option heads integer = 1  the heads of Q, O and their gradients
   --- @option kv_heads integer?  the heads of K, V and their gradients; by default `heads`
   --- @option causal boolean = false  a query saw no key after its own place

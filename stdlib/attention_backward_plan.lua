@@ -3,13 +3,21 @@
 return function(wg, internal)
   local fail, options = internal.fail, internal.options
 
-  -- By head size. A CTA keeps 64 keys for each of two consumers, and takes blocks of `rows` queries; `parts` divide a
-  -- block, so that its scores fit into registers. dQ of a block is divided among the consumers by its rows or, transposed,
-  -- by its columns: either way each has a product with 64 rows, as wgmma wants it. Where registers are left, each consumer
-  -- keeps its keys and values there: products of 64 columns read as much of A as of B from shared memory, which limits them.
+  -- By head size. A CTA keeps blocks of `keys` and takes blocks of `rows` queries, with two consumers.
+  --
+  -- Up to 128 each consumer has half of the keys, with all columns of their dK and dV. `parts` divide a block of queries, so that
+  -- its scores fit into registers. Where registers are left, each consumer keeps its keys and values there: products of 64 columns
+  -- read as much of A as of B from shared memory, which limits them. Wider heads (`wide`) have no room for that: all keys are each consumer's, and
+  -- half of the columns; of the scores, which both need, each computes those of half of the queries.
+  --
+  -- dQ of a block is divided among the consumers by its `rows` or its `columns`, so that each has a product with 64 rows, as wgmma wants
+  -- it; or by columns and `transposed`. It goes to global memory by way of shared memory, in as many `rounds`.
   local shapes = {
-    [64] = { rows = 128, parts = 2, transposed = false, in_registers = true },
-    [128] = { rows = 64, parts = 1, transposed = true, in_registers = false },
+    [64] = { keys = 128, rows = 128, parts = 2, dq = "rows", in_registers = true },
+    [96] = { keys = 128, rows = 64, parts = 1, dq = "columns" },
+    [128] = { keys = 128, rows = 64, parts = 1, dq = "transposed" },
+    [192] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true },
+    [256] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true, gradient_stages = 1, rounds = 2 },
   }
 
   --- The plan for the options of wg.attention_backward.
@@ -32,23 +40,36 @@ return function(wg, internal)
     end
     p.window = opts.window and whole("window", opts.window, 0x3FFFFFFF)
     p.group = p.heads // p.kv_heads -- heads that share K and V
-    local shape = shapes[p.dim] or fail(("wg.attention_backward: dim is %s (legal: 64, 128)"):format(tostring(p.dim)))
+    local shape = shapes[p.dim] or fail(("wg.attention_backward: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(p.dim)))
     for key, value in pairs(shape) do p[key] = value end
     p.part = p.rows // p.parts
-    p.consumers, p.stages, p.registers = 2, 2, { 24, 240 }
-    p.threads, p.keys = 128 * (1 + p.consumers), 64 * p.consumers
+    p.consumers, p.registers, p.stages = 2, { 24, 240 }, { q = 2, gradient = p.gradient_stages or 2 }
+    p.threads = 128 * (1 + p.consumers)
     p.stats_bytes = 2 * 4 * p.rows -- two f32 for each query of a block
     p.sums_bytes = 4 * p.rows * p.dim -- dQ of a block, in f32
     p.share_bytes = p.sums_bytes // p.consumers
+    p.staging_bytes = p.share_bytes // (p.rounds or 1) -- of a share, in shared memory at a time
 
-    -- Rows of a head, and the same bytes as an operand whose K extent are the rows.
-    local function rows_of(count) return wg.tile { dtype = p.dtype, mn = count, k = p.dim, major = "K" } end
-    local function columns_of(count) return wg.tile { dtype = p.dtype, mn = p.dim, k = count, major = "MN", order = "K" } end
-    p.q, p.q_columns = rows_of(p.rows), columns_of(p.rows)
-    p.k, p.k_columns = rows_of(p.keys), columns_of(p.keys)
-    p.ds = wg.tile { dtype = p.dtype, mn = p.rows, k = p.keys, major = "K" }
-    p.panel = wg.panel { dtype = p.dtype, n = p.dim } -- of dK and dV, and of dQ unless it is transposed
-    p.q_panel = p.transposed and wg.panel { dtype = p.dtype, n = p.rows, transposed = true } or p.panel
+    -- Rows of a head, and the same bytes as an operand whose K extent are the rows. Where a product takes half of the columns, these
+    -- are whole lines of the swizzle.
+    local half = p.dim // 2
+    local function line_of(columns) return 2 * columns % 128 == 0 and 128 or 2 * columns % 64 == 0 and 64 or 32 end
+    local function views(count, line)
+      local swizzle = line .. "B"
+      return wg.tile { dtype = p.dtype, mn = count, k = p.dim, major = "K", swizzle = swizzle },
+        wg.tile { dtype = p.dtype, mn = p.dim, k = count, major = "MN", order = "K", swizzle = swizzle },
+        { dtype = p.dtype, columns = line // 2, line_bytes = line }
+    end
+    p.q, p.q_columns, p.q_lines = views(p.rows, line_of(p.wide and half or p.dim))
+    p.k, p.k_columns, p.k_lines = views(p.keys, line_of(p.dq == "columns" and half or p.dim))
+    if p.wide then -- dS^T and P^T, and dS from the same bytes
+      p.ds = wg.tile { dtype = p.dtype, mn = p.keys, k = p.rows, major = "K" }
+      p.ds_columns = wg.tile { dtype = p.dtype, mn = p.rows, k = p.keys, major = "MN", order = "K" }
+    else
+      p.ds = wg.tile { dtype = p.dtype, mn = p.rows, k = p.keys, major = "K" }
+    end
+    p.panel = wg.panel { dtype = p.dtype, n = p.wide and half or p.dim } -- of dK and dV
+    p.q_panel = wg.panel { dtype = p.dtype, n = p.dq == "rows" and p.dim or p.dq == "columns" and half or p.rows, transposed = p.dq == "transposed" }
     return p
   end
 end

@@ -4,19 +4,28 @@
 return function(wg, internal)
   local log2e = 1 / math.log(2)
 
-  -- 16 bytes of a row for each lane: `lanes` lanes share a row, and the CTA has `rows_at_a_time`.
+  -- How the CTA's threads share rows: `lanes` lanes, a power of two, have a row, each `units` times 16 bytes.
+  local function sharing(p)
+    local units = p.dim // 8 % 3 == 0 and 3 or 1
+    local lanes = p.dim // 8 // units
+    return { lanes = lanes, units = units, at_a_time = 128 // lanes }
+  end
+
+  -- The words of a row in each lane, by turn.
   local function load_rows(k, p, from, at, queries)
-    local lanes = p.dim // 8
-    local rows_at_a_time = 128 // lanes
+    local by = sharing(p)
     local thread, loaded = k:special "tid.x", {}
-    local column, down = (thread & (lanes - 1)) << 3, k:div(thread, lanes)
-    for turn = 0, p.rows // rows_at_a_time - 1 do
-      local row = at.row + down + rows_at_a_time * turn
+    local column, down = (thread & (by.lanes - 1)) << 3, k:div(thread, by.lanes)
+    for turn = 0, p.rows // by.at_a_time - 1 do
+      local row = at.row + down + by.at_a_time * turn
       local first = p.packed and (at.start + row) * p.heads + at.head or p.layout == "bshd" and (at.batch * queries + row) * p.heads + at.head
         or at.pair * queries + row
-      local words = k:regs("b32", 4)
-      for i = 0, 3 do k:mov(words[i], 0) end
-      k:ld_global_v4_b32(words, k:mad_wide_u32(column, 2, k:mad_wide_u32(first, 2 * p.dim, from)), { guard = row:lt(queries) })
+      local words = k:regs("b32", 4 * by.units)
+      for i = 0, #words - 1 do k:mov(words[i], 0) end
+      local address = k:mad_wide_u32(column, 2, k:mad_wide_u32(first, 2 * p.dim, from))
+      for unit = 0, by.units - 1 do
+        k:ld_global_v4_b32(words:slice(4 * unit, 4), address, { offset = 16 * by.lanes * unit, guard = row:lt(queries) })
+      end
       loaded[turn] = words
     end
     return loaded
@@ -25,13 +34,13 @@ return function(wg, internal)
   -- The sum of x * y over a row, in all of its lanes.
   local function dot(k, p, x, y)
     local sum, elements = k:mov(0.0, { type = "f32" }), internal.from_output[p.dtype]
-    for i = 0, 3 do
+    for i = 0, #x - 1 do
       local x0, x1 = elements(k, x[i])
       local y0, y1 = elements(k, y[i])
       sum = k:fma(x1, y1, k:fma(x0, y0, sum))
     end
     local distance = 1
-    while distance < p.dim // 8 do
+    while distance < sharing(p).lanes do
       local other = k:reg "f32"
       k:shfl_sync_bfly_b32(other, sum, distance, 31)
       sum, distance = sum + other, 2 * distance
@@ -70,11 +79,11 @@ return function(wg, internal)
         local mine = k:mad_wide_u32(thread, 16, k:mad_wide_u32(at.block, p.sums_bytes, sums))
         for i = 0, p.sums_bytes // 2048 - 1 do k:st_global_v4_f32(mine, zero, { offset = 2048 * i }) end
 
-        local out, lanes = k:mad_wide_u32(at.block, p.stats_bytes, stats), p.dim // 8
-        local first = (thread & (lanes - 1)):eq(0)
-        local deltas = k:mad_wide_u32(k:div(thread, lanes), 4, out)
+        local out, by = k:mad_wide_u32(at.block, p.stats_bytes, stats), sharing(p)
+        local first = (thread & (by.lanes - 1)):eq(0)
+        local deltas = k:mad_wide_u32(k:div(thread, by.lanes), 4, out)
         for turn = 0, #o do
-          k:st_global_f32(deltas, dot(k, p, o[turn], gradient[turn]), { offset = 4 * (p.rows + turn * (128 // lanes)), guard = first })
+          k:st_global_f32(deltas, dot(k, p, o[turn], gradient[turn]), { offset = 4 * (p.rows + turn * by.at_a_time), guard = first })
         end
         k:if_(thread:lt(p.rows), function()
           local row, logarithm = at.row + thread, k:mov(-math.huge, { type = "f32" })
@@ -93,8 +102,10 @@ return function(wg, internal)
     local lane, warp = k:special "tid.x" & 31, k:special "tid.x" >> 5 & 3
     local line = (warp << 4) + (lane >> 2) -- of the accumulators
     for r = 0, #acc - 1 do k:mul(acc[r], acc[r], scale) end
-    if not p.transposed then
-      return internal.attention_store_pairs(k, p, acc, dQ, { heads = p.heads, head = at.head, first = at.start, count = queries }, at.row + (mine << 6) + line)
+    if p.dq ~= "transposed" then
+      local by_rows = p.dq == "rows"
+      local rows = { heads = p.heads, head = at.head, first = at.start, count = queries, column = not by_rows and mine * (p.dim // 2) or nil }
+      return internal.attention_store_pairs(k, p, acc, dQ, rows, at.row + (by_rows and (mine << 6) + line or line))
     end
     local convert, bytes = internal.to_output[p.dtype], internal.element_bytes[p.dtype]
     for r = 0, #acc - 1, 2 do
@@ -113,7 +124,7 @@ return function(wg, internal)
   function internal.attention_backward_after(p)
     return wg.kernel(p.name .. "_after", { threads = 128 * p.consumers }, function(k)
       local panel = p.q_panel
-      local dQ = p.packed and k:param("dQ", p.dtype .. "*") or internal.attention_map(k, p, "dQ", panel.lines)
+      local dQ = p.packed and k:param("dQ", p.dtype .. "*") or internal.attention_map(k, p, "dQ", panel.lines, nil, panel)
       local sums, scale = k:param("sums", "const f32*"), k:param("scale", "f32")
       each_row(k, p, p.packed and sizes_of(k, p) or {}, function(at, queries)
         local thread = k:special "tid.x"
@@ -129,7 +140,13 @@ return function(wg, internal)
           place = function(column, row) return place(column, at, row) end,
         }
         -- Transposed, the consumer's accumulators are 64 columns of dQ times all rows.
-        if p.transposed then store(acc, mine << 6, at.row) else store(acc, at.row + (mine << 6), k:mov(0, { type = "u32" })) end
+        if p.dq == "transposed" then
+          store(acc, mine << 6, at.row)
+        elseif p.dq == "columns" then
+          store(acc, at.row, mine * (p.dim // 2))
+        else
+          store(acc, at.row + (mine << 6), k:mov(0, { type = "u32" }))
+        end
         finish()
       end)
     end)

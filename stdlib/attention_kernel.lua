@@ -16,7 +16,7 @@ return function(wg, internal)
     lines = lines or p.panel
     local line = lines.columns
     local box = p.packed and { line, 1, rows } or p.layout == "bshd" and { line, 1, rows, 1 } or { line, rows, 1, 1 }
-    return k:tensor_map(name, { dtype = lines.dtype, box = box, swizzle = lines.line_bytes .. "B", constant = constant })
+    return k:tensor_map(name, { dtype = lines.dtype, box = box, swizzle = lines.plain and "none" or lines.line_bytes .. "B", constant = constant })
   end
 
   -- Copies a tile of a head by TMA, from `row` on.
@@ -47,11 +47,14 @@ return function(wg, internal)
   end
 
   -- Rows of a packed sequence end where the next one's begin, so that no box may be stored: pairs of elements. `acc` has 64 rows
-  -- of a head of `to`, of which `row` is the thread's first; those from `rows.count` on are not the sequence's.
+  -- of a head of `to`, from column `rows.column` on (0 without it); `row` is the thread's first, and rows from `rows.count` on are not
+  -- the sequence's.
   local function store_pairs(k, p, acc, to, rows, row)
     local dtype = p.o or p.dtype
     local lane, convert, bytes = k:special "tid.x" & 31, internal.to_output[dtype], internal.element_bytes[dtype]
-    local in_line = k:mad_wide_u32(rows.head * p.dim + ((lane & 3) << 1), bytes, to)
+    local column = rows.head * p.dim + ((lane & 3) << 1)
+    if rows.column then column = column + rows.column end
+    local in_line = k:mad_wide_u32(column, bytes, to)
     for half = 0, 1 do
       local inside = row + 8 * half
       local address, guard = k:mad_wide_u32(rows.first + inside, bytes * rows.heads * p.dim, in_line), inside:lt(rows.count)

@@ -106,6 +106,8 @@ end
 
 attention_backward("backward", 400, 100, { dim = 64, heads = 1 })
 attention_backward("backward, causal", 130, 128, { dim = 128, heads = 2, kv_heads = 1, causal = true })
+attention_backward("backward, 96", 150, 100, { dim = 96, heads = 1 })
+attention_backward("backward, wide", 200, 64, { dim = 256, heads = 2, kv_heads = 1, causal = true })
 
 -- Three CTAs, which share sequences of uneven lengths, one of them empty; two stages, so that they are used again and again.
 local function decode(name, opts, keys)

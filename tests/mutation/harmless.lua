@@ -164,8 +164,9 @@ local rows = {
     .. "waited for is dK, which reads neither K nor V." },
   { case = "^backward", name = "mbarrier_arrive", kind = "swapped", text = "guard = arrives", why = "The stage is given back later." },
   { case = "^backward", name = "fence_proxy_async", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The wait is for another buffer." },
-  { case = "^backward, causal$", name = "bar_sync", text = "k:bar_sync(1, everyone) -- before", why = "Transposed, a consumer reads the panel of K for "
-    .. "dQ that it then writes dK to." },
+  { case = "^backward, [c9w]", name = "bar_sync", text = "k:bar_sync(1, { threads = 128 * p.consumers }) -- before", why = "Where dQ is shared out by "
+    .. "columns, a consumer reads the panels of K for dQ that it then writes dK to." },
+  { case = "^backward, wide$", kind = "swapped", name = "stmatrix_x4", what = "after wgmma_wait_group", why = "P is stored; the wait is for dP." },
   { case = "^backward", name = "bar_sync", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The wait is for the copy of dQ's share." },
   -- k:epilogue
   { case = "in the ring$", kind = "swapped", name = "mbarrier_wait", what = "after mbarrier_arrive_expect_tx", why = "The stage "

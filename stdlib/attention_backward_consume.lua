@@ -1,0 +1,167 @@
+-- A consumer of wg.attention_backward for heads of up to 128 elements. It has 64 of the CTA's keys, and P^T and dS^T go from
+-- accumulators to the A operands of dV and dK in registers.
+
+return function(_, internal)
+  -- The products of one consumer, each a commit group.
+  local function products(k, p, buffers, mine, acc)
+    local operands = internal.attention_backward_operands(k, p)
+    local view, of_stage, at_step, multiply = operands.view, operands.of_stage, operands.at_step, operands.multiply
+    local line = p.k_lines.line_bytes
+    local function mine_of(bytes) return k:mul(mine, bytes) end
+    local keys = p.in_registers and {} or view(buffers.k, p.k, mine_of(64 * line))
+    local values = p.in_registers and {} or view(buffers.v, p.k, mine_of(64 * line))
+    local q, gradient = view(buffers.q, p.q), view(buffers.gradient, p.q)
+    local q_columns, gradient_columns = view(buffers.q, p.q_columns), view(buffers.gradient, p.q_columns)
+    local ds = view(buffers.ds, p.ds, p.dq == "rows" and mine_of(64 * 128) or nil)
+    local key_columns = view(buffers.k, p.k_columns, p.dq ~= "rows" and mine_of(p.dim * p.keys) or nil)
+
+    -- The consumer's 64 keys times the queries (or rows of dO) of a part.
+    local function by_rows(d, a, b, stage, part)
+      local from = of_stage(b, stage)
+      for step = 0, p.dim // 16 - 1 do
+        local of_a = a.words and a.words:slice(4 * step, 4) or at_step(a, step)
+        multiply(d, of_a, at_step(from, step, part * p.part),
+          { n = p.part, scale_d = step == 0 and 0 or 1, trans_a = not a.words and 0 or nil, trans_b = 0 })
+      end
+      k:wgmma_commit_group()
+    end
+    -- Sums over the queries of a part.
+    local function by_columns(d, words, b, stage, part)
+      local from, steps = of_stage(b, stage), p.part // 16
+      for step = 0, steps - 1 do
+        multiply(d, words:slice(4 * step, 4), at_step(from, step + part * steps), { n = p.dim, scale_d = 1, trans_b = 1 })
+      end
+      k:wgmma_commit_group()
+    end
+
+    local out = {}
+    -- Loads the consumer's keys and values into registers, as the A fragments of the products: lane i of a warp points
+    -- ldmatrix to row i % 16, and to one of the two units of a K step.
+    function out.load()
+      local thread = k:special "tid.x"
+      local row = ((thread >> 5 & 3) << 4) + (thread & 15)
+      for _, name in ipairs { "k", "v" } do
+        local operand = name == "k" and keys or values
+        operand.words = k:regs("b32", p.dim // 4)
+        local from = k:address(buffers[name], mine_of(64 * line)) + row * line
+        for step = 0, p.dim // 16 - 1 do
+          local unit = ((thread >> 4 & 1) + 2 * step) ~ (thread & 7)
+          k:ldmatrix_x4(operand.words:slice(4 * step, 4), from + (unit << 4), { trans = 0 })
+        end
+      end
+    end
+    function out.scores(stage, part) by_rows(acc.s, keys, q, stage, part) end
+    function out.dp(stage, part) by_rows(acc.dp, values, gradient, stage, part) end
+    function out.dv(stage, part) by_columns(acc.dv, acc.p16, gradient_columns, stage, part) end
+    function out.dk(stage, part) by_columns(acc.dk, acc.ds16, q_columns, stage, part) end
+    -- The consumer's share of dQ of a block.
+    function out.dq(stage)
+      local from = of_stage(ds, stage)
+      for step = 0, p.keys // 16 - 1 do
+        local first = step == 0 and 0 or 1
+        if p.dq == "transposed" then
+          multiply(acc.dq, at_step(key_columns, step), at_step(from, step), { n = p.rows, scale_d = first, trans_a = 1, trans_b = 0 })
+        else
+          multiply(acc.dq, at_step(from, step), at_step(key_columns, step), { n = 2 * #acc.dq, scale_d = first, trans_a = 0, trans_b = 1 })
+        end
+      end
+      k:wgmma_commit_group()
+    end
+    return out
+  end
+
+  --- The role of a consumer.
+  function internal.attention_backward_consume(k, p, rings, maps, buffers, at, sizes)
+    local thread = k:special "tid.x"
+    local lane, warp = thread & 31, thread >> 5 & 3
+    local mine = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
+    local leader = (thread & 127):eq(0)
+    local acc = {
+      s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", p.dim // 2), dv = k:regs("f32", p.dim // 2),
+      p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
+    }
+    local share = p.share_bytes // 512
+    acc.dq = share == #acc.dp and acc.dp or k:regs("f32", share) -- the values of dP are used up by then
+    local product = products(k, p, buffers, mine, acc)
+    local mask = internal.attention_backward_masker(k, p, acc.s, at, at.key + (mine << 6))
+    local exponentials, gradients = internal.attention_backward_elements(k, p, acc, sizes.scale_log2)
+    local add = internal.attention_backward_adder(k, p, buffers, sizes.sums, mine)
+    local query, gradient = rings.q:cursor(), rings.gradient:cursor()
+    local ds_stage = k:mov(0, { type = "u32" })
+    local previous, any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
+
+    -- Where the thread finds its queries' stats, and puts its pieces of dS: blocks of 8 keys x 8 queries, four for each stmatrix,
+    -- whose lines in shared memory are queries.
+    local stats_at = k:address(buffers.stats) + ((lane & 3) << 3)
+    local line = k:address(buffers.ds, mine * (128 * p.rows)) + (((lane >> 4) << 3) + (lane & 7)) * 128
+    local ds_at = line + ((((warp << 1) + (lane >> 3 & 1)) ~ (lane & 7)) << 4)
+    local function store_ds(part)
+      local at_stage = ds_at + ds_stage * p.ds.bytes
+      for i = 0, p.part // 16 - 1 do
+        k:stmatrix_x4(at_stage, acc.ds16:slice(4 * i, 4), { trans = 1, offset = 128 * (p.part * part + 16 * i) })
+      end
+    end
+
+    -- One part of a block: its scores are under way.
+    local function work(part, first_query, stats)
+      k:wgmma_fence()
+      product.dp(gradient.stage, part)
+      k:wgmma_wait_group(part == 0 and 1 or 2) -- the scores are complete; of part 0 also all before them
+      if part == 0 then
+        rings.q:release(previous, { lane = lane, guard = any_previous:ne(0) })
+        k:mov(previous.stage, query.stage)
+        k:mov(any_previous, 1)
+      end
+      mask(part == 0 and first_query or first_query + part * p.part)
+      exponentials(part == 0 and stats or stats + 4 * p.part * part)
+      k:wgmma_fence()
+      product.dv(gradient.stage, part)
+      k:wgmma_wait_group(1)
+      gradients(part == 0 and stats or stats + 4 * p.part * part)
+      if part < p.parts - 1 then
+        k:wgmma_fence()
+        product.scores(query.stage, part + 1)
+      end
+      store_ds(part)
+      if part < p.parts - 1 then
+        k:wgmma_fence()
+        product.dk(query.stage, part)
+      end
+    end
+
+    -- dQ of the block, as soon as dS of all consumers has arrived. Two stages of dS: who writes to one of them has met
+    -- the others here since they read it.
+    local function add_dq(number)
+      k:fence_proxy_async { space = "shared::cta" }
+      k:cp_async_bulk_wait_group(0, { read = true, guard = leader }) -- the copy of the last share has read it
+      k:bar_sync(1, { threads = 128 * p.consumers })
+      k:wgmma_fence()
+      product.dq(ds_stage)
+      product.dk(query.stage, p.parts - 1)
+      k:wgmma_wait_group(1)
+      rings.gradient:release(gradient, { lane = lane })
+      add(acc.dq, number)
+      k:xor(ds_stage, ds_stage, 1)
+    end
+
+    for i = 0, #acc.dk - 1 do
+      k:mov(acc.dk[i], 0.0)
+      k:mov(acc.dv[i], 0.0)
+    end
+    rings.keys:wait(rings.keys:cursor())
+    if p.in_registers then product.load() end
+    internal.attention_backward_each(k, p, at, function(block, head)
+      rings.q:wait(query)
+      k:wgmma_fence()
+      product.scores(query.stage, 0)
+      rings.gradient:wait(gradient)
+      local stats = stats_at + gradient.stage * p.stats_bytes
+      for part = 0, p.parts - 1 do work(part, block * p.rows, stats) end
+      add_dq(internal.attention_backward_number(p, at, block, head))
+      rings.q:advance(query)
+      rings.gradient:advance(gradient)
+    end)
+    k:wgmma_wait_group(0)
+    internal.attention_backward_store(k, p, acc, maps, buffers, at, sizes.scale, mine, at.key + (mine << 6))
+  end
+end
