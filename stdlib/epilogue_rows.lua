@@ -3,7 +3,7 @@
 -- each with three other lanes (PTX ISA 9.7.15.5.1, figure of the D fragment).
 
 return function(internal)
-  local options = internal.options
+  local options, divided = internal.options, internal.divided
   local block = 128 -- the elements of a row that share a scale
 
   -- The predicate that the columns of accumulator register r are columns of the matrix, which are a multiple of 4 in number.
@@ -80,12 +80,12 @@ return function(internal)
     end
     local thread, none, tile = (warp << 5) + lane, 0xFFFFFFFF, 64 * (given.blocks or 1)
     local leader = thread:eq(0)
-    local height = k:div(given.rows + (tile - 1), tile) * tile -- of a column of partial sums
-    local blocks = k:div(given.columns + (n - 1), n)
+    local height = divided(k, given.rows + (tile - 1), tile) * tile -- of a column of partial sums
+    local blocks = divided(k, given.columns + (n - 1), n)
     local sums, answer, counted = k:regs("f32", 2), k:reg "u32", k:reg "u32" -- the first row of the tile that was counted
     k:mov(answer, 0)
     k:mov(counted, none)
-    local function counter() return k:element(given.counters, k:div(counted, tile)) end
+    local function counter() return k:element(given.counters, divided(k, counted, tile)) end
 
     -- The sums of a row's blocks; loads are issued sixteen at a time.
     local function total(row)
@@ -114,7 +114,7 @@ return function(internal)
     end
     function summer.share(row, column)
       local mine = first_row(row, lane, warp)
-      local at = k:element(given.partials, k:div(column, n) * height + mine)
+      local at = k:element(given.partials, divided(k, column, n) * height + mine)
       for half = 0, 1 do
         local sum = over_lanes(k, sums[half], function(x, y) return k:add(x, y) end)
         k:st_global_f32(at, sum, { offset = 32 * half, guard = (lane & 3):eq(0) & (mine + 8 * half):lt(height) })

@@ -3,6 +3,8 @@
 -- adds up the parts of K, and k:epilogue stores the result.
 
 return function(wg, internal)
+  local divided = internal.divided
+
   local function tiles_of(p, sizes, more)
     local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = p.cluster,
       group = p.group, splits = p.splits, order = sizes.order, halves = p.halves }
@@ -45,7 +47,7 @@ return function(wg, internal)
     -- channels: each CTA therefore starts one block after its neighbour, and wraps around.
     local from, whole_k
     if p.rotated then
-      whole_k = k:div(sizes.K + (p.block_k - 1), p.block_k) * p.block_k
+      whole_k = divided(k, sizes.K + (p.block_k - 1), p.block_k) * p.block_k
       from = k:rem(k:special "ctaid.x" * p.block_k, whole_k)
     end
     local policy = copies.A and used_once(k, p.once.A)
@@ -200,7 +202,7 @@ return function(wg, internal)
     local cursor, previous = ring:cursor(), { stage = k:reg "u32" }
     k:mov(previous.stage, 0)
     local turns = turns_of(k, p, stages, mine)
-    local others = p.own_tiles and k:div(sizes.K + (p.block_k - 1), p.block_k) -- K blocks of the other consumer's tile
+    local others = p.own_tiles and divided(k, sizes.K + (p.block_k - 1), p.block_k) -- K blocks of the other consumer's tile
     if others then k:if_(mine:ne(0), function() ring:skip(cursor, others) end) end
 
     -- The first of the consumer's rows of a tile, and the tile's first column.
@@ -370,7 +372,7 @@ return function(wg, internal)
       internal.epilogue_parameters(k, p, sizes, maps)
       if p.sparse then
         sizes.metadata = k:param("metadata", "const u32*")
-        sizes.K = k:div(sizes.K + (p.round_k - 1), p.round_k) * p.round_k -- the ring goes round in whole rounds; TMA fills in zeros
+        sizes.K = divided(k, sizes.K + (p.round_k - 1), p.round_k) * p.round_k -- the ring goes round in whole rounds; TMA fills in zeros
       end
       for _, name in ipairs { "a_scales", "b_scales" } do
         if p.scaled and name == "a_scales" then

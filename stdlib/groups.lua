@@ -2,7 +2,7 @@
 -- device, so that each role of the kernel looks at the groups and counts their tiles itself.
 
 return function(_, internal)
-  local fail, ceil_div = internal.fail, internal.ceil_div
+  local fail, ceil_div, divided = internal.fail, internal.ceil_div, internal.divided
 
   --- Adds to a plan of wg.gemm what the option `groups` needs; raises where other options contradict it.
   function internal.plan_groups(p, opts)
@@ -66,12 +66,12 @@ return function(_, internal)
     local height, lane = p.m * p.cluster, k:special "tid.x" & 31
     local from, step, rank = k:special "ctaid.x", k:special "nctaid.x", 0
     if p.cluster > 1 then
-      from, step, rank = k:div(from, p.cluster), k:div(step, p.cluster), k:rem(from, p.cluster)
+      from, step, rank = divided(k, from, p.cluster), divided(k, step, p.cluster), internal.remainder(k, from, p.cluster)
     end
     if mine then from, step = from + mine * step, step << 1 end
-    local columns = k:div(sizes.N + (p.n - 1), p.n)
+    local columns = divided(k, sizes.N + (p.n - 1), p.n)
     local room = p.groups ~= "contiguous" and k:div(sizes.M, sizes.groups)
-    local function tiles_of(rows) return k:div(rows + (height - 1), height) * columns end
+    local function tiles_of(rows) return divided(k, rows + (height - 1), height) * columns end
     local function variable(value) return k:mov(value, { type = "u32" }) end
     -- The first of the groups that the warp looks at, and the tiles before it; the CTA's next tile. Of the lane's group: its
     -- rows, and the tiles of the groups that the warp looks at up to it.

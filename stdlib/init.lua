@@ -160,6 +160,7 @@ end
 require "wgrun.control"(internal)
 require "wgrun.asm"(internal)
 require "wgrun.warp"(internal)
+require "wgrun.division"(internal)
 require "wgrun.tile"(internal)
 require "wgrun.pipeline"(wg, internal)
 require "wgrun.schedule"(wg, internal)

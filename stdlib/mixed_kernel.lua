@@ -7,12 +7,6 @@
 -- straight from registers to their shared memory (st.async, PTX ISA 9.7.9.12).
 
 return function(wg, internal)
-  --- value / by, a number, as a shift where it can be one.
-  function internal.divided(k, value, by)
-    local shift = math.tointeger(math.log(by, 2))
-    if not shift or 1 << shift ~= by then return k:div(value, by) end
-    return shift == 0 and value or value >> shift
-  end
   local divided = internal.divided
 
   -- What a CTA works on: the first row of weights, the first row of A, and its part of K. The grid is parts x tiles of A x tiles of

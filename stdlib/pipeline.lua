@@ -150,7 +150,7 @@ return function(wg, internal)
   function pipeline:skip(c, count)
     local b = self.k
     b:add(c.stage, c.stage, count)
-    local turns = b:div(c.stage, self.stages)
+    local turns = internal.divided(b, c.stage, self.stages)
     b:sub(c.stage, c.stage, turns * self.stages)
     b:xor(c.phase, c.phase, turns & 1)
   end

@@ -3,7 +3,7 @@
 
 return function(wg, internal)
   local k = internal.methods.builder
-  local options = internal.options
+  local options, divided = internal.options, internal.divided
 
   -- The order of the tiles, and their number, in clusters of tiles: place(number) gives the row and column of a tile,
   -- counted in tiles. opts: m, n, rows, columns, cluster, group, order as in k:each_tile.
@@ -13,8 +13,8 @@ return function(wg, internal)
     local m, n = whole("m", nil, 0xFFFF), whole("n", nil, 0xFFFF)
     internal.object(what .. ", rows", opts.rows, "reg")
     internal.object(what .. ", columns", opts.columns, "reg")
-    local rows = self:div(opts.rows + (m * cluster - 1), m * cluster)
-    local columns = self:div(opts.columns + (n - 1), n)
+    local rows = divided(self, opts.rows + (m * cluster - 1), m * cluster)
+    local columns = divided(self, opts.columns + (n - 1), n)
     local function listed(tile)
       local entry = self:ld_global_u32(self:element(opts.order, tile))
       return entry >> 16, entry & 0xFFFF
@@ -62,7 +62,7 @@ return function(wg, internal)
     local cta = self:special "ctaid.x"
     local from, clusters, rank = cta, self:special "nctaid.x", 0
     if cluster > 1 then
-      from, clusters, rank = self:div(cta, cluster), self:div(clusters, cluster), self:rem(cta, cluster)
+      from, clusters, rank = divided(self, cta, cluster), divided(self, clusters, cluster), internal.remainder(self, cta, cluster)
     end
     if opts.first then from = from + opts.first * clusters end
     local step = opts.every and clusters * opts.every or clusters
@@ -83,7 +83,7 @@ return function(wg, internal)
         lower = self:selp_b32((index & 1) * (opts.m // 2), 0, half, { type = "u32" })
       end
       if splits > 1 then
-        tile = self:div(unit, splits)
+        tile = divided(self, unit, splits)
         part = unit - tile * splits
         number = cluster == 1 and tile or tile * cluster + rank
       end
@@ -121,7 +121,7 @@ return function(wg, internal)
     internal.object("k:each_piece, K", opts.K, "reg")
     internal.body("k:each_piece, body", body)
     local cta, ctas = self:special "ctaid.x", self:special "nctaid.x"
-    local blocks = self:div(opts.K + (block - 1), block)
+    local blocks = divided(self, opts.K + (block - 1), block)
     local rounds = self:div(tiles, ctas)
     local rest = tiles - rounds * ctas
     local shared = rest + ctas -- the number of tiles that are cut

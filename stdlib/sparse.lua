@@ -19,10 +19,10 @@ return function(wg, internal)
   -- from..to (from 0), and of one block of K. Blocks below the matrix, whose A is zeros, get the words of its last one.
   function internal.copy_metadata(k, p, buffer, sizes)
     local start, piece = k:address(buffer), p.metadata_words * 128 -- words of 64 rows in a stage
-    local last = k:div(sizes.M + 63, 64) - 1
-    local per_block = k:div(sizes.K, p.block_k) * piece
+    local last = (sizes.M + 63 >> 6) - 1
+    local per_block = internal.divided(k, sizes.K, p.block_k) * piece
     return function(row, first_k, stage, barrier, from, to)
-      local first = k:div(first_k, p.block_k) * piece
+      local first = internal.divided(k, first_k, p.block_k) * piece
       local block, at = k:shr(row, 6), start + stage * p.metadata_bytes
       for i = from, to do
         local index = k:min(i == 0 and block or block + i, last) * per_block + first

@@ -3,7 +3,7 @@
 
 return function(internal)
   local k = internal.methods.builder
-  local options = internal.options
+  local options, divided = internal.options, internal.divided
 
   --- The range of K that belongs to one of several parts, in whole blocks. Every part has at least one block where there
   --- are as many blocks as parts.
@@ -16,9 +16,9 @@ return function(internal)
   --- @return reg  u32: the one after the last
   function k:part_of_k(opts)
     options("k:part_of_k", opts)
-    local blocks = self:div(opts.K + (opts.block - 1), opts.block)
-    local from = self:div(opts.part * blocks, opts.splits)
-    local to = self:div((opts.part + 1) * blocks, opts.splits)
+    local blocks = divided(self, opts.K + (opts.block - 1), opts.block)
+    local from = divided(self, opts.part * blocks, opts.splits)
+    local to = divided(self, (opts.part + 1) * blocks, opts.splits)
     return from * opts.block, to * opts.block
   end
 

@@ -102,9 +102,9 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
             r43 = shared_base + 0;
             r44 = shared_base + 65536;
             asm("add.u32 %0, %1, 63;" : "=r"(r45) : "r"(r3));
-            asm("div.u32 %0, %1, 64;" : "=r"(r46) : "r"(r45));
+            asm("shr.u32 %0, %1, 6;" : "=r"(r46) : "r"(r45));
             asm("add.u32 %0, %1, 127;" : "=r"(r47) : "r"(r4));
-            asm("div.u32 %0, %1, 128;" : "=r"(r48) : "r"(r47));
+            asm("shr.u32 %0, %1, 7;" : "=r"(r48) : "r"(r47));
             asm("mul.lo.u32 %0, %1, %2;" : "=r"(r49) : "r"(r46), "r"(r48));
             asm("mov.u32 %0, %%ctaid.x;" : "=r"(r50) : );
             asm("mov.u32 %0, %%nctaid.x;" : "=r"(r51) : );
@@ -209,9 +209,9 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
         r194 = 0;
         r195 = 0;
         asm("add.u32 %0, %1, 63;" : "=r"(r196) : "r"(r3));
-        asm("div.u32 %0, %1, 64;" : "=r"(r197) : "r"(r196));
+        asm("shr.u32 %0, %1, 6;" : "=r"(r197) : "r"(r196));
         asm("add.u32 %0, %1, 127;" : "=r"(r198) : "r"(r4));
-        asm("div.u32 %0, %1, 128;" : "=r"(r199) : "r"(r198));
+        asm("shr.u32 %0, %1, 7;" : "=r"(r199) : "r"(r198));
         asm("mul.lo.u32 %0, %1, %2;" : "=r"(r200) : "r"(r197), "r"(r199));
         asm("mov.u32 %0, %%ctaid.x;" : "=r"(r201) : );
         asm("mov.u32 %0, %%nctaid.x;" : "=r"(r202) : );
