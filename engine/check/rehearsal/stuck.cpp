@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "isa/awaited.hpp"
 #include "program/wait_words.hpp"
 #include "rules/wait_words.hpp"
 
@@ -47,17 +48,57 @@ bool Stuck::others_may_run() const {
     });
 }
 
-/// Returns whether registers would be lacking even if each warp that has left kept only the least that
-/// setmaxnreg takes.
+/// Returns the fewest registers that a warp may yet have, by any setmaxnreg that its lanes can come to.
+int Stuck::fewest_registers(const Warp& warp) const {
+    const std::vector<Op>& ops = scene_.skeleton.ops;
+    std::vector<std::uint32_t> open{warp.pc};
+    for (const flow::Divergence::Group& group : warp.parted.groups()) open.push_back(group.next);
+    std::vector<bool> seen(ops.size());
+    int fewest = pool_.of(warp.cta).held(scene_.local(warp));
+    while (!open.empty()) {
+        const std::uint32_t pc = open.back();
+        open.pop_back();
+        if (pc >= ops.size() || seen[pc]) continue;
+        seen[pc] = true;
+        const Op& op = ops[pc];
+        if (op.kind == Op::Kind::step) {
+            fewest = std::min(fewest, isa::awaited(*op.step).registers.value_or(fewest));
+            open.push_back(pc + 1);
+        } else if (op.kind != Op::Kind::end) {
+            open.push_back(op.ways.taken);
+            if (op.kind == Op::Kind::branch) open.push_back(op.ways.otherwise);
+        }
+    }
+    return fewest;
+}
+
+/// Returns whether registers would be lacking even if each other warp went on as far as registers let it, and
+/// kept the fewest that it may.
 bool Stuck::never_enough_registers(const Warp& warp) const {
-    constexpr int least = sm_90a.least_setmaxnreg;
     const machine::RegisterPool& pool = pool_.of(warp.cta);
+    const auto lacking = [&](const Warp& of) {
+        return (pool.wanted(scene_.local(of)) - pool.held(scene_.local(of))) * lanes;
+    };
     int free = pool.free();
-    for (const Warp& other : scene_.warps)
-        if (other.cta == warp.cta && other.state == Warp::State::left)
-            free += (pool.held(scene_.local(other)) - least) * lanes;
-    const int local = scene_.local(warp);
-    return (pool.wanted(local) - pool.held(local)) * lanes > free;
+    std::vector<const Warp*> blocked;
+    const auto give_back = [&](const Warp& of) {
+        free += (pool.held(scene_.local(of)) - fewest_registers(of)) * lanes;
+    };
+    for (const Warp& other : scene_.warps) {
+        if (other.cta != warp.cta || &other == &warp) continue;
+        if (asleep_for(other, Warp::Wait::registers))
+            blocked.push_back(&other);
+        else
+            give_back(other);
+    }
+    for (bool any = true; any;) {
+        any = std::erase_if(blocked, [&](const Warp* other) {
+                  if (lacking(*other) > free) return false;
+                  give_back(*other);
+                  return true;
+              }) > 0;
+    }
+    return lacking(warp) > free;
 }
 
 std::string Stuck::waits_for(const Warp& warp) const {
@@ -105,13 +146,14 @@ Stuck::Suspect Stuck::suspect(const Warp& warp) const {
 void Stuck::report() {
     report_.stuck();
     std::vector<Suspect> waiting;
+    const bool others_run = scene_.anybody_left || others_may_run();
     for (const Warp& warp : scene_.warps) {
         if (!waits(warp)) continue;
         const bool registers = asleep_for(warp, Warp::Wait::registers);
-        if (scene_.anybody_left && !(registers && never_enough_registers(warp))) continue;
+        if (others_run && !(registers && never_enough_registers(warp))) continue;
         waiting.push_back(suspect(warp));
     }
-    if (waiting.empty() || others_may_run()) return;
+    if (waiting.empty()) return;
     std::ranges::sort(waiting);
     const Warp& warp = scene_.warps[static_cast<std::size_t>(waiting.front().warp)];
     if (asleep_for(warp, Warp::Wait::mbarrier)) return at_mbarrier(warp);

@@ -22,6 +22,7 @@ class Stuck {
   private:
     struct Suspect;
     bool others_may_run() const;
+    int fewest_registers(const Warp& warp) const;
     bool never_enough_registers(const Warp& warp) const;
     Suspect suspect(const Warp& warp) const;
     std::string waits_for(const Warp& warp) const;

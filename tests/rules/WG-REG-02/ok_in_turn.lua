@@ -1,16 +1,20 @@
--- WG-REG-02, kept: the inc of one warpgroup waits for what the others give back later, and exact fits.
+-- WG-REG-02, kept: one consumer gives its registers back for the other, after the producer, whose loop depends on memory, has told it.
 local wg = require "wgrun"
 
-for _, registers in ipairs { { 384, 24, 240 }, { 384, 40, 232 }, { 512, 32, 160 }, { 256, 56, 256 } } do
-  local threads, producer, consumer = table.unpack(registers)
-  local kernel = wg.kernel("case", { threads = threads }, function(k)
-    local group = k:special "tid.x" >> 7
-    k:if_(group:eq(0), function()
-      k:loop(100, function() k:bar_sync(1, { threads = 128 }) end)
-      k:setmaxnreg_dec(producer)
+local kernel = wg.kernel("case", { threads = 384 }, function(k)
+  local counts = k:param("counts", "const u32*")
+  local group = k:special "tid.x" >> 7
+  k:if_(group:eq(0), function()
+    k:setmaxnreg_dec(120)
+    k:loop(k:ld_global_u32(counts) & 1, function() k:nanosleep(20) end)
+    k:bar_sync(1, { threads = 256 })
+  end, function()
+    k:if_(group:eq(1), function()
+      k:bar_sync(1, { threads = 256 })
+      k:setmaxnreg_dec(96)
     end, function()
-      k:setmaxnreg_inc(consumer)
+      k:setmaxnreg_inc(240)
     end)
   end)
-  kernel:run { grid = { 1 }, args = {} }
-end
+end)
+kernel:run { grid = { 1 }, args = { wg.zeros("u32", { 1 }) } }
