@@ -77,6 +77,14 @@ Saying outside_cluster(const std::string& who, std::uint64_t rank, std::size_t c
             std::string(fix_of_peers)};
 }
 
+Saying sent_without_cluster(std::string_view instruction) {
+    return {
+        WG_SYNC_05,
+        fmt::format("{} in a kernel without clusters is an illegal instruction, also if its own CTA is meant",
+                    instruction),
+        "cluster = 2 or more; within a CTA st.shared and mbarrier.arrive, or a copy by the threads"};
+}
+
 Saying peer_as_own(const std::string& who, std::uint64_t address) {
     return {WG_SYNC_05,
             fmt::format("{} accesses {:#x}, an address of the cluster's shared memory, as one of its own CTA",

@@ -30,6 +30,8 @@ Saying cluster_not_arrived(const std::string& who, Where here);
 Saying outside_cluster(const std::string& who, std::uint64_t rank, std::size_t ctas);
 /// An address that mapa gave, where only one of the CTA's own memory will do.
 Saying peer_as_own(const std::string& who, std::uint64_t address);
+/// The kernel has no clusters, and `instruction` sends to shared::cluster through the copy engine.
+Saying sent_without_cluster(std::string_view instruction);
 Saying multicast_outside_cluster(std::uint32_t mask, std::uint32_t rank, std::size_t ctas);
 /// CTA `rank` has ended, or may have. `end`: the last statement of the kernel.
 Saying peer_has_ended(const std::string& who, std::uint64_t rank, bool surely, Where end);

@@ -26,6 +26,15 @@ Saying box_start_misaligned(std::int32_t start, std::int64_t element) {
         fmt::format("start at a multiple of {} elements", 16 / element)};
 }
 
+Saying unit_behind_memory(std::int64_t line) {
+    return {
+        rules::WG_MEM_01,
+        fmt::format("a line of {} bytes ends within a unit of 16 bytes, which a store or a reduction of a "
+                    "box writes whole: it ends behind the tensor's memory",
+                    line),
+        "lines of a multiple of 16 bytes, or the last elements by the threads"};
+}
+
 Saying stored_box_below_zero(std::int32_t start, int dimension) {
     return {WG_TMA_06,
             fmt::format("a store starts at coordinate {} of dimension {}: only loads may start below 0",

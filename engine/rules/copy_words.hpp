@@ -1,4 +1,5 @@
-// What is said of asynchronous copies: WG-TMA-01, -02, -03, -06, WG-GROUP-06, WG-RACE-02.
+// What is said of asynchronous copies: WG-TMA-01, -02, -03, -06, WG-GROUP-06, WG-RACE-02;
+// WG-MEM-01 of boxes.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,8 @@ Saying copy_of_other_dimensions(int dims, std::size_t of_map);
 Saying copy_misaligned(const std::string& place, std::uint32_t align);
 /// Its first coordinate is `start`, in elements of so many bytes.
 Saying box_start_misaligned(std::int32_t start, std::int64_t element);
+/// The tensor's lines have so many bytes, and the last one ends where its memory does.
+Saying unit_behind_memory(std::int64_t line);
 Saying stored_box_below_zero(std::int32_t start, int dimension);
 
 /// Two accesses that nothing orders: "thread 3 reads `tile`, which thread 96 wrote: nothing orders the two".

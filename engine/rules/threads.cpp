@@ -287,11 +287,12 @@ constexpr Rule WG_SYNC_05{
     .title = "another CTA's shared memory",
     .law =
         "Another CTA's shared memory is accessed through shared::cluster, at an address of mapa with a rank "
-        "of the cluster, while that CTA runs.",
+        "of the cluster, while that CTA runs; st.async, red.async and bulk copies between CTAs are for kernels "
+        "with clusters.",
     .section = "9.7.9.23",
     .why =
         "A CTA that has ended gives its shared memory to the next one: the access hits a stranger, or the "
-        "launch fails.",
+        "launch fails. Where there are no clusters, st.async is an illegal instruction (docs/silicon.md).",
     .fix =
         "A barrier of the cluster after the last access (also arrivals at its mbarriers, and multicasts) "
         "and before any of the CTAs ends.",

@@ -9,6 +9,7 @@ namespace wgrun::sim {
 
 void BulkEngine::store_async(const isa::AsyncStore& store, const isa::Addresses& to,
                              const isa::Addresses& mbarriers, const void* data, int stride) {
+    sends();
     for (isa::Mask left = scene_.active; left != 0; left &= left - 1) {
         const int lane = std::countr_zero(left);
         const auto l = static_cast<std::size_t>(lane);

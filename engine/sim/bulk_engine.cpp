@@ -23,6 +23,10 @@ namespace {
 
 constexpr std::uint32_t unit = isa::BulkCopy::unit, box_align = isa::BulkCopy::box_align;
 
+Reached reached_by(const Copy& copy) {
+    return copy.direction == Direction::to_global ? Reached::units : Reached::elements;
+}
+
 }  // namespace
 
 // --- issue ---------------------------------------------------------------------------------------------
@@ -39,6 +43,7 @@ void BulkEngine::bulk_copy(const isa::BulkCopy& asked) {
     if (scene_.dependents.watches()) touch_global(copy, asked.lane);
     if (asked.direction == Direction::to_global) return store_bulk(asked, copy);
     if (asked.direction == Direction::to_cluster) {
+        sends();
         if (!check_shared_side(*scene_.cta, asked.source, copy.span, unit)) return;
         copy.source_cta = scene_.rank(*scene_.cta);
         copy.source = asked.source;
@@ -51,6 +56,13 @@ void BulkEngine::bulk_copy(const isa::BulkCopy& asked) {
     const auto to = [&](std::uint64_t shared, std::uint64_t mbarrier) { load_bulk(shared, mbarrier, copy); };
     if (const auto rank = machine::for_each_target(asked, scene_.ctas.size(), to))
         report_.fault(rules::multicast_outside_cluster(asked.multicast, *rank, scene_.ctas.size()));
+}
+
+/// Reports an instruction that sends to a CTA of the cluster where there are no clusters (docs/silicon.md).
+void BulkEngine::sends() {
+    if (scene_.ctas.size() > 1) return;
+    report_.at(scene_.pc, scene_.thread(std::countr_zero(scene_.active)), Subject::copy);
+    report_.fault(rules::sent_without_cluster(scene_.code.ops[scene_.pc].step->op->name));
 }
 
 // Finds the global side of the copy and its number of bytes. Returns false, with a report, when that is
@@ -86,7 +98,7 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
                 report_.fault(rules::stored_box_below_zero(x, d));
                 return false;
             }
-        return true;
+        return copy.somewhere || units_in_memory(copy);
     }
     copy.bytes = copy.span = asked.bytes;
     if (asked.bytes % unit != 0 || asked.bytes == 0 || asked.global % unit != 0) {
@@ -109,11 +121,27 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
     return false;
 }
 
+/// Returns whether all memory that the copy of a box writes is the tensor's; else reports it.
+bool BulkEngine::units_in_memory(const Copy& copy) {
+    const TensorMap& map = *copy.tensor.map;
+    const std::int64_t line = map.extents[0] * bits(map.box->dtype) / 8;
+    if (line % std::int64_t{unit} == 0) return true;
+    bool inside = true;
+    for_each_run(copy.tensor, copy.at, Reached::units,
+                 [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
+                     if (!inside || scene_.global.find(address, static_cast<int>(bytes)) != nullptr) return;
+                     inside = false;
+                     report_.fault(rules::unit_behind_memory(line));
+                 });
+    return inside;
+}
+
 /// Tells what global memory the copy reads or writes, for launches that overlap.
 void BulkEngine::touch_global(const Copy& copy, int lane) {
+    if (copy.somewhere) return;
     const bool write = copy.direction == Direction::to_global;
     if (copy.tensor.map != nullptr)
-        for_each_run(copy.tensor, copy.at,
+        for_each_run(copy.tensor, copy.at, reached_by(copy),
                      [&](std::uint64_t address, const std::byte* data, std::uint64_t bytes) {
                          scene_.dependents.access(write, lane, data, address, bytes);
                      });
@@ -128,7 +156,7 @@ void BulkEngine::for_each_global_run(const Copy& copy, F f) {
     if (copy.tensor.map != nullptr) {
         const std::uint64_t start = copy.tensor.map->address;
         if (const std::uint64_t at = scene_.global_shadow.watched(start))
-            for_each_run(copy.tensor, copy.at,
+            for_each_run(copy.tensor, copy.at, reached_by(copy),
                          [&](std::uint64_t address, const std::byte* data, std::uint64_t bytes) {
                              f(address - start + at, data, bytes);
                          });

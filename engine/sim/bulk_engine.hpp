@@ -64,6 +64,8 @@ class BulkEngine {
     };
 
     void touch_global(const Copy& copy, int lane);
+    void sends();
+    bool units_in_memory(const Copy& copy);
     bool global_side(const isa::BulkCopy& asked, Copy& copy);
     bool check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes, std::uint32_t align);
     void load_bulk(std::uint64_t shared, std::uint64_t mbarrier, Copy copy);

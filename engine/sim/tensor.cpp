@@ -21,11 +21,14 @@ struct Row {
 };
 
 template <class F>
-void for_each_row(const TensorMap& map, const Coordinates& at, std::uint32_t address, F f) {
+void for_each_row(const TensorMap& map, const Coordinates& at, Reached reached, std::uint32_t address, F f) {
     const std::vector<std::int64_t>& box = map.box->extents;
     const std::int64_t element = bits(map.box->dtype) / 8, bytes = box[0] * element;
+    std::int64_t extent = map.extents[0];
+    if (const std::int64_t unit = unit_bytes / element; reached == Reached::units)
+        extent = (extent + unit - 1) / unit * unit;
     const std::int64_t first = std::clamp<std::int64_t>(-std::int64_t{at[0]}, 0, box[0]);
-    const std::int64_t last = std::clamp<std::int64_t>(map.extents[0] - at[0], first, box[0]);
+    const std::int64_t last = std::clamp<std::int64_t>(extent - at[0], first, box[0]);
     std::array<std::int64_t, 5> index{};
     for (;;) {
         Row row{address, first * element, last * element, (at[0] + first) * element};
@@ -70,7 +73,7 @@ isa::Type element_type(const Tensor& tensor) {
 void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<std::byte>& place) {
     const TensorBox& box = *tensor.map->box;
     std::array<std::byte, most_row_bytes> edge;
-    for_each_row(*tensor.map, at, place.address, [&](const Row& row, std::int64_t bytes) {
+    for_each_row(*tensor.map, at, Reached::elements, place.address, [&](const Row& row, std::int64_t bytes) {
         const std::byte* from = edge.data();
         const std::int64_t inside = row.end - row.begin;
         if (inside == bytes) {
@@ -94,7 +97,7 @@ void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const
     const isa::Type type = element_type(tensor);
     const bool plain = op == isa::BulkCopy::Reduction::none;
     std::array<std::byte, most_row_bytes> whole;
-    for_each_row(*tensor.map, at, place.address, [&](const Row& row, std::int64_t bytes) {
+    for_each_row(*tensor.map, at, Reached::units, place.address, [&](const Row& row, std::int64_t bytes) {
         if (row.begin == row.end) return;
         for_each_piece(box.swizzle, place, row.address, bytes,
                        [&](const std::byte* memory, std::int64_t offset, std::size_t size) {
@@ -108,9 +111,9 @@ void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const
     });
 }
 
-void for_each_run(const Tensor& tensor, const Coordinates& at,
+void for_each_run(const Tensor& tensor, const Coordinates& at, Reached reached,
                   const std::function<void(std::uint64_t, const std::byte*, std::uint64_t)>& f) {
-    for_each_row(*tensor.map, at, 0, [&](const Row& row, std::int64_t) {
+    for_each_row(*tensor.map, at, reached, 0, [&](const Row& row, std::int64_t) {
         if (row.begin != row.end)
             f(tensor.map->address + static_cast<std::uint64_t>(row.global), tensor.data + row.global,
               static_cast<std::uint64_t>(row.end - row.begin));

@@ -27,6 +27,10 @@ struct BoxPlace {
     std::uint32_t address;  ///< of the box, bytes, a multiple of 128
 };
 
+/// Which bytes of a line of the tensor a copy reaches. Of a line that ends within a unit of 16 bytes, what
+/// loads reads the elements alone; what stores or reduces writes the unit whole (tests/gpu/tma_starts.lua).
+enum class Reached : std::uint8_t { elements, units };
+
 /// Returns the type of its elements.
 isa::Type element_type(const Tensor& tensor);
 
@@ -35,12 +39,12 @@ isa::Type element_type(const Tensor& tensor);
 void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<std::byte>& place);
 
 /// Copies a box from shared memory into the tensor, or combines them if the elements have such a reduction.
-/// Elements outside the tensor are skipped.
+/// Units of 16 bytes outside the tensor are skipped.
 void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const std::byte>& place,
                isa::BulkCopy::Reduction op);
 
 /// Calls f(address, bytes of the tensor there, number of bytes) for each row of the box inside the tensor.
-void for_each_run(const Tensor& tensor, const Coordinates& at,
+void for_each_run(const Tensor& tensor, const Coordinates& at, Reached reached,
                   const std::function<void(std::uint64_t, const std::byte*, std::uint64_t)>& f);
 
 /// Throws ArgumentError when a map does not fit its tensor, or a tensor does not fit its buffer.

@@ -140,7 +140,10 @@ local function try(form, held, seen, at, shift)
   end
   local map = X
   if seen ~= held then
-    map = wg.tensor_map(X, { box = form.box, swizzle = form.swizzle, extents = { seen, rows }, strides = { held * size } })
+    local extents, strides = { seen, rows, 1 }, { held * size, rows * held * size }
+    map = wg.tensor_map(X, {
+      box = form.box, swizzle = form.swizzle, extents = { table.unpack(extents, 1, rank) }, strides = { table.unpack(strides, 1, rank - 1) },
+    })
   end
   local args = { map, before[form.dtype], after, shift }
   for d = 1, rank do args[#args + 1] = at[d] end
@@ -155,9 +158,12 @@ local function try(form, held, seen, at, shift)
   end
   local pitch = form.swizzle == "none" and form.box[1] * size or widths[form.swizzle]
   local y = rank == 1 and 0 or at[2]
+  -- A line's last unit of 16 bytes is stored or reduced whole.
+  local unit = 16 // size
+  local reached = (form.what == "store" or form.what == "reduce") and -(-seen // unit) * unit or seen
   local function same(x, start, extent)
     local want = {}
-    extent = extent or seen
+    extent = extent or reached
     if form.what == "load" then
       for r = 0, (form.box[2] or 1) - 1 do
         for e = 0, form.box[1] - 1 do
@@ -215,8 +221,9 @@ local function judge(form, held, seen, at, shift)
   if same(down, shift) then return "as if from the unit before" end
   if same(up, shift) then return "as if from the unit behind" end
   if same(at[1], shift & ~127) then return "as if at 128 bytes" end
-  if same(at[1], shift, -(-seen // unit) * unit) then return "the last unit of a line is written whole" end
-  if same(at[1], shift, seen // unit * unit) then return "the last unit of a line is left out" end
+  for more = 1 - unit, unit - 1 do
+    if more ~= 0 and same(at[1], shift, seen + more) then return ("as if lines had %d elements %s"):format(math.abs(more), more > 0 and "more" or "less") end
+  end
   if same(1 << 20, shift) then return form.what == "load" and "zeros" or "nothing" end
   return "other bytes"
 end
@@ -284,18 +291,20 @@ if chosen "ranks" then
 end
 
 if chosen "ragged" then
-  for _, what in ipairs { "load", "store", "reduce" } do
+  for _, what in ipairs { "store", "reduce", "load" } do
     for _, dtype in ipairs { "u8", "f16", "u32" } do
-      local inner, columns = 64 // size_of[dtype], 256 // size_of[dtype]
-      local unit = 16 // size_of[dtype]
-      if not (what == "reduce" and dtype == "u8") then
-        for _, missing in ipairs { 1, unit // 2 + 1 } do
-          local cases = {}
-          for _, x in ipairs { 0, columns - inner, columns - 2 * unit, columns - unit } do
-            cases[#cases + 1] = { name = x, at = { x, 14 } }
+      local columns, unit = 256 // size_of[dtype], 16 // size_of[dtype]
+      for _, form in ipairs { { "none", 64, 2 }, { "none", 64, 1 }, { "none", 64, 3 }, { "128B", 128, 2 } } do
+        local swizzle, inner, rank = form[1], form[2] // size_of[dtype], form[3]
+        if not (what == "reduce" and dtype == "u8") then
+          for missing = 1, unit - 1 do
+            local cases = {}
+            for _, x in ipairs { columns - inner, columns - 2 * unit, columns - unit } do
+              cases[#cases + 1] = { name = x, at = { table.unpack({ x, 14, 0 }, 1, rank) } }
+            end
+            row(("%s %s, %dd, swizzle %s, %d of %d elements"):format(what, dtype, rank, swizzle, columns - missing, columns),
+              { what = what, dtype = dtype, swizzle = swizzle, box = { table.unpack({ inner, 4, 1 }, 1, rank) } }, columns, columns - missing, cases)
           end
-          row(("%s %s, %d of %d elements a line"):format(what, dtype, columns - missing, columns),
-            { what = what, dtype = dtype, swizzle = "none", box = { inner, 4 } }, columns, columns - missing, cases)
         end
       end
     end

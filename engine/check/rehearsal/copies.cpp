@@ -34,6 +34,7 @@ Copies::Copies(Scene& scene, Report& report, Peers& peers, Mbarriers& mbarriers,
 void Copies::bulk_copy(const isa::BulkCopy& copy) {
     using Direction = isa::BulkCopy::Direction;
     if (copy.direction == Direction::prefetch) return;
+    if (copy.direction == Direction::to_cluster) sends();
     // Of a box that nothing tells, as those of foreign texts are, the size is not known.
     std::optional<std::int64_t> bytes = copy.bytes;
     if (!copy.known.bytes) bytes.reset();
@@ -72,8 +73,14 @@ void Copies::unknown_bytes(const isa::BulkCopy& copy) {
     scene_.refuse();
 }
 
+/// Reports an instruction that sends to a CTA of the cluster where there are no clusters (docs/silicon.md).
+void Copies::sends() {
+    if (scene_.ctas == 1) report_.fault(rules::sent_without_cluster(scene_.op->step->op->name));
+}
+
 void Copies::store_async(const isa::AsyncStore& store, const isa::Addresses& to,
                          const isa::Addresses& mbarrier) {
+    sends();
     for_each_lane(scene_.active, [&](int lane) {
         const auto l = static_cast<std::size_t>(lane);
         if (!to.knows(l) || !mbarrier.knows(l)) return scene_.refuse();
