@@ -1,4 +1,5 @@
 -- WG-SYNC-05, broken: a CTA sends to itself by st.async, and the kernel has no clusters.
+-- No call mends it.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 32 }, function(k)
