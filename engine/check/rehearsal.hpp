@@ -58,7 +58,7 @@ class Rehearsal final : public isa::ThreadMachine {
         if (!is_part()) barriers_.meet(id, threads, true);
     }
     void trap() override { refuse(); }  ///< what follows is not executed
-    void converge() override { scene_.warp->gathered = scene_.warp->now++; }
+    void converge(isa::Mask) override { scene_.warp->gathered = scene_.warp->now++; }
     void proxy_fence(std::optional<isa::Space> space) override;
     void mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) override {
         mbarriers_.init(address, arrivals);

@@ -3,6 +3,7 @@
 #include "isa/families.hpp"
 #include "isa/generic.hpp"
 #include "isa/lanes.hpp"
+#include "isa/membermask.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun::isa {
@@ -126,20 +127,19 @@ std::span<const Instruction> cluster_family() {
          .section = "9.7.13.14",
          .rows = {{{}, {8, 0}}},
          .operands = {{"p", Access::out, Rule::reg, fixed<pred>, nullptr, false, {}, {}},
-                      {"mask", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, 0xFFFFFFFF, {}},
+                      membermask(false),
                       {"leader", Access::out, Rule::reg, fixed<u32>, nullptr, true, {}, {}}},
-         .ptx = "elect.sync {%leader}|{%p}, {%mask}",
-         .taken_by = Participants::warp,
+         .ptx = "elect.sync {%leader}|{%p}, {%membermask}",
+         .convergent = true,
          .value = [](const Step&, const ValueOf&) { return Value{}; },
          .run =
              [](const Step& s, Machine& m) {
-                 const auto mask = read<std::uint32_t>(m, s.operands[1]);
-                 const Mask active = m.active();
                  Lanes<std::uint32_t> d{}, leader{};
-                 for_each_lane(active, [&](std::size_t l) {
-                     const Mask among = mask[l] & active;
-                     leader[l] = static_cast<std::uint32_t>(std::countr_zero(among));
-                     d[l] = among != 0 && l == leader[l];
+                 for_each_party(parties(s, m), m.active(), [&](Mask party) {
+                     const int first = std::countr_zero(party);
+                     d[static_cast<std::size_t>(first)] = 1;
+                     for_each_lane(party,
+                                   [&](std::size_t l) { leader[l] = static_cast<std::uint32_t>(first); });
                  });
                  write_reg(m, s.operands[0].reg, d);
                  if (const Operand& number = s.operands[2]; number.reg) write_reg(m, number.reg, leader);

@@ -49,7 +49,7 @@ class Machine {
     virtual void* write(Reg reg) = 0;  ///< only the active lanes may be changed
     virtual std::uint64_t special(Special which, int lane) = 0;
     virtual std::uint64_t param(int index) = 0;
-    virtual std::uint64_t param_address(int index) = 0;  ///< in the parameter space, bytes
+    virtual std::uint64_t param_address(int index) = 0;    ///< in the parameter space, bytes
     virtual std::uint32_t shared_address(int buffer) = 0;  ///< in the shared window, bytes
 
     /// Generic-proxy access: lane l copies `bytes` bytes between address[l] and data + l * stride.
@@ -66,8 +66,8 @@ class Machine {
     /// Waits like barrier(). Then `to` holds in every thread what the votes of all threads that wait there
     /// combine to.
     virtual void barrier_vote(std::uint32_t id, std::uint32_t threads, Vote vote, Mask votes, Reg to) = 0;
-    virtual void trap() {}      ///< the kernel ends with an error
-    virtual void converge() {}  ///< the active lanes wait for each other
+    virtual void trap() {}          ///< the kernel ends with an error
+    virtual void converge(Mask) {}  ///< these of the active lanes wait for each other
     virtual void proxy_fence(std::optional<Space> space) = 0;
     /// Orders accesses before and after it; those of the step itself are ordered by its form.
     virtual void fence(const MemoryOrder&) {}
@@ -122,8 +122,8 @@ class Machine {
     virtual void order_registers() = 0;
 
     virtual void select(int warp_of_group) = 0;  ///< 0..3, in a step of a whole warpgroup
-    virtual void launch_dependents() {}  ///< the next launch may begin
-    virtual void wait_for_grids() {}     ///< for the launches before, and their memory
+    virtual void launch_dependents() {}          ///< the next launch may begin
+    virtual void wait_for_grids() {}             ///< for the launches before, and their memory
 
     /// Opens an asynchronous operation of the warpgroup: the accesses below belong to it until it is waited
     /// for.

@@ -1,8 +1,8 @@
 // Communication between the lanes of a warp: shfl.sync, vote.sync, redux.sync, bar.warp.sync.
 //
-// None of them is .aligned: the lanes that the membermask names execute the instruction together, wherever
-// the other lanes are. The simulator runs the lanes of a warp in lockstep, so the named lanes must be at the
-// same step.
+// None of them is .aligned: the lanes that a membermask names execute the instruction together, wherever
+// the other lanes are, also if these execute it with a membermask of their own: each mask makes a party. The
+// simulator runs the lanes of a warp in lockstep, so the lanes of a party must be at the same step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,6 @@
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 #include "isa/membermask.hpp"
-#include "rules/lane_words.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -20,23 +19,8 @@ namespace {
 using enum Type;
 using Rule = OperandRule;
 
-constexpr std::int64_t whole_warp = -1;
-
-OperandRule membermask(bool by_name) {
-    return {"membermask", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, by_name, whole_warp, {}};
-}
-
 bool is_full(const Operand& membermask) {
     return membermask.kind == Operand::Kind::imm && static_cast<Mask>(membermask.imm) == ~Mask{0};
-}
-
-/// Returns the lanes that take part. Throws unless they are the lanes that execute the step.
-Mask members(const Step& s, Machine& m) {
-    const Lanes<Mask> masks = read<Mask>(m, s.operand("membermask"));
-    const Mask active = m.active();
-    if (std::optional<rules::Saying> wrong = rules::wrong_membermask(s.op->name, active, m.existing(), masks))
-        throw ArgumentError(rules::finding(std::move(*wrong), {}));
-    return masks[static_cast<std::size_t>(std::countr_zero(active))] & m.existing();
 }
 
 // --- shfl.sync -----------------------------------------------------------------------------------------
@@ -63,7 +47,7 @@ Source source_of(std::string_view mode, int lane, std::uint32_t b, std::uint32_t
 }
 
 void run_shfl(const Step& s, Machine& m) {
-    const Mask taking_part = members(s, m);
+    const Lanes<Mask> party = parties(s, m);
     const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[1]),
                                b = read<std::uint32_t>(m, s.operands[2]),
                                c = read<std::uint32_t>(m, s.operands[3]);
@@ -71,7 +55,7 @@ void run_shfl(const Step& s, Machine& m) {
     Lanes<std::uint32_t> d, p;
     for (std::size_t l = 0; l < lanes; ++l) {
         const auto [from, in_range] = source_of(mode, static_cast<int>(l), b[l], c[l]);
-        d[l] = taking_part >> from & 1U ? a[static_cast<std::size_t>(from)] : poison;
+        d[l] = party[l] >> from & 1U ? a[static_cast<std::size_t>(from)] : poison;
         p[l] = in_range;
     }
     write_reg(m, s.operands[0].reg, d);
@@ -93,17 +77,19 @@ Value value_shfl(const Step& s, const ValueOf& of) {
 // --- vote.sync -----------------------------------------------------------------------------------------
 
 void run_vote(const Step& s, Machine& m) {
-    const Mask taking_part = members(s, m);
+    const Lanes<Mask> party = parties(s, m);
     const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[1]);
-    Mask votes = 0;
-    for (int l = 0; l < lanes; ++l) votes |= (a[static_cast<std::size_t>(l)] & 1U) << l;
-    votes &= taking_part;
+    Mask all_votes = 0;
+    for (int l = 0; l < lanes; ++l) all_votes |= (a[static_cast<std::size_t>(l)] & 1U) << l;
     const std::string mode = spelled(Field::op, s.form.get(Field::op));
-    Lanes<std::uint32_t> d;
-    d.fill(mode == "ballot" ? votes
-           : mode == "any"  ? votes != 0
-           : mode == "all"  ? votes == taking_part
-                            : votes == 0 || votes == taking_part);
+    Lanes<std::uint32_t> d{};
+    for (std::size_t l = 0; l < lanes; ++l) {
+        const Mask votes = all_votes & party[l];
+        d[l] = mode == "ballot" ? votes
+               : mode == "any"  ? votes != 0
+               : mode == "all"  ? votes == party[l]
+                                : votes == 0 || votes == party[l];
+    }
     write_reg(m, s.operands[0].reg, d);
 }
 
@@ -116,30 +102,30 @@ Value value_of_all(const Step& s, const ValueOf&) {
 
 // --- match.sync, activemask ----------------------------------------------------------------------------
 
-/// Returns, by lane, the lanes that take part and hold the same value.
+/// Returns, by lane, the lanes of its party that hold the same value.
 template <class T>
-Lanes<Mask> equal_lanes(const Lanes<T>& a, Mask taking_part) {
+Lanes<Mask> equal_lanes(const Lanes<T>& a, const Lanes<Mask>& party) {
     Lanes<Mask> out{};
     for (std::size_t l = 0; l < lanes; ++l)
-        for_each_lane(taking_part, [&](std::size_t other) { out[l] |= Mask{a[l] == a[other]} << other; });
+        for_each_lane(party[l], [&](std::size_t other) { out[l] |= Mask{a[l] == a[other]} << other; });
     return out;
 }
-Lanes<Mask> equal_lanes(const Step& s, Machine& m, Mask taking_part) {
-    if (bits(s.form.type()) == 64) return equal_lanes(read<std::uint64_t>(m, s.operands[1]), taking_part);
-    return equal_lanes(read<std::uint32_t>(m, s.operands[1]), taking_part);
+Lanes<Mask> equal_lanes(const Step& s, Machine& m, const Lanes<Mask>& party) {
+    if (bits(s.form.type()) == 64) return equal_lanes(read<std::uint64_t>(m, s.operands[1]), party);
+    return equal_lanes(read<std::uint32_t>(m, s.operands[1]), party);
 }
 
 void run_match_any(const Step& s, Machine& m) {
-    write_reg(m, s.operands[0].reg, equal_lanes(s, m, members(s, m)));
+    write_reg(m, s.operands[0].reg, equal_lanes(s, m, parties(s, m)));
 }
 
 void run_match_all(const Step& s, Machine& m) {
-    const Mask taking_part = members(s, m);
-    Lanes<Mask> d = equal_lanes(s, m, taking_part);
+    const Lanes<Mask> party = parties(s, m);
+    Lanes<Mask> d = equal_lanes(s, m, party);
     Lanes<std::uint32_t> p;
     for (std::size_t l = 0; l < lanes; ++l) {
-        p[l] = d[l] == taking_part ? 1 : 0;
-        d[l] = p[l] != 0 ? taking_part : 0;
+        p[l] = d[l] == party[l] ? 1 : 0;
+        d[l] = p[l] != 0 ? party[l] : 0;
     }
     write_reg(m, s.operands[0].reg, d);
     if (const Operand& equal = s.operand("p"); equal.reg) write_reg(m, equal.reg, p);
@@ -175,17 +161,19 @@ Instruction matching(std::string_view name, std::string_view summary, std::strin
 Type redux_type(const Form& form) { return form.type() == b32 ? u32 : form.type(); }
 
 void run_redux(const Step& s, Machine& m) {
-    const Mask taking_part = members(s, m);
     const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[1]);
     const auto operation = static_cast<BulkCopy::Reduction>(s.form.get(Field::op));
-    std::optional<std::uint32_t> result;
-    for_each_lane(taking_part, [&](std::size_t l) {
-        result = !result
-                     ? a[l]
-                     : static_cast<std::uint32_t>(combined(operation, s.form.type(), false, *result, a[l]));
+    Lanes<std::uint32_t> d{};
+    for_each_party(parties(s, m), m.active(), [&](Mask party) {
+        std::optional<std::uint32_t> result;
+        for_each_lane(party, [&](std::size_t l) {
+            result =
+                !result
+                    ? a[l]
+                    : static_cast<std::uint32_t>(combined(operation, s.form.type(), false, *result, a[l]));
+        });
+        for_each_lane(party, [&](std::size_t l) { d[l] = *result; });
     });
-    Lanes<std::uint32_t> d;
-    d.fill(*result);
     write_reg(m, s.operands[0].reg, d);
 }
 
@@ -255,18 +243,10 @@ std::span<const Instruction> warp_family() {
          .effects = [](const Step&, Effects& e) { e.converge(); },
          .run =
              [](const Step& s, Machine& m) {
-                 members(s, m);
-                 m.converge();
+                 for_each_party(parties(s, m), m.active(), [&](Mask party) { m.converge(party); });
              }},
     };
     return list;
-}
-
-const Operand* membermask_of(const Step& step) {
-    static const std::string_view name = membermask(true).name;
-    const auto rule = std::ranges::find(step.op->operands, name, &OperandRule::name);
-    if (rule == step.op->operands.end()) return nullptr;
-    return &step.operands[static_cast<std::size_t>(rule - step.op->operands.begin())];
 }
 
 }  // namespace wgrun::isa

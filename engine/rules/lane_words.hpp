@@ -1,5 +1,5 @@
 // Lanes of a warp that execute a step together because a membermask names them (shfl, vote, match, redux,
-// bar.warp.sync), for all who find that they do not: WG-SYNC-08.
+// elect, bar.warp.sync), for all who find that they do not: WG-SYNC-08.
 #pragma once
 
 #include <cstdint>

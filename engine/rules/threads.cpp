@@ -362,8 +362,8 @@ constexpr Rule WG_SYNC_08{
     .counts_threads = true,
     .title = "a membermask that names other lanes",
     .law =
-        "The lanes that execute shfl, vote, match, redux or bar.warp.sync have the same membermask, which "
-        "names each of them, and all that it names execute the step.",
+        "The membermask of a lane that executes shfl, vote, match, redux, elect or bar.warp.sync names it, "
+        "and all that it names execute the step with the same membermask.",
     .section = "9.7.13.2",
     .why = "The lanes wait for one that does not come, or get values of lanes that take no part.",
     .fix =

@@ -74,7 +74,9 @@ class Cluster final : public isa::Machine {
         barriers_.vote(id, threads, vote, votes, to);
     }
     void trap() override;
-    void converge() override { scene_.clocks.meet(scene_.current, scene_.active_lanes()); }
+    void converge(isa::Mask together) override {
+        scene_.clocks.meet(scene_.current, {together, scene_.warp().all});
+    }
     void proxy_fence(std::optional<isa::Space> space) override;
     void fence(const isa::MemoryOrder& order) override { accesses_.fence(order); }
 

@@ -848,11 +848,11 @@ function k:dp4a(d, a, b, c, options) end
 
 ---Elects one lane of the mask: p is true in that lane; leader: its number.
 ---@param p wgrun.reg a pred register; by default a new one
----@param mask? wgrun.reg|number a u32 register, or a number
+---@param membermask? wgrun.reg|number a u32 register, or a number
 ---@param options? wgrun.k.elect_sync.options qualifiers and operands by name
----@overload fun(self: wgrun.k, mask?: wgrun.reg|number, options?: wgrun.k.elect_sync.options): wgrun.reg
+---@overload fun(self: wgrun.k, membermask?: wgrun.reg|number, options?: wgrun.k.elect_sync.options): wgrun.reg
 ---@return wgrun.reg # the destination `p`
-function k:elect_sync(p, mask, options) end
+function k:elect_sync(p, membermask, options) end
 
 ---@class wgrun.k.ex2.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds

@@ -96,7 +96,7 @@ class Done final : public Machine {
     }
     void barrier(std::uint32_t, std::uint32_t) override { names.insert("barrier"); }
     void barrier_arrive(std::uint32_t, std::uint32_t) override { names.insert("arrive"); }
-    void converge() override { names.insert("converge"); }
+    void converge(Mask) override { names.insert("converge"); }
     void proxy_fence(std::optional<Space>) override { names.insert("proxy fence"); }
     void fence(const MemoryOrder&) override { names.insert("fence"); }
     void mbarrier_init(const Addresses&, const Counts&) override { names.insert("mbarrier init"); }

@@ -264,11 +264,14 @@ TEST_CASE("elect.sync elects the first lane of the mask, and tells its number") 
     Machine m;
     m.mask = 0x0000FF00;
     const Reg p = m.put(Type::pred, {}), leader = m.put(Type::u32, {});
-    run(step("elect.sync", {}, {Operand::of(p), Operand::immediate(0xFFF0), Operand::of(leader)}), m);
+    run(step("elect.sync", {}, {Operand::of(p), Operand::immediate(0xFF00), Operand::of(leader)}), m);
     for (std::size_t l = 8; l < 16; ++l) {
         CHECK(m.get(p)[l] == (l == 8 ? 1 : 0));
         CHECK(m.get(leader)[l] == 8);
     }
+    const Operand too_many = Operand::immediate(0xFFF0);
+    CHECK_THROWS_AS(run(step("elect.sync", {}, {Operand::of(p), too_many, Operand::of(leader)}), m),
+                    wgrun::ArgumentError);
 }
 
 TEST_CASE("matrix.descriptor puts bits 4 to 17 of the address below the constant fields") {

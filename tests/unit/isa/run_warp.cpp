@@ -238,3 +238,34 @@ TEST_CASE("the membermask names those who execute the step") {
     masks[20] = 7;  // does not execute it
     CHECK_NOTHROW(bar(Operand::of(m.put(Type::b32, masks))));
 }
+
+TEST_CASE("lanes with membermasks of their own make parties, which do not know of each other") {
+    // The tiles of cooperative groups: four lanes each, of which the second sits out.
+    Machine m;
+    m.mask = 0xFFFFFF0F;
+    Lanes masks{};
+    for (std::size_t l = 0; l < lanes; ++l) masks[l] = Raw{0xF} << (l & ~std::size_t{3});
+    const Operand members = Operand::of(m.put(Type::u32, masks));
+    const Reg a = m.put(Type::u32, numbers()), votes = m.put(Type::pred, {1, 0, 0, 0, 1}),
+              sums = m.put(Type::u32, {}), ballot = m.put(Type::b32, {}), equal = m.put(Type::b32, {}),
+              moved = m.put(Type::b32, {}), p = m.put(Type::pred, {}), leader = m.put(Type::u32, {});
+    const auto run = [&](const isa::Step& s) { s.op->run(s, m); };
+    run(step("redux.sync", with(typed(Type::u32), Field::op, "add"),
+             {Operand::of(sums), Operand::of(a), members}));
+    run(step("vote.sync", mode("ballot"), {Operand::of(ballot), Operand::of(votes), members}));
+    run(step("match.any.sync", typed(Type::b32), {Operand::of(equal), Operand::of(sums), members}));
+    run(step("shfl.sync", mode("bfly"),
+             {Operand::of(moved), Operand::of(a), Operand::immediate(1), Operand::immediate(31), Operand{},
+              members}));
+    run(step("elect.sync", {}, {Operand::of(p), members, Operand::of(leader)}));
+    for (std::size_t l : {0, 3, 8, 10, 31}) {
+        const Raw first = l & ~std::size_t{3};
+        INFO("lane " << l);
+        CHECK(m.get(sums)[l] == 4 * (1000 + first) + 6);
+        CHECK(m.get(ballot)[l] == (first == 0 ? 1 : 0));
+        CHECK(m.get(equal)[l] == masks[l]);
+        CHECK(m.get(moved)[l] == 1000 + (l ^ 1));
+        CHECK(m.get(p)[l] == (l == first ? 1 : 0));
+        CHECK(m.get(leader)[l] == first);
+    }
+}
