@@ -1,4 +1,4 @@
--- What wg.attention does for 8-bit elements only: V is transposed, probabilities are packed, and factors scale the tensors.
+-- What wg.attention does for 8-bit elements only: V is transposed, probabilities are packed at once, and factors scale the tensors.
 --
 -- wgmma takes B of 8-bit types with K contiguous (PTX ISA 9.7.15.5.1), which are the keys in P * V. Warps of their own turn blocks of V,
 -- keys x dim as TMA brings them, into dim x keys; ldmatrix with .trans does so for pairs of elements.
@@ -24,13 +24,76 @@ return function(internal)
     end
   end
 
-  --- Packs scores of a warpgroup, 64 x n f32 accumulators, into `words`, A of e4m3 with the keys in the order above.
-  function internal.pack_probabilities(k, scores, words)
-    local convert = internal.to_output.e4m3
-    for i = 0, #words - 1 do
-      local r = 16 * (i // 4) + 8 * (i // 2 % 2) + 2 * (i % 2) -- of the four words of a K step: half the row, half the keys
-      k:mov(words[i], k:pack { convert(k, scores[r], scores[r + 1]), convert(k, scores[r + 4], scores[r + 5]) })
+  -- The four scores whose exponentials word i of A has, with the keys in the order above: all of the thread's row i % 2.
+  local function scores_of(i)
+    local r = 16 * (i // 4) + 8 * (i // 2 % 2) + 2 * (i % 2)
+    return { r, r + 1, r + 4, r + 5 }
+  end
+
+  --- The probabilities of scores (64 x n f32 accumulators, of the softmax `soft`) as words of A. They are relative to the largest score before
+  --- the block, so that they don't wait for the block's own; in a warp where one is too large for e4m3 all are made once more.
+  --- Returns first(words) and next(words, acc): the latter for later blocks, whose accumulators `acc` may shrink. No product may be reading
+  --- `words` or changing `acc`.
+  function internal.attention_packer(k, soft, scores)
+    local ahead, convert = k:regs("f32", 2), internal.to_output.e4m3 -- what scaled scores have to be added
+
+    local function refer_to_top()
+      for half = 0, 1 do
+        local top = soft.top[half]
+        if soft.empty then -- -inf - -inf is no number
+          top = k:mov(top, { type = "f32" })
+          k:mov(top, 0.0, { guard = soft.top[half]:eq(-math.huge) })
+        end
+        k:mov(ahead[half], k:neg(top * soft.scale) + soft.lift)
+      end
     end
+
+    local function sum(x, y) return k:add(x, y) end
+
+    -- Returns the sums of both rows, and whether a word has the largest number of e4m3, 0x7E, or NaN: then its top bit is set two further up.
+    local function fill(words)
+      local sums, seen = { [0] = internal.chained(sum), internal.chained(sum) }, internal.chained(function(x, y) return x | y end)
+      for i = 0, #words - 1 do
+        local half, x = i % 2, {}
+        for j, r in ipairs(scores_of(i)) do
+          x[j] = k:ex2_approx_ftz(k:fma(scores[r], soft.scale, ahead[half]))
+          sums[half](x[j])
+        end
+        k:mov(words[i], k:pack { convert(k, x[1], x[2]), convert(k, x[3], x[4]) })
+        seen(k:add(k:mov(words[i], { type = "u32" }), 0x02020202))
+      end
+      return { [0] = sums[0](), sums[1]() }, (seen() & 0x80808080):ne(0)
+    end
+
+    local function first(words)
+      for half = 0, 1 do k:mov(soft.top[half], internal.softmax_maximum(soft, half)) end
+      refer_to_top()
+      local sums = fill(words)
+      for half = 0, 1 do k:mov(soft.sum[half], sums[half]) end
+    end
+
+    local function next(words, acc)
+      local sums, over = fill(words)
+      if soft.empty then over = over | soft.top[0]:eq(-math.huge) | soft.top[1]:eq(-math.huge) end
+      local total = k:regs("f32", 2)
+      for half = 0, 1 do k:add(total[half], soft.sum[half], sums[half]) end
+      k:if_(k:vote_sync_any_pred(over), function()
+        local before, shrink = {}, {}
+        for half = 0, 1 do
+          before[half] = k:mov(soft.top[half], { type = "f32" })
+          k:mov(soft.top[half], k:max(internal.softmax_maximum(soft, half), before[half]))
+        end
+        refer_to_top()
+        local again = fill(words)
+        for half = 0, 1 do
+          shrink[half] = k:ex2_approx_ftz(k:fma(before[half], soft.scale, ahead[half] - soft.lift))
+          k:fma(total[half], soft.sum[half], shrink[half], again[half])
+        end
+        k:fragment(acc):map(function(x, at) return x * shrink[at.half] end)
+      end)
+      for half = 0, 1 do k:mov(soft.sum[half], total[half]) end
+    end
+    return first, next
   end
 
   --- The role of the warps that transpose V, of which this is number `mine` (a register): blocks(body) executes body for each block.

@@ -236,7 +236,9 @@ return function(wg, internal)
     local probabilities = k:regs("b32", 4 * p.block // p.k_step)
     local score, weigh = products(k, p, buffers, scores, probabilities, acc)
     local factors = internal.attention_factors(k, p, sizes)
-    local soft = k:softmax { scores = scores, scale = factors.scale, empty = p.causal or p.packed or p.window ~= nil, lift = p.lift, early = p.narrow }
+    local soft = k:softmax { scores = scores, scale = factors.scale, empty = p.causal or p.packed or p.window ~= nil, lift = p.lift }
+    local pack_first, pack_next
+    if p.narrow then pack_first, pack_next = internal.attention_packer(k, soft, scores) end
     local turns = k:turns { members = p.consumers, member = mine, barrier = 1 }
     local query, key, value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
     k:mov(query.stage, mine) -- stages of the queries: one for each consumer, then those of the next tile
@@ -250,7 +252,6 @@ return function(wg, internal)
       for r = 0, #scores - 1 do k:tanh_approx(scores[r], scores[r] * factors.cap) end
     end
     local function to_probabilities()
-      if p.narrow then return internal.pack_probabilities(k, scores, probabilities) end
       local convert = internal.to_output[p.dtype]
       for i = 0, #probabilities - 1 do k:mov(probabilities[i], convert(k, scores[2 * i], scores[2 * i + 1])) end
     end
@@ -309,8 +310,12 @@ return function(wg, internal)
       release(rings.k, key)
       cap()
       mask(block)
-      soft:first()
-      to_probabilities()
+      if p.narrow then
+        pack_first(probabilities)
+      else
+        soft:first()
+        to_probabilities()
+      end
       if stored and not p.packed then free_queries(stored, any_stored:ne(0)) end
 
       -- The scores of one more block, while the probabilities of the block before are multiplied with V.
@@ -326,11 +331,10 @@ return function(wg, internal)
         release(rings.k, key)
         cap()
         if masked then mask(block) end
-        local rescale = soft:next()
-        -- V is there, but the assembler moves no wait for wgmma over this loop, to before the exponentials.
-        if p.narrow then k:mbarrier_wait(rings.v:full_barrier(value), value.phase) end
+        local rescale = not p.narrow and soft:next()
         k:wgmma_wait_group(0)
         release(rings.v, value)
+        if p.narrow then return pack_next(probabilities, acc) end
         rescale(acc)
         to_probabilities()
       end

@@ -120,7 +120,7 @@ return function(wg, internal)
     if p.narrow then
       p.registers = p.consumers == 3 and { 56, 152 } or { 56, 224 } -- the warps that transpose need them
       p.transposers, p.raw_stages = 2, 2
-      p.lift = 6 -- e4m3 has numbers from 2^-9 to 448
+      p.lift = 5 -- e4m3 has numbers from 2^-9 to 448, and a maximum may grow
     end
     lay_out(p)
     return p

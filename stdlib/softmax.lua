@@ -21,7 +21,6 @@ return function(wg, internal)
   --- @option scores regs  the f32 accumulators of a warpgroup, 64 x n
   --- @option scale reg  f32, positive: the factor of the scores, in units of log2
   --- @option empty boolean = false  a row may have no score but -inf so far: its exponentials are then 0
-  --- @option early boolean = false  softmax:next makes all exponentials before the caller's next branch; otherwise the assembler may put some behind a wait for wgmma that follows
   --- @option lift integer = 0  the exponentials are 2^lift times as large, 0 to 7: where they are rounded to a type with few exponents, such as e4m3
   --- @return softmax
   --- @see k:fragment
@@ -30,24 +29,30 @@ return function(wg, internal)
     internal.object("k:softmax, scores", opts.scores, "regs")
     internal.object("k:softmax, scale", opts.scale, "reg")
     return setmetatable({
-      k = self, scores = opts.scores, scale = opts.scale, empty = opts.empty, early = opts.early, lift = internal.whole("k:softmax: lift", opts.lift or 0, 0, most - 1), top = self:regs("f32", 2), sum = self:regs("f32", 2),
+      k = self, scores = opts.scores, scale = opts.scale, empty = opts.empty, lift = internal.whole("k:softmax: lift", opts.lift or 0, 0, most - 1), top = self:regs("f32", 2), sum = self:regs("f32", 2),
     }, softmax)
   end
 
   -- Which of the thread's two rows holds accumulator r (PTX ISA 9.7.15.5.1, figure of the D fragment).
   local function half_of(r) return r // 2 % 2 end
 
-  -- Combines the row's elements in this thread; two chains, since one would wait for each result.
-  local function combine(self, half, f)
+  --- Combines values as they come, in two chains, since one would wait for each result: chain(x) adds one, and chain() is all of them.
+  function internal.chained(combine)
     local chains, count = {}, 0
-    for r = 0, #self.scores - 1 do
-      if half_of(r) == half then
-        local c = count % 2 + 1
-        chains[c] = chains[c] and f(chains[c], self.scores[r]) or self.scores[r]
-        count = count + 1
-      end
+    return function(x)
+      if not x then return combine(chains[0], chains[1]) end
+      local c = count % 2
+      chains[c], count = chains[c] and combine(chains[c], x) or x, count + 1
     end
-    return f(chains[1], chains[2])
+  end
+
+  -- Combines the row's elements in this thread.
+  local function combine(self, half, f)
+    local chain = internal.chained(f)
+    for r = 0, #self.scores - 1 do
+      if half_of(r) == half then chain(self.scores[r]) end
+    end
+    return chain()
   end
 
   -- Combines the values of the four lanes that share a row.
@@ -82,6 +87,9 @@ return function(wg, internal)
     return across(self, combine(self, half, max), max)
   end
 
+  --- The largest score of the thread's row `half`.
+  internal.softmax_maximum = max_of
+
   --- Replaces the first block's scores by their exponentials.
   function softmax:first()
     local b = self.k
@@ -106,10 +114,7 @@ return function(wg, internal)
       shrink[half] = b:ex2_approx_ftz(b:fma(self.top[half], self.scale, negative))
       b:mov(self.top[half], new)
     end
-    for half = 0, 1 do
-      b:fma(self.sum[half], self.sum[half], shrink[half], sum_of(self, half))
-      if self.early then grown = grown | self.sum[half]:lt(0.0) end -- never so, but the vote then needs the exponentials
-    end
+    for half = 0, 1 do b:fma(self.sum[half], self.sum[half], shrink[half], sum_of(self, half)) end
     local any = b:vote_sync_any_pred(grown)
     return function(acc)
       b:if_(any, function() b:fragment(acc):map(function(x, at) return x * shrink[at.half] end) end)

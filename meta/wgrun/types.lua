@@ -1109,7 +1109,6 @@ function k:shared(options, name) end
 ---@field scores wgrun.regs the f32 accumulators of a warpgroup, 64 x n
 ---@field scale wgrun.reg f32, positive: the factor of the scores, in units of log2
 ---@field empty? boolean a row may have no score but -inf so far: its exponentials are then 0
----@field early? boolean softmax:next makes all exponentials before the caller's next branch; otherwise the assembler may put some behind a wait for wgmma that follows
 ---@field lift? integer the exponentials are 2^lift times as large, 0 to 7: where they are rounded to a type with few exponents, such as e4m3
 
 ---Prepares the softmax of rows whose scores come in blocks of 64 x n accumulators: of each block, softmax:first or softmax:next makes exponentials 2^(scale * (score - top)) in place. softmax:finish gives the sums of the rows. The scores must be complete (k:wgmma_wait_group).

@@ -231,7 +231,10 @@ local rows = {
     .. "the stage is filled again, the producer has acquired the queries' stage, which is released later." },
   { case = "^wg%.attention, 8", kind = "swapped", name = "wgmma_wait_group", what = "after mbarrier_arrive", text = "k:wgmma_wait_group(0)", why =
     "The last product of a tile: stages of K that are released after the wait come first. Tiles of two blocks have none, and there it is found." },
-  { case = "^wg%.attention, 8", text = "if p.narrow then k:mbarrier_wait", why = "It waits for nothing (the comment there)." },
+  -- Of two blocks, K of the second: its stage is filled after that of the queries, which is given back behind the wait for all products.
+  { case = "8%-bit, tiles of two blocks$", name = "wgmma_wait_group", text = "k:wgmma_wait_group(1)", why = "See above." },
+  { case = "8%-bit, tiles of two blocks$", name = "wgmma_commit_group", why = "As above." },
+  { case = "8%-bit, tiles of two blocks$", name = "wgmma_mma_async", kind = "swapped", what = "after wgmma_commit_group", why = "As above." },
   { case = "^wg%.attention, 8", kind = "swapped", name = "mbarrier_wait", what = "after ldmatrix_x4", why = "The stage of V as it came does "
     .. "not depend on that of the transposed one." },
   { case = "^wg%.attention, 8", kind = "swapped", name = "fence_proxy_async", what = "after bar_warp_sync", why = "Then the lane that arrives "
