@@ -66,7 +66,22 @@ bool Lowering::passes(const Statement& statement, Reg guard) {
     return true;
 }
 
+/// Returns the function of that name, or of which that name is an alias (PTX ISA 11.6.6).
 const Function* Lowering::function_called(std::string_view name) const {
+    for (const Directive& directive : module_.directives) {
+        const std::string_view text = module_.at(directive.text);
+        if (module_.at(directive.name) != ".alias") continue;
+        const std::size_t comma = text.find(',');
+        const auto word = [](std::string_view part) {
+            const std::size_t end = part.find_last_not_of(" \t\r\n");
+            part = part.substr(0, end + 1);
+            return part.substr(part.find_last_of(" \t\r\n,") + 1);
+        };
+        if (comma != std::string_view::npos && word(text.substr(0, comma)) == name) {
+            name = word(text);
+            break;
+        }
+    }
     const auto found = std::ranges::find_if(module_.functions, [&](const Function& function) {
         return !function.entry && function.body && module_.at(function.name) == name;
     });

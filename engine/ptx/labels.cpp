@@ -19,6 +19,20 @@ void Labels::for_each_statement(const Module& module, const Function& function, 
     }
 }
 
+std::vector<std::string_view> branch_targets(std::string_view directive) {
+    constexpr std::string_view begin = ".branchtargets", between = ", \t\r\n";
+    std::vector<std::string_view> out;
+    if (!directive.starts_with(begin)) return out;
+    directive.remove_prefix(begin.size());
+    for (;;) {
+        directive.remove_prefix(std::min(directive.find_first_not_of(between), directive.size()));
+        if (directive.empty()) return out;
+        const std::size_t end = std::min(directive.find_first_of(between), directive.size());
+        out.push_back(directive.substr(0, end));
+        directive.remove_prefix(end);
+    }
+}
+
 Labels::Labels(const Module& module, const Function& function, const std::function<int(std::string)>& make,
                const std::function<void(Span, std::string)>& report) {
     using Open = std::vector<std::uint32_t>;
@@ -30,15 +44,20 @@ Labels::Labels(const Module& module, const Function& function, const std::functi
             report(statement.name, fmt::format("the label `{}` is here twice", name));
     });
     // Those that nothing jumps to are for a debugger, and divide no blocks.
-    for_each_statement(module, function, [&](const Statement& statement, const Open& open) {
-        if (statement.kind != Statement::Kind::instruction || statement.operands == nothing) return;
-        if (!module.at(statement.name).starts_with("bra")) return;
-        const std::string_view name = module.at(module.nodes[statement.operands].text);
+    const auto targeted = [&](std::string_view name, const Open& open) {
         Place* place = find(open.back(), name);
         if (place == nullptr || place->label >= 0) return;
         // Names of inner scopes are used again and again.
         const bool outer = place == find(0, name) && name.size() <= max_name;
         place->label = make(outer ? std::string(name) : std::string());
+    };
+    for_each_statement(module, function, [&](const Statement& statement, const Open& open) {
+        if (statement.kind == Statement::Kind::directive)
+            for (const std::string_view name : branch_targets(module.at(statement.text)))
+                targeted(name, open);
+        if (statement.kind != Statement::Kind::instruction || statement.operands == nothing) return;
+        if (module.at(statement.name).starts_with("bra"))
+            targeted(module.at(module.nodes[statement.operands].text), open);
     });
 }
 

@@ -13,6 +13,9 @@
 
 namespace wgrun::ptx {
 
+/// Returns the labels that a .branchtargets lists; none for another directive.
+std::vector<std::string_view> branch_targets(std::string_view directive);
+
 /// Follows the scopes of one body, which it reads in advance.
 class Labels {
   public:

@@ -117,6 +117,7 @@ std::uint32_t Lowering::instruction(std::uint32_t index) {
         guard = *found;
     }
     if (opcode == "bra") return jump(statement, guard), 1;
+    if (opcode == "brx" && jump_by_index(statement, guard)) return 1;
     if (opcode == "ret" || opcode == "exit") {
         // The last statement of a kernel ends it anyway.
         const bool last = index + 1 == frame_->function.last && active_.size() == 1;
@@ -164,32 +165,6 @@ bool Lowering::counts_registers(const Step& step) {
     return true;
 }
 
-void Lowering::jump(const Statement& statement, Reg guard) {
-    const Node* target = statement.operands == nothing ? nullptr : &module_.nodes[statement.operands];
-    const int* to = target == nullptr ? nullptr : frame_->labels.target(module_.at(target->text));
-    if (to == nullptr)
-        error(statement.text, target == nullptr
-                                  ? "a branch without a label"
-                                  : fmt::format("no label is called `{}` here", module_.at(target->text)));
-    else
-        text().jump(*to, guard, statement.guard_negated, where(statement.text));
-}
-
-void Lowering::leave(const Statement& statement, Reg guard) {
-    const bool returns = active_.size() > 1 && module_.at(statement.name).starts_with("ret");
-    if (!guard && !returns) return text().leave(Leave::kernel, where(statement.text));
-    // What leaves the kernel from inside a function goes to the end of the entry.
-    Frame* frame = frame_;
-    if (!returns && active_.size() > 1) {
-        const int behind = text().label({});
-        text().jump(behind, guard, !statement.guard_negated, where(statement.text));
-        text().leave(Leave::kernel, where(statement.text));
-        return text().place(behind, where(statement.text));
-    }
-    text().jump(frame->end, guard, statement.guard_negated, where(statement.text));
-    frame->end_used = true;
-}
-
 /// Returns whether the call is of a function that CUDA provides to every kernel, which synchronises nothing.
 bool Lowering::calls_library(const Statement& statement) const {
     constexpr std::array<std::string_view, 4> library{"vprintf", "__assertfail", "malloc", "free"};
@@ -199,10 +174,21 @@ bool Lowering::calls_library(const Statement& statement) const {
     return false;
 }
 
+/// Returns whether it reads a special register that no record reads, whose value is unknown: mov.u32 %r1,
+/// %envreg2.
+bool Lowering::reads_special(const Statement& statement) const {
+    if (!module_.at(statement.name).starts_with("mov.") || statement.operands == nothing) return false;
+    const std::uint32_t from = module_.nodes[statement.operands].next;
+    if (from == nothing || module_.nodes[from].kind != Node::Kind::name) return false;
+    const std::string_view name = module_.at(module_.nodes[from].text);
+    return name.starts_with('%') && !symbols_.known(name) && isa::is_special(name.substr(1));
+}
+
 /// An instruction without a record. What it writes comes first, unless it writes nothing.
 void Lowering::unread(const Statement& statement, Step& step) {
     const std::string opcode = module_.opcode(statement);
-    const bool calls = opcode.starts_with("call"), known = calls && calls_library(statement);
+    const bool calls = opcode.starts_with("call");
+    const bool known = (calls && calls_library(statement)) || reads_special(statement);
     if (!known) {
         ++out_.opaque;
         out_.unread[opcode].push_back(module_.line(statement.text.offset));
@@ -219,7 +205,7 @@ void Lowering::unread(const Statement& statement, Step& step) {
         const bool first = at == statement.operands && node.kind != Node::Kind::address;
         registers(node, first && facts.writes ? written : read);
     }
-    step.op = &isa::opaque(known ? isa::Reach::memory : facts.reach);
+    step.op = &isa::opaque(known && calls ? isa::Reach::memory : facts.reach);
     keep_text(statement, written, read);
     step.operands = {Operand::of(std::move(written)), Operand::of(std::move(read))};
 }

@@ -31,13 +31,16 @@ class Lowering final : private Rewriting, private Names {
         bool end_used = false;
     };
 
-    // lower.cpp: statements
+    // lower.cpp: statements; branches.cpp: where they lead
     void body(Frame& frame);
     std::uint32_t instruction(std::uint32_t index);
     bool counts_registers(const Step& step);
     void jump(const Statement& statement, Reg guard);
+    bool jump_by_index(const Statement& statement, Reg guard);
+    const Statement* targets_called(std::string_view name) const;
     void leave(const Statement& statement, Reg guard);
     bool calls_library(const Statement& statement) const;
+    bool reads_special(const Statement& statement) const;
     void unread(const Statement& statement, Step& step);
     void advise(const Statement& statement);
     std::vector<Reg> read_by(const Statement& statement);

@@ -38,6 +38,7 @@ struct Node {
     };
     Kind kind = Kind::name;
     bool negated = false;           ///< written !p
+    bool sum = false;               ///< of a name: bytes are added to it, if only none (%rd1+0)
     Span text{};                    ///< a name with its component (%tid.x); else all of it
     std::int64_t value = 0;         ///< integer: its 64 bits; f32, f64: IEEE bits; name: bytes added
     std::uint32_t child = nothing;  ///< of vector, address, list, pair: the first one

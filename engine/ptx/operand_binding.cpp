@@ -134,7 +134,7 @@ class Binder {
             case Node::Kind::integer:
                 if (rule.kinds & OperandRule::imm) return Operand::immediate(node.value);
                 if (rule.kinds & OperandRule::address) return Operand::address({}, node.value);
-                return {};
+                return in_register(rule, node.value);
             case Node::Kind::f32:
                 if (!(rule.kinds & OperandRule::imm)) return {};
                 return Operand::immediate(static_cast<std::int32_t>(node.value));
@@ -153,6 +153,14 @@ class Binder {
                 return Operand::of(names_.unused(isa::register_type(rule.type(form_))));
             default: return {};
         }
+    }
+
+    /// A number where the record takes a register alone.
+    std::optional<Operand> in_register(const OperandRule& rule, std::int64_t value) {
+        if (!loose_ || rule.access != isa::Access::in || rule.type == nullptr) return {};
+        const Type type = isa::register_type(rule.type(form_));
+        if (!(rule.kinds & OperandRule::reg) || type == Type::pred || type == Type::none) return {};
+        return Operand::of(names_.constant(value, type));
     }
 
     std::optional<Operand> list(const OperandRule& rule, const Node& node) {

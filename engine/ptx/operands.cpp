@@ -7,8 +7,9 @@
 namespace wgrun::ptx {
 
 namespace {
-constexpr int deepest = 64;  ///< parentheses, brackets and braces inside each other
-}
+constexpr int deepest = 64;                        ///< parentheses, brackets and braces inside each other
+constexpr std::string_view warp_size = "WARP_SZ";  ///< a constant (PTX ISA 4.5.3)
+}  // namespace
 
 /// Counts how deep the operand nests: the parser recurses here alone.
 struct Parser::Deeper {
@@ -87,13 +88,14 @@ std::uint32_t Parser::named() {
     advance();
     while (token_.kind == Token::Kind::dotted && token_.span.offset == end_) advance();
     node.text = since(begin);
-    if (at(node.text) == "WARP_SZ") {  // a constant (PTX ISA 4.5.3)
+    if (at(node.text) == warp_size) {
         node.kind = Node::Kind::integer;
         node.value = sm_90a.lanes;
         return add(node);
     }
     while (is('+') || is('-')) {
         const bool minus = is('-');
+        node.sum = true;
         advance();
         constexpr int tighter_than_sums = 10;
         const auto value = static_cast<std::uint64_t>(expression(tighter_than_sums));
@@ -234,6 +236,10 @@ std::int64_t Parser::term() {
         return value;
     }
     const Deeper deeper(*this);
+    if (token_.kind == Token::Kind::word && at(token_.span) == warp_size) {
+        advance();
+        return sm_90a.lanes;
+    }
     if (take('-')) return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(term()));
     if (take('+')) return term();
     if (take('~')) return ~term();

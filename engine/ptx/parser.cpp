@@ -241,7 +241,19 @@ void Parser::function(Span linkage) {
 
 void Parser::head(Function& function) {
     if (is_dotted(".attribute")) {
-        function.directives.push_back(directive());
+        Directive out;
+        out.name = token_.span;
+        const std::uint32_t begin = token_.span.offset;
+        advance();
+        if (!is('(')) expected("`(` after .attribute");
+        for (int open = 0; token_.kind != Token::Kind::end;) {
+            if (is('(')) ++open;
+            const bool closes = is(')') && --open == 0;
+            advance();
+            if (closes) break;
+        }
+        out.text = since(begin);
+        function.directives.push_back(std::move(out));
     }
     if (!function.entry && is('(')) function.results = parameters();
     if (token_.kind != Token::Kind::word) expected("the name of the function");

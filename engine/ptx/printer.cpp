@@ -48,10 +48,12 @@ class Printer {
         if (with_head) {
             spaced(variable.linkage);
             spaced(variable.space);
+            const bool attribute = module_.at(variable.pointer).starts_with(".attribute");
+            if (attribute) spaced(variable.pointer);
             if (variable.align != 0) out_ += fmt::format(".align {} ", variable.align);
             spaced(variable.vector);
             spaced(variable.type);
-            spaced(variable.pointer);
+            if (!attribute) spaced(variable.pointer);
         }
         add(variable.name);
         if (variable.counted) out_ += fmt::format("<{}>", variable.count);
@@ -75,6 +77,9 @@ class Printer {
     void function(const Function& function) {
         spaced(function.linkage);
         out_ += function.entry ? ".entry " : ".func ";
+        const auto attribute = [&](const Directive& head) { return module_.at(head.name) == ".attribute"; };
+        for (const Directive& head : function.directives)
+            if (attribute(head)) spaced(head.text);
         if (!function.results.empty()) {
             list(function.results);
             out_ += ' ';
@@ -82,6 +87,7 @@ class Printer {
         add(function.name);
         if (function.listed) list(function.params);
         for (const Directive& head : function.directives) {
+            if (attribute(head)) continue;
             out_ += '\n';
             add(head.text);
             if (module_.at(head.name) == ".pragma") out_ += ';';
@@ -153,7 +159,7 @@ class Printer {
             case Node::Kind::pair: return operands(node.child, "|");
             case Node::Kind::name:
                 add(node.text);
-                if (node.value != 0) out_ += fmt::format("+{}", node.value);
+                if (node.sum) out_ += fmt::format("+{}", node.value);
                 return;
             default: add(node.text);
         }

@@ -52,6 +52,7 @@ constexpr Rule WG_MEM_03{
     .id = "WG-MEM-03",
     .severity = error,
     .found_by = check | run,
+    .counts_threads = true,
     .title = "shared memory out of bounds",
     .law = "Every access to shared memory lies inside the shared memory of the CTA.",
     .section = "5.1.7",

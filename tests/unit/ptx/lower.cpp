@@ -256,8 +256,7 @@ TEST_CASE("the inner %r<n> hides as many registers as it declares") {
 }
 
 TEST_CASE("results that nobody wants") {
-    const ptx::Lowered k =
-        lowered(".reg .b32 %r<4>;\n.reg .b16 %h<4>;\nmov.b32 {_, %h1}, %r1;\nret;");
+    const ptx::Lowered k = lowered(".reg .b32 %r<4>;\n.reg .b16 %h<4>;\nmov.b32 {_, %h1}, %r1;\nret;");
     CHECK(names(k.program) == Names{"unpack"});
     // One that a record can do without is left out.
     const ptx::Lowered elected = lowered(".reg .pred p;\nelect.sync _|p, -1;\nret;");
@@ -324,4 +323,48 @@ TEST_CASE("calls that cannot be followed are said") {
     const std::string call = ".reg .b32 %r<9>;\ncall.uni again;\nret;";
     CHECK(lowered(call, "", ".func again()\n{\ncall again;\nret;\n}\n").unknown.calls);
     CHECK(lowered(call, "", ".extern .func again();\n").unknown.calls);
+}
+
+TEST_CASE("a branch by an index is one to each label of its list") {
+    const std::string body =
+        ".reg .b32 %r<4>;\n.reg .pred p;\nmov.u32 %r1, %tid.x;\n"
+        "list: .branchtargets A, B,\n C;\n@!p brx.idx %r1, list;\nmov.b32 %r2, 0;\nbra C;\n"
+        "A: mov.b32 %r2, 1;\nbra C;\nB: mov.b32 %r2, 2;\nC: ret;";
+    const ptx::Lowered k = lowered(body);
+    CHECK(k.errors.empty());
+    CHECK(k.opaque == 0);
+    CHECK_FALSE(k.unknown.indirect);
+    CHECK(names(k.program) == Names{"special", "setp", "setp", "mov", "mov", "mov"});
+    // Each label that is listed begins a block, and each comparison ends one.
+    CHECK(k.program.blocks().size() >= 7);
+    const ptx::Lowered wrong = lowered(
+        ".reg .b32 %r<4>;\nmov.b32 %r1, 0;\nlist: .branchtargets A, nowhere;\nbrx.idx %r1, list;\nA: ret;");
+    REQUIRE(wrong.errors.size() == 1);
+    CHECK(wrong.errors[0].message == "no label is called `nowhere` here");
+    // A list that is not known leaves open where the branch leads.
+    const ptx::Lowered unknown = lowered(".reg .b32 %r<4>;\nmov.b32 %r1, 0;\nbrx.idx %r1, elsewhere;\nret;");
+    CHECK(unknown.unknown.indirect);
+}
+
+TEST_CASE("an alias is another name of a function") {
+    const ptx::Lowered k = lowered("call.uni second;\nret;", "",
+                                   ".func first() { .reg .b32 %r; mov.b32 %r, 1; ret; }\n.func second();\n"
+                                   ".alias second, first;\n");
+    CHECK(k.opaque == 0);
+    CHECK(names(k.program) == Names{"mov"});
+}
+
+TEST_CASE("special registers without a record are read, and their values are unknown") {
+    const ptx::Lowered k = lowered(".reg .b32 %r<4>;\nmov.u32 %r1, %envreg2;\nadd.u32 %r2, %r1, 1;\nret;");
+    CHECK(k.opaque == 0);
+    CHECK(k.errors.empty());
+    CHECK(names(k.program) == Names{"opaque", "add"});
+}
+
+TEST_CASE("a number where a record takes a register is moved into one") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<4>;\n.reg .b64 %a;\nmov.b32 %r1, 0;\nmov.b64 %a, 0;\n"
+        "cp.async.cg.shared.global [%r1], [%a], 16, 16;\nret;");
+    CHECK(k.opaque == 0);
+    CHECK(names(k.program) == Names{"mov", "mov", "mov", "cp.async"});
 }

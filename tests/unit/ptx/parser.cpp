@@ -121,6 +121,7 @@ TEST_CASE("constant expressions have their values") {
     CHECK(value("7 % 4 == 3 ? 10 : 20") == 10);
     CHECK(value("(.s64) 5 - 6") == -1);
     CHECK(value("0xFFFFFFFFFFFFFFFF + 2") == 1);
+    CHECK(value("2 * WARP_SZ") == 64);
 }
 
 TEST_CASE("operands of every shape") {
@@ -138,6 +139,27 @@ TEST_CASE("operands of every shape") {
     CHECK(module.nodes[operands[4].child].value == 8);
     CHECK(module.nodes[operands[5].child].value == -8);
     CHECK(module.at(operands[7].text) == "%tid.x");
+}
+
+TEST_CASE("what assemblers tell apart is printed as it was") {
+    // Without optimisation, an address to which nothing is added is an addition all the same; .attribute
+    // stands before .align, and before the name of a function.
+    const std::string text = head + R"(.global .attribute(.managed) .align 4 .u32 shared_with_host;
+.visible .func .attribute(.unified(19,95)) both;
+.visible .entry k(
+    .param .u64 p)
+{
+mov.b64 %rd1, p+0;
+ld.global.u32 %r1, [%rd1+0];
+ld.param.u32 %r1, [p+WARP_SZ-20];
+st.global.u32 [%rd1], %r1;
+}
+)";
+    const std::string printed = print(good(text).module);
+    for (const char* kept : {".global .attribute(.managed) .align 4 .u32 shared_with_host;",
+                             ".visible .func .attribute(.unified(19,95)) both;", "mov.b64 %rd1, p+0;",
+                             "[%rd1+0]", "[p+12]", "[%rd1], %r1"})
+        CHECK(printed.find(kept) != std::string::npos);
 }
 
 TEST_CASE("every error is reported, with its line and column and what was expected") {
