@@ -388,7 +388,10 @@ class Ptx(unittest.TestCase):
         class Compiled:
             asm = {"ptx": self.TEXT}
 
-        self.assertEqual(wgrun.check_triton(Compiled), wgrun.check_ptx(self.TEXT))
+        [finding] = wgrun.check_triton(Compiled)
+        self.assertEqual((finding.rule, finding.file, finding.line), ("WG-FENCE-01", "product.cu", 15))
+        self.assertIn(("kernel.ptx", 32), [(note.file, note.line) for note in finding.notes])
+        self.assertEqual(wgrun.check_triton(Compiled).kernels, ["product"])
 
     def test_without_the_tool_the_error_says_so(self):
         before = {name: os.environ.pop(name, None) for name in ("WGRUN_TOOL", "PATH")}

@@ -12,7 +12,10 @@ Findings of the checker are raised as CheckError, which prints as the command-li
 rest.
 """
 
+import os as _os
+
 from ._abi import LIBRARY as _LIBRARY
+from ._compilations import check_compilations
 from ._errors import (ArgumentError, CheckError, CompileError, DeviceError, Error, FileError, Finding, Findings, LimitError,
                       Note, ScriptError)
 from ._engine import Limits
@@ -26,6 +29,10 @@ __version__: str = _LIBRARY.wgrun_version().decode()
 
 __all__ = [
     "ArgumentError", "BoundKernel", "CheckError", "CompileError", "DeviceError", "Error", "FileError", "Finding",
-    "Findings", "Kernel", "Launcher", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError", "View", "check_ptx", "check_triton", "gemm", "load", "loads",
+    "Findings", "Kernel", "Launcher", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError", "View", "check_compilations",
+    "check_ptx", "check_triton", "gemm", "load", "loads",
     "view",
 ]
+
+if _os.environ.get("WGRUN_CHECK"):
+    check_compilations()

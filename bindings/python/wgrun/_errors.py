@@ -45,6 +45,7 @@ class Findings(list[Finding]):
     def __init__(self, findings: list[Finding], text: str, json: str) -> None:
         super().__init__(findings)
         self._text, self.json = text, json
+        self.kernels: list[str] = []  #: of a PTX text: the names of those that were checked
 
     def __str__(self) -> str:
         return self._text.rstrip("\n")

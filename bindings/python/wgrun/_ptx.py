@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+from dataclasses import replace
 from typing import Any
 
 from ._errors import FileError, Finding, Findings, Note
@@ -18,10 +20,75 @@ def _tool() -> str:
     return tool
 
 
-def _finding(given: dict[str, Any]) -> Finding:
-    notes = tuple(Note(note["message"], note["file"], note["line"]) for note in given["notes"])
+def _finding(given: dict[str, Any], name: str) -> Finding:
+    def called(file: str) -> str:
+        return name if file == "stdin" else file
+
+    notes = tuple(Note(note["message"], called(note["file"]), note["line"]) for note in given["notes"])
     keys = ("severity", "rule", "file", "line", "message", "fix", "section")
-    return Finding(*(given[key] for key in keys), notes=notes)  # type: ignore[arg-type]
+    values = [called(given[key]) if key == "file" else given[key] for key in keys]
+    return Finding(*values, notes=notes)
+
+
+class _Sources:
+    """The lines of the source that .loc tells, for the lines of a text."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.split("\n")
+        self.files = {number: name for number, name in re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', text, re.M)}
+
+    def of(self, line: int) -> tuple[str, int] | None:
+        for at in range(min(line, len(self.lines)) - 1, -1, -1):
+            words = self.lines[at].split()
+            if words[:1] == [".loc"] and len(words) >= 3:
+                return (self.files[words[1]], int(words[2])) if words[1] in self.files and words[2] != "0" else None
+            if words[:1] in (["{"], [".entry"]) and not self.lines[at].startswith((" ", "\t")):
+                return None
+        return None
+
+
+def _is_own(file: str) -> bool:
+    """Whether it is a file of the user's, and not one of a package or of CUDA."""
+    return "site-packages" not in file and "dist-packages" not in file and "/include/" not in file
+
+
+def _at_source(finding: Finding, path: str, sources: _Sources) -> Finding:
+    """The same finding at its line of the source, if there is one; the text becomes a note."""
+    chain = [note for note in finding.notes if note.message in ("the source", "which is inlined here")]
+    others = []
+    for note in finding.notes:
+        place = sources.of(note.line) if note.file == path else None
+        if note not in chain:
+            others.append(Note(note.message, *place) if place else note)
+    if not chain:
+        return replace(finding, notes=tuple(dict.fromkeys(others)))
+    at = next((i for i, note in enumerate(chain) if _is_own(note.file)), 0)
+    notes = [Note("in what this line calls", note.file, note.line) for note in chain[:at]]
+    notes += chain[at + 1:] + [Note("in the PTX", path, finding.line)] + others
+    return replace(finding, file=chain[at].file, line=chain[at].line, notes=tuple(dict.fromkeys(notes)))
+
+
+def _printed(finding: Finding) -> str:
+    lines = [str(finding), *(f"  {note.file}:{note.line}: {note.message}" for note in finding.notes)]
+    if finding.fix:
+        lines.append(f"  fix: {finding.fix}" + (f"    (PTX ISA {finding.section})" if finding.section else ""))
+    return "\n".join(lines)
+
+
+def check_text(text: str, name: str, at_sources: bool) -> Findings:
+    """Checks a PTX text that findings call `name`. at_sources: findings are at lines of the source, where .loc tells them."""
+    done = subprocess.run([_tool(), "check", "--json", "-"], input=text, capture_output=True, text=True, check=False)
+    try:
+        listed = json.loads(done.stdout)
+    except ValueError:
+        raise FileError(done.stderr.strip() or f"wgrun check ended with {done.returncode}", "EIO") from None
+    findings = [_finding(given, name) for given in listed["findings"]]
+    if at_sources:
+        sources = _Sources(text)
+        findings = [_at_source(finding, name, sources) for finding in findings]
+    out = Findings(findings, "\n".join(map(_printed, findings)), done.stdout)
+    out.kernels = [kernel["name"] for kernel in listed.get("kernels", [])]
+    return out
 
 
 def check_ptx(text: str) -> Findings:
@@ -30,21 +97,14 @@ def check_ptx(text: str) -> Findings:
     Lines are those of the text, whose file is called "stdin"; notes name the lines of the source that .loc tells.
     A text that is no PTX has findings, too. Raises FileError where the tool is not found.
     """
-    done = subprocess.run([_tool(), "check", "--json", "-"], input=text, capture_output=True, text=True, check=False)
-    try:
-        listed = json.loads(done.stdout)
-    except ValueError:
-        raise FileError(done.stderr.strip() or f"wgrun check ended with {done.returncode}", "EIO") from None
-    findings = [_finding(given) for given in listed["findings"]]
-    report = []
-    for finding in findings:
-        report += [str(finding), *(f"  {note.file}:{note.line}: {note.message}" for note in finding.notes)]
-    return Findings(findings, "\n".join(report), done.stdout)
+    return check_text(text, "stdin", at_sources=False)
 
 
 def check_triton(kernel: Any) -> Findings:
     """Checks a kernel that Triton has compiled: what `triton.compile` or `kernel[grid](...)` returns.
 
-    As check_ptx; the notes name lines of the Python source.
+    As check_ptx; but findings are at lines of the Python source, and a note names the line of the PTX, kernel.asm["ptx"].
+    check_compilations does so for everything that a process compiles.
     """
-    return check_ptx(kernel.asm["ptx"])
+    name = getattr(kernel, "name", None) or getattr(getattr(kernel, "metadata", None), "name", "kernel")
+    return check_text(kernel.asm["ptx"], f"{name}.ptx", at_sources=True)

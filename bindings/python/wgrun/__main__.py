@@ -1,0 +1,35 @@
+"""python3 -m wgrun PROGRAM ARGUMENT..., or python3 -m wgrun -m MODULE ARGUMENT...: runs a Python program, and checks every kernel
+that it compiles, also in processes that it starts. The exit code is 1 if the program ends well and an error was found."""
+
+import os
+import runpy
+import sys
+from pathlib import Path
+
+from ._compilations import check_compilations, errors_found
+
+
+def main() -> None:
+    words = sys.argv[1:]
+    module = words[:1] == ["-m"]
+    if module:
+        words = words[1:]
+    if not words or words[0] in ("-h", "--help"):
+        print((__doc__ or "").strip(), file=sys.stderr)
+        raise SystemExit(0 if words else 2)
+    os.environ["WGRUN_CHECK"] = "1"
+    startup = str(Path(__file__).resolve().parent / "_startup")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [startup, os.environ.get("PYTHONPATH")]))
+    check_compilations()
+    sys.argv = words
+    if module:
+        sys.path[0] = os.getcwd()
+        runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = os.path.dirname(os.path.abspath(words[0]))
+        runpy.run_path(words[0], run_name="__main__")
+    if errors_found():
+        raise SystemExit(1)
+
+
+main()

@@ -1,0 +1,221 @@
+"""Every kernel that a process compiles is checked as it is compiled, whoever compiles it."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, Callable, Optional
+
+from ._errors import Error, Findings
+from ._ptx import check_text
+
+Report = Callable[[str, Findings], None]
+
+
+class _State:
+    """What has been checked so far."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.report: Optional[Report] = None  # None: nothing is checked
+        self.seen: set[int] = set()  # hashes of texts
+        self.kernels: dict[str, int] = {}  # by compiler
+        self.errors = self.remarks = 0
+        self.folder = ""  # texts that findings speak of, and that no compiler keeps
+        self.failed = False
+
+
+_state = _State()
+
+
+def check_compilations(report: Optional[Report] = None) -> None:
+    """From now on, checks each kernel that Triton (torch.inductor's too), Gluon, TileLang or CuTe DSL compiles in this process.
+
+    Findings are printed on standard error, at the lines of the Python source; with `report`, it is called instead, as
+    report(compiler, findings), also where nothing is found. No GPU is needed, and nothing is changed in what is compiled. The
+    compilers may be imported already or later. Their caches: Triton's kernels are checked when they come from there, too; CuTe
+    DSL's and TileLang's are compiled anew.
+
+    `import wgrun` does this by itself where the environment variable WGRUN_CHECK is set, and `python3 -m wgrun program.py`
+    does it for a program that knows nothing of wgrun, and for the processes that it starts.
+    """
+    first = _state.report is None
+    _state.report = report or _print
+    if not first:
+        return
+    os.environ.setdefault("CUTE_DSL_LINEINFO", "1")
+    os.environ.setdefault("CUTE_DSL_KEEP_PTX", "1")
+    os.environ.setdefault("TILELANG_DISABLE_CACHE", "1")
+    if "CUTE_DSL_DUMP_DIR" not in os.environ:
+        os.environ["CUTE_DSL_DUMP_DIR"] = _folder()
+    finder = _Finder()
+    for name, attach in _ATTACH.items():
+        if name in sys.modules:
+            attach(sys.modules[name])
+    sys.meta_path.insert(0, finder)
+    atexit.register(_finish)
+
+
+def errors_found() -> int:
+    """The number of errors that have been found."""
+    return _state.errors
+
+
+# --- what is done with a text ----------------------------------------------------------------------------
+
+
+def _folder() -> str:
+    if not _state.folder:
+        _state.folder = tempfile.mkdtemp(prefix="wgrun-")
+    return _state.folder
+
+
+def _saved(name: str, text: str) -> str:
+    """The path of a new file with the text."""
+    path = os.path.join(_folder(), name)
+    number = 1
+    while os.path.exists(path):
+        number += 1
+        stem, dot, ending = name.rpartition(".")
+        path = os.path.join(_folder(), f"{stem}_{number}{dot}{ending}")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def _check(compiler: str, text: str, path: str) -> None:
+    """Checks a text, once. What goes wrong here is told, and does not stop the program."""
+    with _state.lock:
+        if _state.report is None or hash(text) in _state.seen:
+            return
+        _state.seen.add(hash(text))
+        try:
+            findings = check_text(text, path, at_sources=True)
+        except (Error, OSError) as error:
+            if not _state.failed:
+                print(f"wgrun: what {compiler} compiles is not checked: {error}", file=sys.stderr)
+            _state.failed = True
+            return
+        _state.kernels[compiler] = _state.kernels.get(compiler, 0) + max(len(findings.kernels), 1)
+        _state.errors += len(findings.errors)
+        _state.remarks += len(findings) - len(findings.errors)
+    _state.report(compiler, findings)
+
+
+def _print(compiler: str, findings: Findings) -> None:
+    if findings:
+        print(f"{findings}\n", file=sys.stderr, end="", flush=True)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def _finish() -> None:
+    if _state.kernels and _state.report is _print:
+        compiled = ", ".join(f"{_counted(count, 'kernel')} by {name}" for name, count in _state.kernels.items())
+        print(f"wgrun: checked {compiled}: {_counted(_state.errors, 'error')}, {_counted(_state.remarks, 'remark')}",
+              file=sys.stderr)
+    nothing = not _state.errors + _state.remarks
+    if _state.folder and (nothing or not os.listdir(_state.folder)):
+        shutil.rmtree(_state.folder, ignore_errors=True)
+
+
+# --- the compilers ---------------------------------------------------------------------------------------
+
+
+def _triton(knobs: ModuleType) -> None:
+    before = knobs.compilation.listener
+
+    def listener(**given: Any) -> None:
+        if before is not None:
+            before(**given)
+        for name, path in given["metadata_group"].items():
+            if name.endswith(".ptx"):
+                with open(path, encoding="utf-8") as file:
+                    _check("Triton", file.read(), str(path))
+
+    knobs.compilation.listener = listener
+
+
+def _tilelang(tilelang: ModuleType) -> None:
+    import tvm_ffi
+
+    name = "tilelang_callback_cuda_compile"
+    before = tvm_ffi.get_global_func(name)
+
+    def compile_cuda(code: str, target: Any, *options: Any) -> Any:
+        binary = before(code, target, *options)
+        try:
+            _check_tilelang(tilelang, str(code), target)
+        except Exception as error:  # noqa: BLE001: of nvcc, which has compiled it just before
+            print(f"wgrun: what TileLang compiles is not checked: {error}", file=sys.stderr)
+        return binary
+
+    tvm_ffi.register_global_func(name, compile_cuda, override=True)
+
+
+def _check_tilelang(tilelang: ModuleType, code: str, target: Any) -> None:
+    from tilelang.contrib import nvcc
+
+    env = importlib.import_module("tilelang.env")
+    source = _saved("tilelang.cu", code)
+    numbered = f'#line 1 "{source}"\n{code}'
+    options = ["-std=c++20", "-lineinfo", "-I" + env.TILELANG_TEMPLATE_PATH, "-I" + env.CUTLASS_INCLUDE_DIR]
+    arch = str(target.attrs["arch"]) if "arch" in target.attrs else "sm_90a"
+    text = bytes(nvcc.compile_cuda(numbered, "ptx", ["-arch=" + arch], options=options)).decode()
+    _check("TileLang", text, _saved("tilelang.ptx", text))
+
+
+def _cute(executor: ModuleType) -> None:
+    artifacts = executor.JitFunctionArtifacts
+    before = artifacts.__post_init__
+
+    def read(self: Any) -> None:
+        path = self.PTX
+        before(self)
+        if self.PTX:
+            _check("CuTe DSL", self.PTX, str(path))
+
+    artifacts.__post_init__ = read
+
+
+#: By the module whose import makes a compiler known: what attaches to it.
+_ATTACH: dict[str, Callable[[ModuleType], None]] = {
+    "triton.knobs": _triton,
+    "tilelang": _tilelang,
+    "cutlass.base_dsl.jit_executor": _cute,
+}
+
+
+class _Finder:
+    """Attaches to a compiler as soon as it has been imported."""
+
+    def __init__(self) -> None:
+        self.looking: set[str] = set()
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
+        if name not in _ATTACH or name in self.looking:
+            return None
+        self.looking.add(name)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.looking.discard(name)
+        if spec is None or spec.loader is None:
+            return None
+        execute = spec.loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            _ATTACH[name](module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
