@@ -34,8 +34,11 @@ std::string declarations(const Facts& facts) {
                                  "unsigned grid_y", "unsigned grid_z"};
     for (const Argument& argument : facts.arguments) {
         const bool pointer = argument.param->pointee || argument.param->box;
-        out.push_back(
-            fmt::format("{} {}", pointer ? "CUdeviceptr" : scalar_type(argument.param->type), argument.name));
+        if (argument.param->structure > 0)
+            out.push_back("const void *" + argument.name);
+        else
+            out.push_back(fmt::format("{} {}", pointer ? "CUdeviceptr" : scalar_type(argument.param->type),
+                                      argument.name));
         for (const std::string& extent : argument.extents) out.push_back("uint64_t " + extent);
     }
     out.emplace_back("CUstream stream");
@@ -118,7 +121,7 @@ static CUresult encode_map(CUtensorMap *map, CUtensorMapDataType type, unsigned 
 constexpr std::string_view loaders = R"(static CUresult loaded(@name@_kernel *kernel, CUresult error)
 {
     if (error != CUDA_SUCCESS) return error;
-    error = cuModuleGetFunction(&kernel->function, kernel->module, "@name@");
+    error = cuModuleGetFunction(&kernel->function, kernel->module, "@entry@");
 @allow@    if (error != CUDA_SUCCESS) cuModuleUnload(kernel->module);
     return error;
 }
@@ -263,6 +266,10 @@ std::string launch_source(const Facts& facts) {
     std::string arguments;
     for (std::size_t i = 0; i < facts.arguments.size(); ++i) {
         const Argument& argument = facts.arguments[i];
+        if (argument.param->structure > 0) {
+            arguments += fmt::format("    arguments[{}] = (void *){};\n", i, argument.name);
+            continue;
+        }
         if (!argument.param->box) {
             arguments += fmt::format("    arguments[{}] = &{};\n", i, argument.name);
             continue;
@@ -336,7 +343,7 @@ std::string source(const Facts& facts, std::span<const std::byte> image, bool is
     return fmt::format("/* {}: see {}.h. */\n#include \"{}.h\"\n\n#include <string.h>\n\n", facts.name(),
                        facts.name(), facts.name()) +
            image_source(image, is_ptx) + (facts.has_maps() ? std::string(encoder) : "") +
-           fill(loaders, {{"name", facts.name()}, {"allow", allow_source(facts)}}) + grid_source(facts) +
+           fill(loaders, {{"name", facts.name()}, {"entry", facts.entry}, {"allow", allow_source(facts)}}) + grid_source(facts) +
            launch_source(facts);
 }
 

@@ -36,6 +36,8 @@ void declare(const Argument& argument, std::vector<std::string>& out) {
     if (element)
         out.push_back(fmt::format("{}{}* {}", param.constant ? "const " : "", wgrun::element(*element).cuda,
                                   argument.name));
+    else if (param.structure > 0)
+        out.push_back("const void* " + argument.name);
     else
         out.push_back(fmt::format("{} {}", scalar_type(param.type), argument.name));
     for (const std::string& extent : argument.extents) out.push_back("unsigned long long " + extent);
@@ -240,8 +242,11 @@ std::string source(const Facts& facts) {
     std::string maps;
     for (const Argument& argument : facts.arguments) {
         declare(argument, declarations);
-        arguments += fmt::format("{}&{}{}", arguments.empty() ? "" : ", ", argument.name,
-                                 argument.param->box ? "_map" : "");
+        if (!arguments.empty()) arguments += ", ";
+        if (argument.param->structure > 0)
+            arguments += fmt::format("const_cast<void*>({})", argument.name);
+        else
+            arguments += fmt::format("&{}{}", argument.name, argument.param->box ? "_map" : "");
         if (argument.param->box) maps += map_source(argument);
     }
     declarations.emplace_back("cudaStream_t stream");

@@ -19,11 +19,12 @@ using exporting::Bundle;
 using exporting::Facts;
 
 /// The cubin, or nothing with the reason in `assembled`.
-std::optional<gpu::Cubin> assemble(const emit::Text& ptx, const Program& program, Assembled& assembled) {
+std::optional<gpu::Cubin> assemble(const emit::Text& ptx, const Program& program, const std::string& entry,
+                                   Assembled& assembled) {
     try {
         gpu::Cubin cubin = gpu::ptxas_assemble(ptx.text);
         for (const gpu::FunctionReport& function : cubin.log.functions)
-            if (function.name == program.name()) assembled.report = function;
+            if (function.name == entry) assembled.report = function;
         return cubin;
     } catch (gpu::CompileError& error) {
         error.finding().where = place_of_error(error.log(), ptx.lines, program);
@@ -46,14 +47,15 @@ struct Made {
 
 Made make(const Export& wanted) {
     Kernel& kernel = *wanted.kernel;
+    const std::optional<Kernel::TextLaunch> text = kernel.text_launch();  // which fits the program
     const Program& program = kernel.program();
     refuse_messages(program, "an exported kernel");
     check_launch_rule(program, wanted.rule);
-    kernel.ptx();  // throws where the checker found an error
-    const emit::Text ptx = emit::ptx(program);
-    const Facts facts = exporting::facts_of(program, wanted.rule);
+    const std::string& checked = kernel.ptx();  // throws where the checker found an error
+    const emit::Text ptx = text ? emit::Text{checked, {}} : emit::ptx(program);
+    const Facts facts = exporting::facts_of(program, wanted.rule, text);
     Assembled assembled;
-    const std::optional<gpu::Cubin> cubin = assemble(ptx, program, assembled);
+    const std::optional<gpu::Cubin> cubin = assemble(ptx, program, facts.entry, assembled);
     const std::span<const std::byte> image =
         cubin ? std::span(cubin->image) : std::as_bytes(std::span(ptx.text));
 
@@ -64,7 +66,7 @@ Made make(const Export& wanted) {
     };
     add("ptx", ptx.text);
     if (cubin) add("cubin", text_of(cubin->image));
-    add("cu", exporting::runtime::source(facts));
+    if (!text) add("cu", exporting::runtime::source(facts));
     add("h", exporting::driver::header(facts));
     add("c", exporting::driver::source(facts, image, !cubin));
     made.bundle.manifest = {program.name() + ".json", exporting::manifest(facts, assembled, files)};

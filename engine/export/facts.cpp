@@ -97,15 +97,24 @@ bool Facts::has_maps() const {
     return std::ranges::any_of(arguments, [](const Argument& a) { return a.param->box.has_value(); });
 }
 
-Facts facts_of(const Program& program, const LaunchRule& rule) {
-    Facts facts{program, rule, {}, {}, config_of(program, {})};
+Facts facts_of(const Program& program, const LaunchRule& rule,
+               const std::optional<Kernel::TextLaunch>& text) {
+    const isa::PtxVersion least = program.min_ptx();
+    Facts facts{program,
+                rule,
+                {},
+                {},
+                config_of(program, {}),
+                text ? text->entry : program.name(),
+                text ? text->version : fmt::format("{}.{}", least.major, least.minor)};
+    if (text) facts.launch.shared_bytes = text->dynamic_shared;
     if (program.where())
         facts.script = fmt::format("{}:{}", file_name(program.where()), program.where().line);
     else
         facts.script = "a script";
     Names names(program);
     for (const Param& param : program.params())
-        facts.arguments.push_back(
+        if (!param.variable) facts.arguments.push_back(
             {&param, param.box ? names.map_parameter(param.name) : names.parameter(param.name), {}, {}});
     for (Argument& argument : facts.arguments) {
         if (argument.param->box)
@@ -141,6 +150,8 @@ std::string script_type(const Param& param) {
     const std::string_view constant = param.constant ? "const " : "";
     if (param.box) return fmt::format("{}tensor of {}", constant, to_string(param.box->dtype));
     if (param.pointee) return fmt::format("{}{}*", constant, to_string(*param.pointee));
+    if (param.structure > 0)
+        return fmt::format("structure of {} bytes, aligned to {}", param.structure, param.align());
     return std::string(isa::to_string(param.type));
 }
 

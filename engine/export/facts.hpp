@@ -26,13 +26,16 @@ struct Facts {
     std::string script;  ///< "gemm.lua:12"
     std::vector<Argument> arguments;
     gpu::LaunchConfig launch;  ///< all but the grid
+    std::string entry;         ///< the kernel's name in the PTX
+    std::string ptx_version;   ///< "8.0"
 
     const std::string& name() const { return program.name(); }
     bool has_maps() const;
 };
 
 /// Both must outlive the facts.
-Facts facts_of(const Program& program, const LaunchRule& rule);
+Facts facts_of(const Program& program, const LaunchRule& rule,
+               const std::optional<Kernel::TextLaunch>& text = {});
 
 /// The name in C of the script's parameter `name`.
 const std::string& name_of(const Facts& facts, std::string_view name);

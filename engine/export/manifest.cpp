@@ -31,6 +31,10 @@ Json argument_json(const Argument& argument) {
         out["kind"] = "pointer";
         out["type"] = to_string(*param.pointee);
         out["const"] = param.constant;
+    } else if (param.structure > 0) {
+        out["kind"] = "structure";
+        out["bytes"] = param.structure;
+        out["align"] = param.align();
     } else {
         out["kind"] = "scalar";
         out["type"] = isa::to_string(param.type);
@@ -52,7 +56,6 @@ Json grid_json(const std::optional<LaunchRule::Tiles>& rule) {
 
 std::string manifest(const Facts& facts, const Assembled& assembled, const std::vector<File>& files) {
     const Program& program = facts.program;
-    const isa::PtxVersion ptx = program.min_ptx();
     const Dim3 cluster = program.cluster();
     Json out = {{"format", format_name},
                 {"format_version", format_version},
@@ -60,13 +63,14 @@ std::string manifest(const Facts& facts, const Assembled& assembled, const std::
                 {"script", facts.script},
                 {"name", program.name()},
                 {"target", sm_90a.name},
-                {"ptx_version", fmt::format("{}.{}", ptx.major, ptx.minor)},
+                {"ptx_version", facts.ptx_version},
                 {"threads", program.threads()},
                 {"cluster", {cluster.x, cluster.y, cluster.z}},
                 {"non_portable_cluster", facts.launch.non_portable_cluster},
                 {"overlaps_previous", facts.launch.overlaps_previous},
                 {"shared_bytes", facts.launch.shared_bytes},
                 {"grid", grid_json(facts.rule.tiles)}};
+    if (facts.entry != program.name()) out["entry"] = facts.entry;
     out["arguments"] = Json::array();
     for (const Argument& argument : facts.arguments) out["arguments"].push_back(argument_json(argument));
     out["registers"] = nullptr;

@@ -42,6 +42,15 @@ const ptx::Directive* ForeignEntry::directive(std::string_view name) const {
     return found == all.end() ? nullptr : &*found;
 }
 
+std::string ForeignEntry::version() const {
+    for (const ptx::Directive& directive : module_->directives) {
+        if (module_->at(directive.name) != ".version") continue;
+        const std::string_view text = module_->at(directive.text);
+        return std::string(text.substr(std::min(text.find_first_of("0123456789"), text.size())));
+    }
+    return {};
+}
+
 std::vector<Where> ForeignEntry::lines() const {
     const std::string& text = module_->text();
     std::vector<Where> out;

@@ -39,6 +39,8 @@ class ForeignEntry {
     ModuleMemory& memory() const { return *memory_; }
     const std::string& text() const { return module_->text(); }
     std::string name() const { return std::string(module_->at(function().name)); }
+    /// Returns the version of PTX that the text asks for, "8.0".
+    std::string version() const;
     /// Returns the place of each line of the text.
     std::vector<Where> lines() const;
     /// Returns whether the text says how many CTAs a cluster has.

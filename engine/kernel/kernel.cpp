@@ -343,6 +343,31 @@ void Kernel::check_launch(const RunOptions& options) {
 
 std::vector<Diagnostic> Kernel::performance() const { return check::performance(*program_); }
 
+std::optional<Kernel::TextLaunch> Kernel::text_launch() {
+    if (!origin_) return std::nullopt;
+    const auto refuse = [&](const std::string& what) {
+        throw ArgumentError(fmt::format("kernel {}: {}", origin_->entry->name(), what),
+                            "run it once before, or check it with a launch");
+    };
+    const bool launched = origin_->facts.dynamic_shared.has_value();
+    if (!launched) fit({});
+    const bool open = std::ranges::any_of(program_->shared(),
+                                          [](const SharedBuffer& buffer) { return buffer.name == "shared"; });
+    if (!launched && open) {
+        origin_->facts.dynamic_shared.reset();
+        refuse("the launch decides how much dynamic shared memory it has");
+    }
+    for (const Param& param : program_->params())
+        if (param.type == isa::Type::tensormap && !param.box)
+            refuse(fmt::format("the launch decides the box of tensor map `{}`", param.name));
+    if (program_->cluster().volume() > 1 && !origin_->entry->tells_cluster())
+        throw ArgumentError(fmt::format(
+            "kernel {}: the launch decides the size of its clusters, and the text does not state it",
+            origin_->entry->name()));
+    return TextLaunch{origin_->entry->name(), origin_->entry->version(),
+                      origin_->facts.dynamic_shared.value_or(0)};
+}
+
 const std::string& Kernel::ptx() {
     throw_errors_of(laws());
     return emitted_ptx();

@@ -192,6 +192,16 @@ class Kernel {
     /// debug(), timeline_of() and profile_of() are called after it.
     void fit(const RunOptions& options);
 
+    /// Of a kernel that was read from PTX: what starts it besides its text, as the last launch gave it.
+    struct TextLaunch {
+        std::string entry;                ///< its name in the text
+        std::string version;              ///< of PTX, "8.0"
+        std::int64_t dynamic_shared = 0;  ///< bytes; what the text declares with a size is not among them
+    };
+    /// Returns nothing for a script's kernel. Throws ArgumentError where the text leaves open what no launch
+    /// has told, and for clusters that the text does not have.
+    std::optional<TextLaunch> text_launch();
+
     /// Every finding of the static checker, in the order of the script.
     const std::vector<Diagnostic>& check();
 
