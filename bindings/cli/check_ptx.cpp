@@ -101,7 +101,7 @@ std::string add_dynamic(const Request& request, std::string name, std::string te
     const ForeignModule module(std::move(name), std::move(text));
     std::string ran;
     for (int seed = 1; seed <= launches.seeds; ++seed) {
-        LaunchFile launch = read_launch(launches.file);
+        LaunchFile launch = read_launch(launches.file, module);
         if (launch.kernel.empty() && module.names().size() != 1)
             throw ArgumentError(fmt::format("{}: `kernel` is missing: the text has {} kernels", launches.file,
                                             module.names().size()));

@@ -7,7 +7,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "wgrun/dtype.hpp"
+#include "bindings/cli/json_value.hpp"
+#include "bindings/cli/kernel_input.hpp"
 #include "wgrun/tile.hpp"
 
 namespace wgrun::cli {
@@ -15,67 +16,7 @@ namespace launch_file_detail {
 namespace {
 
 using Json = nlohmann::json;
-
-/// A value of the file, and where it is.
-class Value {
-  public:
-    Value(const Json& json, std::string place) : json_(json), place_(std::move(place)) {}
-
-    const Json& json() const { return json_; }
-    const std::string& place() const { return place_; }
-
-    [[noreturn]] void refuse(const std::string& expected) const {
-        throw ArgumentError(fmt::format("{}: expected {}, got {}", place_, expected, json_.dump()));
-    }
-    /// Refuses other keys than these.
-    void has_only(std::initializer_list<std::string_view> keys) const {
-        if (!json_.is_object()) refuse("an object");
-        const std::vector<std::string_view> known(keys);
-        for (const auto& [key, value] : json_.items())
-            if (std::ranges::find(known, key) == known.end())
-                throw ArgumentError(fmt::format("{}: unknown key `{}`{}", place_, key, nearest(key, known)));
-    }
-    bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
-    Value at(const char* key) const {
-        if (!has(key)) throw ArgumentError(fmt::format("{}: `{}` is missing", place_, key));
-        return {json_.at(key), fmt::format("{}.{}", place_, key)};
-    }
-    std::vector<Value> list() const {
-        if (!json_.is_array()) refuse("a list");
-        std::vector<Value> out;
-        for (std::size_t i = 0; i < json_.size(); ++i)
-            out.emplace_back(json_[i], fmt::format("{}[{}]", place_, i));
-        return out;
-    }
-    std::int64_t integer() const {
-        if (!json_.is_number_integer()) refuse("an integer");
-        return json_.get<std::int64_t>();
-    }
-    std::string string() const {
-        if (!json_.is_string()) refuse("a string");
-        return json_.get<std::string>();
-    }
-    std::vector<std::int64_t> integers() const {
-        if (json_.is_number_integer()) return {integer()};
-        std::vector<std::int64_t> out;
-        for (const Value& value : list()) out.push_back(value.integer());
-        return out;
-    }
-    Dim3 extents() const {
-        std::vector<std::int64_t> all = integers();
-        if (all.empty() || all.size() > 3) refuse("1 to 3 extents");
-        for (const std::int64_t extent : all)
-            if (extent < 1 || extent > INT32_MAX) refuse("extents from 1");
-        all.resize(3, 1);
-        return {static_cast<std::uint32_t>(all[0]), static_cast<std::uint32_t>(all[1]),
-                static_cast<std::uint32_t>(all[2])};
-    }
-    Dtype dtype() const { return dtype_named(string()); }
-
-  private:
-    const Json& json_;
-    std::string place_;
-};
+using Value = JsonValue;
 
 class Reader {
   public:
@@ -218,7 +159,7 @@ class Reader {
 }  // namespace
 }  // namespace launch_file_detail
 
-LaunchFile read_launch(const std::string& file) {
+LaunchFile read_launch(const std::string& file, const ForeignModule& module) {
     std::ifstream in(file, std::ios::binary);
     if (!in) throw EnvironmentError("ENOENT", "cannot read " + file);
     launch_file_detail::Json json;
@@ -228,8 +169,12 @@ LaunchFile read_launch(const std::string& file) {
         throw ArgumentError(fmt::format("{}: no JSON: {}", file, error.what()));
     }
     LaunchFile out;
-    launch_file_detail::Reader(out, std::filesystem::path(file).parent_path())
-        .read({json, std::filesystem::path(file).filename().string()});
+    const std::string name = std::filesystem::path(file).filename().string();
+    if (is_kernel_input(json)) {
+        read_kernel_input({json, name}, module, out);
+        return out;
+    }
+    launch_file_detail::Reader(out, std::filesystem::path(file).parent_path()).read({json, name});
     return out;
 }
 

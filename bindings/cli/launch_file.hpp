@@ -5,6 +5,7 @@
 #include <list>
 #include <string>
 
+#include "wgrun/foreign.hpp"
 #include "wgrun/kernel.hpp"
 
 namespace wgrun::cli {
@@ -18,7 +19,8 @@ struct LaunchFile {
 
 /// Reads a launch. Every call makes the tensors anew, so that each run begins with the same values. Files of
 /// tensors are named from the folder of `file`. Throws EnvironmentError ENOENT for a file that cannot be
-/// read, ArgumentError for one that is no launch: it names the place, "arguments[2].box".
-LaunchFile read_launch(const std::string& file);
+/// read, ArgumentError for one that is no launch: it names the place, "arguments[2].box". A file of
+/// SentryWard's (kernel_input.hpp) gives its arguments by the parameters of the module's kernel.
+LaunchFile read_launch(const std::string& file, const ForeignModule& module);
 
 }  // namespace wgrun::cli

@@ -21,8 +21,8 @@ struct Asked {
 };
 
 /// Returns the launch that the option names, and in `name` the kernel that it launches.
-LaunchFile launch_of(const Asked& asked, std::string& name) {
-    LaunchFile launch = read_launch(asked.launch);
+LaunchFile launch_of(const Asked& asked, const ForeignModule& module, std::string& name) {
+    LaunchFile launch = read_launch(asked.launch, module);
     if (name.empty()) name = launch.kernel;
     return launch;
 }
@@ -44,7 +44,7 @@ int translate(Request request, const Asked& asked) {
         const ForeignModule module(request.file == "-" ? "stdin" : request.file, *text);
         std::string name = asked.kernel;
         std::optional<LaunchFile> launch;
-        if (!asked.launch.empty()) launch = launch_of(asked, name);
+        if (!asked.launch.empty()) launch = launch_of(asked, module, name);
         std::vector<std::string> names = name.empty() ? module.names() : std::vector{name};
         if (launch && names.size() != 1)
             throw ArgumentError(
