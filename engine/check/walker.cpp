@@ -85,7 +85,7 @@ void Walker::execute(const Step& step) {
     scene_.step = &step;
     scene_.loads = false;
     scene_.meets_others = isa::pinned(*step.op);
-    if (step.op->taken_by != isa::Participants::thread) convergence_.aligned(step);
+    apart_ = step.op->taken_by != isa::Participants::thread && convergence_.aligned(step);
     convergence_.members(step);
     read_operands(step);
     isa::tell(step, *this);
@@ -124,7 +124,7 @@ void Walker::arrive_copies(const Operand&) { scene_.state.wait_copies(std::nullo
 
 void Walker::order_registers() { flights_.order_registers(); }
 void Walker::issue_mma(const isa::AsyncMma& mma) { products_.issue(mma); }
-void Walker::commit_mma() { flights_.commit(); }
+void Walker::commit_mma() { flights_.commit(apart_); }
 void Walker::wait_mma(int pending) { flights_.wait(pending); }
 
 void Walker::barrier(const Operand&, const Operand& threads) { convergence_.barrier(threads); }

@@ -48,6 +48,7 @@ class Walker final : private isa::Effects {
     walk::Scene scene_;
     walk::Values values_;
     walk::Convergence convergence_;
+    bool apart_ = false;  ///< the step is one of a whole group, and parts of it are known to go another way
     walk::Drains drains_;
     walk::Flights flights_;
     walk::Memory memory_;

@@ -45,7 +45,7 @@ void copy(std::byte* to, const std::byte* from, int bytes) {
 }  // namespace
 
 void Accesses::reset() {
-    handoffs_.reset();
+    handoffs_.reset(scene_.index);
     // As shared memory: a NaN in all formats.
     local_.assign(scene_.warps.size() * lanes * static_cast<std::size_t>(scene_.program.local_bytes()),
                   std::byte{0xFF});

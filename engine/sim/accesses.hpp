@@ -17,7 +17,7 @@ class Accesses {
         : scene_(scene),
           report_(scene.report),
           clocks_(scene.clocks),
-          handoffs_(clocks_, scene.warps_per_cta) {}
+          handoffs_(clocks_, scene.warps_per_cta, scene.exchange) {}
 
     void reset();
 

@@ -39,12 +39,13 @@ void BulkEngine::bulk_copy(const isa::BulkCopy& asked) {
     copy.type = asked.type;
     copy.pc = scene_.pc;
     copy.issuer = scene_.thread(asked.lane);
-    if (!global_side(asked, copy) || asked.direction == Direction::prefetch) return;
+    if (!global_side(asked, copy)) return report_.copy_refused();
+    if (asked.direction == Direction::prefetch) return;
     if (scene_.dependents.watches()) touch_global(copy, asked.lane);
     if (asked.direction == Direction::to_global) return store_bulk(asked, copy);
     if (asked.direction == Direction::to_cluster) {
         sends();
-        if (!check_shared_side(*scene_.cta, asked.source, copy.span, unit)) return;
+        if (!check_shared_side(*scene_.cta, asked.source, copy.span, unit)) return report_.copy_refused();
         copy.source_cta = scene_.rank(*scene_.cta);
         copy.source = asked.source;
     }
@@ -197,9 +198,9 @@ void BulkEngine::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address,
     Cta* cta = scene_.peer(shared, lane, false);
     if (cta == nullptr ||
         !check_shared_side(*cta, shared, copy.span, copy.tensor.map != nullptr ? box_align : unit))
-        return;
+        return report_.copy_refused();
     const Mbarriers::Found found = mbarriers_.count(*cta, mbarrier_address, Mbarriers::User::engine, lane);
-    if (found.object == nullptr) return;
+    if (found.object == nullptr) return report_.copy_refused();
     const Mbarrier& mbarrier = *found.object;
     copy.shared = static_cast<std::uint32_t>(shared);
     if (scene_.launch.detect_races) {

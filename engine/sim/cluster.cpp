@@ -17,11 +17,17 @@ namespace {
 
 constexpr std::uint32_t longest_burst = 128;
 
+/// How often a warp may go round loops where nothing else limits the launch: some seconds of simulation.
+constexpr std::uint64_t most_turns = 1U << 22;
+/// After so many turns a kernel with errors is not followed further: an index that has left its range may
+/// never come back.
+constexpr std::uint64_t enough_turns = 1U << 16;
+
 }  // namespace
 
 Cluster::Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns,
-                 Allowance& allowance)
-    : scene_(*this, program, code, launch, turns),
+                 Exchange& exchange, Allowance& allowance)
+    : scene_(*this, program, code, launch, turns, exchange),
       mbarriers_(scene_),
       barriers_(scene_, mbarriers_),
       accesses_(scene_),
@@ -123,9 +129,17 @@ void Cluster::jump(Warp& warp, const Op& op) {
         }
         warp.parted.part(scene_.pc, op.ways, condition(op), warp.running, warp.pc);
     }
-    if (warp.pc <= scene_.pc && warp.turns.again(warp.pc, warp.running, warp.registers.all())) {
+    if (warp.pc > scene_.pc) return;
+    if (warp.turns.again(warp.pc, warp.running, warp.registers.all())) {
         scene_.report.at(scene_.pc, scene_.thread(0));
         scene_.report.endless_loop();
+        trapped_ = true;
+    } else if (scene_.launch.most_steps == 0 && scene_.launch.timeout.count() == 0 &&
+               warp.turns.all() >= most_turns) {
+        scene_.report.at(scene_.pc, scene_.thread(0));
+        scene_.report.too_many_turns(warp.turns.all());
+        trapped_ = true;
+    } else if (warp.turns.all() % enough_turns == 0 && scene_.report.has_errors()) {
         trapped_ = true;
     }
 }

@@ -19,7 +19,7 @@ namespace wgrun::sim {
 /// steps do to the parts of the machine.
 class Cluster final : public isa::Machine {
   public:
-    Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns,
+    Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns, Exchange& exchange,
             Allowance& allowance);
 
     /// Begins cluster number `index` of the grid.

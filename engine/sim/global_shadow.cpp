@@ -18,13 +18,8 @@ std::uint32_t bits_of(unsigned bytes) {
     return out;
 }
 
-using Meetings = std::map<std::uint64_t, Snapshot>;
-
-/// Returns whether a cluster released what it did at a location where the other cluster synchronised too.
-bool handed_over(const Meetings& released, Epoch by, const Meetings& other) {
-    return std::ranges::any_of(released, [&](const auto& place) {
-        return place.second.has(by.actor(), by.lane(), by.clock()) && other.contains(place.first);
-    });
+bool knows(const std::shared_ptr<const Knowledge>& learned, const LaunchShadow::Side& of) {
+    return learned && learned->has(of.cluster, of.by.actor(), of.by.lane(), of.by.clock());
 }
 
 }  // namespace
@@ -257,18 +252,18 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
     const auto self = static_cast<std::uint32_t>(cluster);
     steps_.add_steps(trace);
     if (trace.fenced) fenced_.insert(self);
-    if (!trace.meetings.empty()) meetings_[self] = trace.meetings;
-    // What a cluster did before its release comes before what other clusters do that acquire, or release,
-    // there. Whether it comes before or after their synchronisation is not checked.
+    if (trace.learned && !trace.learned->empty()) learned_[self] = trace.learned;
+    // What a cluster did before its release comes before what another does that has learned of it. Whether it
+    // does that after it has learned of it is not checked.
     const auto judge = [&](std::uint64_t address, const Side& by,
                            const Side& other) -> std::optional<Conflict> {
         const std::uint32_t pc = by.by.pc(), others = other.by.pc();
         if (steps_.constant.contains(pc) || steps_.constant.contains(others))
             return Conflict{Wrong::stale, address, by, other};
         if (steps_.both_combine(pc, others)) return std::nullopt;
-        const auto found = meetings_.find(other.cluster);
-        const bool after = found != meetings_.end() && handed_over(found->second, other.by, trace.meetings);
-        const bool before = found != meetings_.end() && handed_over(trace.meetings, by.by, found->second);
+        const bool after = knows(trace.learned, other);
+        const auto learned = learned_.find(other.cluster);
+        const bool before = learned != learned_.end() && knows(learned->second, by);
         // Whichever cluster came first, a read is reported as the one that should have waited.
         if (!after && !before)
             return other.writes ? Conflict{Wrong::unordered, address, by, other}

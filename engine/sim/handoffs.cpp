@@ -1,5 +1,7 @@
 #include "sim/handoffs.hpp"
 
+#include <utility>
+
 namespace wgrun::sim {
 
 namespace {
@@ -8,11 +10,15 @@ constexpr int everywhere = -1;
 
 }  // namespace
 
-void Handoffs::reset() {
+void Handoffs::reset(std::uint64_t cluster) {
+    cluster_ = cluster;
+    known_ = std::make_shared<const Knowledge>();
+    unfenced_ = {};
+    read_at_.clear();
+    done_.clear();
     locations_.clear();
     released_.clear();
     read_.clear();
-    beyond_.clear();
     fenced_ = false;
 }
 
@@ -22,7 +28,7 @@ int& Handoffs::made(int& place) {
 }
 
 void Handoffs::read(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order) {
-    if (order.scope >= isa::Scope::gpu) beyond_[location].ordered |= order.acquire;
+    if (order.scope >= isa::Scope::gpu) learn(location, order.acquire);
     const auto found = locations_.find(location);
     if (found == locations_.end()) return;
     for (const auto& [cta, place] : found->second.places) {
@@ -36,10 +42,13 @@ void Handoffs::read(int warp, Lanes lanes, std::uint64_t location, const isa::Me
 void Handoffs::write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order,
                      bool combines) {
     if (order.scope >= isa::Scope::gpu) {
-        Beyond& beyond = beyond_[location];
-        beyond.ordered |= order.release;
+        if (!combines) exchange_.store(location, cluster_);
         // It is not checked which warp executed the fence.
-        if (order.release || fenced_) clocks_.release(warp, made(beyond.released), lanes);
+        if (order.release || fenced_) {
+            int& row = made(done_.try_emplace(location, -1).first->second);
+            clocks_.release(warp, row, lanes);
+            exchange_.release(location, cluster_, clocks_.snapshot(row), known_);
+        }
     }
     Location& at = locations_[location];
     if (!combines && at.writer != warp)
@@ -58,6 +67,8 @@ void Handoffs::write(int warp, Lanes lanes, std::uint64_t location, const isa::M
 
 void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
     fenced_ |= order.scope >= isa::Scope::gpu;
+    if (order.acquire && order.scope >= isa::Scope::gpu && !unfenced_.empty())
+        know(std::exchange(unfenced_, {}));
     if (order.acquire)
         if (const auto found = read_.find(warp); found != read_.end()) {
             if (found->second.cta >= 0) clocks_.acquire(warp, found->second.cta, lanes);
@@ -69,12 +80,21 @@ void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
     if (wide(order)) clocks_.release(warp, made(released.wide), lanes);
 }
 
-std::map<std::uint64_t, Snapshot> Handoffs::beyond_cluster() const {
-    std::map<std::uint64_t, Snapshot> out;
-    for (const auto& [location, beyond] : beyond_)
-        if (beyond.ordered || fenced_)
-            out.emplace(location, beyond.released < 0 ? Snapshot() : clocks_.snapshot(beyond.released));
-    return out;
+void Handoffs::learn(std::uint64_t location, bool acquire) {
+    const Exchange::Place* place = exchange_.find(location);
+    if (place == nullptr) return;
+    std::uint64_t& last = read_at_[{location, acquire}];
+    if (std::exchange(last, place->changed) == place->changed) return;
+    if (!acquire) return place->teach(unfenced_, location);
+    Knowledge more;
+    place->teach(more, location);
+    know(more);
+}
+
+void Handoffs::know(const Knowledge& more) {
+    auto known = std::make_shared<Knowledge>(*known_);
+    known->add(more);
+    known_ = std::move(known);
 }
 
 }  // namespace wgrun::sim

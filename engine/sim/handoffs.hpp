@@ -1,10 +1,12 @@
-// Release and acquire (PTX ISA 8): what warps of a cluster learn from each other through locations in memory.
+// Release and acquire (PTX ISA 8): what warps of a cluster learn from each other through locations in memory,
+// and clusters from each other.
 #pragma once
 
 #include <map>
 
 #include "isa/order.hpp"
 #include "sim/clocks.hpp"
+#include "sim/exchange.hpp"
 
 namespace wgrun::sim {
 
@@ -13,9 +15,11 @@ namespace wgrun::sim {
 /// reads before it. Both sides must name a scope that includes the other's CTA.
 class Handoffs {
   public:
-    explicit Handoffs(Clocks& clocks, int warps_per_cta) : clocks_(clocks), warps_per_cta_(warps_per_cta) {}
+    Handoffs(Clocks& clocks, int warps_per_cta, Exchange& exchange)
+        : clocks_(clocks), warps_per_cta_(warps_per_cta), exchange_(exchange) {}
 
-    void reset();
+    /// cluster: its number in the grid.
+    void reset(std::uint64_t cluster);
 
     // Strong accesses. location: of the first byte, the same for all threads that access it.
     void read(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order);
@@ -23,8 +27,8 @@ class Handoffs {
     void write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order, bool combines);
     void fence(int warp, Lanes lanes, const isa::MemoryOrder& order);
 
-    /// Returns where this cluster may have synchronised with others, and what it has released there.
-    std::map<std::uint64_t, Snapshot> beyond_cluster() const;
+    /// Returns what this cluster has learned of others. Which of its warps has, and when, is not checked.
+    const std::shared_ptr<const Knowledge>& learned() const { return known_; }
 
   private:
     /// Rows of Clocks: one for threads of each CTA, and one for all others.
@@ -44,13 +48,19 @@ class Handoffs {
     std::map<std::uint64_t, Location> locations_;
     std::map<int, Places> released_;  ///< by warp: at its last releasing fence
     std::map<int, Places> read_;      ///< by warp: at the locations that it has read since an acquiring fence
-    /// A location accessed in the scope of the GPU.
-    struct Beyond {
-        bool ordered = false;  ///< acquired or released
-        int released = -1;     ///< row of Clocks: all that was ever released
-    };
-    std::map<std::uint64_t, Beyond> beyond_;
-    bool fenced_ = false;  ///< a fence of that scope was executed
+    /// Reads what other clusters have released there.
+    void learn(std::uint64_t location, bool acquire);
+    void know(const Knowledge& more);
+
+    // Other clusters, by accesses in the scope of the GPU.
+    Exchange& exchange_;
+    std::uint64_t cluster_ = 0;
+    std::shared_ptr<const Knowledge> known_;
+    Knowledge unfenced_;  ///< read, and not acquired by a fence since
+    /// By location, and whether it was acquired: the last release that was read.
+    std::map<std::pair<std::uint64_t, bool>, std::uint64_t> read_at_;
+    std::map<std::uint64_t, int> done_;  ///< by location: the row of Clocks with all that was ever released
+    bool fenced_ = false;                ///< a fence of that scope was executed
 };
 
 }  // namespace wgrun::sim

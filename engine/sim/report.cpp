@@ -27,7 +27,7 @@ void Report::reset(Dim3 cluster) {
     copies_under_way_ = -1;
     seen_.clear();
     findings_.clear();
-    settled_ = false;
+    settled_ = copy_refused_ = false;
 }
 
 void Report::at(std::uint32_t pc, int thread, Subject subject) {
@@ -66,6 +66,12 @@ Report::Key Report::key(std::string_view rule, std::uint32_t other) const {
 
 bool Report::seen(std::string_view rule, std::uint32_t other) {
     return !seen_.insert(key(rule, other)).second;
+}
+
+void Report::written_too_late(const Where& read) {
+    std::erase_if(findings_, [&](const Diagnostic& one) {
+        return one.rule == rules::WG_MEM_04.id && one.where == read;
+    });
 }
 
 void Report::add(rules::Saying saying, std::uint32_t other, std::vector<Note> notes) {
@@ -252,6 +258,14 @@ void Report::parted(const machine::Together::Apart& apart) {
          std::string(wait_words::whole_warpgroup)},
         no_pc, std::move(notes));
     settled_ = true;
+}
+
+void Report::too_many_turns(std::uint64_t turns) {
+    add(rules::WG_SYNC_07, no_pc,
+        fmt::format("{} has gone round loops {} times, and is in this one: it is taken not to end", warp(),
+                    turns),
+        "let the condition become false: an unsigned number is never below 0, and a counter that steps over "
+        "its end goes on; if the loop does end, give a limit of steps (--max-steps)");
 }
 
 void Report::endless_loop() {

@@ -55,6 +55,12 @@ class Report final : public HazardSink {
     };
 
     bool empty() const { return findings_.empty(); }
+    bool has_errors() const {
+        return std::ranges::any_of(findings_,
+                                   [](const Diagnostic& one) { return one.severity == Severity::error; });
+    }
+    /// A copy was reported and does not take place: whoever waits for it is not to blame.
+    void copy_refused() { copy_refused_ = true; }
     std::span<const Diagnostic> findings() const { return findings_; }
     std::vector<Diagnostic> take() { return std::move(findings_); }
 
@@ -117,6 +123,8 @@ class Report final : public HazardSink {
     void parted(const machine::Together::Apart& apart);
     /// WG-SYNC-07: the warp goes round a loop, and nothing changes.
     void endless_loop();
+    /// The warp has gone round loops so often that one of them is taken not to end.
+    void too_many_turns(std::uint64_t turns);
     void no_warpgroup(const isa::Instruction& op, int threads);
     /// A thread waits for ever at step `pc`.
     void deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, std::vector<Note> notes);
@@ -142,6 +150,8 @@ class Report final : public HazardSink {
 
   private:
     /// one_told: a lane of the other's warp has synchronised, but for itself and not for the other.
+    /// What is read there is written, but nothing orders the two: that it was not yet is no fault of its own.
+    void written_too_late(const Where& read);
     void describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told);
     /// A bulk copy of `who` comes after a write of `past`; a load of one of them reads what the other writes.
     void unfenced(std::uint32_t other, const std::string& who, bool reads, const std::string& place,
@@ -177,7 +187,8 @@ class Report final : public HazardSink {
     int thread_ = 0;
     Subject subject_ = Subject::thread;
     std::pair<int, std::uint32_t> copying_{-1, 0};
-    bool settled_ = false;  ///< nothing that follows is news
+    bool settled_ = false;       ///< nothing that follows is news
+    bool copy_refused_ = false;  ///< a copy that was reported has not taken place
     std::set<Key> seen_;
     std::vector<Diagnostic> findings_;
 };

@@ -11,6 +11,7 @@ namespace wgrun::sim {
 
 void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string message,
                       std::vector<Note> notes) {
+    if (copy_refused_ && has_errors()) return;
     pc_ = pc;
     add(*broken.rule, no_pc, std::move(message), std::string(broken.fix), std::move(notes));
 }
@@ -154,8 +155,15 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
         barrier = {
             fmt::format("k:bar_warp_sync() after line {}, before one lane tells of the whole warp", there),
             {{insert_after(where, {rules::bar_warp_sync()})}}};
-    if (program_.cluster().volume() > 1)
-        barrier.remedies.push_back({insert_before(now, {rules::cluster_arrive(), rules::cluster_wait()})});
+    const std::vector<Change> meet_cluster{
+        insert_before(now, {rules::cluster_arrive(), rules::cluster_wait()})};
+    if (!same_cta)
+        barrier = {fmt::format("k:barrier_cluster_arrive() and k:barrier_cluster_wait() after line {} and "
+                               "before line {}",
+                               there, here),
+                   {meet_cluster}};
+    else if (program_.cluster().volume() > 1)
+        barrier.remedies.push_back(meet_cluster);
     const bool own_warp = !by_copy(other) && other.actor() == thread_ / isa::lanes;
     const Fix meeting(
         fmt::format("k:bar_warp_sync() after line {} and before line {}", there, here),
@@ -184,6 +192,7 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                                                            : barrier,
                        {{where, "written here by " + past}});
         case Hazard::write_after_read:
+            written_too_late(where);
             return add(rules::WG_RACE_01, other.pc(), unordered, own_warp ? meeting : barrier,
                        {{where, "read here by " + past}});
         case Hazard::write_under_mma:

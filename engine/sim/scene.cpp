@@ -6,11 +6,13 @@
 
 namespace wgrun::sim {
 
-Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const Launch& launch, Turns& turns)
+Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const Launch& launch, Turns& turns,
+             Exchange& exchange)
     : program(program),
       code(code),
       launch(launch),
       turns(turns),
+      exchange(exchange),
       warps_per_cta((program.threads() + isa::lanes - 1) / isa::lanes),
       entry_registers(sm_90a.registers_at_entry(program.threads())),
       global(program, launch),

@@ -7,6 +7,7 @@
 
 #include "sim/cta.hpp"
 #include "sim/dependents.hpp"
+#include "sim/exchange.hpp"
 #include "sim/global_shadow.hpp"
 #include "sim/observer.hpp"
 #include "sim/report.hpp"
@@ -20,7 +21,8 @@ class Cluster;
 class Scene final : private GlobalShadow::Sink {
   public:
     /// cluster: whom an observer sees.
-    Scene(Cluster& cluster, const Program& program, const Code& code, const Launch& launch, Turns& turns);
+    Scene(Cluster& cluster, const Program& program, const Code& code, const Launch& launch, Turns& turns,
+          Exchange& exchange);
 
     /// Begins cluster number `index` of the grid.
     void reset(std::uint64_t index);
@@ -29,6 +31,7 @@ class Scene final : private GlobalShadow::Sink {
     const Code& code;
     const Launch& launch;
     Turns& turns;
+    Exchange& exchange;
     const int warps_per_cta;
     const int entry_registers;  ///< a thread
     GlobalMemory global;

@@ -125,7 +125,8 @@ class Grid {
     bool run(Running& running) {
         const Turns::Ending ending(turns_, running.index);
         if (running.cluster == nullptr)
-            running.cluster = std::make_unique<Cluster>(program_, code_, launch_, turns_, allowance_);
+            running.cluster =
+                std::make_unique<Cluster>(program_, code_, launch_, turns_, exchange_, allowance_);
         Observer* observer = launch_.observer;
         if (std::exchange(running.fresh, false)) {
             running.cluster->reset(running.index);
@@ -203,6 +204,7 @@ class Grid {
     const std::uint64_t clusters_;
     const std::size_t resident_;  ///< how many may have begun and not ended
     Turns turns_;
+    Exchange exchange_;
     Allowance allowance_{program_, launch_};
     std::atomic<std::uint64_t> last_{UINT64_MAX};  ///< no cluster after this one counts
     std::mutex mutex_;

@@ -71,7 +71,7 @@ bool Accesses::polls_global() const {
 
 GlobalTrace Accesses::global_trace() const {
     GlobalTrace out = scene_.global_shadow.trace();
-    out.meetings = handoffs_.beyond_cluster();
+    out.learned = handoffs_.learned();
     return out;
 }
 

@@ -1,5 +1,5 @@
 // Loops without an end: a warp that turns and turns, looks at nothing but its registers, and finds them as
-// they were before does so for ever.
+// they were before does so for ever. One that has turned millions of times is taken to.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,9 @@ namespace wgrun::sim {
 /// What one warp did since it last did anything but compute.
 class TurnsInVain {
   public:
-    void reset() { turns_ = 0; }
+    void reset() { turns_ = all_ = 0; }
+    /// Returns how often the warp has jumped back at all.
+    std::uint64_t all() const { return all_; }
     /// The warp executes a step that does more than compute.
     void stir() { turns_ = 0; }
     /// The warp jumps back to `pc`, with these lanes and these bytes of registers. Returns whether it has
@@ -24,6 +26,7 @@ class TurnsInVain {
     /// The state is remembered after 4,096 turns, 8,192, ... (Brent, 1980), so that a short loop costs
     /// nothing.
     bool again(std::uint32_t pc, isa::Mask lanes, std::span<const std::byte> registers) {
+        ++all_;
         if (++turns_ < patience) return false;
         if ((turns_ & (turns_ - 1)) == 0) {
             pc_ = pc;
@@ -36,7 +39,7 @@ class TurnsInVain {
 
   private:
     static constexpr std::uint64_t patience = 4096;
-    std::uint64_t turns_ = 0;
+    std::uint64_t turns_ = 0, all_ = 0;
     std::uint32_t pc_ = 0;
     isa::Mask lanes_ = 0;
     std::vector<std::byte> registers_;

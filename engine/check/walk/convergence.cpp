@@ -36,7 +36,7 @@ Uniform needed(Participants participants) {
 
 }  // namespace
 
-void Convergence::aligned(const Step& step) {
+bool Convergence::aligned(const Step& step) {
     const Uniform least = needed(step.op->taken_by);
     const int threads = scene_.program.threads();
     if (step.op->taken_by == Participants::warpgroup && !partial_warpgroup_ &&
@@ -48,7 +48,7 @@ void Convergence::aligned(const Step& step) {
     for (const Scope& scope : scene_.scopes) {
         // Whether a condition on more than the thread index diverges shows only when the kernel runs.
         if (scope.uniform() >= least || !scope.exact()) continue;
-        if (std::find(divergent_.begin(), divergent_.end(), scope.node) != divergent_.end()) return;
+        if (std::find(divergent_.begin(), divergent_.end(), scope.node) != divergent_.end()) return true;
         divergent_.push_back(scope.node);
         const auto whole =
             step.op->taken_by == Participants::warpgroup ? Participants::warpgroup : Participants::warp;
@@ -68,8 +68,9 @@ void Convergence::aligned(const Step& step) {
                             whole == Participants::warpgroup ? sm_90a.warpgroup : sm_90a.lanes)),
                         move),
             {{scope.where, fmt::format("the {} is here", scope.what)}});
-        return;
+        return true;
     }
+    return false;
 }
 
 void Convergence::members(const Step& step) {

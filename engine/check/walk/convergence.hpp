@@ -11,8 +11,9 @@ class Convergence {
   public:
     explicit Convergence(Scene& scene) : scene_(scene) {}
 
-    /// Checks a step that several threads execute together.
-    void aligned(const Step& step);
+    /// Checks a step that several threads execute together. Returns whether a condition is known to part
+    /// them.
+    bool aligned(const Step& step);
     /// WG-SYNC-08 of a step with a membermask, where it is known for each thread whether it executes the
     /// step.
     void members(const Step& step);

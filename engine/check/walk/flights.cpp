@@ -34,6 +34,7 @@ void Flights::overtaken(const Flight& flight, Part part, std::string_view access
 }
 
 void Flights::uncommitted(const Flight& flight, bool at_end, std::vector<Note> notes) {
+    if (committed_by_some_) return;
     const Where issued = flight.mma->where;
     scene_.findings.add(rules::never_committed(issued, at_end), issued, std::move(notes));
 }
@@ -51,7 +52,8 @@ void Flights::order_registers() {
     scene_.meets_others = false;
 }
 
-void Flights::commit() {
+void Flights::commit(bool apart) {
+    committed_by_some_ |= apart;
     scene_.state.commit(*scene_.step);
     scene_.meets_others = false;
 }

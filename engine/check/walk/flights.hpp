@@ -15,7 +15,8 @@ class Flights {
 
     /// wgmma.fence, commit_group, wait_group.
     void order_registers();
-    void commit();
+    /// apart: only some of the warpgroup's threads execute it, which is reported.
+    void commit(bool apart);
     void wait(int pending);
     /// Handles a read or write of a register by a thread.
     void touch(Reg reg, bool writes);
@@ -43,6 +44,7 @@ class Flights {
 
     Scene& scene_;
     Drains& drains_;
+    bool committed_by_some_ = false;  ///< what others have not committed is no news
 };
 
 }  // namespace wgrun::check::walk

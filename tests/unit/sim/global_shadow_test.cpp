@@ -76,16 +76,17 @@ TEST_CASE("atomics do not conflict with each other, and order clusters where the
         three.reductions = {7};
         CHECK_FALSE(shadow.add(2, three).empty());
     }
-    // Released at clock 1, when the write was made, or before it.
+    // Released at clock 1, when the write was made, or before it; by the cluster that wrote, or another one.
     const Snapshot after{{1}, {{}}}, before{{0}, {{}}};
-    for (const std::uint64_t where : {0x2000U, 0x2004U})
+    for (const std::uint64_t cluster : {0U, 2U})
         for (const Snapshot& released : {after, before}) {
             LaunchShadow shadow;
             GlobalTrace one = trace(writes, 15, 5, 1), two = trace(reads, 15, 6);
-            one.meetings[0x2000] = released;
-            two.meetings[where] = {};
+            Knowledge learned;
+            learned.add(cluster, 0x2000, 1, std::make_shared<const Snapshot>(released));
+            two.learned = std::make_shared<const Knowledge>(learned);
             CHECK(shadow.add(0, one).empty());
-            const bool in_order = where == 0x2000 && released.seen[0] == 1;
+            const bool in_order = cluster == 0 && released.seen[0] == 1;
             CHECK(shadow.add(1, two).size() == (in_order ? 0 : 1));
         }
 }
