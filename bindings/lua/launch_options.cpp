@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
 #include "wgrun/own_files.hpp"
@@ -90,9 +92,14 @@ void warn_of_assembly(lua_State* L, Kernel& kernel) {
 }
 
 void trace_launch(lua_State* L, Kernel& kernel, const RunOptions& run) {
-    session(L).withheld = true;
+    // Of a launch before this one nobody knows the results, which may be what this one is given.
+    const bool certain = !std::exchange(session(L).withheld, true);
     guarded(L, [&] {
-        kernel.foresee(run);
+        try {
+            kernel.foresee(run);
+        } catch (const ArgumentError&) {
+            if (certain) throw;
+        }
         if (session(L).traced) session(L).traced(kernel, run);
     });
 }

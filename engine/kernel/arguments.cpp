@@ -38,14 +38,16 @@ void check_integer(const Place& where, std::int64_t value, Type type) {
     const std::int64_t lo = negative_fits ? -(std::int64_t{1} << (width - 1)) : 0;
     const std::int64_t hi = (std::int64_t{1} << (negative_fits ? width - 1 : width)) - 1;
     if (value < lo || value > hi)
-        throw ArgumentError(fmt::format("{}: {} does not fit {}", where.text(), value, isa::to_string(type)));
+        throw rules::refusal(rules::WG_FORM_05, fmt::format("{}: {} does not fit {}", where.text(), value,
+                                                            isa::to_string(type)));
 }
 
 /// A tensor that a tensor map is to describe: cuTensorMapEncodeTiled's limits that depend on it.
 void check_mapped(const Place& where, Dtype dtype, const TensorShape& shape, const TensorBox& box) {
     if (dtype != box.dtype)
-        throw ArgumentError(fmt::format("{}: a {} tensor is expected, not {}", where.text(),
-                                        to_string(box.dtype), to_string(dtype)));
+        throw rules::refusal(rules::WG_FORM_05,
+                             fmt::format("{}: a {} tensor is expected, not {}", where.text(),
+                                         to_string(box.dtype), to_string(dtype)));
     if (shape.size() != box.extents.size())
         throw rules::refusal(
             rules::WG_TMA_04,
@@ -73,18 +75,20 @@ void check_view(const Program& program, std::size_t i, const TensorView& view) {
     if (auto* const* host = std::get_if<Tensor*>(&view.tensor)) {
         bytes = (*host)->size_bytes();
         if ((*host)->read_only())
-            throw ArgumentError(fmt::format("{}: the tensor is read-only", Place(program, i).text()),
-                                "pass t:copy()");
+            throw rules::refusal(rules::WG_FORM_05,
+                                 fmt::format("{}: the tensor is read-only", Place(program, i).text()),
+                                 "pass t:copy()");
     } else {
         const DeviceTensor& device = *std::get<DeviceTensor*>(view.tensor);
         if (device.closed())
-            throw ArgumentError(fmt::format("{}: the tensor is closed", Place(program, i).text()));
+            throw rules::refusal(rules::WG_FORM_05,
+                                 fmt::format("{}: the tensor is closed", Place(program, i).text()));
         bytes = static_cast<std::size_t>(bits(device.dtype()) / 8);
         for (const std::int64_t extent : device.shape()) bytes *= static_cast<std::size_t>(extent);
     }
     if (view.offset < 0 || std::cmp_greater(view.offset, bytes))
-        throw ArgumentError(
-            fmt::format("{}: byte {} of a tensor of {}", Place(program, i).text(), view.offset, bytes));
+        throw rules::refusal(rules::WG_FORM_05, fmt::format("{}: byte {} of a tensor of {}",
+                                                            Place(program, i).text(), view.offset, bytes));
     if (!view.box) return;
     check_box(*view.box);
     if (view.extents.size() != view.box->extents.size() || view.strides.size() + 1 != view.extents.size())
@@ -116,10 +120,11 @@ void check_view(const Program& program, std::size_t i, const TensorView& view) {
 void check_structure(const Program& program, std::size_t i, const Structure& structure) {
     const Param& param = program.params()[i];
     if (param.structure != structure.bytes)
-        throw ArgumentError(param.structure == 0
-                                ? fmt::format("{}: no structure is expected", Place(program, i).text())
-                                : fmt::format("{}: a structure of {} bytes is expected, not of {}",
-                                              Place(program, i).text(), param.structure, structure.bytes));
+        throw rules::refusal(rules::WG_FORM_05,
+                             param.structure == 0
+                                 ? fmt::format("{}: no structure is expected", Place(program, i).text())
+                                 : fmt::format("{}: a structure of {} bytes is expected, not of {}",
+                                               Place(program, i).text(), param.structure, structure.bytes));
     for (const Structure::Part& part : structure.parts) {
         std::size_t bytes = sizeof(std::uint64_t);
         if (const auto* view = std::get_if<TensorView>(&part.value)) {
@@ -130,8 +135,9 @@ void check_structure(const Program& program, std::size_t i, const Structure& str
         }
         if (part.offset < 0 || std::cmp_greater(bytes, structure.bytes) ||
             part.offset > structure.bytes - static_cast<std::int64_t>(bytes))
-            throw ArgumentError(fmt::format("{}: {} bytes at byte {} of a structure of {}",
-                                            Place(program, i).text(), bytes, part.offset, structure.bytes));
+            throw rules::refusal(rules::WG_FORM_05,
+                                 fmt::format("{}: {} bytes at byte {} of a structure of {}",
+                                             Place(program, i).text(), bytes, part.offset, structure.bytes));
     }
 }
 
@@ -139,21 +145,24 @@ void check_argument(const Program& program, std::size_t i, const Argument& arg) 
     if (const auto* tensor = std::get_if<Tensor*>(&arg)) {
         check_memory(program, i, {(*tensor)->dtype(), &(*tensor)->shape()});
         if ((*tensor)->read_only() && !program.params()[i].constant)
-            throw ArgumentError(fmt::format("{}: the tensor is read-only, and the parameter is not const",
-                                            Place(program, i).text()),
-                                "declare the parameter const, or pass t:copy()");
+            throw rules::refusal(rules::WG_FORM_05,
+                                 fmt::format("{}: the tensor is read-only, and the parameter is not const",
+                                             Place(program, i).text()),
+                                 "declare the parameter const, or pass t:copy()");
     } else if (const auto* device = std::get_if<DeviceTensor*>(&arg)) {
         if ((*device)->closed())
-            throw ArgumentError(fmt::format("{}: the tensor is closed", Place(program, i).text()));
+            throw rules::refusal(rules::WG_FORM_05,
+                                 fmt::format("{}: the tensor is closed", Place(program, i).text()));
         check_memory(program, i, {(*device)->dtype(), &(*device)->shape()});
     } else if (const auto* view = std::get_if<TensorView>(&arg)) {
         check_view(program, i, *view);
         const Param& param = program.params()[i];
         const bool open_map = param.type == Type::tensormap && !param.box;
         if (view->box ? !open_map && param.box != view->box : !param.pointee && !param.any)
-            throw ArgumentError(fmt::format("{}: {} is not what the parameter takes",
-                                            Place(program, i).text(),
-                                            view->box ? "a tensor map that the launch makes" : "a pointer"));
+            throw rules::refusal(
+                rules::WG_FORM_05,
+                fmt::format("{}: {} is not what the parameter takes", Place(program, i).text(),
+                            view->box ? "a tensor map that the launch makes" : "a pointer"));
     } else if (const auto* structure = std::get_if<Structure>(&arg)) {
         check_structure(program, i, *structure);
     } else if (const auto* integer = std::get_if<std::int64_t>(&arg)) {
@@ -178,41 +187,50 @@ void check_memory(const Program& program, std::size_t i, const PassedMemory& mem
     const Place where(program, i);
     if (param.box) {
         if (memory.shape == nullptr)
-            throw ArgumentError(fmt::format("{}: its shape is needed for a tensor map", where.text()));
+            throw rules::refusal(rules::WG_FORM_05,
+                                 fmt::format("{}: its shape is needed for a tensor map", where.text()));
         return check_mapped(where, memory.dtype.value_or(param.box->dtype), *memory.shape, *param.box);
     }
     if (param.structure > 0)
-        throw ArgumentError(fmt::format("{}: a structure of {} bytes is expected, not a tensor", where.text(),
-                                        param.structure));
+        throw rules::refusal(rules::WG_FORM_05,
+                             fmt::format("{}: a structure of {} bytes is expected, not a tensor",
+                                         where.text(), param.structure));
     if (param.any) return;
     if (param.type == Type::tensormap)
-        throw ArgumentError(
+        throw rules::refusal(
+            rules::WG_FORM_05,
             fmt::format("{}: the kernel leaves the box of its tensor map to the launch", where.text()),
             "wg.tensor_map(tensor, { box = { ... } })");
     if (!param.pointee)
-        throw ArgumentError(fmt::format("{}: a number of type {} is expected, not a tensor", where.text(),
-                                        isa::to_string(param.type)));
+        throw rules::refusal(rules::WG_FORM_05,
+                             fmt::format("{}: a number of type {} is expected, not a tensor", where.text(),
+                                         isa::to_string(param.type)));
     if (memory.dtype && *memory.dtype != *param.pointee)
-        throw ArgumentError(fmt::format("{}: a tensor of {} is expected, not of {}", where.text(),
-                                        to_string(*param.pointee), to_string(*memory.dtype)));
+        throw rules::refusal(rules::WG_FORM_05,
+                             fmt::format("{}: a tensor of {} is expected, not of {}", where.text(),
+                                         to_string(*param.pointee), to_string(*memory.dtype)));
 }
 
 void check_number(const Program& program, std::size_t i, Number number) {
     const Param& param = program.params()[i];
     const Place where(program, i);
     if (param.structure > 0)
-        throw ArgumentError(fmt::format("{}: a structure of {} bytes is expected, not a number", where.text(),
-                                        param.structure));
+        throw rules::refusal(rules::WG_FORM_05,
+                             fmt::format("{}: a structure of {} bytes is expected, not a number",
+                                         where.text(), param.structure));
     if (param.pointee || param.box)
-        throw ArgumentError(fmt::format("{}: a tensor of {} is expected, not a number", where.text(),
-                                        to_string(param.pointee ? *param.pointee : param.box->dtype)));
+        throw rules::refusal(rules::WG_FORM_05,
+                             fmt::format("{}: a tensor of {} is expected, not a number", where.text(),
+                                         to_string(param.pointee ? *param.pointee : param.box->dtype)));
     if (param.type == Type::tensormap)
-        throw ArgumentError(fmt::format("{}: a tensor map is expected, not a number", where.text()));
+        throw rules::refusal(rules::WG_FORM_05,
+                             fmt::format("{}: a tensor map is expected, not a number", where.text()));
     if (isa::is_float(param.type)) return;
     const auto* integer = std::get_if<std::int64_t>(&number);
     if (integer == nullptr)
-        throw ArgumentError(fmt::format("{}: an integer of type {} is expected, not {}", where.text(),
-                                        isa::to_string(param.type), std::get<double>(number)));
+        throw rules::refusal(rules::WG_FORM_05,
+                             fmt::format("{}: an integer of type {} is expected, not {}", where.text(),
+                                         isa::to_string(param.type), std::get<double>(number)));
     check_integer(where, *integer, param.type);
 }
 
@@ -233,9 +251,10 @@ void check_count(const Program& program, std::size_t given) {
     if (given > 0 && given < wanted)
         fix = fmt::format("args = {{ {} }}; argument {} ({}) is missing, or nil", names, given + 1,
                           program.params()[given].name);
-    throw ArgumentError(fmt::format("kernel {} takes {} argument{} ({}), not {}", program.name(), wanted,
-                                    wanted == 1 ? "" : "s", names, given),
-                        fix);
+    throw rules::refusal(rules::WG_FORM_05,
+                         fmt::format("kernel {} takes {} argument{} ({}), not {}", program.name(), wanted,
+                                     wanted == 1 ? "" : "s", names, given),
+                         fix);
 }
 
 void check_grid(const Program& program, Dim3 grid) {

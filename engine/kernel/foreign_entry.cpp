@@ -7,6 +7,7 @@
 
 #include "wgrun/device_tensor.hpp"
 #include "wgrun/foreign.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun {
 namespace {
@@ -64,7 +65,7 @@ bool ForeignEntry::tells_cluster() const { return directive(".reqnctapercluster"
 
 ptx::LaunchFacts ForeignEntry::facts(const RunOptions& options) const {
     const auto refuse = [&](const std::string& what, const std::string& fix = {}) {
-        throw ArgumentError(fmt::format("kernel {}: {}", name(), what), fix);
+        throw rules::refusal(rules::WG_FORM_05, fmt::format("kernel {}: {}", name(), what), fix);
     };
     ptx::LaunchFacts out;
     out.block = options.block;

@@ -18,6 +18,7 @@
 #include "kernel/foreign_entry.hpp"
 #include "kernel/launch_spec.hpp"
 #include "program/spoken.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun {
 namespace {
@@ -106,15 +107,16 @@ namespace {
 void check_pointer(const Program& program, std::size_t i, const HostPointer& pointer) {
     check_memory(program, i, {pointer.dtype, pointer.shape ? &*pointer.shape : nullptr});
     if (pointer.read_only && !program.params()[i].constant)
-        throw ArgumentError(
+        throw rules::refusal(
+            rules::WG_FORM_05,
             fmt::format("kernel {}, argument {} ({}): the memory is read-only, and the parameter is "
                         "not const",
                         program.name(), i + 1, program.params()[i].name),
             "declare the parameter const, or pass a copy");
     const bool empty = pointer.shape && std::ranges::find(*pointer.shape, 0) != pointer.shape->end();
     if (pointer.address == 0 && !empty)
-        throw ArgumentError(fmt::format("kernel {}, argument {} ({}): a null pointer", program.name(), i + 1,
-                                        program.params()[i].name));
+        throw rules::refusal(rules::WG_FORM_05, fmt::format("kernel {}, argument {} ({}): a null pointer",
+                                                            program.name(), i + 1, program.params()[i].name));
 }
 
 void check_arguments(const Program& program, const HostLaunch& launch) {
@@ -135,8 +137,9 @@ Tensor wrap(const Program& program, std::size_t i, const HostPointer& pointer) {
     const Param& param = program.params()[i];
     const Dtype dtype = param.box ? param.box->dtype : *param.pointee;
     if (!pointer.shape)
-        throw ArgumentError(fmt::format("kernel {}, argument {} ({}): the simulator needs its shape",
-                                        program.name(), i + 1, param.name));
+        throw rules::refusal(rules::WG_FORM_05,
+                             fmt::format("kernel {}, argument {} ({}): the simulator needs its shape",
+                                         program.name(), i + 1, param.name));
     auto* const data = reinterpret_cast<void*>(pointer.address);
     return pointer.read_only ? Tensor::wrap_read_only(dtype, *pointer.shape, data, nullptr)
                              : Tensor::wrap(dtype, *pointer.shape, data, nullptr);

@@ -284,11 +284,7 @@ void Kernel::foresee(const RunOptions& options) {
     const bool wrong = std::ranges::any_of(
         *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
     if (wrong) return;  // as a run would
-    try {
-        check_arguments(*program_, options);
-    } catch (const ArgumentError&) {
-        return;
-    }
+    check_arguments(*program_, options);
     std::vector<Diagnostic> found = check::check_launch(*program_, sizes_of(options));
     if (origin_) origin_->tell(found);
     const bool clean = found.empty();

@@ -252,6 +252,26 @@ k:barrier_cluster_arrive()
 k:barrier_cluster_wait()
 local rank = k:special "cluster_ctarank")"};
 
+constexpr Rule WG_FORM_05{
+    .id = "WG-FORM-05",
+    .severity = error,
+    .found_by = script | check,
+    .title = "a launch that does not fit the kernel",
+    .law =
+        "A launch gives a kernel what it declares: an argument for each parameter, of its kind, its type and "
+        "its range, and the CTAs, clusters and shared memory that its text requires.",
+    .section = "5.1.6",
+    .why =
+        "A kernel reads its parameters as the bytes that it expects: a tensor of another type is misread, "
+        "and a number that is too large is cut.",
+    .fix = "args = { ... } in the order of the parameters, tensors of the types that they declare.",
+    .wrong = R"(-- args = { a tensor of f32 }
+local X = k:param("X", "u32*")
+k:st_global_u32(k:element(X, k:special "tid.x"), 1))",
+    .right = R"(-- args = { a tensor of u32 }
+local X = k:param("X", "u32*")
+k:st_global_u32(k:element(X, k:special "tid.x"), 1))"};
+
 // --- GROUP --------------------------------------------------------------------------------------
 constexpr Rule WG_GROUP_01{
     .id = "WG-GROUP-01",

@@ -206,7 +206,7 @@ class Kernel {
     const std::vector<Diagnostic>& check();
 
     /// Adds the findings of a launch with these options to check(), for tools that check a script without
-    /// running it. Options that fit no launch add nothing.
+    /// running it. Throws ArgumentError if they fit no launch.
     void foresee(const RunOptions& options);
 
     /// check() and, if that found no error, the findings of a launch with this grid and these integers.

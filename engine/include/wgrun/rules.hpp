@@ -82,7 +82,7 @@ ArgumentError refusal(const Rule& rule, std::string message, std::string fix = {
 extern const Rule WG_ASM_01, WG_ASM_02;
 extern const Rule WG_DESC_01, WG_DESC_02, WG_DESC_03, WG_DESC_04, WG_DESC_05;
 extern const Rule WG_FENCE_01;
-extern const Rule WG_FORM_01, WG_FORM_02, WG_FORM_03, WG_FORM_04;
+extern const Rule WG_FORM_01, WG_FORM_02, WG_FORM_03, WG_FORM_04, WG_FORM_05;
 extern const Rule WG_GROUP_01, WG_GROUP_02, WG_GROUP_03, WG_GROUP_04, WG_GROUP_05, WG_GROUP_06;
 extern const Rule WG_LAYOUT_01;
 extern const Rule WG_LUA_01;

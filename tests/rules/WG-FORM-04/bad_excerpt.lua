@@ -6,4 +6,4 @@ local kernel = wg.kernel("case", { threads = 128, cluster = { 2 } }, function(k)
   k:barrier_cluster_wait()
   local rank = k:special "cluster_ctarank"
 end)
-kernel:run { grid = { 3 }, args = {} } -- EXPECT IN RUN: WG-FORM-04
+kernel:run { grid = { 3 }, args = {} } -- EXPECT: WG-FORM-04 -- EXPECT IN RUN: WG-FORM-04
