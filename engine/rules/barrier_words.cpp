@@ -43,6 +43,13 @@ Saying barrier_too_large(std::uint32_t id, std::uint32_t threads, int of_cta) {
             count_those_who_come};
 }
 
+Saying parts_at_two_barriers(const std::string& warp, std::uint32_t one, std::uint32_t other) {
+    return {WG_SYNC_02,
+            fmt::format("lanes of {} are at barrier {} and at barrier {}: each waits for the whole warp",
+                        warp, one, other),
+            "one barrier for all lanes of a warp"};
+}
+
 Saying barrier_of_part(std::string_view instruction, const std::string& who) {
     return {
         WG_SYNC_01,

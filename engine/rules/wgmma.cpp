@@ -267,10 +267,12 @@ constexpr Rule WG_FORM_05{
     .fix = "args = { ... } in the order of the parameters, tensors of the types that they declare.",
     .wrong = R"(-- args = { a tensor of f32 }
 local X = k:param("X", "u32*")
-k:st_global_u32(k:element(X, k:special "tid.x"), 1))",
+local thread = k:special "tid.x"
+k:st_global_u32(k:element(X, thread), 1))",
     .right = R"(-- args = { a tensor of u32 }
 local X = k:param("X", "u32*")
-k:st_global_u32(k:element(X, k:special "tid.x"), 1))"};
+local thread = k:special "tid.x"
+k:st_global_u32(k:element(X, thread), 1))"};
 
 // --- GROUP --------------------------------------------------------------------------------------
 constexpr Rule WG_GROUP_01{

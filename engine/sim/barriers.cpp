@@ -33,6 +33,32 @@ void Barriers::check_whole() {
         report_.fault(rules::barrier_of_part(op.step->op->name, report_.warp()));
 }
 
+Barriers::Come Barriers::come(std::uint32_t id) {
+    Warp& warp = scene_.warp();
+    Warp::Part& part = warp.part;
+    const isa::Mask active = scene_.active;
+    if (part.counted != 0 && (active & ~part.counted) == 0) {
+        part.counted &= ~active;
+        return Come::counted;
+    }
+    if (part.come != 0 && part.barrier != id) {
+        report_.fault(rules::parts_at_two_barriers(report_.warp(), part.barrier, id));
+        part.counted = std::exchange(part.come, 0);
+        return Come::counted;
+    }
+    part.come |= active;
+    part.barrier = id;
+    if ((warp.all & ~part.come) == 0) {
+        part.counted = std::exchange(part.come, 0) & ~active;
+        return Come::last;
+    }
+    // Lanes that a guard keeps from the barrier go on behind it.
+    if (const flow::Divergence::Ways guard{scene_.pc, scene_.pc + 1, scene_.pc + 1}; active != warp.running)
+        warp.parted.part(scene_.pc, guard, active, warp.running, warp.pc);
+    warp.parted.let_others(warp.running, warp.pc, true);
+    return Come::early;
+}
+
 void Barriers::vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes, isa::Reg to) {
     Cta& cta = own();
     Cta::Ballot& ballot = cta.ballots[id];

@@ -23,8 +23,18 @@ class Barriers : public machine::BarrierUnit<Barriers, Cta> {
     /// bar.red: the warp waits, and then `to` holds what the votes of all warps that wait there combine to.
     void vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes, isa::Reg to);
 
-    /// Reports a part of a warp at a barrier that need not be aligned: whole warps alone are followed.
+    /// Reports a part of a warp at an instruction that need not be aligned, of which whole warps alone are
+    /// followed.
     void check_whole();
+
+    /// What becomes of lanes at a barrier that need not be aligned. It counts a warp once all its lanes that
+    /// have not ended have come, at whatever place (PTX ISA 9.7.13.1, docs/silicon.md).
+    enum class Come : std::uint8_t {
+        last,    ///< the warp arrives now
+        early,   ///< other lanes of the warp run first
+        counted  ///< the warp has arrived: these lanes go on
+    };
+    Come come(std::uint32_t id);
 
   private:
     friend machine::BarrierUnit<Barriers, Cta>;

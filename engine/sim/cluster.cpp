@@ -159,10 +159,20 @@ void Cluster::step(Warp& warp, const Op& op) {
     if (op.aligned) aligned(warp, op);
     if (op.kind == Op::Kind::collective) return collective(warp, op, scene_.active);
     execute(op);
+    if (std::exchange(gave_way_, false)) return;
     if (warp.state != Warp::State::asleep)
         ++warp.pc;
     else
         warp.retries = op.grouped;
+}
+
+/// The active lanes are at a barrier of the CTA. Does the warp arrive now? Else they go on, or others run
+/// first.
+bool Cluster::come_to(std::uint32_t barrier) {
+    if (scene_.code.ops[scene_.pc].aligned) return true;
+    const Barriers::Come come = barriers_.come(barrier);
+    gave_way_ = come == Barriers::Come::early;
+    return come == Barriers::Come::last;
 }
 
 bool Cluster::certain(Warp& warp, const Op& op) {

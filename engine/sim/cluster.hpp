@@ -60,12 +60,10 @@ class Cluster final : public isa::Machine {
         accesses_.update(space, address, bytes, change);
     }
     void barrier(std::uint32_t id, std::uint32_t threads) override {
-        barriers_.check_whole();
-        barriers_.meet(id, threads, true);
+        if (come_to(id)) barriers_.meet(id, threads, true);
     }
     void barrier_arrive(std::uint32_t id, std::uint32_t threads) override {
-        barriers_.check_whole();
-        barriers_.meet(id, threads, false);
+        if (come_to(id)) barriers_.meet(id, threads, false);
     }
     void barrier_vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes,
                       isa::Reg to) override {
@@ -154,6 +152,7 @@ class Cluster final : public isa::Machine {
     void burst(std::uint32_t steps);
     void jump(Warp& warp, const Op& op);
     void step(Warp& warp, const Op& op);
+    bool come_to(std::uint32_t barrier);
     /// Returns whether the step is to be executed, in a launch with arguments that are made up.
     bool certain(Warp& warp, const Op& op);
     void aligned(Warp& warp, const Op& op);
@@ -176,7 +175,8 @@ class Cluster final : public isa::Machine {
     std::optional<Doubts> doubts_;  ///< of a launch with arguments that are made up
     Allowance& allowance_;
     MessageLog messages_;
-    bool trapped_ = false;  ///< an assertion has failed, or a trap was executed: nothing continues
+    bool gave_way_ = false;  ///< the lanes at the step wait before it, and others of their warp run
+    bool trapped_ = false;   ///< an assertion has failed, or a trap was executed: nothing continues
     std::vector<int> ready_;
     std::uint64_t steps_ = 0, mmas_ = 0;
     std::uint64_t accounted_ = 0;  ///< steps that the allowance has counted

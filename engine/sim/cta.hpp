@@ -37,6 +37,13 @@ struct Warp {
         bool operator==(const Poll&) const = default;
     };
 
+    /// Lanes at a barrier of the CTA that need not be aligned.
+    struct Part {
+        isa::Mask come = 0;         ///< they wait for the others of the warp
+        isa::Mask counted = 0;      ///< the barrier has counted the warp, and they have not gone on
+        std::uint32_t barrier = 0;  ///< that `come` are at
+    };
+
     explicit Warp(const Code& code) : registers(code) {}
 
     /// Puts the warp at the start of the kernel. threads: those of the CTA from this warp on.
@@ -47,6 +54,7 @@ struct Warp {
         give_up = false;
         too_soon = 0;
         diverged = retries = false;
+        part = {};
         polled = {};
         parted.clear();
         turns.reset();
@@ -65,6 +73,7 @@ struct Warp {
                        ///< was complete
     bool retries = false;   ///< it sleeps at a step that it has begun together with its warpgroup
     bool diverged = false;  ///< it has been reported that its lanes are apart
+    Part part;
     Poll polled;
     std::uint32_t barrier = 0;  ///< at which it waits: the number, or the offset of the mbarrier
     std::int64_t parity = 0;    ///< that it waits for there

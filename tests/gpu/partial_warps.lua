@@ -55,6 +55,18 @@ local cases = {
       k:if_(c.low, function() k:barrier_arrive(1, { threads = 96 }) end, function() k:barrier_arrive(1, { threads = 96 }) end)
     end, function() k:barrier_sync(1, { threads = 96 }) look(k, c) end)
   end },
+  { "barrier.arrive by half a warp, then barrier.sync by all", function(k, c)
+    mark(k, c)
+    k:if_(c.low, function() k:barrier_arrive(1, { threads = 64 }) end)
+    k:barrier_sync(2, { threads = 64 })
+    look(k, c)
+  end },
+  { "the same at one barrier", function(k, c)
+    mark(k, c)
+    k:if_(c.low, function() k:barrier_arrive(1, { threads = 64 }) end)
+    k:barrier_sync(1, { threads = 64 })
+    look(k, c)
+  end },
   { "bar.sync by half a warp, the others end", function(k, c)
     mark(k, c)
     k:if_(c.low, function() k:bar_sync(1, { threads = 64 }) look(k, c) end)

@@ -3,6 +3,7 @@ local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local X = k:param("X", "u32*")
-  k:st_global_u32(k:element(X, k:special "tid.x"), 1)
+  local thread = k:special "tid.x"
+  k:st_global_u32(k:element(X, thread), 1)
 end)
 kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 128 }) } } -- EXPECT: WG-FORM-05 -- EXPECT IN RUN: WG-FORM-05
