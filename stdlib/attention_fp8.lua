@@ -30,11 +30,10 @@ return function(internal)
     return { r, r + 1, r + 4, r + 5 }
   end
 
-  --- The probabilities of scores (64 x n f32 accumulators, of the softmax `soft`) as words of A. They are relative to the largest score before
+  --- The probabilities of scores (64 x n f32 accumulators, of the softmax `soft`) as `words` of A. They are relative to the largest score before
   --- the block, so that they don't wait for the block's own; in a warp where one is too large for e4m3 all are made once more.
-  --- Returns first(words) and next(words, acc): the latter for later blocks, whose accumulators `acc` may shrink. No product may be reading
-  --- `words` or changing `acc`.
-  function internal.attention_packer(k, soft, scores)
+  --- Returns { first, early, late }: of a tile's first block, and of later ones beside the product with V, and after it.
+  function internal.attention_narrow_weights(k, _, soft, scores, words)
     local ahead, convert = k:regs("f32", 2), internal.to_output.e4m3 -- what scaled scores have to be added
 
     local function refer_to_top()
@@ -51,7 +50,7 @@ return function(internal)
     local function sum(x, y) return k:add(x, y) end
 
     -- Returns the sums of both rows, and whether a word has the largest number of e4m3, 0x7E, or NaN: then its top bit is set two further up.
-    local function fill(words)
+    local function fill()
       local sums, seen = { [0] = internal.chained(sum), internal.chained(sum) }, internal.chained(function(x, y) return x | y end)
       for i = 0, #words - 1 do
         local half, x = i % 2, {}
@@ -65,15 +64,15 @@ return function(internal)
       return { [0] = sums[0](), sums[1]() }, (seen() & 0x80808080):ne(0)
     end
 
-    local function first(words)
+    local function first()
       for half = 0, 1 do k:mov(soft.top[half], internal.softmax_maximum(soft, half)) end
       refer_to_top()
-      local sums = fill(words)
+      local sums = fill()
       for half = 0, 1 do k:mov(soft.sum[half], sums[half]) end
     end
 
-    local function next(words, acc)
-      local sums, over = fill(words)
+    local function late(acc)
+      local sums, over = fill()
       if soft.empty then over = over | soft.top[0]:eq(-math.huge) | soft.top[1]:eq(-math.huge) end
       local total = k:regs("f32", 2)
       for half = 0, 1 do k:add(total[half], soft.sum[half], sums[half]) end
@@ -84,7 +83,7 @@ return function(internal)
           k:mov(soft.top[half], k:max(internal.softmax_maximum(soft, half), before[half]))
         end
         refer_to_top()
-        local again = fill(words)
+        local again = fill()
         for half = 0, 1 do
           shrink[half] = k:ex2_approx_ftz(k:fma(before[half], soft.scale, ahead[half] - soft.lift))
           k:fma(total[half], soft.sum[half], shrink[half], again[half])
@@ -93,7 +92,7 @@ return function(internal)
       end)
       for half = 0, 1 do k:mov(soft.sum[half], total[half]) end
     end
-    return first, next
+    return { first = first, early = function() end, late = late }
   end
 
   --- The role of the warps that transpose V, of which this is number `mine` (a register): blocks(body) executes body for each block.

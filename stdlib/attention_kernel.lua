@@ -4,134 +4,8 @@
 -- to issue their products, so that the tensor core is busy while the others compute exponentials.
 
 return function(wg, internal)
-  -- Places in the tensors: of packed ones column, head and row; of others also the batch, in the order of the layout.
-  local function placer(p)
-    if p.packed then return function(column, at, row) return { column, at.head, row } end end
-    if p.layout == "bshd" then return function(column, at, row) return { column, at.head, row, at.batch } end end
-    return function(column, at, row) return { column, row, at.head, at.batch } end
-  end
-
-  -- lines: dtype, columns and line_bytes of the tile in shared memory; by default those of the panels of O.
-  local function map_of(k, p, name, rows, constant, lines)
-    lines = lines or p.panel
-    local line = lines.columns
-    local box = p.packed and { line, 1, rows } or p.layout == "bshd" and { line, 1, rows, 1 } or { line, rows, 1, 1 }
-    return k:tensor_map(name, { dtype = lines.dtype, box = box, swizzle = lines.plain and "none" or lines.line_bytes .. "B", constant = constant })
-  end
-
-  -- Copies a tile of a head by TMA, from `row` on.
-  local function loader_of(k, p)
-    local place = placer(p)
-    return function(tile, to, map, at, row, barrier)
-      for _, panel in ipairs(tile.tma_box.panels) do
-        local column, down = panel.k, panel.mn
-        if tile.major == "MN" then column, down = down, column end
-        local where = place(k:mov(column, { type = "u32" }), at, down == 0 and row or row + down)
-        k["cp_async_bulk_tensor_" .. #where .. "d"](k, to + tile:offset(panel.mn, panel.k), map, where, barrier)
-      end
-    end
-  end
-
-  -- A value that all lanes have loaded, now known to be the same in them.
-  local function same_in_lanes(k, x)
-    local out = k:reg "u32"
-    k:shfl_sync_idx_b32(out, x, 0, 31)
-    return out
-  end
-
-  -- Where a packed sequence begins, and how many rows it has. `same` makes a loaded value known to be the same in all lanes.
-  local function sequence_of(k, starts, batch, same)
-    local place = k:element(starts, batch)
-    local from, to = same(k:ld_global_nc_u32(place)), same(k:ld_global_nc_u32(place, { offset = 4 }))
-    return from, to - from
-  end
-
-  -- Rows of a packed sequence end where the next one's begin, so that no box may be stored: pairs of elements. `acc` has 64 rows
-  -- of a head of `to`, from column `rows.column` on (0 without it); `row` is the thread's first, and rows from `rows.count` on are not
-  -- the sequence's.
-  local function store_pairs(k, p, acc, to, rows, row)
-    local dtype = p.o or p.dtype
-    local lane, convert, bytes = k:special "tid.x" & 31, internal.to_output[dtype], internal.element_bytes[dtype]
-    local column = rows.head * p.dim + ((lane & 3) << 1)
-    if rows.column then column = column + rows.column end
-    local in_line = k:mad_wide_u32(column, bytes, to)
-    for half = 0, 1 do
-      local inside = row + 8 * half
-      local address, guard = k:mad_wide_u32(rows.first + inside, bytes * rows.heads * p.dim, in_line), inside:lt(rows.count)
-      for r = 2 * half, #acc - 1, 4 do
-        k:st_global_b32(address, convert(k, acc[r], acc[r + 1]), { offset = 4 * r - 8 * half, guard = guard })
-      end
-    end
-  end
-
-  internal.attention_place, internal.attention_map = placer, map_of
-  internal.attention_loader, internal.attention_store_pairs = loader_of, store_pairs
-
-  --- Of a packed sequence, from the tensor `starts`: its first row and their number, known to be the same in all lanes.
-  function internal.attention_sequence(k, starts, batch)
-    return sequence_of(k, starts, batch, function(x) return same_in_lanes(k, x) end)
-  end
-
-  -- What the roles need to know of a tile of queries: from its number its first row, its head and batch, and
-  -- its range of key blocks. Tiles of one (batch, head) share K and V, which should stay in the L2 cache: all
-  -- tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.
-  local function tile_finder(k, p, sizes)
-    local tiles_of_rows = k:div(sizes.queries + (p.m - 1), p.m)
-    local pairs_of_heads = sizes.batches * p.heads
-    local function signed(x) return k:mov(x, { type = "s32" }) end
-
-    local function place(number)
-      if not p.causal then
-        local pair = k:div(number, tiles_of_rows)
-        return pair, number - pair * tiles_of_rows
-      end
-      local in_group = tiles_of_rows * sizes.group
-      local first = k:div(number, in_group) * sizes.group
-      local inside = number - first * tiles_of_rows
-      local width = k:min(pairs_of_heads - first, sizes.group)
-      local down = k:div(inside, width)
-      return first + (inside - down * width), tiles_of_rows - 1 - down
-    end
-
-    -- Calls body(at) unless the tile lies beyond the end of a packed sequence.
-    local function find(number, same, body)
-      local pair, tile = place(number)
-      local at = { batch = k:div(pair, p.heads), queries = sizes.queries, keys = sizes.keys, query_start = 0, key_start = 0 }
-      at.head, at.row = pair - at.batch * p.heads, tile * p.m
-      if not p.packed then return body(at) end
-      at.query_start, at.queries = sequence_of(k, sizes.query_starts, at.batch, same)
-      at.key_start, at.keys = sequence_of(k, sizes.key_starts, at.batch, same)
-      k:if_(at.row:lt(at.queries), function() body(at) end)
-    end
-
-    -- The key blocks of a tile, from `first` to `last`; the blocks from `clear_from` to before `clear_to` need no mask.
-    -- A query sees the keys from low(row) to before high(row); both grow with the row.
-    local function range(at)
-      local ahead = signed(at.keys - at.queries) -- the last query's place is that of the last key
-      local function high(row)
-        local seen = p.causal and row + ahead + 1 or p.window and row + ahead + p.window
-        return seen and k:min(signed(at.keys), seen) or signed(at.keys)
-      end
-      local function low(row) return row + ahead - (p.window - 1) end
-      at.high, at.low = high, p.window and low
-      local first_row = signed(at.row)
-      local function block_of(key) return k:div(k:mov(k:max(key, 0), { type = "u32" }), p.block) end
-      at.last = block_of(high(first_row + (p.m - 1)) - 1)
-      at.first = p.window and k:min(block_of(low(first_row)), at.last) or 0
-      at.clear_to = (p.causal or p.window) and block_of(high(first_row))
-      at.clear_from = p.window and block_of(low(first_row + (p.m - 1)) + (p.block - 1))
-    end
-
-    return function(number, same, body)
-      find(number, same, function(at)
-        range(at)
-        body(at)
-      end)
-    end, tiles_of_rows * pairs_of_heads
-  end
-
   local function produce(k, p, rings, maps, buffers, queue, find)
-    local load = loader_of(k, p)
+    local load = internal.attention_loader(k, p)
     local function loader(ring, tile, map, base)
       local cursor = ring:cursor()
       return function(at, row)
@@ -197,34 +71,34 @@ return function(wg, internal)
     return score, weigh
   end
 
-  -- Sets scores of keys that their query does not see to -inf.
-  local function masker(k, p, scores, at, mine, lane)
-    local first_column = k:mov((lane & 3) << 1, { type = "s32" })
-    local row = k:mov(at.row + (mine << 6) + (((k:special "tid.x" >> 5 & 3) << 4) + (lane >> 2)), { type = "s32" })
-    local high, low = {}, {} -- by half, counted from the thread's first column
-    for half = 0, 1 do
-      high[half] = at.high(row + 8 * half) - first_column
-      low[half] = at.low and at.low(row + 8 * half) - first_column
-    end
-    return function(block)
-      local from, limits = k:mov(block * p.block, { type = "s32" }), {}
-      for half = 0, 1 do limits[half] = { high = high[half] - from, low = at.low and low[half] - from } end
-      for r = 0, #scores - 1 do
-        local limit, column = limits[r // 2 % 2], 8 * (r // 4) + r % 2
-        k:mov(scores[r], -math.huge, { guard = limit.high:le(column) })
-        if at.low then k:mov(scores[r], -math.huge, { guard = limit.low:gt(column) }) end
-      end
-    end
-  end
-
   -- The warps that transpose V of 8-bit types.
   local function transpose(k, p, rings, buffers, queue, find)
-    local function same(x) return same_in_lanes(k, x) end
+    local function same(x) return internal.same_in_lanes(k, x) end
     internal.transpose_values(k, p, rings, buffers, same(k:special "tid.x" >> 5) - (4 - p.transposers), function(body)
       queue:each(function(number)
         find(number, same, function(at) k:loop({ from = at.first, to = at.last + 1 }, body) end)
       end)
     end)
+  end
+
+  -- The probabilities of 16-bit types as words of A: first() makes those of a tile's first block. Of later blocks, early() makes the exponentials
+  -- while the product with V runs, and late(acc) packs them after it.
+  local function weights_of(k, p, soft, scores, words)
+    local convert, rescale = internal.to_output[p.dtype], nil
+    local function pack()
+      for i = 0, #words - 1 do k:mov(words[i], convert(k, scores[2 * i], scores[2 * i + 1])) end
+    end
+    return {
+      first = function()
+        soft:first()
+        pack()
+      end,
+      early = function() rescale = soft:next() end,
+      late = function(acc)
+        rescale(acc)
+        pack()
+      end,
+    }
   end
 
   local function consume(k, p, rings, maps, buffers, queue, find, sizes)
@@ -237,8 +111,7 @@ return function(wg, internal)
     local score, weigh = products(k, p, buffers, scores, probabilities, acc)
     local factors = internal.attention_factors(k, p, sizes)
     local soft = k:softmax { scores = scores, scale = factors.scale, empty = p.causal or p.packed or p.window ~= nil, lift = p.lift }
-    local pack_first, pack_next
-    if p.narrow then pack_first, pack_next = internal.attention_packer(k, soft, scores) end
+    local weights = (p.narrow and internal.attention_narrow_weights or weights_of)(k, p, soft, scores, probabilities)
     local turns = k:turns { members = p.consumers, member = mine, barrier = 1 }
     local query, key, value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
     k:mov(query.stage, mine) -- stages of the queries: one for each consumer, then those of the next tile
@@ -250,10 +123,6 @@ return function(wg, internal)
     local function cap()
       if not p.softcap then return end
       for r = 0, #scores - 1 do k:tanh_approx(scores[r], scores[r] * factors.cap) end
-    end
-    local function to_probabilities()
-      local convert = internal.to_output[p.dtype]
-      for i = 0, #probabilities - 1 do k:mov(probabilities[i], convert(k, scores[2 * i], scores[2 * i + 1])) end
     end
 
     -- A stage of the queries, in which O is stored, is free once the copy of O has read it. With two stages the copy has the
@@ -269,13 +138,13 @@ return function(wg, internal)
     local function store(at, row)
       local first_row = at.row + (mine << 6)
       if p.packed then
-        store_pairs(k, p, acc, maps.O, { heads = p.heads, head = at.head, first = at.query_start, count = at.queries }, row)
+        internal.attention_store_pairs(k, p, acc, maps.O, { heads = p.heads, head = at.head, first = at.query_start, count = at.queries }, row)
         if p.narrow then return end
         -- All warps have read the queries: their scores are complete.
         k:bar_sync(mine + (1 + p.consumers), { threads = 128 })
         return k:mbarrier_arrive(rings.q:empty_barrier(query), { guard = leader })
       end
-      local place = placer(p)
+      local place = internal.attention_place(p)
       local write = k:epilogue {
         panel = p.panel, map = maps.O, buffer = p.narrow and buffers.o or buffers.q, buffers = p.panels,
         offset = p.narrow and mine * (p.panels * p.panel.bytes) or query.stage * p.q.bytes,
@@ -297,7 +166,7 @@ return function(wg, internal)
     end
 
     local function attend(at)
-      local mask = masker(k, p, scores, at, mine, lane)
+      local mask = internal.attention_masker(k, p, scores, at, mine, lane)
       local value_factor = factors.load(at)
       local block = k:mov(at.last, { type = "u32" })
       rings.q:wait(query)
@@ -310,12 +179,7 @@ return function(wg, internal)
       release(rings.k, key)
       cap()
       mask(block)
-      if p.narrow then
-        pack_first(probabilities)
-      else
-        soft:first()
-        to_probabilities()
-      end
+      weights.first()
       if stored and not p.packed then free_queries(stored, any_stored:ne(0)) end
 
       -- The scores of one more block, while the probabilities of the block before are multiplied with V.
@@ -331,12 +195,10 @@ return function(wg, internal)
         release(rings.k, key)
         cap()
         if masked then mask(block) end
-        local rescale = not p.narrow and soft:next()
+        weights.early()
         k:wgmma_wait_group(0)
         release(rings.v, value)
-        if p.narrow then return pack_next(probabilities, acc) end
-        rescale(acc)
-        to_probabilities()
+        weights.late(acc)
       end
       local function steps_to(limit, masked) k:while_(function() return block:gt(limit) end, function() step(masked) end) end
       if at.clear_to then steps_to(p.window and k:max(at.clear_to, at.first) or at.clear_to, true) end
@@ -359,7 +221,7 @@ return function(wg, internal)
       rings.q:skip(query, p.consumers)
     end
 
-    queue:each(function(number) find(number, function(x) return same_in_lanes(k, x) end, attend) end)
+    queue:each(function(number) find(number, function(x) return internal.same_in_lanes(k, x) end, attend) end)
     turns:finish()
     if not p.packed then k:cp_async_bulk_wait_group(0, { read = true, guard = leader }) end
   end
@@ -367,9 +229,10 @@ return function(wg, internal)
   --- The kernel of a plan (of internal.attention_plan).
   function internal.attention_kernel(p)
     local kernel = wg.kernel(p.name, { threads = p.threads }, function(k)
+      local function read(name, rows) return internal.attention_map(k, p, name, rows, true, p.lines) end
       local maps = {
-        Q = map_of(k, p, "Q", 64, true, p.lines), K = map_of(k, p, "K", p.block, true, p.lines), V = map_of(k, p, "V", p.block, true, p.lines),
-        O = p.packed and k:param("O", p.o .. "*") or map_of(k, p, "O", 64),
+        Q = read("Q", 64), K = read("K", p.block), V = read("V", p.block),
+        O = p.packed and k:param("O", p.o .. "*") or internal.attention_map(k, p, "O", 64),
       }
       local sizes = {
         lse = p.lse and k:param("lse", "f32*"), queries = k:param("queries", "u32"), keys = not p.packed and k:param("keys", "u32"),
@@ -400,7 +263,7 @@ return function(wg, internal)
         buffers.o = not p.packed and k:shared { bytes = p.panels * p.consumers * p.panel.bytes, align = 1024, name = "O" }
         rings.raw = k:pipeline { stages = p.raw_stages, arrivals = p.transposers, name = "raw_value" }
       end
-      local find, tiles = tile_finder(k, p, sizes)
+      local find, tiles = internal.attention_tiles(k, p, sizes)
       local queue = k:queue { counter = counter, tiles = tiles, readers = readers + p.transposers }
 
       local thread = k:special "tid.x"
