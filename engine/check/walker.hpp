@@ -41,6 +41,7 @@ class Walker final : private isa::Effects {
     void barrier(const Operand& id, const Operand& threads) override;
     void await_arrivals() override;
     void copy_async(const isa::MemoryAccess& access) override;
+    void bulk_copy(const isa::BulkAccess& copy) override;
     void commit_copies() override;
     void wait_copies(std::optional<int> pending) override;
     void arrive_copies(const Operand& mbarrier) override;

@@ -321,4 +321,34 @@ k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
 k:cp_async_bulk_tensor_2d(tile, map, {column, zero}, full, {guard=first})
 k:mbarrier_wait(full, 0))"};
 
+constexpr Rule WG_TMA_07{
+    .id = "WG-TMA-07",
+    .severity = warning,
+    .found_by = check,
+    .counts_threads = true,
+    .title = "a bulk copy by every lane",
+    .law = "A bulk copy out of shared memory that is the same for all lanes of a warp is issued by one of them.",
+    .section = "9.7.9.25.5.2",
+    .why =
+        "Each thread that executes the instruction issues a copy of its own (docs/silicon.md): a warp that "
+        "stores one tile writes it 32 times, and one that adds a tile adds it 32 times. Only equal stores "
+        "leave the right result.",
+    .fix =
+        "Let one lane issue it, commit and wait: the one that k:elect_sync() chooses, or thread 0 as a "
+        "guard.",
+    .wrong = R"(k:fence_proxy_async()
+k:bar_sync(0)
+k:if_(thread:lt(32), function()
+  k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile)
+  k:cp_async_bulk_commit_group()
+  k:cp_async_bulk_wait_group(0)
+end))",
+    .right = R"(k:fence_proxy_async()
+k:bar_sync(0)
+k:if_(thread:eq(0), function()
+  k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile)
+  k:cp_async_bulk_commit_group()
+  k:cp_async_bulk_wait_group(0)
+end))"};
+
 }  // namespace wgrun::rules

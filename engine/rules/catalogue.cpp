@@ -19,7 +19,8 @@ constexpr const Rule* catalogue[] = {
     &WG_PROXY_03, &WG_RACE_01,  &WG_RACE_02,  &WG_RACE_03,   &WG_RACE_04,   &WG_RACE_05,   &WG_REG_01,
     &WG_REG_02,   &WG_REG_03,   &WG_REG_04,   &WG_SPARSE_01, &WG_SPARSE_02, &WG_SPARSE_03, &WG_SYNC_01,
     &WG_SYNC_02,  &WG_SYNC_03,  &WG_SYNC_04,  &WG_SYNC_05,   &WG_SYNC_06,   &WG_SYNC_07,   &WG_SYNC_08,
-    &WG_TMA_01,   &WG_TMA_02,   &WG_TMA_03,   &WG_TMA_04,    &WG_TMA_05,    &WG_TMA_06,    &WG_TRAP_01};
+    &WG_TMA_01,   &WG_TMA_02,   &WG_TMA_03,   &WG_TMA_04,    &WG_TMA_05,    &WG_TMA_06,    &WG_TMA_07,
+    &WG_TRAP_01};
 
 struct Name {
     Finder finder;

@@ -42,6 +42,14 @@ Saying stored_box_below_zero(std::int32_t start, int dimension) {
             "begin at 0, with a smaller box"};
 }
 
+Saying copy_by_each_lane(int lanes) {
+    return {WG_TMA_07,
+            fmt::format("{} lanes of a warp execute this copy, and each of them issues one: its bytes are "
+                        "written {} times",
+                        lanes, lanes),
+            "let one lane issue it, commit and wait"};
+}
+
 std::string unordered(std::string_view who, std::string_view does, std::string_view place,
                       std::string_view other, std::string_view did) {
     return fmt::format("{} {} {}, which {} {}: nothing orders the two", who, does, place, other, did);

@@ -1,4 +1,4 @@
-// What is said of asynchronous copies: WG-TMA-01, -02, -03, -06, WG-GROUP-06, WG-RACE-02;
+// What is said of asynchronous copies: WG-TMA-01, -02, -03, -06, -07, WG-GROUP-06, WG-RACE-02;
 // WG-MEM-01 of boxes.
 #pragma once
 
@@ -19,6 +19,8 @@ Saying box_start_misaligned(std::int32_t start, std::int64_t element);
 /// The tensor's lines have so many bytes, and the last one ends where its memory does.
 Saying unit_behind_memory(std::int64_t line);
 Saying stored_box_below_zero(std::int32_t start, int dimension);
+/// So many lanes of a warp issue the same copy out of shared memory.
+Saying copy_by_each_lane(int lanes);
 
 /// Two accesses that nothing orders: "thread 3 reads `tile`, which thread 96 wrote: nothing orders the two".
 std::string unordered(std::string_view who, std::string_view does, std::string_view place,

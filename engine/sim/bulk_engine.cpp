@@ -239,6 +239,16 @@ void BulkEngine::count_for(const Mbarriers::Found& found, Copy copy) {
     copies_.push_back(std::move(copy));
 }
 
+/// Returns whether a lane of the current step has just issued the same store.
+bool BulkEngine::stores_again(const Copy& before, const Copy& copy) const {
+    const int lane = before.issuer % lanes;
+    return copy.reduction == isa::BulkCopy::Reduction::none && before.pc == copy.pc &&
+           before.direction == Direction::to_global && scene_.thread(lane) == before.issuer &&
+           lane < copy.issuer % lanes && (scene_.active >> lane & 1U) != 0 && before.shared == copy.shared &&
+           before.bytes == copy.bytes && before.global_address == copy.global_address &&
+           before.tensor.map == copy.tensor.map && before.at == copy.at;
+}
+
 void BulkEngine::store_bulk(const isa::BulkCopy& asked, Copy copy) {
     const std::uint32_t align = copy.tensor.map != nullptr ? box_align : unit;
     if (!check_shared_side(*scene_.cta, asked.shared, copy.span, align)) return;
@@ -253,13 +263,23 @@ void BulkEngine::store_bulk(const isa::BulkCopy& asked, Copy copy) {
     copy.serial = groups().issue();
     if (scene_.launch.detect_races) {
         const Epoch epoch(copy.serial, scene_.pc, storer.actor, asked.lane);
-        for_each_shared_run(copy, copy.shared, [&](std::uint32_t offset, std::uint32_t bytes) {
-            scene_.cta->shadow.copy_out(scene_.actor(asked.lane), epoch, offset, bytes);
-        });
+        // What a launch passes decides which elements lie inside the tensor.
+        const bool all = copy.tensor.map == nullptr || !scene_.launch.made_up;
+        const auto read = [&](std::uint32_t address, std::uint32_t bytes) {
+            scene_.cta->shadow.copy_out(scene_.actor(asked.lane), epoch, address - SharedMemory::base, bytes,
+                                        all);
+        };
+        if (copy.tensor.map != nullptr)
+            for_each_stored_run(copy.tensor, copy.at, copy.shared, read);
+        else
+            read(copy.shared, copy.bytes);
         scene_.cta->owe(epoch);
     }
+    // Lanes that store the same bytes to the same place in one step do no harm to each other.
+    const bool again = !copies_.empty() && stores_again(copies_.back(), copy);
     std::optional<Actor> issuer;
     for_each_global_run(copy, [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
+        if (again) return;
         if (storer.writer < 0) storer.writer = clocks_.add_actor();
         if (!issuer) issuer = scene_.global_shadow.issuer(scene_.actor(asked.lane));
         scene_.global_shadow.copy_to(*issuer, Epoch(copy.serial, scene_.pc, storer.writer, asked.lane),

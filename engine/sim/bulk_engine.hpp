@@ -70,6 +70,7 @@ class BulkEngine {
     bool check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes, std::uint32_t align);
     void load_bulk(std::uint64_t shared, std::uint64_t mbarrier, Copy copy);
     void store_bulk(const isa::BulkCopy& asked, Copy copy);
+    bool stores_again(const Copy& before, const Copy& copy) const;
     template <class F>
     void for_each_global_run(const Copy& copy, F f);
     void write_global(const Copy& copy);

@@ -88,6 +88,13 @@ bool Shadow::store(const Actor& actor, int lane, std::uint32_t offset, int bytes
     return overlap;
 }
 
+bool Shadow::stored_besides(const Actor& actor, int lane, std::uint32_t offset, int bytes) const {
+    const Epoch written = writes_[offset / word_bytes];
+    return bytes >= static_cast<int>(word_bytes) && written && !written.is_link() &&
+           written.pc() == actor.pc && written.actor() != actor.warp &&
+           !ordered(actor, Epoch(actor.clock, actor.pc, actor.warp, lane), written);
+}
+
 bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes) {
     const std::uint32_t offset = word * word_bytes;
     if (bytes == whole_word && !writes_[word].is_link()) {

@@ -128,13 +128,18 @@ class Shadow {
     /// Returns whether another lane wrote one of the bytes in this step (or earlier in this epoch).
     bool store(const Actor& actor, int lane, std::uint32_t offset, int bytes);
 
+    /// Returns whether another warp has written whole words there by the same step of the program, and nothing
+    /// orders this lane's store after that.
+    bool stored_besides(const Actor& actor, int lane, std::uint32_t offset, int bytes) const;
+
     /// A wgmma reads whole units of 16 bytes for the warps of its group whose bits are set in `warps`.
     void async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std::uint32_t offset, int bytes);
 
     // A bulk copy of whole units of 16 bytes, as it is issued. Until a thread knows the clock of its epoch to
     // be past, that thread may neither access what the copy writes nor write what it reads.
     void copy_in(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes);
-    void copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes);
+    /// all: otherwise some of the bytes may not be copied, and those need not be written.
+    void copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes, bool all = true);
 
     /// Checks the bytes that a bulk copy of the lane reads: whether earlier writes to them are published to
     /// the async proxy.
@@ -202,7 +207,7 @@ class Shadow {
                    Written written, Read read);
     void check_copy_in(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset);
     void check_copy_over(const Actor& issuer, Epoch now, Epoch read, std::uint32_t offset);
-    void check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset);
+    void check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset, bool all);
     void check_in_flight(const Actor& actor, std::uint32_t unit);
     /// Returns what the past access is to those that the issuer has the async proxy make.
     machine::Visible visible(const Actor& issuer, Epoch now, Epoch past) const {

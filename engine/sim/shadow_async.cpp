@@ -128,7 +128,7 @@ void Shadow::check_copy_over(const Actor& issuer, Epoch now, Epoch read, std::ui
     check_read_before(issuer, now, read, offset);
 }
 
-void Shadow::copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes) {
+void Shadow::copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes, bool all) {
     copied_ = true;
     const Epoch now = issue(issuer, copy);
     Epoch fine;
@@ -136,9 +136,10 @@ void Shadow::copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std
         const Epoch written = writes_[word];
         if (written.is_link()) {
             for (std::uint32_t b = 0; b < word_bytes; ++b)
-                check_copy_out(issuer, now, splits_[written.index()].write[b], word * word_bytes + b);
+                check_copy_out(issuer, now, splits_[written.index()].write[b], word * word_bytes + b,
+                               all);
         } else if (!written || written != fine) {
-            check_copy_out(issuer, now, written, word * word_bytes);
+            check_copy_out(issuer, now, written, word * word_bytes, all);
             fine = written;
         }
     }
@@ -164,8 +165,11 @@ void Shadow::check_published(const Actor& issuer, int lane, std::uint32_t offset
     }
 }
 
-void Shadow::check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset) {
-    if (!written) return sink_.hazard(Hazard::uninitialised, offset, written);
+void Shadow::check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset, bool all) {
+    if (!written) {
+        if (all) sink_.hazard(Hazard::uninitialised, offset, written);
+        return;
+    }
     const Visible seen = visible(issuer, now, written);
     if (seen == Visible::not_yet)
         race(issuer, Hazard::async_after_write, offset, written);

@@ -120,6 +120,19 @@ void for_each_run(const Tensor& tensor, const Coordinates& at, Reached reached,
     });
 }
 
+void for_each_stored_run(const Tensor& tensor, const Coordinates& at, std::uint32_t address,
+                         const std::function<void(std::uint32_t, std::uint32_t)>& f) {
+    const TensorBox& box = *tensor.map->box;
+    bool inside = true;
+    for (std::size_t d = 0; d < box.extents.size(); ++d)
+        inside = inside && at[d] >= 0 && at[d] + box.extents[d] <= tensor.map->extents[d];
+    if (inside) return box.for_each_run(address, f);
+    for_each_row(*tensor.map, at, Reached::units, address, [&](const Row& row, std::int64_t) {
+        for (std::int64_t i = row.begin; i < row.end; i += unit_bytes)
+            f(swizzled(box.swizzle, row.address + static_cast<std::uint32_t>(i)), unit_bytes);
+    });
+}
+
 void check_tensor_maps(const Program& program, const Launch& launch) {
     for (const TensorMap& map : launch.tensor_maps) {
         const auto refuse = [&](const std::string& why) {

@@ -47,6 +47,11 @@ void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const
 void for_each_run(const Tensor& tensor, const Coordinates& at, Reached reached,
                   const std::function<void(std::uint64_t, const std::byte*, std::uint64_t)>& f);
 
+/// Calls f(address, bytes) for each piece of shared memory from which a store takes elements that lie inside
+/// the tensor, in whole units of 16 bytes.
+void for_each_stored_run(const Tensor& tensor, const Coordinates& at, std::uint32_t address,
+                         const std::function<void(std::uint32_t, std::uint32_t)>& f);
+
 /// Throws ArgumentError when a map does not fit its tensor, or a tensor does not fit its buffer.
 void check_tensor_maps(const Program& program, const Launch& launch);
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Mutates the synchronisation of PTX kernels and says which mutants `wgrun check` finds.
 
-    tests/ptx/mutate.py WGRUN FILE.ptx [--launch LAUNCH.json] [--entry NAME] [--jobs N] [--list]
+    tests/ptx/mutate.py WGRUN FILE.ptx [--launch LAUNCH.json] [--jobs N] [--list]
+    tests/ptx/mutate.py WGRUN FILE.ptx --recipe NAME...
 
 Each fence, commit, wait, arrival, expected count of bytes and barrier is left out, and each wait and count is weakened, one at a
 time. A mutant is found if the tool reports something that it does not report of FILE itself, or if a launch of it (--launch, on the
-simulator) reports something or ends otherwise. Lines of mutants are those of FILE: what is left out leaves an empty statement.
+simulator) reports something or ends otherwise. With --recipe, launches of recipes.lua run the first kernel of FILE, which alone is
+mutated, and a wrong result is found, too; mutants that harmless.txt gives a reason for under the first name are counted apart. Lines of mutants are those of FILE:
+what is left out leaves an empty statement.
 """
 import argparse
 import collections
@@ -50,8 +53,11 @@ def statements(text):
         yield found.start(1), found.end(1), text.count("\n", 0, found.start(1)) + 1
 
 
-def mutants(text):
+def mutants(text, first, last):
+    """(line, what, opcode, text) of each mutant between two places of the text."""
     for begin, end, line in statements(text):
+        if not first <= begin < last:
+            continue
         statement = text[begin:end]
         for what, opcode, change in MUTATIONS:
             if not re.match(opcode, statement):
@@ -70,6 +76,22 @@ def mutants(text):
                 yield line, what, statement.split()[0], text[:begin] + other + text[end:]
 
 
+def first_entry(text):
+    """Where the first kernel of the text begins and ends."""
+    entries = [found.start() for found in re.finditer(r"\.entry\b", text)]
+    return entries[0], entries[1] if len(entries) > 1 else len(text)
+
+
+def launches(arguments, path):
+    """The runs of the tool that tell of a text."""
+    yield ["check", "--json", path]
+    if arguments.launch:
+        yield ["check", "--json", "--dynamic", "--launch", arguments.launch, path]
+    for recipe in arguments.recipe:
+        here = os.path.dirname(os.path.abspath(__file__))
+        yield ["check", "--json", "--dynamic", os.path.join(here, "recipes.lua"), arguments.folder, recipe, path]
+
+
 def reported(arguments, text):
     """What the tool says of a text: the rules and lines of its findings, how often, and how it ended."""
     with tempfile.TemporaryDirectory() as folder:
@@ -77,22 +99,34 @@ def reported(arguments, text):
         with open(path, "w") as file:
             file.write(text)
         said = collections.Counter()
-        for more in [[]] + ([["--dynamic", "--launch", arguments.launch]] if arguments.launch else []):
-            command = [arguments.wgrun, "check", "--json", *more, path]
+        for command in launches(arguments, path):
+            static = "--dynamic" not in command
             try:
-                run = subprocess.run(command, capture_output=True, text=True, timeout=arguments.timeout)
+                run = subprocess.run([arguments.wgrun, *command], capture_output=True, text=True, timeout=arguments.timeout)
             except subprocess.TimeoutExpired:
                 said["no end"] += 1
                 continue
             try:
                 findings = json.loads(run.stdout)["findings"]
             except ValueError:
+                findings = []
                 said[f"exit code {run.returncode}"] += 1
-                continue
             for finding in findings:
+                rule = finding["rule"] or ("wrong result" if "largest error" in finding["message"] else "an error")
                 # Lines of the simulator's findings depend on the schedule; those of the text do not.
-                said[(finding["rule"], finding["line"]) if not more else finding["rule"]] += 1
+                said[(rule, finding["line"]) if static else rule] += 1
         return said
+
+
+def harmless(recipe):
+    """The reasons that harmless.txt gives for mutants of a recipe, by line, opcode and what is done."""
+    reasons = {}
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "harmless.txt")) as file:
+        for row in file:
+            if found := re.match(r"(\w+):(\d+): (\S+) ([\w ]+): (.*)", row):
+                if found[1] == recipe:
+                    reasons[int(found[2]), found[3], found[4]] = found[5]
+    return reasons
 
 
 def main():
@@ -100,23 +134,33 @@ def main():
     parser.add_argument("wgrun")
     parser.add_argument("file")
     parser.add_argument("--launch", help="facts of a launch, for the simulator")
+    parser.add_argument("--recipe", nargs="+", default=[], help="launches of recipes.lua")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run of the tool")
     parser.add_argument("--list", action="store_true", help="name the mutants that were found, too")
     arguments = parser.parse_args()
+    arguments.folder = os.path.dirname(os.path.dirname(os.path.abspath(arguments.file)))
     text = open(arguments.file).read()
+    begin, end = first_entry(text) if arguments.recipe else (0, len(text))
     usual = reported(arguments, text)
-    every = list(mutants(text))
-    found = 0
+    every = list(mutants(text, begin, end))
+    name = arguments.recipe[0] if arguments.recipe else arguments.file
+    reasons = harmless(name)
+    found = static = excused = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for (line, what, opcode, _), said in zip(every, pool.map(lambda m: reported(arguments, m[3]), every)):
             new = {key for key in said if key not in usual}
             found += bool(new)
-            if arguments.list or not new:
+            static += any(isinstance(key, tuple) for key in new)
+            reason = None if new else reasons.pop((line, opcode, what), None)
+            excused += reason is not None
+            if arguments.list or not (new or reason):
                 rules = ", ".join(sorted({key[0] if isinstance(key, tuple) else key for key in new}))
-                print(f"{arguments.file}:{line}: {opcode} {what}: {rules or 'not found'}")
-    print(f"{arguments.file}: {found} of {len(every)} mutants found")
-    return 0 if found == len(every) else 1
+                print(f"{name}:{line}: {opcode} {what}: {rules or reason or 'not found'}", flush=True)
+    for line, opcode, what in reasons:
+        print(f"harmless.txt: {name}:{line}: {opcode} {what}: no such mutant, or it is found")
+    print(f"{name}: {len(every)} mutants, {static} found without a launch, {found} with one, {excused} harmless")
+    return 0 if found + excused == len(every) and not reasons else 1
 
 
 if __name__ == "__main__":

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "isa/membermask.hpp"
-#include "isa/warp.hpp"
+#include "isa/registers.hpp"
+#include "machine/lanes.hpp"
 #include "rules/barrier_words.hpp"
+#include "rules/copy_words.hpp"
 #include "rules/lane_words.hpp"
 
 namespace wgrun::check::walk {
@@ -80,26 +83,15 @@ void Convergence::members(const Step& step) {
                             ? Exact(membermask->imm)
                             : scene_.state.values[membermask->reg.id].exact;
     if (!masks.known()) return;
-    for (const Scope& scope : scene_.scopes) {
-        // A condition that is the same in the whole warp lets all its lanes through, or none.
-        const bool decided = scope.exact() && !scope.left && scope.what != "loop";
-        if (scope.uniform() < Uniform::warp && !decided) return;
-    }
-    const auto executes = [&](int thread) {
-        return std::ranges::all_of(scene_.scopes, [&](const Scope& scope) {
-            return !scope.exact() || (scope.condition.exact.of(thread) != 0) == (scope.arm == 0);
-        });
-    };
-    const int threads = scene_.program.threads();
-    for (int first = 0; first < threads; first += isa::lanes) {
-        std::array<isa::Mask, isa::lanes> own{};
-        isa::Mask active = 0, existing = 0;
-        for (int lane = 0; lane < isa::lanes && first + lane < threads; ++lane) {
-            own[static_cast<std::size_t>(lane)] = static_cast<isa::Mask>(masks.of(first + lane));
-            existing |= isa::Mask{1} << lane;
-            if (executes(first + lane)) active |= isa::Mask{1} << lane;
-        }
+    const std::vector<Executing> warps = executing();
+    for (std::size_t w = 0; w < warps.size(); ++w) {
+        const auto [existing, active] = warps[w];
         if (active == 0) continue;
+        std::array<isa::Mask, isa::lanes> own{};
+        machine::for_each_lane(existing, [&](int lane) {
+            own[static_cast<std::size_t>(lane)] =
+                static_cast<isa::Mask>(masks.of(static_cast<int>(w) * isa::lanes + lane));
+        });
         if (auto wrong = rules::wrong_membermask(step.op->name, active, existing, own)) {
             std::vector<Note> notes;
             if (!scene_.scopes.empty())
@@ -108,6 +100,43 @@ void Convergence::members(const Step& step) {
             return scene_.findings.add(std::move(*wrong), step.where, std::move(notes));
         }
     }
+}
+
+std::vector<Convergence::Executing> Convergence::executing() const {
+    for (const Scope& scope : scene_.scopes) {
+        // A condition that is the same in the whole warp lets all its lanes through, or none.
+        const bool decided = scope.exact() && !scope.left && scope.what != "loop";
+        if (scope.uniform() < Uniform::warp && !decided) return {};
+    }
+    const auto executes = [&](int thread) {
+        return std::ranges::all_of(scene_.scopes, [&](const Scope& scope) {
+            return !scope.exact() || (scope.condition.exact.of(thread) != 0) == (scope.arm == 0);
+        });
+    };
+    std::vector<Executing> out;
+    const int threads = scene_.program.threads();
+    for (int first = 0; first < threads; first += isa::lanes) {
+        Executing& warp = out.emplace_back();
+        for (int lane = 0; lane < isa::lanes && first + lane < threads; ++lane) {
+            warp.existing |= isa::Mask{1} << lane;
+            if (executes(first + lane)) warp.active |= isa::Mask{1} << lane;
+        }
+    }
+    return out;
+}
+
+void Convergence::copy(const isa::BulkAccess& access) {
+    if (access.direction != isa::BulkCopy::Direction::to_global) return;
+    bool same = true;
+    for (const Operand& operand : scene_.step->operands) {
+        isa::for_each_register(operand, [&](Reg reg) {
+            same = same && scene_.state.values[reg.id].value.uniform >= Uniform::warp;
+        });
+    }
+    if (!same) return;
+    int most = 1;
+    for (const Executing& warp : executing()) most = std::max(most, std::popcount(warp.active));
+    if (most > 1) scene_.findings.add(rules::copy_by_each_lane(most), scene_.step->where);
 }
 
 void Convergence::barriers_met() {

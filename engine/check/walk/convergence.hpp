@@ -1,9 +1,12 @@
-// WG-SYNC: instructions that threads execute together, and the branches around them.
+// WG-SYNC: instructions that threads execute together, and the branches around them. WG-TMA-07: one that a lane
+// executes for all.
 #pragma once
 
 #include <vector>
 
 #include "check/walk/scene.hpp"
+#include "isa/effects.hpp"
+#include "isa/warp.hpp"
 
 namespace wgrun::check::walk {
 
@@ -17,6 +20,8 @@ class Convergence {
     /// WG-SYNC-08 of a step with a membermask, where it is known for each thread whether it executes the
     /// step.
     void members(const Step& step);
+    /// WG-TMA-07 of a bulk copy, where it is known which lanes issue it.
+    void copy(const isa::BulkAccess& access);
     /// A barrier of `threads`; 0: of the whole CTA.
     void barrier(const Operand& threads);
     /// Reports a barrier of the whole CTA in one arm only: threads that bypass it never arrive, unless
@@ -24,6 +29,13 @@ class Convergence {
     void barriers_met();
 
   private:
+    /// Lanes of a warp: all that exist, and those that execute the current step if any of the warp do.
+    struct Executing {
+        isa::Mask existing = 0, active = 0;
+    };
+    /// By warp; empty where it is not known before a launch.
+    std::vector<Executing> executing() const;
+
     /// A barrier of the whole CTA that some of its threads bypass: the step and the arm.
     struct Skipped {
         const Step* step;

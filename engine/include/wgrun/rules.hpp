@@ -95,7 +95,7 @@ extern const Rule WG_REG_01, WG_REG_02, WG_REG_03, WG_REG_04;
 extern const Rule WG_SPARSE_01, WG_SPARSE_02, WG_SPARSE_03;
 extern const Rule WG_SYNC_01, WG_SYNC_02, WG_SYNC_03, WG_SYNC_04, WG_SYNC_05, WG_SYNC_06, WG_SYNC_07,
     WG_SYNC_08;
-extern const Rule WG_TMA_01, WG_TMA_02, WG_TMA_03, WG_TMA_04, WG_TMA_05, WG_TMA_06;
+extern const Rule WG_TMA_01, WG_TMA_02, WG_TMA_03, WG_TMA_04, WG_TMA_05, WG_TMA_06, WG_TMA_07;
 extern const Rule WG_TRAP_01;
 
 }  // namespace rules
