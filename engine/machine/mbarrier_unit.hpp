@@ -6,6 +6,7 @@
 #pragma once
 
 #include <bit>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -132,10 +133,15 @@ class MbarrierUnit {
     std::optional<isa::Mask> wait(const isa::Addresses& address, const isa::Counts& parity) {
         isa::Mask complete = 0;
         const Object* watched = nullptr;
+        Found found;
+        std::optional<std::uint64_t> at;  // of the lane before: most waits are of a whole warp for one object
         self().wait_begins();
         for_each_lane([&](int lane, std::size_t l, isa::Mask) {
             if (!address.knows(l) || !parity.knows(l)) return self().unknown();
-            const Found found = find(address[l], MbarrierUser::thread, lane);
+            if (std::exchange(at, address[l]) != address[l])
+                found = find(address[l], MbarrierUser::thread, lane);
+            else if (found.object != nullptr)
+                check_told(*found.object, MbarrierUser::thread, lane);
             Object* object = found.object;
             if (object != nullptr && found.cta != &self().own()) {
                 self().fault(rules::waits_for_foreign_mbarrier(self().who()));
@@ -166,7 +172,7 @@ class MbarrierUnit {
         const std::uint32_t offset = offset_of(address);
         Object* object = self().object(*cta, offset);
         if (object == nullptr || !object->live()) return self().absent(offset), Found{};
-        if (self().watches() && !self().told(*object)) check_told(*object, user, lane);
+        check_told(*object, user, lane);
         return {cta, object};
     }
 
@@ -242,6 +248,7 @@ class MbarrierUnit {
     }
 
     void check_told(const Object& object, MbarrierUser user, int lane) {
+        if (!self().watches() || self().told(object)) return;
         if (const std::optional<std::string> who = self().untold(object, lane))
             self().fault(rules::mbarrier_untold(*who, self().place(object.offset()),
                                                 self().where(object.made().pc), self().of_cluster()),

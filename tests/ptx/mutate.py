@@ -118,15 +118,27 @@ def reported(arguments, text):
         return said
 
 
-def harmless(recipe):
-    """The reasons that harmless.txt gives for mutants of a recipe, by line, opcode and what is done."""
-    reasons = {}
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "harmless.txt")) as file:
-        for row in file:
-            if found := re.match(r"(\w+):(\d+): (\S+) ([\w ]+): (.*)", row):
-                if found[1] == recipe:
-                    reasons[int(found[2]), found[3], found[4]] = found[5]
-    return reasons
+class Harmless:
+    """The reasons that harmless.txt gives for mutants of a recipe."""
+
+    def __init__(self, recipe):
+        self.rows = []
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "harmless.txt")) as file:
+            for row in file:
+                if found := re.match(r"(\w+): ([\d,-]+): (\S+): (.*)", row):
+                    if found[1] == recipe:
+                        self.rows.append({"lines": found[2], "opcode": found[3], "reason": found[4], "used": False})
+
+    def reason(self, line, opcode):
+        for row in self.rows:
+            ranges = [[int(end) for end in part.split("-")] for part in row["lines"].split(",")]
+            if opcode.startswith(row["opcode"]) and any(ends[0] <= line <= ends[-1] for ends in ranges):
+                row["used"] = True
+                return row["reason"]
+        return None
+
+    def unused(self):
+        return [row for row in self.rows if not row["used"]]
 
 
 def main():
@@ -145,22 +157,22 @@ def main():
     usual = reported(arguments, text)
     every = list(mutants(text, begin, end))
     name = arguments.recipe[0] if arguments.recipe else arguments.file
-    reasons = harmless(name)
+    reasons = Harmless(name)
     found = static = excused = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for (line, what, opcode, _), said in zip(every, pool.map(lambda m: reported(arguments, m[3]), every)):
             new = {key for key in said if key not in usual}
             found += bool(new)
             static += any(isinstance(key, tuple) for key in new)
-            reason = None if new else reasons.pop((line, opcode, what), None)
+            reason = None if new else reasons.reason(line, opcode)
             excused += reason is not None
             if arguments.list or not (new or reason):
                 rules = ", ".join(sorted({key[0] if isinstance(key, tuple) else key for key in new}))
                 print(f"{name}:{line}: {opcode} {what}: {rules or reason or 'not found'}", flush=True)
-    for line, opcode, what in reasons:
-        print(f"harmless.txt: {name}:{line}: {opcode} {what}: no such mutant, or it is found")
+    for row in reasons.unused():
+        print(f"harmless.txt: {name}: {row['lines']}: {row['opcode']}: there is no such mutant, or it is found")
     print(f"{name}: {len(every)} mutants, {static} found without a launch, {found} with one, {excused} harmless")
-    return 0 if found + excused == len(every) and not reasons else 1
+    return 0 if found + excused == len(every) and not reasons.unused() else 1
 
 
 if __name__ == "__main__":
