@@ -10,6 +10,7 @@
 #include "diag/fix.hpp"
 #include "kernel/foreign_entry.hpp"
 #include "ptx/lower.hpp"
+#include "rules/copy_words.hpp"
 #include "rules/mbarrier_words.hpp"
 #include "wgrun/rules.hpp"
 
@@ -82,7 +83,7 @@ std::string fix_as_ptx(std::string_view fix) {
 
 /// What becomes of the finding here. Of two laws that depends on what exactly has happened.
 Elsewhere here(const Diagnostic& finding) {
-    if (rules::is_untold_to_engine(finding)) return Elsewhere::once;
+    if (rules::is_untold_to_engine(finding) || rules::writes_the_same(finding)) return Elsewhere::once;
     const bool by_its_own_lanes =
         breaks(finding, rules::WG_MBAR_01) &&
         std::ranges::any_of(finding.notes, [&](const Note& note) { return note.where == finding.where; });

@@ -327,7 +327,8 @@ constexpr Rule WG_TMA_07{
     .found_by = check,
     .counts_threads = true,
     .title = "a bulk copy by every lane",
-    .law = "A bulk copy out of shared memory that is the same for all lanes of a warp is issued by one of them.",
+    .law =
+        "A bulk copy out of shared memory that is the same for all lanes of a warp is issued by one of them.",
     .section = "9.7.9.25.5.2",
     .why =
         "Each thread that executes the instruction issues a copy of its own (docs/silicon.md): a warp that "

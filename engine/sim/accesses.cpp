@@ -103,11 +103,9 @@ void Accesses::store(isa::Space space, const isa::Addresses& address, int bytes,
     for_each_access(
         true, space, address, bytes, [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
             const std::byte* from = static_cast<const std::byte*>(data) + lane * stride;
-            // Warps that store one value in one place by the same step do no harm: compilers let all threads
-            // store what is the same for all.
             if (cta != nullptr && scene_.launch.detect_races &&
-                cta->shadow.stored_besides(actors.of(lane), lane, offset, bytes) &&
-                std::memcmp(place, from, static_cast<std::size_t>(bytes)) == 0)
+                std::memcmp(place, from, static_cast<std::size_t>(bytes)) == 0 &&
+                cta->shadow.store_again(actors.of(lane), lane, offset, bytes))
                 return;
             copy(place, from, bytes);
             if (cta != nullptr && scene_.launch.detect_races)

@@ -142,9 +142,11 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
     const std::string past = this->past(other);
     const bool reads = hazard == Hazard::read_after_write || hazard == Hazard::async_after_write;
     const std::string what = fmt::format("{} {} {}", who(), reads ? "reads" : "writes", place);
-    const std::string unordered =
-        rules::unordered(who(), reads ? "reads" : "writes", place, past,
-                         hazard != Hazard::write_after_read ? by_copy(other) ? "writes" : "wrote" : "reads");
+    const std::string unordered = rules::unordered(who(), reads ? "reads" : "writes", place, past,
+                                                   hazard == Hazard::equal_writes ? rules::wrote_the_same
+                                                   : hazard == Hazard::write_after_read ? "reads"
+                                                   : by_copy(other)                     ? "writes"
+                                                                                        : "wrote");
     const bool fenceless = hazard == Hazard::missing_proxy_fence || hazard == Hazard::unfenced_overwrite ||
                            hazard == Hazard::unfenced_read;
     if (const machine::LetThrough* wait = fenceless ? nullptr : culprit(other))
@@ -176,6 +178,7 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
     const Fix fence = rules::proxy_fence_between(where, now);
     switch (hazard) {
         case Hazard::write_after_write:
+        case Hazard::equal_writes:
         case Hazard::read_after_write:
         case Hazard::async_after_write:
             if (other.generic() && other.actor() == copies_under_way_)

@@ -88,11 +88,14 @@ bool Shadow::store(const Actor& actor, int lane, std::uint32_t offset, int bytes
     return overlap;
 }
 
-bool Shadow::stored_besides(const Actor& actor, int lane, std::uint32_t offset, int bytes) const {
+bool Shadow::store_again(const Actor& actor, int lane, std::uint32_t offset, int bytes) {
     const Epoch written = writes_[offset / word_bytes];
-    return bytes >= static_cast<int>(word_bytes) && written && !written.is_link() &&
-           written.pc() == actor.pc && written.actor() != actor.warp &&
-           !ordered(actor, Epoch(actor.clock, actor.pc, actor.warp, lane), written);
+    if (bytes < static_cast<int>(word_bytes) || !written || written.is_link() || written.pc() != actor.pc ||
+        written.actor() == actor.warp ||
+        ordered(actor, Epoch(actor.clock, actor.pc, actor.warp, lane), written))
+        return false;
+    sink_.hazard(Hazard::equal_writes, offset, written);
+    return true;
 }
 
 bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes) {

@@ -60,6 +60,7 @@ class Epoch {
 
 enum class Hazard : std::uint8_t {
     write_after_write,
+    equal_writes,  ///< the same, by one step of the program, of one value
     write_after_read,
     read_after_write,     ///< generic accesses of two warps, or of two lanes of one, unordered
     write_under_mma,      ///< a wgmma reads the bytes for a warp that is not known to have waited for it
@@ -128,9 +129,10 @@ class Shadow {
     /// Returns whether another lane wrote one of the bytes in this step (or earlier in this epoch).
     bool store(const Actor& actor, int lane, std::uint32_t offset, int bytes);
 
-    /// Returns whether another warp has written whole words there by the same step of the program, and nothing
-    /// orders this lane's store after that.
-    bool stored_besides(const Actor& actor, int lane, std::uint32_t offset, int bytes) const;
+    /// A store of the bytes that are there already. Reports another warp's store of them by the same step of
+    /// the program, if nothing orders the two; returns whether it did: then it is known, and no other harm is
+    /// done.
+    bool store_again(const Actor& actor, int lane, std::uint32_t offset, int bytes);
 
     /// A wgmma reads whole units of 16 bytes for the warps of its group whose bits are set in `warps`.
     void async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std::uint32_t offset, int bytes);
@@ -139,7 +141,8 @@ class Shadow {
     // be past, that thread may neither access what the copy writes nor write what it reads.
     void copy_in(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes);
     /// all: otherwise some of the bytes may not be copied, and those need not be written.
-    void copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes, bool all = true);
+    void copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes,
+                  bool all = true);
 
     /// Checks the bytes that a bulk copy of the lane reads: whether earlier writes to them are published to
     /// the async proxy.

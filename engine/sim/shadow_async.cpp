@@ -136,8 +136,7 @@ void Shadow::copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std
         const Epoch written = writes_[word];
         if (written.is_link()) {
             for (std::uint32_t b = 0; b < word_bytes; ++b)
-                check_copy_out(issuer, now, splits_[written.index()].write[b], word * word_bytes + b,
-                               all);
+                check_copy_out(issuer, now, splits_[written.index()].write[b], word * word_bytes + b, all);
         } else if (!written || written != fine) {
             check_copy_out(issuer, now, written, word * word_bytes, all);
             fine = written;

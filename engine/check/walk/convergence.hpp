@@ -1,5 +1,5 @@
-// WG-SYNC: instructions that threads execute together, and the branches around them. WG-TMA-07: one that a lane
-// executes for all.
+// WG-SYNC: instructions that threads execute together, and the branches around them. WG-TMA-07: one that a
+// lane executes for all.
 #pragma once
 
 #include <vector>
