@@ -54,12 +54,16 @@ void BulkEngine::bulk_copy(const isa::BulkCopy& asked) {
         if (!issuer) issuer = scene_.global_shadow.issuer(scene_.actor(asked.lane));
         scene_.global_shadow.copy_from(*issuer, asked.lane, address, bytes);
     });
-    const auto to = [&](std::uint64_t shared, std::uint64_t mbarrier) { load_bulk(shared, mbarrier, copy); };
+    std::vector<Epoch> ends;
+    const auto to = [&](std::uint64_t shared, std::uint64_t mbarrier) {
+        if (const Epoch end = load_bulk(shared, mbarrier, copy)) ends.push_back(end);
+    };
     if (const auto rank = machine::for_each_target(asked, scene_.ctas.size(), to))
         report_.fault(rules::multicast_outside_cluster(asked.multicast, *rank, scene_.ctas.size()));
+    if (issuer) scene_.global_shadow.reads_until(*issuer, asked.lane, std::move(ends));
 }
 
-/// Reports an instruction that sends to a CTA of the cluster where there are no clusters (docs/silicon.md).
+// Reports an instruction that sends to a CTA of the cluster where there are no clusters (docs/silicon.md).
 void BulkEngine::sends() {
     if (scene_.ctas.size() > 1) return;
     report_.at(scene_.pc, scene_.thread(std::countr_zero(scene_.active)), Subject::copy);
@@ -193,18 +197,20 @@ bool BulkEngine::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_
     return declared;
 }
 
-void BulkEngine::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Copy copy) {
+// Returns the end of the copy, as the mbarrier tells it.
+Epoch BulkEngine::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Copy copy) {
     const int lane = copy.issuer % lanes;
     Cta* cta = scene_.peer(shared, lane, false);
     if (cta == nullptr ||
         !check_shared_side(*cta, shared, copy.span, copy.tensor.map != nullptr ? box_align : unit))
-        return report_.copy_refused();
+        return report_.copy_refused(), Epoch();
     const Mbarriers::Found found = mbarriers_.count(*cta, mbarrier_address, Mbarriers::User::engine, lane);
-    if (found.object == nullptr) return report_.copy_refused();
+    if (found.object == nullptr) return report_.copy_refused(), Epoch();
     const Mbarrier& mbarrier = *found.object;
     copy.shared = static_cast<std::uint32_t>(shared);
+    Epoch epoch;
     if (scene_.launch.detect_races) {
-        const Epoch epoch(mbarrier.next(), scene_.pc, mbarrier.actor(), lane);
+        epoch = Epoch(mbarrier.next(), scene_.pc, mbarrier.actor(), lane);
         const Report::Copying copying(report_, mbarrier.actor(), epoch.clock());
         for_each_shared_run(copy, copy.shared, [&](std::uint32_t offset, std::uint32_t bytes) {
             cta->shadow.copy_in(scene_.actor(lane), epoch, offset, bytes);
@@ -217,6 +223,7 @@ void BulkEngine::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address,
         }
     }
     count_for(found, std::move(copy));
+    return epoch;
 }
 
 namespace {

@@ -68,7 +68,7 @@ class BulkEngine {
     bool units_in_memory(const Copy& copy);
     bool global_side(const isa::BulkCopy& asked, Copy& copy);
     bool check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes, std::uint32_t align);
-    void load_bulk(std::uint64_t shared, std::uint64_t mbarrier, Copy copy);
+    Epoch load_bulk(std::uint64_t shared, std::uint64_t mbarrier, Copy copy);
     void store_bulk(const isa::BulkCopy& asked, Copy copy);
     bool stores_again(const Copy& before, const Copy& copy) const;
     template <class F>

@@ -63,6 +63,7 @@ void GlobalShadow::reset() {
     last_page_ = UINT64_MAX;
     steps_ = {};
     fences_.reset();
+    ends_.clear();
     wrote_ = false;
 }
 
@@ -141,6 +142,7 @@ bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, in
     for (std::uint32_t word = at / word_bytes; word * word_bytes < at + size; ++word)
         if (shadow_.last(word).read != 0) steps_.updates.insert(pc_);
     same_value_ = std::memcmp(values_.data() + at, data, size) == 0;
+    check_ends(actor, at, static_cast<std::uint32_t>(bytes));
     const bool overlaps = shadow_.store(actor, lane, at, bytes);
     same_value_ = false;
     std::memcpy(values_.data() + at, data, size);
@@ -154,6 +156,7 @@ void GlobalShadow::update(const Actor& actor, int lane, std::uint64_t address, i
     const std::uint32_t at = offset(address, static_cast<std::uint64_t>(bytes));
     written(at, static_cast<std::uint32_t>(bytes));
     shadow_.load(actor, lane, at, bytes);
+    check_ends(actor, at, static_cast<std::uint32_t>(bytes));
     shadow_.store(actor, lane, at, bytes);
 }
 
@@ -170,6 +173,26 @@ void GlobalShadow::copy_from(const Actor& issuer, int lane, std::uint64_t addres
     });
 }
 
+void GlobalShadow::reads_until(const Actor& issuer, int lane, std::vector<Epoch> ends) {
+    const Epoch read(issuer.clock, issuer.pc, issuer.warp, lane);
+    ends_[read.number()].push_back(std::move(ends));
+}
+
+/// Reports a bulk copy that may still be reading what is written now.
+void GlobalShadow::check_ends(const Actor& writer, std::uint32_t offset, std::uint32_t bytes) {
+    if (ends_.empty()) return;
+    const auto known = [&](const std::vector<Epoch>& ends) {
+        return std::ranges::any_of(ends, [&](Epoch end) { return shadow_.ordered(writer, end); });
+    };
+    for (std::uint32_t word = offset / word_bytes; word * word_bytes < offset + bytes; ++word) {
+        const Epoch read = shadow_.last(word).reader;
+        const auto copies = ends_.find(read.number());
+        if (copies == ends_.end() || std::ranges::all_of(copies->second, known)) continue;
+        const std::uint32_t at = word * word_bytes;
+        return sink_.global_race({false, true, addresses_[at / page_bytes] + at % page_bytes, read});
+    }
+}
+
 void GlobalShadow::copy_to(const Actor& issuer, Epoch copy, std::uint64_t address, std::uint64_t bytes,
                            bool combines) {
     pc_ = issuer.pc;
@@ -180,6 +203,7 @@ void GlobalShadow::copy_to(const Actor& issuer, Epoch copy, std::uint64_t addres
         // The words are whole: a row of a box begins and ends with one, except at the edges of a tensor.
         const std::uint32_t begin = (at + word_bytes - 1) / word_bytes * word_bytes;
         const std::uint32_t end = (at + part) / word_bytes * word_bytes;
+        check_ends(issuer, at, part);
         if (begin < end) shadow_.copy_in(issuer, copy, begin, end - begin);
     });
 }
@@ -201,7 +225,9 @@ void GlobalShadow::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
         case Hazard::write_after_write:
             if (!same_value_) sink_.global_race({false, false, address, other});
             return;
-        case Hazard::write_after_read: return sink_.global_race({false, true, address, other});
+        case Hazard::write_after_read:
+            if (!ends_.contains(other.number())) sink_.global_race({false, true, address, other});
+            return;
         case Hazard::read_after_write: return sink_.global_race({true, false, address, other});
         default: return;
     }

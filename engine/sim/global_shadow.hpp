@@ -147,8 +147,10 @@ class GlobalShadow final : public HazardSink {
         if (wrote_) actor.published = fences_.published(actor);
         return actor;
     }
-    // Bulk copies of contiguous bytes, issued by issuer(). A load counts as an access of its issuer.
+    // Bulk copies of contiguous bytes, issued by issuer(). A load is read through by those who
+    // know an end of it.
     void copy_from(const Actor& issuer, int lane, std::uint64_t address, std::uint64_t bytes);
+    void reads_until(const Actor& issuer, int lane, std::vector<Epoch> ends);
     void copy_to(const Actor& issuer, Epoch copy, std::uint64_t address, std::uint64_t bytes, bool combines);
     /// Records the bytes that a copy has delivered.
     void landed(std::uint64_t address, const std::byte* data, std::uint64_t bytes);
@@ -160,6 +162,7 @@ class GlobalShadow final : public HazardSink {
 
     void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override;
     std::uint32_t offset(std::uint64_t address, std::uint64_t bytes);
+    void check_ends(const Actor& writer, std::uint32_t offset, std::uint32_t bytes);
     /// Something writes these bytes of a page.
     void written(std::uint32_t offset, std::uint32_t bytes);
     template <class F>
@@ -182,8 +185,11 @@ class GlobalShadow final : public HazardSink {
     std::uint32_t last_place_ = 0;
     GlobalTrace steps_;  ///< of the whole cluster, without lines
     GlobalFences fences_;
-    bool wrote_ = false;       ///< whether a thread has written; fences before that order nothing
-    std::uint32_t pc_ = 0;     ///< of the current access
+    bool wrote_ = false;    ///< whether a thread has written; fences before that order nothing
+    std::uint32_t pc_ = 0;  ///< of the current access
+    /// By what a lane did last before, the ends of the bulk copies that it issued there: of each, those that
+    /// the CTAs that receive it are told.
+    std::unordered_map<std::uint64_t, std::vector<std::vector<Epoch>>> ends_;
     bool same_value_ = false;  ///< it writes the value that is there
 };
 

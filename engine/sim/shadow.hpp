@@ -43,6 +43,8 @@ class Epoch {
     /// Returns whether both have the same actor, step and clock.
     bool same_step(Epoch other) const { return (bits_ ^ other.bits_) >> 5 == 0; }
     bool operator==(const Epoch&) const = default;
+    /// The same number for accesses of one lane at one step and clock, and no other.
+    std::uint64_t number() const { return bits_ & ~(std::uint64_t{1} << 63); }
 
     /// Makes an index into a pool instead of an access: its clock is later than every real one.
     static Epoch link(std::uint32_t index) {

@@ -38,8 +38,12 @@ finds("completes a phase of `bar` with an arrival that is declared .noComplete",
   k:bar_sync(0)
   k:mbarrier_arrive_noComplete(bar, 1, { guard = first })
 end)
-finds("some lanes of warp 0 execute barrier.sync, and the others do not", function(k)
-  k:if_(k:special "tid.x":lt(16), function() k:barrier_sync(1) end, function() k:barrier_sync(1) end)
+finds("lanes of warp 0 are at barrier 1 and at barrier 2", function(k)
+  k:if_(k:special "tid.x":lt(16), function() k:barrier_sync(1) end, function() k:barrier_sync(2) end)
+end)
+finds("some lanes of warp 0 execute barrier.red, and the others do not", function(k)
+  local low = k:special "tid.x":lt(16)
+  k:if_(low, function() k:barrier_red_and_pred(1, low) end, function() k:barrier_red_and_pred(1, low) end)
 end)
 
 -- The threads of a CTA of three dimensions, and each thread's own memory.
