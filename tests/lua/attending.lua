@@ -63,8 +63,8 @@ local function attend(name, o, batches, queries, keys, ctas)
     return wg.randn { shape = shape, dtype = dtype, seed = seed }
   end
   local Q, K, V = random(queries, o.heads, 1), random(keys, kv_heads, 2), random(keys, kv_heads, 3)
-  local options, scale = {}, o.scale
-  for key, value in pairs(o) do if key ~= "scale" then options[key] = value end end
+  local options, scale, numerics = {}, o.scale, o.numerics
+  for key, value in pairs(o) do if key ~= "scale" and key ~= "numerics" then options[key] = value end end
   local attention = wg.attention(options)
   assert(#attention.kernel:check() == 0, name)
   local first
@@ -72,7 +72,7 @@ local function attend(name, o, batches, queries, keys, ctas)
     local O = wg.zeros(out, Q.shape)
     local lse = o.lse and wg.zeros("f32", { batches, o.heads, queries }) or nil
     local given, factors_of = descales(o, batches, kv_heads)
-    given.backend, given.seed, given.grid, given.lse, given.scale = "sim", seed, { ctas or 2 }, lse, scale
+    given.backend, given.seed, given.grid, given.lse, given.scale, given.numerics = "sim", seed, { ctas or 2 }, lse, scale, numerics
     attention:run(Q, K, V, O, given)
     assert(attention.counter[0] == 0, name .. ": the counter")
     first = first or O

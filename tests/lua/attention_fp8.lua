@@ -50,6 +50,8 @@ attend("a window on both sides", { dim = 256, heads = 1, window = 140 }, 1, 300,
 attend("bounded scores", { dim = 64, heads = 2, kv_heads = 1, softcap = 2.0, causal = true, lse = true, descale = "head" }, 2, 150, 150)
 attend("maxima that grow", { dim = 64, heads = 1, causal = true, scale = 1.0, lse = true }, 1, 400, 400)
 attend("scores beyond f32 exponents", { dim = 128, heads = 1, scale = 30.0, block = 32, lse = true }, 1, 130, 300)
+-- The chip cuts off what it adds to large accumulators: sums of P there would be wrong.
+attend("many keys, as the chip adds", { dim = 64, heads = 1, numerics = "h200" }, 1, 40, 3000)
 attend("factors of tensors", { dim = 128, heads = 2, lse = true, descale = "tensor" }, 2, 100, 200)
 attend("factors of heads", { dim = 128, heads = 4, kv_heads = 2, causal = true, lse = true, descale = "head" }, 2, 100, 200)
 for _, block in ipairs { 32, 64, 160, 192 } do attend("blocks of " .. block, { dim = 128, heads = 1, block = block }, 1, 130, 450) end
