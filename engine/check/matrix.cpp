@@ -81,14 +81,7 @@ Region MatrixCheck::operator()(const Step& step, const Matrix& matrix, const Kno
     if (fields) offset = fields->start;
     const auto key = std::tuple(&info, offset.value_or(-1), static_cast<std::uint64_t>(fields ? *bits : 0),
                                 matrix.rows, matrix.mn_major);
-    if (offset && (*offset < 0 || *offset >= info.bytes)) {
-        findings_.add(rules::WG_DESC_03, step.where,
-                      fmt::format("operand {} starts {} bytes into `{}`, which has {} bytes", matrix.name,
-                                  *offset, info.name, info.bytes),
-                      "check the K step or the stage that the descriptor is advanced by",
-                      {{info.where, fmt::format("`{}` is declared here", info.name)}});
-        return {};
-    }
+    if (offset && !fits(step, info, machine::astray(matrix, info, *offset))) return {};
     if (!info.tile) {
         if (!fields) return {};
         if (fields->base_offset == 0)

@@ -123,4 +123,12 @@ std::optional<Misfit> misplaced(const Matrix& matrix, const SharedBuffer& buffer
                    "take the descriptor from the tile: tile:descriptor(address, kstep)"}};
 }
 
+std::optional<Misfit> astray(const Matrix& matrix, const SharedBuffer& buffer, std::int64_t offset) {
+    if (offset >= 0 && offset < buffer.bytes) return std::nullopt;
+    return Misfit{{rules::WG_DESC_03,
+                   fmt::format("operand {} starts {} bytes into `{}`, which has {} bytes", matrix.name,
+                               offset, buffer.name, buffer.bytes),
+                   "check the K step or the stage that the descriptor is advanced by"}};
+}
+
 }  // namespace wgrun::machine

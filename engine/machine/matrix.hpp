@@ -48,6 +48,10 @@ std::optional<Misfit> unlike(const Matrix& matrix, const SharedBuffer& buffer, W
 std::optional<Misfit> misplaced(const Matrix& matrix, const SharedBuffer& buffer, std::int64_t offset,
                                 const std::optional<Descriptor>& fields);
 
+/// A descriptor that was made of the address of `buffer` starts so many bytes from its start, outside of it:
+/// WG-DESC-03.
+std::optional<Misfit> astray(const Matrix& matrix, const SharedBuffer& buffer, std::int64_t offset);
+
 /// Returns how many tiles the buffer has; 1 if it is none.
 int stages(const SharedBuffer& buffer);
 

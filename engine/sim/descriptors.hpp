@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "flow/origins.hpp"
 #include "isa/effects.hpp"
 #include "sim/report.hpp"
 
@@ -12,7 +13,7 @@ namespace wgrun::sim {
 /// Remembers what was right, so that a descriptor in a loop is judged once.
 class Descriptors {
   public:
-    explicit Descriptors(const Program& program) : program_(program) {}
+    explicit Descriptors(const Program& program) : program_(program), origins_(program) {}
 
     /// Returns whether the descriptor of matrix 'A' or 'B' of the wgmma at step `pc` fits, or reports what is
     /// wrong with it: WG-DESC-01, -02, -03. Bits that no descriptor has are left to the step itself.
@@ -20,6 +21,7 @@ class Descriptors {
 
   private:
     const Program& program_;
+    const flow::Origins origins_;
     std::set<std::tuple<std::uint32_t, char, std::uint64_t>> right_;  ///< step, matrix, descriptor
 };
 

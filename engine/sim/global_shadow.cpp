@@ -18,8 +18,10 @@ std::uint32_t bits_of(unsigned bytes) {
     return out;
 }
 
-bool knows(const std::shared_ptr<const Knowledge>& learned, const LaunchShadow::Side& of) {
-    return learned && learned->has(of.cluster, of.by.actor(), of.by.lane(), of.by.clock());
+/// Returns whether the cluster of `mine` had learned of `theirs` by then.
+bool after(const std::shared_ptr<const Learned>& learned, const LaunchShadow::Side& theirs,
+           const LaunchShadow::Side& mine) {
+    return learned && learned->orders(theirs.cluster, theirs.by, mine.by);
 }
 
 }  // namespace
@@ -278,24 +280,23 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
     const auto self = static_cast<std::uint32_t>(cluster);
     steps_.add_steps(trace);
     if (trace.fenced) fenced_.insert(self);
-    if (trace.learned && !trace.learned->empty()) learned_[self] = trace.learned;
-    // What a cluster did before its release comes before what another does that has learned of it. Whether it
-    // does that after it has learned of it is not checked.
+    if (trace.learned) learned_[self] = trace.learned;
+    // What a cluster did before its release comes before what another does that has learned of it.
     const auto judge = [&](std::uint64_t address, const Side& by,
                            const Side& other) -> std::optional<Conflict> {
         const std::uint32_t pc = by.by.pc(), others = other.by.pc();
         if (steps_.constant.contains(pc) || steps_.constant.contains(others))
             return Conflict{Wrong::stale, address, by, other};
         if (steps_.both_combine(pc, others)) return std::nullopt;
-        const bool after = knows(trace.learned, other);
+        const bool later = after(trace.learned, other, by);
         const auto learned = learned_.find(other.cluster);
-        const bool before = learned != learned_.end() && knows(learned->second, by);
+        const bool earlier = learned != learned_.end() && after(learned->second, by, other);
         // Whichever cluster came first, a read is reported as the one that should have waited.
-        if (!after && !before)
+        if (!later && !earlier)
             return other.writes ? Conflict{Wrong::unordered, address, by, other}
                                 : Conflict{Wrong::unordered, address, other, by};
         // Whether the fence stands where it is needed is not checked.
-        const auto& [first, second] = after ? std::tie(other, by) : std::tie(by, other);
+        const auto& [first, second] = later ? std::tie(other, by) : std::tie(by, other);
         if (!first.writes || fenced_.contains(self) || fenced_.contains(other.cluster) ||
             steps_.copies.contains(first.by.pc()) || !steps_.copies.contains(second.by.pc()))
             return std::nullopt;

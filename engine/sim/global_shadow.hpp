@@ -42,7 +42,7 @@ class GlobalTrace {
     static constexpr std::uint32_t line_words = 32;
     static constexpr std::uint32_t line_bytes = line_words * 4;
 
-    std::shared_ptr<const Knowledge> learned;  ///< what the cluster has acquired from others; null: nothing
+    std::shared_ptr<const Learned> learned;  ///< what the cluster has acquired from others; null: nothing
     /// Steps that do not race with steps of the same kind: strong accesses, and reducing copies.
     std::set<std::uint32_t> strong, reductions;
     /// Atomics, and stores to what the cluster has read: what they write depends on what is there.
@@ -232,8 +232,8 @@ class LaunchShadow {
 
     std::unordered_map<std::uint64_t, Line> lines_;  ///< by address
     std::map<std::uint32_t, GlobalTrace> traces_;
-    std::map<std::uint32_t, std::shared_ptr<const Knowledge>> learned_;  ///< by cluster, if it has anything
-    GlobalTrace steps_;                                                  ///< of all clusters, without lines
+    std::map<std::uint32_t, std::shared_ptr<const Learned>> learned_;  ///< by cluster, if it has anything
+    GlobalTrace steps_;                                                ///< of all clusters, without lines
     std::set<std::uint32_t> fenced_;  ///< clusters that executed a fence.proxy.async of global memory
 };
 

@@ -13,6 +13,7 @@ constexpr int everywhere = -1;
 void Handoffs::reset(std::uint64_t cluster) {
     cluster_ = cluster;
     known_ = std::make_shared<const Knowledge>();
+    learned_ = {};
     unfenced_ = {};
     read_at_.clear();
     done_.clear();
@@ -28,7 +29,7 @@ int& Handoffs::made(int& place) {
 }
 
 void Handoffs::read(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order) {
-    if (order.scope >= isa::Scope::gpu) learn(location, order.acquire);
+    if (order.scope >= isa::Scope::gpu) learn(warp, location, order.acquire);
     const auto found = locations_.find(location);
     if (found == locations_.end()) return;
     for (const auto& [cta, place] : found->second.places) {
@@ -68,7 +69,7 @@ void Handoffs::write(int warp, Lanes lanes, std::uint64_t location, const isa::M
 void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
     fenced_ |= order.scope >= isa::Scope::gpu;
     if (order.acquire && order.scope >= isa::Scope::gpu && !unfenced_.empty())
-        know(std::exchange(unfenced_, {}));
+        know(warp, std::exchange(unfenced_, {}));
     if (order.acquire)
         if (const auto found = read_.find(warp); found != read_.end()) {
             if (found->second.cta >= 0) clocks_.acquire(warp, found->second.cta, lanes);
@@ -80,7 +81,7 @@ void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
     if (wide(order)) clocks_.release(warp, made(released.wide), lanes);
 }
 
-void Handoffs::learn(std::uint64_t location, bool acquire) {
+void Handoffs::learn(int warp, std::uint64_t location, bool acquire) {
     const Exchange::Place* place = exchange_.find(location);
     if (place == nullptr) return;
     std::uint64_t& last = read_at_[{location, acquire}];
@@ -88,13 +89,17 @@ void Handoffs::learn(std::uint64_t location, bool acquire) {
     if (!acquire) return place->teach(unfenced_, location);
     Knowledge more;
     place->teach(more, location);
-    know(more);
+    know(warp, more);
 }
 
-void Handoffs::know(const Knowledge& more) {
+void Handoffs::know(int warp, const Knowledge& more) {
     auto known = std::make_shared<Knowledge>(*known_);
     known->add(more);
     known_ = std::move(known);
+    clocks_.tick(warp);
+    auto now = std::make_shared<std::vector<std::uint32_t>>();
+    for (int w = 0; w < clocks_.warps(); ++w) now->push_back(clocks_.now(w));
+    learned_.add(more, std::move(now));
 }
 
 }  // namespace wgrun::sim

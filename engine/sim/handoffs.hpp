@@ -27,8 +27,8 @@ class Handoffs {
     void write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order, bool combines);
     void fence(int warp, Lanes lanes, const isa::MemoryOrder& order);
 
-    /// Returns what this cluster has learned of others. Which of its warps has, and when, is not checked.
-    const std::shared_ptr<const Knowledge>& learned() const { return known_; }
+    /// Returns what this cluster has learned of others.
+    const Learned& learned() const { return learned_; }
 
   private:
     /// Rows of Clocks: one for threads of each CTA, and one for all others.
@@ -49,13 +49,14 @@ class Handoffs {
     std::map<int, Places> released_;  ///< by warp: at its last releasing fence
     std::map<int, Places> read_;      ///< by warp: at the locations that it has read since an acquiring fence
     /// Reads what other clusters have released there.
-    void learn(std::uint64_t location, bool acquire);
-    void know(const Knowledge& more);
+    void learn(int warp, std::uint64_t location, bool acquire);
+    void know(int warp, const Knowledge& more);
 
     // Other clusters, by accesses in the scope of the GPU.
     Exchange& exchange_;
     std::uint64_t cluster_ = 0;
     std::shared_ptr<const Knowledge> known_;
+    Learned learned_;
     Knowledge unfenced_;  ///< read, and not acquired by a fence since
     /// By location, and whether it was acquired: the last release that was read.
     std::map<std::pair<std::uint64_t, bool>, std::uint64_t> read_at_;

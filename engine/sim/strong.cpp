@@ -71,7 +71,7 @@ bool Accesses::polls_global() const {
 
 GlobalTrace Accesses::global_trace() const {
     GlobalTrace out = scene_.global_shadow.trace();
-    out.learned = handoffs_.learned();
+    if (!handoffs_.learned().empty()) out.learned = std::make_shared<const Learned>(handoffs_.learned());
     return out;
 }
 

@@ -76,19 +76,23 @@ TEST_CASE("atomics do not conflict with each other, and order clusters where the
         three.reductions = {7};
         CHECK_FALSE(shadow.add(2, three).empty());
     }
-    // Released at clock 1, when the write was made, or before it; by the cluster that wrote, or another one.
+    // Released at clock 1, when the write was made, or before it; by the cluster that wrote, or another one;
+    // learned before the read at clock 1, or after it.
     const Snapshot after{{1}, {{}}}, before{{0}, {{}}};
     for (const std::uint64_t cluster : {0U, 2U})
-        for (const Snapshot& released : {after, before}) {
-            LaunchShadow shadow;
-            GlobalTrace one = trace(writes, 15, 5, 1), two = trace(reads, 15, 6);
-            Knowledge learned;
-            learned.add(cluster, 0x2000, 1, std::make_shared<const Snapshot>(released));
-            two.learned = std::make_shared<const Knowledge>(learned);
-            CHECK(shadow.add(0, one).empty());
-            const bool in_order = cluster == 0 && released.seen[0] == 1;
-            CHECK(shadow.add(1, two).size() == (in_order ? 0 : 1));
-        }
+        for (const Snapshot& released : {after, before})
+            for (const std::uint32_t clock : {1U, 2U}) {
+                LaunchShadow shadow;
+                GlobalTrace one = trace(writes, 15, 5, 1), two = trace(reads, 15, 6);
+                Knowledge known;
+                known.add(cluster, 0x2000, {1, std::make_shared<const Snapshot>(released)});
+                Learned learned;
+                learned.add(known, std::make_shared<const std::vector<std::uint32_t>>(1, clock));
+                two.learned = std::make_shared<const Learned>(learned);
+                CHECK(shadow.add(0, one).empty());
+                const bool in_order = cluster == 0 && released.seen[0] == 1 && clock == 1;
+                CHECK(shadow.add(1, two).size() == (in_order ? 0 : 1));
+            }
 }
 
 TEST_CASE("each pair of steps is said once") {
