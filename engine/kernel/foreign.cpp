@@ -9,6 +9,7 @@
 #include "check/check.hpp"
 #include "diag/fix.hpp"
 #include "kernel/foreign_entry.hpp"
+#include "kernel/made_up.hpp"
 #include "ptx/lower.hpp"
 #include "rules/copy_words.hpp"
 #include "rules/mbarrier_words.hpp"
@@ -131,17 +132,40 @@ void moderate(std::vector<Diagnostic>& found, bool shape_is_known) {
     keep_first_warnings(found);
 }
 
+/// What paths show and, where the shape of the CTAs and clusters is known and nothing is wrong yet, what a
+/// run with arguments that are made up does.
+std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known) {
+    std::vector<Diagnostic> out = check::check(program);
+    std::ranges::move(check::outgoing(program), std::back_inserter(out));
+    const bool wrong = std::ranges::any_of(out, [](const Diagnostic& finding) {
+        return here(finding) == Elsewhere::same && finding.severity == Severity::error;
+    });
+    if (wrong || !shape_is_known) return out;
+    for (Diagnostic& finding : found_in_every_launch(program)) {
+        // A launch gives the kernel more shared memory than the text tells; compilers multiply what nothing
+        // has written, and leave the results out.
+        if (breaks(finding, rules::WG_MEM_03) || breaks(finding, rules::WG_MEM_04) ||
+            rules::writes_the_same(finding))
+            continue;
+        const bool known = std::ranges::any_of(out, [&](const Diagnostic& other) {
+            return other.rule == finding.rule && other.where == finding.where;
+        });
+        if (!known) out.push_back(std::move(finding));
+    }
+    return out;
+}
+
 std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
     if (kernel.unknown.indirect) return {};
-    std::vector<Diagnostic> out = check::check(kernel.program);
-    std::ranges::move(check::outgoing(kernel.program), std::back_inserter(out));
+    const bool shape_is_known = !kernel.unknown.threads && !kernel.unknown.cluster;
+    std::vector<Diagnostic> out = findings_of(kernel.program, shape_is_known && !kernel.unknown.registers);
     if (kernel.unknown.setmaxnreg)
         out.push_back(
             rules::finding(rules::WG_PERF_03, kernel.unknown.setmaxnreg,
                            "ptxas ignores every setmaxnreg here: nothing says how many registers a thread "
                            "begins with (C7508)",
                            ".maxntid N, 1, 1, in CUDA __launch_bounds__(N)"));
-    moderate(out, !kernel.unknown.threads && !kernel.unknown.cluster);
+    moderate(out, shape_is_known);
     return out;
 }
 
@@ -161,9 +185,9 @@ std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::L
 }
 
 std::vector<Diagnostic> translated_findings(const Program& program) {
-    std::vector<Diagnostic> out = check::check(program);
-    std::ranges::move(check::outgoing(program), std::back_inserter(out));
-    moderate(out, !program.translated()->threads && !program.translated()->cluster);
+    const bool shape_is_known = !program.translated()->threads && !program.translated()->cluster;
+    std::vector<Diagnostic> out = findings_of(program, shape_is_known);
+    moderate(out, shape_is_known);
     for (Diagnostic& finding : out)
         if (here(finding) != Elsewhere::same) finding.severity = Severity::warning;
     return out;

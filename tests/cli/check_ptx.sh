@@ -169,3 +169,14 @@ END
 run check ring.ptx
 exits 1
 err_has "of the mbarrier \`shared\` + 0x8008 (stage 2 of 3): 0 of 1 arrivals have come"
+
+# Where the text tells the shape of a CTA, the first cluster runs with arguments that are made up: what two threads do is found, too.
+run check "$SOURCE/tests/ptx/raced_line.ptx"
+exits 1
+err_has "raced_line.ptx:20: error: thread 32 reads \`words\`, which thread 0 wrote: nothing orders the two [WG-RACE-01]"
+sed 's/xor.b32/bar.sync 0; xor.b32/' "$SOURCE/tests/ptx/raced_line.ptx" >ordered.ptx
+run check ordered.ptx
+exits 0
+sed 's/^.reqntid.*//' "$SOURCE/tests/ptx/raced_line.ptx" >shapeless.ptx
+run check shapeless.ptx
+exits 0
