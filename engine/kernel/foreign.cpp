@@ -218,19 +218,53 @@ ForeignKernel checked(const ptx::Module& module, ptx::Lowered lowered) {
 
 }  // namespace
 
-ForeignText check_ptx(std::string file, std::string text) {
-    const ptx::Parsed parsed = ptx::parse(std::move(file), std::move(text));
-    ForeignText out;
-    out.errors = parsed.errors;
-    if (!out.errors.empty()) return out;
+namespace {
+
+/// Returns the modules of a text, each of which begins with .version, with as many lines before it as it has
+/// in the text. A binary carries several, whose names and numbers of files are independent.
+std::vector<std::string> modules_of(std::string text) {
+    constexpr std::string_view begin = "\n.version";
+    std::vector<std::size_t> starts;
+    for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1))
+        starts.push_back(at + 1);
+    const bool first_line = text.starts_with(begin.substr(1));
+    if (starts.size() + (first_line ? 1 : 0) < 2) return {std::move(text)};
+    if (!first_line) starts.erase(starts.begin());
+    std::vector<std::string> out{text.substr(0, starts.front())};
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : text.size();
+        const auto lines =
+            std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(starts[i]), '\n');
+        out.push_back(std::string(static_cast<std::size_t>(lines), '\n') +
+                      text.substr(starts[i], end - starts[i]));
+    }
+    return out;
+}
+
+void check_module(const ptx::Parsed& parsed, ForeignText& out) {
     std::vector<ptx::Lowered> kernels;
     for (const ptx::Function& function : parsed.module.functions) {
         if (!function.entry || !function.body) continue;
         kernels.push_back(ptx::lower(parsed.module, function));
         std::ranges::move(kernels.back().errors, std::back_inserter(out.errors));
     }
-    if (!out.errors.empty()) return out;
+    if (!out.errors.empty()) return;
     for (ptx::Lowered& kernel : kernels) out.kernels.push_back(checked(parsed.module, std::move(kernel)));
+}
+
+}  // namespace
+
+ForeignText check_ptx(std::string file, std::string text) {
+    ForeignText out;
+    std::vector<ptx::Parsed> modules;
+    for (std::string& module : modules_of(std::move(text))) {
+        modules.push_back(ptx::parse(file, std::move(module)));
+        std::ranges::move(modules.back().errors, std::back_inserter(out.errors));
+    }
+    for (const ptx::Parsed& parsed : modules) {
+        if (out.errors.empty()) check_module(parsed, out);
+    }
+    if (!out.errors.empty()) out.kernels.clear();
     return out;
 }
 

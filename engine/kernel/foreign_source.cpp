@@ -4,7 +4,7 @@
 #include <array>
 #include <fstream>
 #include <iterator>
-#include <vector>
+#include <utility>
 
 #include "gpu/library.hpp"
 #include "gpu/process.hpp"
@@ -21,7 +21,7 @@ std::string tool(const std::string& name, const std::string& file) {
     return path;
 }
 
-/// Returns whether the file is an ELF file, or a fatbin.
+/// Returns whether the file is an ELF file, a fatbin, or a static library.
 bool is_binary(const std::string& path) {
     std::array<char, 4> begin{};
     std::ifstream file(path, std::ios::binary);
@@ -30,29 +30,32 @@ bool is_binary(const std::string& path) {
     return file && (magic ==
                         "\x7f"
                         "ELF" ||
-                    magic == "\x50\xed\x55\xba");
+                    magic == "\x50\xed\x55\xba" || magic == "!<ar");
 }
 
-/// Returns the modules for sm_90 of what `cuobjdump -ptx` prints, one after the other. Each follows a head
-/// and ends before the next one.
+/// Returns what `cuobjdump -ptx` prints, without all that is no module for sm_90: lines that are left out are
+/// empty, so that the others keep their numbers. Nothing: there is no such module.
 std::string modules_of(std::string_view printed) {
-    std::vector<std::string> modules;
-    bool inside = false;
+    std::string out, module;
+    bool inside = false, any = false;
+    const auto end_module = [&] {
+        const bool wanted = module.find(".target sm_90") != std::string::npos;
+        any |= wanted;
+        if (!wanted) std::erase_if(module, [](char c) { return c != '\n'; });
+        out += std::exchange(module, {});
+        inside = false;
+    };
     while (!printed.empty()) {
         const std::size_t end = std::min(printed.find('\n'), printed.size() - 1);
         const std::string_view line = printed.substr(0, end + 1);
         printed.remove_prefix(end + 1);
-        if (line.starts_with("Fatbin ")) inside = false;
-        if (line.starts_with(".version")) {
-            inside = true;
-            modules.emplace_back();
-        }
-        if (inside) modules.back() += line;
+        const bool begins = line.starts_with(".version");
+        if (begins || line.starts_with("Fatbin ") || line.starts_with("member ")) end_module();
+        inside |= begins;
+        module += inside ? line : "\n";
     }
-    std::string out;
-    for (const std::string& module : modules)
-        if (module.find(".target sm_90") != std::string::npos) out += module;
-    return out;
+    end_module();
+    return any ? out : std::string();
 }
 
 std::string of_binary(const std::string& path, const std::atomic<bool>* stop) {

@@ -15,6 +15,12 @@ printf '\nFatbin ptx code:\n================\narch = sm_80\ncompressed\n\n'
 printf '.version 8.0\n.target sm_80\n.address_size 64\n.entry old() { nothing here; }\n'
 printf '\nFatbin ptx code:\n================\narch = sm_90a\ncompressed\n\n'
 cat "$SOURCE/tests/ptx/wait_loops.ptx"
+if [ "\$2" = two.a ]; then
+    printf '\nmember two.a:b.o:\nFatbin ptx code:\n================\narch = sm_90a\n\n'
+    sed 's/product.cu/other.cu/' "$SOURCE/tests/ptx/missing_fence.ptx"
+    printf '\nFatbin ptx code:\n================\narch = sm_90a\n\n'
+    cat "$SOURCE/tests/ptx/missing_fence.ptx"
+fi
 printf '\nFatbin elf code:\n================\narch = sm_90a\n'
 END
 chmod +x bin/nvcc bin/cuobjdump
@@ -45,3 +51,17 @@ run check none.o
 exits 1
 err_has "none.o carries no PTX for sm_90"
 err_has "compute_90a"
+
+# Modules of one binary are independent: they have files of the same numbers, and kernels of the same names. Lines are those of what
+# cuobjdump prints.
+printf '!<arch>\nmore' >two.a
+run check two.a
+exits 1
+err_has "other.cu:15: the source"
+err_has "product.cu:15: the source"
+out_has "two.a: "
+out_has "2 errors"
+first=$(cuobjdump -ptx two.a | grep -n '^.*\.visible .entry product' | sed -n 1p | cut -d: -f1)
+second=$(cuobjdump -ptx two.a | grep -n '^.*\.visible .entry product' | sed -n 2p | cut -d: -f1)
+out_has "two.a:$first: product: "
+out_has "two.a:$second: product: "
