@@ -111,15 +111,14 @@ class Reader {
             std::ranges::any_of(view.extents, [](std::int64_t n) { return n < 1 || n > INT32_MAX; }))
             given.at("global_shape").refuse("extents from 1");
         if (given.has("global_strides_bytes")) view.strides = given.at("global_strides_bytes").integers();
-        std::int64_t stride = bits(box.dtype) / 8;
-        for (std::size_t d = 0; d + 1 < view.extents.size() && !given.has("global_strides_bytes"); ++d)
-            view.strides.push_back(stride *= view.extents[d]);
+        view.box = box;
+        complete_map(view);
         if (view.strides.size() + 1 != view.extents.size())
             given.at("global_strides_bytes").refuse("one stride less than the rank");
         if (given.has("base_byte_offset")) view.offset = given.at("base_byte_offset").integer();
-        const std::int64_t size =
-            view.strides.empty() ? view.extents[0] * stride : view.strides.back() * view.extents.back();
         constexpr std::int64_t most = std::int64_t{4} << 30;
+        const std::int64_t stride = view.strides.empty() ? bits(box.dtype) / 8 : view.strides.back();
+        const std::int64_t size = stride > most ? 0 : stride * view.extents.back();
         if (view.offset < 0 || size < 1 || size > most - view.offset)
             given.refuse("a tensor of at most 4 GiB");
         std::string object = given.has("object") ? given.at("object").string() : std::string();

@@ -92,17 +92,12 @@ class Reader {
             if (!value.at("nan_fill").json().is_boolean()) value.at("nan_fill").refuse("true or false");
             box.nan_fill = value.at("nan_fill").json().get<bool>();
         }
-        out.extents = value.has("extents")
-                          ? value.at("extents").integers()
-                          : std::vector<std::int64_t>(tensor.shape().rbegin(), tensor.shape().rend());
-        if (value.has("strides")) {
-            out.strides = value.at("strides").integers();
-            return out;
-        }
-        std::int64_t stride = bits(box.dtype) / 8;
-        for (std::size_t d = 0; d + 1 < out.extents.size(); ++d) {
-            if (out.extents[d] < 1 || out.extents[d] > INT64_MAX / stride) value.refuse("a smaller tensor");
-            out.strides.push_back(stride *= out.extents[d]);
+        if (value.has("extents")) out.extents = value.at("extents").integers();
+        if (value.has("strides")) out.strides = value.at("strides").integers();
+        try {
+            complete_map(out);
+        } catch (const ArgumentError& error) {
+            throw ArgumentError(fmt::format("{}: {}", value.place(), error.what()));
         }
         return out;
     }

@@ -157,19 +157,6 @@ constexpr Option map_keys[] = {
      "the bytes from one element to the next, of each dimension but the fastest; by default without gaps"},
     {"offset", "integer = 0", "bytes from the tensor's first element to that of the map"}};
 
-/// Strides without gaps, and extents from the shape, where none are given.
-void complete_map(TensorView& view) {
-    const Dtype dtype = view.box->dtype;
-    if (view.extents.empty()) view.extents.assign(shape_of(view).rbegin(), shape_of(view).rend());
-    if (!view.strides.empty()) return;
-    std::int64_t stride = bits(dtype) / 8;
-    for (std::size_t d = 0; d + 1 < view.extents.size(); ++d) {
-        if (view.extents[d] < 1 || view.extents[d] > INT64_MAX / stride)
-            throw ArgumentError(fmt::format("wg.tensor_map: {} elements", view.extents[d]));
-        view.strides.push_back(stride *= view.extents[d]);
-    }
-}
-
 // wg.tensor_map(tensor, { box =, swizzle =, ... }): a tensor map
 int tensor_map_new(lua_State* L) {
     auto& box = held<ArgumentBox>(L);

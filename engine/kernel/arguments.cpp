@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -269,6 +270,25 @@ void check_grid(const Program& program, Dim3 grid) {
             rules::WG_FORM_04,
             fmt::format("kernel {}: grid {{{}, {}, {}}} is not a whole number of clusters {{{}, {}, {}}}",
                         program.name(), grid.x, grid.y, grid.z, cluster.x, cluster.y, cluster.z));
+}
+
+void complete_map(TensorView& view) {
+    const auto shape_of = [](const auto* tensor) -> const TensorShape& { return tensor->shape(); };
+    const Dtype dtype = view.box->dtype;
+    if (view.extents.empty()) {
+        const TensorShape& shape = std::visit(shape_of, view.tensor);
+        view.extents.assign(shape.rbegin(), shape.rend());
+    }
+    std::int64_t stride = bits(dtype) / 8;
+    if (stride < 1)
+        throw ArgumentError(
+            fmt::format("a tensor map of {}: its elements have less than a byte", to_string(dtype)));
+    if (!view.strides.empty()) return;
+    for (std::size_t d = 0; d + 1 < view.extents.size(); ++d) {
+        if (view.extents[d] < 1 || view.extents[d] > INT64_MAX / stride)
+            throw ArgumentError(fmt::format("a tensor map of {} elements", view.extents[d]));
+        view.strides.push_back(stride *= view.extents[d]);
+    }
 }
 
 MapGeometry geometry_of(Dtype dtype, const TensorShape& shape) {

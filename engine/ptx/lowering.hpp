@@ -53,6 +53,9 @@ class Lowering final : private Rewriting, private Names {
     // names.cpp: what names stand for, and the steps that make it
     Operand find(std::string_view name, std::int64_t added) override;
     Type type_of(Reg reg) const override { return Rewriting::type_of(reg); }
+    bool is_map(int parameter) const override {
+        return from().params()[static_cast<std::size_t>(parameter)].type == Type::tensormap;
+    }
     Reg constant(std::int64_t bits, Type type) override;
     Reg converted(Reg reg, Type type) override;
     Reg extended(Reg reg, Type type, bool is_signed) override;

@@ -69,3 +69,21 @@ exits 2
 err_has "--dynamic and --launch FILE belong together"
 run check --launch launch.json rows.ptx
 exits 2
+
+# A tensor map wants elements of whole bytes.
+file map.ptx <<'END'
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry m(.param .align 64 .b8 map[128])
+.reqntid 32
+{
+    ret;
+}
+END
+file map.json <<'END'
+{ "grid": 1, "arguments": [ { "map": { "dtype": "b1", "shape": [8, 64], "fill": "zeros" }, "box": [64, 8] } ] }
+END
+run check --dynamic map.ptx --launch map.json
+exits 1
+err_has "map.json.arguments[0]: a tensor map of b1: its elements have less than a byte"

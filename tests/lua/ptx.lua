@@ -110,6 +110,88 @@ check.raises("`size` is missing", wg.struct, { [0] = 1 })
 check.raises("expected a tensor, got string", wg.struct, { size = 8, [0] = "a" })
 check.raises("element 1001 of a tensor of 1000", wg.pointer, a, 1001)
 
+check.raises("a tensor map of b1: its elements have less than a byte", wg.tensor_map, wg.zeros("b1", { 8, 64 }), { box = { 64, 8 } })
+
+-- A tensor map inside of a structure: a box is copied from where the structure says, and the number beside it is added.
+local boxes = entry(".param .align 128 .b8 s[384]", [[
+.shared .align 128 .b8 box[256];
+.shared .align 8 .b64 full;
+mov.b64 %rd1, s;
+cvta.param.u64 %rd1, %rd1;
+add.u64 %rd2, %rd1, 128;
+ld.param.u32 %r5, [s+256];
+ld.param.u64 %rd3, [s];
+mov.u32 %r1, full;
+mov.u32 %r2, box;
+mov.u32 %r3, %tid.x;
+setp.ne.u32 %p1, %r3, 0;
+@%p1 bra INITIALISED;
+mbarrier.init.shared::cta.b64 [%r1], 1;
+fence.mbarrier_init.release.cluster;
+fence.proxy.async;
+INITIALISED:
+bar.sync 0;
+@%p1 bra WAIT;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 256;
+cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2, {8, 4}], [%r1];
+WAIT:
+mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0;
+@!%p2 bra WAIT;
+mad.lo.u32 %r4, %r3, 8, %r2;
+ld.shared.v2.u32 {%r6, %r7}, [%r4];
+add.u32 %r6, %r6, %r5;
+add.u32 %r7, %r7, %r5;
+mul.wide.u32 %rd4, %r3, 8;
+add.u64 %rd3, %rd3, %rd4;
+st.global.v2.u32 [%rd3], {%r6, %r7};]])
+local whole, part = wg.arange("u32", 0, 16 * 16):reshape(16, 16), wg.zeros("u32", { 8, 8 })
+boxes.f:run { args = { wg.struct { size = 384, [0] = part, [128] = wg.tensor_map(whole, { box = { 8, 8 } }), [256] = 1000 } } }
+for row = 0, 7 do
+  for column = 0, 7 do check.equal(part[{ row, column }], whole[{ row + 4, column + 8 }] + 1000) end
+end
+check.raises("a tensor map", boxes.f.run, boxes.f,
+  { args = { wg.struct { size = 384, [0] = part, [64] = wg.tensor_map(whole, { box = { 8, 8 } }), [256] = 1000 } } })
+
+-- Clusters that the launch decides: each CTA writes into the memory of the next one.
+local clusters = wg.ptx { name = "clusters", text = [[
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry f(.param .u64 p)
+.reqntid 32
+{
+.reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+.shared .align 4 .b32 mail[32];
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, %cluster_ctarank;
+mov.u32 %r2, %cluster_nctarank;
+add.u32 %r3, %r1, 1;
+rem.u32 %r3, %r3, %r2;
+mov.u32 %r4, %tid.x;
+shl.b32 %r5, %r4, 2;
+mov.u32 %r6, mail;
+add.u32 %r6, %r6, %r5;
+mapa.shared::cluster.u32 %r7, %r6, %r3;
+mad.lo.u32 %r8, %r1, 100, %r4;
+st.shared::cluster.u32 [%r7], %r8;
+barrier.cluster.arrive.release.aligned;
+barrier.cluster.wait.acquire.aligned;
+ld.shared.u32 %r8, [%r6];
+mov.u32 %r5, %ctaid.x;
+mad.lo.u32 %r5, %r5, 32, %r4;
+mul.wide.u32 %rd2, %r5, 4;
+add.u64 %rd1, %rd1, %rd2;
+st.global.u32 [%rd1], %r8;
+ret;
+}
+]] }
+for _, size in ipairs { 1, 2, 4 } do
+  local letters = wg.zeros("u32", { 4, 32 })
+  clusters.f:run { grid = 4, cluster = size, args = { letters } }
+  for cta = 0, 3 do check.equal(letters[{ cta, 5 }], (cta % size + size - 1) % size * 100 + 5) end
+end
+check.raises("", clusters.f.run, clusters.f, { grid = 3, cluster = 2, args = { wg.zeros("u32", { 4, 32 }) } })
+
 -- What is no PTX, with all its errors; a file that is not there.
 local wrong = check.raises("", wg.ptx, { text = ".version 8.0\n.target sm_90a\n.visible .entry f()\n{\nmov.u32 %r1 %r2;\nadd.u32 , 1;\n}\n" })
 check.equal(#wrong.findings >= 2, true)

@@ -40,8 +40,27 @@ local functions = {
     dtype = "dtype", d = "dtype?", a_major = "major?", b_major = "major?", tile = "integers?", stages = "small?",
     cluster = "small?", group = "extent?", name = "name?", registers = "integers?", buffers = "small?",
     schedule = "schedule?", problem = "integers?", epilogue = "epilogue?", raster = "raster?", splits = "small?",
-    stream_k = "boolean?", constant = "name?",
+    stream_k = "boolean?", constant = "name?", groups = "groups?", a_type = "dtype?", b_type = "weight?", zeros = "boolean?",
+    scales = "scales?", sparse = "name?", halves = "boolean?",
   } },
+  { "wg.attention", {
+    dtype = "dtype?", o = "dtype?", descale = "descale?", dim = "extent?", heads = "small?", kv_heads = "small?", causal = "boolean?",
+    window = "small?", softcap = "small?", problem = "integers?", layout = "sequence?", packed = "boolean?", lse = "boolean?",
+    block = "extent?", name = "name?",
+  } },
+  { "wg.attention_backward", {
+    dtype = "dtype?", dim = "extent?", heads = "small?", kv_heads = "small?", causal = "boolean?", window = "small?", packed = "boolean?",
+    layout = "sequence?", name = "name?",
+  } },
+  { "wg.attention_decode", {
+    dtype = "dtype?", dim = "extent?", heads = "small?", kv_heads = "small?", queries = "small?", causal = "boolean?", page = "extent?",
+    layout = "sequence?", lse = "boolean?", block = "extent?", stages = "small?", copies = "copies?", together = "small?", name = "name?",
+  } },
+  { "wg.compressor", { dtype = "dtype?", prune = "boolean?" } }, { "wg.prepacker", { b_type = "weight" } },
+  { "wg.prepack", "tensor", "weight?" }, { "wg.pointer", "tensor", "small?" },
+  { "wg.tensor_map", "tensor", { box = "integers", swizzle = "swizzle_mode?", dtype = "dtype?", nan_fill = "boolean?", extents = "integers?", strides = "integers?", offset = "small?" } },
+  { "wg.struct", "structure" }, { "wg.ptx", { text = "ptx" } }, { "wg.ptx", "path" },
+  { "wg.tuning", { gemm = "table?", name = "name?", build = "callback?", candidates = "table?", space = "table?", rounds = "small?", backend = "backend?", measure = "measure?", verify = "callback?", cache = "off" } },
   { "wg.tune", { gemm = "table?", name = "name?", build = "callback?", candidates = "table?", rounds = "small?", backend = "backend?", cache = "off" } },
   { "wg.mma_picture", { shape = "name?", dtype = "dtype?", a = "tile?", b = "tile?", d = "any?" } },
   { "wg.kernel", "name", { threads = "threads", cluster = "cluster?" }, "body" },
@@ -73,10 +92,26 @@ local methods = {
     { "time", { grid = "cluster", args = "arguments", backend = "sim", rounds = "small?", flops = "any?", against = "any?" } },
     { "prepare", { grid = "cluster", args = "arguments", backend = "sim", unchecked = "boolean?" } },
     { "timeline", { grid = "cluster", args = "arguments", backend = "sim", seed = "integer?" } },
+    { "profile", { grid = "cluster", args = "arguments", backend = "sim", clusters = "small?", events = "extent?" } }, { "report" },
+    { "launch_rule", { rows = "name?", columns = "name?", m = "extent?", n = "extent?", parts = "small?", notes = "table?" } },
+    { "sizes", { n = "integers", run = "callback" } },
   },
   launch = { { "start" }, { "wait" }, { "upload" }, { "download" } },
   gemm = { { "launch", "tensor", "tensor", "tensor", "table?" }, { "run", "tensor", "tensor", "tensor", { backend = "sim", alpha = "any?", bias = "any?" } },
-           { "prepare", "tensor", "tensor", "tensor", { backend = "sim" } } },
+           { "prepare", "tensor", "tensor", "tensor", { backend = "sim" } },
+           { "launch", "tensor", "tensor", "tensor", { alpha = "any?", beta = "any?", C = "tensor?", gate = "tensor?", residual = "tensor?", row_sums = "tensor?", d_scales = "tensor?", metadata = "tensor?", offsets = "tensor?", sizes = "tensor?", count = "small?", a_scales = "tensor?", b_scales = "tensor?", b_zeros = "tensor?" } } },
+  attention = {
+    { "launch", "tensor", "tensor", "tensor", "tensor", { grid = "small?", scale = "small?", lse = "tensor?", query_starts = "tensor?", key_starts = "tensor?", max_queries = "small?", q_descale = "tensor?" } },
+    { "run", "tensor", "tensor", "tensor", "tensor", { backend = "sim", lse = "tensor?" } }, { "flops", "small", "small", "small" },
+  },
+  attention_decode = {
+    { "launch", "tensor", "tensor", "tensor", "tensor", { lengths = "tensor?", pages = "tensor?", scale = "small?", lse = "tensor?", grid = "small?" } },
+    { "run", "tensor", "tensor", "tensor", "tensor", { backend = "sim", lengths = "tensor?" } },
+  },
+  attention_backward = { { "run", { Q = "tensor", K = "tensor", V = "tensor", O = "tensor", lse = "tensor", dO = "tensor", dQ = "tensor", dK = "tensor", dV = "tensor", backend = "sim" } } },
+  compressor = { { "metadata_shape", "extent", "extent" }, { "launch", "tensor", "tensor", "tensor", "tensor?" } },
+  prepacker = { { "packed_shape", "extent", "extent" }, { "launch", "tensor", "tensor" } },
+  tuning = { { "build", "small" }, { "place" }, { "content", "kernel", "table" } },
   error = {},
 }
 
@@ -86,6 +121,11 @@ local builder = {
   { "shared", "tile", "name?" }, { "shared", { bytes = "extent", align = "align?", name = "name?", tile = "tile?", count = "small?" } },
   { "tensor_map", "name", "tile" },
   { "tensor_map", "name", { dtype = "dtype", box = "integers", swizzle = "swizzle_mode?", nan_fill = "boolean?", constant = "boolean?", tile = "tile?" } },
+  { "parameter", "name", { bytes = "extent?", align = "align?", map = "boolean?", dtype = "dtype?", box = "integers?", swizzle = "swizzle_mode?", nan_fill = "boolean?" } },
+  { "local_", { bytes = "extent", align = "align?" } }, { "label", "name?" }, { "place", "label" }, { "jump", "label", "reg?" },
+  { "repeat_", "condition" }, { "repeat_", "callback?" },
+  { "queue", { counter = "reg", tiles = "count", readers = "small" } }, { "turns", { members = "small", member = "count", barrier = "small" } },
+  { "softmax", { scores = "regs", scale = "reg", empty = "boolean?", lift = "small?" } },
   { "begin_loop" }, { "loop_condition", "reg" }, { "loop_next" }, { "end_loop" }, { "break_" }, { "continue_" }, { "exit" }, { "begin_if", "reg" }, { "begin_else" }, { "end_if" },
   { "loop", "count", "callback" }, { "loop", { from = "count?", to = "count", step = "count?" }, "callback" },
   { "while_", "condition", "callback" }, { "if_", "reg", "callback", "callback?" },
@@ -106,13 +146,26 @@ local of_pipeline = {
   { "init" }, { "cursor" }, { "advance", "cursor" }, { "skip", "cursor", "count" }, { "full_barrier", "cursor" }, { "empty_barrier", "cursor" },
   { "acquire", "cursor" }, { "expect", "cursor", "count" }, { "wait", "cursor" }, { "release", "cursor", { lane = "reg", cluster = "small?", guard = "reg?" } },
 }
-local of_reg = { { "lt", "count" }, { "le", "count" }, { "gt", "count" }, { "ge", "count" }, { "eq", "count" }, { "ne", "count" }, { "set", "count" } }
+-- Methods of what a kernel's body makes besides.
+local of_parts = {
+  queue = { { "draw", "callback" }, { "each", "callback" } }, softmax = { { "first" }, { "next" }, { "finish" } },
+  turns = { { "take" }, { "pass" }, { "finish" } },
+}
+local part_names = { "queue", "softmax", "turns" }
+local of_reg = { { "lt", "count" }, { "le", "count" }, { "gt", "count" }, { "ge", "count" }, { "eq", "count" }, { "ne", "count" }, { "set", "count" }, { "same", "reg" } }
 local of_regs = { { "slice", "small", "small" } }
 
 local words = {
   dtype = { "bf16", "f16", "f32", "tf32", "e4m3", "e5m2", "s8", "u8", "b1", "s32", "u32", "s64", "u64", "f64", "BF16", "" },
   major = { "K", "MN", "k", "" }, swizzle_mode = { "none", "32B", "64B", "128B", "16B" }, order = { "MN", "K", "M" },
   view = { "auto", "offsets", "bytes", "chunks", "banks", "conflicts", "overview", "x" }, backend = { "sim", "auto", "none" }, sim = { "sim" },
+  groups = { "contiguous", "masked", "batched", "x" }, weight = { "s4", "u4", "s8", "u8", "e4m3", "f32" }, descale = { "tensor", "head", "x" },
+  sequence = { "bshd", "bhsd", "x" }, copies = { "boxes", "rows", "" }, measure = { "time", "model", "x" },
+  ptx = {
+    "", ".version", ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n.reqntid 32\n{\n.reg .u64 a;\n.reg .u32 x;\nld.param.u64 a, [p];\nld.param.u32 x, [n];\nst.global.u32 [a], x;\nret;\n}\n",
+    ".version 8.0\n.target sm_90a\n.address_size 64\n.extern .shared .align 16 .b8 s[];\n.visible .entry k(.param .align 64 .b8 m[128], .param .align 8 .b8 v[24])\n{\n.reg .b32 x;\nmov.u32 x, s;\nst.shared.u32 [x], x;\nbar.sync 0;\n}\n",
+    ".version 8.0\n.visible .entry k() { mov.u32 %r1 %r2; }",
+  },
   schedule = { "cooperative", "pingpong", "" }, raster = { "grouped", "hilbert", "x" },
   fragment_kind = { "wgmma_d", "wgmma_a", "wgmma_sparse_a", "wgmma_metadata", "mma_sync_a", "mma_sync_b", "mma_sync_c", "ldmatrix", "stmatrix", "x" },
   type = { "u32", "s32", "f32", "b32", "u64", "s64", "f64", "b64", "pred", "b16", "u16", "f16", "x" },
@@ -208,12 +261,14 @@ return function(bytes, instructions, restricted)
     epilogue = function() return ("{alpha = %s, beta = %s, bias = %s, activation = %s}"):format(value "any", value "boolean", value "name", chance(2) and '"relu"' or value "any") end,
     arguments = function() return chance(5) and value "any" or list(chance(3) and "any" or "tensor", 5) end,
     operand = function() return chance(3) and made "regs" or made "shared" end,
+    scales = function() return ("{a = %s, b = %s}"):format(chance(2) and '"1x128"' or '"row"', chance(2) and '"128x128"' or value "any") end,
+    structure = function() return ("{size = %s, [0] = %s, [%s] = %s}"):format(value "extent", value "any", value "small", value "any") end,
     callback = function() return block("k2", 3) end,
     condition = function() return "function() return " .. made "reg" .. " end" end,
     body = function() return block("k", 14) end,
   }
   for name, list_of in pairs(words) do kinds[name] = function() return quoted(list_of[pick(#list_of)]) end end
-  for _, class in ipairs { "layout", "tile", "fragment", "tensor", "wgmma", "kernel", "launch", "gemm", "swizzle", "reg", "regs", "shared", "pipeline", "cursor" } do
+  for _, class in ipairs { "layout", "tile", "fragment", "tensor", "wgmma", "kernel", "launch", "gemm", "swizzle", "label", "reg", "regs", "shared", "pipeline", "cursor" } do
     kinds[class] = function() return made(class) end
   end
   function kinds_tuple(nested) return kinds.tuple(nested) end
@@ -279,10 +334,14 @@ return function(bytes, instructions, restricted)
 
   local function expression()
     if depth > 0 and not chance(4) then
-      local which = pick(6)
+      local which = pick(7)
       if which <= 3 then return instruction() end
       if which == 4 then return call_method("k", builder[pick(#builder)]) end
       if which == 5 then return call_method(made "pipeline", of_pipeline[pick(#of_pipeline)]) end
+      if which == 6 then
+        local part = part_names[pick(#part_names)]
+        return call_method(made(part), of_parts[part][pick(#of_parts[part])])
+      end
       return chance(3) and call_method(made "regs", of_regs[1]) or call_method(made "reg", of_reg[pick(#of_reg)])
     end
     local which = pick(8)
@@ -291,7 +350,8 @@ return function(bytes, instructions, restricted)
       return ("%s(%s)"):format(call[1], arguments(call, 2))
     end
     if which == 5 then return look() end
-    local classes = { "layout", "tile", "fragment", "tensor", "wgmma", "kernel", "kernel", "launch", "gemm" }
+    local classes = { "layout", "tile", "fragment", "tensor", "wgmma", "kernel", "kernel", "launch", "gemm", "attention",
+      "attention_decode", "attention_backward", "compressor", "prepacker", "tuning" }
     local class = classes[pick(#classes)]
     return call_method(made(class), methods[class][pick(#methods[class])])
   end

@@ -11,10 +11,9 @@ local excused = {
 local function class_of(value)
   if type(value) == "userdata" then return (tostring(getmetatable(value)):gsub("^wgrun%.", "")) end
   if type(value) ~= "table" then return type(value) end
-  if rawget(value, "plan") then return "gemm" end
-  if rawget(value, "full") and rawget(value, "empty") then return "pipeline" end
+  local class = getmetatable(value)
+  if type(class) == "table" and type(rawget(class, "__name")) == "string" then return (class.__name:gsub("^wgrun%.", "")) end
   if rawget(value, "stage") and rawget(value, "phase") then return "cursor" end
-  if rawget(value, "acc") then return "fragment" end
   return "table"
 end
 
@@ -24,7 +23,8 @@ local function fault_of(e)
     if e.message:find "internal error" then return e.message end
     if e.code == "EINTR" or e.code == "ENOMEM" or e.code == "ELIMIT" then return nil end
     -- The kernel that every program starts with is the judge's.
-    local placed = type(e.file) == "string" and (e.file == "script" or e.file:find "judge%.lua$")
+    -- What is wrong with a PTX text is told at its own lines.
+    local placed = type(e.file) == "string" and (e.file == "script" or e.file == "ptx" or e.file:find "judge%.lua$")
     if not placed or math.type(e.line) ~= "integer" then return "no line of the script: " .. tostring(e) end
     if #tostring(e) == 0 then return "an empty text" end
     return nil
