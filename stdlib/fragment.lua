@@ -102,7 +102,7 @@ return function(internal)
   function accumulator:operand(dtype)
     local b, count = self.k, #self.acc
     local convert = (dtype == "bf16" or dtype == "f16") and internal.to_output[dtype]
-      or fail("accumulator:operand makes bf16 or f16, not " .. tostring(dtype))
+      or fail("accumulator:operand makes bf16 or f16, not " .. (type(dtype) == "string" and dtype or "a " .. type(dtype)))
     if count % 8 ~= 0 then fail(("accumulator:operand: n is %d, must be a multiple of 16 (a K step)"):format(2 * count)) end
     local words = b:regs("b32", count // 2)
     for i = 0, count // 2 - 1 do b:mov(words[i], convert(b, self.acc[2 * i], self.acc[2 * i + 1])) end

@@ -26,6 +26,10 @@ int builder_shared(lua_State* L) {
             options.push("tile");
             tile = test<Tile>(L, -1);
             if (tile == nullptr) options.fail_value("tile", "a tile made by wg.tile");
+            if (options.has("bytes")) {
+                options.push("bytes");
+                options.fail_value("bytes", "none beside a tile, which has a size of its own");
+            }
         } else {
             bytes = options.integer("bytes");
         }

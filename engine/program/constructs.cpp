@@ -185,7 +185,9 @@ Constructs::Place& Constructs::place_of(int label) {
 
 void Constructs::place(int label, Where where) {
     Place& place = place_of(label);
-    if (place.given) throw ArgumentError(fmt::format("label `{}` is in two places", place.name));
+    if (place.given)
+        throw ArgumentError(place.name.empty() ? std::string("a label is in two places")
+                                               : fmt::format("label `{}` is in two places", place.name));
     Label shown{Label::Kind::place, static_cast<std::uint32_t>(label), place.name, where};
     const BlockId last = current();
     // The block after a jump exists already, and nothing else leads to it.
@@ -228,7 +230,10 @@ std::vector<BasicBlock> Constructs::take(Where end) {
         if (place.given || place.arms.empty()) continue;
         Diagnostic finding;
         finding.where = place.where;
-        finding.message = fmt::format("a jump to label `{}`, which is nowhere", place.name);
+        finding.message = place.name.empty()
+                              ? "a jump to a label that is nowhere"
+                              : fmt::format("a jump to label `{}`, which is nowhere", place.name);
+        finding.fix = "k:place(label) where the jump is to go";
         throw ArgumentError(std::move(finding));
     }
     here().where = end;

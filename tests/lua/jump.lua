@@ -52,6 +52,7 @@ check_fails(function() copy:run { grid = 1, args = { from, to }, backend = "sim"
 check_fails(function() copy:run { grid = 1, args = { 3, to }, backend = "sim" } end, "a tensor map is expected, not a number")
 
 local function build(body) return function() wg.kernel("k", { threads = 32 }, body) end end
+check_fails(build(function(k) k:jump(k:label()) end), "a jump to a label that is nowhere")
 check_fails(build(function(k) k:jump(k:label "there") end), "a jump to label `there`, which is nowhere")
 check_fails(build(function(k)
   local l = k:label()

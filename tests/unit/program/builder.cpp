@@ -152,7 +152,7 @@ TEST_CASE("labels make blocks of any shape") {
     b.place(out);  // 3
     step(b, 3);
     b.jump(again);  // behind its place
-    CHECK_THROWS_WITH(b.place(out), "label `` is in two places");
+    CHECK_THROWS_WITH(b.place(out), "a label is in two places");
     CHECK_THROWS_WITH(b.label("$L__BB0_1"), "two labels called `$L__BB0_1`");
     for (const char* name : {"1", "_", "$", "a b", "a-b", "a.b"})
         CHECK_THROWS_WITH(b.label(name), Catch::Matchers::StartsWith("label `"));
