@@ -19,7 +19,7 @@ constexpr std::uint32_t longest_burst = 128;
 
 /// How often a warp may go round loops where nothing else limits the launch: ten seconds of simulation and
 /// more.
-constexpr std::uint64_t most_turns = 1U << 24;
+constexpr std::uint64_t most_turns = 1U << 23;
 /// After so many turns a kernel with errors is not followed further: an index that has left its range may
 /// never come back.
 constexpr std::uint64_t enough_turns = 1U << 16;

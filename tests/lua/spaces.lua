@@ -20,7 +20,7 @@ check.refuses_in_kernel("local memory of 0 bytes", function(k) k:local_ { bytes 
 check.refuses_in_kernel("alignment 3: a power of two up to 128 bytes", function(k) k:local_ { bytes = 8, align = 3 } end)
 check.refuses_in_kernel("local memory: 524288 bytes on top of 16 exceed the 524288 bytes of a thread", function(k) k:local_ { bytes = 16 } k:local_ { bytes = 1 << 19 } end)
 -- A shared buffer is no generic address.
-check.refuses_in_kernel("k:shared: option `bytes`: expected none beside a tile", function(k) k:shared { bytes = 8, tile = wg.tile { dtype = "bf16", mn = 64, k = 64 } } end)
+check.refuses_in_kernel("k:shared: option `bytes`: expected none beside a tile, which has a size of its own, got number 8", function(k) k:shared { bytes = 8, tile = wg.tile { dtype = "bf16", mn = 64, k = 64 } } end)
 check.refuses_in_kernel("ld, operand a: a shared buffer is no address in global memory; use the shared space", function(k) k:ld_u32(k:shared { bytes = 16 }) end)
 
 finds("loads 4 bytes at byte 16 of its local memory, which has 16", function(k) k:ld_local_u32(k:local_ { bytes = 16 } + 16) end)
