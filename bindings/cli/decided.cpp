@@ -9,13 +9,28 @@ namespace decided_detail {
 namespace {
 
 /// How much of a rule is known before any kernel runs. Only the assembler knows of some.
-enum class Known : std::uint8_t { all, in_part, nothing, elsewhere };
+enum class Known : std::uint8_t { all, in_part, ahead, nothing, elsewhere };
 
 Known known(const Rule& rule) {
     const bool runs = contains(rule.found_by, Finder::run);
     if (contains(rule.found_by, Finder::script) || contains(rule.found_by, Finder::check))
         return runs ? Known::in_part : Known::all;
+    if (contains(rule.found_by, Finder::ahead)) return Known::ahead;
     return runs ? Known::nothing : Known::elsewhere;
+}
+
+/// "WG-MEM-01, -02, WG-RACE-04": the rules of which so much is known.
+std::string list_of(Known how) {
+    std::string text, family;
+    for (const Rule* rule : rules::all()) {
+        if (known(*rule) != how) continue;
+        const std::size_t number = rule->id.rfind('-');
+        const std::string_view of = rule->id.substr(0, number);
+        if (!text.empty()) text += ", ";
+        text += of == family ? rule->id.substr(number) : rule->id;
+        family = of;
+    }
+    return text;
 }
 
 }  // namespace
@@ -23,16 +38,8 @@ Known known(const Rule& rule) {
 
 std::string left_to_a_run() {
     using namespace decided_detail;
-    std::string text, family;
-    for (const Rule* rule : rules::all()) {
-        if (known(*rule) != Known::nothing) continue;
-        const std::size_t number = rule->id.rfind('-');
-        const std::string_view of = rule->id.substr(0, number);
-        if (!text.empty()) text += ", ";
-        text += of == family ? rule->id.substr(number) : rule->id;
-        family = of;
-    }
-    return "not decided without a run (--dynamic): " + text;
+    return "not decided without a run (--dynamic): " + list_of(Known::nothing) +
+           "; as far as runs ahead came: " + list_of(Known::ahead);
 }
 
 nlohmann::ordered_json decided_rules() {
@@ -42,7 +49,8 @@ nlohmann::ordered_json decided_rules() {
                                     std::pair("left_to_a_run", Known::nothing)}) {
         json[name] = nlohmann::ordered_json::array();
         for (const Rule* rule : rules::all())
-            if (known(*rule) == how) json[name].push_back(rule->id);
+            if (known(*rule) == how || (how == Known::in_part && known(*rule) == Known::ahead))
+                json[name].push_back(rule->id);
     }
     return json;
 }

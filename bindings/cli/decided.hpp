@@ -7,7 +7,7 @@
 
 namespace wgrun::cli {
 
-/// "not decided without a run (--dynamic): WG-MEM-01, -02, WG-RACE-04": the rules that only a run decides.
+/// "not decided without a run (--dynamic): WG-SYNC-06; as far as runs ahead came: WG-MEM-01, -02, WG-RACE-04".
 std::string left_to_a_run();
 
 /// {"decided": [id], "in_part": [id], "left_to_a_run": [id]}: rules that are decided for every kernel, those

@@ -24,6 +24,7 @@ std::string indented(std::string_view text) {
 std::string to_text(const Rule& rule) {
     std::string text = fmt::format("{} ({}): {}\n", rule.id, to_string(rule.severity), rule.law);
     text += fmt::format("\n{}; found by: {}\n", rule.title, to_string(rule.found_by));
+    text += fmt::format("{}\n", rule.decided);
     if (!rule.why.empty()) text += fmt::format("\n{}\n", rule.why);
     if (!rule.wrong.empty()) text += "\nwrong:\n\n" + indented(rule.wrong);
     if (!rule.right.empty()) text += "\nright:\n\n" + indented(rule.right);
@@ -33,11 +34,12 @@ std::string to_text(const Rule& rule) {
 }
 
 nlohmann::ordered_json to_object(const Rule& rule) {
-    return {{"id", rule.id},       {"severity", to_string(rule.severity)},
-            {"title", rule.title}, {"found_by", to_string(rule.found_by)},
-            {"law", rule.law},     {"section", rule.section},
-            {"why", rule.why},     {"fix", rule.fix},
-            {"wrong", rule.wrong}, {"right", rule.right}};
+    return {{"id", rule.id},           {"severity", to_string(rule.severity)},
+            {"title", rule.title},     {"found_by", to_string(rule.found_by)},
+            {"law", rule.law},         {"section", rule.section},
+            {"why", rule.why},         {"fix", rule.fix},
+            {"decided", rule.decided}, {"wrong", rule.wrong},
+            {"right", rule.right}};
 }
 
 std::string to_markdown(const Rule& rule) {
@@ -45,12 +47,34 @@ std::string to_markdown(const Rule& rule) {
                                    to_string(rule.severity), rule.section, rule.why);
     if (!rule.wrong.empty()) text += fmt::format("Wrong:\n\n```lua\n{}\n```\n\n", rule.wrong);
     if (!rule.right.empty()) text += fmt::format("Right:\n\n```lua\n{}\n```\n\n", rule.right);
-    return text + fmt::format("Fix: {}\n\nFound by: {}.\n", rule.fix, to_string(rule.found_by));
+    return text +
+           fmt::format("Fix: {}\n\nFound by: {}. {}\n", rule.fix, to_string(rule.found_by), rule.decided);
 }
 
 /// docs/rules.md.
 std::string all_as_markdown() {
-    std::string text = "# Rules\n\nPrinted by `wgrun rules --markdown`. `wgrun explain ID` shows one.\n";
+    std::string text =
+        "# Rules\n\nPrinted by `wgrun rules --markdown`. `wgrun explain ID` shows one.\n\n"
+        "What finds that a rule is broken stands behind each, and what is decided where:\n\n"
+        "- *script*: the call that builds or launches the kernel refuses it.\n"
+        "- *check*, on **paths**: all paths of the program are followed, with the registers and places whose "
+        "values "
+        "are numbers or affine in lanes and loops. In the **rehearsal**: the warps of the first cluster take "
+        "turns, "
+        "with numbers that are made up, of which a finding must hold for all, and with those of each launch "
+        "of the "
+        "script; only what synchronises is followed.\n"
+        "- *run ahead*: `check` lets the simulator run the first cluster with arguments that are made up, "
+        "and up to 64 "
+        "clusters of the first four launches of each kernel with memory that is made up, in one schedule. "
+        "Such a "
+        "run ends where what is made up decides; what it finds before holds for every launch.\n"
+        "- *run*: on the simulator, or in the guarded build on a GPU. `check --dynamic` runs the script with "
+        "several "
+        "schedules, and its kernels at the edges of the sizes that `kernel:sizes` declares. A run decides "
+        "for all "
+        "that it executes; what no launch, size or schedule of it comes to is not decided.\n"
+        "- *assembler*: ptxas, or the driver's.\n";
     for (const Rule* rule : rules::all()) text += fmt::format("\n{}", to_markdown(*rule));
     return text;
 }

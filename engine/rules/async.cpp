@@ -21,6 +21,9 @@ constexpr Rule WG_MBAR_01{
         "An mbarrier that nobody has initialised holds anything: waits pass at once or never. Initialising "
         "a live one loses what has arrived.",
     .fix = "One thread initialises every mbarrier at the start of the kernel, before the first barrier.",
+    .decided =
+        "In the rehearsal, where the addresses are known; else in a run. A warp whose branch "
+        "depends on memory is rehearsed no further.",
     .wrong = R"(k:if_(first, function()
   k:fence_mbarrier_init()
   k:mbarrier_arrive(full)
@@ -47,6 +50,7 @@ constexpr Rule WG_MBAR_02{
     .fix =
         "k:fence_mbarrier_init() by the thread that initialises, then k:bar_sync(0), or the barrier of the "
         "cluster; where one warp alone uses the object k:bar_warp_sync().",
+    .decided = "In the rehearsal and on paths, where the addresses are known; else in a run.",
     .wrong = R"(k:mbarrier_init(full, 1, {guard=first})
 k:bar_sync(0)
 k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
@@ -75,6 +79,9 @@ constexpr Rule WG_MBAR_03{
     .fix =
         "Give mbarrier.init the number of arrivals, not of waiting threads; give expect_tx the bytes of all "
         "copies of the phase; wait for a phase before arriving in the next.",
+    .decided =
+        "In the rehearsal, with sizes that are made up and with those of each launch; else in "
+        "a run. Warps whose branches depend on memory are rehearsed no further.",
     .wrong = R"(-- 128 threads arrive
 k:mbarrier_init(full, 96, {guard=first})
 k:bar_sync(0)
@@ -89,7 +96,7 @@ k:mbarrier_wait(full, 0))"};
 constexpr Rule WG_MBAR_04{
     .id = "WG-MBAR-04",
     .severity = error,
-    .found_by = run,
+    .found_by = ahead | run,
     .counts_threads = true,
     .title = "an mbarrier accessed as data",
     .law = "The 8 bytes of a live mbarrier are accessed by the mbarrier instructions alone.",
@@ -98,6 +105,7 @@ constexpr Rule WG_MBAR_04{
         "Their contents are opaque, and a store, or a copy that ends behind its buffer, destroys the "
         "counts: the kernel hangs.",
     .fix = "Ask with mbarrier.test_wait; before the memory becomes something else, mbarrier.inval.",
+    .decided = "In runs ahead and in a run.",
     .wrong = R"(k:mbarrier_init(full, 1, {guard=first})
 k:bar_sync(0)
 k:mbarrier_arrive(full, {guard=first})
@@ -121,6 +129,9 @@ constexpr Rule WG_MBAR_05{
     .fix =
         "Expect exactly the bytes that are copied (whole boxes, also where the tensor ends), let all arrive "
         "that mbarrier.init counts, and turn the parity each time round the ring.",
+    .decided =
+        "In the rehearsal, where nothing that depends on memory may help; else in a run. "
+        "Kernels that hang with sizes that nobody launches are not found.",
     .wrong = R"(-- the box is 32 x 4 of f32: 512 bytes
 k:mbarrier_arrive_expect_tx(full, 1024, {guard=first})
 k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
@@ -147,6 +158,9 @@ constexpr Rule WG_MBAR_06{
     .fix =
         "Begin with parity 0 and turn it each time round the ring; who waits until a stage is free begins "
         "with 1, which a fresh mbarrier lets through. Of a number that counts on the lowest bit: phase & 1.",
+    .decided =
+        "In the rehearsal; else in a run. A wait that passes early by chance of the schedule "
+        "needs the seed that shows it: odd seeds give up attempts that are limited.",
     .wrong = R"(for i = 0, 1 do
   k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
   k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
@@ -179,6 +193,7 @@ constexpr Rule WG_TMA_01{
     .fix =
         "Align the buffer to 128 bytes or more (a swizzled tile to its pattern) and keep offsets inside it "
         "multiples of that.",
+    .decided = "Without a run where addresses and sizes are known; else in a run.",
     .wrong = R"(k:st_shared_v2_b32(k:mad_lo_u32(thread, 8, from), {word, word})
 k:fence_proxy_async()
 k:bar_sync(0)
@@ -206,6 +221,9 @@ constexpr Rule WG_TMA_02{
         "The bytes come at some time after the instruction. A barrier of the threads does not wait for "
         "them: only the mbarrier knows.",
     .fix = "k:mbarrier_wait(full, parity) by every warp that reads, or by one of them before a barrier.",
+    .decided =
+        "In the rehearsal for wgmma, and on paths; the rest in runs ahead and in a run, by "
+        "the byte.",
     .wrong = R"(k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
 k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
 k:bar_sync(0)
@@ -233,6 +251,7 @@ constexpr Rule WG_TMA_03{
     .fix =
         "Wait for the last phase of every mbarrier; the thread that stores: commit, and wait_group 0 (with "
         "read is enough).",
+    .decided = "In the rehearsal, where nothing that depends on memory may wait; else in a run.",
     .wrong = R"(k:fence_proxy_async()
 k:bar_sync(0)
 k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
@@ -258,6 +277,7 @@ constexpr Rule WG_TMA_04{
         "The copy engine moves units of 16 bytes and permutes them within the span of the swizzle. "
         "cuTensorMapEncodeTiled refuses everything else.",
     .fix = "cut the tile into several boxes, or pad the rows of the tensor.",
+    .decided = "By the call and the launch, always. Maps that the host makes itself are not seen.",
     .wrong = R"(local map = k:tensor_map("X", {dtype="f32", box={64, 4}, swizzle="128B"})  -- 256 bytes a line
 local tile = k:shared{bytes=1024, align=1024, name="tile"}
 k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
@@ -286,6 +306,9 @@ constexpr Rule WG_TMA_05{
         "core matrices may come from a tensor that is laid out as the tile, and several boxes may fill a "
         "tile.",
     .fix = "Make both from one tile: k:tensor_map(name, {tile = t}) and k:descriptor(buffer of t).",
+    .decided =
+        "Where the tile and the map are known, always; of maps that only a launch gives a "
+        "box, in a run.",
     .wrong = R"(local t = wg.tile{dtype="bf16", mn=64, k=64, major="K"} -- 128B swizzle
 local map = k:tensor_map("B", {dtype="bf16", box={64, 64}, swizzle="none"})
 k:mbarrier_arrive_expect_tx(full, t.bytes, {guard=first})
@@ -312,6 +335,7 @@ constexpr Rule WG_TMA_06{
     .fix =
         "Begin at the multiple before, with a larger box, and skip what comes before the wanted elements; "
         "or lay the tensor out so that what is copied begins at multiples of 16 bytes.",
+    .decided = "Without a run where the coordinate is known; else in a run.",
     .wrong = R"(local column = k:mov(3, { type = "s32" })
 k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
 k:cp_async_bulk_tensor_2d(tile, map, {column, zero}, full, {guard=first})
@@ -337,6 +361,7 @@ constexpr Rule WG_TMA_07{
     .fix =
         "Let one lane issue it, commit and wait: the one that k:elect_sync() chooses, or thread 0 as a "
         "guard.",
+    .decided = "On every path, where the operands are the same for all lanes.",
     .wrong = R"(k:fence_proxy_async()
 k:bar_sync(0)
 k:if_(thread:lt(32), function()

@@ -28,6 +28,7 @@ struct Name {
 };
 constexpr Name names[] = {{Finder::script, "script"},
                           {Finder::check, "check"},
+                          {Finder::ahead, "run ahead"},
                           {Finder::run, "run"},
                           {Finder::assembler, "assembler"}};
 

@@ -10,7 +10,7 @@ using enum Finder;
 constexpr Rule WG_MEM_01{
     .id = "WG-MEM-01",
     .severity = error,
-    .found_by = run,
+    .found_by = ahead | run,
     .title = "global memory out of bounds",
     .law = "Every access to global memory lies inside a tensor that was passed to the kernel.",
     .section = "5.1.4",
@@ -18,6 +18,9 @@ constexpr Rule WG_MEM_01{
         "Beyond the tensor lies other data, or nothing: the launch fails, or the kernel silently reads or "
         "destroys its neighbour.",
     .fix = "Guard the access with a predicate on the index, or make the tensor larger.",
+    .decided =
+        "In runs ahead of launches, whose tensors have their sizes, and in a run; "
+        "`kernel:sizes` adds sizes. Without a launch nothing is known.",
     .wrong = R"(local i = k:mad_lo_u32(k:special "ctaid.x", 128, k:special "tid.x")
 local address = k:element(X, i)
 local x = k:ld_global_f32(address)
@@ -31,12 +34,13 @@ end))"};
 
 constexpr Rule WG_MEM_02{.id = "WG-MEM-02",
                          .severity = error,
-                         .found_by = run,
+                         .found_by = ahead | run,
                          .title = "a misaligned access",
                          .law = "The address of an access is a multiple of the bytes that it moves.",
                          .section = "6.4.1",
                          .why = "A misaligned address is an error that ends the launch.",
                          .fix = "Align the address, or use a narrower vector.",
+                         .decided = "In runs ahead and in a run.",
                          .wrong = R"(local S = k:shared{bytes=528, name="S"}
 local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
 k:st_shared_f32(address, 0)
@@ -59,6 +63,7 @@ constexpr Rule WG_MEM_03{
     .why =
         "Beyond it the launch fails; inside it, but beyond the buffer, the kernel destroys another buffer.",
     .fix = "Make the buffer larger, or check the index.",
+    .decided = "On paths for addresses that are known, in runs ahead and in a run.",
     .wrong = R"(local S = k:shared{bytes=128, name="S"}
 local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
 k:st_shared_f32(address, 0)   -- 128 threads, 4 bytes each
@@ -71,12 +76,15 @@ k:bar_sync(0))"};
 constexpr Rule WG_MEM_04{
     .id = "WG-MEM-04",
     .severity = error,
-    .found_by = run,
+    .found_by = ahead | run,
     .title = "shared memory that is not written",
     .law = "Shared memory is written before it is read.",
     .section = "5.1.7",
     .why = "Shared memory holds what the last CTA on the multiprocessor left there.",
     .fix = "Write the whole tile before it is read, also where the tensor does not fill it.",
+    .decided =
+        "In runs ahead and in a run, by the byte. Initialised by another launch's remains is "
+        "not initialised.",
     .wrong = R"(local S = k:shared{bytes=512, name="S"}
 local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
 local x = k:ld_shared_f32(address)
@@ -90,7 +98,7 @@ k:st_global_f32(k:element(X, k:special "tid.x"), x))"};
 constexpr Rule WG_MEM_05{
     .id = "WG-MEM-05",
     .severity = error,
-    .found_by = run,
+    .found_by = ahead | run,
     .title = "a write to a const parameter",
     .law = "A kernel does not write through a parameter that it declares const.",
     .section = "5.1.4",
@@ -98,6 +106,9 @@ constexpr Rule WG_MEM_05{
         "The tensor of a const parameter may be read-only memory, and is not copied back from the device: "
         "what the kernel writes there is lost, or destroys what others read.",
     .fix = "Declare the parameter without const.",
+    .decided =
+        "In runs ahead and in a run. Of pointers that are computed from others, the memory "
+        "decides.",
     .wrong = R"(local X = k:param("X", "const f32*")
 local place = k:element(X, k:special "tid.x")
 local x = k:ld_global_f32(place)
@@ -110,7 +121,7 @@ k:st_global_f32(place, k:add_f32(x, x)))"};
 constexpr Rule WG_MEM_06{
     .id = "WG-MEM-06",
     .severity = error,
-    .found_by = run,
+    .found_by = ahead | run,
     .title = "ld.global.nc of what the kernel writes",
     .law = "What is read through ld.global.nc is not written while the kernel runs.",
     .section = "9.7.9.9",
@@ -118,6 +129,7 @@ constexpr Rule WG_MEM_06{
         "ld.global.nc reads through a cache that no write, fence or barrier keeps up to date: it may return "
         "what was there before.",
     .fix = "Read with ld.global what the kernel writes, or leave it to the next launch.",
+    .decided = "In runs ahead and in a run. What other kernels write at the same time is not known.",
     .wrong = R"(local place = k:element(X, thread)
 k:st_global_f32(place, 1)
 k:bar_sync(0)
@@ -145,6 +157,9 @@ constexpr Rule WG_PROXY_01{
     .fix =
         "k:fence_proxy_async{space=\"shared::cta\"} by every thread that wrote, before the barrier; or by "
         "the threads of the warpgroup, after the barrier.",
+    .decided =
+        "On every path, for the bytes of a buffer that paths tell apart, and in the "
+        "rehearsal; the rest in a run ahead or a run.",
     .wrong = R"(k:st_shared_v4_b32(to_b, words)
 k:bar_sync(0)
 k:wgmma_fence()
@@ -162,7 +177,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_PROXY_02{
     .id = "WG-PROXY-02",
     .severity = warning,
-    .found_by = run,
+    .found_by = ahead | run,
     .title = "a missing proxy fence after a read",
     .law =
         "Between a generic-proxy read of shared memory and a bulk copy that overwrites it stands a "
@@ -175,6 +190,7 @@ constexpr Rule WG_PROXY_02{
     .fix =
         "k:fence_proxy_async{space=\"shared::cta\"} by every thread that reads, before it gives the memory "
         "back; or by the thread that copies, after it has waited for them.",
+    .decided = "In runs ahead and in a run.",
     .wrong = R"(k:mbarrier_wait(full, 0)
 local x = k:ld_shared_f32(mine)
 k:bar_sync(0)
@@ -192,7 +208,7 @@ k:mbarrier_wait(full, 1))"};
 constexpr Rule WG_PROXY_03{
     .id = "WG-PROXY-03",
     .severity = error,
-    .found_by = run,
+    .found_by = ahead | run,
     .title = "a missing proxy fence of global memory",
     .law =
         "Between a generic-proxy write to global memory and a bulk copy that reads, overwrites or reduces "
@@ -206,6 +222,9 @@ constexpr Rule WG_PROXY_03{
         "k:fence_proxy_async() or k:fence_proxy_async{space=\"global\"} by every thread that wrote, before "
         "the barrier; or by the thread that copies, after it. One with space = \"shared::cta\" is about "
         "shared memory alone.",
+    .decided =
+        "In runs ahead and in a run, also between clusters. There the order of accesses in "
+        "time is not compared: one fence in either cluster is taken for enough.",
     .wrong = R"(k:st_global_f32(k:element(X, thread), value)
 k:fence_proxy_async{space="shared::cta"}
 k:bar_sync(0)
@@ -237,6 +256,11 @@ constexpr Rule WG_RACE_01{
     .fix =
         "k:bar_sync(0), or a named barrier of the threads involved, after the one access and before the "
         "other; between lanes of one warp k:bar_warp_sync() is enough.",
+    .decided =
+        "On paths, where no barrier at all stands between a write and a read by others; in "
+        "runs ahead and in a run by the byte and the lane. A run finds each pair whose order "
+        "its clocks do not know, whatever the schedule was; paths that no launch takes are "
+        "not seen.",
     .wrong = R"(k:st_shared_v4_b32(to_b, words)
 k:fence_proxy_async{space="shared::cta"}
 k:wgmma_fence()
@@ -268,6 +292,7 @@ constexpr Rule WG_RACE_02{
     .fix =
         "k:wgmma_wait_group(N) that covers the wgmma, and k:bar_sync(0) where others write, before the "
         "write.",
+    .decided = "In the rehearsal, where stages and phases are known; in runs ahead and in a run.",
     .wrong = R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
@@ -283,7 +308,7 @@ k:st_shared_v4_b32(to_b, words))"};
 constexpr Rule WG_RACE_03{
     .id = "WG-RACE-03",
     .severity = error,
-    .found_by = run,
+    .found_by = ahead | run,
     .counts_threads = true,
     .title = "a tile overwritten under a bulk copy",
     .law =
@@ -296,6 +321,7 @@ constexpr Rule WG_RACE_03{
     .fix =
         "k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, {read=true}) by the same thread, "
         "then a barrier, then the write.",
+    .decided = "In runs ahead and in a run.",
     .wrong = R"(k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
 k:cp_async_bulk_commit_group{guard=first}
 k:bar_sync(0)
@@ -310,7 +336,7 @@ k:st_shared_f32(mine, 2))"};
 constexpr Rule WG_RACE_04{
     .id = "WG-RACE-04",
     .severity = error,
-    .found_by = run,
+    .found_by = ahead | run,
     .counts_threads = true,
     .title = "a race in global memory",
     .law =
@@ -326,6 +352,9 @@ constexpr Rule WG_RACE_04{
     .fix =
         "Give each CTA and each thread elements of its own; combine sums with red or atom; leave what other "
         "CTAs write to the next launch.",
+    .decided =
+        "In runs ahead of launches, of 64 clusters and more only in a run. Other kernels and "
+        "the host are not seen; equal values are no race between clusters.",
     .wrong = R"(local cta = k:special "ctaid.x"
 local value = k:cvt_rn_f32_u32(cta)
 local place = k:element(X, thread)
@@ -338,7 +367,7 @@ k:st_global_f32(place, value))"};
 constexpr Rule WG_RACE_05{
     .id = "WG-RACE-05",
     .severity = error,
-    .found_by = run,
+    .found_by = ahead | run,
     .counts_threads = true,
     .title = "memory of the launch before, without a wait",
     .law =
@@ -350,6 +379,9 @@ constexpr Rule WG_RACE_05{
         "griddepcontrol.launch_dependents lets the next launch begin, and promises nothing about memory: it "
         "reads what was there before, or its values are overwritten.",
     .fix = "k:griddepcontrol_wait() before the access; only what no launch under way touches may come first.",
+    .decided =
+        "Without a run accesses before griddepcontrol.wait to what is accessed behind it (a "
+        "warning); in a run launches that were started and not waited for.",
     .wrong = R"(-- the launch before writes X and executes griddepcontrol.launch_dependents
 local at = k:element(X, thread)
 local x = k:ld_global_f32(at)

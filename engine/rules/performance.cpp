@@ -21,6 +21,9 @@ constexpr Rule WG_PERF_01{
     .fix =
         "fence, wgmma, commit and wait in one straight line or one loop body, accumulators that fit, and no "
         "access to them before the wait.",
+    .decided =
+        "By ptxas or the driver (`check --assemble`); the cause where one of its notes names "
+        "it.",
     .wrong = R"(local group = k:special "tid.x" >> 7
 k:if_(group:eq(0), function() k:wgmma_fence() end, function() k:wgmma_fence() end)
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
@@ -47,6 +50,7 @@ constexpr Rule WG_PERF_02{
     .fix =
         "one fence right before the first wgmma and one wait right before the accumulators are used, "
         "outside of branches.",
+    .decided = "By ptxas or the driver (`check --assemble`).",
     .wrong = R"(local block = k:special "ctaid.x"
 k:if_(block:eq(0), function() k:wgmma_fence() end, function() k:wgmma_fence() end)
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
@@ -69,6 +73,7 @@ constexpr Rule WG_PERF_03{
         "fewer registers than it needs, or if it does not know how many a thread enters with. Then all "
         "warps keep what they entered with, and those with large accumulators spill.",
     .fix = "ask for as many registers as the code after setmaxnreg needs, in units of 8.",
+    .decided = "By ptxas or the driver (`check --assemble`); of PTX without .maxntid by the text.",
     .wrong = R"(-- threads = 384: each enters with 168 registers
 k:setmaxnreg_dec(136)
 local big = k:regs("f32", 128)
@@ -97,6 +102,7 @@ constexpr Rule WG_PERF_04{
     .fix =
         "fewer values at a time: smaller accumulators, fewer loads under way, fewer threads a CTA, "
         "setmaxnreg for the role that needs more.",
+    .decided = "By ptxas or the driver (`check --assemble`).",
     .wrong = R"(-- threads = 512: 128 registers each
 local at, v = k:element(X, k:special "tid.x"), {}
 for i = 0, 299 do v[i] = k:ld_global_f32(at, {offset=2048*i}) end
@@ -120,6 +126,7 @@ constexpr Rule WG_PERF_05{
     .fix =
         "neighbouring lanes take neighbouring words; for columns of a matrix a swizzled tile, or lines that "
         "are no multiple of 128 bytes long.",
+    .decided = "On paths, where the addresses of all lanes are known (`check --perf`).",
     .wrong = R"(local S = k:shared{bytes=4096, name="S"}
 local address = k:mad_lo_u32(k:special "tid.x", 32, k:mov(S, {type="u32"}))
 k:st_shared_f32(address, 0)  -- lanes 0, 4, 8, ... on one bank
@@ -141,6 +148,7 @@ constexpr Rule WG_PERF_06{
         "before and has issued it. Told with wgrun check --perf, where nothing between the wait and the next "
         "wgmma accesses the registers of the first, writes memory, arrives at an mbarrier or meets others.",
     .fix = "k:wgmma_wait_group(1) in its place, and k:wgmma_wait_group(0) before the accumulators are used.",
+    .decided = "On every path (`check --perf`).",
     .wrong = R"(k:wgmma_fence()
 for i = 0, 3 do
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=math.min(i, 1)})
@@ -168,6 +176,9 @@ constexpr Rule WG_PERF_07{
         "launches have shown, "
         "and proves nothing for others: fences for other CTAs of the grid and for the host are left alone.",
     .fix = "Leave it out, or keep it with a comment that says for which launch it is.",
+    .decided =
+        "By leaving each out, over all seeds and sizes of the script (`check --perf`). That "
+        "nothing else needs it is not proved.",
     .wrong = R"(k:st_shared_f32(mine, k:ld_global_f32(k:element(X, thread)))
 k:bar_sync(0)
 local x = k:ld_shared_f32(mine) -- what the thread itself has stored

@@ -19,6 +19,7 @@ constexpr Rule WG_ASM_01{
         "synchronises "
         "threads or orders what they do, and nothing that follows from that is checked.",
     .fix = "effects = \"none\", or some of \"reads\", \"writes\" and \"barrier\".",
+    .decided = "By its declaration, always. The text itself is read by nobody.",
     .wrong = R"(local x = k:special "tid.x"
 local d = k:asm {
   "brev.b32 %d, %a;", out = { d = "u32" }, inputs = { a = x },
@@ -42,6 +43,9 @@ constexpr Rule WG_ASM_02{
         "without a "
         "memory clobber: the compiler may drop it, repeat it, or move other accesses across it.",
     .fix = "effects = \"reads\", \"writes\", \"barrier\" or a table of them.",
+    .decided =
+        "By what its `meaning` does. The text itself is read by nobody: a text that does more "
+        "than its meaning is not found.",
     .wrong = R"(local x = k:special "tid.x"
 k:asm {
   "st.shared.u32 [%a], %x;", inputs = { a = place, x = x }, effects = "none",
@@ -69,6 +73,7 @@ constexpr Rule WG_LUA_01{
         "A comparison of the kernel gives a predicate: i:eq(5). It goes into k:if_, k:while_, k:selp and "
         "guards; "
         "predicates are combined by &, | and ~.",
+    .decided = "By the call, always.",
     .wrong = R"(local i, x = k:special "tid.x", k:reg "u32"
 if i == 5 then k:mov(x, 1) end
 local p = i:lt(5)
@@ -89,6 +94,9 @@ constexpr Rule WG_REG_01{
     .section = "5.1.1",
     .why = "An unwritten register holds anything. A wgmma with scale-d 1 adds to what its accumulators hold.",
     .fix = "Write it first; for the first wgmma of an accumulator scale_d = 0 does.",
+    .decided =
+        "On every path: an error where no path writes it. In a run where the path that was "
+        "taken does not.",
     .wrong = R"(local acc = k:regs("f32", 32)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
@@ -116,6 +124,9 @@ constexpr Rule WG_REG_02{
         "thread enters the kernel with its share of the 65536 registers, in units of 8: 168 of them with "
         "384 threads.",
     .fix = "dec in the warpgroups that need less, inc in those that need more.",
+    .decided =
+        "In the rehearsal: where even the fewest registers that every other warp may come to "
+        "leave too few; else in a run.",
     .wrong = R"(-- threads = 384: each enters with 168 registers
 local group = k:special "tid.x" >> 7
 k:if_(group:eq(0), function() k:setmaxnreg_dec(40) end)
@@ -137,6 +148,7 @@ constexpr Rule WG_REG_03{
         "The warps of a warpgroup change their registers one by one. One that asks again before the others "
         "have followed is undefined.",
     .fix = "k:bar_sync(id, {threads=128}) of the warpgroup between the two.",
+    .decided = "In the rehearsal; else in a run.",
     .wrong = R"(-- threads = 128
 k:setmaxnreg_dec(40)
 local x = k:mov(1, {type = "u32"})
@@ -163,6 +175,9 @@ constexpr Rule WG_REG_04{
         "(C7511, C7512), or ignores setmaxnreg (C7507). Fewer than the accumulators and fragments of one "
         "wgmma and 26 it refuses (C7602).",
     .fix = "A smaller N, fewer values at a time, or more registers for the warpgroup that multiplies.",
+    .decided =
+        "On every path, by an estimate of the registers that are alive; ptxas decides (`check "
+        "--assemble`).",
     .wrong = R"(local upper, lower = k:regs("f32", 128), k:regs("f32", 128)
 local form = {n=256, k=16, d="f32", a="bf16", b="bf16", scale_d=0}
 k:wgmma_fence()
@@ -195,6 +210,10 @@ constexpr Rule WG_SYNC_01{
     .fix =
         "Branch on a value that is the same in the whole group (tid.x >> 7 for a warpgroup), and guard "
         "single accesses instead of the code around them.",
+    .decided =
+        "Without a run where the condition is known to depend on the lane or the warp; in a "
+        "run by the lanes that come. A condition that is the same by chance in all that runs "
+        "is not found.",
     .wrong = R"(local tid = k:special "tid.x"
 k:if_(tid:eq(0), function()
   k:wgmma_fence()
@@ -222,6 +241,7 @@ constexpr Rule WG_SYNC_02{
         "If too few arrive, all of them wait for ever; if the numbers differ, nobody knows when it opens. "
         "Without a number a barrier waits for all threads that have not ended.",
     .fix = "Count the threads that execute the barrier, in whole warps, and give that number everywhere.",
+    .decided = "In the rehearsal, where ids, counts and conditions are known; else in a run.",
     .wrong = R"(-- threads = 256; only the first warpgroup comes here
 local tid = k:special "tid.x"
 k:if_(tid:lt(128), function()
@@ -245,6 +265,7 @@ constexpr Rule WG_SYNC_03{
         "With fewer warps nobody holds the rest of the accumulators and of A: the behaviour is undefined, "
         "though the assembler accepts it.",
     .fix = "threads = a multiple of 128.",
+    .decided = "By the number of threads, always; the branch around it in the rehearsal or a run.",
     .wrong = R"(-- threads = 64
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
@@ -268,6 +289,7 @@ constexpr Rule WG_SYNC_04{
         "Two arrivals without a wait, or a wait without an arrival, are undefined: the barrier opens too "
         "early or never.",
     .fix = "k:barrier_cluster_arrive(), work that needs no order, k:barrier_cluster_wait().",
+    .decided = "In the rehearsal, where conditions are known; else in a run.",
     .wrong = R"(-- cluster = 2
 k:barrier_cluster_arrive()
 k:barrier_cluster_arrive()
@@ -287,7 +309,8 @@ constexpr Rule WG_SYNC_05{
     .title = "another CTA's shared memory",
     .law =
         "Another CTA's shared memory is accessed through shared::cluster, at an address of mapa with a rank "
-        "of the cluster, while that CTA runs; st.async, red.async and bulk copies between CTAs are for kernels "
+        "of the cluster, while that CTA runs; st.async, red.async and bulk copies between CTAs are for "
+        "kernels "
         "with clusters.",
     .section = "9.7.9.23",
     .why =
@@ -296,6 +319,9 @@ constexpr Rule WG_SYNC_05{
     .fix =
         "A barrier of the cluster after the last access (also arrivals at its mbarriers, and multicasts) "
         "and before any of the CTAs ends.",
+    .decided =
+        "In the rehearsal, where ranks and addresses are known; else in a run. Whether a CTA "
+        "may have ended is decided for the order that waits give, in any schedule.",
     .wrong = R"(local mine = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
 k:st_shared_u32(mine, 1)
 k:barrier_cluster_arrive()
@@ -321,6 +347,7 @@ constexpr Rule WG_SYNC_06{
     .section = "8.9",
     .why = "When nobody is left who could write the value, the loop has no end: the kernel hangs.",
     .fix = "Let a thread write the value on every way through the kernel, and compare with what it writes.",
+    .decided = "In a run alone: nothing is known of memory before it.",
     .wrong = R"(k:if_(k:special "tid.x":eq(32), function()
   k:st_release_cta_shared_u32(flag, 2)
 end)
@@ -337,7 +364,7 @@ end))"};
 constexpr Rule WG_SYNC_07{
     .id = "WG-SYNC-07",
     .severity = error,
-    .found_by = run,
+    .found_by = ahead | run,
     .counts_threads = true,
     .title = "a loop without an end",
     .law = "Every loop of a kernel ends.",
@@ -346,6 +373,9 @@ constexpr Rule WG_SYNC_07{
         "A warp whose registers are what they were some turns ago, and that has looked at nothing else "
         "meanwhile, goes on like that for ever: the kernel hangs.",
     .fix = "Let the body change what the condition looks at.",
+    .decided =
+        "In runs ahead and in a run: where the registers of a warp come back to what they "
+        "were, or after 16 million turns. That a loop ends with all sizes is not proved.",
     .wrong = R"(local n = k:mov(8, { type = "u32" })
 k:while_(function() return n:gt(0) end, function()
   local half = n >> 1   -- and n stays what it is
@@ -369,6 +399,7 @@ constexpr Rule WG_SYNC_08{
     .fix =
         "membermask = the lanes of the branch, from vote.ballot before it; or move the step out of the "
         "branch.",
+    .decided = "Without a run where the lanes and the mask are known; else in a run.",
     .wrong = R"(local lane = k:special "laneid"
 k:if_(lane:lt(16), function()
   local sum = k:redux_sync_add_u32(lane)
@@ -381,7 +412,7 @@ end))"};
 // --- TRAP ---------------------------------------------------------------------------------------
 constexpr Rule WG_TRAP_01{.id = "WG-TRAP-01",
                           .severity = error,
-                          .found_by = run,
+                          .found_by = ahead | run,
                           .title = "a trap, or an assertion that fails",
                           .law = "No thread of a kernel executes trap, and its assertions hold.",
                           .section = "9.7.19.3",
@@ -389,6 +420,9 @@ constexpr Rule WG_TRAP_01{.id = "WG-TRAP-01",
                           .fix =
                               "See what the message says of the values; the launch's arguments may be other "
                               "than the kernel expects.",
+                          .decided =
+                              "In runs ahead, where nothing that is made up decides; else in "
+                              "a run.",
                           .wrong = R"(local n = k:mov(100, { type = "u32" })
 local x = k:special "tid.x"
 local i = k:mad_lo_u32(n, 64, x)

@@ -19,6 +19,9 @@ constexpr Rule WG_DESC_01{
         "transpose immediate set the wrong way it multiplies the wrong elements, without any error.",
     .fix =
         "Take the descriptor from the tile, and trans_a or trans_b from its major-ness: 0 for K, 1 for MN.",
+    .decided =
+        "Without a run where each path that reaches the wgmma brings the same tile; in a run "
+        "by the final 64 bits. Plain buffers have no layout to compare with.",
     .wrong = R"(local B = k:shared(wg.tile{dtype="bf16", mn=64, k=16, major="MN"}, "B")
 local db = k:descriptor(B)
 k:wgmma_fence()
@@ -45,6 +48,10 @@ constexpr Rule WG_DESC_02{
         "reads permuted elements.",
     .fix =
         "Count K steps from 0 to tile.k divided by the K of the instruction, and rows in whole 8-row groups.",
+    .decided =
+        "Without a run where rows, K step and stage are numbers or affine in loops and lanes; "
+        "in a run by the final 64 bits. A descriptor that is made of loaded bits is judged in "
+        "a run alone.",
     .wrong = R"(local B = k:shared(wg.tile{dtype="bf16", mn=32, k=64, major="K"}, "B")
 local db = k:descriptor(B)
 k:wgmma_fence()
@@ -71,6 +78,7 @@ constexpr Rule WG_DESC_03{
         "Outside every buffer wgmma reads bytes that belong to nobody; with another element width it takes "
         "parts of elements for elements.",
     .fix = "Make the descriptor from a buffer of the kernel, declared with the operand's type.",
+    .decided = "Without a run where the buffer is known. Plain buffers have no type of elements.",
     .wrong = R"(local B = k:shared(wg.tile{dtype="e4m3", mn=64, k=64, major="K"}, "B")
 local db = k:descriptor(B)
 k:wgmma_fence()
@@ -98,6 +106,9 @@ constexpr Rule WG_DESC_04{
         "The hardware permutes by the bits of the address. A tile that starts elsewhere is read in another "
         "order than it was written.",
     .fix = "Leave the alignment of tiles to the builder, or give align = tile.align.",
+    .decided =
+        "By the placement of the buffer, always; of an offset that is added to it where that "
+        "is known.",
     .wrong = R"(local tile = wg.tile{dtype="bf16", mn=64, k=64, major="K", swizzle="128B"}
 k:shared{bytes=256, name="head"}
 local B = k:shared{tile=tile, align=16, name="B"}
@@ -129,6 +140,10 @@ constexpr Rule WG_DESC_05{
     .fix =
         "Make it of values that are the same in the whole warpgroup: of tid.x >> 7 and not of tid.x >> 5, or "
         "of what one lane has told the others.",
+    .decided =
+        "Without a run where the operands are known to depend on the lane or the warp; in a "
+        "run by their values. Values that are the same by chance in all that runs are not "
+        "found.",
     .wrong = R"(local da = k:descriptor(A)
 da:set(da + k:cvt_u64_u32((thread >> 5) * 2))
 k:wgmma_fence()
@@ -157,6 +172,7 @@ constexpr Rule WG_FENCE_01{
         "earlier instruction has written them: the behaviour is undefined. Only accumulators of successive "
         "wgmma of the same shape need none.",
     .fix = "k:wgmma_fence() after the last access to the registers and before the wgmma.",
+    .decided = "On every path, for every register: nothing is left to a run, which finds the same.",
     .wrong = R"(for i = 0, #acc - 1 do k:mov(acc[i], 0) end
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
 k:wgmma_commit_group()
@@ -178,6 +194,7 @@ constexpr Rule WG_FORM_01{
     .why =
         "Shapes, types and immediates may not be combined freely; the assembler refuses what is not listed.",
     .fix = "Take a legal tuple: the message lists what would be legal, `wgrun isa NAME` lists them all.",
+    .decided = "By the call, always.",
     .wrong = R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=8, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
@@ -200,6 +217,7 @@ constexpr Rule WG_FORM_02{
         "PTX has no conversions between operands: the assembler refuses the program, or takes the bits for "
         "something else.",
     .fix = "Give the operand that the message asks for; registers are made by k:reg and k:regs.",
+    .decided = "By the call, always; what a register holds is the affair of other rules.",
     .wrong = R"(local acc = k:regs("f32", 16)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
@@ -223,6 +241,7 @@ constexpr Rule WG_FORM_03{
         "fail. Clusters of more than 8 CTAs need the driver's permission (non-portable cluster size), for "
         "which wgrun asks.",
     .fix = "smaller tiles or fewer stages; more CTAs with fewer threads.",
+    .decided = "By the call, always.",
     .wrong = R"(-- six stages of 48 KiB
 local tile = wg.tile{dtype="bf16", mn=384, k=64, major="K"}
 local stages = k:shared{tile=tile, count=6, name="stages"}
@@ -243,6 +262,7 @@ constexpr Rule WG_FORM_04{
     .section = "2.2.2",
     .why = "The driver refuses the launch.",
     .fix = "grid = { ... } with each extent a multiple of the cluster's; more work for each CTA in a loop.",
+    .decided = "By the launch, always.",
     .wrong = R"(-- cluster = { 2 }, grid = { 3 }
 k:barrier_cluster_arrive()
 k:barrier_cluster_wait()
@@ -265,6 +285,9 @@ constexpr Rule WG_FORM_05{
         "A kernel reads its parameters as the bytes that it expects: a tensor of another type is misread, "
         "and a number that is too large is cut.",
     .fix = "args = { ... } in the order of the parameters, tensors of the types that they declare.",
+    .decided =
+        "By the launch, always. Memory behind a pointer without a shape (C API, wg.ptx) is "
+        "not compared.",
     .wrong = R"(-- args = { a tensor of f32 }
 local X = k:param("X", "u32*")
 local thread = k:special "tid.x"
@@ -288,6 +311,7 @@ constexpr Rule WG_GROUP_01{
         "The wgmma may still be running: what is read is not the result, what is written may be used or "
         "overwritten. wait_group N covers all groups but the N youngest.",
     .fix = "k:wgmma_wait_group(N) before the access, with N the number of younger groups that may go on.",
+    .decided = "On every path, for every register: nothing is left to a run, which finds the same.",
     .wrong = R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
@@ -310,6 +334,7 @@ constexpr Rule WG_GROUP_02{
         "wgmma.wait_group waits for groups. A wgmma that is in none is waited for by nothing, although the "
         "assembler accepts the program without a word.",
     .fix = "k:wgmma_commit_group() after the last wgmma of the batch, before the wait_group.",
+    .decided = "On every path.",
     .wrong = R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_wait_group(0)
@@ -331,6 +356,7 @@ constexpr Rule WG_GROUP_03{
         "The instruction counts to 7, and a greater number is clamped: the kernel waits for more groups "
         "than it asks for.",
     .fix = "k:wgmma_wait_group(7) or less.",
+    .decided = "By the call, always.",
     .wrong = R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
@@ -358,6 +384,9 @@ constexpr Rule WG_GROUP_04{
     .fix =
         "k:cp_async_commit_group() after the copies, k:cp_async_wait_group(N) before the barrier; or "
         "k:cp_async_mbarrier_arrive_noinc(full), and a wait for its phase.",
+    .decided =
+        "Without a run for the bytes of a buffer that paths tell apart; else in a run ahead "
+        "or a run, by the bytes of each thread.",
     .wrong = R"(k:cp_async_cg(here, k:element(X, thread * 4))
 k:cp_async_commit_group()
 k:bar_sync(0)
@@ -382,6 +411,7 @@ constexpr Rule WG_GROUP_05{
         "one. ptxas lets the warp wait (C7517); but nobody can have read what the wgmma gives, so that it "
         "was for nothing, or a k:wgmma_wait_group is missing in front of a read.",
     .fix = "k:wgmma_wait_group(0) after the last commit_group, also where a loop keeps some groups pending.",
+    .decided = "On every path where the number of groups is known; else in a run ahead or a run.",
     .wrong = R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
@@ -405,6 +435,7 @@ constexpr Rule WG_GROUP_06{
         "The shared memory of a CTA that has ended belongs to the next one, and the copy writes into it. A "
         "copy that nobody waits for is one that nobody may read, too: it was for nothing.",
     .fix = "k:cp_async_wait_all() at the end, or no copies for iterations that do not come.",
+    .decided = "On every path where the number of groups is known; else in a run ahead or a run.",
     .wrong = R"(k:cp_async_cg(here, k:element(X, thread * 4))
 k:cp_async_commit_group()
 k:cp_async_cg(here + 2048, k:element(X, thread * 4))
@@ -432,6 +463,7 @@ constexpr Rule WG_LAYOUT_01{
     .fix =
         "round the extents up and fill with zeros, take the widest swizzle that divides a line, or leave "
         "the swizzle out.",
+    .decided = "By the call, always.",
     .wrong = R"(local A = wg.tile{dtype="bf16", mn=64, k=32, major="K", swizzle="128B"}
 local da = k:descriptor(k:shared(A, "A"))
 k:wgmma_fence()
@@ -459,6 +491,7 @@ constexpr Rule WG_SPARSE_01{
         "What the hardware makes of another code is undefined: it multiplies with the wrong elements and "
         "says nothing.",
     .fix = "metadata from wg.sparse.compress; wg.sparse.validate says which row and chunk are wrong.",
+    .decided = "By the call where the metadata are numbers; else in a run, by their values.",
     .wrong = R"(local A = wg.sparse.prune(wg.randn{shape={64, 32}, dtype="bf16", seed=1})
 local values, metadata = wg.sparse.compress(A)
 for lane = 0, 127 do metadata[{0, 0, lane}] = 0 end  -- 0b0000: element 0 twice
@@ -481,6 +514,7 @@ constexpr Rule WG_SPARSE_02{
         "Of each four lanes wgmma reads two: 0 and 1 with sp_sel 0, 2 and 3 with sp_sel 1. For 8-bit types "
         "all four hold different words, and sp_sel is 0.",
     .fix = "every lane loads its own word of what wg.sparse.compress makes.",
+    .decided = "By the call.",
     .wrong = R"(local A = wg.sparse.prune(wg.randn{shape={64, 32}, dtype="bf16", seed=1})
 local values, metadata = wg.sparse.compress(A)
 for lane = 2, 127, 4 do metadata[{0, 0, lane}] = 0xEEEEEEEE end
@@ -503,6 +537,7 @@ constexpr Rule WG_SPARSE_03{
         "Only those have a place in what is stored. More cannot be kept, and leaving one out changes the "
         "product.",
     .fix = "wg.sparse.prune keeps the largest of each chunk.",
+    .decided = "By the tensor that is compressed, always.",
     .wrong = R"(local A = wg.randn{shape={64, 32}, dtype="bf16", seed=1}
 local values, metadata = wg.sparse.compress(A)
 wg.sparse.validate(metadata, "bf16")

@@ -17,10 +17,11 @@ namespace wgrun {
 
 /// What can find that a law is broken; values combine to a set.
 enum class Finder : std::uint8_t {
-    script = 1,    ///< the call that breaks it, while the script builds or launches the kernel
-    check = 2,     ///< the static checker
-    run = 4,       ///< a run: on the simulator, or in the guarded build on a GPU
-    assembler = 8  ///< ptxas, or the driver's assembler
+    script = 1,     ///< the call that breaks it, while the script builds or launches the kernel
+    check = 2,      ///< the static checker
+    run = 4,        ///< a run: on the simulator, or in the guarded build on a GPU
+    assembler = 8,  ///< ptxas, or the driver's assembler
+    ahead = 16      ///< a run that the static checker makes by itself, with what is made up
 };
 constexpr Finder operator|(Finder a, Finder b) {
     return static_cast<Finder>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
@@ -53,6 +54,7 @@ struct Rule {
     std::string_view section;  ///< PTX ISA
     std::string_view why;      ///< what happens otherwise
     std::string_view fix;      ///< how to mend it; instructions as a script calls them, k:wgmma_fence()
+    std::string_view decided;  ///< where: without a run, in a run, and what is not
     std::string_view wrong;    ///< a short Lua excerpt that breaks the law
     std::string_view right;    ///< the corrected excerpt
 };

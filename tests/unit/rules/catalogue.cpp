@@ -44,6 +44,7 @@ TEST_CASE("every rule has a title, a law of one sentence, a reason, a fix and tw
         CHECK_FALSE(rule->section.empty());
         CHECK_FALSE(rule->why.empty());
         CHECK_FALSE(rule->fix.empty());
+        CHECK(rule->decided.ends_with('.'));
         CHECK(rule->wrong != rule->right);
         for (std::string_view excerpt : {rule->wrong, rule->right}) {
             const auto lines = std::count(excerpt.begin(), excerpt.end(), '\n') + 1;
