@@ -79,8 +79,8 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
                                               : report.assembler + " " + assembler_version(report));
     if (!checked.not_assembled.empty()) text += fmt::format("not assembled: {}\n", checked.not_assembled);
     for (const LookedAt& kernel : checked.sizes) {
-        text += fmt::format("{}: looked at {}: {}\n", kernel.kernel, counted(kernel.launches.size(), "size"),
-                            values_of(kernel));
+        text += fmt::format("{}: looked {} {}: {}\n", kernel.kernel, dynamic ? "at" : "ahead at",
+                            counted(kernel.launches.size(), "size"), values_of(kernel));
         if (!kernel.left_out.empty())
             text += fmt::format("{}: {} left out, since they take too long\n", kernel.kernel,
                                 counted(kernel.left_out.size(), "size"));

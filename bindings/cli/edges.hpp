@@ -1,4 +1,5 @@
-// Launches of kernels with the sizes at the edges of what their scripts declare, for check --dynamic.
+// Launches of kernels with the sizes at the edges of what their scripts declare: for check --dynamic all of
+// them, for check a few that are looked ahead at.
 #pragma once
 
 #include <functional>
@@ -31,6 +32,11 @@ struct Sweep {
 /// the sizes that it has, "n = 65".
 using BeforeLaunch = std::function<void(Kernel&, const RunOptions&, const std::string& sizes)>;
 Sweep sweep_sizes(const Request& request, int seeds, const BeforeLaunch& before = {});
+
+/// Looks ahead at launches with a few edge sizes, in the state that has traced the script: nothing runs but
+/// what check makes up. An error that a script raises there is no finding: it may compare results. `sweep`
+/// outlives the state.
+void look_ahead_at_sizes(lua_State* L, Sweep& sweep);
 
 /// "n = 1, 127, 128; k = 64": the values that each size had.
 std::string values_of(const LookedAt& kernel);

@@ -66,7 +66,7 @@ std::string all_as_markdown() {
         "script; only what synchronises is followed.\n"
         "- *run ahead*: `check` lets the simulator run the first cluster with arguments that are made up, "
         "and up to 64 "
-        "clusters of the first four launches of each kernel with memory that is made up, in one schedule. "
+        "clusters of the first launches of each kernel with memory that is made up, in one schedule. "
         "Such a "
         "run ends where what is made up decides; what it finds before holds for every launch.\n"
         "- *run*: on the simulator, or in the guarded build on a GPU. `check --dynamic` runs the script with "

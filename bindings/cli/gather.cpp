@@ -35,10 +35,11 @@ struct Visit {
     const Search& search;
     Checked& checked;
     const std::atomic<bool>* stop;  ///< of the state's session
+    Sweep ahead;                    ///< of edge sizes, where no run follows
 };
 
 void check_kernel(Kernel& kernel, void* context) {
-    const auto& [search, checked, stop] = *static_cast<const Visit*>(context);
+    const auto& [search, checked, stop, ahead] = *static_cast<const Visit*>(context);
     ++checked.kernels;
     const std::vector<Diagnostic>& findings = kernel.check();
     for (const Diagnostic& finding : findings) add_once(checked.findings, finding);
@@ -51,8 +52,11 @@ void check_kernel(Kernel& kernel, void* context) {
 void check_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
     run_scripts(L, request, outcome);
     forgive_missing_results(L, outcome);
-    static_cast<Visit*>(context)->stop = &lua::session(L).stop;
+    auto& visit = *static_cast<Visit*>(context);
+    visit.stop = &lua::session(L).stop;
     for_each_kernel(L, outcome, check_kernel, context);
+    if (!visit.search.dynamic && outcome.code == Exit::ok && visit.checked.errors() == 0)
+        look_ahead_at_sizes(L, visit.ahead);
 }
 
 void run_body(lua_State* L, const Request& request, Outcome& outcome, void*) {
@@ -84,9 +88,11 @@ std::size_t Checked::errors() const {
 
 Checked gather(const Request& request, const Search& search) {
     Checked checked;
-    Visit visit{search, checked, nullptr};
+    Visit visit{search, checked, nullptr, {}};
     Outcome outcome = with_state(request, lua::Mode::trace, check_body, &visit);
     for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
+    for (const Diagnostic& finding : visit.ahead.findings) add_once(checked.findings, finding);
+    checked.sizes = std::move(visit.ahead.kernels);
     checked.code = outcome.code;
     checked.traceback = std::move(outcome.traceback);
     checked.explored = search.dynamic && checked.code == Exit::ok && checked.errors() == 0;

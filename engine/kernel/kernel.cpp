@@ -294,7 +294,7 @@ void Kernel::foresee(const RunOptions& options) {
 
 // The same launch, with other memory than the script's, of which nobody knows what it will hold.
 std::vector<Diagnostic> Kernel::look_ahead(const RunOptions& options) {
-    constexpr std::size_t most_launches = 4;
+    constexpr std::size_t most_launches = 12;
     constexpr std::uint64_t most_clusters = 64, most_steps = 1U << 17, least_steps = 1U << 11, products = 256;
     check::LaunchSizes sizes = sizes_of(options);
     std::pair launch{sizes.grid, std::move(sizes.params)};

@@ -1353,7 +1353,7 @@ function kernel:resident_clusters() end
 ---@return string # the back end that ran it: "gpu", "gpu-cuda" or "sim"; "none" where kernels are only traced (wgrun check)
 function kernel:run(options) end
 
----Declares the sizes that are legal for the kernel: a range for each, `{ least, most, multiple_of = }`, and a function that launches the kernel with given ones. `wgrun check --dynamic` calls the function with sizes at the edges: the limits, and those beside the extents that stand in the kernel. An error that the function raises, as by assert, is a finding.
+---Declares the sizes that are legal for the kernel: a range for each, `{ least, most, multiple_of = }`, and a function that launches the kernel with given ones. `wgrun check --dynamic` calls the function with sizes at the edges: the limits, and those beside the extents that stand in the kernel. An error that the function raises, as by assert, is a finding. Without `--dynamic` it looks ahead at a few of these launches, with memory that is made up.
 ---@param declaration table the sizes by their names, and `run`
 function kernel:sizes(declaration) end
 

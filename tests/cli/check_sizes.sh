@@ -103,3 +103,33 @@ refuses '{ n = 3, run = print }' 'kernel:sizes: size `n`: expected a table such 
 refuses '{ n = { 1.5 }, run = print }' 'kernel:sizes: size `n`: expected integers, got number 1.5'
 refuses '{ n = { 1, 2 } }' 'kernel:sizes: option `run`: expected a function, got nil'
 refuses '{ run = print }' 'kernel:sizes: there is no size'
+
+# Without a run a few of them are looked ahead at, with memory that is made up; what the function says of results does not count.
+file ahead.lua <<'END'
+local wg = require "wgrun"
+local double = wg.kernel("double", { threads = 128 }, function(k)
+  local X, n = k:param("X", "f32*"), k:param("n", "u32")
+  local i = k:mad_lo_u32(k:special "ctaid.x", 128, k:special "tid.x")
+  local at = k:element(X, i)
+  if arg[1] then
+    k:if_(i:lt(n), function() k:st_global_f32(at, k:ld_global_f32(at)) end)
+  else
+    k:st_global_f32(at, 1)
+  end
+end)
+double:sizes { n = { 1, 300 }, run = function(size)
+  local X = wg.zeros("f32", { size.n })
+  double:run { grid = (size.n + 127) // 128, args = { X, size.n } }
+  assert(X[0] == 1)
+end }
+local X = wg.zeros("f32", { 256 })
+double:run { grid = 2, args = { X, 256 } }
+END
+run check ahead.lua
+exits 1
+out_has "double: looked ahead at 8 sizes: n = "
+err_has "ahead.lua:9: error: thread 1 stores 4 bytes at"
+err_has "with n = 1"
+run check ahead.lua guarded
+exits 0
+out_has "double: looked ahead at 8 sizes: n = "
