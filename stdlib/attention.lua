@@ -86,19 +86,6 @@ return function(wg, internal)
     return starts - 1
   end
 
-  -- Raises where a value is missing, or given to attention that has no use for it.
-  local function check_values(p, given)
-    for name, option in pairs {
-      lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed",
-      q_descale = "descale", k_descale = "descale", v_descale = "descale",
-    } do
-      if given[name] ~= nil and not p[option] then
-        fail(("attention: `%s` is given, but wg.attention was made without `%s`"):format(name, option))
-      end
-      if p[option] and given[name] == nil then fail(("attention: `%s` is missing"):format(name)) end
-    end
-  end
-
   -- Pairs of batch and head whose K and V fill the L2 cache by two thirds.
   local function pairs_in_cache(p, keys)
     local sharing = p.heads // p.kv_heads
@@ -126,7 +113,9 @@ return function(wg, internal)
     if values == nil then values = {} end
     internal.options("attention:launch", values)
     internal.kinds("attention:launch", values, { scale = "number" })
-    check_values(p, values)
+    internal.attention_values("attention", p, values, {
+      lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed", q_descale = "descale", k_descale = "descale", v_descale = "descale",
+    })
     local q, k = extents(p, { Q = Q, K = K, V = V, O = O })
     local scale = internal.positive("attention: scale", values.scale or 1 / math.sqrt(p.dim))
     local args, batches, queries = { Q, K, V, O }, q.batch, q.rows

@@ -106,12 +106,9 @@ return function(wg, internal)
     local p = self.plan
     internal.options("attention_backward:launches", given)
     internal.kinds("attention_backward:launches", given, { scale = "number" })
-    for _, name in ipairs { "query_starts", "key_starts", "max_queries", "max_keys" } do
-      if given[name] ~= nil and not p.packed then
-        fail(("attention_backward: `%s` is given, but wg.attention_backward was made without `packed`"):format(name))
-      end
-      if given[name] == nil and p.packed then fail(("attention_backward: `%s` is missing"):format(name)) end
-    end
+    internal.attention_values("attention_backward", p, given, {
+      query_starts = "packed", key_starts = "packed", max_queries = "packed", max_keys = "packed",
+    })
     local batches, queries, keys = extents(p, given)
     local total = queries
     if p.packed then

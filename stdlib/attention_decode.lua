@@ -104,17 +104,6 @@ return function(wg, internal)
     return full.lengths
   end
 
-  -- Raises where a value is missing, or given to attention that has no use for it.
-  local function check_values(p, given)
-    for name, wanted in pairs { lse = p.lse, pages = p.page ~= nil } do
-      if given[name] ~= nil and not wanted then
-        fail(("attention_decode: `%s` is given, but wg.attention_decode was made without `%s`"):format(name, name == "lse" and "lse" or "page"))
-      end
-      if wanted and given[name] == nil then fail(("attention_decode: `%s` is missing"):format(name)) end
-    end
-    if p.page and given.lengths == nil then fail "attention_decode: `lengths` is missing" end
-  end
-
   --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
   --- @param Q tensor  batch x queries x heads x dim, in the order of `layout`
   --- @param K tensor  batch x keys x kv_heads x dim, or pages x page x kv_heads x dim
@@ -133,7 +122,8 @@ return function(wg, internal)
     if values == nil then values = {} end
     internal.options("attention_decode:launch", values)
     internal.kinds("attention_decode:launch", values, { scale = "number" })
-    check_values(p, values)
+    internal.attention_values("attention_decode", p, values, { lse = "lse", pages = "page" })
+    if p.page and values.lengths == nil then fail "attention_decode: `lengths` is missing" end
     local batches, k = extents(p, { Q = Q, K = K, V = V, O = O })
     local scale = internal.positive("attention_decode: scale", values.scale or 1 / math.sqrt(p.dim))
     local args, keys = { Q, K, V, O }, k.rows

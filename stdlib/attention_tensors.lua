@@ -1,6 +1,17 @@
 -- The tensors of wg.attention and wg.attention_backward: coordinates, maps and copies of blocks of rows, and packed sequences.
 
 return function(internal)
+  --- Raises where a value of a launch is missing, or given to attention that has no use for it. `options` says with which option of wg.NAME
+  --- each value goes.
+  function internal.attention_values(name, p, given, options)
+    for value, option in pairs(options) do
+      if given[value] ~= nil and not p[option] then
+        internal.fail(("%s: `%s` is given, but wg.%s was made without `%s`"):format(name, value, name, option))
+      end
+      if p[option] and given[value] == nil then internal.fail(("%s: `%s` is missing"):format(name, value)) end
+    end
+  end
+
   --- Returns place(column, at, row), the coordinates in a tensor: of packed ones column, head and row; of others also the batch, in the order of the layout.
   function internal.attention_place(p)
     if p.packed then return function(column, at, row) return { column, at.head, row } end end
