@@ -28,8 +28,8 @@ Saying barrier_out_of_range(std::uint32_t id, std::uint32_t threads) {
 }
 
 Saying barrier_counted_otherwise(std::uint32_t id, std::uint32_t threads, std::uint32_t others) {
-    return {WG_SYNC_02,
-            fmt::format("barrier {} of {} threads: others wait at it for {}", id, threads, others),
+    const std::string of = threads == 0 ? "all threads" : fmt::format("{} threads", threads);
+    return {WG_SYNC_02, fmt::format("barrier {} of {}: others wait at it for {}", id, of, others),
             count_those_who_come};
 }
 

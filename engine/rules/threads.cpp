@@ -310,8 +310,7 @@ constexpr Rule WG_SYNC_05{
     .law =
         "Another CTA's shared memory is accessed through shared::cluster, at an address of mapa with a rank "
         "of the cluster, while that CTA runs; st.async, red.async and bulk copies between CTAs are for "
-        "kernels "
-        "with clusters.",
+        "kernels with clusters.",
     .section = "9.7.9.23",
     .why =
         "A CTA that has ended gives its shared memory to the next one: the access hits a stranger, or the "
@@ -371,11 +370,12 @@ constexpr Rule WG_SYNC_07{
     .section = "9.7.12.3",
     .why =
         "A warp whose registers are what they were some turns ago, and that has looked at nothing else "
-        "meanwhile, goes on like that for ever: the kernel hangs.",
+        "meanwhile, goes on like that for ever: the kernel hangs. One that has gone round loops 8 million "
+        "times is taken to do so, where neither steps nor time of the launch are limited.",
     .fix = "Let the body change what the condition looks at.",
     .decided =
         "In runs ahead and in a run: where the registers of a warp come back to what they "
-        "were, or after 16 million turns. That a loop ends with all sizes is not proved.",
+        "were, or after 8 million turns. That a loop ends with all sizes is not proved.",
     .wrong = R"(local n = k:mov(8, { type = "u32" })
 k:while_(function() return n:gt(0) end, function()
   local half = n >> 1   -- and n stays what it is
