@@ -1,6 +1,7 @@
 -- Kernels of other compilers, run: wgrun recipes.lua FOLDER [NAME [TEXT]]. On the simulator each result must equal a reference in
 -- binary64 within the output's precision, and nothing may be found but what is known; with a GPU the same text runs there, and
--- its results must be near the simulator's. NAME is one of them; TEXT is run in place of its text, and all that is found counts.
+-- its results must be near the simulator's. WGRUN_PTX
+-- names another folder. NAME is one of them; TEXT is run in place of its text, and all that is found counts.
 local wg = require "wgrun"
 
 package.path = arg[0]:match "^(.*/)" .. "?.lua;" .. package.path

@@ -1,7 +1,7 @@
 -- What recipes share: texts of a folder, random tensors, and what a product should be.
 local wg = require "wgrun"
 
-local kit = { folder = arg[1] or "." }
+local kit = { folder = os.getenv "WGRUN_PTX" or arg[1] or "." }
 
 --- The kernel `name` of a text, by number or by name. `kit.replacement` is read in its place where it is set. Triton states a
 --- PTX version that current drivers do not know; the text is legal 9.0. `mend` inserts what is known to be missing.
