@@ -94,7 +94,7 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
     text += fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels, "kernel"),
                         counted(errors, "error"), counted(checked.findings.size() - errors, "remark"));
     // Where something is wrong, that comes first.
-    if (!dynamic && checked.kernels > 0 && errors == 0) text += fmt::format("  {}\n", left_to_a_run());
+    if (!dynamic && checked.kernels > 0 && errors == 0) text += fmt::format("  {}\n", left_to_a_run("a run (--dynamic)"));
     return text;
 }
 

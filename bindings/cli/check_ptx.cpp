@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bindings/cli/decided.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/cli/launch_file.hpp"
 #include "wgrun/foreign.hpp"
@@ -163,6 +164,8 @@ int check_ptx_text(const Request& request, std::string text, PtxReport report, c
         results.write(ran);
         results.write(fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels.size(), "kernel"),
                                   counted(errors, "error"), counted(findings.size() - errors, "remark")));
+        if (launches.file.empty() && errors == 0 && !checked.kernels.empty())
+            results.write(fmt::format("  {}\n", left_to_a_run("a launch (--dynamic --launch FILE)")));
     }
     if (!results.finish()) return Exit::failed;
     if (!checked.errors.empty()) return Exit::not_assembled;

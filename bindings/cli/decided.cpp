@@ -1,5 +1,7 @@
 #include "bindings/cli/decided.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "wgrun/rules.hpp"
@@ -36,10 +38,10 @@ std::string list_of(Known how) {
 }  // namespace
 }  // namespace decided_detail
 
-std::string left_to_a_run() {
+std::string left_to_a_run(std::string_view how) {
     using namespace decided_detail;
-    return "not decided without a run (--dynamic): " + list_of(Known::nothing) +
-           "; as far as runs ahead came: " + list_of(Known::ahead);
+    return fmt::format("not decided without {}: {}; as far as runs ahead came: {}", how,
+                       list_of(Known::nothing), list_of(Known::ahead));
 }
 
 nlohmann::ordered_json decided_rules() {

@@ -4,11 +4,13 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 namespace wgrun::cli {
 
-/// "not decided without a run (--dynamic): WG-SYNC-06; as far as runs ahead came: WG-MEM-01, -02, WG-RACE-04".
-std::string left_to_a_run();
+/// "not decided without a run (--dynamic): WG-SYNC-06; as far as runs ahead came: WG-MEM-01, -02,
+/// WG-RACE-04". how: "a run (--dynamic)"
+std::string left_to_a_run(std::string_view how);
 
 /// {"decided": [id], "in_part": [id], "left_to_a_run": [id]}: rules that are decided for every kernel, those
 /// that are where the values are known, and those that only a run decides.

@@ -1,15 +1,13 @@
 // WG-PROXY-01 where no tile is declared: a matrix that threads write to shared memory, and a bulk copy that
-// takes it from there, with no fence.proxy.async on a path from one to the other.
+// takes it from there, with no fence.proxy.async on a path from one to the other. Wherever a matrix is, a
+// copy takes it; smaller values it takes where the walker knows the addresses of both.
 #include <utility>
 
-#include "check/check.hpp"
+#include "check/walker.hpp"
 #include "flow/graph.hpp"
 #include "isa/effects.hpp"
 #include "machine/proxies.hpp"
-#include "rules/phrases.hpp"
-#include "rules/saying.hpp"
-#include "rules/wgmma_words.hpp"
-#include "wgrun/rules.hpp"
+#include "rules/copy_words.hpp"
 
 namespace wgrun::check {
 
@@ -67,23 +65,22 @@ std::vector<Diagnostic> outgoing(const Program& program) {
             });
         }
     }
-    std::vector<Diagnostic> out;
+    Findings out;
     for (const BlockId id : graph.order()) {
         Tracker tracker(entry[id]);
         for (const Step& step : blocks[id].steps) {
             tracker.pass(step);
             const Step* written = tracker.taken();
             if (written == nullptr) continue;
-            Diagnostic finding = rules::finding(
-                {rules::WG_PROXY_01,
-                 "the bulk copy reads shared memory that was written through the generic proxy with no "
-                 "fence.proxy.async since",
-                 rules::proxy_fence_between(written->where, step.where)},
-                step.where, {{written->where, "written here"}});
-            out.push_back(std::move(finding));
+            out.add(rules::written_before_copy(written->where, step.where), step.where,
+                    {{written->where, "written here"}});
         }
     }
-    return out;
+    Findings others;
+    Walker walker(program, others);
+    walker.watch_copies(out);
+    walker.run();
+    return std::move(out).sorted(program.where().file);
 }
 
 }  // namespace wgrun::check

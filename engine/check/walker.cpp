@@ -116,7 +116,10 @@ void Walker::left_over(Where end) {
 void Walker::memory(const isa::MemoryAccess& access) { memory_.access(access); }
 void Walker::copy_async(const isa::MemoryAccess& access) { memory_.copy(access); }
 void Walker::proxy_fence(std::optional<isa::Space> space) { memory_.fence(space); }
-void Walker::bulk_copy(const isa::BulkAccess& copy) { convergence_.copy(copy); }
+void Walker::bulk_copy(const isa::BulkAccess& copy) {
+    convergence_.copy(copy);
+    memory_.taken(copy);
+}
 void Walker::commit_copies() { scene_.state.commit_copies(); }
 void Walker::wait_copies(std::optional<int> pending) { scene_.state.wait_copies(pending); }
 

@@ -18,6 +18,8 @@ class Walker final : private isa::Effects {
     void run() { paths_.run(); }
     /// Also reports what is slow, to `remarks`.
     void watch_speed(Findings& remarks) { scene_.remarks = &remarks; }
+    /// The same of what bulk copies take.
+    void watch_copies(Findings& copies) { scene_.copies = &copies; }
 
     /// By shared buffer: whether threads may write to it.
     const std::vector<bool>& stored() const { return scene_.stored; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "rules/phrases.hpp"
+#include "rules/wgmma_words.hpp"
 
 namespace wgrun::rules {
 
@@ -40,6 +41,13 @@ Saying stored_box_below_zero(std::int32_t start, int dimension) {
             fmt::format("a store starts at coordinate {} of dimension {}: only loads may start below 0",
                         start, dimension),
             "begin at 0, with a smaller box"};
+}
+
+Saying written_before_copy(Where write, Where copy) {
+    return {WG_PROXY_01,
+            "the bulk copy reads shared memory that was written through the generic proxy with no "
+            "fence.proxy.async since",
+            proxy_fence_between(write, copy)};
 }
 
 Saying copy_by_each_lane(int lanes) {

@@ -1,5 +1,5 @@
 // What is said of asynchronous copies: WG-TMA-01, -02, -03, -06, -07, WG-GROUP-06, WG-RACE-02;
-// WG-MEM-01 of boxes.
+// WG-MEM-01 of boxes; WG-PROXY-01 of copies out.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,8 @@ Saying box_start_misaligned(std::int32_t start, std::int64_t element);
 /// The tensor's lines have so many bytes, and the last one ends where its memory does.
 Saying unit_behind_memory(std::int64_t line);
 Saying stored_box_below_zero(std::int32_t start, int dimension);
+/// It takes what was written at `write` through the generic proxy.
+Saying written_before_copy(Where write, Where copy);
 /// So many lanes of a warp issue the same copy out of shared memory.
 Saying copy_by_each_lane(int lanes);
 

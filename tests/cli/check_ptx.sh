@@ -21,6 +21,13 @@ err_has "unfenced_store.ptx:18: written here"
 err_has "fix: fence.proxy.async"
 out_has ": 2 kernels, 1 error, 0 remarks"
 
+# Values smaller than a row of a matrix, where their addresses are known.
+run check "$SOURCE/tests/ptx/unfenced_values.ptx"
+exits 1
+err_has "unfenced_values.ptx:21: error: the bulk copy reads shared memory that was written through the generic proxy with no fence.proxy.async since [WG-PROXY-01]"
+err_has "unfenced_values.ptx:17: written here"
+out_has ": 2 kernels, 1 error, 0 remarks"
+
 # The boxes of tensor maps are not told: what a phase expects is what its copies bring.
 run check "$SOURCE/tests/ptx/tensor_copy.ptx"
 exits 0

@@ -76,8 +76,11 @@ Region Memory::accessed(const isa::MemoryAccess& access) const {
             if (access.space == isa::Space::generic)
                 for (std::int64_t* at : {&least, &greatest})
                     *at = static_cast<std::int64_t>(isa::within_space(static_cast<std::uint64_t>(*at)));
+            // All threads together, side by side.
+            const bool dense = scene_.copies != nullptr && scene_.scopes.empty() &&
+                               greatest - least == access.bytes * (scene_.program.threads() - 1);
             return scene_.cells.access(base.origin, least + operand.offset,
-                                       greatest + operand.offset + access.bytes, least == greatest);
+                                       greatest + operand.offset + access.bytes, least == greatest || dense);
         }
     }
     if (address.is_descriptor || address.buffer < 0) return {};
@@ -134,6 +137,18 @@ void Memory::overwritten(const Region& region) {
 void Memory::fence(std::optional<isa::Space> space) {
     if (machine::ProxyFence(space).orders_shared()) scene_.state.fence_proxies();
     scene_.state.proxy_fence = scene_.step;
+}
+
+void Memory::taken(const isa::BulkAccess& copy) {
+    if (scene_.copies == nullptr || copy.direction != isa::BulkCopy::Direction::to_global) return;
+    // However long it is, it takes its first unit.
+    const Region source = accessed({isa::Space::shared, false, copy.from, isa::BulkCopy::unit});
+    if (source.cell < 0) return;
+    for (const CellState::Write* write :
+         scene_.state.cells[static_cast<std::size_t>(source.cell)].unpublished.without_fence())
+        if (scene_.holds(write->fact) && write->region.overlaps(source))
+            scene_.copies->add(rules::written_before_copy(write->step->where, scene_.step->where),
+                               scene_.step->where, {{write->step->where, "written here"}});
 }
 
 void Memory::left_over(Where end) {

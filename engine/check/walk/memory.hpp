@@ -1,4 +1,4 @@
-// What threads do to shared memory, also by cp.async: WG-RACE-02, WG-GROUP-04.
+// What threads do to shared memory, also by cp.async: WG-RACE-02, WG-GROUP-04, WG-PROXY-01.
 #pragma once
 
 #include <optional>
@@ -18,6 +18,8 @@ class Memory {
     void access(const isa::MemoryAccess& access);
     void copy(const isa::MemoryAccess& access);
     void fence(std::optional<isa::Space> space);
+    /// A bulk copy out of shared memory takes what was written there with no fence.proxy.async: WG-PROXY-01.
+    void taken(const isa::BulkAccess& copy);
     /// Reports a read of bytes that a cp.async may still write: WG-GROUP-04. Returns whether it did.
     bool copied(const Region& region, std::string_view who, std::string_view fence);
     /// Reports copies that are pending at the end of the kernel, after line `end`.

@@ -37,6 +37,7 @@ class Scene {
     const Cells cells;
     Findings& findings;
     Findings* remarks = nullptr;  ///< for what is slow; null: nobody asks
+    Findings* copies = nullptr;   ///< for what bulk copies take without a fence; null: nobody asks
     std::vector<bool> stored;     ///< by shared buffer: whether threads may write to it
     State state;
     std::vector<Scope> scopes;  ///< outer ones first
