@@ -318,12 +318,14 @@ Value value_mad(const Step& s, const ValueOf& of) {
 
 Row integers() { return {{types({u16, s16, u32, s32, u64, s64})}, {7, 8}}; }
 /// Returns `rest` and the rows of floats: with every rounding, or without any.
-/// limited: with .sat.
-std::vector<Row> with_floats(std::vector<Row> rest, bool rounded, bool limited = false) {
+/// limited: with .sat. fused: also as the assembler likes, "contract".
+std::vector<Row> with_floats(std::vector<Row> rest, bool rounded, bool limited = false, bool fused = false) {
     Row single{{only(f32), flag(Field::ftz)}, {7, 8}}, twice{{only(f64)}, {7, 8}};
     if (rounded)
         for (Row* row : {&single, &twice})
-            row->choices.push_back(spelled_as(Field::round, {"rn", "rz", "rm", "rp"}, "rn"));
+            row->choices.push_back(fused
+                                       ? spelled_as(Field::round, {"rn", "rz", "rm", "rp", "contract"}, "rn")
+                                       : spelled_as(Field::round, {"rn", "rz", "rm", "rp"}, "rn"));
     if (limited) single.choices.push_back(flag(Field::sat));
     rest.push_back(single);
     rest.push_back(twice);
@@ -358,7 +360,7 @@ std::span<const Instruction> arithmetic_family() {
         {.name = "add",
          .summary = "d = a + b",
          .section = "9.7.1.1",
-         .rows = with_halves(with_floats({integers(), limited()}, true, true), true),
+         .rows = with_halves(with_floats({integers(), limited()}, true, true, true), true),
          .operands = {out("d"), in("a"), in("b")},
          .ptx = "add{.round}{.ftz}{.sat}{.type} {%d}, {%a}, {%b}",
          .work = Work::arithmetic,
@@ -367,7 +369,7 @@ std::span<const Instruction> arithmetic_family() {
         {.name = "sub",
          .summary = "d = a - b",
          .section = "9.7.1.2",
-         .rows = with_halves(with_floats({integers(), limited()}, true, true), true),
+         .rows = with_halves(with_floats({integers(), limited()}, true, true, true), true),
          .operands = {out("d"), in("a"), in("b")},
          .ptx = "sub{.round}{.ftz}{.sat}{.type} {%d}, {%a}, {%b}",
          .work = Work::arithmetic,
@@ -376,7 +378,7 @@ std::span<const Instruction> arithmetic_family() {
         {.name = "mul",
          .summary = "d = a * b: the low half, the high half, or the wide product of integers",
          .section = "9.7.1.3",
-         .rows = with_halves(with_floats({halves(), wide()}, true, true), true),
+         .rows = with_halves(with_floats({halves(), wide()}, true, true, true), true),
          .operands = {out("d", product_type), in("a"), in("b")},
          .ptx = "mul{.half}{.round}{.ftz}{.sat}{.type} {%d}, {%a}, {%b}",
          .work = Work::arithmetic,

@@ -24,7 +24,11 @@ constexpr std::array<std::string_view, field_count> field_names{
 using Names = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 8> spaces{"global", "shared", "shared::cta", "shared::cluster",
                                                  "local",  "const",  "param",       "generic"};
-constexpr std::array<std::string_view, 9> rounds{"rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi"};
+// "contract" is no word of PTX: without a rounding a sum or a product is .rn, and the assembler may make an
+// fma of the two (9.7.3.3).
+constexpr std::string_view contracted = "contract";
+constexpr std::array<std::string_view, 10> rounds{"rn",  "rz",  "rm",  "rp",  "rna",
+                                                  "rni", "rzi", "rmi", "rpi", contracted};
 constexpr std::array<std::string_view, 18> compares{"eq",  "ne",  "lt",  "le",  "gt",  "ge",
                                                     "lo",  "ls",  "hi",  "hs",  "equ", "neu",
                                                     "ltu", "leu", "gtu", "geu", "num", "nan"};
@@ -280,6 +284,10 @@ std::string spelled(Field field, int value) {
     return names.empty() ? std::to_string(value) : std::string(names[static_cast<std::size_t>(value)]);
 }
 
+bool unwritten(Field field, int value) {
+    return field == Field::round && spelled(field, value) == contracted;
+}
+
 std::optional<int> parse_value(Field field, std::string_view text) {
     if (is_type_field(field)) {
         const auto type = parse_type(text);
@@ -377,6 +385,7 @@ std::string expand(std::string_view text, const Step& step, const PrintOperand& 
             filled = operand_text(step, hole.substr(1), !separator.empty(), print);
         } else if (const auto field = parse_field(hole); field && step.form.has(*field)) {
             filled = spelled(*field, step.form.get(*field));
+            if (unwritten(*field, step.form.get(*field))) filled.clear();
         }
         if (!filled.empty()) out.append(separator).append(filled);
     }

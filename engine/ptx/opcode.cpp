@@ -7,6 +7,19 @@ namespace {
 
 using isa::Form;
 
+/// Returns the forms that a place stands for that is left out: with the value that prints nothing, and
+/// without one, for which the record has a default.
+std::vector<Form> without(const Template& text, isa::Field field, const Form& form) {
+    std::vector<Form> out;
+    for (const isa::Row& row : text.op->rows)
+        if (const isa::Choice* choice = row.find(field); choice != nullptr && out.empty())
+            for (const int value : choice->values())
+                if (isa::unwritten(field, value) && !form.has(field))
+                    out.push_back(Form(form).set(field, value));
+    out.push_back(form);
+    return out;
+}
+
 /// Matches the parts of a line from `part` on with the rest of the opcode.
 void match_parts(const Template& text, const std::vector<OpcodePart>& parts, std::size_t part,
                  std::string_view rest, const Form& form, const FoundForm& found) {
@@ -33,7 +46,9 @@ void match_parts(const Template& text, const std::vector<OpcodePart>& parts, std
             match_parts(text, parts, part + 1, after, Form(form).set(here.field, spelling.value), found);
         }
     }
-    if (here.dotted) match_parts(text, parts, part + 1, rest, form, found);
+    if (!here.dotted) return;
+    for (const Form& left_out : without(text, here.field, form))
+        match_parts(text, parts, part + 1, rest, left_out, found);
 }
 
 /// Splits an opcode at its dots: "L2::cache_hint" is one word.
@@ -81,7 +96,7 @@ class AnyOrder {
                 take(words_of(spelling.text), 0, false, [&](std::size_t) {
                     part(at + 1, literal, Form(form).set(here.field, spelling.value), found);
                 });
-        part(at + 1, literal, form, found);
+        for (const Form& left_out : without(text_, here.field, form)) part(at + 1, literal, left_out, found);
     }
 
     /// Takes the first of the words that are left which are these, from `begin` on, and calls then(end of

@@ -164,7 +164,9 @@ std::vector<std::vector<Spelling>> spellings_of(const Instruction& op) {
                 if (const isa::Choice* choice = row.find(field))
                     for (const int value : choice->values()) visit(value);
         };
-        values([&](int value) { add(isa::spelled(field, value), value); });
+        values([&](int value) {
+            if (!isa::unwritten(field, value)) add(isa::spelled(field, value), value);
+        });
         // In instructions, .shared means .shared::cta (PTX ISA 5.1.5).
         if (field == Field::space)
             values([&](int value) {

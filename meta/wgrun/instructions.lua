@@ -34,7 +34,7 @@ function k:activemask(d, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
----@field round? string the rounding mode: rn, rz, rm, rp
+---@field round? string the rounding mode: rn, rz, rm, rp, contract
 ---@field ftz? boolean subnormal inputs and results become zero
 ---@field sat? boolean results are limited to 0 to 1, or to the range of the type
 
@@ -1579,7 +1579,7 @@ function k:movmatrix(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
----@field round? string the rounding mode: rn, rz, rm, rp
+---@field round? string the rounding mode: rn, rz, rm, rp, contract
 ---@field ftz? boolean subnormal inputs and results become zero
 ---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi, wide
 ---@field sat? boolean results are limited to 0 to 1, or to the range of the type
@@ -2291,7 +2291,7 @@ function k:stmatrix(a, b, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
----@field round? string the rounding mode: rn, rz, rm, rp
+---@field round? string the rounding mode: rn, rz, rm, rp, contract
 ---@field ftz? boolean subnormal inputs and results become zero
 ---@field sat? boolean results are limited to 0 to 1, or to the range of the type
 

@@ -195,8 +195,6 @@ def translate(wgrun, path, folder, sass):
         code, error = machine_code(text, folder, "ours")
         codes[name] = (list(code.values())[0], "") if code else (None, error)
     theirs = re.sub(r"\.version 9\.[1-9]", ".version 9.0", with_heads(theirs, heads))
-    # A sum or a product that does not say how it is rounded may be fused with another; the script's is rounded by itself.
-    theirs = re.sub(r"\b(add|sub|mul)((?:\.ftz)?(?:\.sat)?\.f(?:32|64)|\.f32x2)\b", r"\1.rn\2", theirs)
     every, error = machine_code(theirs, folder, "theirs")
     for name in names:
         ours, code = codes[name], every

@@ -137,6 +137,8 @@ std::string_view summary(Field field);
 std::optional<Field> parse_field(std::string_view name);
 /// How `value` of `field` is spelled in PTX and in scripts: (type, f32) "f32", (n, 64) "64", (cmp, 2) "lt".
 std::string spelled(Field field, int value);
+/// Returns whether PTX prints nothing for a value that scripts name: (round, contract).
+bool unwritten(Field field, int value);
 /// The value of `field` spelled `text`, or nothing.
 std::optional<int> parse_value(Field field, std::string_view text);
 

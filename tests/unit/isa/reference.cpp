@@ -221,7 +221,8 @@ double odd(Quad q) {
 
 /// Returns the bits of `q` in the form's type, rounded and flushed as it says; a NaN of halves is 0x7FFF.
 Raw finished(const Form& form, Type type, Quad q) {
-    const std::string mode = spelling(form, Field::round);
+    std::string mode = spelling(form, Field::round);
+    if (mode == "contract") mode = "rn";  // by itself; only an assembler may fuse it with another
     const bool flush = form.get(Field::ftz, 0) == 1;
     if (form.get(Field::sat, 0) == 1) q = !(q > 0) ? Quad{0} : q > 1 ? Quad{1} : q;
     if (type == Type::f16 || type == Type::bf16) {

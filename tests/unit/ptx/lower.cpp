@@ -151,7 +151,7 @@ TEST_CASE("addresses of 64 bits in shared memory are halved") {
 TEST_CASE("equivalent spellings are the same instruction") {
     const ptx::Lowered k = lowered(
         ".reg .b32 %r<9>;\n.reg .f32 %f<4>;\n.reg .pred p;\n"
-        "add.f32 %f1, %f2, %f3;\nadd.rn.f32 %f1, %f2, %f3;\n"
+        "mad.rn.f32 %f1, %f2, %f3, %f1;\nfma.rn.f32 %f1, %f2, %f3, %f1;\n"
         "mbarrier.init.shared.b64 [%r1], 1;\nmbarrier.init.shared::cta.b64 [%r1], 1;\n"
         "barrier.sync.aligned 0;\nbar.sync 0;\nld.weak.shared.b32 %r1, [%r2];\nret;");
     CHECK(k.unread.empty());
@@ -367,4 +367,24 @@ TEST_CASE("a number where a record takes a register is moved into one") {
         "cp.async.cg.shared.global [%r1], [%a], 16, 16;\nret;");
     CHECK(k.opaque == 0);
     CHECK(names(k.program) == Names{"mov", "mov", "mov", "cp.async"});
+}
+
+TEST_CASE("a sum without a rounding is another one than .rn") {
+    const std::string body =
+        ".reg .f32 %f<9>;\n.reg .f64 %d<4>;\nmov.f32 %f1, 0f3F800000;\nadd.f32 %f2, %f1, %f1;\n"
+        "add.rn.f32 %f3, %f1, %f1;\nmul.ftz.sat.f32 %f4, %f2, %f3;\nmov.f64 %d1, 0d3FF0000000000000;\n"
+        "sub.f64 %d2, %d1, %d1;\nadd.contract.f32 %f5, %f1, %f1;\ndiv.rn.f32 %f6, %f1, %f2;\nret;";
+    const ptx::Lowered k = lowered(body);
+    CHECK(k.opaque == 1);
+    CHECK(k.unread.contains("add.contract.f32"));
+    std::vector<std::string> printed;
+    for_each_step(k.program, [&](const Step& step) {
+        if (step.op->name != "opaque" && step.op->name != "mov")
+            printed.push_back(isa::expand(
+                step.op->ptx, step,
+                [](const Operand&, const isa::OperandRule& rule) { return std::string(rule.name); }));
+    });
+    CHECK(printed == std::vector<std::string>{"add.f32 d, a, b", "add.rn.f32 d, a, b",
+                                              "mul.ftz.sat.f32 d, a, b", "sub.f64 d, a, b",
+                                              "div.rn.f32 d, a, b"});
 }
