@@ -14,9 +14,13 @@ namespace wgrun::check {
 template <class T>
 class Chunks {
   public:
-    explicit Chunks(std::size_t size = 0) : size_(size), groups_((size + per_group - 1) / per_group) {
+    /// All elements are `value`.
+    explicit Chunks(std::size_t size = 0, const T& value = {})
+        : size_(size), groups_((size + per_group - 1) / per_group) {
+        const auto chunk = std::make_shared<Chunk>();
+        chunk->fill(value);
         const auto empty = std::make_shared<Group>();
-        empty->fill(std::make_shared<Chunk>());
+        empty->fill(chunk);
         for (auto& group : groups_) group = empty;
     }
 
@@ -72,6 +76,30 @@ class Chunks {
 
     std::size_t size_;
     std::vector<std::shared_ptr<Group>> groups_;
+};
+
+/// A value that is copied on write likewise.
+template <class T>
+class Shared {
+  public:
+    const T& operator*() const { return value_ != nullptr ? *value_ : nothing(); }
+    const T* operator->() const { return &**this; }
+    /// Returns the value for writing; it becomes this object's own.
+    T& own() {
+        if (value_ == nullptr)
+            value_ = std::make_shared<T>();
+        else if (value_.use_count() > 1)
+            value_ = std::make_shared<T>(*value_);
+        return *value_;
+    }
+    bool operator==(const Shared& other) const { return value_ == other.value_ || **this == *other; }
+
+  private:
+    static const T& nothing() {
+        static const T none{};
+        return none;
+    }
+    std::shared_ptr<T> value_;
 };
 
 }  // namespace wgrun::check

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "isa/effects.hpp"
+#include "isa/membermask.hpp"
+#include "isa/registers.hpp"
 
 namespace wgrun::check {
 
@@ -51,6 +53,61 @@ Plan::Plan(const Program& program) : graph(program), slots(program.registers().s
         maker.step = &step;
         isa::tell(step, maker);
     });
+    uses_.reserve(static_cast<std::size_t>(step_count));
+    for (const BasicBlock& block : program.blocks()) {
+        first_steps_.push_back(uses_.size());
+        for (const Step& step : block.steps) find_uses(step);
+    }
+    used_.push_back({});  // so that there is a place for none
+    find_live(program.registers().size());
+}
+
+void Plan::find_live(std::size_t registers) {
+    const std::vector<BasicBlock>& blocks = graph.blocks();
+    live_.assign(blocks.size(), RegisterSet(registers));
+    std::vector<RegisterSet> written(blocks.size(), RegisterSet(registers));
+    for (const BlockId id : graph.order()) {
+        const auto read = [&](Reg reg) {
+            if (reg && !written[id].has(reg.id)) live_[id].add(reg.id);
+        };
+        for (const Step& step : blocks[id].steps) {
+            read(step.guard);
+            isa::for_each_read(step, read);
+            if (!step.guard) isa::for_each_written(step, [&](Reg reg) { written[id].add(reg.id); });
+        }
+        read(blocks[id].condition);
+    }
+    for (bool grew = true; grew;) {
+        grew = false;
+        for (auto id = graph.order().rbegin(); id != graph.order().rend(); ++id)
+            blocks[*id].for_each_successor(
+                [&](BlockId to, int) { grew |= live_[*id].add(live_[to], written[*id]); });
+    }
+}
+
+void Plan::find_uses(const Step& step) {
+    StepUses& uses = uses_.emplace_back();
+    uses.touches = step.guard && slots[step.guard.id] >= 0;
+    uses.pinned = isa::pinned(*step.op);
+    uses.plain = !uses.pinned && step.op->effects == nullptr;
+    uses.membermask = isa::membermask_of(step);
+    const auto place = [&] { return static_cast<std::uint32_t>(used_.size()); };
+    uses.first_source = place();
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        if (is_async(step.operands[i])) continue;
+        isa::for_each_register(step.operands[i], [&](Reg reg) {
+            uses.touches |= slots[reg.id] >= 0;
+            if (step.op->operands[i].access != isa::Access::out) used_.push_back(reg);
+        });
+    }
+    uses.sources = place() - uses.first_source;
+    uses.first_result = place();
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        if (step.op->operands[i].access == isa::Access::in) continue;
+        if (place() == uses.first_result) uses.later = is_async(step.operands[i]);
+        isa::for_each_register(step.operands[i], [&](Reg reg) { used_.push_back(reg); });
+    }
+    uses.results = place() - uses.first_result;
 }
 
 void Plan::find_regions() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -49,6 +50,17 @@ struct MmaRegisters {
     }
 };
 
+/// What a step accesses. A step is followed many times: this is found once.
+struct StepUses {
+    std::uint32_t first_source = 0, sources = 0;  ///< registers that its threads read, besides the guard
+    std::uint32_t first_result = 0, results = 0;  ///< registers that it writes
+    bool later = false;                           ///< a wgmma writes them, after the step
+    bool touches = false;                         ///< its threads access registers that some wgmma accesses
+    bool pinned = false;                          ///< isa::pinned()
+    bool plain = false;  ///< all that it does is to write its results, in each thread by itself
+    const Operand* membermask = nullptr;
+};
+
 struct Plan {
     explicit Plan(const Program& program);
 
@@ -76,6 +88,16 @@ struct Plan {
     int slot_count = 0;
     std::unordered_map<const Step*, MmaRegisters> mmas;
     std::int64_t step_count = 0;
+    /// Returns the number of a step of the block, counted through all blocks.
+    std::size_t number(BlockId block, const Step& step) const {
+        return first_steps_[block] + static_cast<std::size_t>(&step - graph.blocks()[block].steps.data());
+    }
+    const StepUses& uses(std::size_t number) const { return uses_[number]; }
+    std::span<const Reg> sources(const StepUses& of) const { return {&used_[of.first_source], of.sources}; }
+    std::span<const Reg> results(const StepUses& of) const { return {&used_[of.first_result], of.results}; }
+    /// The registers that are read after the beginning of the block, before anything else is written there.
+    const RegisterSet& live(BlockId block) const { return live_[block]; }
+    std::size_t used_count() const { return used_.size(); }
     /// Register lists of steps that are accessed by a wgmma and not by its threads.
     std::unordered_set<const std::vector<Reg>*> async_lists;
     std::unordered_set<const Operand*> async_registers;  ///< single registers, likewise
@@ -89,10 +111,16 @@ struct Plan {
     void find_deciders();
     void find_joins(const std::vector<BasicBlock>& blocks);
     void number(const std::vector<BasicBlock>& blocks);
+    void find_uses(const Step& step);
+    void find_live(std::size_t registers);
 
     std::vector<std::vector<Place>> regions_;
-    std::vector<BlockId> decides_;  ///< by loop
-    std::vector<BlockId> joins_;    ///< by block
+    std::vector<BlockId> decides_;          ///< by loop
+    std::vector<BlockId> joins_;            ///< by block
+    std::vector<std::size_t> first_steps_;  ///< by block
+    std::vector<StepUses> uses_;            ///< by number
+    std::vector<Reg> used_;                 ///< the registers of all steps
+    std::vector<RegisterSet> live_;         ///< by block
 };
 
 }  // namespace wgrun::check

@@ -44,7 +44,7 @@ Pressure::Pressure(const Program& program)
       graph_(program),
       live_(program.registers().size()),
       kept_(program.registers().size()),
-      written_(program.registers().size()) {
+      born_at_(program.registers().size()) {
     weigh();
     for (BlockId block = 0; block < program.blocks().size(); ++block) forward(block);
     backward();
@@ -109,9 +109,9 @@ void Pressure::forward(BlockId block) {
     const flow::Loop* loop = loop_around(block);
     for (const Step& step : program_.blocks()[block].steps) {
         isa::for_each_written(step, [&](Reg reg) {
-            if (written_[reg.id]) return;
-            written_[reg.id] = true;
-            born_[loop != nullptr ? static_cast<const void*>(loop) : &step].push_back(reg);
+            if (born_at_[reg.id] != nullptr) return;
+            born_at_[reg.id] = loop != nullptr ? static_cast<const void*>(loop) : &step;
+            if (loop != nullptr) born_[loop].push_back(reg);
         });
         Role role(step);
         groups_.back().insert(groups_.back().end(), role.operands.begin(), role.operands.end());
@@ -137,8 +137,8 @@ void Pressure::end(Reg reg) {
     if (live_.remove(reg)) count_ -= weights_[reg.id];
 }
 
-void Pressure::end_born(const void* place) {
-    if (const auto found = born_.find(place); found != born_.end())
+void Pressure::end_born(const flow::Loop* loop) {
+    if (const auto found = born_.find(loop); found != born_.end())
         for (Reg reg : found->second) end(reg);
 }
 
@@ -171,8 +171,8 @@ void Pressure::backward(const Step& step) {
             if (gives_values(i)) isa::for_each_register(step.operands[i], [&](Reg reg) { end(reg); });
     for (std::size_t i = 0; i < step.operands.size(); ++i)
         if (!gives_values(i)) isa::for_each_register(step.operands[i], [&](Reg reg) { begin(reg); });
-    if (const auto accessed = read_until_.find(&step); accessed != read_until_.end())
-        for (Reg reg : accessed->second) begin(reg);
+    if (role.waits)
+        for (Reg reg : read_until_.at(&step)) begin(reg);
     need = std::max(need, count_);
     if (!role.operands.empty()) {
         need = std::max(need, static_cast<int>(role.operands.size()) + besides_operands);
@@ -180,7 +180,9 @@ void Pressure::backward(const Step& step) {
         most = std::max(most, need);
     }
     most_ = std::max(most_, need);
-    end_born(&step);
+    isa::for_each_written(step, [&](Reg reg) {
+        if (born_at_[reg.id] == &step) end(reg);
+    });
 }
 
 /// Scans from the end, and again what leads to blocks where more is alive than before.

@@ -73,7 +73,7 @@ class Pressure {
     const flow::Loop* loop_around(BlockId block) const;
     void begin(Reg reg);  ///< it is live above this point
     void end(Reg reg);    ///< it is not live above this point
-    void end_born(const void* place);
+    void end_born(const flow::Loop* loop);
     void meet(const Set& other);
     void become(const Set& other);
 
@@ -88,14 +88,12 @@ class Pressure {
     int count_ = 0;              ///< 32-bit registers of live_
     int most_ = 0;
     std::unordered_map<const Step*, int> needs_;
-    /// Registers that have no value above a step, or above a loop.
-    std::unordered_map<const void*, std::vector<Reg>> born_;
+    std::vector<const void*> born_at_;  ///< by register: the step, or the loop, above which it has no value
+    std::unordered_map<const flow::Loop*, std::vector<Reg>> born_;
     /// The registers that wgmma in flight access, by the wait that they are in flight at.
     std::unordered_map<const Step*, std::vector<Reg>> read_until_;
 
-    // State of forward(): the registers written so far, and those accessed by wgmma in flight, by group; the
-    // last group is uncommitted.
-    std::vector<bool> written_;
+    // State of forward(): the registers accessed by wgmma in flight, by group; the last group is uncommitted.
     std::vector<std::vector<Reg>> groups_{1};
 };
 

@@ -15,7 +15,8 @@ void State::order_registers() {
 }
 
 void State::commit(const Step& step) {
-    for (Flight& flight : flights) {
+    if (flights->empty()) return;
+    for (Flight& flight : flights.own()) {
         if (!flight.pending) continue;
         if (flight.age == Flight::uncommitted) flight.committed = &step;
         flight.age = std::min(flight.age + 1, Flight::oldest);
@@ -23,7 +24,8 @@ void State::commit(const Step& step) {
 }
 
 void State::wait(const Step& step, int pending, bool others) {
-    for (Flight& flight : flights) {
+    if (flights->empty()) return;
+    for (Flight& flight : flights.own()) {
         if (!flight.pending) continue;
         if (flight.age == Flight::uncommitted) {
             flight.waited = &step;
@@ -35,17 +37,21 @@ void State::wait(const Step& step, int pending, bool others) {
 }
 
 void State::fence_proxies() {
-    for (CellState& cell : cells) cell.unpublished.fence();
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        if (cells[i].unpublished.any()) cells.at(i).unpublished.fence();
 }
 
 void State::barrier() {
-    for (CellState& cell : cells) cell.unpublished.barrier();
-    for (Flight& flight : flights) flight.retired = {};
-    std::erase_if(flights, [](const Flight& flight) { return !flight.pending; });
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        if (cells[i].unpublished.any()) cells.at(i).unpublished.barrier();
+    if (std::ranges::all_of(*flights, [](const Flight& flight) { return flight.pending && !flight.retired; }))
+        return;
+    for (Flight& flight : flights.own()) flight.retired = {};
+    std::erase_if(flights.own(), [](const Flight& flight) { return !flight.pending; });
 }
 
 void State::write(const Step& step, const Region& region, const Fact& fact) {
-    CellState::Write& last = cells[static_cast<std::size_t>(region.cell)].unpublished.fresh;
+    CellState::Write& last = cells.at(static_cast<std::size_t>(region.cell)).unpublished.fresh;
     Region written = region;
     if (last && !(last.region == region)) written = {region.cell, 0, 0, region.whole};
     last = {fact, &step, written};
@@ -58,32 +64,34 @@ void State::copy(const Step& step, const Region& region) {
     flight.step = &step;
     flight.region = region;
     flight.pending = Fact::always();
-    const auto same = std::find_if(copies.begin(), copies.end(),
+    std::vector<CopyFlight>& all = copies.own();
+    const auto same = std::find_if(all.begin(), all.end(),
                                    [&](const CopyFlight& other) { return other.same_place(flight); });
-    if (same != copies.end()) {
+    if (same != all.end()) {
         flight.pending = {Fact::Kind::doubtful};
         *same = flight;
         return;
     }
-    const bool others = std::any_of(copies.begin(), copies.end(), [&](const CopyFlight& other) {
-        return other.region.cell == region.cell;
-    });
-    if (!others) cells[static_cast<std::size_t>(region.cell)].arrived = false;
-    copies.push_back(flight);
+    const bool others = std::any_of(
+        all.begin(), all.end(), [&](const CopyFlight& other) { return other.region.cell == region.cell; });
+    if (!others) cells.at(static_cast<std::size_t>(region.cell)).arrived = false;
+    all.push_back(flight);
 }
 
 void State::commit_copies() {
-    for (CopyFlight& flight : copies) flight.age = std::min(flight.age + 1, CopyFlight::oldest);
+    if (copies->empty()) return;
+    for (CopyFlight& flight : copies.own()) flight.age = std::min(flight.age + 1, CopyFlight::oldest);
 }
 
 void State::wait_copies(std::optional<int> pending) {
     const int youngest = pending ? std::min(*pending, CopyFlight::oldest) : CopyFlight::uncommitted;
-    for (const CopyFlight& flight : copies) {
+    if (copies->empty()) return;
+    for (const CopyFlight& flight : *copies) {
         if (flight.age < youngest) continue;
-        cells[static_cast<std::size_t>(flight.region.cell)].arrived = true;
+        cells.at(static_cast<std::size_t>(flight.region.cell)).arrived = true;
         write(*flight.step, flight.region, flight.pending);
     }
-    std::erase_if(copies, [&](const CopyFlight& flight) { return flight.age >= youngest; });
+    std::erase_if(copies.own(), [&](const CopyFlight& flight) { return flight.age >= youngest; });
 }
 
 namespace {
@@ -138,7 +146,7 @@ void join_groups(Grouped& out, const Grouped& left, const Grouped& right, const 
 }
 
 template <class F>
-void join_flights(std::vector<F>& a, const std::vector<F>& b, const Decision& decision) {
+void join_flights(Shared<std::vector<F>>& a, const Shared<std::vector<F>>& b, const Decision& decision) {
     if (a == b) return;
     const F nothing;
     std::vector<F> out;
@@ -148,14 +156,14 @@ void join_flights(std::vector<F>& a, const std::vector<F>& b, const Decision& de
             flight.retired = join(left.retired, right.retired, decision);
         out.push_back(flight);
     };
-    for (const F& left : a) {
-        const auto found = std::find_if(b.begin(), b.end(), [&](const F& f) { return f.same_place(left); });
-        add(left, left, found == b.end() ? nothing : *found);
+    for (const F& left : *a) {
+        const auto found = std::ranges::find_if(*b, [&](const F& f) { return f.same_place(left); });
+        add(left, left, found == b->end() ? nothing : *found);
     }
-    for (const F& right : b)
-        if (std::none_of(a.begin(), a.end(), [&](const F& f) { return f.same_place(right); }))
+    for (const F& right : *b)
+        if (std::ranges::none_of(*a, [&](const F& f) { return f.same_place(right); }))
             add(right, nothing, right);
-    a = std::move(out);
+    a.own() = std::move(out);
 }
 
 void doubt(Fact& fact, const Fact& other) {
@@ -164,31 +172,34 @@ void doubt(Fact& fact, const Fact& other) {
 
 }  // namespace
 
-Chunks<Known> join(Chunks<Known> a, const Chunks<Known>& b, const Known& condition, const void* place) {
-    a.differences(b, [&](std::size_t i, const Known& mine, const Known& other) {
-        a.at(i) = join(mine, other, condition, place);
+void join(Chunks<RegisterState>& a, const Chunks<RegisterState>& b, const Decision& decision) {
+    a.differences(b, [&](std::size_t i, const RegisterState& mine, const RegisterState& other) {
+        a.at(i) = join(mine, other, decision);
     });
-    return a;
 }
 
-State join(State a, const State& b, const Decision& decision, const Known& condition, const void* place) {
-    a.values = join(std::move(a.values), b.values, condition, place);
-    a.registers.differences(b.registers,
-                            [&](std::size_t i, const RegisterState& mine, const RegisterState& other) {
-                                a.registers.at(i) = join(mine, other, decision);
-                            });
-    join_flights(a.flights, b.flights, decision);
+void join(State::Flights& a, const State::Flights& b, const Decision& decision) {
+    join_flights(a, b, decision);
+}
+
+State join(State a, const State& b, const Decision& decision, const Known& condition, const void* place,
+           const RegisterSet& live) {
+    a.values = join(std::move(a.values), b.values, condition, place, live);
+    return join(std::move(a), b, decision);
+}
+
+State join(State a, const State& b, const Decision& decision) {
+    join(a.registers, b.registers, decision);
+    join(a.flights, b.flights, decision);
     join_flights(a.copies, b.copies, decision);
-    for (std::size_t i = 0; i < a.cells.size(); ++i) {
-        CellState& left = a.cells[i];
-        const CellState& right = b.cells[i];
-        if (left == right) continue;
+    a.cells.differences(b.cells, [&](std::size_t i, const CellState&, const CellState& right) {
+        CellState& left = a.cells.at(i);
         auto& one = left.unpublished;
         const auto& other = right.unpublished;
         one = {join(one.fresh, other.fresh, decision), join(one.fenced, other.fenced, decision),
                join(one.ordered, other.ordered, decision)};
         left.arrived |= right.arrived;
-    }
+    });
     a.unfenced = join(a.unfenced, b.unfenced, decision);
     if (a.proxy_fence == nullptr) a.proxy_fence = b.proxy_fence;
     if (!(a.drain == b.drain)) a.drain = {};
@@ -206,25 +217,26 @@ void doubt_differences(State& a, const State& b) {
                     doubt(use.fact, {});
             }
         });
-    for (Flight& flight : a.flights) {
-        const auto found = std::find_if(b.flights.begin(), b.flights.end(),
-                                        [&](const Flight& f) { return f.same_place(flight); });
-        doubt(flight.pending, found == b.flights.end() ? Fact{} : found->pending);
-        doubt(flight.retired, found == b.flights.end() ? Fact{} : found->retired);
+    for (Flight& flight : a.flights.own()) {
+        const auto found =
+            std::ranges::find_if(*b.flights, [&](const Flight& f) { return f.same_place(flight); });
+        doubt(flight.pending, found == b.flights->end() ? Fact{} : found->pending);
+        doubt(flight.retired, found == b.flights->end() ? Fact{} : found->retired);
     }
-    for (CopyFlight& flight : a.copies) {
-        const auto found = std::find_if(b.copies.begin(), b.copies.end(),
-                                        [&](const CopyFlight& f) { return f.same_place(flight); });
-        doubt(flight.pending, found == b.copies.end() ? Fact{} : found->pending);
+    for (CopyFlight& flight : a.copies.own()) {
+        const auto found =
+            std::ranges::find_if(*b.copies, [&](const CopyFlight& f) { return f.same_place(flight); });
+        doubt(flight.pending, found == b.copies->end() ? Fact{} : found->pending);
     }
-    for (std::size_t i = 0; i < a.cells.size(); ++i) {
-        a.cells[i].arrived |= b.cells[i].arrived;
-        auto& left = a.cells[i].unpublished;
-        const auto& right = b.cells[i].unpublished;
+    a.cells.differences(b.cells, [&](std::size_t i, const CellState&, const CellState& other) {
+        CellState& cell = a.cells.at(i);
+        cell.arrived |= other.arrived;
+        auto& left = cell.unpublished;
+        const auto& right = other.unpublished;
         doubt(left.fresh.fact, right.fresh.fact);
         doubt(left.fenced.fact, right.fenced.fact);
         doubt(left.ordered.fact, right.ordered.fact);
-    }
+    });
     doubt(a.unfenced, b.unfenced);
 }
 

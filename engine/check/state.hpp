@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "check/chunks.hpp"
 #include "check/fact.hpp"
-#include "check/value.hpp"
+#include "check/register_values.hpp"
 #include "machine/proxies.hpp"
 #include "rules/wgmma_words.hpp"
 
@@ -111,11 +110,12 @@ struct Drain {
 };
 
 struct State {
-    Chunks<Known> values;             ///< by Reg::id
+    RegisterValues values;
     Chunks<RegisterState> registers;  ///< by slot
-    std::vector<Flight> flights;
-    std::vector<CopyFlight> copies;
-    std::vector<CellState> cells;
+    using Flights = Shared<std::vector<Flight>>;
+    Flights flights;
+    Shared<std::vector<CopyFlight>> copies;
+    Chunks<CellState> cells;
     Fact unfenced = Fact::always();     ///< there was no wgmma.fence yet
     const Step* proxy_fence = nullptr;  ///< the last one, of any state space
     Drain drain;                        ///< tracked for performance() alone
@@ -136,12 +136,14 @@ struct State {
     void wait_copies(std::optional<int> pending);
 };
 
-/// Returns the values where two paths meet that `condition` chose between.
-Chunks<Known> join(Chunks<Known> a, const Chunks<Known>& b, const Known& condition, const void* place);
-
 /// Returns the state where two paths meet that `condition` chose between. `place` is the branch, loop or
 /// step.
-State join(State a, const State& b, const Decision& decision, const Known& condition, const void* place);
+State join(State a, const State& b, const Decision& decision, const Known& condition, const void* place,
+           const RegisterSet& live);
+/// The same of all but the values of registers.
+State join(State a, const State& b, const Decision& decision);
+void join(Chunks<RegisterState>& a, const Chunks<RegisterState>& b, const Decision& decision);
+void join(State::Flights& a, const State::Flights& b, const Decision& decision);
 
 /// Makes doubtful every fact in which `a` and `b` differ, for loops whose facts reach no fixed point.
 void doubt_differences(State& a, const State& b);

@@ -61,6 +61,7 @@ Walker::Walker(const Program& program, Findings& findings)
 
 void Walker::step(const Step& step) {
     ++scene_.executed;
+    scene_.number = scene_.plan.number(scene_.block, step);
     if (step.guard)
         guarded(step);
     else
@@ -74,35 +75,52 @@ void Walker::guarded(const Step& step) {
         return;
     }
     const Decision decision = scene_.decision_of(&step, guard);
-    const State skipped = scene_.state;
+    const std::span<const Reg> results = scene_.plan.results(scene_.uses());
+    skipped_.clear();
+    for (const Reg reg : results) skipped_.push_back(&scene_.state.values[reg.id]);
+    // What else of the state a step changes that only writes its results.
+    const bool plain = scene_.uses().plain;
+    const Chunks<RegisterState> registers = scene_.state.registers;
+    const State::Flights flights = scene_.state.flights;
+    std::optional<State> skipped;
+    if (!plain) skipped = scene_.state;
     scene_.scopes.push_back({decision, guard, step.where, "guard", 0, &step, scene_.block});
     execute(step);
     scene_.scopes.pop_back();
-    scene_.state = join(std::move(scene_.state), skipped, decision, guard, &step);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const Known& after = scene_.state.values[results[i].id];
+        if (&after != skipped_[i])
+            scene_.state.values.set(results[i].id, join(after, *skipped_[i], guard, &step));
+    }
+    if (plain) {
+        join(scene_.state.registers, registers, decision);
+        join(scene_.state.flights, flights, decision);
+    } else {
+        scene_.state = join(std::move(scene_.state), *skipped, decision);
+    }
 }
 
 void Walker::execute(const Step& step) {
+    const StepUses& uses = scene_.uses();
     scene_.step = &step;
     scene_.loads = false;
-    scene_.meets_others = isa::pinned(*step.op);
+    scene_.meets_others = uses.pinned;
     apart_ = step.op->taken_by != isa::Participants::thread && convergence_.aligned(step);
-    convergence_.members(step);
-    read_operands(step);
+    if (uses.membermask != nullptr) convergence_.members(step, *uses.membermask);
+    values_.read(step);
+    if (uses.touches) touch_operands(step);
     isa::tell(step, *this);
     values_.write(step);
     if (scene_.meets_others) scene_.state.drain = {};
 }
 
-void Walker::read_operands(const Step& step) {
+void Walker::touch_operands(const Step& step) {
     if (step.guard) flights_.touch(step.guard, false);
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
         if (scene_.plan.is_async(operand)) continue;
         const isa::Access access = step.op->operands[i].access;
-        isa::for_each_register(operand, [&](Reg reg) {
-            if (access != isa::Access::out) values_.read(reg, step.where);
-            flights_.touch(reg, access != isa::Access::in);
-        });
+        isa::for_each_register(operand, [&](Reg reg) { flights_.touch(reg, access != isa::Access::in); });
     }
 }
 

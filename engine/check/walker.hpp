@@ -31,7 +31,7 @@ class Walker final : private isa::Effects {
     void step(const Step& step);
     void guarded(const Step& step);
     void execute(const Step& step);
-    void read_operands(const Step& step);
+    void touch_operands(const Step& step);
     void left_over(Where end);
 
     void memory(const isa::MemoryAccess& access) override;
@@ -57,6 +57,7 @@ class Walker final : private isa::Effects {
     walk::Memory memory_;
     walk::Products products_;
     walk::Paths paths_;
+    std::vector<const Known*> skipped_;  ///< of guarded() alone
 };
 
 }  // namespace wgrun::check

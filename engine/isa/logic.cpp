@@ -244,7 +244,8 @@ Uniform spread(const Step& s, const Value& a, const Value& b) {
 Value value_setp(const Step& s, const ValueOf& of) {
     const Value a = of(s.operands[1]), b = of(s.operands[2]);
     Value out = joined(s, of);
-    if (a.constant && b.constant && bits(s.form.type()) == 32 && !is_float(s.form.type()))
+    if (out.uniform < Uniform::cta && a.constant && b.constant && bits(s.form.type()) == 32 &&
+        !is_float(s.form.type()))
         out.uniform = std::max(out.uniform, spread(s, a, b));
     return out;
 }

@@ -61,6 +61,9 @@ struct Unpublished {
     Access fenced{};   ///< a fence has, but no barrier: of no use for other threads
     Access ordered{};  ///< a barrier has, but no fence
 
+    /// Is there an access that the async proxy may not follow yet?
+    bool any() const { return fresh || fenced || ordered; }
+
     /// All of the threads execute a fence.proxy.async of this memory.
     void fence() {
         follow([](Both before) { return Both{machine::fenced(before.own), machine::fenced(before.others)}; });

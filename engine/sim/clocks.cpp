@@ -8,7 +8,7 @@
 namespace wgrun::sim {
 namespace {
 
-constexpr int columns_at_a_time = 16, mates = isa::warps_of_group;
+constexpr int mates = isa::warps_of_group;
 
 }  // namespace
 
@@ -18,6 +18,7 @@ Clocks::Clocks(int warps, int warps_per_cta)
       actors_(warps),
       capacity_(warps),
       stride_(static_cast<std::size_t>(warps) + threads() + static_cast<std::size_t>(warps)),
+      rows_(bytes_of(2 * static_cast<std::size_t>(warps))),
       groups_(static_cast<std::size_t>((warps + mates - 1) / mates)),
       versions_(static_cast<std::size_t>(warps)) {
     reset();
@@ -27,7 +28,7 @@ void Clocks::reset() {
     const auto warps = static_cast<std::size_t>(warps_);
     actors_ = warps_;
     generic_.clear();
-    rows_.assign(warps * stride_, 0U);
+    std::fill_n(rows_.data(), bytes_of(rows()), std::byte{});
     parts_.assign(warps * warps, {});
     some_parts_.assign(warps, 0);
     met_.assign(warps, 0U);
@@ -58,7 +59,8 @@ int Clocks::add_generic_actor(int cta) {
 int Clocks::add_place() { return new_row(); }
 
 int Clocks::new_row() {
-    rows_.resize(rows_.size() + stride_);
+    if (const std::size_t needed = bytes_of(rows() + 1); needed > rows_.bytes())
+        rows_.grow(std::max(needed, 2 * rows_.bytes()));
     parts_.resize(parts_.size() + static_cast<std::size_t>(warps_));
     some_parts_.push_back(0);
     return static_cast<int>(some_parts_.size()) - 1;
@@ -75,15 +77,17 @@ Known Clocks::known(int row, int warp) const {
 
 // Makes room for more actors in every row.
 void Clocks::widen() {
-    const std::size_t rows = rows_.size() / stride_, wider = stride_ + columns_at_a_time;
-    std::vector<std::uint32_t> out(rows * wider);
-    for (std::size_t r = 0; r < rows; ++r) {
-        const std::uint32_t* from = rows_.data() + r * stride_;
-        std::uint32_t* to = out.data() + r * wider;
+    // Rows are copied as a whole, and compared so: few times, and with few columns that are not used.
+    const int more = std::max(16, static_cast<int>(threads() / 32));
+    const std::size_t wider = stride_ + static_cast<std::size_t>(more);
+    memory::Pages out(std::max(rows_.bytes(), rows() * wider * sizeof(std::uint32_t)));
+    for (std::size_t r = 0; r < rows(); ++r) {
+        const std::uint32_t* from = row(static_cast<int>(r));
+        std::uint32_t* to = reinterpret_cast<std::uint32_t*>(out.data()) + r * wider;
         std::copy(from, from + capacity_, to);
-        std::copy(from + capacity_, from + stride_, to + capacity_ + columns_at_a_time);
+        std::copy(from + capacity_, from + stride_, to + capacity_ + more);
     }
-    capacity_ += columns_at_a_time;
+    capacity_ += more;
     stride_ = wider;
     rows_ = std::move(out);
     for (GroupRow& group : groups_) group.version = UINT64_MAX;

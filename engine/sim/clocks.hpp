@@ -8,6 +8,7 @@
 
 #include "isa/warp.hpp"
 #include "machine/proxies.hpp"
+#include "memory/pages.hpp"
 #include "wgrun/isa.hpp"
 
 namespace wgrun::sim {
@@ -144,9 +145,15 @@ class Clocks {
 
   private:
     const std::uint32_t* row(int index) const {
-        return rows_.data() + static_cast<std::size_t>(index) * stride_;
+        return reinterpret_cast<const std::uint32_t*>(rows_.data()) +
+               static_cast<std::size_t>(index) * stride_;
     }
-    std::uint32_t* row(int index) { return rows_.data() + static_cast<std::size_t>(index) * stride_; }
+    std::uint32_t* row(int index) {
+        return reinterpret_cast<std::uint32_t*>(rows_.data()) + static_cast<std::size_t>(index) * stride_;
+    }
+    /// The number of rows.
+    std::size_t rows() const { return some_parts_.size(); }
+    std::size_t bytes_of(std::size_t rows) const { return rows * stride_ * sizeof(std::uint32_t); }
     std::size_t published_at() const { return static_cast<std::size_t>(capacity_); }
     /// Returns the number of columns for threads.
     std::size_t threads() const {
@@ -185,7 +192,8 @@ class Clocks {
     std::vector<Generic> generic_;
     int actors_, capacity_;  ///< capacity: the columns for actors, warps included
     std::size_t stride_;     ///< of a row: actors, then threads, then warps
-    std::vector<std::uint32_t> rows_;
+    /// Many places are never used: their rows take no memory.
+    memory::Pages rows_;
     std::vector<Part> parts_;               ///< by row and warp
     std::vector<std::uint8_t> some_parts_;  ///< by row: whether there are any
     std::vector<std::uint32_t> met_;        ///< by warp: its lanes know about each other up to this clock

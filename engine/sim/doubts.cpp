@@ -4,6 +4,7 @@
 
 #include "isa/effects.hpp"
 #include "isa/membermask.hpp"
+#include "isa/registers.hpp"
 #include "isa/say.hpp"
 #include "isa/special.hpp"
 #include "wgrun/inline_ptx.hpp"
@@ -54,21 +55,14 @@ class Listener final : public isa::Effects {
     void arrive(const Operand&, const Operand&) override { agrees = true; }
 };
 
-template <class F>
-void for_each_register(const Operand& operand, F f) {
-    if (operand.kind == Operand::Kind::list)
-        for (const Reg reg : operand.list) f(reg);
-    else if (operand.reg)
-        f(operand.reg);
-}
-
 }  // namespace
 
 Doubts::Doubts(const Program& program, const Code& code, const MadeUp& made_up, int warps)
-    : code_(code), made_up_(made_up), registers_(program.registers().size()) {
-    steps_.reserve(code.ops.size());
-    for (const Op& op : code.ops)
-        steps_.push_back(op.step == nullptr ? Facts{} : facts_of(program, *op.step));
+    : program_(program),
+      code_(code),
+      made_up_(made_up),
+      registers_(program.registers().size()),
+      steps_(code.ops.size()) {
     doubtful_.resize(static_cast<std::size_t>(warps) * registers_);
     outcome_.resize(static_cast<std::size_t>(warps));
 }
@@ -79,7 +73,13 @@ void Doubts::reset() {
     products_left_ = made_up_.products;
 }
 
-Doubts::Facts Doubts::facts_of(const Program& program, const isa::Step& step) const {
+const Doubts::Facts& Doubts::facts(std::uint32_t pc) {
+    std::optional<Facts>& known = steps_[pc];
+    if (!known) known = facts_of(*code_.ops[pc].step);
+    return *known;
+}
+
+Doubts::Facts Doubts::facts_of(const isa::Step& step) const {
     Facts out;
     Listener told;
     isa::tell(step, told);
@@ -101,7 +101,7 @@ Doubts::Facts Doubts::facts_of(const Program& program, const isa::Step& step) co
         const Operand& operand = step.operands[i];
         const OperandRule& rule = step.op->operands[i];
         if (operand.kind == Operand::Kind::param) {
-            const Param& param = program.params()[static_cast<std::size_t>(operand.index)];
+            const Param& param = program_.params()[static_cast<std::size_t>(operand.index)];
             out.loads |= !param.pointee && !param.box && (made_up_.numbers || isa::is_float(param.type));
         }
         const bool address = (rule.kinds & OperandRule::address) != 0;
@@ -110,7 +110,7 @@ Doubts::Facts Doubts::facts_of(const Program& program, const isa::Step& step) co
         const bool of_product = told.multiplies && operand.kind == Operand::Kind::list;
         const bool decides = accesses || &operand == mask || told.agrees || speaks || other ||
                              (told.multiplies && !of_product);
-        for_each_register(operand, [&](Reg reg) {
+        isa::for_each_register(operand, [&](Reg reg) {
             if (rule.access != Access::in) out.results.push_back(reg.id);
             if (rule.access != Access::out)
                 (&operand == told.coordinates ? out.place
@@ -127,7 +127,7 @@ bool Doubts::any(int warp, const std::vector<std::uint32_t>& regs) const {
 }
 
 Doubts::Verdict Doubts::judge(int warp, std::uint32_t pc) {
-    const Facts& facts = steps_[pc];
+    const Facts& facts = this->facts(pc);
     const Op& op = code_.ops[pc];
     box_is_doubtful_ = any(warp, facts.place);
     if (left_ == 0 || (facts.multiplies && products_left_ == 0) || facts.unknown) return Verdict::stop;
@@ -143,7 +143,7 @@ Doubts::Verdict Doubts::judge(int warp, std::uint32_t pc) {
 
 void Doubts::executed(int warp, std::uint32_t pc, bool by_all) {
     const std::uint8_t outcome = outcome_[static_cast<std::size_t>(warp)];
-    for (const std::uint32_t reg : steps_[pc].results) {
+    for (const std::uint32_t reg : facts(pc).results) {
         std::uint8_t& of = doubtful_[static_cast<std::size_t>(warp) * registers_ + reg];
         of = by_all ? outcome : of | outcome;
     }

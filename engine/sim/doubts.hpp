@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "isa/warp.hpp"
@@ -35,7 +36,7 @@ class Doubts {
     /// The step has been executed, or skipped, by all lanes of the warp or by some.
     void executed(int warp, std::uint32_t pc, bool by_all);
 
-    const std::vector<std::uint32_t>& results(std::uint32_t pc) const { return steps_[pc].results; }
+    const std::vector<std::uint32_t>& results(std::uint32_t pc) { return facts(pc).results; }
     /// Whether nobody knows where in its tensor the box lies that the step judged last copies.
     bool box_is_doubtful() const { return box_is_doubtful_; }
 
@@ -52,18 +53,21 @@ class Doubts {
         bool unknown = false;   ///< nobody knows what it does
         bool multiplies = false;
     };
-    Facts facts_of(const Program& program, const isa::Step& step) const;
+    Facts facts_of(const isa::Step& step) const;
+    /// Returns what is known of an operation. Many are never executed: it is found when one first is.
+    const Facts& facts(std::uint32_t pc);
     bool doubtful(int warp, std::uint32_t reg) const {
         return doubtful_[static_cast<std::size_t>(warp) * registers_ + reg] != 0;
     }
     bool any(int warp, const std::vector<std::uint32_t>& regs) const;
 
+    const Program& program_;
     const Code& code_;
     const MadeUp& made_up_;
     std::size_t registers_;
-    std::vector<Facts> steps_;            ///< by operation
-    std::vector<std::uint8_t> doubtful_;  ///< by warp and register
-    std::vector<std::uint8_t> outcome_;   ///< by warp: whether the results of the step at hand are doubtful
+    std::vector<std::optional<Facts>> steps_;  ///< by operation
+    std::vector<std::uint8_t> doubtful_;       ///< by warp and register
+    std::vector<std::uint8_t> outcome_;  ///< by warp: whether the results of the step at hand are doubtful
     std::uint64_t left_ = 0, products_left_ = 0;
     bool box_is_doubtful_ = false;
 };

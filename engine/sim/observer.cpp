@@ -35,7 +35,9 @@ View::Warp View::warp(int warp) const {
 }
 
 const std::byte* View::lanes_of(int warp, isa::Reg reg) const {
-    return cluster_->scene_.warps[static_cast<std::size_t>(warp)].registers.data(reg);
+    Registers& registers = cluster_->scene_.warps[static_cast<std::size_t>(warp)].registers;
+    if (registers.state(reg).written == 0) registers.poison(reg);
+    return registers.data(reg);
 }
 
 isa::Mask View::written(int warp, isa::Reg reg) const {

@@ -5,17 +5,18 @@
 namespace wgrun::sim {
 
 Registers::Registers(const Code& code)
-    : offsets_(code.register_offset),
-      bytes_(code.register_bytes),
-      data_(std::make_unique_for_overwrite<std::byte[]>(bytes_)),
-      states_(code.register_offset.size()) {}
+    : offsets_(code.register_offset), bytes_(code.register_bytes), data_(bytes_) {}
 
 void Registers::reset() {
-    std::fill_n(data_.get(), bytes_, std::byte{0xFF});
-    std::fill(states_.begin(), states_.end(), RegisterState());
+    states_.assign(offsets_.size(), RegisterState());
     groups_ = {};
     fences_ = committed_ = finished_ = waited_ = 0;
     last_issued_pc_ = wait_pc_ = no_pc;
+}
+
+void Registers::poison(isa::Reg reg) {
+    const std::size_t end = reg.id + 1 < offsets_.size() ? offsets_[reg.id + 1] : bytes_;
+    std::fill(data_.data() + offsets_[reg.id], data_.data() + end, std::byte{0xFF});
 }
 
 void Registers::commit(std::uint32_t pc) {

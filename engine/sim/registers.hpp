@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "isa/warp.hpp"
 #include "machine/groups.hpp"
+#include "memory/pages.hpp"
 #include "sim/code.hpp"
 
 namespace wgrun::sim {
@@ -40,12 +40,15 @@ class Registers {
     /// They have no values before reset().
     explicit Registers(const Code& code);
 
-    /// Sets all registers to unwritten: every bit is 1, which is a NaN in all formats.
+    /// Sets all registers to unwritten.
     void reset();
+    /// Gives a register that nothing has written the value of such: every bit is 1, which is a NaN in all
+    /// formats. It is done when the register is first accessed, since many never are.
+    void poison(isa::Reg reg);
 
     /// Returns the 32 lanes of a register.
-    std::byte* data(isa::Reg reg) { return data_.get() + offsets_[reg.id]; }
-    std::span<const std::byte> all() const { return {data_.get(), bytes_}; }
+    std::byte* data(isa::Reg reg) { return data_.data() + offsets_[reg.id]; }
+    std::span<const std::byte> all() const { return {data_.data(), bytes_}; }
     RegisterState& state(isa::Reg reg) { return states_[reg.id]; }
 
     /// Returns whether the last wgmma that uses the register may still run.
@@ -89,7 +92,7 @@ class Registers {
 
     const std::vector<std::uint32_t>& offsets_;
     std::size_t bytes_;
-    std::unique_ptr<std::byte[]> data_;
+    memory::Pages data_;
     std::vector<RegisterState> states_;
     machine::Groups<Closed> groups_;
     std::uint32_t fences_ = 0, committed_ = 0, finished_ = 0;

@@ -7,6 +7,8 @@ namespace wgrun::sim {
 using isa::Reg;
 
 void WgmmaUnit::unwritten(Reg reg, isa::Mask missing) {
+    Registers& registers = scene_.warp().registers;
+    if (registers.state(reg).written == 0) registers.poison(reg);
     report_.lane(scene_.thread(std::countr_zero(missing)));
     report_.unwritten_register(reg);
 }
@@ -69,7 +71,9 @@ const std::byte* WgmmaUnit::read_shared(std::uint32_t address, int bytes, unsign
 
 const void* WgmmaUnit::read_async(Reg reg, isa::Mask read) {
     Registers& registers = scene_.warp().registers;
-    if ((read & ~registers.state(reg).written) != 0) report_.unwritten_register(reg);
+    const isa::Mask written = registers.state(reg).written;
+    if (written == 0) registers.poison(reg);
+    if ((read & ~written) != 0) report_.unwritten_register(reg);
     return registers.data(reg);
 }
 

@@ -30,6 +30,7 @@ class WgmmaUnit {
         Registers& registers = scene_.warp().registers;
         RegisterState& state = registers.state(reg);
         touch(registers, state, true);
+        if (state.written == 0) registers.poison(reg);
         state.written |= scene_.active;
         return registers.data(reg);
     }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace wgrun::check::rehearsal {
 
@@ -24,9 +25,10 @@ void Contents::Cta::bring(std::uint32_t lo, std::uint32_t hi) {
 
 void Contents::write(int rank, const Written& written) {
     Cta& cta = ctas_[static_cast<std::size_t>(rank)];
-    std::erase_if(cta.written,
-                  [&](const Written& other) { return other.lo < written.hi && written.lo < other.hi; });
-    cta.written.push_back(written);
+    auto other = cta.written.lower_bound(written.lo);
+    if (other != cta.written.begin() && std::prev(other)->second.hi > written.lo) --other;
+    while (other != cta.written.end() && other->second.lo < written.hi) other = cta.written.erase(other);
+    cta.written.emplace_hint(other, written.lo, written);
     if (written.box == nullptr)
         cta.bring(written.lo, written.hi);
     else
@@ -41,9 +43,10 @@ void Contents::bring_anything(int cta) {
 
 const Written* Contents::at(int cta, std::uint32_t address) const {
     const auto& all = ctas_[static_cast<std::size_t>(cta)].written;
-    const auto found =
-        std::ranges::find_if(all, [&](const Written& written) { return written.has(address); });
-    return found == all.end() ? nullptr : &*found;
+    const auto after = all.upper_bound(address);
+    if (after == all.begin()) return nullptr;
+    const Written& before = std::prev(after)->second;
+    return before.has(address) ? &before : nullptr;
 }
 
 bool Contents::brought(int cta, std::uint32_t address) const {

@@ -1,6 +1,7 @@
 // What bulk copies have written to the shared memory of a rehearsal's CTAs.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,7 +41,7 @@ class Contents {
 
   private:
     struct Cta {
-        std::vector<Written> written;                                  ///< they do not overlap
+        std::map<std::uint32_t, Written> written;  ///< by their first address; they do not overlap
         std::vector<std::pair<std::uint32_t, std::uint32_t>> brought;  ///< addresses [lo, hi)
 
         void bring(std::uint32_t lo, std::uint32_t hi);

@@ -1,6 +1,7 @@
 // Bulk copies in a rehearsal, and stores to the memory of other CTAs: WG-TMA-01, -03, WG-MEM-03.
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "check/rehearsal/products.hpp"
@@ -61,7 +62,7 @@ class Copies {
     Mbarriers& mbarriers_;
     Contents& contents_;
     Products& products_;
-    std::vector<Copy> under_way_;
+    std::deque<Copy> under_way_;  ///< nearly always the first of them lands
     std::vector<Stores> stores_;  ///< by warp
     bool multicasts_;             ///< copies bring bytes to several CTAs
 };

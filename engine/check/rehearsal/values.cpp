@@ -9,12 +9,10 @@ namespace wgrun::check::rehearsal {
 
 using isa::lanes;
 
-Values::Values(const Scene& scene) : scene_(scene), warps_(scene.warps.size()) {
-    const auto registers = static_cast<std::size_t>(scene.skeleton.slot_count);
-    for (Registers& warp : warps_) {
-        warp.lanes.resize(registers * lanes);
-        warp.known.resize(registers);
-    }
+Values::Values(const Scene& scene) : scene_(scene) {
+    warps_.reserve(scene.warps.size());
+    for (std::size_t i = 0; i < scene.warps.size(); ++i)
+        warps_.emplace_back(static_cast<std::size_t>(scene.skeleton.slot_count));
 }
 
 const void* Values::read(Reg reg) const {
@@ -27,20 +25,20 @@ const void* Values::read(Reg reg) const {
 const void* Values::read_some(Reg reg, isa::Mask& known) const {
     const int at = slot(reg);
     known = at < 0 ? 0 : own().known[static_cast<std::size_t>(at)];
-    return at < 0 ? nothing_.data() : own().lanes.data() + static_cast<std::size_t>(at) * lanes;
+    return at < 0 ? nothing_.data() : own().at(static_cast<std::size_t>(at));
 }
 
 void* Values::write(Reg reg) {
     const auto at = static_cast<std::size_t>(slot(reg));
     own().known[at] |= scene_.active;
-    return own().lanes.data() + at * lanes;
+    return own().at(at);
 }
 
 std::optional<isa::Mask> Values::condition(const Op& op) const {
     const auto at = static_cast<std::size_t>(slot(op.reg));
     const isa::Mask running = scene_.warp->running;
     if ((running & ~own().known[at]) != 0) return std::nullopt;
-    const auto* bits = reinterpret_cast<const std::uint32_t*>(own().lanes.data() + at * lanes);
+    const auto* bits = reinterpret_cast<const std::uint32_t*>(own().at(at));
     isa::Mask mask = 0;
     for (int l = 0; l < lanes; ++l) mask |= (bits[l] & 1U) << l;
     return (op.negated ? ~mask : mask) & running;
@@ -76,7 +74,7 @@ void Values::forget_results(const Op& op) {
 std::optional<std::uint64_t> Values::first_of(Reg reg) const {
     const auto at = static_cast<std::size_t>(slot(reg));
     if ((scene_.active & ~own().known[at]) != 0) return std::nullopt;
-    return own().lanes[at * lanes + static_cast<std::size_t>(std::countr_zero(scene_.active))];
+    return own().at(at)[std::countr_zero(scene_.active)];
 }
 
 }  // namespace wgrun::check::rehearsal

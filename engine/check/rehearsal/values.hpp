@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "check/rehearsal/scene.hpp"
+#include "memory/pages.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -32,8 +33,14 @@ class Values {
 
   private:
     struct Registers {
-        std::vector<std::uint64_t> lanes;  ///< all lanes of each register
-        std::vector<isa::Mask> known;      ///< the lanes of each register whose value is known
+        explicit Registers(std::size_t registers)
+            : data(registers * isa::lanes * sizeof(std::uint64_t)), known(registers) {}
+        /// The lanes of a register.
+        std::uint64_t* at(std::size_t slot) const {
+            return reinterpret_cast<std::uint64_t*>(data.data()) + slot * isa::lanes;
+        }
+        memory::Pages data;
+        std::vector<isa::Mask> known;  ///< the lanes of each register whose value is known
     };
     int slot(Reg reg) const { return scene_.skeleton.slots[reg.id]; }
     const Registers& own() const { return warps_[static_cast<std::size_t>(scene_.warp->number)]; }

@@ -6,8 +6,8 @@
 #include <array>
 #include <bit>
 
-#include "isa/membermask.hpp"
 #include "isa/registers.hpp"
+#include "isa/warp.hpp"
 #include "machine/lanes.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
@@ -76,13 +76,16 @@ bool Convergence::aligned(const Step& step) {
     return false;
 }
 
-void Convergence::members(const Step& step) {
-    const Operand* membermask = isa::membermask_of(step);
-    if (membermask == nullptr) return;
-    const Exact masks = membermask->kind == Operand::Kind::imm
-                            ? Exact(membermask->imm)
-                            : scene_.state.values[membermask->reg.id].exact;
+void Convergence::members(const Step& step, const Operand& membermask) {
+    const Exact masks = membermask.kind == Operand::Kind::imm ? Exact(membermask.imm)
+                                                              : scene_.state.values[membermask.reg.id].exact;
     if (!masks.known()) return;
+    const bool whole_warps = scene_.program.threads() % isa::lanes == 0 &&
+                             std::ranges::none_of(scene_.scopes, [](const Scope& scope) {
+                                 return scope.exact() && scope.uniform() < Uniform::warp;
+                             });
+    if (whole_warps && masks.uniform() && static_cast<isa::Mask>(*masks.uniform()) == ~isa::Mask{0})
+        return;  // nearly always
     const std::vector<Executing> warps = executing();
     for (std::size_t w = 0; w < warps.size(); ++w) {
         const auto [existing, active] = warps[w];
@@ -108,18 +111,20 @@ std::vector<Convergence::Executing> Convergence::executing() const {
         const bool decided = scope.exact() && !scope.left && scope.what != "loop";
         if (scope.uniform() < Uniform::warp && !decided) return {};
     }
-    const auto executes = [&](int thread) {
+    const auto executes = [&](int thread, bool by_lane) {
         return std::ranges::all_of(scene_.scopes, [&](const Scope& scope) {
-            return !scope.exact() || (scope.condition.exact.of(thread) != 0) == (scope.arm == 0);
+            return !scope.exact() || by_lane != (scope.uniform() < Uniform::warp) ||
+                   (scope.condition.exact.of(thread) != 0) == (scope.arm == 0);
         });
     };
     std::vector<Executing> out;
     const int threads = scene_.program.threads();
     for (int first = 0; first < threads; first += isa::lanes) {
         Executing& warp = out.emplace_back();
+        const bool comes = executes(first, false);
         for (int lane = 0; lane < isa::lanes && first + lane < threads; ++lane) {
             warp.existing |= isa::Mask{1} << lane;
-            if (executes(first + lane)) warp.active |= isa::Mask{1} << lane;
+            if (comes && executes(first + lane, true)) warp.active |= isa::Mask{1} << lane;
         }
     }
     return out;

@@ -19,7 +19,7 @@ class Convergence {
     bool aligned(const Step& step);
     /// WG-SYNC-08 of a step with a membermask, where it is known for each thread whether it executes the
     /// step.
-    void members(const Step& step);
+    void members(const Step& step, const Operand& membermask);
     /// WG-TMA-07 of a bulk copy, where it is known which lanes issue it.
     void copy(const isa::BulkAccess& access);
     /// A barrier of `threads`; 0: of the whole CTA.

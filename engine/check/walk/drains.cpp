@@ -10,7 +10,7 @@ void Drains::waits(int pending) {
     if (scene_.remarks == nullptr) return;
     Drain drain;
     if (pending == 0)
-        for (const Flight& flight : scene_.state.flights)
+        for (const Flight& flight : *scene_.state.flights)
             if (flight.age != Flight::uncommitted && scene_.holds(flight.pending))
                 drain.mmas.push_back({flight.mma, flight.shape});
     if (!drain.mmas.empty()) drain.wait = scene_.step;

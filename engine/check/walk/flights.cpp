@@ -13,10 +13,12 @@ void Flights::touch(Reg reg, bool writes) {
     if (const Flight* flight = pending([&](const MmaRegisters& mma) { return mma.part(slot).has_value(); }))
         overtaken(*flight, *scene_.plan.mmas.at(flight->mma).part(slot), writes ? "written" : "read");
     const auto index = static_cast<std::size_t>(slot);
-    RegisterState state = scene_.state.registers[index];
+    if (const RegisterState& before = scene_.state.registers[index];
+        before.touched_by == scene_.step && before.touched == Fact::always())
+        return;
+    RegisterState& state = scene_.state.registers.at(index);
     state.touched = Fact::always();
     state.touched_by = scene_.step;
-    scene_.state.registers.set(index, state);
 }
 
 void Flights::overtaken(const Flight& flight, Part part, std::string_view access) {
@@ -41,7 +43,7 @@ void Flights::uncommitted(const Flight& flight, bool at_end, std::vector<Note> n
 
 /// Continues as if the fault of `flight` were fixed, so that one fault gives one finding.
 void Flights::assume_waited(Flight covered) {
-    for (Flight& flight : scene_.state.flights) {
+    for (Flight& flight : scene_.state.flights.own()) {
         if (!flight.pending || (covered.age != Flight::uncommitted && flight.age < covered.age)) continue;
         flight.pending = {};
     }
@@ -73,7 +75,7 @@ void Flights::wait(int pending) {
 
 /// Reports what is pending at the end of the kernel, after line `end`: WG-GROUP-02, -05 and -06.
 void Flights::left_over(Where end) {
-    for (const Flight& flight : scene_.state.flights) {
+    for (const Flight& flight : *scene_.state.flights) {
         if (!scene_.holds(flight.pending)) continue;
         if (flight.age == Flight::uncommitted) {
             uncommitted(flight, flight.waited == nullptr, {});

@@ -28,7 +28,7 @@ class Flights {
     template <class Uses>
     const Flight* pending(Uses uses) const {
         const Flight* found = nullptr;
-        for (const Flight& flight : scene_.state.flights) {
+        for (const Flight& flight : *scene_.state.flights) {
             if (!flight.pending || (found && flight.age >= found->age)) continue;
             if (uses(scene_.plan.mmas.at(flight.mma)) && scene_.holds(flight.pending)) found = &flight;
         }

@@ -49,7 +49,8 @@ bool Memory::copied(const Region& region, std::string_view who, std::string_view
     if (region.cell < 0) return false;
     // If a part of the buffer has been filled, the read may be of that part.
     if (scene_.state.cells[static_cast<std::size_t>(region.cell)].arrived) return false;
-    for (CopyFlight& flight : scene_.state.copies) {
+    for (std::size_t i = 0; i < scene_.state.copies->size(); ++i) {
+        const CopyFlight& flight = (*scene_.state.copies)[i];
         if (!scene_.holds(flight.pending) || !flight.region.overlaps(region)) continue;
         scene_.findings.add(
             rules::WG_GROUP_04, scene_.step->where,
@@ -59,7 +60,7 @@ bool Memory::copied(const Region& region, std::string_view who, std::string_view
                         flight.age == Grouped::uncommitted ? "all()" : fmt::format("group({})", flight.age),
                         fence, before(scene_.step->where)),
             {{flight.step->where, "issued here"}});
-        flight.pending = {};
+        scene_.state.copies.own()[i].pending = {};
         return true;
     }
     return false;
@@ -103,7 +104,7 @@ std::vector<Remedy> mended_before(Where here, const Flight& flight, Calls... wai
 
 /// Reports a write to memory that a wgmma may still read.
 void Memory::overwritten(const Region& region) {
-    for (const Flight& flight : scene_.state.flights) {
+    for (const Flight& flight : *scene_.state.flights) {
         const bool b = flight.b.overlaps(region);
         if (!b && !flight.a.overlaps(region)) continue;
         const std::string name = scene_.buffer_name(region.cell);
@@ -129,7 +130,7 @@ void Memory::overwritten(const Region& region) {
         } else {
             continue;
         }
-        for (Flight& other : scene_.state.flights) other.retired = {};
+        for (Flight& other : scene_.state.flights.own()) other.retired = {};
         return;
     }
 }
@@ -152,7 +153,7 @@ void Memory::taken(const isa::BulkAccess& copy) {
 }
 
 void Memory::left_over(Where end) {
-    for (const CopyFlight& flight : scene_.state.copies)
+    for (const CopyFlight& flight : *scene_.state.copies)
         if (scene_.holds(flight.pending))
             scene_.findings.add(rules::thread_copy_at_end("the kernel", "", flight.step->where, end),
                                 flight.step->where);

@@ -91,12 +91,12 @@ Paths::Way Paths::meet(std::vector<Way> ways, BlockId block) const {
     }
     std::ranges::stable_sort(ways, {}, [](const Way& way) { return way.scopes.size(); });
     Way out = std::move(ways.front());
-    for (std::size_t i = 1; i < ways.size(); ++i) out = joined(std::move(out), std::move(ways[i]));
+    for (std::size_t i = 1; i < ways.size(); ++i) out = joined(std::move(out), std::move(ways[i]), block);
     std::erase_if(out.scopes, [&](const Scope& scope) { return over(scope, block); });
     return out;
 }
 
-Paths::Way Paths::joined(Way a, Way b) const {
+Paths::Way Paths::joined(Way a, Way b, BlockId block) const {
     const auto [differs, other] = std::ranges::mismatch(
         a.scopes, b.scopes,
         [](const Scope& x, const Scope& y) { return x.node == y.node && x.arm == y.arm; });
@@ -117,9 +117,10 @@ Paths::Way Paths::joined(Way a, Way b) const {
         place = decides->node;
         b_first = (decides->arm == 0) == (other != b.scopes.end() || differs == a.scopes.end());
     }
+    const RegisterSet& live = scene_.plan.live(block);
     Way out;
-    out.state = b_first ? join(std::move(b.state), a.state, decision, condition, place)
-                        : join(std::move(a.state), b.state, decision, condition, place);
+    out.state = b_first ? join(std::move(b.state), a.state, decision, condition, place, live)
+                        : join(std::move(a.state), b.state, decision, condition, place, live);
     a.scopes.erase(differs, a.scopes.end());
     out.scopes = std::move(a.scopes);
     return out;
@@ -156,8 +157,8 @@ void Paths::branch(BlockId id) {
     Scope scope{scene_.decision_of(&block, known), known, block.where, "branch", 0, &block, id};
     // On each arm the condition is known, in case it is tested again.
     Way taken{scene_.state, scene_.scopes}, otherwise{std::move(scene_.state), std::move(scene_.scopes)};
-    taken.state.values.at(block.condition.id).exact = block.negated ? 0 : 1;
-    otherwise.state.values.at(block.condition.id).exact = block.negated ? 1 : 0;
+    taken.state.values.change(block.condition.id, [&](Known& on) { on.exact = block.negated ? 0 : 1; });
+    otherwise.state.values.change(block.condition.id, [&](Known& on) { on.exact = block.negated ? 1 : 0; });
     taken.scopes.push_back(scope);
     scope.arm = 1;
     otherwise.scopes.push_back(std::move(scope));
@@ -198,12 +199,13 @@ void Paths::send(BlockId to, Way way) {
 }
 
 /// Threads that left the loop in different iterations have different values of what it changed.
-void Paths::left_at_different_times(const Chunks<Known>& before, State& after, const Known& condition) {
+void Paths::left_at_different_times(const RegisterValues& before, State& after, const Known& condition) {
     before.differences(after.values, [&](std::size_t i, const Known& old, const Known& now) {
         if (old.writer == now.writer) return;
-        Known& value = after.values.at(i);
-        value.inputs |= condition.inputs;
-        value.value.uniform = std::min(value.value.uniform, condition.value.uniform);
+        after.values.change(i, [&](Known& value) {
+            value.inputs |= condition.inputs;
+            value.value.uniform = std::min(value.value.uniform, condition.value.uniform);
+        });
     });
 }
 
@@ -269,7 +271,9 @@ void Paths::unknown_iterations(std::optional<Way> entry,
                                const std::vector<std::pair<BlockId, std::vector<Way>>>& aside) {
     std::optional<Way> head = entry;
     const auto known = static_cast<std::ptrdiff_t>(loops_.back().exits.size());  // earlier exits
-    const Label& label = scene_.program.blocks()[scene_.plan.loop(loops_.back().loop).header].label;
+    const BlockId header = scene_.plan.loop(loops_.back().loop).header;
+    const Label& label = scene_.program.blocks()[header].label;
+    const RegisterSet& live = scene_.plan.live(header);
     for (int pass = 1;; ++pass, ++scene_.executed) {
         loops_.back().exits.erase(loops_.back().exits.begin() + known, loops_.back().exits.end());
         for (const auto& [block, ways] : aside) ways_[block] = ways;
@@ -288,10 +292,8 @@ void Paths::unknown_iterations(std::optional<Way> entry,
 
         // Values only lose certainty from pass to pass; facts are those of the entry or of the last
         // iteration.
-        State next = entry->state;
-        next.values = back->state.values;
-        next = join(std::move(next), back->state, loop.decision, loop.condition, &label);
-        next.values = join(head->state.values, back->state.values, loop.condition, &label);
+        State next = join(entry->state, back->state, loop.decision);
+        next.values = join(head->state.values, back->state.values, loop.condition, &label, live);
         // A wait at the end of the body precedes the next iteration, whatever precedes the first.
         if (back->state.drain.wait != nullptr) next.drain = back->state.drain;
         const bool settled = next == head->state;

@@ -34,10 +34,10 @@ class Paths {
     /// A loop that is being followed.
     struct Around {
         int loop = flow::no_loop;
-        std::size_t scopes = 0;  ///< number of scopes around the loop
-        Chunks<Known> values{};  ///< at the loop's entry
-        bool known = false;      ///< the condition of each iteration must be known
-        bool stopped = false;    ///< a condition was not known, or the steps were too many
+        std::size_t scopes = 0;   ///< number of scopes around the loop
+        RegisterValues values{};  ///< at the loop's entry
+        bool known = false;       ///< the condition of each iteration must be known
+        bool stopped = false;     ///< a condition was not known, or the steps were too many
         std::vector<Way> back{};
         std::vector<Exit> exits{};
         Decision decision{};  ///< of the current pass; id 0: none was made
@@ -51,12 +51,12 @@ class Paths {
     std::size_t first_over(const Way& way, BlockId block) const;
     bool continues(BlockId block) const;
     Way meet(std::vector<Way> ways, BlockId block) const;
-    Way joined(Way a, Way b) const;
+    Way joined(Way a, Way b, BlockId block) const;
     void end(BlockId id);
     void branch(BlockId id);
     void iterate(BlockId id, Known known);
     void send(BlockId to, Way way);
-    static void left_at_different_times(const Chunks<Known>& before, State& after, const Known& condition);
+    static void left_at_different_times(const RegisterValues& before, State& after, const Known& condition);
     void follow(int loop);
     std::optional<Way> iteration(const std::optional<Way>& head);
     std::optional<Way> known_iterations(Way entry);

@@ -66,10 +66,11 @@ void Products::issue(const isa::AsyncMma& mma) {
         if (part != Part::accumulator) return;
         state.used = {RegisterState::Use{Fact::always(), mma.same_shape_key, scene_.step}, {}};
     });
-    const auto same = std::find_if(scene_.state.flights.begin(), scene_.state.flights.end(),
-                                   [&](const Flight& other) { return other.same_place(flight); });
-    if (same == scene_.state.flights.end()) {
-        scene_.state.flights.push_back(flight);
+    std::vector<Flight>& flights = scene_.state.flights.own();
+    const auto same =
+        std::ranges::find_if(flights, [&](const Flight& other) { return other.same_place(flight); });
+    if (same == flights.end()) {
+        flights.push_back(flight);
     } else {
         flight.retired = same->retired;
         *same = flight;

@@ -12,9 +12,9 @@ constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
 
 Scene::Scene(const Program& all_of_it, Findings& found)
     : program(all_of_it), plan(program), cells(program), findings(found), stored(program.shared().size()) {
-    state.values = Chunks<Known>(program.registers().size());
+    state.values = RegisterValues(program.registers().size(), known);
     state.registers = Chunks<RegisterState>(static_cast<std::size_t>(plan.slot_count));
-    state.cells.resize(static_cast<std::size_t>(cells.count()));
+    state.cells = Chunks<CellState>(static_cast<std::size_t>(cells.count()));
     most_executed_ = most_steps_in_all + most_visits * plan.step_count;
 }
 

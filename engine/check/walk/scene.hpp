@@ -38,15 +38,19 @@ class Scene {
     Findings& findings;
     Findings* remarks = nullptr;  ///< for what is slow; null: nobody asks
     Findings* copies = nullptr;   ///< for what bulk copies take without a fence; null: nobody asks
-    std::vector<bool> stored;     ///< by shared buffer: whether threads may write to it
+    KnownPool known;
+    std::vector<bool> stored;  ///< by shared buffer: whether threads may write to it
     State state;
     std::vector<Scope> scopes;  ///< outer ones first
 
     // The current step.
     BlockId block = 0;
     const Step* step = nullptr;
+    std::size_t number = 0;     ///< of the step, as in the plan
     bool loads = false;         ///< it reads memory
     bool meets_others = false;  ///< it may do more than read and compute
+
+    const StepUses& uses() const { return plan.uses(number); }
 
     std::int64_t executed = 0;  ///< steps and iterations, over all passes
     /// There are too many of them: what follows is left to the simulator.

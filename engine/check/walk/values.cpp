@@ -12,7 +12,13 @@ namespace wgrun::check::walk {
 Values::Values(Scene& scene)
     : scene_(scene),
       value_of_([this](const Operand& operand) { return value_of(operand); }),
-      known_([this](Reg reg) -> const Known& { return scene_.state.values[reg.id]; }) {}
+      known_([this](Reg reg) -> const Known& { return scene_.state.values[reg.id]; }),
+      latest_(static_cast<std::size_t>(scene.plan.step_count)) {
+    for (Before& before : before_) {
+        before.sources.resize(scene.plan.used_count());
+        before.results.resize(latest_.size());
+    }
+}
 
 isa::Value Values::value_of(const Operand& operand) const {
     isa::Value value;
@@ -100,13 +106,33 @@ Known Values::result(const Step& step) {
     return out;
 }
 
+void Values::read(const Step& step) {
+    const StepUses& uses = scene_.uses();
+    const std::span<const Reg> sources = scene_.plan.sources(uses);
+    const auto same = [&](const Before& before) {
+        const Known* const* was = &before.sources[uses.first_source];
+        return std::ranges::all_of(sources, [&](Reg reg) { return of(reg) == *was++; });
+    };
+    std::uint8_t& latest = latest_[scene_.number];
+    if (same(before_[latest])) return;
+    latest ^= 1;
+    Before& before = before_[latest];
+    if (same(before)) return;
+    before.results[scene_.number] = nullptr;
+    const Known** now = &before.sources[uses.first_source];
+    for (const Reg reg : sources) {
+        read(reg, step.where);
+        *now++ = of(reg);
+    }
+}
+
 void Values::read(Reg reg, Where where) {
     if (scene_.state.values[reg.id].written) return;
     scene_.findings.add(rules::WG_REG_01, where,
                         "a register is read that nothing has written on any path to here",
                         fmt::format("write it {}", before(where)),
                         {{scene_.program.registers()[reg.id].where, "the register is made here"}});
-    scene_.state.values.at(reg.id).written = true;
+    scene_.state.values.change(reg.id, [](Known& known) { known.written = true; });
 }
 
 Known Values::condition(Reg reg, bool negated, Where where) {
@@ -117,22 +143,21 @@ Known Values::condition(Reg reg, bool negated, Where where) {
 }
 
 void Values::write(const Step& step) {
-    std::optional<Known> known;
-    for (std::size_t i = 0; i < step.operands.size(); ++i) {
-        if (step.op->operands[i].access == isa::Access::in) continue;
-        const Operand& operand = step.operands[i];
-        if (!known) {
-            if (scene_.plan.is_async(operand)) {
-                known.emplace();
-                known->written = true;
-                known->writer = &step;
-                known->inputs = roots::memory;
-            } else {
-                known = result(step);
-            }
+    const StepUses& uses = scene_.uses();
+    if (uses.results == 0) return;
+    const Known*& known = before_[latest_[scene_.number]].results[scene_.number];
+    if (known == nullptr) {
+        if (uses.later) {
+            Known later;
+            later.written = true;
+            later.writer = &step;
+            later.inputs = roots::memory;
+            known = scene_.known.the(later);
+        } else {
+            known = scene_.known.the(result(step));
         }
-        isa::for_each_register(operand, [&](Reg reg) { scene_.state.values.set(reg.id, *known); });
     }
+    for (const Reg reg : scene_.plan.results(uses)) scene_.state.values.set(reg.id, known);
 }
 
 }  // namespace wgrun::check::walk

@@ -1,7 +1,9 @@
 // What is known of the values of registers: WG-REG-01, and what each step makes of them.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <vector>
 
 #include "check/walk/scene.hpp"
 
@@ -18,8 +20,11 @@ class Values {
     Known condition(Reg reg, bool negated, Where where);
     /// Reports a register that nothing has written.
     void read(Reg reg, Where where);
-    /// Sets the destinations of the step.
+    /// Reports the registers that the step reads and nothing has written.
+    void read(const Step& step);
+    /// Sets the destinations of the step, which read() has been called for.
     void write(const Step& step);
+    const Known* of(Reg reg) const { return &scene_.state.values[reg.id]; }
 
   private:
     Known result(const Step& step);
@@ -28,6 +33,14 @@ class Values {
     int fold_budget_ = 1 << 13;  ///< warps that may still be executed to fold values
     isa::ValueOf value_of_;
     std::function<const Known&(Reg)> known_;
+    /// What steps made of their sources before. A loop is followed several times, and most of what its steps
+    /// read is the same each time; of an inner loop, in every second turn.
+    struct Before {
+        std::vector<const Known*> sources;  ///< as Plan::sources()
+        std::vector<const Known*> results;  ///< by number of the step; null: its sources are new
+    };
+    std::array<Before, 2> before_;
+    std::vector<std::uint8_t> latest_;  ///< by number of the step: which of the two is of its last sources
 };
 
 }  // namespace wgrun::check::walk
