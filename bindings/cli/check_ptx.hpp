@@ -9,8 +9,8 @@
 namespace wgrun::cli {
 
 /// Returns the text of the request's file if it is PTX: a file called *.ptx, or standard input that looks
-/// like it; or the PTX that a file carries or makes (ptx_from). Standard input that is something else becomes the request's text. Throws EnvironmentError for a
-/// .ptx file that cannot be read.
+/// like it; or the PTX that a file carries or makes (ptx_from). Standard input that is something else becomes
+/// the request's text. Throws EnvironmentError for a .ptx file that cannot be read.
 std::optional<std::string> ptx_text(Request& request);
 
 enum class PtxReport : unsigned char { text, json, sarif };

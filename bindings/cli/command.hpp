@@ -33,9 +33,9 @@ extern const Command run_command, debug_command, check_command, ptx_command, cud
 
 /// In the order in which the help lists them.
 inline constexpr const Command* commands[] = {
-    &run_command,    &new_command,        &debug_command, &check_command,   &ptx_command,    &cuda_command, &lua_command,
-    &sass_command,   &report_command,     &bench_command, &tune_command,    &export_command, &layout_command,
-    &decode_command, &isa_command,        &rules_command, &explain_command, &help_command,   &cache_command,
-    &doctor_command, &completion_command, &man_command,   &timeline_command};
+    &run_command,    &new_command,    &debug_command,      &check_command, &ptx_command,     &cuda_command,
+    &lua_command,    &sass_command,   &report_command,     &bench_command, &tune_command,    &export_command,
+    &layout_command, &decode_command, &isa_command,        &rules_command, &explain_command, &help_command,
+    &cache_command,  &doctor_command, &completion_command, &man_command,   &timeline_command};
 
 }  // namespace wgrun::cli

@@ -13,8 +13,8 @@ namespace wgrun::check {
 std::vector<Diagnostic> check(const Program& program);
 
 /// Returns the bulk copies to global memory that a path leads to from a write of a matrix by threads, with no
-/// fence.proxy.async (WG-PROXY-01). For programs that declare no tiles: where buffers are known, check() decides
-/// more.
+/// fence.proxy.async (WG-PROXY-01). For programs that declare no tiles: where buffers are known, check()
+/// decides more.
 std::vector<Diagnostic> outgoing(const Program& program);
 
 /// Returns the accesses to global memory that come before griddepcontrol.wait, to tensors that the program

@@ -160,10 +160,11 @@ std::vector<Diagnostic> before_grids(const Program& program) {
         const Where here = early.step->where;
         Diagnostic finding = rules::finding(
             {rules::WG_RACE_05,
-             fmt::format("`{}` is {} before griddepcontrol.wait, and {} after it: the launch before may still "
-                         "run here",
-                         program.params()[static_cast<std::size_t>(early.access.param)].name,
-                         early.access.write ? "written" : "read", later->access.write ? "written" : "read"),
+             fmt::format(
+                 "`{}` is {} before griddepcontrol.wait, and {} after it: the launch before may still "
+                 "run here",
+                 program.params()[static_cast<std::size_t>(early.access.param)].name,
+                 early.access.write ? "written" : "read", later->access.write ? "written" : "read"),
              std::vector<Remedy>{{insert_before(here, {rules::griddepcontrol_wait()})}}},
             here, {{later->step->where, later->access.write ? "written here" : "read here"}});
         finding.severity = Severity::warning;

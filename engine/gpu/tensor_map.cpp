@@ -7,6 +7,7 @@
 #include "gpu/context.hpp"
 #include "gpu/tensor_map.hpp"
 #include "wgrun/rules.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::gpu {
 
@@ -47,24 +48,26 @@ template <class... Arguments>
 void check_tensor_map(const TensorMapSpec& spec) {
     const std::size_t rank = spec.extents.size();
     const TypeFacts type = facts.at(static_cast<std::size_t>(spec.type));
-    if (rank < 1 || rank > 5) fail("{} dimensions: must be 1 to 5", rank);
+    constexpr Target::TensorMaps limits = sm_90a.tensor_maps;
+    constexpr std::int64_t unit = limits.unit;
+    if (rank < 1 || rank > limits.dims) fail("{} dimensions: must be 1 to {}", rank, limits.dims);
     if (spec.strides.size() != rank - 1)
         fail("{} strides for {} dimensions: each but the first needs one", spec.strides.size(), rank);
     if (spec.box.size() != rank) fail("a box of {} dimensions for a tensor of {}", spec.box.size(), rank);
-    if (spec.address == 0 || spec.address % 16 != 0)
-        fail("address {:#x}: it must be a multiple of 16", spec.address);
+    if (spec.address == 0 || spec.address % static_cast<std::uint64_t>(unit) != 0)
+        fail("address {:#x}: it must be a multiple of {}", spec.address, unit);
     for (const std::int64_t extent : spec.extents)
-        if (extent < 1 || extent > std::int64_t{1} << 32)
+        if (extent < 1 || extent > limits.extent)
             fail("extents {{{}}}: each must be 1 to 2^32", fmt::join(spec.extents, ", "));
     for (const std::int64_t stride : spec.strides)
-        if (stride < 1 || stride % 16 != 0 || stride >= std::int64_t{1} << 40)
-            fail("strides {{{}}} bytes: each must be a multiple of 16 below 2^40",
-                 fmt::join(spec.strides, ", "));
+        if (stride < 1 || stride % unit != 0 || stride >= limits.stride)
+            fail("strides {{{}}} bytes: each must be a multiple of {} below 2^40",
+                 fmt::join(spec.strides, ", "), unit);
     for (const std::int64_t side : spec.box)
-        if (side < 1 || side > 256)
-            fail("box {{{}}}: each side must be 1 to 256 elements", fmt::join(spec.box, ", "));
+        if (side < 1 || side > limits.side)
+            fail("box {{{}}}: each side must be 1 to {} elements", fmt::join(spec.box, ", "), limits.side);
     const std::int64_t inner = spec.box[0] * type.bytes;
-    if (inner % 16 != 0) fail("the box is {} bytes wide: it must be a multiple of 16", inner);
+    if (inner % unit != 0) fail("the box is {} bytes wide: it must be a multiple of {}", inner, unit);
     const std::int64_t span =
         spec.swizzle == TensorMapSwizzle::none ? 0 : 16 << static_cast<int>(spec.swizzle);
     if (span != 0 && inner > span)

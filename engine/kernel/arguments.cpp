@@ -12,6 +12,7 @@
 
 #include "wgrun/device_tensor.hpp"
 #include "wgrun/rules.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun {
 namespace {
@@ -61,7 +62,7 @@ void check_mapped(const Place& where, Dtype dtype, const TensorShape& shape, con
                 rules::WG_TMA_04,
                 fmt::format("{}: a tensor map cannot describe an empty tensor", where.text()));
     const std::int64_t line = shape.back() * bits(box.dtype) / 8;
-    constexpr std::int64_t unit = 16;  // bytes
+    constexpr std::int64_t unit = sm_90a.tensor_maps.unit;
     if (shape.size() > 1 && line % unit != 0)
         throw rules::refusal(
             rules::WG_TMA_04,
@@ -100,15 +101,16 @@ void check_view(const Program& program, std::size_t i, const TensorView& view) {
     std::int64_t last = view.offset + bits(view.box->dtype) / 8;
     for (std::size_t d = 0; d < view.extents.size(); ++d) {
         const std::int64_t stride = d == 0 ? bits(view.box->dtype) / 8 : view.strides[d - 1];
-        constexpr std::int64_t most = std::int64_t{1} << 40, unit = 16;
-        if (view.extents[d] < 1 || view.extents[d] > UINT32_MAX || stride < 0 || stride >= most ||
-            (d > 0 && stride % unit != 0))
+        constexpr Target::TensorMaps limits = sm_90a.tensor_maps;
+        constexpr std::int64_t most = limits.stride;
+        if (view.extents[d] < 1 || view.extents[d] > limits.extent || stride < 0 || stride >= most ||
+            (d > 0 && stride % limits.unit != 0))
             throw rules::refusal(
                 rules::WG_TMA_04,
                 fmt::format(
                     "{}: dimension {} has {} elements, {} bytes apart: 1 to 2^32 elements and strides "
-                    "of a multiple of 16 bytes are possible",
-                    Place(program, i).text(), d, view.extents[d], stride));
+                    "of a multiple of {} bytes are possible",
+                    Place(program, i).text(), d, view.extents[d], stride, limits.unit));
         if (view.extents[d] - 1 > (most - last) / std::max<std::int64_t>(stride, 1)) last = most;
         last = std::min(last + (view.extents[d] - 1) * stride, most);
     }

@@ -84,7 +84,7 @@ std::string fix_as_ptx(std::string_view fix) {
 
 /// What becomes of the finding here. Of two laws that depends on what exactly has happened.
 Elsewhere here(const Diagnostic& finding) {
-    if (rules::is_untold_to_engine(finding) || rules::writes_the_same(finding)) return Elsewhere::once;
+    if (finding.of_engine || rules::writes_the_same(finding)) return Elsewhere::once;
     const bool by_its_own_lanes =
         breaks(finding, rules::WG_MBAR_01) &&
         std::ranges::any_of(finding.notes, [&](const Note& note) { return note.where == finding.where; });

@@ -6,6 +6,7 @@
 
 #include "sim/sim.hpp"
 #include "wgrun/rules.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun {
 namespace {
@@ -18,9 +19,9 @@ struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
 };
 
-/// A tensor of one box, whose rows are multiples of 16 bytes.
+/// A tensor of one box, whose rows can be those of a tensor map.
 sim::TensorMap tensor_of(const TensorBox& box, std::uint64_t handle, std::uint64_t address) {
-    constexpr std::int64_t unit = 16;
+    constexpr std::int64_t unit = sm_90a.tensor_maps.unit;
     const std::int64_t bits = wgrun::bits(box.dtype);
     sim::TensorMap out{handle, address, box.extents, {}, &box};
     const std::int64_t row = (box.extents[0] * bits / 8 + unit - 1) / unit * unit;

@@ -4,6 +4,7 @@
 
 #include "wgrun/program.hpp"
 #include "wgrun/rules.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun {
 
@@ -24,7 +25,7 @@ std::int64_t TensorBox::span() const {
 
 void TensorBox::for_each_run(std::uint32_t address,
                              const std::function<void(std::uint32_t, std::uint32_t)>& f) const {
-    constexpr std::uint32_t unit = 16;  // bytes that a swizzle keeps together
+    const auto unit = static_cast<std::uint32_t>(width(SwizzleMode::none));  // what a swizzle keeps together
     const auto line = static_cast<std::uint32_t>(extents[0] * bits(dtype) / 8);
     const auto step = static_cast<std::uint32_t>(pitch()), end = address + static_cast<std::uint32_t>(span());
     if (line == step) return f(address, end - address);
@@ -39,11 +40,15 @@ void check_box(const TensorBox& box) {
                                          to_string(box.dtype), why));
     };
     if (bits(box.dtype) < 8) refuse("elements are at least one byte");
-    if (box.extents.empty() || box.extents.size() > 5) refuse("1 to 5 dimensions are possible");
+    constexpr Target::TensorMaps limits = sm_90a.tensor_maps;
+    if (box.extents.empty() || box.extents.size() > limits.dims)
+        refuse(fmt::format("1 to {} dimensions are possible", limits.dims));
     for (std::int64_t extent : box.extents)
-        if (extent < 1 || extent > 256) refuse("each extent is 1 to 256 elements");
+        if (extent < 1 || extent > limits.side)
+            refuse(fmt::format("each extent is 1 to {} elements", limits.side));
     const std::int64_t inner = box.extents[0] * bits(box.dtype) / 8;
-    if (inner % 16 != 0) refuse(fmt::format("{} bytes wide, which is not a multiple of 16", inner));
+    if (inner % limits.unit != 0)
+        refuse(fmt::format("{} bytes wide, which is not a multiple of {}", inner, limits.unit));
     if (box.swizzle != SwizzleMode::none && inner > width(box.swizzle))
         refuse(fmt::format("{} bytes wide: at most {} with the {} swizzle", inner, width(box.swizzle),
                            to_string(box.swizzle)));

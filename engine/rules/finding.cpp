@@ -15,7 +15,8 @@ Diagnostic finding(Saying saying, Where where, std::vector<Note> notes) {
             std::move(saying.fix.text),
             std::string(rule.section),
             std::move(notes),
-            std::move(saying.fix.remedies)};
+            std::move(saying.fix.remedies),
+            saying.of_engine};
 }
 
 Diagnostic finding(const Rule& rule, Where where, std::string message, std::string fix,

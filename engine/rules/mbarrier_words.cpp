@@ -54,20 +54,15 @@ Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes) {
             "wait for its phase first"};
 }
 
-static constexpr std::string_view engine = "the bulk-copy engine";
-
 Saying mbarrier_untold(const std::string& who, const std::string& place, Where made, bool cluster) {
     return {WG_MBAR_02, fmt::format("nothing tells {} that the mbarrier {} is initialised", who, place),
             announced(made, cluster)};
 }
 
 Saying mbarrier_untold_to_engine(const std::string& place, Where made, bool cluster) {
-    return mbarrier_untold(std::string(engine), place, made, cluster);
-}
-
-bool is_untold_to_engine(const Diagnostic& finding) {
-    return breaks(finding, WG_MBAR_02) &&
-           finding.message.starts_with(fmt::format("nothing tells {} ", engine));
+    Saying out = mbarrier_untold("the bulk-copy engine", place, made, cluster);
+    out.of_engine = true;
+    return out;
 }
 
 Saying too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, std::int64_t most) {

@@ -19,7 +19,6 @@ Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes);
 /// Who uses it cannot know that it is initialised, at `made`. `cluster`: the kernel has more CTAs than one.
 Saying mbarrier_untold(const std::string& who, const std::string& place, Where made, bool cluster);
 Saying mbarrier_untold_to_engine(const std::string& place, Where made, bool cluster);
-bool is_untold_to_engine(const Diagnostic& finding);
 
 Saying too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, std::int64_t most);
 /// what: "arrives at", "copies into"

@@ -66,7 +66,7 @@ int Clocks::new_row() {
     return static_cast<int>(some_parts_.size()) - 1;
 }
 
-Known Clocks::known(int row, int warp) const {
+KnownClocks Clocks::known(int row, int warp) const {
     const std::uint32_t* columns = this->row(row);
     const std::uint32_t* published = columns + published_at();
     const auto w = static_cast<std::size_t>(warp);
@@ -120,7 +120,7 @@ void Clocks::tick(int warp) {
 
 // What a row knows about all lanes of a warp needs no part.
 void Clocks::settle(int row, int warp, std::uint32_t known) {
-    if (Part& part = this->part(row, warp); part.clock <= known) part = {};
+    if (SomeLanes& part = this->part(row, warp); part.clock <= known) part = {};
 }
 
 // --- lanes that know more ------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ void Clocks::publish(int row, int warp, Lanes lanes, std::uint32_t met, machine:
     const std::uint32_t* known = this->row(row);
     for (int u = 0; u < warps_; ++u) {
         const bool here = u / warps_per_cta_ == warp / warps_per_cta_;
-        const Part part = parts(row)[u];
+        const SomeLanes part = parts(row)[u];
         for (int l = 0; l < isa::lanes; ++l) {
             const bool by_itself = u != warp || lanes.whole() || (lanes.some >> l & 1U) != 0;
             std::uint32_t clock = by_itself ? known[u] : met;
@@ -244,14 +244,14 @@ void Clocks::release(int warp, int place, Lanes lanes) {
     };
     for (std::size_t i = 0; i < sets * isa::lanes; ++i) before[i] = row(place)[column(i)];
     const std::uint32_t known = row(place)[warp];
-    const Part earlier = part(place, warp);
+    const SomeLanes earlier = part(place, warp);
     raise(place, from);
     std::uint32_t* out = row(place);
     out[warp] = std::max(known, met);
     for (std::size_t i = 0; i < sets * isa::lanes; ++i)
         if ((lanes.some >> i % isa::lanes & 1U) == 0)
             out[column(i)] = std::max(before[i], std::min(row(from)[column(i)], met));
-    Part& part = this->part(place, warp);
+    SomeLanes& part = this->part(place, warp);
     part = earlier;
     part.join(parts(from)[warp]);
     part.join({now(warp), lanes.some});
@@ -297,7 +297,7 @@ void Clocks::release_actors(int warp, int lane, int place) {
 
 void Clocks::clear(int place) {
     std::fill_n(row(place), stride_, 0U);
-    std::fill_n(&part(place, 0), warps_, Part{});
+    std::fill_n(&part(place, 0), warps_, SomeLanes{});
     some_parts_[static_cast<std::size_t>(place)] = 0;
 }
 

@@ -21,31 +21,31 @@ struct Lanes {
 
 /// What is known about some lanes of a warp beyond what is known about all: what they did up to this clock of
 /// the warp.
-struct Part {
+struct SomeLanes {
     std::uint32_t clock = 0;
     isa::Mask lanes = 0;
 
     bool has(int lane) const { return (lanes >> lane & 1U) != 0; }
     /// Joins two parts. If they are about different lanes, the result is about both sets.
-    void join(Part other) {
+    void join(SomeLanes other) {
         clock = std::max(clock, other.clock);
         lanes |= other.lanes;
     }
 };
 
 /// What a thread knows: a view of a row of Clocks.
-struct Known {
+struct KnownClocks {
     const std::uint32_t* seen;
     const std::uint32_t* published;
     const std::uint32_t* finished;
-    const Part* parts = nullptr;     ///< by warp
-    std::uint32_t met = UINT32_MAX;  ///< it knows what the other lanes of its warp did up to this clock
+    const SomeLanes* parts = nullptr;  ///< by warp
+    std::uint32_t met = UINT32_MAX;    ///< it knows what the other lanes of its warp did up to this clock
 };
 
 /// What a place knows, kept beyond its cluster. If `seen` is empty, it knows nothing.
 struct Snapshot {
     std::vector<std::uint32_t> seen;  ///< by actor
-    std::vector<Part> parts;          ///< by warp
+    std::vector<SomeLanes> parts;     ///< by warp
 
     /// Returns whether it knows what the lane of an actor did at that clock. It also does for actors that
     /// were added later.
@@ -99,10 +99,10 @@ class Clocks {
     /// Returns what a place knows, or what all lanes of a warp know.
     const std::uint32_t* seen(int row) const { return this->row(row); }
     /// Returns what a lane knows.
-    Known of(int warp, int lane) const { return known(row_of(warp, isa::Mask{1} << lane), warp); }
+    KnownClocks of(int warp, int lane) const { return known(row_of(warp, isa::Mask{1} << lane), warp); }
     /// Returns the union of what the lanes of the warp know: whatever the warp does as a whole comes after
     /// that.
-    Known of(int warp) const { return known(row_of(warp, UINT32_MAX), warp); }
+    KnownClocks of(int warp) const { return known(row_of(warp, UINT32_MAX), warp); }
     Snapshot snapshot(int place) const {
         return {{row(place), row(place) + actors_}, {parts(place), parts(place) + warps_}};
     }
@@ -159,16 +159,16 @@ class Clocks {
     std::size_t threads() const {
         return static_cast<std::size_t>(warps_) * isa::lanes * (warps_ == warps_per_cta_ ? 1 : 2);
     }
-    Known known(int row, int warp) const;
+    KnownClocks known(int row, int warp) const;
     /// Returns the row that holds what these lanes know.
     int row_of(int warp, isa::Mask lanes) const {
         const Front& front = fronts_[static_cast<std::size_t>(warp)];
         return (front.lanes & lanes) != 0 ? front.row : warp;
     }
-    const Part* parts(int row) const {
+    const SomeLanes* parts(int row) const {
         return parts_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(warps_);
     }
-    Part& part(int row, int warp) {
+    SomeLanes& part(int row, int warp) {
         return parts_[static_cast<std::size_t>(row) * static_cast<std::size_t>(warps_) +
                       static_cast<std::size_t>(warp)];
     }
@@ -194,7 +194,7 @@ class Clocks {
     std::size_t stride_;     ///< of a row: actors, then threads, then warps
     /// Many places are never used: their rows take no memory.
     memory::Pages rows_;
-    std::vector<Part> parts_;               ///< by row and warp
+    std::vector<SomeLanes> parts_;          ///< by row and warp
     std::vector<std::uint8_t> some_parts_;  ///< by row: whether there are any
     std::vector<std::uint32_t> met_;        ///< by warp: its lanes know about each other up to this clock
 

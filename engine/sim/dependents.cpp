@@ -14,7 +14,7 @@ void Dependents::reset() {
 }
 
 bool Dependents::waited(int lane) const {
-    const Known known = scene_.clocks.of(scene_.current, lane);
+    const KnownClocks known = scene_.clocks.of(scene_.current, lane);
     return std::ranges::any_of(waits_, [&](const Wait& wait) {
         const auto warp = static_cast<std::size_t>(wait.warp);
         if (wait.warp == scene_.current && (wait.lanes >> lane & 1U) != 0) return true;

@@ -12,7 +12,7 @@ void GlobalFences::reset() {
 namespace {
 
 /// Returns how far some lane of the warp is known to have got.
-std::uint32_t farthest(const Known& knows, std::size_t warp) {
+std::uint32_t farthest(const KnownClocks& knows, std::size_t warp) {
     return std::max(knows.seen[warp], knows.parts != nullptr ? knows.parts[warp].clock : 0);
 }
 
@@ -20,8 +20,8 @@ std::uint32_t farthest(const Known& knows, std::size_t warp) {
 
 void GlobalFences::add(Clocks& clocks, int warp, Lanes lanes) {
     auto& fences = fences_[static_cast<std::size_t>(warp)];
-    const Known knows = clocks.of(warp, std::countr_zero(lanes.some));
-    const Part own = knows.parts != nullptr ? knows.parts[warp] : Part();
+    const KnownClocks knows = clocks.of(warp, std::countr_zero(lanes.some));
+    const SomeLanes own = knows.parts != nullptr ? knows.parts[warp] : SomeLanes();
     Fence fence{clocks.now(warp), {}, {}};
     for (std::size_t w = 0; w < fences_.size(); ++w) fence.seen.push_back(farthest(knows, w));
     if (!fences.empty()) fence.own = fences.back().own;
@@ -35,7 +35,7 @@ void GlobalFences::add(Clocks& clocks, int warp, Lanes lanes) {
     clocks.tick(warp);
 }
 
-const std::uint32_t* GlobalFences::published(const Known& knows) {
+const std::uint32_t* GlobalFences::published(const KnownClocks& knows) {
     const std::size_t warps = fences_.size();
     published_.assign(warps * isa::lanes, 0U);
     for (std::size_t by = 0; by < warps; ++by) {

@@ -20,7 +20,7 @@ class GlobalFences {
     void add(Clocks& clocks, int warp, Lanes lanes);
     /// Returns, by thread, the clock up to which its writes are published to a reader with this knowledge.
     /// The result is valid until the next call.
-    const std::uint32_t* published(const Known& knows);
+    const std::uint32_t* published(const KnownClocks& knows);
 
   private:
     struct Fence {

@@ -291,15 +291,18 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
         const bool later = after(trace.learned, other, by);
         const auto learned = learned_.find(other.cluster);
         const bool earlier = learned != learned_.end() && after(learned->second, by, other);
+        const auto& [first, second] = later ? std::tie(other, by) : std::tie(by, other);
+        const bool through_async = steps_.copies.contains(second.by.pc());
+        const machine::Visible seen = machine::visible(later || earlier, [&] {
+            // Whether the fence stands where it is needed is not checked.
+            return steps_.copies.contains(first.by.pc()) || fenced_.contains(self) ||
+                   fenced_.contains(other.cluster);
+        });
         // Whichever cluster came first, a read is reported as the one that should have waited.
-        if (!later && !earlier)
+        if (seen == machine::Visible::not_yet)
             return other.writes ? Conflict{Wrong::unordered, address, by, other}
                                 : Conflict{Wrong::unordered, address, other, by};
-        // Whether the fence stands where it is needed is not checked.
-        const auto& [first, second] = later ? std::tie(other, by) : std::tie(by, other);
-        if (!first.writes || fenced_.contains(self) || fenced_.contains(other.cluster) ||
-            steps_.copies.contains(first.by.pc()) || !steps_.copies.contains(second.by.pc()))
-            return std::nullopt;
+        if (seen == machine::Visible::to_async || !through_async || !first.writes) return std::nullopt;
         return Conflict{Wrong::unfenced, address, second, first};
     };
     for (std::uint32_t index = 0; index < trace.lines(); ++index) {

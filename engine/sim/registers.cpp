@@ -8,7 +8,7 @@ Registers::Registers(const Code& code)
     : offsets_(code.register_offset), bytes_(code.register_bytes), data_(bytes_) {}
 
 void Registers::reset() {
-    states_.assign(offsets_.size(), RegisterState());
+    states_.assign(offsets_.size(), RegisterUse());
     groups_ = {};
     fences_ = committed_ = finished_ = waited_ = 0;
     last_issued_pc_ = wait_pc_ = no_pc;

@@ -16,7 +16,7 @@
 namespace wgrun::sim {
 
 /// The last accesses of a register.
-struct RegisterState {
+struct RegisterUse {
     /// A value that is no shape key: the register was accessed by a step, or read as a fragment of A.
     static constexpr int touched = std::numeric_limits<int>::min();
     static constexpr int read_as_a = touched + 1;
@@ -49,10 +49,10 @@ class Registers {
     /// Returns the 32 lanes of a register.
     std::byte* data(isa::Reg reg) { return data_.data() + offsets_[reg.id]; }
     std::span<const std::byte> all() const { return {data_.data(), bytes_}; }
-    RegisterState& state(isa::Reg reg) { return states_[reg.id]; }
+    RegisterUse& state(isa::Reg reg) { return states_[reg.id]; }
 
     /// Returns whether the last wgmma that uses the register may still run.
-    bool in_flight(const RegisterState& state) const { return state.mma > finished_; }
+    bool in_flight(const RegisterUse& state) const { return state.mma > finished_; }
 
     void order() { ++fences_; }
     std::uint32_t fences() const { return fences_; }
@@ -69,7 +69,7 @@ class Registers {
     void assume_waited(std::uint32_t serial);
     /// Returns the last wait_group after the wgmma that uses the register, if no commit_group closes that
     /// wgmma; else no_pc.
-    std::uint32_t waited_in_vain(const RegisterState& state) const {
+    std::uint32_t waited_in_vain(const RegisterUse& state) const {
         return state.mma > committed_ && state.mma <= waited_ ? wait_pc_ : no_pc;
     }
     /// Returns the serial up to which wgmma are complete.
@@ -93,7 +93,7 @@ class Registers {
     const std::vector<std::uint32_t>& offsets_;
     std::size_t bytes_;
     memory::Pages data_;
-    std::vector<RegisterState> states_;
+    std::vector<RegisterUse> states_;
     machine::Groups<Closed> groups_;
     std::uint32_t fences_ = 0, committed_ = 0, finished_ = 0;
     std::uint32_t waited_ = 0;  ///< serial of the last wgmma before the last wait_group

@@ -178,19 +178,19 @@ void Report::unwritten_register(isa::Reg reg) {
 
 namespace {
 
-rules::Part part_of(const RegisterState& state) {
+rules::Part part_of(const RegisterUse& state) {
     return state.accumulator ? rules::Part::accumulator : rules::Part::fragment;
 }
 
 }  // namespace
 
-void Report::register_in_flight(const RegisterState& state, bool write) {
+void Report::register_in_flight(const RegisterUse& state, bool write) {
     const Where issued = code_.where(state.mma_pc);
     add(rules::accessed_in_flight(part_of(state), write ? "written" : "read", issued, code_.where(pc_)),
         state.mma_pc, {{issued, "issued here"}});
 }
 
-void Report::waited_in_vain(const RegisterState& state, std::uint32_t wait_pc, bool write) {
+void Report::waited_in_vain(const RegisterUse& state, std::uint32_t wait_pc, bool write) {
     const std::uint32_t here = std::exchange(pc_, state.mma_pc);
     add(rules::never_committed(code_.where(state.mma_pc), false), no_pc,
         {{code_.where(wait_pc), "this wait_group does not cover it"},
@@ -219,8 +219,8 @@ void Report::copy_left_over() {
     add(rules::thread_copy_at_end("the CTA", " of " + who(), code_.where(pc_), end()), no_pc);
 }
 
-void Report::missing_fence(const RegisterState& state, bool accumulator) {
-    const bool touched = state.last == RegisterState::touched;
+void Report::missing_fence(const RegisterUse& state, bool accumulator) {
+    const bool touched = state.last == RegisterUse::touched;
     const std::uint32_t other = touched ? state.pc : state.mma_pc;
     const Where here = code_.where(pc_);
     const rules::Part part = accumulator ? rules::Part::accumulator : rules::Part::fragment;

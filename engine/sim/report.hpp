@@ -107,16 +107,16 @@ class Report final : public HazardSink {
     void operand_out_of_bounds(std::uint64_t address);
     // WG-REG-01, WG-GROUP-01, WG-GROUP-02, WG-FENCE-01
     void unwritten_register(isa::Reg reg);
-    void register_in_flight(const RegisterState& state, bool write);
+    void register_in_flight(const RegisterUse& state, bool write);
     /// The step uses a register of a wgmma that no commit_group has closed, although the warp waited at
     /// `wait_pc`.
-    void waited_in_vain(const RegisterState& state, std::uint32_t wait_pc, bool write);
+    void waited_in_vain(const RegisterUse& state, std::uint32_t wait_pc, bool write);
     void uncommitted(std::uint32_t mma_pc);
     /// WG-GROUP-05: the warp ends without having waited for the group.
     void left_over(const Registers::Closed& group);
     /// WG-GROUP-06: no thread has waited for the cp.async of the current step when the CTA ends.
     void copy_left_over();
-    void missing_fence(const RegisterState& state, bool accumulator);
+    void missing_fence(const RegisterUse& state, bool accumulator);
     // WG-SYNC-01, -02, -03
     void diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all);
     /// The warps of a warpgroup part: what follows is no news.

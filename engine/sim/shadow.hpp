@@ -87,7 +87,7 @@ class HazardSink {
 };
 
 /// The warp that accesses memory, and what the lane knows. Warps are numbered in the cluster.
-struct Actor : Known {
+struct Actor : KnownClocks {
     int warp;
     std::uint32_t pc;
     std::uint32_t clock;
@@ -114,7 +114,7 @@ class Shadow {
     void grow(std::int64_t bytes);
 
     /// Returns whether the access is known to have happened.
-    bool ordered(const Known& known, Epoch past) const {
+    bool ordered(const KnownClocks& known, Epoch past) const {
         return ordered(known.seen, past) || among(known, 0, past);
     }
 
@@ -161,22 +161,22 @@ class Shadow {
 
     /// Returns whether the access comes before what the lane does now.
     bool ordered(const Actor& actor, Epoch now, Epoch past) const {
-        if (past.actor() != actor.warp) return ordered(static_cast<const Known&>(actor), past);
+        if (past.actor() != actor.warp) return ordered(static_cast<const KnownClocks&>(actor), past);
         return (past.clock() <= actor.met && !past.is_link()) || among(actor, 1U << now.lane(), past);
     }
     /// Returns whether the lane of the access, though not its warp, is known to be past it. known: the lanes
     /// that are.
-    bool among(const Known& knows, isa::Mask known, Epoch past) const {
+    bool among(const KnownClocks& knows, isa::Mask known, Epoch past) const {
         if (past.is_link()) return false;
         if (knows.parts != nullptr && past.actor() < warps_.all) {
-            const Part part = knows.parts[past.actor()];
+            const SomeLanes part = knows.parts[past.actor()];
             if (past.clock() <= part.clock) known |= part.lanes;
         }
         // Of several lanes that read, only one is named: if more than one is known, they may be all.
         return (known >> past.lane() & 1U) != 0 && !(past.several() && std::has_single_bit(known));
     }
     /// The past access and the current one are not ordered.
-    void race(const Known& knows, Hazard hazard, std::uint32_t offset, Epoch past) const {
+    void race(const KnownClocks& knows, Hazard hazard, std::uint32_t offset, Epoch past) const {
         const bool of_lane = knows.parts != nullptr && past.actor() < warps_.all &&
                              knows.parts[past.actor()].clock >= past.clock();
         if (of_lane)

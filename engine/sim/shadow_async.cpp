@@ -42,7 +42,7 @@ void Shadow::check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks
     Visible least = Visible::to_async;  // to one of the warps
     for (int w = mma.first; warps != 0; warps >>= 1, ++w) {
         if ((warps & 1U) == 0) continue;
-        const Known known = clocks.of(w);
+        const KnownClocks known = clocks.of(w);
         least = std::min(least, machine::visible(ordered(known, written), [&] {
                              return published(known.seen, known.published, written);
                          }));

@@ -13,7 +13,7 @@ void WgmmaUnit::unwritten(Reg reg, isa::Mask missing) {
     report_.unwritten_register(reg);
 }
 
-void WgmmaUnit::in_flight(Registers& registers, const RegisterState& state, bool write) {
+void WgmmaUnit::in_flight(Registers& registers, const RegisterUse& state, bool write) {
     if (const std::uint32_t wait = registers.waited_in_vain(state); wait != no_pc)
         report_.waited_in_vain(state, wait, write);
     else
@@ -39,9 +39,9 @@ void WgmmaUnit::begin(const isa::AsyncMma& mma) {
 // A wgmma uses a register. The access is ordered by a wgmma.fence since the last access, or, for an
 // accumulator, if the last access was a wgmma of the same shape. Two wgmma that read the same fragment do not
 // conflict. Metadata need no fence (docs/silicon.md).
-void WgmmaUnit::use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, rules::Part part) {
+void WgmmaUnit::use(Registers& registers, RegisterUse& state, const isa::AsyncMma& mma, rules::Part part) {
     const bool accumulator = part == rules::Part::accumulator;
-    const int purpose = accumulator ? mma.same_shape_key : RegisterState::read_as_a;
+    const int purpose = accumulator ? mma.same_shape_key : RegisterUse::read_as_a;
     if (!accumulator && state.accumulator && registers.in_flight(state)) in_flight(registers, state, false);
     if (part != rules::Part::metadata && state.fence >= registers.fences() && state.last != purpose)
         report_.missing_fence(state, accumulator);

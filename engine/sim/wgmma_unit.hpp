@@ -21,14 +21,14 @@ class WgmmaUnit {
     // Registers of the current warp.
     const void* read(isa::Reg reg) {
         Registers& registers = scene_.warp().registers;
-        RegisterState& state = registers.state(reg);
+        RegisterUse& state = registers.state(reg);
         touch(registers, state, false);
         if (const isa::Mask missing = scene_.active & ~state.written) unwritten(reg, missing);
         return registers.data(reg);
     }
     void* write(isa::Reg reg) {
         Registers& registers = scene_.warp().registers;
-        RegisterState& state = registers.state(reg);
+        RegisterUse& state = registers.state(reg);
         touch(registers, state, true);
         if (state.written == 0) registers.poison(reg);
         state.written |= scene_.active;
@@ -53,15 +53,15 @@ class WgmmaUnit {
     void wait(int pending);
 
   private:
-    void touch(Registers& registers, RegisterState& state, bool write) {
+    void touch(Registers& registers, RegisterUse& state, bool write) {
         if (registers.in_flight(state)) in_flight(registers, state, write);
         state.fence = registers.fences();
         state.pc = scene_.pc;
-        state.last = RegisterState::touched;
+        state.last = RegisterUse::touched;
     }
     void unwritten(isa::Reg reg, isa::Mask missing);
-    void in_flight(Registers& registers, const RegisterState& state, bool write);
-    void use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, rules::Part part);
+    void in_flight(Registers& registers, const RegisterUse& state, bool write);
+    void use(Registers& registers, RegisterUse& state, const isa::AsyncMma& mma, rules::Part part);
     /// The first warp of the current warpgroup, in the cluster.
     int leader() const { return scene_.cta->first + scene_.local() / 4 * 4; }
 

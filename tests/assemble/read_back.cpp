@@ -159,8 +159,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 TEST_CASE("the PTX of the example scripts is read, and printed as it was") {
     int texts = 0;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(WGRUN_SOURCE_DIR "/tests/golden")) {
+    for (const auto& entry : std::filesystem::directory_iterator(WGRUN_SOURCE_DIR "/tests/golden")) {
         const std::string name = entry.path().filename().string();
         // In guarded builds and those that speak, records print blocks in braces, which are read instruction
         // by instruction.

@@ -1,11 +1,10 @@
 -- The simulator's rate: wgmma m64n256 of each family by one warpgroup, and the steps around it.
 local wg = require "wgrun"
 
-local k_of = { f16 = 16, bf16 = 16, tf32 = 8, e4m3 = 32, e5m2 = 32, s8 = 32, u8 = 32 }
-
 local function rate(d, dtype, sparse, numerics)
   local count = 1000
-  local k_a, k_b = k_of[dtype], k_of[dtype] * (sparse and 2 or 1)
+  local k_a = wg.tile { dtype = dtype, mn = 64, k = 64, major = "K" }.kstep_elements
+  local k_b = k_a * (sparse and 2 or 1)
   local tile_a = wg.tile { dtype = dtype, mn = 64, k = k_a, major = "K" }
   local tile_b = wg.tile { dtype = dtype, mn = 256, k = k_b, major = "K" }
   local kernel = wg.kernel("rate", { threads = 128 }, function(k)

@@ -57,7 +57,8 @@ void assembler_log(Bytes bytes);
 /// A file is no entry of the cache, or one that is written again to the same bytes, and of no other key.
 void cache_entry(Bytes bytes);
 
-/// A PTX text is refused with messages at its lines, or read, printed, read again without a change, and checked.
+/// A PTX text is refused with messages at its lines, or read, printed, read again without a change, and
+/// checked.
 void ptx(Bytes bytes);
 
 }  // namespace wgrun::fuzz

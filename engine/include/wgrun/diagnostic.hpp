@@ -79,6 +79,9 @@ struct Diagnostic {
     std::string section;
     std::vector<Note> notes;
     std::vector<Remedy> remedies{};  ///< alternatives to choose from, the most likely first
+    /// Not a thread lacks what is missing, but an engine that works beside the threads: what they do next is
+    /// not affected.
+    bool of_engine = false;
 };
 
 /// "file:line: error: message [RULE]" and, indented below it, the notes and the fix.

@@ -78,9 +78,9 @@ class ForeignModule {
     /// that nothing in the text declares.
     Kernel kernel(std::string_view name) const;
 
-    /// Returns the entries of those names as a script of wgrun that builds them: each instruction is a call of
-    /// the builder. `launch` tells what a launch adds to the text, where it is known, of the only name. Throws as
-    /// kernel() does.
+    /// Returns the entries of those names as a script of wgrun that builds them: each instruction is a call
+    /// of the builder. `launch` tells what a launch adds to the text, where it is known, of the only name.
+    /// Throws as kernel() does.
     TranslatedText script(const std::vector<std::string>& names, const RunOptions* launch = nullptr) const;
 
   private:

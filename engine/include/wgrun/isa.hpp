@@ -218,8 +218,8 @@ struct Spelling {
 };
 Spelling parse_method(std::string_view method);
 
-/// The method name that spells the qualifiers of `form` in the order of the text, as far as parse_method reads
-/// them back from it. Empty if no name leads to `op`.
+/// The method name that spells the qualifiers of `form` in the order of the text, as far as parse_method
+/// reads them back from it. Empty if no name leads to `op`.
 std::string method_of(const Instruction& op, const Form& form);
 
 /// Completes `asked` to a legal form of `op`. Throws ArgumentError [WG-FORM-01] that names the legal choices.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -43,6 +44,15 @@ struct Target {
     std::uint32_t
         shared_base;  ///< where a CTA's own memory begins in the shared window, behind the reserved part
     std::int64_t l2;
+
+    /// What a tensor map can describe (PTX ISA 5.5; CUDA Driver API, cuTensorMapEncodeTiled).
+    struct TensorMaps {
+        std::int64_t unit;    ///< bytes that addresses, strides and the width of a box are multiples of
+        std::size_t dims;     ///< at most
+        std::int64_t extent;  ///< elements of a dimension, at most
+        std::int64_t side;    ///< elements of a box along a dimension, at most
+        std::int64_t stride;  ///< bytes, less than this
+    } tensor_maps;
 
     /// Bytes of dynamic and static shared memory that a CTA can have together.
     constexpr std::int64_t cta_shared() const { return sm_shared - cta_reserved; }
@@ -95,7 +105,12 @@ inline constexpr Target sm_90a{.name = "sm_90a",
                                .sm_shared = std::int64_t{228} * 1024,
                                .cta_reserved = 1024,
                                .shared_base = 1024,
-                               .l2 = 50 << 20};
+                               .l2 = 50 << 20,
+                               .tensor_maps = {.unit = 16,
+                                               .dims = 5,
+                                               .extent = std::int64_t{1} << 32,
+                                               .side = 256,
+                                               .stride = std::int64_t{1} << 40}};
 
 }  // namespace wgrun
 

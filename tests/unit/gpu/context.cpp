@@ -115,9 +115,10 @@ TEST_CASE("out of memory says what was asked and what is free") {
     const Device device = fake_device.device();
     const Buffer buffer(device, 3 << 20);
     CHECK(device.free_bytes() == 1 << 20);
-    CHECK(failure("ENOMEM", [&] { Buffer(device, std::size_t{1} << 40); }) ==
-          "out of device memory: 1048576 MiB were requested, 1 MiB of 4 MiB are free | close buffers that are "
-          "no longer needed");
+    CHECK(
+        failure("ENOMEM", [&] { Buffer(device, std::size_t{1} << 40); }) ==
+        "out of device memory: 1048576 MiB were requested, 1 MiB of 4 MiB are free | close buffers that are "
+        "no longer needed");
     CHECK_THROWS_AS(Buffer(device, ~std::size_t{0}), EnvironmentError);
 }
 
@@ -244,10 +245,9 @@ TEST_CASE("a fault names the kernel, and the next kernel works") {
     gpu.fault = abi::illegal_address;
     launch(function);
     CHECK_FALSE(function.lost());
-    CHECK_THAT(
-        failure("EFAULT", [&] { device.wait(); }),
-        ContainsSubstring(
-            "kernel `work` failed: CUDA_ERROR_ILLEGAL_ADDRESS (as ordered) | an access was outside of its tensor"));
+    CHECK_THAT(failure("EFAULT", [&] { device.wait(); }),
+               ContainsSubstring("kernel `work` failed: CUDA_ERROR_ILLEGAL_ADDRESS (as ordered) | an access "
+                                 "was outside of its tensor"));
     gpu.fault = abi::success;
     CHECK(function.lost());
     CHECK(gpu.resets == 1);

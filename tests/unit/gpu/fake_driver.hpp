@@ -47,8 +47,8 @@ struct FakeGpu {
     int launches = 0;
     int events_alive = 0;
     std::list<double> events;  ///< all that were made: those of a context that is reset are never destroyed
-    int registered = 0;     ///< blocks of host memory
-    int started_again = 0;  ///< launches that nobody waited for
+    int registered = 0;        ///< blocks of host memory
+    int started_again = 0;     ///< launches that nobody waited for
     int max_shared_set = 0;
     bool non_portable_set = false;
     abi::LaunchConfig last{};

@@ -85,7 +85,10 @@ TEST_CASE("serialised wgmma are reported at the first one, with what may have ca
     const Row rows[] = {
         {"C7509", "the presence of Extern calls", {c.second}, "another text"},
         {"C7510", "wgmma pipeline crossing function boundary at a function call", {c.second}, "is called"},
-        {"C7511", "insufficient register resources for the wgmma pipeline", {c.second}, "not enough registers"},
+        {"C7511",
+         "insufficient register resources for the wgmma pipeline",
+         {c.second},
+         "not enough registers"},
         {"C7512", "insufficient register resources", {c.second}, "more registers"},
         {"C7513",
          "non wgmma instructions defining input registers of a wgmma between start and end of the "

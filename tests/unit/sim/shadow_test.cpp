@@ -185,7 +185,7 @@ struct Model {
 };
 
 Actor actor_of(const Clocks& clocks, int warp, std::uint32_t pc) {
-    Known known = clocks.of(warp, 0);
+    KnownClocks known = clocks.of(warp, 0);
     known.met = UINT32_MAX;  // what lanes of one warp do to each other is not compared
     return {known, warp, pc, clocks.now(warp)};
 }

@@ -131,7 +131,8 @@ TEST_CASE("sparse: what cannot be compressed is named") {
                       ContainsSubstring("there is no sparse wgmma for f32"));
     CHECK_THROWS_WITH(sparse::prune(filled(Dtype::bf16, {4, 6})),
                       ContainsSubstring("with k a multiple of 4"));
-    CHECK_THROWS_WITH(sparse::prune(filled(Dtype::bf16, {16})), ContainsSubstring("bf16 {16} is not a matrix"));
+    CHECK_THROWS_WITH(sparse::prune(filled(Dtype::bf16, {16})),
+                      ContainsSubstring("bf16 {16} is not a matrix"));
     CHECK_THROWS_WITH(sparse::compress(filled(Dtype::bf16, {64, 48})),
                       ContainsSubstring("m a multiple of 64 and k one of 32"));
     CHECK_THROWS_WITH(sparse::compress(filled(Dtype::s8, {32, 64})), ContainsSubstring("m a multiple of 64"));

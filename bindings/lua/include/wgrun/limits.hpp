@@ -33,9 +33,9 @@ Limits restricted_limits();
 /// A limit of memory wraps the allocator of the state permanently: lua_getallocf then returns another than
 /// the host's. Finalizers may use 64 KiB above the limit, since Lua drops a finalizer for whose call there is
 /// not enough memory. A limit of instructions or time sets a debug hook; xpcall then skips its handler once
-/// the limit is reached, and setmetatable refuses finalizers, since Lua runs both without hooks. A script that
-/// has used up its instructions or time is stopped by an error with code ELIMIT, which is raised again until
-/// it reaches the outermost caller; the state can be used again once its limits are set anew.
+/// the limit is reached, and setmetatable refuses finalizers, since Lua runs both without hooks. A script
+/// that has used up its instructions or time is stopped by an error with code ELIMIT, which is raised again
+/// until it reaches the outermost caller; the state can be used again once its limits are set anew.
 void set_limits(lua_State* L, const Limits& limits);
 
 /// The limits that end the whole script. A limit that ends only a call, such as that of tensors, is just an
