@@ -343,8 +343,8 @@ std::string source(const Facts& facts, std::span<const std::byte> image, bool is
     return fmt::format("/* {}: see {}.h. */\n#include \"{}.h\"\n\n#include <string.h>\n\n", facts.name(),
                        facts.name(), facts.name()) +
            image_source(image, is_ptx) + (facts.has_maps() ? std::string(encoder) : "") +
-           fill(loaders, {{"name", facts.name()}, {"entry", facts.entry}, {"allow", allow_source(facts)}}) + grid_source(facts) +
-           launch_source(facts);
+           fill(loaders, {{"name", facts.name()}, {"entry", facts.entry}, {"allow", allow_source(facts)}}) +
+           grid_source(facts) + launch_source(facts);
 }
 
 }  // namespace wgrun::exporting::driver

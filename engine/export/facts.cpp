@@ -114,8 +114,9 @@ Facts facts_of(const Program& program, const LaunchRule& rule,
         facts.script = "a script";
     Names names(program);
     for (const Param& param : program.params())
-        if (!param.variable) facts.arguments.push_back(
-            {&param, param.box ? names.map_parameter(param.name) : names.parameter(param.name), {}, {}});
+        if (!param.variable)
+            facts.arguments.push_back(
+                {&param, param.box ? names.map_parameter(param.name) : names.parameter(param.name), {}, {}});
     for (Argument& argument : facts.arguments) {
         if (argument.param->box)
             argument.extents = extents_of(argument.name, argument.param->box->extents.size(), names);

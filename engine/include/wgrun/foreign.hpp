@@ -40,11 +40,11 @@ struct ForeignText {
     std::vector<ForeignKernel> kernels;
 };
 
-/// Returns the PTX of a file that is none: of CUDA C++ (.cu), which nvcc compiles for sm_90a with the lines of
-/// the source, or of an object file, a library or an executable, from which cuobjdump takes all modules that
-/// it carries, one after the other. Nothing: the file is something else, or cannot be read. EnvironmentError
-/// ENOENT where the tool is missing or the file carries no PTX, EIO where nvcc refuses it, ETIMEDOUT,
-/// EINTR when `stop` was raised. Thread-safe.
+/// Returns the PTX of a file that is none: of CUDA C++ (.cu), which nvcc compiles for sm_90a with the lines
+/// of the source, or of an object file, a library or an executable, from which cuobjdump takes all modules
+/// that it carries, one after the other. Nothing: the file is something else, or cannot be read.
+/// EnvironmentError ENOENT where the tool is missing or the file carries no PTX, EIO where nvcc refuses it,
+/// ETIMEDOUT, EINTR when `stop` was raised. Thread-safe.
 std::optional<std::string> ptx_from(const std::string& path, const std::atomic<bool>* stop = nullptr);
 
 /// Returns whether a text looks like PTX: it begins, after comments, with .version.

@@ -58,8 +58,8 @@ struct TensorView {
     std::vector<std::int64_t> extents = {}, strides = {};
 };
 
-/// Gives a view of a tensor map its extents from the tensor's shape, and strides without gaps, where it has none.
-/// Throws ArgumentError for elements of less than a byte, and for a tensor that no address reaches.
+/// Gives a view of a tensor map its extents from the tensor's shape, and strides without gaps, where it has
+/// none. Throws ArgumentError for elements of less than a byte, and for a tensor that no address reaches.
 void complete_map(TensorView& view);
 
 /// A structure that is passed by value. Bytes that no part gives are 0.
