@@ -32,9 +32,13 @@ return function(internal)
 
   --- The probabilities of scores (64 x n f32 accumulators, of the softmax `soft`) as `words` of A. They are relative to the largest score before
   --- the block, so that they don't wait for the block's own; in a warp where one is too large for e4m3 all are made once more.
-  --- Returns { first, early, late }: of a tile's first block, and of later ones beside the product with V, and after it.
-  function internal.attention_narrow_weights(k, _, soft, scores, words)
+  ---
+  --- Their sums come from the product, where V^T has rows of ones (p.ones): added up in f32 after each block, since the tensor core cuts off what it
+  --- adds to large accumulators. These are the sums of rounded probabilities, which suits O. For lse they are those of the exponentials.
+  --- Returns { first, early, late, finish }: of a tile's first block, of later ones beside the product with V and after it, and after all.
+  function internal.attention_narrow_weights(k, p, soft, scores, words, acc)
     local ahead, convert = k:regs("f32", 2), internal.to_output.e4m3 -- what scaled scores have to be added
+    local exact = p.ones == 0
 
     local function refer_to_top()
       for half = 0, 1 do
@@ -49,19 +53,28 @@ return function(internal)
 
     local function sum(x, y) return k:add(x, y) end
 
-    -- Returns the sums of both rows, and whether a word has the largest number of e4m3, 0x7E, or NaN: then its top bit is set two further up.
+    -- Takes the sums of a product out of the accumulators.
+    local function collect()
+      for half = 0, exact and -1 or 1 do
+        local r = p.dim // 2 + 2 * half
+        k:add(soft.sum[half], soft.sum[half], acc[r])
+        for i = r, r + 1 do k:mov(acc[i], 0.0) end
+      end
+    end
+
+    -- Returns the sums of both rows (0 where the product has them), and whether a word has the largest number of e4m3, 0x7E, or NaN: then its top bit is set two further up.
     local function fill()
       local sums, seen = { [0] = internal.chained(sum), internal.chained(sum) }, internal.chained(function(x, y) return x | y end)
       for i = 0, #words - 1 do
         local half, x = i % 2, {}
         for j, r in ipairs(scores_of(i)) do
           x[j] = k:ex2_approx_ftz(k:fma(scores[r], soft.scale, ahead[half]))
-          sums[half](x[j])
+          if exact then sums[half](x[j]) end
         end
         k:mov(words[i], k:pack { convert(k, x[1], x[2]), convert(k, x[3], x[4]) })
         seen(k:add(k:mov(words[i], { type = "u32" }), 0x02020202))
       end
-      return { [0] = sums[0](), sums[1]() }, (seen() & 0x80808080):ne(0)
+      return { [0] = exact and sums[0]() or 0.0, exact and sums[1]() or 0.0 }, (seen() & 0x80808080):ne(0)
     end
 
     local function first()
@@ -71,11 +84,12 @@ return function(internal)
       for half = 0, 1 do k:mov(soft.sum[half], sums[half]) end
     end
 
-    local function late(acc)
+    local function late()
+      collect()
       local sums, over = fill()
       if soft.empty then over = over | soft.top[0]:eq(-math.huge) | soft.top[1]:eq(-math.huge) end
       local total = k:regs("f32", 2)
-      for half = 0, 1 do k:add(total[half], soft.sum[half], sums[half]) end
+      for half = 0, 1 do k:mov(total[half], exact and soft.sum[half] + sums[half] or soft.sum[half]) end
       k:if_(k:vote_sync_any_pred(over), function()
         local before, shrink = {}, {}
         for half = 0, 1 do
@@ -86,13 +100,37 @@ return function(internal)
         local again = fill()
         for half = 0, 1 do
           shrink[half] = k:ex2_approx_ftz(k:fma(before[half], soft.scale, ahead[half] - soft.lift))
-          k:fma(total[half], soft.sum[half], shrink[half], again[half])
+          k:mov(total[half], exact and k:fma(soft.sum[half], shrink[half], again[half]) or soft.sum[half] * shrink[half])
         end
         k:fragment(acc):map(function(x, at) return x * shrink[at.half] end)
       end)
       for half = 0, 1 do k:mov(soft.sum[half], total[half]) end
     end
-    return { first = first, early = function() end, late = late }
+
+    -- 1 / sum of the thread's rows; 0 for one without a score.
+    local function finish()
+      local inverse = {}
+      collect()
+      for half = 0, 1 do
+        inverse[half] = k:rcp_approx_ftz(soft.sum[half])
+        k:mov(inverse[half], 0.0, { guard = soft.sum[half]:eq(0.0) })
+      end
+      return inverse
+    end
+    return { first = first, early = function() end, late = late, finish = not exact and finish or nil }
+  end
+
+  --- Writes the rows of ones, once for each stage; a barrier must follow.
+  function internal.attention_ones(k, p, buffer)
+    if p.ones == 0 then return end
+    local line, thread, one = p.v.atom_k, k:special "tid.x", k:mov(0x38383838, { type = "b32" }) -- 1.0, four times
+    local to, guard = k:address(buffer) + (thread << 2), thread:lt(p.ones * line // 4)
+    for stage = 0, p.stages - 1 do
+      for panel = 0, p.block // line - 1 do
+        k:st_shared_b32(to, one, { offset = stage * p.v.bytes + (panel * p.v.mn + p.dim) * line, guard = guard })
+      end
+    end
+    k:fence_proxy_async { space = "shared::cta" }
   end
 
   --- The role of the warps that transpose V, of which this is number `mine` (a register): blocks(body) executes body for each block.
@@ -120,10 +158,10 @@ return function(internal)
       rings.v:acquire(turned)
       local from = units_of(k, p.raw, from_base + raw.stage * p.raw.bytes, lane, mine)
       local to = units_of(k, p.v, to_base + turned.stage * p.v.bytes, dim, lane >> 4)
-      for first = 1, #pieces, 4 do
+      for first = 1, #pieces, p.pieces do
         local words = k:regs("b32", 16)
         local function each(body)
-          for i = first, math.min(first + 3, #pieces) do body(pieces[i], words:slice(4 * (i - first), 4)) end
+          for i = first, math.min(first + p.pieces - 1, #pieces) do body(pieces[i], words:slice(4 * (i - first), 4)) end
         end
         each(function(piece, w)
           local at, offset = from(piece.chunk, piece.key)

@@ -41,8 +41,8 @@ return function(wg, internal)
   local function products(k, p, buffers, scores, probabilities, acc)
     local q, kk, v = k:descriptor(buffers.q), k:descriptor(buffers.k), k:descriptor(buffers.v)
     local function of_stage(tile, base, cursor) return k:mad_wide_u32(cursor.stage, tile.bytes >> 4, base) end
-    local function at_step(tile, base, step)
-      local ahead = tile:descriptor(0, step) - tile:descriptor(0, 0)
+    local function at_step(tile, base, step, row)
+      local ahead = tile:descriptor(0, step, row or 0) - tile:descriptor(0, 0)
       return ahead == 0 and base or k:add(base, ahead)
     end
     -- trans: for 16-bit types; 8-bit operands have K contiguous.
@@ -60,11 +60,17 @@ return function(wg, internal)
       end
       k:wgmma_commit_group()
     end
+    local columns = p.dim + p.ones -- of V and of ones: one product, or two where they are more than 256
+    local parts = columns <= 256 and { { 0, columns } } or { { 0, 128 }, { 128, columns - 128 } }
     local function weigh(value_cursor)
       local b = of_stage(p.v, v, value_cursor)
       k:wgmma_fence()
       for step = 0, p.block // p.k_step - 1 do
-        k:wgmma_mma_async(acc, probabilities:slice(4 * step, 4), at_step(p.v, b, step), form(p.dim, 1, { trans_b = 1 }))
+        local words = probabilities:slice(4 * step, 4)
+        for _, part in ipairs(parts) do
+          local from, n = part[1], part[2]
+          k:wgmma_mma_async(acc:slice(from // 2, n // 2), words, at_step(p.v, b, step, from), form(n, 1, { trans_b = 1 }))
+        end
       end
       k:wgmma_commit_group()
     end
@@ -82,8 +88,8 @@ return function(wg, internal)
   end
 
   -- The probabilities of 16-bit types as words of A: first() makes those of a tile's first block. Of later blocks, early() makes the exponentials
-  -- while the product with V runs, and late(acc) packs them after it.
-  local function weights_of(k, p, soft, scores, words)
+  -- while the product with V runs, and late() packs them after it.
+  local function weights_of(k, p, soft, scores, words, acc)
     local convert, rescale = internal.to_output[p.dtype], nil
     local function pack()
       for i = 0, #words - 1 do k:mov(words[i], convert(k, scores[2 * i], scores[2 * i + 1])) end
@@ -94,7 +100,7 @@ return function(wg, internal)
         pack()
       end,
       early = function() rescale = soft:next() end,
-      late = function(acc)
+      late = function()
         rescale(acc)
         pack()
       end,
@@ -106,12 +112,12 @@ return function(wg, internal)
     local lane = thread & 31
     local mine = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
     local leader = (thread & 127):eq(0)
-    local scores, acc = k:regs("f32", p.block // 2), k:regs("f32", p.dim // 2)
+    local scores, acc = k:regs("f32", p.block // 2), k:regs("f32", (p.dim + p.ones) // 2)
     local probabilities = k:regs("b32", 4 * p.block // p.k_step)
     local score, weigh = products(k, p, buffers, scores, probabilities, acc)
     local factors = internal.attention_factors(k, p, sizes)
     local soft = k:softmax { scores = scores, scale = factors.scale, empty = p.causal or p.packed or p.window ~= nil, lift = p.lift }
-    local weights = (p.narrow and internal.attention_narrow_weights or weights_of)(k, p, soft, scores, probabilities)
+    local weights = (p.narrow and internal.attention_narrow_weights or weights_of)(k, p, soft, scores, probabilities, acc)
     local turns = k:turns { members = p.consumers, member = mine, barrier = 1 }
     local query, key, value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
     k:mov(query.stage, mine) -- stages of the queries: one for each consumer, then those of the next tile
@@ -138,7 +144,7 @@ return function(wg, internal)
     local function store(at, row)
       local first_row = at.row + (mine << 6)
       if p.packed then
-        internal.attention_store_pairs(k, p, acc, maps.O, { heads = p.heads, head = at.head, first = at.query_start, count = at.queries }, row)
+        internal.attention_store_pairs(k, p, acc:slice(0, p.dim // 2), maps.O, { heads = p.heads, head = at.head, first = at.query_start, count = at.queries }, row)
         if p.narrow then return end
         -- All warps have read the queries: their scores are complete.
         k:bar_sync(mine + (1 + p.consumers), { threads = 128 })
@@ -150,7 +156,7 @@ return function(wg, internal)
         offset = p.narrow and mine * (p.panels * p.panel.bytes) or query.stage * p.q.bytes,
         barrier = mine + (1 + p.consumers), place = function(column, down) return place(column, at, down) end,
       }
-      write(acc, first_row, k:mov(0, { type = "u32" }))
+      write(acc:slice(0, p.dim // 2), first_row, k:mov(0, { type = "u32" }))
       if p.narrow then return end
       if not stored then return free_queries(query) end
       k:mov(stored.stage, query.stage)
@@ -198,7 +204,7 @@ return function(wg, internal)
         weights.early()
         k:wgmma_wait_group(0)
         release(rings.v, value)
-        weights.late(acc)
+        weights.late()
       end
       local function steps_to(limit, masked) k:while_(function() return block:gt(limit) end, function() step(masked) end) end
       if at.clear_to then steps_to(p.window and k:max(at.clear_to, at.first) or at.clear_to, true) end
@@ -208,11 +214,13 @@ return function(wg, internal)
       if p.narrow then rings.q:release(query, { lane = lane }) end
       rings.v:wait(value)
       weigh(value)
-      local inverse, logarithm = soft:finish() -- overlaps with the last product
+      local inverse, logarithm
+      if not weights.finish then inverse, logarithm = soft:finish() end -- overlaps with the last product
       local row = (mine << 6) + (((thread >> 5 & 3) << 4) + (lane >> 2)) + at.row
       if p.lse then store_lse(at, row, logarithm) end
       k:wgmma_wait_group(0)
       release(rings.v, value)
+      if weights.finish then inverse = weights.finish() end
       if value_factor then
         for half = 0, 1 do inverse[half] = inverse[half] * value_factor end
       end
@@ -273,6 +281,7 @@ return function(wg, internal)
         end
         for _, ring in ipairs { rings.q, rings.k, rings.v, queue, rings.raw } do ring:init() end
       end)
+      internal.attention_ones(k, p, buffers.v)
       k:bar_sync(0)
       k:if_((thread >> 7):eq(0), function()
         k:setmaxnreg_dec(p.registers[1])

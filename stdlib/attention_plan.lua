@@ -17,7 +17,7 @@ return function(wg, internal)
   local narrow_shapes = {
     [64] = { consumers = 3, block = 128, stages = 3, query_stages = 2 },
     [96] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },
-    [128] = { consumers = 3, block = 96, stages = 2, query_stages = 1 },
+    [128] = { consumers = 3, block = 96, stages = 2, query_stages = 1, registers = { 32, 160 }, pieces = 2 },
     [192] = { consumers = 2, block = 128, stages = 2, query_stages = 1 },
     [256] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
   }
@@ -68,7 +68,7 @@ return function(wg, internal)
     p.panel = wg.panel { dtype = p.o, n = p.dim }
     p.lines = { dtype = p.dtype, columns = line // bytes, line_bytes = line }
     p.q, p.k = tile(64, p.dim), tile(p.block, p.dim)
-    p.v = p.narrow and tile(p.dim, p.block) or wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = line .. "B" }
+    p.v = p.narrow and tile(p.dim + p.ones, p.block) or wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = line .. "B" }
     p.panels = p.panel.count
     local most, used = wg.target.cta_shared - 1024, p.query_stages * p.consumers * p.q.bytes + p.stages * (p.k.bytes + p.v.bytes)
     if p.narrow then
@@ -116,10 +116,12 @@ return function(wg, internal)
     if p.block % p.k_step ~= 0 then fail(("wg.attention: block is %d, must be a multiple of %d (a K step)"):format(p.block, p.k_step)) end
     p.threads, p.m = 128 * (1 + p.consumers), 64 * p.consumers
     p.registers = p.consumers == 3 and { 32, 160 } or { 40, 232 }
-    p.transposers, p.lift = 0, 0
+    p.transposers, p.lift, p.ones = 0, 0, 0
     if p.narrow then
-      p.registers = p.consumers == 3 and { 56, 152 } or { 56, 224 } -- the warps that transpose need them
+      -- The warps that transpose need registers, for some pieces of V at a time.
+      p.registers, p.pieces = shape.registers or p.consumers == 3 and { 56, 152 } or { 56, 224 }, shape.pieces or 4
       p.transposers, p.raw_stages = 2, 2
+      p.ones = p.lse and 0 or 8 -- rows behind those of V^T: the product with P then sums P up, as it is rounded
       p.lift = 5 -- e4m3 has numbers from 2^-9 to 448, and a maximum may grow
     end
     lay_out(p)
