@@ -120,7 +120,7 @@ return function(internal)
     return { first = first, early = function() end, late = late, finish = not exact and finish or nil }
   end
 
-  --- Writes the rows of ones, once for each stage; a barrier must follow.
+  --- Writes the rows of ones, once for each stage. A barrier must follow; wgmma sees them by the fence of the warps that transpose.
   function internal.attention_ones(k, p, buffer)
     if p.ones == 0 then return end
     local line, thread, one = p.v.atom_k, k:special "tid.x", k:mov(0x38383838, { type = "b32" }) -- 1.0, four times
@@ -130,7 +130,6 @@ return function(internal)
         k:st_shared_b32(to, one, { offset = stage * p.v.bytes + (panel * p.v.mn + p.dim) * line, guard = guard })
       end
     end
-    k:fence_proxy_async { space = "shared::cta" }
   end
 
   --- The role of the warps that transpose V, of which this is number `mine` (a register): blocks(body) executes body for each block.

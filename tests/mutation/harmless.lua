@@ -235,6 +235,7 @@ local rows = {
   { case = "8%-bit, tiles of two blocks$", name = "wgmma_wait_group", text = "k:wgmma_wait_group(1)", why = "See above." },
   { case = "8%-bit, tiles of two blocks$", name = "wgmma_commit_group", why = "As above." },
   { case = "8%-bit, tiles of two blocks$", name = "wgmma_mma_async", kind = "swapped", what = "after wgmma_commit_group", why = "As above." },
+  { case = "^wg%.attention, 8", text = "buffers.raw = k:shared", name = "shared", why = "All addresses in it are those of the plan's tile." },
   { case = "^wg%.attention, 8", kind = "swapped", name = "mbarrier_wait", what = "after ldmatrix_x4", why = "The stage of V as it came does "
     .. "not depend on that of the transposed one." },
   { case = "^wg%.attention, 8", kind = "swapped", name = "fence_proxy_async", what = "after bar_warp_sync", why = "Then the lane that arrives "
