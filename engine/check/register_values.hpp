@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory_resource>
 #include <unordered_set>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace wgrun::check {
 /// The values of one walk. Equal ones are one object, so that its address stands for it.
 class KnownPool {
   public:
+    /// values: how many there will be, about.
+    explicit KnownPool(std::size_t values) { values_.reserve(values); }
     /// Of a register that nothing has written.
     const Known* nothing() { return the(Known()); }
     /// Returns the one object of this value. It lives as long as the pool.
@@ -22,7 +25,9 @@ class KnownPool {
     struct Hash {
         std::size_t operator()(const Known& value) const;
     };
-    std::unordered_set<Known, Hash> values_;
+    static constexpr std::size_t first_bytes = 1U << 18;
+    std::pmr::monotonic_buffer_resource memory_{first_bytes};  // no value is ever taken out
+    std::pmr::unordered_set<Known, Hash> values_{&memory_};
 };
 
 /// By Reg::id. Copies share what they have in common.

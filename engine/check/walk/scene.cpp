@@ -11,7 +11,12 @@ constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
 }  // namespace
 
 Scene::Scene(const Program& all_of_it, Findings& found)
-    : program(all_of_it), plan(program), cells(program), findings(found), stored(program.shared().size()) {
+    : program(all_of_it),
+      plan(program),
+      cells(program),
+      findings(found),
+      known(static_cast<std::size_t>(2 * plan.step_count)),
+      stored(program.shared().size()) {
     state.values = RegisterValues(program.registers().size(), known);
     state.registers = Chunks<RegisterState>(static_cast<std::size_t>(plan.slot_count));
     state.cells = Chunks<CellState>(static_cast<std::size_t>(cells.count()));
