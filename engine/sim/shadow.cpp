@@ -88,10 +88,20 @@ bool Shadow::store(const Actor& actor, int lane, std::uint32_t offset, int bytes
     return overlap;
 }
 
+Epoch Shadow::written_at_once(std::uint32_t offset, int bytes) const {
+    const Epoch word = writes_[offset / word_bytes];
+    if (!word.is_link()) return word;
+    const auto* part = splits_[word.index()].write.data() + offset % word_bytes;
+    const auto differs = [&](Epoch other) {
+        return other.pc() != part->pc() || other.actor() != part->actor();
+    };
+    return std::any_of(part + 1, part + std::min(bytes, static_cast<int>(word_bytes)), differs) ? Epoch()
+                                                                                                : *part;
+}
+
 bool Shadow::store_again(const Actor& actor, int lane, std::uint32_t offset, int bytes) {
-    const Epoch written = writes_[offset / word_bytes];
-    if (bytes < static_cast<int>(word_bytes) || !written || written.is_link() || written.pc() != actor.pc ||
-        written.actor() == actor.warp ||
+    const Epoch written = written_at_once(offset, bytes);
+    if (!written || written.pc() != actor.pc || written.actor() == actor.warp ||
         ordered(actor, Epoch(actor.clock, actor.pc, actor.warp, lane), written))
         return false;
     sink_.hazard(Hazard::equal_writes, offset, written);

@@ -197,6 +197,9 @@ class Shadow {
     struct InFlight {
         std::uint32_t serial = 0, pc = 0;
     };
+    /// The write of these bytes, if one step of one warp wrote them all. Of more than a word, that of the
+    /// first.
+    Epoch written_at_once(std::uint32_t offset, int bytes) const;
 
     template <class F>
     static void for_each_word(std::uint32_t offset, int bytes, F f);

@@ -40,6 +40,18 @@ TEST_CASE("two warps that write one word: WG-RACE-01, even the same value") {
     expect(k.finish(), {{"WG-RACE-01", 10}});
 }
 
+TEST_CASE("of two warps that write one value it is said so, of half a word too") {
+    Script k(64);
+    const int buffer = k.buffer("buf", 256);
+    const Reg value = k.builder.reg(isa::Type::u16);
+    k.step(1, "mov_u16", {value, 5});
+    k.step(10, "st_shared_u16", {in_buffer(buffer, 2), value},
+           {k(1, "setp_eq_u32", {k.special("laneid"), 0})});
+    const Program program = k.finish();
+    expect(program, {{"WG-RACE-01", 10}});
+    CHECK_THAT(run_with(program, 0).findings.at(0).message, ContainsSubstring("with the same value"));
+}
+
 TEST_CASE("a write after the reads of others wants a barrier") {
     for (const bool met : {true, false}) {
         Script k(128);
