@@ -94,7 +94,8 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
     text += fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels, "kernel"),
                         counted(errors, "error"), counted(checked.findings.size() - errors, "remark"));
     // Where something is wrong, that comes first.
-    if (!dynamic && checked.kernels > 0 && errors == 0) text += fmt::format("  {}\n", left_to_a_run("a run (--dynamic)"));
+    if (!dynamic && checked.kernels > 0 && errors == 0)
+        text += fmt::format("  {}\n", left_to_a_run("a run (--dynamic)"));
     return text;
 }
 
@@ -128,7 +129,7 @@ int check(Request request, const Options& options) {
             remark("wgrun: --fix and --diff are for PTX and scripts, not for what PTX was made of");
             return Exit::usage;
         }
-        if (options.fix || options.diff) return fix_ptx(request, std::move(*text), options.diff, results);
+        if (options.fix || options.diff) return fix_ptx(request, *text, options.diff, results);
         return check_ptx_text(request, std::move(*text),
                               request.json    ? PtxReport::json
                               : options.sarif ? PtxReport::sarif

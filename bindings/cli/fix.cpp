@@ -299,7 +299,7 @@ int fix(const Request& request, const Search& search, bool diff, Results& result
     return mend(request, {read, check}, script->text(), "call", diff, results);
 }
 
-int fix_ptx(const Request& request, std::string text, bool diff, Results& results) {
+int fix_ptx(const Request& request, const std::string& text, bool diff, Results& results) {
     if (request.file == "-") return refuse_standard_input();
     const auto check = [&](const std::string& candidate) {
         ForeignText found = check_ptx(request.file, candidate);
@@ -312,7 +312,7 @@ int fix_ptx(const Request& request, std::string text, bool diff, Results& result
         return out;
     };
     const auto read = [](std::string candidate) { return std::make_unique<PtxText>(std::move(candidate)); };
-    return mend(request, {read, check}, std::move(text), "instruction", diff, results);
+    return mend(request, {read, check}, text, "instruction", diff, results);
 }
 
 }  // namespace wgrun::cli

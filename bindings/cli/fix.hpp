@@ -17,6 +17,6 @@ std::optional<ScriptText> read_script(const std::string& file);
 int fix(const Request& request, const Search& search, bool diff, Results& results);
 
 /// The same for a PTX text, whose findings need no launch.
-int fix_ptx(const Request& request, std::string text, bool diff, Results& results);
+int fix_ptx(const Request& request, const std::string& text, bool diff, Results& results);
 
 }  // namespace wgrun::cli

@@ -39,7 +39,8 @@ template <class F>
 void with_rounding(const Form& form, F f) {
     constexpr int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};  // .rn, .rz, .rm, .rp
     const int mode = form.get(Field::round, 0);
-    if (mode == 0 || static_cast<std::size_t>(mode) >= std::size(modes)) return f();  // "contract" is .rn here
+    if (mode == 0 || static_cast<std::size_t>(mode) >= std::size(modes))
+        return f();  // "contract" is .rn here
     const HostRounding rounding(modes[mode]);
     f();
 }

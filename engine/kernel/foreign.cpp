@@ -206,23 +206,19 @@ void tell(const ptx::Module& module, Diagnostic& finding) {
 
 namespace {
 
-ForeignKernel checked(const ptx::Module& module, ptx::Lowered lowered) {
+ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered) {
     ForeignKernel out;
     out.name = lowered.name;
     out.where = lowered.where;
     out.instructions = lowered.instructions;
     out.unread = lowered.opaque;
-    for (auto& [opcode, lines] : lowered.unread) out.opcodes.emplace_back(opcode, std::move(lines));
+    for (const auto& [opcode, lines] : lowered.unread) out.opcodes.emplace_back(opcode, lines);
     std::ranges::stable_sort(out.opcodes,
                              [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
     out.undecided = undecided(lowered);
     out.findings = foreign_findings(module, lowered);
     return out;
 }
-
-}  // namespace
-
-namespace {
 
 /// Returns the modules of a text, each of which begins with .version, with as many lines before it as it has
 /// in the text. A binary carries several, whose names and numbers of files are independent.
@@ -253,12 +249,12 @@ void check_module(const ptx::Parsed& parsed, ForeignText& out) {
         std::ranges::move(kernels.back().errors, std::back_inserter(out.errors));
     }
     if (!out.errors.empty()) return;
-    for (ptx::Lowered& kernel : kernels) out.kernels.push_back(checked(parsed.module, std::move(kernel)));
+    for (const ptx::Lowered& kernel : kernels) out.kernels.push_back(checked(parsed.module, kernel));
 }
 
 }  // namespace
 
-ForeignText check_ptx(std::string file, std::string text) {
+ForeignText check_ptx(const std::string& file, std::string text) {
     ForeignText out;
     std::vector<ptx::Parsed> modules;
     for (std::string& module : modules_of(std::move(text))) {

@@ -323,11 +323,10 @@ bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& oper
             else if (typed && !agrees(rule, operand.reg))
                 return false;
             if (!operand.reg && rule.type != nullptr && isa::bits(rule.type(form)) == 64) return false;
-        } else if (operand.kind == Operand::Kind::imm && takes_list) {
-            return false;
-        } else if (operand.kind == Operand::Kind::param && rule.type != nullptr &&
-                   rule.type(form) == Type::tensormap && !names.is_map(operand.index)) {
-            return false;  // a structure, which may hold one
+        } else if ((operand.kind == Operand::Kind::imm && takes_list) ||
+                   (operand.kind == Operand::Kind::param && rule.type != nullptr &&
+                    rule.type(form) == Type::tensormap && !names.is_map(operand.index))) {
+            return false;  // a number for registers; a structure, which may hold a map
         }
     }
     return true;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <tuple>
 
 namespace wgrun::sim {
 namespace {
@@ -291,7 +290,8 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
         const bool later = after(trace.learned, other, by);
         const auto learned = learned_.find(other.cluster);
         const bool earlier = learned != learned_.end() && after(learned->second, by, other);
-        const auto& [first, second] = later ? std::tie(other, by) : std::tie(by, other);
+        const Side& first = later ? other : by;
+        const Side& second = later ? by : other;
         const bool through_async = steps_.copies.contains(second.by.pc());
         const machine::Visible seen = machine::visible(later || earlier, [&] {
             // Whether the fence stands where it is needed is not checked.

@@ -53,7 +53,7 @@ bool is_ptx(std::string_view text);
 /// Checks every entry of a PTX text by the rules that need no launch. `file` is how findings name the text.
 /// Their places are lines of it; a note names the line of the source that .loc tells, if there is one. Throws
 /// ArgumentError for a text of 1 GiB or more. Thread-safe.
-ForeignText check_ptx(std::string file, std::string text);
+ForeignText check_ptx(const std::string& file, std::string text);
 
 /// A script, and what it does not say as the text does.
 struct TranslatedText {
