@@ -3,25 +3,48 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace wgrun::memory {
 
-void Pages::Unmap::operator()(std::byte* data) const { ::munmap(data, bytes); }
+namespace {
 
-// calloc takes small blocks from memory that has been used before, and clears it.
-Pages::Pages(std::size_t bytes) : data_(nullptr, {std::max<std::size_t>(bytes, 1)}) {
-    void* const data = ::mmap(nullptr, data_.get_deleter().bytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED) throw std::bad_alloc();
-    data_.reset(static_cast<std::byte*>(data));
+/// Fewer bytes cost less to clear than to map: threads that map and unmap interrupt each other.
+constexpr std::size_t mapped_from = 1U << 20;
+
+void* allocated(std::size_t bytes) {
+    if (bytes < mapped_from) return std::calloc(std::max<std::size_t>(bytes, 1), 1);
+    // calloc takes blocks from memory that has been used before, and clears it.
+    void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return data == MAP_FAILED ? nullptr : data;
+}
+
+}  // namespace
+
+void Pages::Release::operator()(std::byte* data) const {
+    if (bytes < mapped_from)
+        std::free(data);
+    else
+        ::munmap(data, bytes);
+}
+
+Pages::Pages(std::size_t bytes) : data_(static_cast<std::byte*>(allocated(bytes)), {bytes}) {
+    if (!data_) throw std::bad_alloc();
 }
 
 void Pages::grow(std::size_t bytes) {
+    if (this->bytes() < mapped_from) {
+        Pages larger(bytes);
+        std::memcpy(larger.data(), data(), this->bytes());
+        *this = std::move(larger);
+        return;
+    }
     void* const data = ::mremap(data_.get(), this->bytes(), bytes, MREMAP_MAYMOVE);
     if (data == MAP_FAILED) throw std::bad_alloc();
     static_cast<void>(data_.release());
-    data_ = {static_cast<std::byte*>(data), Unmap{bytes}};
+    data_ = {static_cast<std::byte*>(data), Release{bytes}};
 }
 
 }  // namespace wgrun::memory

@@ -6,22 +6,23 @@
 
 namespace wgrun::memory {
 
-/// Bytes that are 0. A page of them takes memory, and time, when it is first accessed.
+/// Bytes that are 0. Of many, a page takes memory, and time, when it is first accessed.
 class Pages {
   public:
     /// Throws std::bad_alloc.
     explicit Pages(std::size_t bytes);
     std::byte* data() const { return data_.get(); }
     std::size_t bytes() const { return data_.get_deleter().bytes; }
-    /// Makes them so many bytes: what is new is 0. They may all move, without a copy. Throws std::bad_alloc.
+    /// Makes them so many bytes, not fewer than there are: what is new is 0. They may all move. Throws
+    /// std::bad_alloc.
     void grow(std::size_t bytes);
 
   private:
-    struct Unmap {
+    struct Release {
         std::size_t bytes;
         void operator()(std::byte* data) const;
     };
-    std::unique_ptr<std::byte, Unmap> data_;
+    std::unique_ptr<std::byte, Release> data_;
 };
 
 }  // namespace wgrun::memory
