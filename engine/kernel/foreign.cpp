@@ -11,7 +11,6 @@
 #include "kernel/foreign_entry.hpp"
 #include "kernel/made_up.hpp"
 #include "ptx/lower.hpp"
-#include "rules/copy_words.hpp"
 #include "rules/mbarrier_words.hpp"
 #include "wgrun/rules.hpp"
 
@@ -84,7 +83,7 @@ std::string fix_as_ptx(std::string_view fix) {
 
 /// What becomes of the finding here. Of two laws that depends on what exactly has happened.
 Elsewhere here(const Diagnostic& finding) {
-    if (finding.of_engine || rules::writes_the_same(finding)) return Elsewhere::once;
+    if (finding.of_engine || finding.same_value) return Elsewhere::once;
     const bool by_its_own_lanes =
         breaks(finding, rules::WG_MBAR_01) &&
         std::ranges::any_of(finding.notes, [&](const Note& note) { return note.where == finding.where; });
@@ -148,8 +147,7 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
     for (Diagnostic& finding : ran) {
         // A launch gives the kernel more shared memory than the text tells; compilers multiply what nothing
         // has written, and leave the results out.
-        if (breaks(finding, rules::WG_MEM_03) || breaks(finding, rules::WG_MEM_04) ||
-            rules::writes_the_same(finding))
+        if (breaks(finding, rules::WG_MEM_03) || breaks(finding, rules::WG_MEM_04) || finding.same_value)
             continue;
         const bool known = std::ranges::any_of(out, [&](const Diagnostic& other) {
             return other.rule == finding.rule && other.where == finding.where;
@@ -220,16 +218,30 @@ ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered) {
     return out;
 }
 
+/// Returns where the lines begin that are .version directives, outside of comments.
+std::vector<std::size_t> module_begins(std::string_view text) {
+    std::vector<std::size_t> out;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool line_begins = at == 0 || text[at - 1] == '\n';
+        if (line_begins && text.substr(at).starts_with(".version")) out.push_back(at);
+        at = text.find_first_of("/\n", at);
+        if (at == std::string_view::npos) break;
+        if (text.substr(at).starts_with("//")) {
+            at = std::min(text.find('\n', at), text.size());
+        } else if (text.substr(at).starts_with("/*")) {
+            const std::size_t end = text.find("*/", at + 2);
+            at = end == std::string_view::npos ? text.size() : end + 1;
+        }
+    }
+    return out;
+}
+
 /// Returns the modules of a text, each of which begins with .version, with as many lines before it as it has
 /// in the text. A binary carries several, whose names and numbers of files are independent.
-std::vector<std::string> modules_of(std::string text) {
-    constexpr std::string_view begin = "\n.version";
-    std::vector<std::size_t> starts;
-    for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1))
-        starts.push_back(at + 1);
-    const bool first_line = text.starts_with(begin.substr(1));
-    if (starts.size() + (first_line ? 1 : 0) < 2) return {std::move(text)};
-    if (!first_line) starts.erase(starts.begin());
+std::vector<std::string> modules_in(std::string text) {
+    std::vector<std::size_t> starts = module_begins(text);
+    if (starts.size() < 2) return {std::move(text)};
+    starts.erase(starts.begin());  // what stands before the first one is of its module
     std::vector<std::string> out{text.substr(0, starts.front())};
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : text.size();
@@ -257,7 +269,7 @@ void check_module(const ptx::Parsed& parsed, ForeignText& out) {
 ForeignText check_ptx(const std::string& file, std::string text) {
     ForeignText out;
     std::vector<ptx::Parsed> modules;
-    for (std::string& module : modules_of(std::move(text))) {
+    for (std::string& module : modules_in(std::move(text))) {
         modules.push_back(ptx::parse(file, std::move(module)));
         std::ranges::move(modules.back().errors, std::back_inserter(out.errors));
     }

@@ -63,10 +63,6 @@ std::string unordered(std::string_view who, std::string_view does, std::string_v
     return fmt::format("{} {} {}, which {} {}: nothing orders the two", who, does, place, other, did);
 }
 
-bool writes_the_same(const Diagnostic& finding) {
-    return breaks(finding, WG_RACE_01) && finding.message.find(wrote_the_same) != std::string::npos;
-}
-
 Saying copy_not_awaited(std::string message, Where here, const std::string& mbarrier) {
     return {WG_TMA_02, std::move(message),
             fmt::format("wait for the phase of {} {}",

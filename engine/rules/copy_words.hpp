@@ -27,10 +27,6 @@ Saying copy_by_each_lane(int lanes);
 /// Two accesses that nothing orders: "thread 3 reads `tile`, which thread 96 wrote: nothing orders the two".
 std::string unordered(std::string_view who, std::string_view does, std::string_view place,
                       std::string_view other, std::string_view did);
-/// What `other` did, where both write one value by one step of the program.
-inline constexpr std::string_view wrote_the_same = "wrote with the same value";
-/// Does the finding say so? Compilers let all threads store what is the same for all (docs/foreign.md).
-bool writes_the_same(const Diagnostic& finding);
 /// The phase that counts a copy has not been waited for before the access at `here`; mbarrier: its place, if
 /// that is known.
 Saying copy_not_awaited(std::string message, Where here, const std::string& mbarrier = {});

@@ -142,11 +142,12 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
     const std::string past = this->past(other);
     const bool reads = hazard == Hazard::read_after_write || hazard == Hazard::async_after_write;
     const std::string what = fmt::format("{} {} {}", who(), reads ? "reads" : "writes", place);
-    const std::string unordered = rules::unordered(who(), reads ? "reads" : "writes", place, past,
-                                                   hazard == Hazard::equal_writes ? rules::wrote_the_same
-                                                   : hazard == Hazard::write_after_read ? "reads"
-                                                   : by_copy(other)                     ? "writes"
-                                                                                        : "wrote");
+    const std::string unordered =
+        rules::unordered(who(), reads ? "reads" : "writes", place, past,
+                         hazard == Hazard::equal_writes       ? "wrote with the same value"
+                         : hazard == Hazard::write_after_read ? "reads"
+                         : by_copy(other)                     ? "writes"
+                                                              : "wrote");
     const bool fenceless = hazard == Hazard::missing_proxy_fence || hazard == Hazard::unfenced_overwrite ||
                            hazard == Hazard::unfenced_read;
     if (const machine::LetThrough* wait = fenceless ? nullptr : culprit(other))
@@ -189,11 +190,13 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                            {{where, "issued here"}});
             if (by_copy(other))
                 return add(rules::copy_not_awaited(unordered, now), other.pc(), {{where, "copied here"}});
-            return add(rules::WG_RACE_01, other.pc(), unordered,
-                       hazard == Hazard::async_after_write ? published
-                       : own_warp                          ? meeting
-                                                           : barrier,
-                       {{where, "written here by " + past}});
+            return add({.rule = rules::WG_RACE_01,
+                        .message = unordered,
+                        .fix = hazard == Hazard::async_after_write ? published
+                               : own_warp                          ? meeting
+                                                                   : barrier,
+                        .same_value = hazard == Hazard::equal_writes},
+                       other.pc(), {{where, "written here by " + past}});
         case Hazard::write_after_read:
             written_too_late(where);
             return add(rules::WG_RACE_01, other.pc(), unordered, own_warp ? meeting : barrier,

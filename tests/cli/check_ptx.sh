@@ -187,3 +187,8 @@ exits 0
 sed 's/^.reqntid.*//' "$SOURCE/tests/ptx/raced_line.ptx" >shapeless.ptx
 run check shapeless.ptx
 exits 0
+
+# A comment that begins a line with .version begins no module.
+{ printf '/* of old:\n.version 7.0\n*/\n'; cat "$SOURCE/tests/ptx/rows.ptx"; } >commented.ptx
+run check commented.ptx
+exits 0

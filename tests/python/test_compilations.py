@@ -100,6 +100,11 @@ class Compilations(unittest.TestCase):
         code, err = self.run_program(program + "raise SystemExit(7)\n", "-m", "wgrun")
         self.assertEqual(code, 7)
 
+    def test_errors_count_also_where_the_program_says_that_it_ends_well(self):
+        for ending in ("raise SystemExit(0)\n", "import sys\nsys.exit()\n"):
+            code, _ = self.run_program("import triton\ntriton.compile(TEXT)\n" + ending, "-m", "wgrun")
+            self.assertEqual(code, 1)
+
     def test_the_environment_variable_and_the_call(self):
         program = "import wgrun, triton\ntriton.compile(TEXT)\n"
         self.assertEqual(self.run_program(program), (0, ""))

@@ -22,12 +22,16 @@ def main() -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [startup, os.environ.get("PYTHONPATH")]))
     check_compilations()
     sys.argv = words
-    if module:
-        sys.path[0] = os.getcwd()
-        runpy.run_module(words[0], run_name="__main__", alter_sys=True)
-    else:
-        sys.path[0] = os.path.dirname(os.path.abspath(words[0]))
-        runpy.run_path(words[0], run_name="__main__")
+    try:
+        if module:
+            sys.path[0] = os.getcwd()
+            runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+        else:
+            sys.path[0] = os.path.dirname(os.path.abspath(words[0]))
+            runpy.run_path(words[0], run_name="__main__")
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise
     if errors_found():
         raise SystemExit(1)
 

@@ -82,6 +82,9 @@ struct Diagnostic {
     /// Not a thread lacks what is missing, but an engine that works beside the threads: what they do next is
     /// not affected.
     bool of_engine = false;
+    /// Both of two unordered writes store one value. Compilers let all threads store what is the same for
+    /// all.
+    bool same_value = false;
 };
 
 /// "file:line: error: message [RULE]" and, indented below it, the notes and the fix.
