@@ -175,8 +175,8 @@ return function(wg, internal)
 
   local function consume(k, p, ring, maps, stages, sizes)
     local thread = k:special "tid.x"
-    local mine, lane = (thread >> 7) - 1, thread & 31
-    if p.groups then mine = k:shfl_sync_idx_b32(mine, 0, 31) end -- tells the assembler that all lanes have the same number
+    local lane = thread & 31
+    local mine = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
     local shared_tile = not p.own_tiles and p.consumers > 1
     -- The consumer's share of the tile: `blocks` blocks of 64 rows, the descriptor of its A, and the way to its metadata.
     local function share_of(blocks)
