@@ -101,7 +101,7 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
         if (p42) {
             r43 = 0;
             r44 = 0;
-            asm volatile("{ .reg .pred q0; elect.sync _|q0, 4294967295; selp.b32 %0, 1, 0, q0; }" : "=r"(p45) :  : "memory");
+            asm volatile("{ .reg .pred q0; elect.sync _|q0, -1; selp.b32 %0, 1, 0, q0; }" : "=r"(p45) :  : "memory");
             r46 = shared_base + 0;
             r47 = shared_base + 65536;
             asm("add.u32 %0, %1, 63;" : "=r"(r48) : "r"(r3));
