@@ -43,10 +43,10 @@ struct MmaRegisters {
     int metadata = -1;            ///< slot
 
     /// Returns the register's part in the wgmma, if it has one.
-    std::optional<Part> part(int slot) const {
-        if (accumulators.has(slot)) return Part::accumulator;
+    std::optional<MmaOperand> part(int slot) const {
+        if (accumulators.has(slot)) return MmaOperand::accumulator;
         if (!sources.has(slot)) return {};
-        return slot == metadata ? Part::metadata : Part::fragment;
+        return slot == metadata ? MmaOperand::metadata : MmaOperand::fragment;
     }
 };
 

@@ -28,8 +28,8 @@ struct Region {
     }
 };
 
+using rules::MmaOperand;
 using rules::name_of;
-using rules::Part;
 
 /// A register that a wgmma accesses somewhere in the program.
 struct RegisterState {

@@ -17,7 +17,7 @@ constexpr std::int64_t max_grid_yz = 65535;
 constexpr std::int64_t max_shared_bytes = sm_90a.cta_shared();
 constexpr std::int64_t max_cluster = sm_90a.cluster;
 
-std::string text(const Dim3& d) { return fmt::format("{{{}, {}, {}}}", d.x, d.y, d.z); }
+std::string text(const Extents& d) { return fmt::format("{{{}, {}, {}}}", d.x, d.y, d.z); }
 
 class Check {
   public:
@@ -45,22 +45,22 @@ class Check {
     }
 
     void cluster() const {
-        const Dim3& c = config_.cluster;
-        const Dim3& own = attributes_.cluster;
+        const Extents& c = config_.cluster;
+        const Extents& own = attributes_.cluster;
         extents("cluster", c, {max_cluster, max_cluster, max_cluster});
-        const bool asked = c != Dim3{};
+        const bool asked = c != Extents{};
         const bool required = own.x * own.y * own.z > 0;
         if (asked && required && c != own)
             fail("cluster {} is requested, but it was compiled for {} (.reqnctapercluster)", text(c),
                  text(own));
-        const Dim3& used = required ? own : c;
+        const Extents& used = required ? own : c;
         const std::int64_t ctas = used.x * used.y * used.z;
         if (ctas > max_cluster)
             fail("cluster {} has {} CTAs, but can have at most {}", text(used), ctas, max_cluster);
         if (ctas > portable_cluster && !config_.non_portable_cluster)
             fail("cluster {} has {} CTAs: more than {} need non_portable_cluster", text(used), ctas,
                  portable_cluster);
-        const Dim3& g = config_.grid;
+        const Extents& g = config_.grid;
         if (g.x % used.x != 0 || g.y % used.y != 0 || g.z % used.z != 0)
             fail("grid {} is not a multiple of cluster {}", text(g), text(used));
     }
@@ -82,7 +82,7 @@ class Check {
                                         fmt::format(format, std::forward<Arguments>(arguments)...)));
     }
 
-    void extents(std::string_view what, const Dim3& given, const Dim3& most) const {
+    void extents(std::string_view what, const Extents& given, const Extents& most) const {
         if (given.x < 1 || given.y < 1 || given.z < 1)
             fail("{} {}: extents must be at least 1", what, text(given));
         if (given.x > most.x || given.y > most.y || given.z > most.z)

@@ -102,7 +102,7 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
         next += (bytes.size() / 4096 + 2) * 4096;
     }
     structures.resize(raw.size());
-    sim::Launch launch;
+    sim::SimulatedLaunch launch;
     launch.grid = options.grid;
     launch.params = raw;
     launch.structures = structures;

@@ -26,7 +26,7 @@ constexpr std::uint64_t enough_turns = 1U << 16;
 
 }  // namespace
 
-Cluster::Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns,
+Cluster::Cluster(const Program& program, const Code& code, const SimulatedLaunch& launch, Turns& turns,
                  Exchange& exchange, Allowance& allowance)
     : scene_(*this, program, code, launch, turns, exchange),
       mbarriers_(scene_),

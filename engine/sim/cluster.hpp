@@ -19,8 +19,8 @@ namespace wgrun::sim {
 /// steps do to the parts of the machine.
 class Cluster final : public isa::Machine {
   public:
-    Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns, Exchange& exchange,
-            Allowance& allowance);
+    Cluster(const Program& program, const Code& code, const SimulatedLaunch& launch, Turns& turns,
+            Exchange& exchange, Allowance& allowance);
 
     /// Begins cluster number `index` of the grid.
     void reset(std::uint64_t index);

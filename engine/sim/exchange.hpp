@@ -19,13 +19,13 @@ struct Release {
 };
 
 /// What is known of clusters: of each, its last release at each location. It knows what those before it did.
-class Knowledge {
+class ClusterKnowledge {
   public:
     void add(std::uint64_t cluster, std::uint64_t location, Release release) {
         Release& last = of_[cluster][location];
         if (last.time < release.time) last = std::move(release);
     }
-    void add(const Knowledge& other) {
+    void add(const ClusterKnowledge& other) {
         other.for_each([&](std::uint64_t cluster, std::uint64_t location, const Release& release) {
             add(cluster, location, release);
         });
@@ -48,7 +48,7 @@ class Learned {
     /// The clocks of its warps.
     using Now = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-    void add(const Knowledge& more, const Now& now) {
+    void add(const ClusterKnowledge& more, const Now& now) {
         more.for_each([&](std::uint64_t cluster, std::uint64_t location, const Release& release) {
             std::vector<Lesson>& lessons = of_[cluster][location];
             if (lessons.empty() || lessons.back().release.time < release.time)
@@ -85,13 +85,13 @@ class Exchange {
     struct Place {
         struct Left {
             Release release;
-            std::shared_ptr<const Knowledge> known;  ///< what the cluster knew of others
+            std::shared_ptr<const ClusterKnowledge> known;  ///< what the cluster knew of others
         };
         std::map<std::uint64_t, Left> left;  ///< by cluster: the last
         std::uint64_t changed = 0;           ///< the time of the last of them
         std::uint64_t writer = nobody;       ///< the cluster that stored last
 
-        void teach(Knowledge& reader, std::uint64_t location) const {
+        void teach(ClusterKnowledge& reader, std::uint64_t location) const {
             for (const auto& [cluster, last] : left) {
                 reader.add(*last.known);
                 reader.add(cluster, location, last.release);
@@ -106,7 +106,7 @@ class Exchange {
     }
     /// Whoever acquires there learns of it.
     void release(std::uint64_t location, std::uint64_t cluster, Snapshot done,
-                 std::shared_ptr<const Knowledge> known) {
+                 std::shared_ptr<const ClusterKnowledge> known) {
         Place& place = places_[location];
         place.changed = ++time_;
         place.left[cluster] = {{time_, std::make_shared<const Snapshot>(std::move(done))}, std::move(known)};

@@ -25,7 +25,7 @@ bool after(const std::shared_ptr<const Learned>& learned, const LaunchShadow::Si
 
 }  // namespace
 
-GlobalShadow::GlobalShadow(const Program& program, const Launch& launch, int warps, Sink& sink)
+GlobalShadow::GlobalShadow(const Program& program, const SimulatedLaunch& launch, int warps, Sink& sink)
     : sink_(sink), shadow_({warps, 0, warps}, 0, *this), fences_(warps) {
     if (!launch.detect_races) return;
     const auto holds = [](const GlobalBuffer& buffer, std::uint64_t address) {

@@ -118,7 +118,7 @@ class GlobalShadow final : public HazardSink {
         /// One of the two reads through ld.global.nc what the other writes, ordered or not.
         virtual void global_stale(const GlobalRace& race) = 0;
     };
-    GlobalShadow(const Program& program, const Launch& launch, int warps, Sink& sink);
+    GlobalShadow(const Program& program, const SimulatedLaunch& launch, int warps, Sink& sink);
 
     void reset();
     /// Returns 0 where the kernel may not write, else the address. If several buffers have the same memory,

@@ -12,7 +12,7 @@ constexpr int everywhere = -1;
 
 void Handoffs::reset(std::uint64_t cluster) {
     cluster_ = cluster;
-    known_ = std::make_shared<const Knowledge>();
+    known_ = std::make_shared<const ClusterKnowledge>();
     learned_ = {};
     unfenced_ = {};
     read_at_.clear();
@@ -87,13 +87,13 @@ void Handoffs::learn(int warp, std::uint64_t location, bool acquire) {
     std::uint64_t& last = read_at_[{location, acquire}];
     if (std::exchange(last, place->changed) == place->changed) return;
     if (!acquire) return place->teach(unfenced_, location);
-    Knowledge more;
+    ClusterKnowledge more;
     place->teach(more, location);
     know(warp, more);
 }
 
-void Handoffs::know(int warp, const Knowledge& more) {
-    auto known = std::make_shared<Knowledge>(*known_);
+void Handoffs::know(int warp, const ClusterKnowledge& more) {
+    auto known = std::make_shared<ClusterKnowledge>(*known_);
     known->add(more);
     known_ = std::move(known);
     clocks_.tick(warp);

@@ -50,14 +50,14 @@ class Handoffs {
     std::map<int, Places> read_;      ///< by warp: at the locations that it has read since an acquiring fence
     /// Reads what other clusters have released there.
     void learn(int warp, std::uint64_t location, bool acquire);
-    void know(int warp, const Knowledge& more);
+    void know(int warp, const ClusterKnowledge& more);
 
     // Other clusters, by accesses in the scope of the GPU.
     Exchange& exchange_;
     std::uint64_t cluster_ = 0;
-    std::shared_ptr<const Knowledge> known_;
+    std::shared_ptr<const ClusterKnowledge> known_;
     Learned learned_;
-    Knowledge unfenced_;  ///< read, and not acquired by a fence since
+    ClusterKnowledge unfenced_;  ///< read, and not acquired by a fence since
     /// By location, and whether it was acquired: the last release that was read.
     std::map<std::pair<std::uint64_t, bool>, std::uint64_t> read_at_;
     std::map<std::uint64_t, int> done_;  ///< by location: the row of Clocks with all that was ever released

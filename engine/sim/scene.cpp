@@ -6,8 +6,8 @@
 
 namespace wgrun::sim {
 
-Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const Launch& launch, Turns& turns,
-             Exchange& exchange)
+Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const SimulatedLaunch& launch,
+             Turns& turns, Exchange& exchange)
     : program(program),
       code(code),
       launch(launch),

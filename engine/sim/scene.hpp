@@ -21,15 +21,15 @@ class Cluster;
 class Scene final : private GlobalShadow::Sink {
   public:
     /// cluster: whom an observer sees.
-    Scene(Cluster& cluster, const Program& program, const Code& code, const Launch& launch, Turns& turns,
-          Exchange& exchange);
+    Scene(Cluster& cluster, const Program& program, const Code& code, const SimulatedLaunch& launch,
+          Turns& turns, Exchange& exchange);
 
     /// Begins cluster number `index` of the grid.
     void reset(std::uint64_t index);
 
     const Program& program;
     const Code& code;
-    const Launch& launch;
+    const SimulatedLaunch& launch;
     Turns& turns;
     Exchange& exchange;
     const int warps_per_cta;

@@ -30,7 +30,7 @@ std::size_t resident_clusters(const Program& program) {
 /// so that the outcome does not depend on which thread was faster.
 class Grid {
   public:
-    Grid(const Program& program, const Launch& launch)
+    Grid(const Program& program, const SimulatedLaunch& launch)
         : program_(program),
           launch_(launch),
           code_(flatten(program)),
@@ -199,7 +199,7 @@ class Grid {
     }
 
     const Program& program_;
-    const Launch& launch_;
+    const SimulatedLaunch& launch_;
     const Code code_;
     const std::uint64_t clusters_;
     const std::size_t resident_;  ///< how many may have begun and not ended
@@ -224,7 +224,7 @@ class Grid {
     std::optional<Progress> progress_;
 };
 
-void check(const Program& program, const Launch& launch) {
+void check(const Program& program, const SimulatedLaunch& launch) {
     const Dim3& grid = launch.grid;
     if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
         throw rules::refusal(rules::WG_FORM_04,
@@ -243,7 +243,7 @@ void check(const Program& program, const Launch& launch) {
 
 }  // namespace
 
-Outcome run(const Program& program, const Launch& launch) {
+Outcome run(const Program& program, const SimulatedLaunch& launch) {
     check(program, launch);
     Grid grid(program, launch);
     const std::uint64_t workers = std::min<std::uint64_t>(launch.grid.volume(), grid.most_workers());

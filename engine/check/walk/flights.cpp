@@ -21,7 +21,7 @@ void Flights::touch(Reg reg, bool writes) {
     state.touched_by = scene_.step;
 }
 
-void Flights::overtaken(const Flight& flight, Part part, std::string_view access) {
+void Flights::overtaken(const Flight& flight, MmaOperand part, std::string_view access) {
     const Where here = scene_.step->where;
     if (flight.age == Flight::uncommitted && flight.waited) {
         uncommitted(flight, false,

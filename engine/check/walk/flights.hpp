@@ -35,7 +35,7 @@ class Flights {
         return found;
     }
     /// Reports an access to a register of `flight`, which nothing has waited for.
-    void overtaken(const Flight& flight, Part part, std::string_view access);
+    void overtaken(const Flight& flight, MmaOperand part, std::string_view access);
     /// Continues as if the fault of `covered` were fixed, so that one fault gives one finding.
     void assume_waited(Flight covered);
 

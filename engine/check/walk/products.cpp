@@ -13,16 +13,16 @@ namespace {
 /// Calls visit(register, its part in the wgmma), accumulators first.
 template <class Visit>
 void for_each_register(const isa::AsyncMma& mma, Visit visit) {
-    for (Reg reg : *mma.accumulators) visit(reg, Part::accumulator);
+    for (Reg reg : *mma.accumulators) visit(reg, MmaOperand::accumulator);
     if (mma.a_fragment)
-        for (Reg reg : *mma.a_fragment) visit(reg, Part::fragment);
-    if (mma.metadata) visit(mma.metadata->reg, Part::metadata);
+        for (Reg reg : *mma.a_fragment) visit(reg, MmaOperand::fragment);
+    if (mma.metadata) visit(mma.metadata->reg, MmaOperand::metadata);
 }
 
-std::string_view used_as(Part part) {
+std::string_view used_as(MmaOperand part) {
     switch (part) {
-        case Part::accumulator: return "used as an accumulator";
-        case Part::fragment: return "read as a fragment of A";
+        case MmaOperand::accumulator: return "used as an accumulator";
+        case MmaOperand::fragment: return "read as a fragment of A";
         default: return "read as metadata";
     }
 }
@@ -60,10 +60,10 @@ void Products::issue(const isa::AsyncMma& mma) {
     check_fence(mma);
     check_memory(flight.a, flight.b);
 
-    for_each_register(mma, [&](Reg reg, Part part) {
+    for_each_register(mma, [&](Reg reg, MmaOperand part) {
         RegisterState& state = scene_.state.registers.at(static_cast<std::size_t>(scene_.plan.slots[reg.id]));
         state.touched = {};
-        if (part != Part::accumulator) return;
+        if (part != MmaOperand::accumulator) return;
         state.used = {RegisterState::Use{Fact::always(), mma.same_shape_key, scene_.step}, {}};
     });
     std::vector<Flight>& flights = scene_.state.flights.own();
@@ -91,8 +91,8 @@ bool Products::surely_reads_accumulators(const isa::AsyncMma& mma) const {
 /// Reports registers that nothing has written, or that another wgmma still uses.
 void Products::check_registers(const isa::AsyncMma& mma) {
     const bool reads_accumulators = surely_reads_accumulators(mma);
-    for_each_register(mma, [&](Reg reg, Part part) {
-        if (part != Part::accumulator || reads_accumulators) values_.read(reg, scene_.step->where);
+    for_each_register(mma, [&](Reg reg, MmaOperand part) {
+        if (part != MmaOperand::accumulator || reads_accumulators) values_.read(reg, scene_.step->where);
     });
     // Successive wgmma may share accumulators, and several may read the same sources.
     const MmaRegisters& mine = scene_.plan.mmas.at(scene_.step);
@@ -101,9 +101,11 @@ void Products::check_registers(const isa::AsyncMma& mma) {
     });
     if (!flight) return;
     bool found = false;
-    for_each_register(mma, [&](Reg reg, Part part) {
-        const std::optional<Part> theirs = scene_.plan.mmas.at(flight->mma).part(scene_.plan.slots[reg.id]);
-        if (found || !theirs || (*theirs == Part::accumulator) == (part == Part::accumulator)) return;
+    for_each_register(mma, [&](Reg reg, MmaOperand part) {
+        const std::optional<MmaOperand> theirs =
+            scene_.plan.mmas.at(flight->mma).part(scene_.plan.slots[reg.id]);
+        if (found || !theirs || (*theirs == MmaOperand::accumulator) == (part == MmaOperand::accumulator))
+            return;
         found = true;
         flights_.overtaken(*flight, *theirs, used_as(part));
     });
@@ -118,13 +120,13 @@ void Products::check_fence(const isa::AsyncMma& mma) {
     };
     if (scene_.holds(scene_.state.unfenced)) return report(rules::no_fence_at_all(here), {});
     bool reported = false;
-    for_each_register(mma, [&](Reg reg, Part part) {
+    for_each_register(mma, [&](Reg reg, MmaOperand part) {
         // The ISA names accumulators and fragments of A; metadata need no fence on the chip either
         // (docs/silicon.md).
-        if (reported || part == Part::metadata) return;
+        if (reported || part == MmaOperand::metadata) return;
         const RegisterState state =
             scene_.state.registers[static_cast<std::size_t>(scene_.plan.slots[reg.id])];
-        const bool source = part != Part::accumulator;
+        const bool source = part != MmaOperand::accumulator;
         if (scene_.holds(state.touched)) {
             report(rules::no_fence_since_access(part, here), {{state.touched_by->where, "accessed here"}});
             reported = true;

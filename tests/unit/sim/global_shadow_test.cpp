@@ -84,7 +84,7 @@ TEST_CASE("atomics do not conflict with each other, and order clusters where the
             for (const std::uint32_t clock : {1U, 2U}) {
                 LaunchShadow shadow;
                 GlobalTrace one = trace(writes, 15, 5, 1), two = trace(reads, 15, 6);
-                Knowledge known;
+                ClusterKnowledge known;
                 known.add(cluster, 0x2000, {1, std::make_shared<const Snapshot>(released)});
                 Learned learned;
                 learned.add(known, std::make_shared<const std::vector<std::uint32_t>>(1, clock));
