@@ -140,7 +140,6 @@ int tensor_new(lua_State* L) {
 // wg.zeros(dtype, shape)
 int zeros(lua_State* L) {
     dtype_argument(L, 1);
-    if (lua_gettop(L) > 2) fail_argument(L, 3, "the shape in one list: { 64, 64 }");
     lua_settop(L, 2);
     return tensor_new(L);
 }

@@ -139,7 +139,6 @@ int rows(lua_State* L) {
 
 // t:transpose() swaps the last two dimensions; t:transpose{ 2, 0, 1 } puts them in that order. A copy.
 int transpose(lua_State* L) {
-    if (lua_gettop(L) > 2) fail_argument(L, 2, "the order in one list: { 1, 0 }");
     lua_settop(L, 2);
     const Tensor& tensor = hold_tensor(L, 1);
     auto& order = held<std::vector<std::int64_t>>(L);
@@ -326,7 +325,7 @@ Multiplies two matrices on the host, as a reference.
     add_functions(L, "wg", functions);
     static const Member methods[] = {{"reshape", reshape_tensor, R"(
 A view with other extents, which shares the elements.
-@param shape table|integer  the extents, as a list or as arguments; one of them may be -1, which is then computed from the others
+@param ... table|integer  the extents, as a list or as arguments; one of them may be -1, which is then computed from the others
 @return tensor
 @raise when the number of elements differs.)"},
                                      {"rows", rows, R"(

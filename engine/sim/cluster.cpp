@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "isa/peer_window.hpp"
+#include "isa/registers.hpp"
 #include "machine/seat.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
@@ -241,11 +242,22 @@ void Cluster::execute(const Op& op) {
         op.step->op->run(*op.step, *this);
     } catch (const ArgumentError& error) {
         scene_.report.refused(error.finding());
+        take_results_for_written(op);
     } catch (const isa::Unknown&) {
         Diagnostic unknown;
         unknown.where = op.step->where;
         unknown.message = fmt::format("the simulator does not know this instruction ({})", op.step->op->name);
         throw UnknownInstruction(std::move(unknown));
+    }
+}
+
+// What the step has not computed is no fault of those that read it.
+void Cluster::take_results_for_written(const Op& op) {
+    const bool by_four = op.kind == Op::Kind::collective;
+    for (int w = 0; w < (by_four ? isa::warps_of_group : 1); ++w) {
+        if (by_four) select(w);
+        isa::for_each_written(*op.step,
+                              [&](isa::Reg reg) { by_four ? wgmma_.write_async(reg) : wgmma_.write(reg); });
     }
 }
 

@@ -160,6 +160,7 @@ class Cluster final : public isa::Machine {
     machine::Together* warpgroup();
     void collective(Warp& warp, const Op& op, isa::Mask active);
     void execute(const Op& op);
+    void take_results_for_written(const Op& op);
     void end(Warp& warp);
     void leave(Cta& cta);
     isa::Mask condition(const Op& op);
