@@ -195,7 +195,8 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                         .fix = hazard == Hazard::async_after_write ? published
                                : own_warp                          ? meeting
                                                                    : barrier,
-                        .same_value = hazard == Hazard::equal_writes},
+                        .circumstance =
+                            hazard == Hazard::equal_writes ? Circumstance::same_value : Circumstance::usual},
                        other.pc(), {{where, "written here by " + past}});
         case Hazard::write_after_read:
             written_too_late(where);
