@@ -2,8 +2,6 @@
 // capability). The driver refuses the same things with CUDA_ERROR_INVALID_VALUE and no other word.
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "wgrun/gpu.hpp"
 
 namespace wgrun::gpu {
@@ -11,9 +9,6 @@ namespace wgrun::gpu {
 namespace {
 
 constexpr std::int64_t max_threads = sm_90a.cta_threads;
-constexpr std::int64_t max_block_z = 64;
-constexpr std::int64_t max_grid_x = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t max_grid_yz = 65535;
 constexpr std::int64_t max_shared_bytes = sm_90a.cta_shared();
 constexpr std::int64_t max_cluster = sm_90a.cluster;
 
@@ -25,8 +20,8 @@ class Check {
         : kernel_(kernel), attributes_(attributes), config_(config) {}
 
     void grid() const {
-        extents("grid", config_.grid, {max_grid_x, max_grid_yz, max_grid_yz});
-        extents("block", config_.block, {max_threads, max_threads, max_block_z});
+        extents("grid", config_.grid, {sm_90a.grid_columns, sm_90a.grid_rows, sm_90a.grid_rows});
+        extents("block", config_.block, {max_threads, max_threads, sm_90a.cta_layers});
         const std::int64_t threads = config_.block.x * config_.block.y * config_.block.z;
         if (threads > max_threads)
             fail("block {} has {} threads, but a CTA can have at most {}", text(config_.block), threads,

@@ -272,7 +272,8 @@ Result tensor_map_encode_tiled(void* map, int type, std::uint32_t rank, void* ad
     const auto lock = link.lock();
     const Result result =
         link.ask(kind(SpecialCall::tensor_map), std::as_bytes(std::span(&request, 1)), call_limit);
-    if (result == abi::success) std::memcpy(map, link.answer().take(128).data(), 128);
+    if (result == abi::success)
+        std::memcpy(map, link.answer().take(sizeof(TensorMap)).data(), sizeof(TensorMap));
     return result;
 }
 

@@ -325,12 +325,12 @@ class Server {
 
     Result tensor_map(Unpacker& body) {
         const auto request = body.get<TensorMapRequest>();
-        alignas(64) std::array<std::byte, 128> map{};
+        TensorMap map{};
         const Result result = driver_.tensor_map_encode_tiled(
-            map.data(), request.type, request.rank, std::bit_cast<void*>(request.address), request.extents,
+            &map, request.type, request.rank, std::bit_cast<void*>(request.address), request.extents,
             request.strides, request.box, request.element_strides, request.interleave, request.swizzle,
             request.l2_promotion, request.fill);
-        answer_->append(map.data(), map.size());
+        answer_->append(map.bytes, sizeof map.bytes);
         return result;
     }
 

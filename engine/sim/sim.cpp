@@ -15,6 +15,7 @@
 
 #include "sim/cluster.hpp"
 #include "wgrun/progress.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::sim {
 namespace {
@@ -226,10 +227,11 @@ class Grid {
 
 void check(const Program& program, const SimulatedLaunch& launch) {
     const Dim3& grid = launch.grid;
-    if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
+    constexpr std::int64_t columns = sm_90a.grid_columns, rows = sm_90a.grid_rows;
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > columns || grid.y > rows || grid.z > rows)
         throw rules::refusal(rules::WG_FORM_04,
-                             fmt::format("grid {{{}, {}, {}}}: extents are 1 to 2147483647, 65535 and 65535",
-                                         grid.x, grid.y, grid.z));
+                             fmt::format("grid {{{}, {}, {}}}: extents are 1 to {}, {} and {}", grid.x,
+                                         grid.y, grid.z, columns, rows, rows));
     if (const Dim3 c = program.cluster(); grid.x % c.x != 0 || grid.y % c.y != 0 || grid.z % c.z != 0)
         throw rules::refusal(rules::WG_FORM_04,
                              fmt::format("grid {{{}, {}, {}}} is not made of clusters of {{{}, {}, {}}}",

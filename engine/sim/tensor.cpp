@@ -6,12 +6,13 @@
 #include <cstring>
 
 #include "sim/reduce.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::sim {
 namespace {
 
 constexpr std::uint32_t unit_bytes = 16;  // the unit that a swizzle keeps together
-constexpr std::size_t most_row_bytes = 256 * 8;
+constexpr std::size_t most_row_bytes = sm_90a.tensor_maps.side * 8;
 
 /// One row of a box, along dimension 0.
 struct Row {

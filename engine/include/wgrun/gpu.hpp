@@ -445,8 +445,8 @@ struct TensorMapSpec {
 };
 
 /// The opaque object that a kernel takes as `.param .align 64 .b8 map[128]`.
-struct alignas(64) TensorMap {
-    std::byte bytes[128];
+struct alignas(sm_90a.tensor_maps.align) TensorMap {
+    std::byte bytes[sm_90a.tensor_maps.bytes];
 };
 
 /// Throws ArgumentError for what a tensor map cannot describe. Needs no GPU. Thread-safe.
