@@ -55,7 +55,7 @@ void Cluster::reset(std::uint64_t index) {
     steps_ = mmas_ = accounted_ = 0;
 }
 
-bool Cluster::run(bool alone) {
+Cluster::Pause Cluster::run(bool alone) {
     const std::uint64_t changes = scene_.turns.changes();
     if (scene_.pollers) scene_.wake_pollers();
     for (;;) {
@@ -63,14 +63,17 @@ bool Cluster::run(bool alone) {
         for (std::size_t w = 0; w < scene_.warps.size(); ++w)
             if (scene_.warps[w].state == Warp::State::ready) ready_.push_back(static_cast<int>(w));
         const std::atomic<bool>* stop = scene_.launch.stop;
-        if (stop != nullptr && stop->load(std::memory_order_relaxed)) return true;
+        if (stop != nullptr && stop->load(std::memory_order_relaxed)) return Pause::ended;
         const auto under_way = static_cast<std::uint32_t>(bulk_.under_way() + copies_.under_way());
         if (ready_.empty() && under_way == 0) {
             scene_.tell();
-            if (accesses_.polls_global() && !(alone && scene_.turns.changes() == changes)) return false;
+            if (std::exchange(scene_.stands_back, false) && !alone) return Pause::stands_back;
+            if (stand_forward()) continue;
+            if (accesses_.polls_global() && !(alone && scene_.turns.changes() == changes))
+                return Pause::waits;
             if (deadlock_.wake_sleepers()) continue;
             deadlock_.report();
-            return true;
+            return Pause::ended;
         }
         const auto ready = static_cast<std::uint32_t>(ready_.size());
         const std::uint32_t next = scene_.draw(ready + (under_way == 0 ? 0 : 1));
@@ -84,9 +87,19 @@ bool Cluster::run(bool alone) {
             scene_.enter(ready_[next]);
             burst(1 + scene_.draw(longest_burst));
             allowance_.take(steps_ - std::exchange(accounted_, steps_), scene_.code.ops[scene_.pc].where);
-            if (trapped_) return true;
+            if (trapped_) return Pause::ended;
         }
     }
+}
+
+bool Cluster::stand_forward() {
+    std::vector<Warp*> standing;
+    for (Warp& warp : scene_.warps)
+        if (warp.state == Warp::State::stands_back) standing.push_back(&warp);
+    if (standing.empty()) return false;
+    const auto count = static_cast<std::uint32_t>(standing.size());
+    standing[scene_.draw(count)]->state = Warp::State::ready;
+    return true;
 }
 
 void Cluster::burst(std::uint32_t steps) {
@@ -160,7 +173,7 @@ void Cluster::step(Warp& warp, const Op& op) {
     if (op.aligned) aligned(warp, op);
     if (op.kind == Op::Kind::collective) return collective(warp, op, scene_.active);
     execute(op);
-    if (std::exchange(gave_way_, false)) return;
+    if (std::exchange(scene_.put_off, false)) return;
     if (warp.state != Warp::State::asleep)
         ++warp.pc;
     else
@@ -172,7 +185,7 @@ void Cluster::step(Warp& warp, const Op& op) {
 bool Cluster::come_to(std::uint32_t barrier) {
     if (scene_.code.ops[scene_.pc].aligned) return true;
     const Barriers::Come come = barriers_.come(barrier);
-    gave_way_ = come == Barriers::Come::early;
+    scene_.put_off = come == Barriers::Come::early;
     return come == Barriers::Come::last;
 }
 
