@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "check/check.hpp"
 #include "rules/saying.hpp"
 
 namespace wgrun::check {

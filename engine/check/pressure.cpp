@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "check/check.hpp"
 #include "isa/effects.hpp"
 #include "isa/registers.hpp"
 #include "isa/value.hpp"
@@ -35,6 +36,8 @@ struct Role final : isa::Effects {
 };
 
 }  // namespace
+
+int estimated_registers(const Program& program) { return Pressure(program).most(); }
 
 Pressure::Pressure(const Program& program)
     : program_(program),

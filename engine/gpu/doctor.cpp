@@ -10,8 +10,8 @@
 
 namespace wgrun::gpu {
 
-MachineReport doctor() {
-    MachineReport report;
+Report doctor() {
+    Report report;
     const DriverLibrary driver = find_driver();
     report.driver = driver.part;
     report.worker = find_worker();

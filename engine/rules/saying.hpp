@@ -19,7 +19,7 @@ struct Saying {
     const Rule& rule;
     std::string message;
     Fix fix;
-    Circumstance circumstance = Circumstance::usual;
+    bool of_engine = false, same_value = false;  ///< as Diagnostic's
 };
 
 /// All findings are made here: severity and section are the rule's.

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "check/check.hpp"
-#include "check/performance.hpp"
-#include "check/sizes.hpp"
 #include "tests/script.hpp"
 #include "wgrun/program.hpp"
 
