@@ -59,7 +59,7 @@ return function(_, internal)
     local form = { n = s.columns, k = p.k_step, d = "f32", a = p.dtype, b = p.dtype }
     local my_row = given.row + ((k:special "tid.x" >> 5 & 3) << 4) + (lane >> 2)
     local my_scales = k:address(given.buffer, my_row << 2)
-    local of_a, of_b = k:regs("f32", 2 * p.blocks), k:regs("f32", s.rows)
+    local of_a, of_b, next_of_b = k:regs("f32", 2 * p.blocks), k:regs("f32", s.rows), k:regs("f32", s.rows)
 
     local function multiply(at, part, a, b)
       k:wgmma_fence()
@@ -70,12 +70,16 @@ return function(_, internal)
       k:wgmma_commit_group()
     end
 
-    -- Begins to load the scales of the cursor's stage: two rows of A for each block of 64, and those of B.
-    local function load(from_b, from)
+    -- Begins to load A's scales of the cursor's stage: two rows for each block of 64.
+    local function load_a(from)
       local from_a = from + cursor.stage * s.stride
       for i = 0, #of_a - 1 do k:ld_shared_f32(of_a[i], from_a, { offset = 4 * (64 * (i // 2) + 8 * (i % 2)) }) end
+    end
+
+    -- Begins to load B's next scales, a block of K before they are needed: they come from the L2 cache.
+    local function load_b(from_b, guard)
       for i = 0, #of_b - 1 do
-        k:ld_global_nc_f32(of_b[i], from_b[i])
+        k:ld_global_nc_f32(next_of_b[i], from_b[i], { guard = guard })
         k:add(from_b[i], from_b[i], 4)
       end
     end
@@ -108,10 +112,12 @@ return function(_, internal)
       local from_a = p.groups and my_scales + ((row & 3) << 2) or my_scales
       local from_b, of_segment = rows_of_b(column, piece.scales_first), of_segments(k, s, of_b, column & (block - 1))
       for at = 1, p.blocks do for r = 0, p.n // 2 - 1 do k:mov(sums[at][r], 0.0) end end
-      k:loop({ from = piece.from, to = piece.to, step = block }, function()
+      load_b(from_b)
+      k:loop({ from = piece.from, to = piece.to, step = block }, function(first_k)
         ring:wait(cursor)
         local a, b = given.operands(cursor.stage)
-        load(from_b, from_a)
+        load_a(from_a)
+        for i = 0, #of_b - 1 do k:mov(of_b[i], next_of_b[i]) end
         local function multiply_parts(parts)
           for at = 1, p.blocks do
             for part = 0, parts - 1 do
@@ -119,6 +125,7 @@ return function(_, internal)
               if at == 1 and part == 0 then
                 k:fence_proxy_async { space = "shared::cta" } -- the scales have been read: the next copy may overwrite them,
                 k:bar_warp_sync(0xFFFFFFFF) -- once one lane has said so for its warp
+                load_b(from_b, (first_k + block):lt(piece.to)) -- behind the fence, which waits for loads
               end
               k:wgmma_wait_group(0)
               if at == p.blocks and part == parts - 1 then ring:release(cursor, { lane = lane, cluster = p.cluster }) end

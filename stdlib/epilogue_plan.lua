@@ -90,19 +90,18 @@ return function(wg, internal)
 
   --- Copies the blocks of C or the residual of a tile into stages of the ring, one for each consumer in turn. The producer with
   --- `map` copies; where there is another one, it says that it has nothing to add.
-  function internal.copy_residual(k, p, ring, cursor, map, buffer, row, column)
+  function internal.copy_residual(k, p, ring, cursor, elected, map, buffer, row, column)
     for i = 0, p.residual_stages - 1 do
       ring:acquire(cursor)
-      if map then
+      k:if_(elected, function()
+        if not map then return k:mbarrier_arrive(ring:full_barrier(cursor)) end
         local barrier = ring:expect(cursor, p.panel.bytes * p.panel.count)
         local to, first = buffer + cursor.stage * p.b.bytes, 64 * (i % p.consumers * p.blocks + i // p.consumers)
         for panel = 0, p.panel.count - 1 do
           local place = internal.panel_place(p.panel, first == 0 and row or row + first, column, panel)
           k:cp_async_bulk_tensor_2d(panel == 0 and to or to + panel * p.panel.bytes, map, place, barrier)
         end
-      else
-        k:mbarrier_arrive(ring:full_barrier(cursor))
-      end
+      end)
       ring:advance(cursor)
     end
   end

@@ -1,4 +1,4 @@
--- The kernel of wg.gemm: persistent CTAs, in which threads of a producer warpgroup copy tiles by TMA and one to three
+-- The kernel of wg.gemm: persistent CTAs, in which warps of a producer warpgroup copy tiles by TMA and one to three
 -- consumer warpgroups multiply them by wgmma. k:pipeline is the ring between them, k:each_tile the schedule, k:sum_parts
 -- adds up the parts of K, and k:epilogue stores the result.
 
@@ -32,11 +32,11 @@ return function(wg, internal)
   -- A cache policy for bytes that are used once and should leave the L2 cache first.
   local function used_once(k, once) return once and k:createpolicy_fractional_L2_evict_first(1.0) or nil end
 
-  -- The loop of a producer, which copies the tiles of A, of B or of both: a thread or, with groups, a warp, one of whose
-  -- threads issues the copies.
+  -- The loop of a producer, which copies the tiles of A, of B or of both: a warp, one of whose threads issues the copies. The
+  -- others go round with it, so that what the copies need is the same in all lanes and lives in uniform registers.
   local function produce(k, p, ring, maps, stages, sizes, copies)
     local cursor = ring:cursor()
-    local one = p.groups and (k:special "tid.x" & 31):eq(0)
+    local elected = k:elect_sync()
     local a, b, share, mask = k:address(stages.a), k:address(stages.b), nil, nil
     local scales = p.scaled and copies.scales and k:address(stages.scales)
     if p.cluster > 1 then
@@ -56,20 +56,21 @@ return function(wg, internal)
     local other_bytes = (copies.B and p.b.bytes or 0) + (scales and p.scaled.bytes or 0)
     -- The rows of A that piece `i` of the tile brings: all of them, or each half by itself.
     local pieces = p.halves and 2 or 1
-    local function copy_a(i, row, first_k, stage, barrier)
+    local function copy_a(i, row, first_k, stage, barrier, copy_words)
       local to = a + stage * p.a.bytes
       k:load_tile {
         tile = p.a_piece, whole = p.a, map = maps.A, to = i == 0 and to or to + p.a:offset(i * p.a_piece.mn, 0),
         mn = i == 0 and row or row + i * p.a_piece.mn, k = p.sparse and first_k >> 1 or first_k, barrier = barrier, policy = policy,
       }
       local blocks = p.a_piece.mn // 64
-      if metadata then metadata(row, first_k, stage, barrier, i * blocks, (i + 1) * blocks - 1) end
+      if copy_words then copy_words(first_k, stage, barrier, i * blocks, (i + 1) * blocks - 1) end
     end
     each_piece(k, p, sizes, {}, function(place, piece)
       local tile_row, tile_column = place()
       local row, column = tile_row, tile_column
       if piece.b_first then column = column + piece.b_first end
       if share then column = column + share end
+      local copy_words = metadata and metadata(row)
       local bytes = a_bytes + other_bytes
       if piece.half then bytes = k:selp_b32(a_bytes // 2 + other_bytes, bytes, piece.half, { type = "u32" }) end
       if piece.narrow and copies.B then bytes = k:selp_b32(bytes - p.b.bytes // 2, bytes, piece.narrow, { type = "u32" }) end
@@ -79,15 +80,15 @@ return function(wg, internal)
           k:sub(first_k, first_k, whole_k, { guard = first_k:ge(whole_k) })
         end
         ring:acquire(cursor)
-        local function issue()
+        k:if_(elected, function()
           local barrier = ring:expect(cursor, bytes)
           if scales then
             local first = p.groups and row & 0xFFFFFFFC or row
             k:cp_async_bulk_tensor_2d(scales + cursor.stage * p.scaled.stride, maps.a_scales, { first, first_k >> 7 }, barrier)
           end
           if copies.A then
-            copy_a(0, row, first_k, cursor.stage, barrier)
-            if pieces == 2 then k:if_(~piece.half, function() copy_a(1, row, first_k, cursor.stage, barrier) end) end
+            copy_a(0, row, first_k, cursor.stage, barrier, copy_words)
+            if pieces == 2 then k:if_(~piece.half, function() copy_a(1, row, first_k, cursor.stage, barrier, copy_words) end) end
           end
           for product, map in ipairs(copies.B and { maps.B, maps.gate } or {}) do
             local to = b + cursor.stage * p.b.bytes
@@ -101,12 +102,11 @@ return function(wg, internal)
             copy(0)
             if piece.narrow then k:if_(~piece.narrow, function() copy(p.n // 2) end) end
           end
-        end
-        if p.groups then k:if_(one, issue) else issue() end
+        end)
         ring:advance(cursor)
       end)
       if p.residual_stages then
-        internal.copy_residual(k, p, ring, cursor, copies.C and maps.C, k:address(stages.b), tile_row, tile_column)
+        internal.copy_residual(k, p, ring, cursor, elected, copies.C and maps.C, k:address(stages.b), tile_row, tile_column)
       end
     end)
   end
@@ -175,8 +175,8 @@ return function(wg, internal)
 
   local function consume(k, p, ring, maps, stages, sizes)
     local thread = k:special "tid.x"
-    local mine, lane = (thread >> 7) - 1, thread & 31
-    if p.groups then mine = k:shfl_sync_idx_b32(mine, 0, 31) end -- tells the assembler that all lanes have the same number
+    local lane = thread & 31
+    local mine = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
     local shared_tile = not p.own_tiles and p.consumers > 1
     -- The consumer's share of the tile: `blocks` blocks of 64 rows, the descriptor of its A, and the way to its metadata.
     local function share_of(blocks)
@@ -431,7 +431,8 @@ return function(wg, internal)
       sync_all()
       k:if_((thread >> 7):eq(0), function()
         k:setmaxnreg_dec(p.registers[1])
-        local function producer(number) return p.groups and (thread >> 5):eq(number) or not p.groups and thread:eq(32 * number) end
+        local warp = k:shfl_sync_idx_b32(thread >> 5, 0, 31) -- the same in all lanes
+        local function producer(number) return warp:eq(number) end
         if not p.constant then
           k:if_(producer(0), function() produce(k, p, ring, maps, stages, sizes, { A = true, B = true, C = true, scales = true }) end)
         else

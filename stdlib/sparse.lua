@@ -15,18 +15,20 @@ return function(wg, internal)
     return { internal.ceil_div(M, 64), internal.ceil_div(K * bytes, 256) * (bytes == 1 and 4 or 2), 128 }
   end
 
-  -- The producer's part: copy(row, first_k, stage, barrier, from, to) copies the words of the tile's blocks of 64 rows
-  -- from..to (from 0), and of one block of K. Blocks below the matrix, whose A is zeros, get the words of its last one.
+  -- The producer's part: of_tile(row) returns copy(first_k, stage, barrier, from, to), which copies the words of the tile's blocks
+  -- of 64 rows from..to (from 0), and of one block of K. Blocks below the matrix, whose A is zeros, get the words of its last one.
   function internal.copy_metadata(k, p, buffer, sizes)
     local start, piece = k:address(buffer), p.metadata_words * 128 -- words of 64 rows in a stage
     local last = (sizes.M + 63 >> 6) - 1
     local per_block = internal.divided(k, sizes.K, p.block_k) * piece
-    return function(row, first_k, stage, barrier, from, to)
-      local first = internal.divided(k, first_k, p.block_k) * piece
-      local block, at = k:shr(row, 6), start + stage * p.metadata_bytes
-      for i = from, to do
-        local index = k:min(i == 0 and block or block + i, last) * per_block + first
-        k:cp_async_bulk(i == 0 and at or at + i * piece * word_bytes, k:element(sizes.metadata, index), piece * word_bytes, barrier)
+    return function(row)
+      local block, of_blocks = k:shr(row, 6), {}
+      for i = 0, p.m // 64 - 1 do of_blocks[i] = k:min(i == 0 and block or block + i, last) * per_block end
+      return function(first_k, stage, barrier, from, to)
+        local first, at = internal.divided(k, first_k, p.block_k) * piece, start + stage * p.metadata_bytes
+        for i = from, to do
+          k:cp_async_bulk(i == 0 and at or at + i * piece * word_bytes, k:element(sizes.metadata, of_blocks[i] + first), piece * word_bytes, barrier)
+        end
       end
     end
   end

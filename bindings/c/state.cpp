@@ -204,7 +204,7 @@ bool add_item(lua_State* L, int list, const char* name, std::size_t length, std:
     bool launches = false;
     Kernel* kernel = kernel_at(L, lua_gettop(L), launches);
     if (kernel == nullptr) {
-        const auto* box = lua::test<lua::TensorBox>(L, -1);
+        const auto* box = lua::test<lua::HostTensorBox>(L, -1);
         if (box != nullptr && box->tensor != nullptr)
             lua::guarded(L, [&] {
                 tensors.push_back({name == nullptr ? "" : std::string(name, length), box->tensor});

@@ -33,7 +33,7 @@ std::string describe(const gpu::CacheInfo& cache) {
                        static_cast<double>(cache.limit) / (1 << 20));
 }
 
-std::string to_text(const gpu::Report& report, const BackendChoice& choice) {
+std::string to_text(const gpu::MachineReport& report, const BackendChoice& choice) {
     std::string text = fmt::format("kernels run on  {} ({})\n", to_string(choice.backend), choice.why);
     text += fmt::format("driver          {}\n", describe(report.driver));
     for (const gpu::DeviceInfo& device : report.devices) {
@@ -56,7 +56,7 @@ std::string to_text(const gpu::Report& report, const BackendChoice& choice) {
     return text;
 }
 
-nlohmann::ordered_json to_object(const gpu::Report& report, const BackendChoice& choice) {
+nlohmann::ordered_json to_object(const gpu::MachineReport& report, const BackendChoice& choice) {
     nlohmann::ordered_json json = {
         {"backend", to_string(choice.backend)},
         {"why", choice.why},
@@ -80,7 +80,7 @@ nlohmann::ordered_json to_object(const gpu::Report& report, const BackendChoice&
 
 int doctor(const Request& request) {
     Results results(false);
-    const gpu::Report report = gpu::doctor();
+    const gpu::MachineReport report = gpu::doctor();
     const BackendChoice choice = choose_backend(Backend::automatic);
     results.write(request.json ? to_object(report, choice).dump(2) + "\n" : to_text(report, choice));
     return results.finish() ? Exit::ok : Exit::failed;

@@ -9,6 +9,7 @@
 #include "bindings/cli/watchdog.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/interrupt.hpp"
+#include "bindings/lua/plain_words.hpp"
 #include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/script.hpp"
 #include "bindings/lua/userdata.hpp"
@@ -121,8 +122,10 @@ void take_error(lua_State* L, Outcome& outcome) {
     outcome.code = stopped(L) ? Exit::interrupted : exit_code(lua::error_code(L, -1));
     lua::read_findings(L, -1, outcome.findings);
     lua::guarded(L, [&] {
-        for (Diagnostic& finding : outcome.findings)
+        for (Diagnostic& finding : outcome.findings) {
             if (finding.rule.empty() && finding.fix.empty()) finding.fix = advice_on_message(finding.message);
+            finding.message = lua::in_plain_words(finding.message);
+        }
     });
     report_limit(L, outcome);
     lua_pop(L, 1);

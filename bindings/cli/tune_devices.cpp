@@ -32,7 +32,7 @@ std::size_t number_of(const std::string& part) {
 
 std::vector<std::string> devices_named(const std::string& list) {
     if (list.empty()) return {""};
-    const gpu::Report report = gpu::doctor();
+    const gpu::MachineReport report = gpu::doctor();
     if (report.devices.empty())
         throw ArgumentError("--devices " + list + ": there is no GPU: " + report.no_device);
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");

@@ -1,5 +1,7 @@
 #include "bindings/lua/args.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <string>
 
@@ -78,6 +80,21 @@ void fail_argument(lua_State* L, int arg, const char* expected) {
             arg == 1 && !method && !of_module && std::string_view(expected).starts_with("wgrun.");
         return place + to + ": expected " + expected + ", got " + given.text +
                (object ? " (a method is called with a colon: object:method(...))" : "");
+    });
+}
+
+void refuse_surplus(lua_State* L, const char* name, int most, bool method) {
+    int given = lua_gettop(L);
+    while (given > most && lua_isnil(L, given)) --given;
+    if (given <= most) return;
+    const ShortText first = describe(L, most + 1);
+    const bool list = most > 0 && lua_type(L, most) == LUA_TNUMBER && lua_type(L, most + 1) == LUA_TNUMBER;
+    const int own = method ? 1 : 0, takes = most - own;
+    fail(L, [&] {
+        return ArgumentError(fmt::format("`{}` takes {} argument{}, not {}: {} is too much", name,
+                                         takes == 0 ? "no" : std::to_string(takes), takes == 1 ? "" : "s",
+                                         given - own, first.text),
+                             list ? "several numbers are one argument in braces: { 64, 64 }" : "");
     });
 }
 

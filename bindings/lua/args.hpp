@@ -34,6 +34,10 @@ std::string_view string_argument(lua_State* L, int arg);
 /// As a name for the system, where names end at a zero byte: a name that contains one is refused.
 std::string_view name_argument(lua_State* L, int arg);
 
+/// Raises if the running function `name` has more arguments than `most`, which counts the object of a method:
+/// Lua would drop them without a word, a guard, say. Surplus nils do no harm.
+void refuse_surplus(lua_State* L, const char* name, int most, bool method);
+
 /// True for a Lua number with an integral value; then `value` is it.
 bool to_integer(lua_State* L, int index, std::int64_t& value);
 

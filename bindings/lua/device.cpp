@@ -15,7 +15,7 @@ namespace {
 int device(lua_State* L) {
     auto& info = held<gpu::DeviceInfo>(L);
     const int failed = attempted(L, [&] {
-        const gpu::Report report = gpu::doctor();
+        const gpu::MachineReport report = gpu::doctor();
         const auto hopper = [](const gpu::DeviceInfo& d) { return d.major == 9 && d.minor == 0; };
         const auto found = std::find_if(report.devices.begin(), report.devices.end(), hopper);
         if (!report.no_device.empty() || found == report.devices.end()) {

@@ -125,7 +125,7 @@ Moves the tensor: "gpu" copies it to the device that kernels run on, "cpu" retur
 @return device_tensor|tensor
 @raise when the device has not enough memory.)"},
                                        {}};
-    add_methods<TensorBox>(L, of_tensor);
+    add_methods<HostTensorBox>(L, of_tensor);
     static const Member methods[] = {
         {"to", device_tensor_to, R"(
 Moves the tensor: "cpu" copies it to host memory, "gpu" returns the tensor itself.

@@ -1,6 +1,7 @@
 #include "bindings/lua/guard.hpp"
 
 #include "bindings/lua/error.hpp"
+#include "bindings/lua/plain_words.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/printable.hpp"
 
@@ -14,6 +15,7 @@ Raised* capture(const std::exception& error) noexcept {
             raised->code = ours->code();
             raised->environment = dynamic_cast<const EnvironmentError*>(&error) != nullptr;
             if (raised->findings.empty()) raised->findings.push_back(ours->finding());
+            raised->findings.front().message = in_plain_words(raised->findings.front().message);
             // Failures of the environment become a plain string, which scripts print.
             std::string& message = raised->findings.front().message;
             if (raised->environment) message = printable(message);

@@ -67,7 +67,7 @@ int builder_param(lua_State* L) {
 }
 
 /// The option `box` of k:tensor_map: a list of extents.
-void read_box(lua_State* L, const Options& options, wgrun::TensorBox& box) {
+void read_box(lua_State* L, const Options& options, TensorBox& box) {
     const std::string_view dtype = options.string("dtype", "bf16");
     const std::string_view swizzle = options.string("swizzle", "none");
     options.push("box");
@@ -82,8 +82,8 @@ void read_box(lua_State* L, const Options& options, wgrun::TensorBox& box) {
 }
 
 /// One box of a tile, as TMA copies it: one panel of the swizzle's width.
-wgrun::TensorBox box_of(const Tile& tile) {
-    wgrun::TensorBox box;
+TensorBox box_of(const Tile& tile) {
+    TensorBox box;
     box.dtype = tile.dtype();
     box.swizzle = tile.swizzle();
     const TmaBox tma = tile.tma_box();
@@ -107,7 +107,7 @@ constexpr Option tensor_map_keys[] = {
 int builder_tensor_map(lua_State* L) {
     const auto& trace = trace_argument(L);
     const std::string_view name = string_argument(L, 2);
-    auto& box = held<wgrun::TensorBox>(L);
+    auto& box = held<TensorBox>(L);
     bool constant = false;
     const Tile* tile = test<Tile>(L, 3);
     if (tile == nullptr) {
@@ -147,7 +147,7 @@ int builder_parameter(lua_State* L) {
     const auto& trace = trace_argument(L);
     const std::string_view name = string_argument(L, 2);
     auto& request = held<ParamRequest>(L);
-    auto& box = held<wgrun::TensorBox>(L);
+    auto& box = held<TensorBox>(L);
     std::int64_t bytes = 0, align = 0;
     bool map = false, open = false;
     std::string_view type;

@@ -73,6 +73,29 @@ int quotient(lua_State* L) {
     });
 }
 
+/// x >> 1, x & y and the like. PTX's bit operations take the bits of a float, but nobody who writes `f >> 1`
+/// means them.
+void no_bits_of_floats(lua_State* L, const char* sign) {
+    for (const int index : {1, 2}) {
+        const isa::Type type = type_at(L, index);
+        if (!isa::is_float(type)) continue;
+        const std::string_view name = isa::to_string(type);
+        const bool shift = *sign == '<' || *sign == '>';
+        fail(L, [&] {
+            return ArgumentError(
+                fmt::format("`{}` is for integers and bits, not for a register of type {}", sign, name),
+                fmt::format("{}k:mov(x, {{ type = \"b{}\" }}) gives the bits of x",
+                            shift ? "x * 2.0 and x * 0.5 are products; " : "", isa::bits(type)));
+        });
+    }
+}
+
+template <Literal method, Literal sign>
+int emit_bits(lua_State* L) {
+    no_bits_of_floats(L, sign.text);
+    return emit_binary<method>(L);
+}
+
 template <Literal method>
 int emit_unary(lua_State* L) {
     const isa::Spelling& spelling = spelling_of<method>(L);
@@ -82,7 +105,10 @@ int emit_unary(lua_State* L) {
 
 int complement(lua_State* L) {
     const RegBox& box = check<RegBox>(L, 1);
-    if (!is_predicate(L, 1)) return emit_unary<"not">(L);
+    if (!is_predicate(L, 1)) {
+        no_bits_of_floats(L, "~");
+        return emit_unary<"not">(L);
+    }
     push_reg(L, box.trace, box.reg, !box.negated);  // !p costs no instruction
     return 1;
 }
@@ -328,11 +354,11 @@ For a pointer parameter, the type of the elements that it points to; else nil.
                                          {"__div", quotient<"div">},
                                          {"__idiv", emit_binary<"div">},
                                          {"__mod", emit_binary<"rem">},
-                                         {"__band", emit_binary<"and">},
-                                         {"__bor", emit_binary<"or">},
-                                         {"__bxor", emit_binary<"xor">},
-                                         {"__shl", emit_binary<"shl">},
-                                         {"__shr", emit_binary<"shr">},
+                                         {"__band", emit_bits<"and", "&">},
+                                         {"__bor", emit_bits<"or", "|">},
+                                         {"__bxor", emit_bits<"xor", "~">},
+                                         {"__shl", emit_bits<"shl", "<<">},
+                                         {"__shr", emit_bits<"shr", ">>">},
                                          {"__unm", emit_unary<"neg">},
                                          {"__bnot", complement},
                                          {"__tostring", reg_tostring},

@@ -27,7 +27,7 @@ int after_call(lua_State* L, int status, lua_KContext) {
     fail(L, [&] { return std::string(name).append(": ").append(text); });
 }
 
-// Upvalues: the function, its name.
+// Upvalues: the function, its name, and how many arguments it takes (nil: any number).
 int call_shielded(lua_State* L) {
     const std::string_view name = string_argument(L, lua_upvalueindex(2));
     const std::size_t colon = name.find(':');
@@ -43,6 +43,10 @@ int call_shielded(lua_State* L) {
                 std::string("a method is called with a colon: ").append(name).append("(...)"));
         });
     }
+    if (!lua_isnil(L, lua_upvalueindex(3)))
+        refuse_surplus(L, name.substr(name.find_last_of(":.") + 1).data(),
+                       static_cast<int>(lua_tointeger(L, lua_upvalueindex(3))),
+                       colon != std::string_view::npos);
     luaL_checkstack(L, 2, nullptr);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
@@ -55,7 +59,14 @@ int shielded_from_lua(lua_State* L) {
     luaL_checktype(L, 1, LUA_TFUNCTION);
     string_argument(L, 2);
     lua_settop(L, 2);
-    lua_pushcclosure(L, call_shielded, 2);
+    lua_Debug takes;
+    lua_pushvalue(L, 1);
+    lua_getinfo(L, ">u", &takes);
+    if (takes.isvararg != 0)
+        lua_pushnil(L);
+    else
+        lua_pushinteger(L, takes.nparams);
+    lua_pushcclosure(L, call_shielded, 3);
     return 1;
 }
 

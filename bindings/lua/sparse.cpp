@@ -11,7 +11,7 @@ namespace {
 /// Pushes the tensor that `make` returns, as the result of a function.
 template <class Make>
 int give_tensor(lua_State* L, Make make) {
-    const TensorBox& box = push_tensor(L, make);
+    const HostTensorBox& box = push_tensor(L, make);
     account(L, box.tensor->size_bytes());
     return 1;
 }
@@ -35,8 +35,8 @@ int compress(lua_State* L) {
     lua_settop(L, 2);
     const Tensor& tensor = hold_tensor(L, 1);
     const std::string_view order = lua_isnoneornil(L, 2) ? "instruction" : string_argument(L, 2);
-    TensorBox& values = push_object<TensorBox>(L, [] { return TensorBox{}; });
-    TensorBox& metadata = push_object<TensorBox>(L, [] { return TensorBox{}; });
+    HostTensorBox& values = push_object<HostTensorBox>(L, [] { return HostTensorBox{}; });
+    HostTensorBox& metadata = push_object<HostTensorBox>(L, [] { return HostTensorBox{}; });
     charged(L, [&] {
         if (order != "instruction" && order != "gemm")
             throw ArgumentError("wg.sparse.compress: unknown order `" + std::string(order) +

@@ -150,7 +150,7 @@ void run_init(lua_State* L) {
         set_methods<Layout>(L, "layout");
         set_methods<Swizzle>(L, "swizzle");
         set_methods<Tile>(L, "tile");
-        set_methods<TensorBox>(L, "tensor");
+        set_methods<HostTensorBox>(L, "tensor");
         set_methods<Kernel>(L, "kernel");
         set_methods<BuilderBox>(L, "builder");
         lua_setfield(L, -2, "methods");

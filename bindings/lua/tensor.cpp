@@ -109,7 +109,7 @@ int tensor_literal(lua_State* L) {
     auto& shape = held<TensorShape>(L);
     lua_pushvalue(L, 1);
     read_literal_shape(L, shape);
-    const TensorBox& box = push_tensor(L, [&] { return Tensor::zeros(dtype, shape); });
+    const HostTensorBox& box = push_tensor(L, [&] { return Tensor::zeros(dtype, shape); });
     std::int64_t position = 0;
     lua_pushvalue(L, 1);
     fill(L, *box.tensor, 0, position);
@@ -124,7 +124,7 @@ int tensor_new(lua_State* L) {
     lua_settop(L, 3);
     const Dtype dtype = dtype_argument(L, 1);
     const TensorShape& shape = shape_argument(L, 2);
-    const TensorBox& box = push_tensor(L, [&] { return Tensor::zeros(dtype, shape); });
+    const HostTensorBox& box = push_tensor(L, [&] { return Tensor::zeros(dtype, shape); });
     const int result = lua_gettop(L);
     if (!lua_isnil(L, 3)) {
         if (lua_type(L, 3) != LUA_TTABLE) fail_argument(L, 3, "a table of numbers");
@@ -140,7 +140,6 @@ int tensor_new(lua_State* L) {
 // wg.zeros(dtype, shape)
 int zeros(lua_State* L) {
     dtype_argument(L, 1);
-    if (lua_gettop(L) > 2) fail_argument(L, 3, "the shape in one list: { 64, 64 }");
     lua_settop(L, 2);
     return tensor_new(L);
 }
@@ -166,7 +165,7 @@ int randn(lua_State* L) {
     Dtype dtype{};
     const TensorShape& shape = random_options(L, options, dtype);
     const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-    const TensorBox& box = push_tensor(L, [&] { return Tensor::randn(shape, dtype, seed); });
+    const HostTensorBox& box = push_tensor(L, [&] { return Tensor::randn(shape, dtype, seed); });
     account(L, box.tensor->size_bytes());
     return 1;
 }
@@ -185,7 +184,7 @@ int randint(lua_State* L) {
     const std::int64_t lo = options.integer("lo");
     const std::int64_t hi = options.integer("hi");
     const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-    const TensorBox& box = push_tensor(L, [&] { return Tensor::randint(shape, dtype, lo, hi, seed); });
+    const HostTensorBox& box = push_tensor(L, [&] { return Tensor::randint(shape, dtype, lo, hi, seed); });
     account(L, box.tensor->size_bytes());
     return 1;
 }

@@ -24,8 +24,8 @@ Dtype dtype_argument(lua_State* L, int arg);
 
 /// Pushes the tensor that `make` (guarded) returns. It is charged to the state's limits.
 template <class Make>
-TensorBox& push_tensor(lua_State* L, Make&& make) {
-    TensorBox& box = push_object<TensorBox>(L, [] { return TensorBox{}; });
+HostTensorBox& push_tensor(lua_State* L, Make&& make) {
+    HostTensorBox& box = push_object<HostTensorBox>(L, [] { return HostTensorBox{}; });
     charged(L, [&] { box.tensor = std::make_shared<Tensor>(make()); });
     return box;
 }

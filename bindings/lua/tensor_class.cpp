@@ -10,7 +10,7 @@
 namespace wgrun::lua {
 
 Tensor& check_tensor(lua_State* L, int arg) {
-    TensorBox& box = check<TensorBox>(L, arg);
+    HostTensorBox& box = check<HostTensorBox>(L, arg);
     if (!box.tensor) fail_argument(L, arg, "an open tensor (this one is closed)");
     return *box.tensor;
 }
@@ -19,12 +19,12 @@ Tensor& hold_tensor(lua_State* L, int arg) {
     // Made before the tensor is used, since making it may run a finalizer that closes the tensor.
     auto& share = held<std::shared_ptr<Tensor>>(L);
     check_tensor(L, arg);  // raises for a closed one
-    share = test<TensorBox>(L, arg)->tensor;
+    share = test<HostTensorBox>(L, arg)->tensor;
     return *share;
 }
 
 const std::shared_ptr<Tensor>* test_tensor(lua_State* L, int index) {
-    const TensorBox* box = test<TensorBox>(L, index);
+    const HostTensorBox* box = test<HostTensorBox>(L, index);
     if (box == nullptr) return nullptr;
     if (!box->tensor) fail(L, [] { return "the tensor is closed"; });
     return &box->tensor;
@@ -99,7 +99,7 @@ int tensor_len(lua_State* L) {
 
 int tensor_tostring(lua_State* L) {
     auto& text = held<std::string>(L);
-    const TensorBox& box = check<TensorBox>(L, 1);
+    const HostTensorBox& box = check<HostTensorBox>(L, 1);
     guarded(L, [&] { text = box.tensor ? to_string(*box.tensor) : "closed tensor"; });
     lua_pushlstring(L, text.data(), text.size());
     return 1;
@@ -149,7 +149,7 @@ int tensor_copy(lua_State* L) {
 int tensor_convert(lua_State* L) {
     const Tensor& tensor = hold_tensor(L, 1);
     const std::string_view name = string_argument(L, 2);
-    const TensorBox& box = push_tensor(L, [&] { return tensor.convert(dtype_named(name)); });
+    const HostTensorBox& box = push_tensor(L, [&] { return tensor.convert(dtype_named(name)); });
     account(L, box.tensor->size_bytes());
     return 1;
 }
@@ -169,7 +169,7 @@ int tensor_totable(lua_State* L) {
 
 // t:close(), also __close; may be called again
 int tensor_close(lua_State* L) {
-    check<TensorBox>(L, 1).tensor.reset();
+    check<HostTensorBox>(L, 1).tensor.reset();
     return 0;
 }
 
@@ -219,7 +219,7 @@ The place of the tensor.
                                          {"__tostring", tensor_tostring},
                                          {"__close", tensor_close},
                                          {}};
-    declare<TensorBox>(
+    declare<HostTensorBox>(
         L, {.methods = methods, .fields = fields, .metamethods = metamethods, .index = tensor_get, .text = R"(
 A tensor in host memory, row-major, made by wg.tensor, wg.zeros, wg.randn, wg.randint, wg.load and others. Kernels take it as an argument; when kernel:run returns, it holds what they wrote.
 

@@ -61,7 +61,7 @@ int from_pointer(lua_State* L) {
         asked.copy = options.boolean("copy", false);
         versioned = options.boolean("versioned", true);
     }
-    TensorBox& box = push_object<TensorBox>(L, [] { return TensorBox{}; });
+    HostTensorBox& box = push_object<HostTensorBox>(L, [] { return HostTensorBox{}; });
     charged(L, [&] {
         // From here on no Lua code runs that could take the capsule's tensor, and once it is ours nothing can
         // fail.
@@ -99,7 +99,7 @@ Makes a tensor from one of another library in the same process, without a copy w
 @raise when the capsule's tensor has already been taken, the memory is not the host's, or the type is unknown.)",
                                         dlpack_keys},
                                        {}};
-    add_methods<TensorBox>(L, of_tensor);
+    add_methods<HostTensorBox>(L, of_tensor);
     add_functions(L, "wg", functions);
 }
 

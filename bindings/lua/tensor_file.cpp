@@ -38,7 +38,7 @@ Loading loading(bool map) { return map ? Loading::map : Loading::read; }
 
 int load_npy(lua_State* L, std::string_view path, const LoadOptions& options) {
     const bool map = options.map.value_or(false);
-    TensorBox& box = push_object<TensorBox>(L, [] { return TensorBox{}; });
+    HostTensorBox& box = push_object<HostTensorBox>(L, [] { return HostTensorBox{}; });
     const LimitState& here = limit_state(L);
     if (int failed = attempted(L, [&] {
             const Charging charging(here);

@@ -12,7 +12,7 @@
 namespace wgrun::lua {
 namespace {
 
-int push_result(lua_State* L, const TensorBox& box) {
+int push_result(lua_State* L, const HostTensorBox& box) {
     account(L, box.tensor->size_bytes());
     return 1;
 }
@@ -87,7 +87,8 @@ int no_tensor_order(lua_State* L) {
 
 // t == u: of the same type and shape, and equal element by element, so that a NaN differs from itself.
 int tensor_eq(lua_State* L) {
-    if (test<TensorBox>(L, 1) == nullptr || test<TensorBox>(L, 2) == nullptr) return lua_pushboolean(L, 0), 1;
+    if (test<HostTensorBox>(L, 1) == nullptr || test<HostTensorBox>(L, 2) == nullptr)
+        return lua_pushboolean(L, 0), 1;
     const Tensor &a = hold_tensor(L, 1), &b = hold_tensor(L, 2);
     const bool equal = guarded(L, [&] {
         if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
@@ -103,7 +104,7 @@ int tensor_eq(lua_State* L) {
 int reshape_tensor(lua_State* L) {
     auto& share = held<std::shared_ptr<Tensor>>(L);
     hold_tensor(L, 1);
-    share = test<TensorBox>(L, 1)->tensor;
+    share = test<HostTensorBox>(L, 1)->tensor;
     auto& shape = held<TensorShape>(L);
     if (lua_type(L, 2) == LUA_TTABLE) {
         read_integers(L, 2, "shape", shape);
@@ -122,7 +123,7 @@ int rows(lua_State* L) {
     lua_settop(L, 3);
     auto& share = held<std::shared_ptr<Tensor>>(L);
     hold_tensor(L, 1);
-    share = test<TensorBox>(L, 1)->tensor;
+    share = test<HostTensorBox>(L, 1)->tensor;
     const std::int64_t from = integer_argument(L, 2), to = integer_argument(L, 3);
     push_tensor(L, [&] {
         TensorShape shape = share->shape();
@@ -138,7 +139,6 @@ int rows(lua_State* L) {
 
 // t:transpose() swaps the last two dimensions; t:transpose{ 2, 0, 1 } puts them in that order. A copy.
 int transpose(lua_State* L) {
-    if (lua_gettop(L) > 2) fail_argument(L, 2, "the order in one list: { 1, 0 }");
     lua_settop(L, 2);
     const Tensor& tensor = hold_tensor(L, 1);
     auto& order = held<std::vector<std::int64_t>>(L);
@@ -325,7 +325,7 @@ Multiplies two matrices on the host, as a reference.
     add_functions(L, "wg", functions);
     static const Member methods[] = {{"reshape", reshape_tensor, R"(
 A view with other extents, which shares the elements.
-@param shape table|integer  the extents, as a list or as arguments; one of them may be -1, which is then computed from the others
+@param ... table|integer  the extents, as a list or as arguments; one of them may be -1, which is then computed from the others
 @return tensor
 @raise when the number of elements differs.)"},
                                      {"rows", rows, R"(
@@ -406,7 +406,7 @@ The hyperbolic tangent of each element.
 Each element rounded down to an integer.
 @return tensor)"},
                                      {}};
-    add_methods<TensorBox>(L, methods);
+    add_methods<HostTensorBox>(L, methods);
     static const luaL_Reg metamethods[] = {{"__add", elementwise_binary<"add">},
                                            {"__sub", elementwise_binary<"sub">},
                                            {"__mul", elementwise_binary<"mul">},
@@ -418,7 +418,7 @@ Each element rounded down to an integer.
                                            {"__le", no_tensor_order},
                                            {"__eq", tensor_eq},
                                            {nullptr, nullptr}};
-    push_class(L, &class_key<TensorBox>, class_name<TensorBox>);
+    push_class(L, &class_key<HostTensorBox>, class_name<HostTensorBox>);
     luaL_setfuncs(L, metamethods, 0);
     lua_pop(L, 1);
 }

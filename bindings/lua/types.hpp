@@ -18,7 +18,7 @@ namespace wgrun::lua {
 
 /// A tensor that scripts can close early; then it is null. Calls and launches share its ownership, since a
 /// finalizer, which may run at any allocation, could close a tensor that they use.
-struct TensorBox {
+struct HostTensorBox {
     std::shared_ptr<Tensor> tensor;
 };
 
@@ -63,7 +63,7 @@ inline constexpr const char* class_name<Fragment> = "wgrun.fragment";
 template <>
 inline constexpr const char* class_name<Picture> = "wgrun.picture";
 template <>
-inline constexpr const char* class_name<TensorBox> = "wgrun.tensor";
+inline constexpr const char* class_name<HostTensorBox> = "wgrun.tensor";
 template <>
 inline constexpr const char* class_name<DeviceTensorBox> = "wgrun.device_tensor";
 template <>

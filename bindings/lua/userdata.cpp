@@ -18,6 +18,47 @@ void set_functions(lua_State* L, const Member* members) {
     }
 }
 
+constexpr int any_number = -1;
+
+/// How many arguments a function takes by its description, without the object of a method.
+int most_arguments(const Member& member) {
+    const std::string_view text = member.text == nullptr ? std::string_view() : member.text;
+    int out = 0;
+    bool table = !member.options.empty();
+    for (std::size_t at = text.find("\n@"); at != std::string_view::npos; at = text.find("\n@", at + 1)) {
+        const std::string_view tag = text.substr(at + 2);
+        if (tag.starts_with("param ...")) return any_number;
+        out += tag.starts_with("param ") ? 1 : 0;
+        table |= tag.starts_with("option");
+    }
+    return out + (table ? 1 : 0);
+}
+
+/// Calls the function of the Member in the first upvalue.
+int limited(lua_State* L) {
+    const Member& member = *static_cast<const Member*>(lua_touserdata(L, lua_upvalueindex(1)));
+    const bool method = lua_toboolean(L, lua_upvalueindex(3)) != 0;
+    refuse_surplus(L, member.name, static_cast<int>(lua_tointeger(L, lua_upvalueindex(2))), method);
+    return member.function(L);
+}
+
+/// As set_functions, of functions that are described.
+void set_limited(lua_State* L, const Member* members, bool methods) {
+    for (; members != nullptr && members->name != nullptr; ++members) {
+        if (members->function == nullptr) continue;
+        const int most = most_arguments(*members);
+        if (most == any_number) {
+            lua_pushcfunction(L, members->function);
+        } else {
+            lua_pushlightuserdata(L, const_cast<Member*>(members));
+            lua_pushinteger(L, most + (methods ? 1 : 0));
+            lua_pushboolean(L, methods ? 1 : 0);
+            lua_pushcclosure(L, limited, 3);
+        }
+        lua_setfield(L, -2, members->name);
+    }
+}
+
 // Copies the string keys of the table at `index` into `names`, since a finalizer may change the table.
 void add_names(lua_State* L, int index, std::vector<std::string>& names) {
     if (lua_type(L, index) != LUA_TTABLE) return;
@@ -81,8 +122,8 @@ void fail_unknown_name(lua_State* L, const char* owner, const char* word, std::i
 }
 
 void add_functions(lua_State* L, const char* owner, const Member* members) {
-    luaL_checkstack(L, 2, nullptr);
-    set_functions(L, members);
+    luaL_checkstack(L, 4, nullptr);
+    set_limited(L, members, false);
     remember_members(L, owner, MemberKind::function, members);
 }
 
@@ -105,7 +146,7 @@ void declare_class(lua_State* L, const void* key, const char* name, lua_CFunctio
     set_functions(L, c.metamethods);
 
     lua_newtable(L);
-    set_functions(L, c.methods);
+    set_limited(L, c.methods, true);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, "methods");
     lua_newtable(L);
@@ -134,7 +175,7 @@ void push_methods(lua_State* L, const void* key, const char* name) {
 
 void add_class_methods(lua_State* L, const void* key, const char* name, const Member* methods) {
     push_methods(L, key, name);
-    set_functions(L, methods);
+    set_limited(L, methods, true);
     lua_pop(L, 1);
     remember_members(L, name, MemberKind::method, methods);
 }

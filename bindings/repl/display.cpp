@@ -326,7 +326,7 @@ bool add_object(lua_State* L, int index, Writer& w) {
         guarded(L, [&] { w.out += summary(kernel->program()); });
         return true;
     }
-    const auto* box = lua::test<lua::TensorBox>(L, index);
+    const auto* box = lua::test<lua::HostTensorBox>(L, index);
     if (box == nullptr || box->tensor == nullptr) return false;
     guarded(L, [&] { w.out += matrix(*box->tensor, w.view); });
     return true;

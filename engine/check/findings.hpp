@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "check/check.hpp"
 #include "rules/saying.hpp"
 
 namespace wgrun::check {

@@ -1,12 +1,13 @@
 // WG-RACE-05 as far as a program alone tells: what it accesses before griddepcontrol.wait although it waits
 // for the same tensor. What the launches before touch shows when they run.
+#include "check/grids.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "check/check.hpp"
 #include "diag/fix.hpp"
 #include "flow/graph.hpp"
 #include "isa/effects.hpp"

@@ -1,6 +1,8 @@
 // WG-PROXY-01 where no tile is declared: a matrix that threads write to shared memory, and a bulk copy that
 // takes it from there, with no fence.proxy.async on a path from one to the other. Wherever a matrix is, a
 // copy takes it; smaller values it takes where the walker knows the addresses of both.
+#include "check/outgoing.hpp"
+
 #include <utility>
 
 #include "check/walker.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "check/check.hpp"
 #include "isa/effects.hpp"
 #include "isa/registers.hpp"
 #include "isa/value.hpp"
@@ -36,8 +35,6 @@ struct Role final : isa::Effects {
 };
 
 }  // namespace
-
-int estimated_registers(const Program& program) { return Pressure(program).most(); }
 
 Pressure::Pressure(const Program& program)
     : program_(program),

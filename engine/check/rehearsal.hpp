@@ -139,9 +139,4 @@ class Rehearsal final : public isa::ThreadMachine {
     std::vector<bool> executed_;  ///< by operation
 };
 
-/// Rehearses the program, with several sizes if a launch matters, and adds to `findings` what goes wrong with
-/// each of them. Returns true if that is complete: every warp has ended, or a fault was found. `stored`: by
-/// buffer, whether threads may write to it.
-bool rehearse(const Program& program, std::vector<bool> stored, Findings& findings);
-
 }  // namespace wgrun::check

@@ -1,5 +1,7 @@
 // A rehearsal needs launch sizes, which a program under check does not have yet: it is rehearsed with
 // several, and a finding must occur with each of them.
+#include "check/sizes.hpp"
+
 #include <algorithm>
 
 #include "check/rehearsal.hpp"

@@ -1,50 +1,8 @@
 #include "check/walker.hpp"
 
-#include <fmt/format.h>
-
-#include "check/rehearsal.hpp"
-#include "isa/opaque.hpp"
-#include "wgrun/inline_ptx.hpp"
+#include "isa/registers.hpp"
 
 namespace wgrun::check {
-
-std::vector<Diagnostic> check(const Program& program) {
-    Findings findings;
-    Walker walker(program, findings);
-    walker.run();
-    std::vector<bool> stored = walker.stored();
-    for_each_step(program, [&](const Step& step) {
-        if (isa::may_store(*step.op)) stored.assign(stored.size(), true);
-        const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
-        if (text == nullptr) return;
-        if (!text->declared || text->writes) stored.assign(stored.size(), true);
-        if (const std::string hidden = isa::hidden_effect(*text); !hidden.empty())
-            findings.add(rules::WG_ASM_02, step.where,
-                         fmt::format("inline PTX is declared to have no effects, and executes {}", hidden),
-                         "effects = \"reads\", \"writes\" or \"barrier\"");
-        if (!text->declared)
-            findings.add(rules::WG_ASM_01, step.where,
-                         "inline PTX declares no effects: whether it touches memory or synchronises threads "
-                         "is not known, "
-                         "and what follows from that is not checked",
-                         "effects = \"none\", or some of { \"reads\", \"writes\", \"barrier\" }");
-    });
-    for (Diagnostic& early : before_grids(program)) findings.add(std::move(early));
-    // Where threads diverge that must run together, further findings are consequences.
-    const bool together = !findings.has(rules::WG_SYNC_01) && !findings.has(rules::WG_SYNC_03) &&
-                          !findings.has(rules::WG_SYNC_08);
-    const bool decided = together && rehearse(program, stored, findings);
-    if (!decided) walker.barriers_met();
-    return std::move(findings).sorted(program.where().file);
-}
-
-std::vector<Diagnostic> performance(const Program& program) {
-    Findings laws, remarks;
-    Walker walker(program, laws);
-    walker.watch_speed(remarks);
-    walker.run();
-    return std::move(remarks).sorted(program.where().file);
-}
 
 Walker::Walker(const Program& program, Findings& findings)
     : scene_(program, findings),
@@ -68,38 +26,35 @@ void Walker::step(const Step& step) {
 }
 
 void Walker::guarded(const Step& step) {
-    const Known& guard = values_.condition(step.guard, step.guard_negated, step.where);
+    const Known guard = values_.condition(step.guard, step.guard_negated, step.where);
     if (const auto constant = guard.constant()) {
         if (*constant != 0) execute(step);
         return;
     }
     const Decision decision = scene_.decision_of(&step, guard);
-    State& state = scene_.state;
     const std::span<const Reg> results = scene_.plan.results(scene_.uses());
-    const std::span<const Touch> touches = scene_.plan.touches(scene_.uses());
-    skipped_values_.clear();
-    skipped_registers_.clear();
-    for (const Reg reg : results) skipped_values_.push_back(&state.values[reg.id]);
-    for (const Touch& touch : touches) skipped_registers_.push_back(&state.registers[touch.index()]);
+    skipped_.clear();
+    for (const Reg reg : results) skipped_.push_back(&scene_.state.values[reg.id]);
     // What else of the state a step changes that only writes its results.
     const bool plain = scene_.uses().plain;
-    const State::Flights flights = state.flights;
+    const Chunks<RegisterState> registers = scene_.state.registers;
+    const State::Flights flights = scene_.state.flights;
     std::optional<State> skipped;
-    if (!plain) skipped = state;
-    scene_.scopes.push_back({decision, &guard, step.where, "guard", 0, &step, scene_.block});
+    if (!plain) skipped = scene_.state;
+    scene_.scopes.push_back({decision, guard, step.where, "guard", 0, &step, scene_.block});
     execute(step);
     scene_.scopes.pop_back();
-    for (std::size_t i = 0; i < results.size(); ++i)
-        state.values.meet(results[i].id, skipped_values_[i], [&](const Known& after, const Known& before) {
-            return join(after, before, guard, &step);
-        });
-    if (!plain) return join(state, *skipped, decision);
-    for (std::size_t i = 0; i < touches.size(); ++i)
-        state.registers.meet(touches[i].index(), skipped_registers_[i],
-                             [&](const RegisterState& after, const RegisterState& before) {
-                                 return join(after, before, decision);
-                             });
-    join(state.flights, flights, decision);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const Known& after = scene_.state.values[results[i].id];
+        if (&after != skipped_[i])
+            scene_.state.values.set(results[i].id, join(after, *skipped_[i], guard, &step));
+    }
+    if (plain) {
+        join(scene_.state.registers, registers, decision);
+        join(scene_.state.flights, flights, decision);
+    } else {
+        scene_.state = join(std::move(scene_.state), *skipped, decision);
+    }
 }
 
 void Walker::execute(const Step& step) {
@@ -110,10 +65,20 @@ void Walker::execute(const Step& step) {
     apart_ = step.op->taken_by != isa::Participants::thread && convergence_.aligned(step);
     if (uses.membermask != nullptr) convergence_.members(step, *uses.membermask);
     values_.read(step);
-    flights_.touch(scene_.plan.touches(uses));
+    if (uses.touches) touch_operands(step);
     isa::tell(step, *this);
     values_.write(step);
     if (scene_.meets_others) scene_.state.drain = {};
+}
+
+void Walker::touch_operands(const Step& step) {
+    if (step.guard) flights_.touch(step.guard, false);
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        const Operand& operand = step.operands[i];
+        if (scene_.plan.is_async(operand)) continue;
+        const isa::Access access = step.op->operands[i].access;
+        isa::for_each_register(operand, [&](Reg reg) { flights_.touch(reg, access != isa::Access::in); });
+    }
 }
 
 void Walker::left_over(Where end) {

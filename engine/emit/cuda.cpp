@@ -7,6 +7,7 @@
 
 #include "emit/writer.hpp"
 #include "isa/effects.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::emit {
 namespace {
@@ -264,7 +265,8 @@ class CudaEmitter {
                                       type, param.structure));
             }
             if (param.type == Type::tensormap && !std::exchange(maps, true))
-                out_.line("struct alignas(64) TensorMap { unsigned char bytes[128]; };");
+                out_.line(fmt::format("struct alignas({}) TensorMap {{ unsigned char bytes[{}]; }};",
+                                      sm_90a.tensor_maps.align, sm_90a.tensor_maps.bytes));
             if (param.structure > 0 || (addressed && param.type != Type::tensormap))
                 type = "const __grid_constant__ " + type;
             out += fmt::format("{}{} {}", out.empty() ? "" : ", ", type, name);

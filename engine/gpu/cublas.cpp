@@ -213,14 +213,14 @@ Part find_cublas() {
     return loaded().part;
 }
 
-struct Cublas::State {
+struct CublasProduct::State {
     virtual ~State() = default;
     virtual void run() = 0;
     int tried = 0;
 };
 
 /// Runs in this process.
-struct Cublas::Here : Cublas::State {
+struct CublasProduct::Here : CublasProduct::State {
     Context& context;
     const Functions& f;
     std::array<std::uint64_t, 3> operands;
@@ -304,7 +304,7 @@ struct Cublas::Here : Cublas::State {
 };
 
 /// Runs in the worker process that has the device's context.
-struct Cublas::InWorker : Cublas::State {
+struct CublasProduct::InWorker : CublasProduct::State {
     Context& context;
     std::uint64_t number = 0;
     std::uint64_t generation = 0;
@@ -330,13 +330,13 @@ struct Cublas::InWorker : Cublas::State {
     }
 };
 
-Cublas::Cublas(const Device& device, const Gemm& gemm, const Buffer& a, const Buffer& b, Buffer& d,
-               int candidates)
-    : Cublas((check_gemm(gemm, candidates), check_buffers(gemm, a, b, d), device), gemm,
-             {a.address(), b.address(), d.address()}, candidates) {}
+CublasProduct::CublasProduct(const Device& device, const Gemm& gemm, const Buffer& a, const Buffer& b,
+                             Buffer& d, int candidates)
+    : CublasProduct((check_gemm(gemm, candidates), check_buffers(gemm, a, b, d), device), gemm,
+                    {a.address(), b.address(), d.address()}, candidates) {}
 
-Cublas::Cublas(const Device& device, const Gemm& gemm, const std::array<std::uint64_t, 3>& operands,
-               int candidates) {
+CublasProduct::CublasProduct(const Device& device, const Gemm& gemm,
+                             const std::array<std::uint64_t, 3>& operands, int candidates) {
     check_gemm(gemm, candidates);
     if (device.context().driver().worker != nullptr) {
         device.wait();
@@ -364,12 +364,12 @@ Cublas::Cublas(const Device& device, const Gemm& gemm, const std::array<std::uin
     state_ = std::move(here);
 }
 
-Cublas::Cublas(Cublas&&) noexcept = default;
-Cublas& Cublas::operator=(Cublas&&) noexcept = default;
-Cublas::~Cublas() = default;
+CublasProduct::CublasProduct(CublasProduct&&) noexcept = default;
+CublasProduct& CublasProduct::operator=(CublasProduct&&) noexcept = default;
+CublasProduct::~CublasProduct() = default;
 
-void Cublas::run() const { state_->run(); }
+void CublasProduct::run() const { state_->run(); }
 
-int Cublas::tried() const { return state_->tried; }
+int CublasProduct::tried() const { return state_->tried; }
 
 }  // namespace wgrun::gpu

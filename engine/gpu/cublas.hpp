@@ -31,20 +31,20 @@ struct Gemm {
 };
 
 /// One GEMM on given buffers, its algorithm chosen. D is row-major: n is contiguous.
-class Cublas {
+class CublasProduct {
   public:
     /// Asks the heuristic for `candidates` algorithms (1 to 64), times each and keeps the fastest.
     /// The buffers must outlive this. ArgumentError for extents or buffers that do not fit; EnvironmentError
     /// ENOENT without libcublasLt, EFAULT with cuBLAS's status name.
-    Cublas(const Device& device, const Gemm& gemm, const Buffer& a, const Buffer& b, Buffer& d,
-           int candidates = 8);
+    CublasProduct(const Device& device, const Gemm& gemm, const Buffer& a, const Buffer& b, Buffer& d,
+                  int candidates = 8);
 
     /// The same on the device addresses of A, B and D, of whose sizes nothing is known.
-    Cublas(const Device& device, const Gemm& gemm, const std::array<std::uint64_t, 3>& operands,
-           int candidates);
-    Cublas(Cublas&&) noexcept;
-    Cublas& operator=(Cublas&&) noexcept;
-    ~Cublas();
+    CublasProduct(const Device& device, const Gemm& gemm, const std::array<std::uint64_t, 3>& operands,
+                  int candidates);
+    CublasProduct(CublasProduct&&) noexcept;
+    CublasProduct& operator=(CublasProduct&&) noexcept;
+    ~CublasProduct();
 
     /// Starts it on the default stream; does not wait.
     void run() const;

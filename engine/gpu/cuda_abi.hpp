@@ -131,7 +131,8 @@ struct WorkerCalls {
     void (*end)();
     /// Why there is none: "was killed by signal 9 (Killed) ...".
     std::string (*last_words)();
-    /// gpu::Cublas in the worker: a number that stands for the product. Throws what its constructor throws.
+    /// gpu::CublasProduct in the worker: a number that stands for the product. Throws what its constructor
+    /// throws.
     abi::Result (*cublas_make)(const Gemm& gemm, const std::array<std::uint64_t, 3>& operands, int candidates,
                                std::uint64_t* number, int* tried);
     abi::Result (*cublas_run)(std::uint64_t number);

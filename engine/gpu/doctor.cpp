@@ -10,8 +10,8 @@
 
 namespace wgrun::gpu {
 
-Report doctor() {
-    Report report;
+MachineReport doctor() {
+    MachineReport report;
     const DriverLibrary driver = find_driver();
     report.driver = driver.part;
     report.worker = find_worker();

@@ -48,7 +48,7 @@ struct Function::State {
     }
 };
 
-struct Launch::State {
+struct PreparedLaunch::State {
     std::shared_ptr<Function::State> function;
     abi::LaunchConfig config{};
     std::array<abi::LaunchAttribute, 2> attributes{};
@@ -103,11 +103,11 @@ int Function::resident_clusters(const LaunchConfig& config) const {
     return clusters;
 }
 
-Launch Function::prepare(const LaunchConfig& config, std::span<const Parameter> parameters) const {
+PreparedLaunch Function::prepare(const LaunchConfig& config, std::span<const Parameter> parameters) const {
     check_launch(state_->name, state_->attributes, config, parameters);
     state_->allow(config);
 
-    auto launch = std::make_unique<Launch::State>();
+    auto launch = std::make_unique<PreparedLaunch::State>();
     launch->function = state_;
     launch->cluster = config.cluster.x * config.cluster.y * config.cluster.z;
     launch->config = raw_config(config, launch->attributes);
@@ -126,19 +126,19 @@ Launch Function::prepare(const LaunchConfig& config, std::span<const Parameter> 
         next = static_cast<std::byte*>(next) + parameter.size();
         size -= parameter.size();
     }
-    return Launch(std::move(launch));
+    return PreparedLaunch(std::move(launch));
 }
 
 void Function::launch(const LaunchConfig& config, std::span<const Parameter> parameters) const {
     prepare(config, parameters).start();
 }
 
-Launch::Launch(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Launch::Launch(Launch&&) noexcept = default;
-Launch& Launch::operator=(Launch&&) noexcept = default;
-Launch::~Launch() = default;
+PreparedLaunch::PreparedLaunch(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PreparedLaunch::PreparedLaunch(PreparedLaunch&&) noexcept = default;
+PreparedLaunch& PreparedLaunch::operator=(PreparedLaunch&&) noexcept = default;
+PreparedLaunch::~PreparedLaunch() = default;
 
-void Launch::start() const {
+void PreparedLaunch::start() const {
     const Function::State& function = *state_->function;
     Context& context = *function.module->context;
     context.make_room();
@@ -155,7 +155,7 @@ void Launch::start() const {
     context.started(&function.name);
 }
 
-bool Launch::lost() const {
+bool PreparedLaunch::lost() const {
     const Module::State& module = *state_->function->module;
     return module.context->generation() != module.generation;
 }

@@ -174,7 +174,7 @@ void HostModule::launch(const HostContext& context, const LaunchConfig& given,
     context.check(result, fmt::format("launching kernel `{}`", kernel_));
 }
 
-int HostModule::resident_clusters(const HostContext& context, const Dim3& cluster) {
+int HostModule::resident_clusters(const HostContext& context, const Extents& cluster) {
     const Loaded& loaded = in(context);
     // The driver asks for the cluster's extents even where they are 1, and for a grid of whole clusters.
     LaunchConfig config = needs_;

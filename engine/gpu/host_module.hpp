@@ -76,7 +76,7 @@ class HostModule {
                 std::span<const Parameter> parameters);
 
     /// As Function::resident_clusters.
-    int resident_clusters(const HostContext& context, const Dim3& cluster);
+    int resident_clusters(const HostContext& context, const Extents& cluster);
 
   private:
     struct Loaded;

@@ -2,8 +2,6 @@
 // capability). The driver refuses the same things with CUDA_ERROR_INVALID_VALUE and no other word.
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "wgrun/gpu.hpp"
 
 namespace wgrun::gpu {
@@ -11,13 +9,10 @@ namespace wgrun::gpu {
 namespace {
 
 constexpr std::int64_t max_threads = sm_90a.cta_threads;
-constexpr std::int64_t max_block_z = 64;
-constexpr std::int64_t max_grid_x = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t max_grid_yz = 65535;
 constexpr std::int64_t max_shared_bytes = sm_90a.cta_shared();
 constexpr std::int64_t max_cluster = sm_90a.cluster;
 
-std::string text(const Dim3& d) { return fmt::format("{{{}, {}, {}}}", d.x, d.y, d.z); }
+std::string text(const Extents& d) { return fmt::format("{{{}, {}, {}}}", d.x, d.y, d.z); }
 
 class Check {
   public:
@@ -25,8 +20,8 @@ class Check {
         : kernel_(kernel), attributes_(attributes), config_(config) {}
 
     void grid() const {
-        extents("grid", config_.grid, {max_grid_x, max_grid_yz, max_grid_yz});
-        extents("block", config_.block, {max_threads, max_threads, max_block_z});
+        extents("grid", config_.grid, {sm_90a.grid_columns, sm_90a.grid_rows, sm_90a.grid_rows});
+        extents("block", config_.block, {max_threads, max_threads, sm_90a.cta_layers});
         const std::int64_t threads = config_.block.x * config_.block.y * config_.block.z;
         if (threads > max_threads)
             fail("block {} has {} threads, but a CTA can have at most {}", text(config_.block), threads,
@@ -45,22 +40,22 @@ class Check {
     }
 
     void cluster() const {
-        const Dim3& c = config_.cluster;
-        const Dim3& own = attributes_.cluster;
+        const Extents& c = config_.cluster;
+        const Extents& own = attributes_.cluster;
         extents("cluster", c, {max_cluster, max_cluster, max_cluster});
-        const bool asked = c != Dim3{};
+        const bool asked = c != Extents{};
         const bool required = own.x * own.y * own.z > 0;
         if (asked && required && c != own)
             fail("cluster {} is requested, but it was compiled for {} (.reqnctapercluster)", text(c),
                  text(own));
-        const Dim3& used = required ? own : c;
+        const Extents& used = required ? own : c;
         const std::int64_t ctas = used.x * used.y * used.z;
         if (ctas > max_cluster)
             fail("cluster {} has {} CTAs, but can have at most {}", text(used), ctas, max_cluster);
         if (ctas > portable_cluster && !config_.non_portable_cluster)
             fail("cluster {} has {} CTAs: more than {} need non_portable_cluster", text(used), ctas,
                  portable_cluster);
-        const Dim3& g = config_.grid;
+        const Extents& g = config_.grid;
         if (g.x % used.x != 0 || g.y % used.y != 0 || g.z % used.z != 0)
             fail("grid {} is not a multiple of cluster {}", text(g), text(used));
     }
@@ -82,7 +77,7 @@ class Check {
                                         fmt::format(format, std::forward<Arguments>(arguments)...)));
     }
 
-    void extents(std::string_view what, const Dim3& given, const Dim3& most) const {
+    void extents(std::string_view what, const Extents& given, const Extents& most) const {
         if (given.x < 1 || given.y < 1 || given.z < 1)
             fail("{} {}: extents must be at least 1", what, text(given));
         if (given.x > most.x || given.y > most.y || given.z > most.z)

@@ -128,7 +128,8 @@ void Link::forget_blocks() {
         gone = std::exchange(all.gone, {});
     }
     for (const std::uint64_t block : gone)
-        tell(told | static_cast<std::uint32_t>(Special::forget_block), std::as_bytes(std::span(&block, 1)));
+        tell(told | static_cast<std::uint32_t>(SpecialCall::forget_block),
+             std::as_bytes(std::span(&block, 1)));
 }
 
 abi::Result Link::tell(std::uint32_t kind, std::span<const std::byte> body) {

@@ -53,7 +53,7 @@ constexpr std::uint32_t kind_of() {
 inline constexpr std::uint32_t told = std::uint32_t{1} << 30;
 
 /// The kinds of the other messages.
-enum class Special : std::uint32_t {
+enum class SpecialCall : std::uint32_t {
     error_texts = 100,
     device_name,
     retain,  ///< the primary context, and makes it current

@@ -4,7 +4,7 @@
 
 namespace wgrun::gpu {
 
-abi::LaunchAttribute cluster_attribute(const Dim3& cluster) {
+abi::LaunchAttribute cluster_attribute(const Extents& cluster) {
     abi::LaunchAttribute attribute{};
     attribute.id = abi::launch_attribute_cluster_dimension;
     attribute.value.cluster = {static_cast<unsigned>(cluster.x), static_cast<unsigned>(cluster.y),
@@ -23,7 +23,7 @@ abi::LaunchConfig raw_config(const LaunchConfig& config, std::span<abi::LaunchAt
     raw.shared_bytes = static_cast<unsigned>(config.shared_bytes);
     raw.stream = config.stream;
     raw.attributes = attributes.data();
-    if (config.cluster != Dim3{}) attributes[raw.attribute_count++] = cluster_attribute(config.cluster);
+    if (config.cluster != Extents{}) attributes[raw.attribute_count++] = cluster_attribute(config.cluster);
     if (config.overlaps_previous) {
         abi::LaunchAttribute& overlap = attributes[raw.attribute_count++];
         overlap.id = abi::launch_attribute_programmatic_stream_serialization;

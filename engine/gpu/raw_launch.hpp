@@ -8,7 +8,7 @@
 
 namespace wgrun::gpu {
 
-abi::LaunchAttribute cluster_attribute(const Dim3& cluster);
+abi::LaunchAttribute cluster_attribute(const Extents& cluster);
 
 /// The driver's description of a launch; `attributes` must outlive it.
 abi::LaunchConfig raw_config(const LaunchConfig& config, std::span<abi::LaunchAttribute, 2> attributes);

@@ -100,12 +100,12 @@ std::vector<double> time(const Device& device, const std::function<void()>& work
     return times;
 }
 
-Comparison compare(const Device& device, const std::function<void()>& first,
-                   const std::function<void()>& second, const TimingOptions& options) {
+ComparedTimes compare(const Device& device, const std::function<void()>& first,
+                      const std::function<void()>& second, const TimingOptions& options) {
     Timer timer(device, options);
     const int first_calls = timer.batch(first);
     const int second_calls = timer.batch(second);
-    Comparison times;
+    ComparedTimes times;
     for (int i = 0; i < options.rounds; ++i) {
         times.first.push_back(timer.round(first, first_calls));
         times.second.push_back(timer.round(second, second_calls));

@@ -18,7 +18,7 @@ namespace {
 using abi::Handle;
 using abi::Result;
 
-constexpr std::uint32_t kind(Special special) { return static_cast<std::uint32_t>(special); }
+constexpr std::uint32_t kind(SpecialCall special) { return static_cast<std::uint32_t>(special); }
 
 // ---- Plain calls
 
@@ -83,7 +83,7 @@ const std::array<std::string, 2>* texts_of(Result error) {
     const auto talking = link.lock();
     Packer message;
     message.put(error);
-    if (link.ask(kind(Special::error_texts), message.bytes(), call_limit) != abi::success) return nullptr;
+    if (link.ask(kind(SpecialCall::error_texts), message.bytes(), call_limit) != abi::success) return nullptr;
     const std::string name(link.answer().get_text()), text(link.answer().get_text());
     return &texts->known.emplace(error, std::array{name, text}).first->second;
 }
@@ -105,7 +105,7 @@ Result device_get_name(char* name, int length, abi::DeviceOrdinal device) {
     const auto lock = link.lock();
     Packer message;
     message.put(device);
-    const Result result = link.ask(kind(Special::device_name), message.bytes(), call_limit);
+    const Result result = link.ask(kind(SpecialCall::device_name), message.bytes(), call_limit);
     if (result != abi::success) return result;
     const std::string_view text = link.answer().get_text();
     const std::size_t size = std::min(text.size(), static_cast<std::size_t>(length) - 1);
@@ -119,7 +119,7 @@ Result primary_context_retain(Handle* context, abi::DeviceOrdinal device) {
     const auto lock = link.lock();
     Packer message;
     message.put(device);
-    const Result result = link.ask(kind(Special::retain), message.bytes(), start_limit);
+    const Result result = link.ask(kind(SpecialCall::retain), message.bytes(), start_limit);
     if (result == abi::success) *context = link.answer().get<Handle>();
     return result;
 }
@@ -139,7 +139,7 @@ struct Copy {
     BlockPlace place;
 };
 
-Result ask_copy(Link& link, Special special, const Copy& copy) {
+Result ask_copy(Link& link, SpecialCall special, const Copy& copy) {
     return link.ask(kind(special), std::as_bytes(std::span(&copy, 1)), copy_limit(copy.bytes));
 }
 
@@ -148,13 +148,13 @@ Result memcpy_host_to_device(abi::DevicePointer to, const void* from, std::size_
     Link& link = Link::instance();
     const auto lock = link.lock();
     if (const std::optional<BlockPlace> place = link.shared_place(from, bytes))
-        return ask_copy(link, Special::copy_in, {to, bytes, *place});
+        return ask_copy(link, SpecialCall::copy_in, {to, bytes, *place});
     const auto* next = static_cast<const std::byte*>(from);
     for (std::size_t done = 0; done < bytes;) {
         if (!link.running()) return abi::worker_gone;
         const std::size_t size = std::min(bytes - done, Channel::staging_bytes);
         std::memcpy(link.staging().data(), next + done, size);
-        if (const Result result = ask_copy(link, Special::copy_in_staged, {to + done, size, {}});
+        if (const Result result = ask_copy(link, SpecialCall::copy_in_staged, {to + done, size, {}});
             result != abi::success)
             return result;
         done += size;
@@ -166,11 +166,11 @@ Result memcpy_device_to_host(void* to, abi::DevicePointer from, std::size_t byte
     Link& link = Link::instance();
     const auto lock = link.lock();
     if (const std::optional<BlockPlace> place = link.shared_place(to, bytes))
-        return ask_copy(link, Special::copy_out, {from, bytes, *place});
+        return ask_copy(link, SpecialCall::copy_out, {from, bytes, *place});
     auto* next = static_cast<std::byte*>(to);
     for (std::size_t done = 0; done < bytes;) {
         const std::size_t size = std::min(bytes - done, Channel::staging_bytes);
-        if (const Result result = ask_copy(link, Special::copy_out_staged, {from + done, size, {}});
+        if (const Result result = ask_copy(link, SpecialCall::copy_out_staged, {from + done, size, {}});
             result != abi::success)
             return result;
         std::memcpy(next + done, link.staging().data(), size);
@@ -209,7 +209,8 @@ Result load(Handle* module, std::span<const std::byte> image, unsigned count, ab
         std::ranges::copy(image, block->data());
         request.image.place = *link.shared_place(block->data(), block->bytes());
     }
-    const Result result = link.ask(kind(Special::load), std::as_bytes(std::span(&request, 1)), load_limit);
+    const Result result =
+        link.ask(kind(SpecialCall::load), std::as_bytes(std::span(&request, 1)), load_limit);
     if (result < 0) return result;
     *module = link.answer().get<Handle>();
     if (request.logs != 0) {
@@ -224,7 +225,7 @@ Result module_get_function(Handle* function, Handle module, const char* name) {
     const auto lock = link.lock();
     Packer message;
     message.put(module).put_text(name);
-    const Result result = link.ask(kind(Special::function), message.bytes(), load_limit);
+    const Result result = link.ask(kind(SpecialCall::function), message.bytes(), load_limit);
     if (result == abi::success) *function = link.answer().get<Handle>();
     return result;
 }
@@ -239,7 +240,7 @@ Result occupancy_max_active_clusters(int* clusters, Handle function, const abi::
     const auto lock = link.lock();
     Packer message;
     pack_config(message, *config, function, 0);
-    const Result result = link.ask(kind(Special::clusters), message.bytes(), load_limit);
+    const Result result = link.ask(kind(SpecialCall::clusters), message.bytes(), load_limit);
     if (result == abi::success) *clusters = link.answer().get<int>();
     return result;
 }
@@ -251,8 +252,8 @@ Result launch(const KernelStart& start) {
     pack_config(message, *start.config, start.function, start.parameters.size());
     for (std::size_t i = 0; i < start.parameters.size(); ++i)
         message.put(start.sizes[i]).append(start.parameters[i], start.sizes[i]);
-    if (start.again) return link.tell(kind(Special::launch) | told, message.bytes());
-    return link.ask(kind(Special::launch), message.bytes(), load_limit);
+    if (start.again) return link.tell(kind(SpecialCall::launch) | told, message.bytes());
+    return link.ask(kind(SpecialCall::launch), message.bytes(), load_limit);
 }
 
 Result tensor_map_encode_tiled(void* map, int type, std::uint32_t rank, void* address,
@@ -270,8 +271,9 @@ Result tensor_map_encode_tiled(void* map, int type, std::uint32_t rank, void* ad
     Link& link = Link::instance();
     const auto lock = link.lock();
     const Result result =
-        link.ask(kind(Special::tensor_map), std::as_bytes(std::span(&request, 1)), call_limit);
-    if (result == abi::success) std::memcpy(map, link.answer().take(128).data(), 128);
+        link.ask(kind(SpecialCall::tensor_map), std::as_bytes(std::span(&request, 1)), call_limit);
+    if (result == abi::success)
+        std::memcpy(map, link.answer().take(sizeof(TensorMap)).data(), sizeof(TensorMap));
     return result;
 }
 
@@ -288,7 +290,7 @@ Result mem_host_register(void* memory, std::size_t bytes, unsigned flags) {
     if (!place) return abi::invalid_value;
     Packer message;
     message.put(*place).put(bytes).put(flags);
-    const Result result = link.ask(kind(Special::register_host), message.bytes(), copy_limit(bytes));
+    const Result result = link.ask(kind(SpecialCall::register_host), message.bytes(), copy_limit(bytes));
     if (result == abi::success) registered()[memory] = link.answer().get<abi::DevicePointer>();
     return result;
 }
@@ -300,7 +302,7 @@ Result mem_host_unregister(void* memory) {
     if (!place || registered().erase(memory) == 0) return abi::invalid_value;
     Packer message;
     message.put(*place);
-    return link.ask(kind(Special::unregister_host), message.bytes(), call_limit);
+    return link.ask(kind(SpecialCall::unregister_host), message.bytes(), call_limit);
 }
 
 Result mem_host_get_device_pointer(abi::DevicePointer* pointer, void* memory, unsigned) {
@@ -317,7 +319,7 @@ Result cublas_make(const Gemm& gemm, const std::array<std::uint64_t, 3>& operand
     const auto lock = link.lock();
     Packer message;
     message.put(gemm).put(operands).put(candidates);
-    const Result result = link.ask(kind(Special::cublas_make), message.bytes(), start_limit);
+    const Result result = link.ask(kind(SpecialCall::cublas_make), message.bytes(), start_limit);
     if (result == abi::refused) {
         const std::string code(link.answer().get_text()), words(link.answer().get_text()),
             fix(link.answer().get_text());
@@ -334,13 +336,13 @@ Result cublas_make(const Gemm& gemm, const std::array<std::uint64_t, 3>& operand
 Result cublas_run(std::uint64_t number) {
     Link& link = Link::instance();
     const auto lock = link.lock();
-    return link.tell(kind(Special::cublas_run) | told, std::as_bytes(std::span(&number, 1)));
+    return link.tell(kind(SpecialCall::cublas_run) | told, std::as_bytes(std::span(&number, 1)));
 }
 
 void cublas_drop(std::uint64_t number) {
     Link& link = Link::instance();
     const auto lock = link.lock();
-    link.tell(kind(Special::cublas_drop) | told, std::as_bytes(std::span(&number, 1)));
+    link.tell(kind(SpecialCall::cublas_drop) | told, std::as_bytes(std::span(&number, 1)));
 }
 
 const WorkerCalls worker_calls{

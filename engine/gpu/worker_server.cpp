@@ -136,11 +136,11 @@ class Server {
     }
 
   private:
-    static constexpr std::uint32_t number(Special special) { return static_cast<std::uint32_t>(special); }
+    static constexpr std::uint32_t number(SpecialCall special) { return static_cast<std::uint32_t>(special); }
 
     // An error while freeing is ignored.
     static bool matters(std::uint32_t kind) {
-        return kind == number(Special::launch) || kind == number(Special::cublas_run) ||
+        return kind == number(SpecialCall::launch) || kind == number(SpecialCall::cublas_run) ||
                kind == kind_of<&Driver::memset_d8_async>() || kind == kind_of<&Driver::event_record>();
     }
 
@@ -200,25 +200,27 @@ class Server {
     // ---- The others
 
     Result serve(std::uint32_t kind, Unpacker& body) {
-        switch (static_cast<Special>(kind)) {
-            case Special::error_texts: return error_texts(body);
-            case Special::device_name: return device_name(body);
-            case Special::retain: return retain(body);
-            case Special::copy_in:
-            case Special::copy_in_staged:
-            case Special::copy_out:
-            case Special::copy_out_staged: return copy(static_cast<Special>(kind), body);
-            case Special::forget_block: return blocks_.forget_later(body.get<std::uint64_t>()), abi::success;
-            case Special::load: return load(body);
-            case Special::function: return function(body);
-            case Special::clusters: return clusters(body);
-            case Special::launch: return launch(body);
-            case Special::tensor_map: return tensor_map(body);
-            case Special::register_host: return register_host(body);
-            case Special::unregister_host: return blocks_.forget(body.get<BlockPlace>().block), abi::success;
-            case Special::cublas_make: return cublas_make(body);
-            case Special::cublas_run: return cublas_run(body);
-            case Special::cublas_drop: return cublas_.erase(body.get<std::uint64_t>()), abi::success;
+        switch (static_cast<SpecialCall>(kind)) {
+            case SpecialCall::error_texts: return error_texts(body);
+            case SpecialCall::device_name: return device_name(body);
+            case SpecialCall::retain: return retain(body);
+            case SpecialCall::copy_in:
+            case SpecialCall::copy_in_staged:
+            case SpecialCall::copy_out:
+            case SpecialCall::copy_out_staged: return copy(static_cast<SpecialCall>(kind), body);
+            case SpecialCall::forget_block:
+                return blocks_.forget_later(body.get<std::uint64_t>()), abi::success;
+            case SpecialCall::load: return load(body);
+            case SpecialCall::function: return function(body);
+            case SpecialCall::clusters: return clusters(body);
+            case SpecialCall::launch: return launch(body);
+            case SpecialCall::tensor_map: return tensor_map(body);
+            case SpecialCall::register_host: return register_host(body);
+            case SpecialCall::unregister_host:
+                return blocks_.forget(body.get<BlockPlace>().block), abi::success;
+            case SpecialCall::cublas_make: return cublas_make(body);
+            case SpecialCall::cublas_run: return cublas_run(body);
+            case SpecialCall::cublas_drop: return cublas_.erase(body.get<std::uint64_t>()), abi::success;
         }
         return plain_number(kind, body, PlainCalls{});
     }
@@ -250,14 +252,14 @@ class Server {
         return result;
     }
 
-    Result copy(Special special, Unpacker& body) {
+    Result copy(SpecialCall special, Unpacker& body) {
         const auto device = body.get<abi::DevicePointer>();
         const auto bytes = body.get<std::uint64_t>();
         const auto place = body.get<BlockPlace>();
-        const bool staged = special == Special::copy_in_staged || special == Special::copy_out_staged;
+        const bool staged = special == SpecialCall::copy_in_staged || special == SpecialCall::copy_out_staged;
         std::byte* const host = staged ? channel_.staging().data() : blocks_.for_copy(place);
         if (host == nullptr) return abi::out_of_memory;
-        if (special == Special::copy_in || special == Special::copy_in_staged)
+        if (special == SpecialCall::copy_in || special == SpecialCall::copy_in_staged)
             return driver_.memcpy_host_to_device(device, host, bytes);
         return driver_.memcpy_device_to_host(host, device, bytes);
     }
@@ -323,12 +325,12 @@ class Server {
 
     Result tensor_map(Unpacker& body) {
         const auto request = body.get<TensorMapRequest>();
-        alignas(64) std::array<std::byte, 128> map{};
+        TensorMap map{};
         const Result result = driver_.tensor_map_encode_tiled(
-            map.data(), request.type, request.rank, std::bit_cast<void*>(request.address), request.extents,
+            &map, request.type, request.rank, std::bit_cast<void*>(request.address), request.extents,
             request.strides, request.box, request.element_strides, request.interleave, request.swizzle,
             request.l2_promotion, request.fill);
-        answer_->append(map.data(), map.size());
+        answer_->append(map.bytes, sizeof map.bytes);
         return result;
     }
 
@@ -347,7 +349,7 @@ class Server {
         const int candidates = body.get<int>();
         try {
             if (!device_) device_.emplace(driver_);
-            auto product = std::make_unique<Cublas>(*device_, gemm, operands, candidates);
+            auto product = std::make_unique<CublasProduct>(*device_, gemm, operands, candidates);
             answer_->put(++last_product_).put(product->tried());
             cublas_[last_product_] = std::move(product);
             return abi::success;
@@ -375,7 +377,7 @@ class Server {
     std::array<abi::LaunchAttribute, 2> attributes_{};
     std::vector<void*> parameters_;
     std::optional<Device> device_;  // of this process, for cuBLAS
-    std::map<std::uint64_t, std::unique_ptr<Cublas>> cublas_;
+    std::map<std::uint64_t, std::unique_ptr<CublasProduct>> cublas_;
     std::uint64_t last_product_ = 0;
     Result late_ = abi::success;
 };

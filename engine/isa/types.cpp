@@ -3,6 +3,7 @@
 
 #include "isa/value.hpp"
 #include "wgrun/isa.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -47,7 +48,8 @@ constexpr std::array rows{
     TypeRow{Type::u64, "u64", 64, Kind::integer, false, Type::u64},
     TypeRow{Type::s64, "s64", 64, Kind::integer, true, Type::s64},
     TypeRow{Type::f64, "f64", 64, Kind::floating, true, Type::f64},
-    TypeRow{Type::tensormap, "tensormap", 1024, Kind::none, false, Type::none},
+    TypeRow{Type::tensormap, "tensormap", 8 * static_cast<int>(sm_90a.tensor_maps.bytes), Kind::none, false,
+            Type::none},
 };
 
 const TypeRow& row(Type type) { return rows[static_cast<std::size_t>(type)]; }

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "wgrun/device_tensor.hpp"
-#include "wgrun/rules.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun {
@@ -19,57 +18,43 @@ namespace {
 
 using isa::Type;
 
-/// The place of an argument, for messages: formatted only if there is one.
-class Place {
-  public:
-    Place(const Program& program, std::size_t i) : program_(program), i_(i) {}
-    std::string text() const {
-        return fmt::format("kernel {}, argument {} ({})", program_.name(), i_ + 1,
-                           program_.params()[i_].name);
-    }
-
-  private:
-    const Program& program_;
-    std::size_t i_;
-};
-
-void check_integer(const Place& where, std::int64_t value, Type type) {
+void check_integer(const Program& program, std::size_t i, std::int64_t value, Type type) {
     const int width = isa::bits(type);
     if (width == 64) return;
     const bool negative_fits = isa::is_signed(type);
     const std::int64_t lo = negative_fits ? -(std::int64_t{1} << (width - 1)) : 0;
     const std::int64_t hi = (std::int64_t{1} << (negative_fits ? width - 1 : width)) - 1;
     if (value < lo || value > hi)
-        throw rules::refusal(rules::WG_FORM_05, fmt::format("{}: {} does not fit {}", where.text(), value,
-                                                            isa::to_string(type)));
+        throw wrong_argument(program, i, fmt::format("{} does not fit {}", value, isa::to_string(type)));
 }
 
 /// A tensor that a tensor map is to describe: cuTensorMapEncodeTiled's limits that depend on it.
-void check_mapped(const Place& where, Dtype dtype, const TensorShape& shape, const TensorBox& box) {
+void check_mapped(const Program& program, std::size_t i, Dtype dtype, const TensorShape& shape,
+                  const TensorBox& box) {
     if (dtype != box.dtype)
-        throw rules::refusal(rules::WG_FORM_05,
-                             fmt::format("{}: a {} tensor is expected, not {}", where.text(),
-                                         to_string(box.dtype), to_string(dtype)));
+        throw wrong_argument(
+            program, i,
+            fmt::format("a {} tensor is expected, not {}", to_string(box.dtype), to_string(dtype)));
     if (shape.size() != box.extents.size())
-        throw rules::refusal(
-            rules::WG_TMA_04,
-            fmt::format("{}: a tensor of {} dimensions is expected, as its tensor map's box has "
-                        "them, not {}",
-                        where.text(), box.extents.size(), shape.size()));
+        throw wrong_argument(program, i,
+                             fmt::format("a tensor of {} dimensions is expected, as its tensor map's box has "
+                                         "them, not {}",
+                                         box.extents.size(), shape.size()),
+                             {}, rules::WG_TMA_04);
     for (std::int64_t extent : shape)
         if (extent < 1)
-            throw rules::refusal(
-                rules::WG_TMA_04,
-                fmt::format("{}: a tensor map cannot describe an empty tensor", where.text()));
+            throw wrong_argument(program, i, "a tensor map cannot describe an empty tensor", {},
+                                 rules::WG_TMA_04);
     const std::int64_t line = shape.back() * bits(box.dtype) / 8;
     constexpr std::int64_t unit = sm_90a.tensor_maps.unit;
     if (shape.size() > 1 && line % unit != 0)
-        throw rules::refusal(
-            rules::WG_TMA_04,
-            fmt::format("{}: rows of {} {} elements are {} bytes, but a tensor map needs a multiple of {}",
-                        where.text(), shape.back(), to_string(box.dtype), line, unit),
+        throw wrong_argument(
+            program, i,
+            fmt::format("rows of {} {} elements are {} bytes, but a tensor map needs a multiple of {}",
+                        shape.back(), to_string(box.dtype), line, unit),
             fmt::format("rows of {} elements, the last ones padding",
-                        (line / unit + 1) * unit * 8 / bits(box.dtype)));
+                        (line / unit + 1) * unit * 8 / bits(box.dtype)),
+            rules::WG_TMA_04);
 }
 
 void check_view(const Program& program, std::size_t i, const TensorView& view) {
@@ -77,27 +62,22 @@ void check_view(const Program& program, std::size_t i, const TensorView& view) {
     if (auto* const* host = std::get_if<Tensor*>(&view.tensor)) {
         bytes = (*host)->size_bytes();
         if ((*host)->read_only())
-            throw rules::refusal(rules::WG_FORM_05,
-                                 fmt::format("{}: the tensor is read-only", Place(program, i).text()),
-                                 "pass t:copy()");
+            throw wrong_argument(program, i, "the tensor is read-only", "pass t:copy()");
     } else {
         const DeviceTensor& device = *std::get<DeviceTensor*>(view.tensor);
-        if (device.closed())
-            throw rules::refusal(rules::WG_FORM_05,
-                                 fmt::format("{}: the tensor is closed", Place(program, i).text()));
+        if (device.closed()) throw wrong_argument(program, i, "the tensor is closed");
         bytes = static_cast<std::size_t>(bits(device.dtype()) / 8);
         for (const std::int64_t extent : device.shape()) bytes *= static_cast<std::size_t>(extent);
     }
     if (view.offset < 0 || std::cmp_greater(view.offset, bytes))
-        throw rules::refusal(rules::WG_FORM_05, fmt::format("{}: byte {} of a tensor of {}",
-                                                            Place(program, i).text(), view.offset, bytes));
+        throw wrong_argument(program, i, fmt::format("byte {} of a tensor of {}", view.offset, bytes));
     if (!view.box) return;
     check_box(*view.box);
     if (view.extents.size() != view.box->extents.size() || view.strides.size() + 1 != view.extents.size())
-        throw rules::refusal(rules::WG_TMA_04,
-                             fmt::format("{}: a box of {} dimensions, of a tensor of {} with {} strides",
-                                         Place(program, i).text(), view.box->extents.size(),
-                                         view.extents.size(), view.strides.size()));
+        throw wrong_argument(program, i,
+                             fmt::format("a box of {} dimensions, of a tensor of {} with {} strides",
+                                         view.box->extents.size(), view.extents.size(), view.strides.size()),
+                             {}, rules::WG_TMA_04);
     std::int64_t last = view.offset + bits(view.box->dtype) / 8;
     for (std::size_t d = 0; d < view.extents.size(); ++d) {
         const std::int64_t stride = d == 0 ? bits(view.box->dtype) / 8 : view.strides[d - 1];
@@ -105,29 +85,29 @@ void check_view(const Program& program, std::size_t i, const TensorView& view) {
         constexpr std::int64_t most = limits.stride;
         if (view.extents[d] < 1 || view.extents[d] > limits.extent || stride < 0 || stride >= most ||
             (d > 0 && stride % limits.unit != 0))
-            throw rules::refusal(
-                rules::WG_TMA_04,
-                fmt::format(
-                    "{}: dimension {} has {} elements, {} bytes apart: 1 to 2^32 elements and strides "
-                    "of a multiple of {} bytes are possible",
-                    Place(program, i).text(), d, view.extents[d], stride, limits.unit));
+            throw wrong_argument(
+                program, i,
+                fmt::format("dimension {} has {} elements, {} bytes apart: 1 to 2^32 elements and strides "
+                            "of a multiple of {} bytes are possible",
+                            d, view.extents[d], stride, limits.unit),
+                {}, rules::WG_TMA_04);
         if (view.extents[d] - 1 > (most - last) / std::max<std::int64_t>(stride, 1)) last = most;
         last = std::min(last + (view.extents[d] - 1) * stride, most);
     }
     if (std::cmp_greater(last, bytes))
-        throw rules::refusal(rules::WG_TMA_04,
-                             fmt::format("{}: the tensor map describes {} bytes, the tensor has {}",
-                                         Place(program, i).text(), last, bytes));
+        throw wrong_argument(program, i,
+                             fmt::format("the tensor map describes {} bytes, the tensor has {}", last, bytes),
+                             {}, rules::WG_TMA_04);
 }
 
 void check_structure(const Program& program, std::size_t i, const Structure& structure) {
     const Param& param = program.params()[i];
     if (param.structure != structure.bytes)
-        throw rules::refusal(rules::WG_FORM_05,
+        throw wrong_argument(program, i,
                              param.structure == 0
-                                 ? fmt::format("{}: no structure is expected", Place(program, i).text())
-                                 : fmt::format("{}: a structure of {} bytes is expected, not of {}",
-                                               Place(program, i).text(), param.structure, structure.bytes));
+                                 ? std::string("no structure is expected")
+                                 : fmt::format("a structure of {} bytes is expected, not of {}",
+                                               param.structure, structure.bytes));
     for (const Structure::Part& part : structure.parts) {
         std::size_t bytes = sizeof(std::uint64_t);
         if (const auto* view = std::get_if<TensorView>(&part.value)) {
@@ -138,9 +118,9 @@ void check_structure(const Program& program, std::size_t i, const Structure& str
         }
         if (part.offset < 0 || std::cmp_greater(bytes, structure.bytes) ||
             part.offset > structure.bytes - static_cast<std::int64_t>(bytes))
-            throw rules::refusal(rules::WG_FORM_05,
-                                 fmt::format("{}: {} bytes at byte {} of a structure of {}",
-                                             Place(program, i).text(), bytes, part.offset, structure.bytes));
+            throw wrong_argument(
+                program, i,
+                fmt::format("{} bytes at byte {} of a structure of {}", bytes, part.offset, structure.bytes));
     }
 }
 
@@ -148,24 +128,19 @@ void check_argument(const Program& program, std::size_t i, const Argument& arg) 
     if (const auto* tensor = std::get_if<Tensor*>(&arg)) {
         check_memory(program, i, {(*tensor)->dtype(), &(*tensor)->shape()});
         if ((*tensor)->read_only() && !program.params()[i].constant)
-            throw rules::refusal(rules::WG_FORM_05,
-                                 fmt::format("{}: the tensor is read-only, and the parameter is not const",
-                                             Place(program, i).text()),
+            throw wrong_argument(program, i, "the tensor is read-only, and the parameter is not const",
                                  "declare the parameter const, or pass t:copy()");
     } else if (const auto* device = std::get_if<DeviceTensor*>(&arg)) {
-        if ((*device)->closed())
-            throw rules::refusal(rules::WG_FORM_05,
-                                 fmt::format("{}: the tensor is closed", Place(program, i).text()));
+        if ((*device)->closed()) throw wrong_argument(program, i, "the tensor is closed");
         check_memory(program, i, {(*device)->dtype(), &(*device)->shape()});
     } else if (const auto* view = std::get_if<TensorView>(&arg)) {
         check_view(program, i, *view);
         const Param& param = program.params()[i];
         const bool open_map = param.type == Type::tensormap && !param.box;
         if (view->box ? !open_map && param.box != view->box : !param.pointee && !param.any)
-            throw rules::refusal(
-                rules::WG_FORM_05,
-                fmt::format("{}: {} is not what the parameter takes", Place(program, i).text(),
-                            view->box ? "a tensor map that the launch makes" : "a pointer"));
+            throw wrong_argument(program, i,
+                                 fmt::format("{} is not what the parameter takes",
+                                             view->box ? "a tensor map that the launch makes" : "a pointer"));
     } else if (const auto* structure = std::get_if<Structure>(&arg)) {
         check_structure(program, i, *structure);
     } else if (const auto* integer = std::get_if<std::int64_t>(&arg)) {
@@ -177,6 +152,14 @@ void check_argument(const Program& program, std::size_t i, const Argument& arg) 
 
 }  // namespace
 
+ArgumentError wrong_argument(const Program& program, std::size_t i, std::string_view what, std::string fix,
+                             const Rule& rule) {
+    return rules::refusal(
+        rule,
+        fmt::format("kernel {}, argument {} ({}): {}", program.name(), i + 1, program.params()[i].name, what),
+        std::move(fix));
+}
+
 std::uint64_t raw_number(Number number, Type type) {
     const auto* integer = std::get_if<std::int64_t>(&number);
     if (!isa::is_float(type)) return static_cast<std::uint64_t>(*integer);
@@ -187,54 +170,45 @@ std::uint64_t raw_number(Number number, Type type) {
 
 void check_memory(const Program& program, std::size_t i, const PassedMemory& memory) {
     const Param& param = program.params()[i];
-    const Place where(program, i);
     if (param.box) {
-        if (memory.shape == nullptr)
-            throw rules::refusal(rules::WG_FORM_05,
-                                 fmt::format("{}: its shape is needed for a tensor map", where.text()));
-        return check_mapped(where, memory.dtype.value_or(param.box->dtype), *memory.shape, *param.box);
+        if (memory.shape == nullptr) throw wrong_argument(program, i, "its shape is needed for a tensor map");
+        return check_mapped(program, i, memory.dtype.value_or(param.box->dtype), *memory.shape, *param.box);
     }
     if (param.structure > 0)
-        throw rules::refusal(rules::WG_FORM_05,
-                             fmt::format("{}: a structure of {} bytes is expected, not a tensor",
-                                         where.text(), param.structure));
+        throw wrong_argument(
+            program, i, fmt::format("a structure of {} bytes is expected, not a tensor", param.structure));
     if (param.any) return;
     if (param.type == Type::tensormap)
-        throw rules::refusal(
-            rules::WG_FORM_05,
-            fmt::format("{}: the kernel leaves the box of its tensor map to the launch", where.text()),
-            "wg.tensor_map(tensor, { box = { ... } })");
+        throw wrong_argument(program, i, "the kernel leaves the box of its tensor map to the launch",
+                             "wg.tensor_map(tensor, { box = { ... } })");
     if (!param.pointee)
-        throw rules::refusal(rules::WG_FORM_05,
-                             fmt::format("{}: a number of type {} is expected, not a tensor", where.text(),
-                                         isa::to_string(param.type)));
+        throw wrong_argument(
+            program, i,
+            fmt::format("a number of type {} is expected, not a tensor", isa::to_string(param.type)));
     if (memory.dtype && *memory.dtype != *param.pointee)
-        throw rules::refusal(rules::WG_FORM_05,
-                             fmt::format("{}: a tensor of {} is expected, not of {}", where.text(),
-                                         to_string(*param.pointee), to_string(*memory.dtype)));
+        throw wrong_argument(program, i,
+                             fmt::format("a tensor of {} is expected, not of {}", to_string(*param.pointee),
+                                         to_string(*memory.dtype)));
 }
 
 void check_number(const Program& program, std::size_t i, Number number) {
     const Param& param = program.params()[i];
-    const Place where(program, i);
     if (param.structure > 0)
-        throw rules::refusal(rules::WG_FORM_05,
-                             fmt::format("{}: a structure of {} bytes is expected, not a number",
-                                         where.text(), param.structure));
+        throw wrong_argument(
+            program, i, fmt::format("a structure of {} bytes is expected, not a number", param.structure));
     if (param.pointee || param.box)
-        throw rules::refusal(rules::WG_FORM_05,
-                             fmt::format("{}: a tensor of {} is expected, not a number", where.text(),
+        throw wrong_argument(program, i,
+                             fmt::format("a tensor of {} is expected, not a number",
                                          to_string(param.pointee ? *param.pointee : param.box->dtype)));
     if (param.type == Type::tensormap)
-        throw rules::refusal(rules::WG_FORM_05,
-                             fmt::format("{}: a tensor map is expected, not a number", where.text()));
+        throw wrong_argument(program, i, "a tensor map is expected, not a number");
     if (isa::is_float(param.type)) return;
     const auto* integer = std::get_if<std::int64_t>(&number);
     if (integer == nullptr)
-        throw rules::refusal(rules::WG_FORM_05,
-                             fmt::format("{}: an integer of type {} is expected, not {}", where.text(),
+        throw wrong_argument(program, i,
+                             fmt::format("an integer of type {} is expected, not {}",
                                          isa::to_string(param.type), std::get<double>(number)));
-    check_integer(where, *integer, param.type);
+    check_integer(program, i, *integer, param.type);
 }
 
 void check_arguments(const Program& program, const RunOptions& options) {
@@ -262,11 +236,11 @@ void check_count(const Program& program, std::size_t given) {
 
 void check_grid(const Program& program, Dim3 grid) {
     const Dim3 cluster = program.cluster();
-    if (grid.x < 1 || grid.y < 1 || grid.z < 1 || grid.x > 0x7FFFFFFF || grid.y > 65535 || grid.z > 65535)
-        throw rules::refusal(
-            rules::WG_FORM_04,
-            fmt::format("kernel {}: grid {{{}, {}, {}}}: extents must be 1 to 2147483647, 65535 and 65535",
-                        program.name(), grid.x, grid.y, grid.z));
+    constexpr std::int64_t columns = sm_90a.grid_columns, rows = sm_90a.grid_rows;
+    if (grid.x < 1 || grid.y < 1 || grid.z < 1 || grid.x > columns || grid.y > rows || grid.z > rows)
+        throw rules::refusal(rules::WG_FORM_04,
+                             fmt::format("kernel {}: grid {{{}, {}, {}}}: extents must be 1 to {}, {} and {}",
+                                         program.name(), grid.x, grid.y, grid.z, columns, rows, rows));
     if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
         throw rules::refusal(
             rules::WG_FORM_04,

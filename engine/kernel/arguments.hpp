@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "check/check.hpp"
+#include "check/sizes.hpp"
 #include "wgrun/kernel.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun {
 
@@ -19,6 +22,10 @@ void check_arguments(const Program& program, const RunOptions& options);
 /// Its parts, for arguments that are not in host tensors.
 void check_count(const Program& program, std::size_t given);
 void check_grid(const Program& program, Dim3 grid);
+
+/// "kernel gemm, argument 2 (B): a null pointer"
+ArgumentError wrong_argument(const Program& program, std::size_t i, std::string_view what,
+                             std::string fix = {}, const Rule& rule = rules::WG_FORM_05);
 
 /// What is known of the memory that argument `i` passes; absent fields are unknown.
 struct PassedMemory {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "check/check.hpp"
+#include "check/outgoing.hpp"
 #include "diag/fix.hpp"
 #include "kernel/foreign_entry.hpp"
 #include "kernel/made_up.hpp"
@@ -81,13 +82,14 @@ std::string fix_as_ptx(std::string_view fix) {
     return out += fix;
 }
 
-/// What becomes of the finding here. Of two laws that depends on what exactly has happened.
+/// What becomes of the finding here.
 Elsewhere here(const Diagnostic& finding) {
-    if (finding.of_engine || finding.same_value) return Elsewhere::once;
-    const bool by_its_own_lanes =
-        breaks(finding, rules::WG_MBAR_01) &&
-        std::ranges::any_of(finding.notes, [&](const Note& note) { return note.where == finding.where; });
-    if (by_its_own_lanes) return Elsewhere::warning;
+    switch (finding.circumstance) {
+        case Circumstance::usual: break;
+        case Circumstance::of_engine:
+        case Circumstance::same_value: return Elsewhere::once;
+        case Circumstance::same_step: return Elsewhere::warning;
+    }
     const Rule* rule = find_rule(finding.rule);
     return rule == nullptr ? Elsewhere::same : rule->elsewhere;
 }
@@ -147,7 +149,8 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
     for (Diagnostic& finding : ran) {
         // A launch gives the kernel more shared memory than the text tells; compilers multiply what nothing
         // has written, and leave the results out.
-        if (breaks(finding, rules::WG_MEM_03) || breaks(finding, rules::WG_MEM_04) || finding.same_value)
+        if (breaks(finding, rules::WG_MEM_03) || breaks(finding, rules::WG_MEM_04) ||
+            finding.circumstance == Circumstance::same_value)
             continue;
         const bool known = std::ranges::any_of(out, [&](const Diagnostic& other) {
             return other.rule == finding.rule && other.where == finding.where;

@@ -354,7 +354,7 @@ GpuTimes GpuKernel::time(std::shared_ptr<GpuKernel> kernel, const Program& progr
     timing.rounds = options.rounds;
     const auto work = [&] { launch.start(); };
     if (!options.against) return {gpu::time(device, work, timing), {}};
-    gpu::Comparison comparison = gpu::compare(
+    gpu::ComparedTimes comparison = gpu::compare(
         device, work, [&] { options.against->start(); }, timing);
     return {std::move(comparison.first), std::move(comparison.second)};
 }

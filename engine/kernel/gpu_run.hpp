@@ -58,7 +58,7 @@ class GpuLaunch {
     std::chrono::milliseconds timeout_;
     const std::atomic<bool>* stop_;
     std::unique_ptr<Arguments> arguments_;
-    std::optional<gpu::Launch> launch_;
+    std::optional<gpu::PreparedLaunch> launch_;
 };
 
 class GpuKernel {

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "check/check.hpp"
+#include "check/sizes.hpp"
 #include "gpu/host_module.hpp"
 #include "gpu/tensor_map.hpp"
 #include "kernel/arguments.hpp"
@@ -107,16 +107,10 @@ namespace {
 void check_pointer(const Program& program, std::size_t i, const HostPointer& pointer) {
     check_memory(program, i, {pointer.dtype, pointer.shape ? &*pointer.shape : nullptr});
     if (pointer.read_only && !program.params()[i].constant)
-        throw rules::refusal(
-            rules::WG_FORM_05,
-            fmt::format("kernel {}, argument {} ({}): the memory is read-only, and the parameter is "
-                        "not const",
-                        program.name(), i + 1, program.params()[i].name),
-            "declare the parameter const, or pass a copy");
+        throw wrong_argument(program, i, "the memory is read-only, and the parameter is not const",
+                             "declare the parameter const, or pass a copy");
     const bool empty = pointer.shape && std::ranges::find(*pointer.shape, 0) != pointer.shape->end();
-    if (pointer.address == 0 && !empty)
-        throw rules::refusal(rules::WG_FORM_05, fmt::format("kernel {}, argument {} ({}): a null pointer",
-                                                            program.name(), i + 1, program.params()[i].name));
+    if (pointer.address == 0 && !empty) throw wrong_argument(program, i, "a null pointer");
 }
 
 void check_arguments(const Program& program, const HostLaunch& launch) {
@@ -136,10 +130,7 @@ void check_arguments(const Program& program, const HostLaunch& launch) {
 Tensor wrap(const Program& program, std::size_t i, const HostPointer& pointer) {
     const Param& param = program.params()[i];
     const Dtype dtype = param.box ? param.box->dtype : *param.pointee;
-    if (!pointer.shape)
-        throw rules::refusal(rules::WG_FORM_05,
-                             fmt::format("kernel {}, argument {} ({}): the simulator needs its shape",
-                                         program.name(), i + 1, param.name));
+    if (!pointer.shape) throw wrong_argument(program, i, "the simulator needs its shape");
     auto* const data = reinterpret_cast<void*>(pointer.address);
     return pointer.read_only ? Tensor::wrap_read_only(dtype, *pointer.shape, data, nullptr)
                              : Tensor::wrap(dtype, *pointer.shape, data, nullptr);

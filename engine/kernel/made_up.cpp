@@ -55,7 +55,7 @@ std::vector<Diagnostic> found_in_every_launch(const Program& program) {
         buffers.push_back({memory.get() + at, tensor_bytes, values[i], param.constant});
         if (param.box) maps.push_back(tensor_of(*param.box, values[i], values[i]));
     }
-    sim::Launch launch;
+    sim::SimulatedLaunch launch;
     launch.grid = program.cluster();
     launch.params = values;
     launch.structures = structures;

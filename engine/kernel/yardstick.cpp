@@ -51,7 +51,7 @@ struct Cublas::State {
 
     gpu::Device device;
     gpu::Buffer a, b, d;
-    std::optional<gpu::Cublas> gemm;
+    std::optional<gpu::CublasProduct> gemm;
     double flops = 0;
     Tensor* result = nullptr;
 };

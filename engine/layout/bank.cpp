@@ -9,12 +9,13 @@
 
 #include "layout/lines.hpp"
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun {
 namespace {
 
-constexpr int banks = 32;
-constexpr int warp = 32;
+constexpr int banks = sm_90a.banks, warp = sm_90a.lanes;
+constexpr std::uint32_t word_bytes = sm_90a.bank_bytes;
 
 /// A matrix as lines of contiguous bytes.
 struct Lines {
@@ -29,8 +30,8 @@ BankPhase phase_of(std::span<const std::uint32_t> addresses, int bytes, int firs
     phase.addresses.assign(addresses.begin(), addresses.end());
     std::array<std::vector<std::uint32_t>, banks> words;
     for (const std::uint32_t address : addresses)
-        for (std::uint32_t word = address / 4; word <= (address + static_cast<std::uint32_t>(bytes) - 1) / 4;
-             ++word) {
+        for (std::uint32_t word = address / word_bytes;
+             word <= (address + static_cast<std::uint32_t>(bytes) - 1) / word_bytes; ++word) {
             auto& seen = words[word % banks];
             if (std::ranges::find(seen, word) == seen.end()) seen.push_back(word);
         }
@@ -42,8 +43,8 @@ BankPhase phase_of(std::span<const std::uint32_t> addresses, int bytes, int firs
         }
     if (phase.degree == 1) return phase;
     for (std::size_t i = 0; i < addresses.size(); ++i)
-        for (std::uint32_t word = addresses[i] / 4;
-             word <= (addresses[i] + static_cast<std::uint32_t>(bytes) - 1) / 4; ++word)
+        for (std::uint32_t word = addresses[i] / word_bytes;
+             word <= (addresses[i] + static_cast<std::uint32_t>(bytes) - 1) / word_bytes; ++word)
             if (static_cast<int>(word % banks) == phase.bank) {
                 phase.guilty.push_back(first_lane + static_cast<int>(i));
                 break;
@@ -209,12 +210,13 @@ std::vector<BankPhase> bank_phases(std::span<const std::uint32_t> addresses, int
                             "1, 2, 4, 8 or 16 bytes");
     if (addresses.size() > warp)
         throw ArgumentError(fmt::format("bank conflicts: {} addresses for one warp", addresses.size()),
-                            "at most 32");
+                            fmt::format("at most {}", warp));
     for (const std::uint32_t address : addresses)
         if (address % static_cast<std::uint32_t>(bytes) != 0)
             throw ArgumentError(
                 fmt::format("bank conflicts: address {} is not a multiple of {} bytes", address, bytes));
-    const std::size_t together = std::min<std::size_t>(warp, 128 / static_cast<std::size_t>(bytes));
+    const std::size_t together =
+        std::min<std::size_t>(warp, banks * word_bytes / static_cast<std::size_t>(bytes));
     std::vector<BankPhase> out;
     for (std::size_t first = 0; first < addresses.size(); first += together)
         out.push_back(phase_of(addresses.subspan(first, std::min(together, addresses.size() - first)), bytes,

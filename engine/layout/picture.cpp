@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun {
 namespace {
@@ -145,7 +146,8 @@ Grid byte_grid(const Layout& layout, int element_bits) {
                     "picture: offset {} of elements of {} bits is not a byte address", offset, element_bits));
             Grid::Cell& c = grid.at(row, column);
             c.text = std::to_string(bit / 8);
-            c.tip += fmt::format(" byte {} bank {} chunk {}", bit / 8, bit / 32 % 32, bit / 128);
+            c.tip += fmt::format(" byte {} bank {} chunk {}", bit / 8,
+                                 sm_90a.bank_of(static_cast<std::uint32_t>(bit / 8)), bit / 128);
             c.colour = static_cast<int>(bit / 128 % 8);
             c.links = fmt::format("u{}", bit / 128);
         }
@@ -164,10 +166,11 @@ Grid grid_of(const Tile& tile, bool bytes) {
             const std::int64_t element =
                 offsets[static_cast<std::size_t>(column) * static_cast<std::size_t>(grid.rows) +
                         static_cast<std::size_t>(row)];
-            grid.at(row, column) = {std::to_string(bytes ? byte : element),
-                                    fmt::format("mn {} k {}: byte {}, element {}, bank {}, chunk {}", row,
-                                                column, byte, element, byte / 4 % 32, byte / 16),
-                                    byte / 16 % 8, fmt::format("u{}", byte / 16)};
+            grid.at(row, column) = {
+                std::to_string(bytes ? byte : element),
+                fmt::format("mn {} k {}: byte {}, element {}, bank {}, chunk {}", row, column, byte, element,
+                            sm_90a.bank_of(static_cast<std::uint32_t>(byte)), byte / 16),
+                byte / 16 % 8, fmt::format("u{}", byte / 16)};
         }
     grid.frames = frames_of(tile, 1, 1);
     grid.arrows = arrows_of(tile, 1, 1);

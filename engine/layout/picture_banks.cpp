@@ -6,9 +6,12 @@
 #include <array>
 
 #include "layout/picture.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun {
 namespace {
+
+constexpr int banks = sm_90a.banks, word_bytes = sm_90a.bank_bytes;
 
 // Colours 0..7 of the heat scale stand for 1, 2, ... 8 and more passes.
 int heat_of(int degree) { return std::min(degree, 8) - 1; }
@@ -59,33 +62,34 @@ Grid::Legend heat_legend() {
 Grid grid_of(const BankConflicts& conflicts) {
     std::size_t lanes = 0;
     for (const BankPhase& phase : conflicts.worst) lanes += phase.addresses.size();
-    Grid grid = blank_grid(conflicts.to_string(), static_cast<std::int64_t>(lanes), 32);
+    Grid grid = blank_grid(conflicts.to_string(), static_cast<std::int64_t>(lanes), banks);
     grid.heat = true;
     for (Grid::Cell& c : grid.cells) c.colour = -1;
-    const int words = std::max(1, conflicts.bytes / 4);  // of each lane
+    const int words = std::max(1, conflicts.bytes / word_bytes);  // of each lane
     for (const BankPhase& phase : conflicts.worst) {
-        std::array<std::vector<int>, 32> distinct;
+        std::array<std::vector<int>, banks> distinct;
         for (const std::uint32_t address : phase.addresses)
-            for (int word = static_cast<int>(address / 4), left = words; left > 0; --left, ++word) {
-                auto& seen = distinct[static_cast<std::size_t>(word % 32)];
+            for (int word = static_cast<int>(address / word_bytes), left = words; left > 0; --left, ++word) {
+                auto& seen = distinct[static_cast<std::size_t>(word % banks)];
                 if (std::ranges::find(seen, word) == seen.end()) seen.push_back(word);
             }
         for (std::size_t i = 0; i < phase.addresses.size(); ++i)
-            for (int word = static_cast<int>(phase.addresses[i] / 4), left = words; left > 0;
+            for (int word = static_cast<int>(phase.addresses[i] / word_bytes), left = words; left > 0;
                  --left, ++word) {
                 const int lane = phase.first_lane + static_cast<int>(i);
-                const auto degree = static_cast<int>(distinct[static_cast<std::size_t>(word % 32)].size());
-                grid.at(lane, word % 32) = {std::to_string(degree),
-                                            fmt::format("lane {} byte {}: {} words of bank {} in this phase",
-                                                        lane, 4 * word, degree, word % 32),
-                                            heat_of(degree), fmt::format("b{}", word % 32)};
+                const auto degree = static_cast<int>(distinct[static_cast<std::size_t>(word % banks)].size());
+                grid.at(lane, word % banks) = {
+                    std::to_string(degree),
+                    fmt::format("lane {} byte {}: {} words of bank {} in this phase", lane, word_bytes * word,
+                                degree, word % banks),
+                    heat_of(degree), fmt::format("b{}", word % banks)};
             }
         const auto size = static_cast<int>(phase.addresses.size());
-        for (int bank = 0; bank < 32; bank += 4)
+        for (int bank = 0; bank < banks; bank += 4)
             grid.frames.push_back({phase.first_lane, bank, size, 4, false, {}});
     }
     for (int lane = 0; lane < grid.rows; ++lane)
-        for (int bank = 0; bank < 32; ++bank)
+        for (int bank = 0; bank < banks; ++bank)
             if (Grid::Cell& c = grid.at(lane, bank); c.tip.empty())
                 c.tip = fmt::format("lane {} does not access bank {}", lane, bank);
     grid.legend = heat_legend();

@@ -6,6 +6,7 @@
 #include "layout/lines.hpp"
 #include "layout/picture.hpp"
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun {
 
@@ -23,7 +24,7 @@ Picture chunk_grids(const Layout& layout, int element_bits) {
         for (int unit = 0; unit < chunks.units; ++unit) {
             const std::uint32_t address = chunks.address(line, unit);
             const int number = line * chunks.units + unit;
-            const std::uint32_t bank = address / 4 % 32;
+            const int bank = sm_90a.bank_of(address);
             Grid::Cell& chunk = chunks.along_rows ? matrix.at(unit, line) : matrix.at(line, unit);
             const int per_unit = 128 / element_bits;
             chunk.text = std::to_string(number);

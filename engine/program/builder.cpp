@@ -46,7 +46,7 @@ void check_parameter_bytes(const Program& program, const Param& param) {
 
 /// Returns the threads of a CTA of these extents. Throws ArgumentError for more than a CTA has.
 int threads_of(const std::string& name, Dim3 block) {
-    constexpr std::uint32_t most = sm_90a.cta_threads, most_layers = 64;
+    constexpr std::uint32_t most = sm_90a.cta_threads, most_layers = sm_90a.cta_layers;
     if (block.y == 1 && block.z == 1) return static_cast<int>(std::min<std::uint32_t>(block.x, INT32_MAX));
     const auto fits = [](std::uint32_t extent, std::uint32_t limit) {
         return extent >= 1 && extent <= limit;
@@ -144,9 +144,10 @@ int Builder::any_param(std::string name) {
 }
 
 int Builder::tensor_map(std::string name, std::int64_t align) {
-    if (align != 64 && align != 128)
-        throw ArgumentError(
-            fmt::format("parameter `{}`: a tensor map is aligned to 64 or 128 bytes, not {}", name, align));
+    constexpr std::int64_t least = sm_90a.tensor_maps.align, most = 2 * least;
+    if (align != least && align != most)
+        throw ArgumentError(fmt::format("parameter `{}`: a tensor map is aligned to {} or {} bytes, not {}",
+                                        name, least, most, align));
     return add({std::move(name), isa::Type::tensormap, {}, {}, false, where_, 0, align});
 }
 

@@ -4,17 +4,18 @@
 #include <utility>
 
 #include "program/end.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun {
 
 std::int64_t Param::bytes() const {
     if (structure > 0) return structure;
-    return type == isa::Type::tensormap ? 128 : isa::bits(type) / 8;
+    return isa::bits(type) / 8;
 }
 
 std::int64_t Param::align() const {
     if (structure > 0) return structure_align;
-    return type == isa::Type::tensormap ? std::max<std::int64_t>(64, structure_align) : bytes();
+    return type == isa::Type::tensormap ? std::max(sm_90a.tensor_maps.align, structure_align) : bytes();
 }
 
 std::size_t Program::passed_params() const {

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "program/limits.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::ptx {
 
@@ -114,12 +115,13 @@ class HeadMaker {
   private:
     void parameters() {
         constexpr std::string_view prefix = "param_";
+        constexpr const Target::TensorMaps& maps = sm_90a.tensor_maps;
         for (std::size_t i = 0; i < function_.params.size(); ++i) {
             const Variable& variable = function_.params[i];
             Type type = declared_type(module_, variable);
             const LaunchFacts::Passed& passed = i < facts_.params.size() ? facts_.params[i] : nothing_passed_;
-            const bool map = variable.array && bytes_of(module_, variable) == 128 && !passed.structure &&
-                             (variable.align >= 64 || passed.box.has_value());
+            const bool map = variable.array && bytes_of(module_, variable) == maps.bytes &&
+                             !passed.structure && (variable.align >= maps.align || passed.box.has_value());
             if (map) type = Type::tensormap;
             Symbol symbol;
             symbol.kind = Symbol::Kind::parameter;
@@ -128,7 +130,7 @@ class HeadMaker {
             if (variable.array || type != Type::none) {
                 try {
                     std::string known = is_identifier(name) ? std::string(name) : fmt::format("p{}", i);
-                    const std::int64_t align = variable.align > 64 ? 128 : 64;
+                    const std::int64_t align = variable.align > maps.align ? 2 * maps.align : maps.align;
                     if (map && passed.box)
                         symbol.index = builder_.tensor_map(std::move(known), *passed.box, false, align);
                     else if (map)

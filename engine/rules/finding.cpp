@@ -16,8 +16,7 @@ Diagnostic finding(Saying saying, Where where, std::vector<Note> notes) {
             std::string(rule.section),
             std::move(notes),
             std::move(saying.fix.remedies),
-            saying.of_engine,
-            saying.same_value};
+            saying.circumstance};
 }
 
 Diagnostic finding(const Rule& rule, Where where, std::string message, std::string fix,

@@ -44,9 +44,10 @@ Saying mbarrier_absent(const std::string& place) {
             "one thread initialises it, before all others use it; mbarrier.inval ends it"};
 }
 
-Saying mbarrier_made_again(const std::string& place) {
+Saying mbarrier_made_again(const std::string& place, bool by_same_step) {
     return {WG_MBAR_01, fmt::format("{} is initialised again without mbarrier.inval", place),
-            "one thread initialises it once; mbarrier.inval ends it"};
+            "one thread initialises it once; mbarrier.inval ends it",
+            by_same_step ? Circumstance::same_step : Circumstance::usual};
 }
 
 Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes) {
@@ -61,7 +62,7 @@ Saying mbarrier_untold(const std::string& who, const std::string& place, Where m
 
 Saying mbarrier_untold_to_engine(const std::string& place, Where made, bool cluster) {
     Saying out = mbarrier_untold("the bulk-copy engine", place, made, cluster);
-    out.of_engine = true;
+    out.circumstance = Circumstance::of_engine;
     return out;
 }
 

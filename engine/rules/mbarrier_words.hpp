@@ -13,7 +13,7 @@ namespace wgrun::rules {
 /// alignment, if that is less.
 Saying mbarrier_misaligned(const std::string& place, Where buffer = {}, std::int64_t align = 0);
 Saying mbarrier_absent(const std::string& place);
-Saying mbarrier_made_again(const std::string& place);
+Saying mbarrier_made_again(const std::string& place, bool by_same_step);
 /// mbarrier.inval, and copies of `bytes` bytes are still to come.
 Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes);
 /// Who uses it cannot know that it is initialised, at `made`. `cluster`: the kernel has more CTAs than one.

@@ -19,7 +19,7 @@ struct Saying {
     const Rule& rule;
     std::string message;
     Fix fix;
-    bool of_engine = false, same_value = false;  ///< as Diagnostic's
+    Circumstance circumstance = Circumstance::usual;
 };
 
 /// All findings are made here: severity and section are the rule's.

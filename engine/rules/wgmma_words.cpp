@@ -11,10 +11,10 @@ Fix fence_before(Where mma) { return std::vector<Remedy>{{insert_before(mma, {wg
 
 }  // namespace
 
-std::string_view name_of(Part part) {
+std::string_view name_of(MmaOperand part) {
     switch (part) {
-        case Part::accumulator: return "an accumulator";
-        case Part::fragment: return "a register of the A fragment";
+        case MmaOperand::accumulator: return "an accumulator";
+        case MmaOperand::fragment: return "a register of the A fragment";
         default: return "the metadata register";
     }
 }
@@ -23,23 +23,23 @@ Saying no_fence_at_all(Where mma) {
     return {WG_FENCE_01, "no wgmma.fence comes before the first wgmma", fence_before(mma)};
 }
 
-Saying no_fence_since_access(Part part, Where mma) {
+Saying no_fence_since_access(MmaOperand part, Where mma) {
     return {WG_FENCE_01,
             fmt::format("{} is accessed by a thread, and no wgmma.fence comes between that and this wgmma",
                         name_of(part)),
             fence_before(mma)};
 }
 
-Saying no_fence_between(Part part, Where mma) {
+Saying no_fence_between(MmaOperand part, Where mma) {
     return {
         WG_FENCE_01,
         fmt::format("{} of this wgmma was an accumulator of a wgmma of another {}, and no wgmma.fence comes "
                     "between them",
-                    name_of(part), part == Part::accumulator ? "shape" : "kind"),
+                    name_of(part), part == MmaOperand::accumulator ? "shape" : "kind"),
         fence_before(mma)};
 }
 
-Saying accessed_in_flight(Part part, std::string_view access, Where issued, Where here,
+Saying accessed_in_flight(MmaOperand part, std::string_view access, Where issued, Where here,
                           std::optional<int> younger) {
     std::vector<Remedy> remedies;
     if (!younger)

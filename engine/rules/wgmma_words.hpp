@@ -11,19 +11,19 @@
 namespace wgrun::rules {
 
 /// What a register is to a wgmma.
-enum class Part : std::uint8_t { accumulator, fragment, metadata };
-std::string_view name_of(Part part);  ///< "an accumulator"
+enum class MmaOperand : std::uint8_t { accumulator, fragment, metadata };
+std::string_view name_of(MmaOperand part);  ///< "an accumulator"
 
 Saying no_fence_at_all(Where mma);
 /// A thread has accessed the register since the last fence.
-Saying no_fence_since_access(Part part, Where mma);
+Saying no_fence_since_access(MmaOperand part, Where mma);
 /// The register was an accumulator of a wgmma of another kind since.
-Saying no_fence_between(Part part, Where mma);
+Saying no_fence_between(MmaOperand part, Where mma);
 
 /// A register of a wgmma issued at `issued` is accessed at `here`; access: "read", "written". younger: the
 /// groups that have been committed after its own, -1 for a wgmma that is in none; without a value, either may
 /// be.
-Saying accessed_in_flight(Part part, std::string_view access, Where issued, Where here,
+Saying accessed_in_flight(MmaOperand part, std::string_view access, Where issued, Where here,
                           std::optional<int> younger = {});
 /// A wgmma that is in no group; at_end: the kernel ends, and nothing waits.
 Saying never_committed(Where issued, bool at_end);

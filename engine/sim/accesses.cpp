@@ -46,6 +46,7 @@ void copy(std::byte* to, const std::byte* from, int bytes) {
 
 void Accesses::reset() {
     handoffs_.reset(scene_.index);
+    scene_.global_shadow.follow(scene_.exchange, scene_.index, handoffs_.learned());
     // As shared memory: a NaN in all formats.
     local_.assign(scene_.warps.size() * lanes * static_cast<std::size_t>(scene_.program.local_bytes()),
                   std::byte{0xFF});
@@ -69,12 +70,16 @@ void Accesses::load(isa::Space space, const isa::Addresses& address, int bytes, 
     const bool strong = scene_.code.ops[scene_.pc].order.strong;
     std::unique_lock lock(scene_.turns.global_memory(), std::defer_lock);
     if (strong && space == isa::Space::global) lock.lock();
+    if (strong) morally_strong(space);
     const Scene::Actors actors = scene_.actors();
     Digest seen;
     for_each_access(
         false, space, address, bytes, [&](const std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
             copy(static_cast<std::byte*>(data) + lane * stride, place, bytes);
-            if (strong) seen.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
+            if (strong) {
+                seen.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
+                beside_strong(actors, lane, cta, offset, address, bytes);
+            }
             if (cta != nullptr && scene_.launch.detect_races)
                 cta->shadow.load(actors.of(lane), lane, offset, bytes);
             else if (const std::uint64_t at = cta == nullptr ? scene_.global_shadow.watched(
@@ -91,11 +96,17 @@ void Accesses::load(isa::Space space, const isa::Addresses& address, int bytes, 
 
 void Accesses::store(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                      int stride) {
-    if (space == isa::Space::generic)
-        return in_each_space(address, [&](isa::Space found, const isa::Addresses& within) {
-            store(found, within, bytes, data, stride);
-        });
+    if (put_off(space)) return;
+    if (space != isa::Space::generic) return store_there(space, address, bytes, data, stride);
+    in_each_space(address, [&](isa::Space found, const isa::Addresses& within) {
+        store_there(found, within, bytes, data, stride);
+    });
+}
+
+void Accesses::store_there(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
+                           int stride) {
     const bool strong = scene_.code.ops[scene_.pc].order.strong;
+    if (strong) morally_strong(space);
     std::unique_lock lock(scene_.turns.global_memory(), std::defer_lock);
     if (strong && space == isa::Space::global) lock.lock();
     const Scene::Actors actors = scene_.actors();
@@ -103,17 +114,18 @@ void Accesses::store(isa::Space space, const isa::Addresses& address, int bytes,
     for_each_access(
         true, space, address, bytes, [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
             const std::byte* from = static_cast<const std::byte*>(data) + lane * stride;
+            if (strong) beside_strong(actors, lane, cta, offset, address, bytes);
             if (cta != nullptr && scene_.launch.detect_races &&
                 std::memcmp(place, from, static_cast<std::size_t>(bytes)) == 0 &&
                 cta->shadow.store_again(actors.of(lane), lane, offset, bytes))
                 return;
-            copy(place, from, bytes);
             if (cta != nullptr && scene_.launch.detect_races)
                 overlap |= cta->shadow.store(actors.of(lane), lane, offset, bytes);
             else if (const std::uint64_t at = cta == nullptr ? scene_.global_shadow.watched(
                                                                    address[static_cast<std::size_t>(lane)])
                                                              : 0)
-                overlap |= scene_.global_shadow.store(actors.of(lane), lane, at, bytes, from);
+                overlap |= scene_.global_shadow.store(actors.of(lane), lane, at, bytes, from, place);
+            copy(place, from, bytes);
         });
     scene_.acted();
     scene_.wrote |= space == isa::Space::global;
@@ -127,10 +139,16 @@ void Accesses::store(isa::Space space, const isa::Addresses& address, int bytes,
 
 void Accesses::update(isa::Space space, const isa::Addresses& address, int bytes,
                       const std::function<void(int, std::byte*)>& change) {
-    if (space == isa::Space::generic)
-        return in_each_space(address, [&](isa::Space found, const isa::Addresses& within) {
-            update(found, within, bytes, change);
-        });
+    if (put_off(space)) return;
+    if (space != isa::Space::generic) return update_there(space, address, bytes, change);
+    in_each_space(address, [&](isa::Space found, const isa::Addresses& within) {
+        update_there(found, within, bytes, change);
+    });
+}
+
+void Accesses::update_there(isa::Space space, const isa::Addresses& address, int bytes,
+                            const std::function<void(int, std::byte*)>& change) {
+    morally_strong(space);
     std::unique_lock lock(scene_.turns.global_memory(), std::defer_lock);
     if (space == isa::Space::global) lock.lock();
     strong_read(space, address);
@@ -139,6 +157,7 @@ void Accesses::update(isa::Space space, const isa::Addresses& address, int bytes
     for_each_access(
         true, space, address, bytes, [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
             before.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
+            beside_strong(actors, lane, cta, offset, address, bytes);
             change(lane, place);
             after.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
             if (const std::uint64_t at =
@@ -155,6 +174,17 @@ void Accesses::update(isa::Space space, const isa::Addresses& address, int bytes
     scene_.acted();
     scene_.wrote |= space == isa::Space::global;
     scene_.tell();
+}
+
+// Tells the shadow of the memory that a strong step is about to access it.
+void Accesses::beside_strong(const Scene::Actors& actors, int lane, Cta* cta, std::uint32_t offset,
+                             const isa::Addresses& address, int bytes) {
+    if (cta != nullptr) {
+        if (scene_.launch.detect_races) cta->shadow.strong(actors.of(lane), lane, offset, bytes);
+    } else if (const std::uint64_t at =
+                   scene_.global_shadow.watched(address[static_cast<std::size_t>(lane)])) {
+        scene_.global_shadow.strong(actors.of(lane), lane, at, bytes);
+    }
 }
 
 // Lanes of one step may write the same byte only if they write the same value. Sizes are equal and addresses

@@ -11,7 +11,7 @@ namespace wgrun::sim {
 
 class Allowance {
   public:
-    Allowance(const Program& program, const Launch& launch) : program_(program), launch_(launch) {}
+    Allowance(const Program& program, const SimulatedLaunch& launch) : program_(program), launch_(launch) {}
 
     /// Takes `steps` more, executed at `where`. Throws EnvironmentError with that place: ETIMEDOUT when the
     /// time is over, ELIMIT when there were too many steps.
@@ -22,7 +22,7 @@ class Allowance {
     [[noreturn]] void end(const char* code, std::string why, std::string fix, const Where& where) const;
 
     const Program& program_;
-    const Launch& launch_;
+    const SimulatedLaunch& launch_;
     std::atomic<std::uint64_t> taken_{0};
     std::atomic<std::uint32_t> calls_{0};
 };

@@ -20,8 +20,8 @@ struct Copy {
     isa::BulkCopy::Reduction reduction;
     isa::Type type;  ///< of a linear reduction
     std::uint32_t pc;
-    int issuer;     ///< thread of the cluster
-    Tensor tensor;  ///< without a map: a linear copy
+    int issuer;           ///< thread of the cluster
+    MappedTensor tensor;  ///< without a map: a linear copy
     Coordinates at;
     bool somewhere;                ///< nobody knows where in the tensor: only shared memory counts
     std::byte* global;             ///< of a linear copy

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "isa/peer_window.hpp"
+#include "isa/registers.hpp"
 #include "machine/seat.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
@@ -26,7 +27,7 @@ constexpr std::uint64_t enough_turns = 1U << 16;
 
 }  // namespace
 
-Cluster::Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns,
+Cluster::Cluster(const Program& program, const Code& code, const SimulatedLaunch& launch, Turns& turns,
                  Exchange& exchange, Allowance& allowance)
     : scene_(*this, program, code, launch, turns, exchange),
       mbarriers_(scene_),
@@ -54,7 +55,7 @@ void Cluster::reset(std::uint64_t index) {
     steps_ = mmas_ = accounted_ = 0;
 }
 
-bool Cluster::run(bool alone) {
+Cluster::Pause Cluster::run(bool alone) {
     const std::uint64_t changes = scene_.turns.changes();
     if (scene_.pollers) scene_.wake_pollers();
     for (;;) {
@@ -62,14 +63,17 @@ bool Cluster::run(bool alone) {
         for (std::size_t w = 0; w < scene_.warps.size(); ++w)
             if (scene_.warps[w].state == Warp::State::ready) ready_.push_back(static_cast<int>(w));
         const std::atomic<bool>* stop = scene_.launch.stop;
-        if (stop != nullptr && stop->load(std::memory_order_relaxed)) return true;
+        if (stop != nullptr && stop->load(std::memory_order_relaxed)) return Pause::ended;
         const auto under_way = static_cast<std::uint32_t>(bulk_.under_way() + copies_.under_way());
         if (ready_.empty() && under_way == 0) {
             scene_.tell();
-            if (accesses_.polls_global() && !(alone && scene_.turns.changes() == changes)) return false;
+            if (std::exchange(scene_.stands_back, false) && !alone) return Pause::stands_back;
+            if (stand_forward()) continue;
+            if (accesses_.polls_global() && !(alone && scene_.turns.changes() == changes))
+                return Pause::waits;
             if (deadlock_.wake_sleepers()) continue;
             deadlock_.report();
-            return true;
+            return Pause::ended;
         }
         const auto ready = static_cast<std::uint32_t>(ready_.size());
         const std::uint32_t next = scene_.draw(ready + (under_way == 0 ? 0 : 1));
@@ -83,9 +87,19 @@ bool Cluster::run(bool alone) {
             scene_.enter(ready_[next]);
             burst(1 + scene_.draw(longest_burst));
             allowance_.take(steps_ - std::exchange(accounted_, steps_), scene_.code.ops[scene_.pc].where);
-            if (trapped_) return true;
+            if (trapped_) return Pause::ended;
         }
     }
+}
+
+bool Cluster::stand_forward() {
+    std::vector<Warp*> standing;
+    for (Warp& warp : scene_.warps)
+        if (warp.state == Warp::State::stands_back) standing.push_back(&warp);
+    if (standing.empty()) return false;
+    const auto count = static_cast<std::uint32_t>(standing.size());
+    standing[scene_.draw(count)]->state = Warp::State::ready;
+    return true;
 }
 
 void Cluster::burst(std::uint32_t steps) {
@@ -159,7 +173,7 @@ void Cluster::step(Warp& warp, const Op& op) {
     if (op.aligned) aligned(warp, op);
     if (op.kind == Op::Kind::collective) return collective(warp, op, scene_.active);
     execute(op);
-    if (std::exchange(gave_way_, false)) return;
+    if (std::exchange(scene_.put_off, false)) return;
     if (warp.state != Warp::State::asleep)
         ++warp.pc;
     else
@@ -171,7 +185,7 @@ void Cluster::step(Warp& warp, const Op& op) {
 bool Cluster::come_to(std::uint32_t barrier) {
     if (scene_.code.ops[scene_.pc].aligned) return true;
     const Barriers::Come come = barriers_.come(barrier);
-    gave_way_ = come == Barriers::Come::early;
+    scene_.put_off = come == Barriers::Come::early;
     return come == Barriers::Come::last;
 }
 
@@ -241,11 +255,22 @@ void Cluster::execute(const Op& op) {
         op.step->op->run(*op.step, *this);
     } catch (const ArgumentError& error) {
         scene_.report.refused(error.finding());
+        take_results_for_written(op);
     } catch (const isa::Unknown&) {
         Diagnostic unknown;
         unknown.where = op.step->where;
         unknown.message = fmt::format("the simulator does not know this instruction ({})", op.step->op->name);
         throw UnknownInstruction(std::move(unknown));
+    }
+}
+
+// What the step has not computed is no fault of those that read it.
+void Cluster::take_results_for_written(const Op& op) {
+    const bool by_four = op.kind == Op::Kind::collective;
+    for (int w = 0; w < (by_four ? isa::warps_of_group : 1); ++w) {
+        if (by_four) select(w);
+        isa::for_each_written(*op.step,
+                              [&](isa::Reg reg) { by_four ? wgmma_.write_async(reg) : wgmma_.write(reg); });
     }
 }
 

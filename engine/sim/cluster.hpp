@@ -19,14 +19,18 @@ namespace wgrun::sim {
 /// steps do to the parts of the machine.
 class Cluster final : public isa::Machine {
   public:
-    Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns, Exchange& exchange,
-            Allowance& allowance);
+    Cluster(const Program& program, const Code& code, const SimulatedLaunch& launch, Turns& turns,
+            Exchange& exchange, Allowance& allowance);
 
     /// Begins cluster number `index` of the grid.
     void reset(std::uint64_t index);
-    /// Runs the cluster until it ends or deadlocks or `launch.stop` is set. Returns false if it can continue
-    /// only after another cluster has changed memory. alone: there is no cluster that could.
-    bool run(bool alone);
+    enum class Pause : std::uint8_t {
+        ended,        ///< or deadlocked, or `launch.stop` is set
+        waits,        ///< it can continue only after another cluster has changed memory
+        stands_back,  ///< it could continue, but other clusters run first
+    };
+    /// Runs the cluster until it ends or pauses. alone: there is no other cluster that could run.
+    Pause run(bool alone);
 
     Report& report() { return scene_.report; }
     /// Returns what its threads have printed in the last run.
@@ -149,6 +153,8 @@ class Cluster final : public isa::Machine {
   private:
     friend class View;  // observer.hpp
 
+    /// One of the warps that stand back is ready again. Returns false if there are none.
+    bool stand_forward();
     void burst(std::uint32_t steps);
     void jump(Warp& warp, const Op& op);
     void step(Warp& warp, const Op& op);
@@ -160,6 +166,7 @@ class Cluster final : public isa::Machine {
     machine::Together* warpgroup();
     void collective(Warp& warp, const Op& op, isa::Mask active);
     void execute(const Op& op);
+    void take_results_for_written(const Op& op);
     void end(Warp& warp);
     void leave(Cta& cta);
     isa::Mask condition(const Op& op);
@@ -175,8 +182,7 @@ class Cluster final : public isa::Machine {
     std::optional<Doubts> doubts_;  ///< of a launch with arguments that are made up
     Allowance& allowance_;
     MessageLog messages_;
-    bool gave_way_ = false;  ///< the lanes at the step wait before it, and others of their warp run
-    bool trapped_ = false;   ///< an assertion has failed, or a trap was executed: nothing continues
+    bool trapped_ = false;  ///< an assertion has failed, or a trap was executed: nothing continues
     std::vector<int> ready_;
     std::uint64_t steps_ = 0, mmas_ = 0;
     std::uint64_t accounted_ = 0;  ///< steps that the allowance has counted

@@ -23,8 +23,8 @@ namespace wgrun::sim {
 /// A warp: where it is, which lanes run, and what it waits for.
 struct Warp {
     /// A warp at_barrier waits after its step; one that is asleep waits before its step and will execute it
-    /// again.
-    enum class State : std::uint8_t { ready, at_barrier, at_collective, asleep, ended };
+    /// again. One that stands back is ready, but others run first.
+    enum class State : std::uint8_t { ready, stands_back, at_barrier, at_collective, asleep, ended };
     /// What a sleeping warp waits for.
     enum class Wait : std::uint8_t { mbarrier, copies, cluster, registers, memory };
     /// Values of `barrier` where it is the offset of an mbarrier: several mbarriers, or none.
@@ -51,7 +51,7 @@ struct Warp {
         pc = 0;
         whole = all = running = threads >= isa::lanes ? UINT32_MAX : (1U << threads) - 1;
         state = State::ready;
-        give_up = false;
+        give_up = put_off = false;
         too_soon = 0;
         diverged = retries = false;
         part = {};
@@ -71,6 +71,7 @@ struct Warp {
     bool give_up = false;  ///< its next wait for an mbarrier or for memory returns without success
     int too_soon = 0;  ///< attempts to wait for an mbarrier, one after the other, that came before its phase
                        ///< was complete
+    bool put_off = false;   ///< it stood back before its step, and executes that now
     bool retries = false;   ///< it sleeps at a step that it has begun together with its warpgroup
     bool diverged = false;  ///< it has been reported that its lanes are apart
     Part part;

@@ -18,14 +18,13 @@ std::uint32_t bits_of(unsigned bytes) {
 }
 
 /// Returns whether the cluster of `mine` had learned of `theirs` by then.
-bool after(const std::shared_ptr<const Learned>& learned, const LaunchShadow::Side& theirs,
-           const LaunchShadow::Side& mine) {
+bool after(const std::shared_ptr<const Learned>& learned, const Side& theirs, const Side& mine) {
     return learned && learned->orders(theirs.cluster, theirs.by, mine.by);
 }
 
 }  // namespace
 
-GlobalShadow::GlobalShadow(const Program& program, const Launch& launch, int warps, Sink& sink)
+GlobalShadow::GlobalShadow(const Program& program, const SimulatedLaunch& launch, int warps, Sink& sink)
     : sink_(sink), shadow_({warps, 0, warps}, 0, *this), fences_(warps) {
     if (!launch.detect_races) return;
     const auto holds = [](const GlobalBuffer& buffer, std::uint64_t address) {
@@ -107,8 +106,20 @@ void GlobalShadow::for_each_part(std::uint64_t address, std::uint64_t bytes, F f
     }
 }
 
+void GlobalShadow::tell_read(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes) {
+    if (history_ != nullptr) history_->read({cluster_, *learned_, actor, by, kind()}, address, bytes);
+}
+
+void GlobalShadow::tell_write(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes,
+                              bool same, bool reduces) {
+    if (history_ == nullptr) return;
+    const LaunchHistory::Kind how = reduces ? LaunchHistory::Kind::reducing : kind();
+    history_->write({cluster_, *learned_, actor, by, how}, address, bytes, same);
+}
+
 void GlobalShadow::load(const Actor& actor, int lane, std::uint64_t address, int bytes) {
     pc_ = actor.pc;
+    tell_read(actor, {actor.clock, actor.pc, actor.warp, lane}, address, static_cast<std::uint64_t>(bytes));
     shadow_.load(actor, lane, offset(address, static_cast<std::uint64_t>(bytes)), bytes);
 }
 
@@ -134,10 +145,12 @@ void GlobalShadow::written(std::uint32_t offset, std::uint32_t bytes) {
 }
 
 bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, int bytes,
-                         const std::byte* data) {
+                         const std::byte* data, const std::byte* place) {
     pc_ = actor.pc;
     wrote_ = true;
     const auto size = static_cast<std::size_t>(bytes);
+    tell_write(actor, {actor.clock, actor.pc, actor.warp, lane}, address, size,
+               history_ != nullptr && std::memcmp(place, data, size) == 0);
     const std::uint32_t at = offset(address, size);
     written(at, static_cast<std::uint32_t>(bytes));
     for (std::uint32_t word = at / word_bytes; word * word_bytes < at + size; ++word)
@@ -154,6 +167,7 @@ void GlobalShadow::update(const Actor& actor, int lane, std::uint64_t address, i
     pc_ = actor.pc;
     wrote_ = true;
     steps_.updates.insert(pc_);
+    tell_write(actor, {actor.clock, actor.pc, actor.warp, lane}, address, static_cast<std::uint64_t>(bytes));
     const std::uint32_t at = offset(address, static_cast<std::uint64_t>(bytes));
     written(at, static_cast<std::uint32_t>(bytes));
     shadow_.load(actor, lane, at, bytes);
@@ -164,6 +178,7 @@ void GlobalShadow::update(const Actor& actor, int lane, std::uint64_t address, i
 void GlobalShadow::copy_from(const Actor& issuer, int lane, std::uint64_t address, std::uint64_t bytes) {
     pc_ = issuer.pc;
     steps_.copies.insert(pc_);
+    tell_read(issuer, {issuer.clock, issuer.pc, issuer.warp, lane}, address, bytes);
     for_each_part(address, bytes, [&](std::uint64_t, std::uint32_t at, std::uint32_t part) {
         for (std::uint32_t i = 0, size = 0; i < part; i += size) {
             size = word_bytes;
@@ -176,6 +191,7 @@ void GlobalShadow::copy_from(const Actor& issuer, int lane, std::uint64_t addres
 
 void GlobalShadow::reads_until(const Actor& issuer, int lane, std::vector<Epoch> ends) {
     const Epoch read(issuer.clock, issuer.pc, issuer.warp, lane);
+    if (history_ != nullptr) history_->reads_until(cluster_, read, ends);
     ends_[read.number()].push_back(std::move(ends));
 }
 
@@ -199,6 +215,7 @@ void GlobalShadow::copy_to(const Actor& issuer, Epoch copy, std::uint64_t addres
     pc_ = issuer.pc;
     steps_.copies.insert(pc_);
     if (combines) steps_.reductions.insert(pc_);
+    tell_write(issuer, copy, address, bytes, false, combines);
     for_each_part(address, bytes, [&](std::uint64_t, std::uint32_t at, std::uint32_t part) {
         written(at, part);
         // The words are whole: a row of a box begins and ends with one, except at the edges of a tensor.
@@ -250,6 +267,11 @@ GlobalTrace GlobalShadow::trace() const {
                 return word;
             });
         }
+    for (const auto& [word, by] : shadow_.replaced())
+        if (!weak(shadow_.last(word).write.pc())) {
+            const std::uint64_t at = std::uint64_t{word} * word_bytes;
+            out.replaced.push_back({addresses_[at / page_bytes] + at % page_bytes, by});
+        }
     return out;
 }
 
@@ -273,7 +295,7 @@ LaunchShadow::Words& LaunchShadow::words_of(Line& line) {
     return *line.words;
 }
 
-std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, GlobalTrace trace) {
+std::vector<Conflict> LaunchShadow::add(std::uint64_t cluster, GlobalTrace trace) {
     std::vector<Conflict> out;
     std::set<std::pair<std::uint32_t, std::uint32_t>> steps;
     const auto self = static_cast<std::uint32_t>(cluster);
@@ -305,6 +327,8 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
         if (seen == machine::Visible::to_async || !through_async || !first.writes) return std::nullopt;
         return Conflict{Wrong::unfenced, address, second, first};
     };
+    std::map<std::uint64_t, Shadow::Replaced> replaced;
+    for (const GlobalTrace::Replaced& one : trace.replaced) replaced.emplace(one.address, one.by);
     for (std::uint32_t index = 0; index < trace.lines(); ++index) {
         const auto [line, first] = lines_.try_emplace(trace.address(index), Line{self, index, nullptr});
         if (first) continue;
@@ -328,9 +352,18 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
                 compare(last.written, last.write, known.write, true, true);
             compare(last.written, last.write, known.read, true, false);
             compare(last.read, last.reader, known.write, false, true);
+            if (const auto weak = replaced_.find(word.address); weak != replaced_.end()) {
+                compare(last.written, last.write, weak->second, true, true);
+                compare(last.read, last.reader, weak->second, false, true);
+            }
+            if (const auto weak = replaced.find(word.address); weak != replaced.end()) {
+                compare(weak->second.bytes, weak->second.write, known.write, true, true);
+                compare(weak->second.bytes, weak->second.write, known.read, true, false);
+            }
             known.take(self, word);
         }
     }
+    for (const auto& [address, by] : replaced) replaced_[address] = {self, by.bytes, by.write};
     traces_.emplace(self, std::move(trace));
     return out;
 }

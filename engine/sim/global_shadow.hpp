@@ -8,19 +8,13 @@
 #include <set>
 #include <unordered_map>
 
+#include "sim/conflict.hpp"
 #include "sim/exchange.hpp"
 #include "sim/global_fences.hpp"
 #include "sim/shadow.hpp"
 #include "sim/sim.hpp"
 
 namespace wgrun::sim {
-
-/// What is wrong with two accesses, of which at least one is a write.
-enum class Wrong : std::uint8_t {
-    unordered,
-    unfenced,  ///< a bulk copy comes after an access through the generic proxy, with no fence.proxy.async
-    stale,     ///< one of them reads through ld.global.nc
-};
 
 /// Two accesses of which something is wrong.
 struct GlobalRace {
@@ -50,6 +44,12 @@ class GlobalTrace {
     std::set<std::uint32_t> constant;  ///< loads through ld.global.nc
     std::set<std::uint32_t> copies;    ///< bulk copies: accesses through the async proxy
     bool fenced = false;               ///< a fence.proxy.async of global memory was executed
+    /// A weak write in whose place strong ones of the cluster came.
+    struct Replaced {
+        std::uint64_t address;  ///< of the word
+        Shadow::Replaced by;
+    };
+    std::vector<Replaced> replaced;
     void add_steps(const GlobalTrace& other) {
         strong.insert(other.strong.begin(), other.strong.end());
         reductions.insert(other.reductions.begin(), other.reductions.end());
@@ -117,10 +117,18 @@ class GlobalShadow final : public HazardSink {
         virtual void global_unfenced(const GlobalRace& race) = 0;
         /// One of the two reads through ld.global.nc what the other writes, ordered or not.
         virtual void global_stale(const GlobalRace& race) = 0;
+        /// Returns whether the access of this step races with strong ones.
+        virtual bool weak(std::uint32_t pc) const = 0;
     };
-    GlobalShadow(const Program& program, const Launch& launch, int warps, Sink& sink);
+    GlobalShadow(const Program& program, const SimulatedLaunch& launch, int warps, Sink& sink);
 
     void reset();
+    /// From now on accesses are compared with those of other clusters, where these take turns.
+    void follow(Exchange& exchange, std::uint64_t cluster, const Learned& learned) {
+        history_ = exchange.history ? &*exchange.history : nullptr;
+        cluster_ = static_cast<std::uint32_t>(cluster);
+        learned_ = &learned;
+    }
     /// Returns 0 where the kernel may not write, else the address. If several buffers have the same memory,
     /// the address is that in the first.
     std::uint64_t watched(std::uint64_t address) const;
@@ -129,12 +137,19 @@ class GlobalShadow final : public HazardSink {
     void load(const Actor& actor, int lane, std::uint64_t address, int bytes);
     /// Records a load through ld.global.nc.
     void load_constant(const Actor& actor, int lane, std::uint64_t address, int bytes);
-    /// Returns whether another lane wrote one of the bytes in this step.
-    bool store(const Actor& actor, int lane, std::uint64_t address, int bytes, const std::byte* data);
+    /// The bytes of `place` become those of `data`, after this. Returns whether another lane wrote one of
+    /// them in this step.
+    bool store(const Actor& actor, int lane, std::uint64_t address, int bytes, const std::byte* data,
+               const std::byte* place);
     /// Records an atomic.
     void update(const Actor& actor, int lane, std::uint64_t address, int bytes);
-    /// The step may access the same memory as other strong steps.
+    /// The step may access the same memory as strong steps of other clusters.
     void strong(std::uint32_t pc) { steps_.strong.insert(pc); }
+    /// The lane is about to access the bytes by a strong step.
+    void strong(const Actor& actor, int lane, std::uint64_t address, int bytes) {
+        pc_ = actor.pc;
+        shadow_.strong(actor, lane, offset(address, static_cast<std::uint64_t>(bytes)), bytes);
+    }
 
     /// Records a fence.proxy.async of global memory.
     void proxy_fence(Clocks& clocks, int warp, Lanes lanes) {
@@ -161,8 +176,17 @@ class GlobalShadow final : public HazardSink {
     static constexpr std::uint64_t page_bytes = 32 * GlobalTrace::line_bytes;
 
     void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override;
+    bool weak(std::uint32_t pc) const override { return sink_.weak(pc); }
     std::uint32_t offset(std::uint64_t address, std::uint64_t bytes);
     void check_ends(const Actor& writer, std::uint32_t offset, std::uint32_t bytes);
+    /// Tells the history of the launch of an access, as the actor's own or, `by`, as that of its copy.
+    void tell_read(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes);
+    void tell_write(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes,
+                    bool same = false, bool reduces = false);
+    LaunchHistory::Kind kind() const {
+        using Kind = LaunchHistory::Kind;
+        return steps_.strong.contains(pc_) ? Kind::strong : Kind::weak;
+    }
     /// Something writes these bytes of a page.
     void written(std::uint32_t offset, std::uint32_t bytes);
     template <class F>
@@ -191,22 +215,14 @@ class GlobalShadow final : public HazardSink {
     /// the CTAs that receive it are told.
     std::unordered_map<std::uint64_t, std::vector<std::vector<Epoch>>> ends_;
     bool same_value_ = false;  ///< it writes the value that is there
+    LaunchHistory* history_ = nullptr;
+    std::uint32_t cluster_ = 0;
+    const Learned* learned_ = nullptr;
 };
 
 /// What all clusters of a launch did, merged in the order of the grid.
 class LaunchShadow {
   public:
-    struct Side {
-        std::uint32_t cluster;
-        bool writes;
-        Epoch by;
-    };
-    /// Of unfenced accesses the bulk copy is `access`.
-    struct Conflict {
-        Wrong wrong;
-        std::uint64_t address;
-        Side access, other;
-    };
     /// Adds a cluster. Returns its conflicts with earlier clusters, each pair of steps once.
     std::vector<Conflict> add(std::uint64_t cluster, GlobalTrace trace);
 
@@ -234,6 +250,7 @@ class LaunchShadow {
     std::map<std::uint32_t, GlobalTrace> traces_;
     std::map<std::uint32_t, std::shared_ptr<const Learned>> learned_;  ///< by cluster, if it has anything
     GlobalTrace steps_;                                                ///< of all clusters, without lines
+    std::unordered_map<std::uint64_t, Access> replaced_;  ///< by address of the word: weak writes
     std::set<std::uint32_t> fenced_;  ///< clusters that executed a fence.proxy.async of global memory
 };
 

@@ -12,7 +12,7 @@ constexpr int everywhere = -1;
 
 void Handoffs::reset(std::uint64_t cluster) {
     cluster_ = cluster;
-    known_ = std::make_shared<const Knowledge>();
+    known_ = std::make_shared<const ClusterKnowledge>();
     learned_ = {};
     unfenced_ = {};
     read_at_.clear();
@@ -20,7 +20,7 @@ void Handoffs::reset(std::uint64_t cluster) {
     locations_.clear();
     released_.clear();
     read_.clear();
-    fenced_ = false;
+    fenced_ = -1;
 }
 
 int& Handoffs::made(int& place) {
@@ -44,10 +44,11 @@ void Handoffs::write(int warp, Lanes lanes, std::uint64_t location, const isa::M
                      bool combines) {
     if (order.scope >= isa::Scope::gpu) {
         if (!combines) exchange_.store(location, cluster_);
-        // It is not checked which warp executed the fence.
-        if (order.release || fenced_) {
+        // It is not checked which warp executed the fence, but what it did later is not released.
+        if (order.release || fenced_ >= 0) {
             int& row = made(done_.try_emplace(location, -1).first->second);
-            clocks_.release(warp, row, lanes);
+            if (order.release) clocks_.release(warp, row, lanes);
+            if (fenced_ >= 0) clocks_.join(row, fenced_);
             exchange_.release(location, cluster_, clocks_.snapshot(row), known_);
         }
     }
@@ -67,9 +68,14 @@ void Handoffs::write(int warp, Lanes lanes, std::uint64_t location, const isa::M
 }
 
 void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
-    fenced_ |= order.scope >= isa::Scope::gpu;
-    if (order.acquire && order.scope >= isa::Scope::gpu && !unfenced_.empty())
-        know(warp, std::exchange(unfenced_, {}));
+    if (order.release && order.scope >= isa::Scope::gpu) clocks_.release(warp, made(fenced_), lanes);
+    if (order.acquire && order.scope >= isa::Scope::gpu && !unfenced_.empty()) {
+        // It is not checked which warp has read.
+        ClusterKnowledge more;
+        for (const auto& [reader, read] : unfenced_) more.add(read);
+        unfenced_.erase(warp);
+        know(warp, more);
+    }
     if (order.acquire)
         if (const auto found = read_.find(warp); found != read_.end()) {
             if (found->second.cta >= 0) clocks_.acquire(warp, found->second.cta, lanes);
@@ -84,22 +90,22 @@ void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
 void Handoffs::learn(int warp, std::uint64_t location, bool acquire) {
     const Exchange::Place* place = exchange_.find(location);
     if (place == nullptr) return;
-    std::uint64_t& last = read_at_[{location, acquire}];
+    std::uint64_t& last = read_at_[{warp, location, acquire}];
     if (std::exchange(last, place->changed) == place->changed) return;
-    if (!acquire) return place->teach(unfenced_, location);
-    Knowledge more;
+    if (!acquire) return place->teach(unfenced_[warp], location);
+    ClusterKnowledge more;
     place->teach(more, location);
     know(warp, more);
 }
 
-void Handoffs::know(int warp, const Knowledge& more) {
-    auto known = std::make_shared<Knowledge>(*known_);
+void Handoffs::know(int warp, const ClusterKnowledge& more) {
+    auto known = std::make_shared<ClusterKnowledge>(*known_);
     known->add(more);
     known_ = std::move(known);
     clocks_.tick(warp);
     auto now = std::make_shared<std::vector<std::uint32_t>>();
     for (int w = 0; w < clocks_.warps(); ++w) now->push_back(clocks_.now(w));
-    learned_.add(more, std::move(now));
+    learned_.add(more, warp, now);
 }
 
 }  // namespace wgrun::sim

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <tuple>
 
 #include "isa/order.hpp"
 #include "sim/clocks.hpp"
@@ -27,6 +28,10 @@ class Handoffs {
     void write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order, bool combines);
     void fence(int warp, Lanes lanes, const isa::MemoryOrder& order);
 
+    /// Returns whether a write of this order by the warp releases.
+    bool releases(int warp, const isa::MemoryOrder& order) const {
+        return order.release || released_.contains(warp) || (fenced_ >= 0 && order.scope >= isa::Scope::gpu);
+    }
     /// Returns what this cluster has learned of others.
     const Learned& learned() const { return learned_; }
 
@@ -50,18 +55,18 @@ class Handoffs {
     std::map<int, Places> read_;      ///< by warp: at the locations that it has read since an acquiring fence
     /// Reads what other clusters have released there.
     void learn(int warp, std::uint64_t location, bool acquire);
-    void know(int warp, const Knowledge& more);
+    void know(int warp, const ClusterKnowledge& more);
 
     // Other clusters, by accesses in the scope of the GPU.
     Exchange& exchange_;
     std::uint64_t cluster_ = 0;
-    std::shared_ptr<const Knowledge> known_;
+    std::shared_ptr<const ClusterKnowledge> known_;
     Learned learned_;
-    Knowledge unfenced_;  ///< read, and not acquired by a fence since
-    /// By location, and whether it was acquired: the last release that was read.
-    std::map<std::pair<std::uint64_t, bool>, std::uint64_t> read_at_;
+    std::map<int, ClusterKnowledge> unfenced_;  ///< by warp: read, and not acquired by a fence since
+    /// By warp and location, and whether it was acquired: the last release that was read.
+    std::map<std::tuple<int, std::uint64_t, bool>, std::uint64_t> read_at_;
     std::map<std::uint64_t, int> done_;  ///< by location: the row of Clocks with all that was ever released
-    bool fenced_ = false;                ///< a fence of that scope was executed
+    int fenced_ = -1;  ///< the row of what came before fences of that scope; -1: there were none
 };
 
 }  // namespace wgrun::sim

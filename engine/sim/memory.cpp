@@ -16,7 +16,7 @@ bool holds(std::uint64_t begin, std::int64_t size, std::uint64_t address, int by
 
 }  // namespace
 
-GlobalMemory::GlobalMemory(const Program& program, const Launch& launch) {
+GlobalMemory::GlobalMemory(const Program& program, const SimulatedLaunch& launch) {
     for (const GlobalBuffer& buffer : launch.buffers) {
         Piece piece{buffer, {}};
         for (std::size_t i = 0; i < launch.params.size(); ++i) {
@@ -35,8 +35,8 @@ GlobalMemory::GlobalMemory(const Program& program, const Launch& launch) {
     for (const TensorMap& map : launch.tensor_maps) tensors_.push_back({&map, find(map.address, 1)});
 }
 
-Tensor GlobalMemory::tensor(std::uint64_t handle) const {
-    for (const Tensor& tensor : tensors_)
+MappedTensor GlobalMemory::tensor(std::uint64_t handle) const {
+    for (const MappedTensor& tensor : tensors_)
         if (tensor.map->handle == handle) return tensor;
     return {};
 }
@@ -88,7 +88,7 @@ std::string GlobalMemory::describe(std::uint64_t address, int bytes) const {
     return fmt::format("{:#x}, {} bytes past the end of {} ({} bytes)", address, offset - size, name, size);
 }
 
-ParameterMemory::ParameterMemory(const Program& program, const Launch& launch)
+ParameterMemory::ParameterMemory(const Program& program, const SimulatedLaunch& launch)
     : program_(program),
       values_(launch.params.begin(), launch.params.end()),
       data_(static_cast<std::size_t>(program.param_offset(static_cast<int>(program.params().size())))) {

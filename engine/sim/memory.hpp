@@ -14,7 +14,7 @@ namespace wgrun::sim {
 /// found).
 class GlobalMemory {
   public:
-    GlobalMemory(const Program& program, const Launch& launch);
+    GlobalMemory(const Program& program, const SimulatedLaunch& launch);
 
     /// Returns where the bytes [address, address + bytes) are, or null unless one buffer holds them all.
     std::byte* find(std::uint64_t address, int bytes);
@@ -23,7 +23,7 @@ class GlobalMemory {
     bool constant(std::uint64_t address) const;
 
     /// Returns the tensor whose map the kernel sees at `handle`, or one without a map if there is none.
-    Tensor tensor(std::uint64_t handle) const;
+    MappedTensor tensor(std::uint64_t handle) const;
 
     /// Returns a place such as "`c` + 32" for an address in a buffer.
     std::string place(std::uint64_t address) const;
@@ -37,14 +37,14 @@ class GlobalMemory {
         std::string name;  ///< of the parameter that points to it
     };
     std::vector<Piece> pieces_;  ///< by address
-    std::vector<Tensor> tensors_;
+    std::vector<MappedTensor> tensors_;
     std::size_t last_ = 0;
 };
 
 /// The parameter space of a launch (PTX ISA 5.1.6.1): its parameters one after the other, each aligned.
 class ParameterMemory {
   public:
-    ParameterMemory(const Program& program, const Launch& launch);
+    ParameterMemory(const Program& program, const SimulatedLaunch& launch);
 
     /// Returns the bytes at the address, or null unless the parameters have them all.
     const std::byte* find(std::uint64_t address, int bytes) const;

@@ -178,8 +178,8 @@ void Report::unwritten_register(isa::Reg reg) {
 
 namespace {
 
-rules::Part part_of(const RegisterUse& state) {
-    return state.accumulator ? rules::Part::accumulator : rules::Part::fragment;
+rules::MmaOperand part_of(const RegisterUse& state) {
+    return state.accumulator ? rules::MmaOperand::accumulator : rules::MmaOperand::fragment;
 }
 
 }  // namespace
@@ -223,7 +223,7 @@ void Report::missing_fence(const RegisterUse& state, bool accumulator) {
     const bool touched = state.last == RegisterUse::touched;
     const std::uint32_t other = touched ? state.pc : state.mma_pc;
     const Where here = code_.where(pc_);
-    const rules::Part part = accumulator ? rules::Part::accumulator : rules::Part::fragment;
+    const rules::MmaOperand part = accumulator ? rules::MmaOperand::accumulator : rules::MmaOperand::fragment;
     if (other == no_pc) return add(rules::no_fence_at_all(here), no_pc);
     add(touched ? rules::no_fence_since_access(part, here) : rules::no_fence_between(part, here), other,
         {{code_.where(other), touched ? "accessed here" : "issued here"}});

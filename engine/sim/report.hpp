@@ -37,6 +37,7 @@ class Report final : public HazardSink {
     /// Sets the current step and the thread that executes it; the first thread stands for a whole warpgroup.
     void at(std::uint32_t pc, int thread, Subject subject = Subject::thread);
     void lane(int thread) { thread_ = thread; }
+    bool weak(std::uint32_t pc) const override { return !code_.ops[pc].order.strong; }
     /// Sets the actor of thread copies for which no thread has waited.
     void copies_under_way(int actor) { copies_under_way_ = actor; }
 
@@ -93,7 +94,7 @@ class Report final : public HazardSink {
     /// WG-RACE-05: the step accesses what a launch before, of another kernel or the same, touches.
     void launch_before(bool write, const std::string& place, const Touched::Step& other,
                        const std::string& kernel);
-    void global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place);
+    void global_conflict(const Conflict& conflict, const std::string& place);
     /// Two lanes of one step write the same bytes: WG-RACE-01 or WG-RACE-04.
     void overlapping_store(const Rule& rule, const std::string& place, int other_thread);
     // WG-MEM-01, -02, -03, -05 and WG-DESC-03

@@ -109,8 +109,8 @@ void Report::launch_before(bool write, const std::string& place, const Touched::
         {{other.where, other.writes ? "written here" : "read here"}});
 }
 
-void Report::global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place) {
-    const auto name = [&](const LaunchShadow::Side& side) {
+void Report::global_conflict(const Conflict& conflict, const std::string& place) {
+    const auto name = [&](const Side& side) {
         const int thread = by_copy(side.by) ? 0 : side.by.thread();
         return (by_copy(side.by) ? "a bulk copy of " : "") +
                who(thread, cluster_position(grid_, program_.cluster(), side.cluster));
@@ -120,6 +120,15 @@ void Report::global_conflict(const LaunchShadow::Conflict& conflict, const std::
     const std::uint32_t there = other.by.pc();
     if (wrong == Wrong::unfenced) return unfenced(there, name(access), !access.writes, place, name(other));
     if (wrong == Wrong::stale) return stale(there, name(access), !access.writes, place, name(other));
+    if (access.writes && !other.writes)
+        return add(rules::WG_RACE_04, there,
+                   fmt::format("{} overwrites {}, which {} reads: nothing orders the two", name(access),
+                               place, name(other)),
+                   fmt::format("let line {} wait until the reader says that it has read: an atomic or a "
+                               "store with .release.gpu after line {}, and a load with .acquire.gpu before "
+                               "line {}",
+                               line(pc_), line(there), line(pc_)),
+                   {{code_.where(there), "read here"}});
     add(rules::WG_RACE_04, there,
         fmt::format("{} {} {}, which {} {}: nothing orders CTAs of a launch", name(access),
                     access.writes ? "writes" : "reads", place, name(other),
@@ -195,7 +204,8 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                         .fix = hazard == Hazard::async_after_write ? published
                                : own_warp                          ? meeting
                                                                    : barrier,
-                        .same_value = hazard == Hazard::equal_writes},
+                        .circumstance =
+                            hazard == Hazard::equal_writes ? Circumstance::same_value : Circumstance::usual},
                        other.pc(), {{where, "written here by " + past}});
         case Hazard::write_after_read:
             written_too_late(where);

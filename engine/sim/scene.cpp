@@ -6,8 +6,8 @@
 
 namespace wgrun::sim {
 
-Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const Launch& launch, Turns& turns,
-             Exchange& exchange)
+Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const SimulatedLaunch& launch,
+             Turns& turns, Exchange& exchange)
     : program(program),
       code(code),
       launch(launch),
@@ -42,7 +42,7 @@ void Scene::reset(std::uint64_t number) {
     clocks.reset();
     global_shadow.reset();
     dependents.reset();
-    pollers = wrote = false;
+    pollers = wrote = stands_back = put_off = false;
     for (std::size_t rank = 0; rank < ctas.size(); ++rank) {
         const auto r = static_cast<std::uint32_t>(rank);
         ctas[rank].reset(machine::Seat{.cluster_size = size, .cluster = position, .rank = r}.cta(),

@@ -21,15 +21,15 @@ class Cluster;
 class Scene final : private GlobalShadow::Sink {
   public:
     /// cluster: whom an observer sees.
-    Scene(Cluster& cluster, const Program& program, const Code& code, const Launch& launch, Turns& turns,
-          Exchange& exchange);
+    Scene(Cluster& cluster, const Program& program, const Code& code, const SimulatedLaunch& launch,
+          Turns& turns, Exchange& exchange);
 
     /// Begins cluster number `index` of the grid.
     void reset(std::uint64_t index);
 
     const Program& program;
     const Code& code;
-    const Launch& launch;
+    const SimulatedLaunch& launch;
     Turns& turns;
     Exchange& exchange;
     const int warps_per_cta;
@@ -42,18 +42,20 @@ class Scene final : private GlobalShadow::Sink {
     Clocks clocks;
     Dependents dependents;
     std::vector<Warp> warps;
-    std::vector<Cta> ctas;    ///< by rank
-    std::uint64_t index = 0;  ///< of the cluster, in the grid of clusters
-    Dim3 position;            ///< of the cluster in the grid of clusters
-    int fruitless = 0;        ///< rounds in which sleeping warps woke up and nothing happened
-    bool pollers = false;     ///< whether warps may be asleep until memory changes
-    bool wrote = false;       ///< to global memory, which other clusters do not know yet
+    std::vector<Cta> ctas;     ///< by rank
+    std::uint64_t index = 0;   ///< of the cluster, in the grid of clusters
+    Dim3 position;             ///< of the cluster in the grid of clusters
+    int fruitless = 0;         ///< rounds in which sleeping warps woke up and nothing happened
+    bool pollers = false;      ///< whether warps may be asleep until memory changes
+    bool wrote = false;        ///< to global memory, which other clusters do not know yet
+    bool stands_back = false;  ///< a warp does, for other clusters too
 
     // The current step.
     int current = 0;  ///< warp
     Cta* cta = nullptr;
     isa::Mask active = 0;
     std::uint32_t pc = 0;
+    bool put_off = false;  ///< it has not been executed: other warps or lanes run first
 
     void enter(int warp) {
         current = warp;
@@ -92,6 +94,11 @@ class Scene final : private GlobalShadow::Sink {
     void sleep(Warp::Wait wait) {
         warp().state = Warp::State::asleep;
         warp().wait = wait;
+    }
+    /// Other warps run as far as they can before this one does. widely: warps of other clusters too.
+    void stand_back(bool widely) {
+        warp().state = Warp::State::stands_back;
+        stands_back |= widely && code.hands_over;
     }
     /// Wakes the sleeping warps of a CTA, or of all CTAs (null), that wait for something of this kind.
     template <class Which>
@@ -143,6 +150,7 @@ class Scene final : private GlobalShadow::Sink {
     void global_race(const GlobalRace& race) override;
     void global_unfenced(const GlobalRace& race) override;
     void global_stale(const GlobalRace& race) override;
+    bool weak(std::uint32_t step) const override { return !code.ops[step].order.strong; }
 
     Cluster& cluster_;
     std::uint64_t random_ = 0;  ///< state of the draws

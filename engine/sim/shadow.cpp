@@ -26,6 +26,7 @@ void Shadow::reset() {
     free_splits_.clear();
     read_sets_.clear();
     free_read_sets_.clear();
+    replaced_.clear();
 }
 
 /// Calls f(word, bits of its bytes) for an aligned access of 1, 2, 4, 8 or 16 bytes.
@@ -86,6 +87,22 @@ bool Shadow::store(const Actor& actor, int lane, std::uint32_t offset, int bytes
     });
     check_in_flight(actor, offset / unit_bytes);
     return overlap;
+}
+
+void Shadow::strong(const Actor& actor, int lane, std::uint32_t offset, int bytes) {
+    const Epoch now(actor.clock, actor.pc, actor.warp, lane);
+    for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
+        if (const Last last = this->last(word); last.write && sink_.weak(last.write.pc())) {
+            replaced_[word] = {last.write, last.written};  // compared as every write is
+            return;
+        }
+        const auto weak = replaced_.find(word);
+        if (weak == replaced_.end() || (weak->second.bytes & part) == 0 ||
+            ordered(actor, now, weak->second.write))
+            return;
+        race(actor, Hazard::write_after_write, offset, weak->second.write);
+        replaced_.erase(weak);
+    });
 }
 
 Epoch Shadow::written_at_once(std::uint32_t offset, int bytes) const {

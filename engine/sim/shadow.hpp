@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/clocks.hpp"
@@ -84,6 +85,8 @@ class HazardSink {
     virtual void hazard_of_lane(Hazard hazard, std::uint32_t offset, Epoch other) {
         this->hazard(hazard, offset, other);
     }
+    /// Returns whether the access of this step races with strong ones.
+    virtual bool weak(std::uint32_t pc) const = 0;
 };
 
 /// The warp that accesses memory, and what the lane knows. Warps are numbered in the cluster.
@@ -135,6 +138,16 @@ class Shadow {
     /// the program, if nothing orders the two; returns whether it did: then it is known, and no other harm is
     /// done.
     bool store_again(const Actor& actor, int lane, std::uint32_t offset, int bytes);
+
+    /// The lane is about to access the bytes by a strong step. Others like it may have taken the place of a
+    /// weak write, which it races with all the same.
+    void strong(const Actor& actor, int lane, std::uint32_t offset, int bytes);
+    /// The weak writes in whose place strong ones came, by word. Newer weak ones are not among them.
+    struct Replaced {
+        Epoch write;
+        unsigned bytes;  ///< a bit each
+    };
+    const std::unordered_map<std::uint32_t, Replaced>& replaced() const { return replaced_; }
 
     /// A wgmma reads whole units of 16 bytes for the warps of its group whose bits are set in `warps`.
     void async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std::uint32_t offset, int bytes);
@@ -256,6 +269,7 @@ class Shadow {
     /// clock.
     std::vector<Epoch> read_sets_;
     std::vector<std::uint32_t> free_read_sets_;
+    std::unordered_map<std::uint32_t, Replaced> replaced_;
 };
 
 }  // namespace wgrun::sim

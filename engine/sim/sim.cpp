@@ -15,6 +15,7 @@
 
 #include "sim/cluster.hpp"
 #include "wgrun/progress.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::sim {
 namespace {
@@ -30,13 +31,14 @@ std::size_t resident_clusters(const Program& program) {
 /// so that the outcome does not depend on which thread was faster.
 class Grid {
   public:
-    Grid(const Program& program, const Launch& launch)
+    Grid(const Program& program, const SimulatedLaunch& launch)
         : program_(program),
           launch_(launch),
           code_(flatten(program)),
           clusters_(std::min(launch.grid.volume() / program.cluster().volume(),
                              launch.made_up != nullptr ? launch.made_up->clusters : UINT64_MAX)),
           resident_(resident_clusters(program)) {
+        if (code_.hands_over && launch.detect_races) exchange_.history.emplace();
         // A debugger, which is an observer, waits for a person meanwhile.
         if (launch.observer == nullptr)
             progress_.emplace(Progress::Is::work,
@@ -53,11 +55,15 @@ class Grid {
 
     void work() try {
         while (Running* running = next()) {
-            const bool ended = run(*running);
+            const Cluster::Pause pause = run(*running);
+            const bool ended = pause == Cluster::Pause::ended;
             GlobalTrace trace = ended ? running->cluster->global_trace() : GlobalTrace();
             const std::lock_guard lock(mutex_);
             --at_work_;
             running->at_work = false;
+            running->waits = pause == Cluster::Pause::waits;
+            if (running->waits) turns_.waits(true);
+            if (pause == Cluster::Pause::stands_back) running->stood_back = ++times_stood_back_;
             if (ended) finish(*running, std::move(trace));
             moved_.notify_all();
         }
@@ -104,6 +110,8 @@ class Grid {
         std::uint64_t index = 0;
         std::uint64_t changes = 0;  ///< of memory, when a thread last took it
         bool fresh = true, at_work = false, alone = false;
+        bool waits = false;
+        std::uint64_t stood_back = 0;  ///< when it last did; 0: it does not
     };
 
     /// Returns what to run next: a waiting cluster that may continue, else the next of the grid. Null:
@@ -115,14 +123,22 @@ class Grid {
             std::erase_if(running_,
                           [&](const auto& one) { return !one.second->at_work && one.first > last_.load(); });
             for (const auto& [index, running] : running_)
-                if (!running->at_work && running->changes != turns_.changes()) return take(*running, false);
+                if (running->waits && running->changes != turns_.changes()) return take(*running, false);
             if (begun_ < clusters_ && begun_ <= last_.load() && running_.size() < resident_) return begin();
+            if (Running* longest = stood_back()) return take(*longest, false);
             if (at_work_ == 0) return running_.empty() ? nullptr : take(*running_.begin()->second, true);
             moved_.wait_for(lock, std::chrono::milliseconds(1));
         }
     }
-    /// Returns false if the cluster waits for others.
-    bool run(Running& running) {
+    /// Returns the cluster that has stood back longest, or null.
+    Running* stood_back() {
+        Running* longest = nullptr;
+        for (const auto& [index, running] : running_)
+            if (running->stood_back != 0 && (longest == nullptr || running->stood_back < longest->stood_back))
+                longest = running.get();
+        return longest;
+    }
+    Cluster::Pause run(Running& running) {
         const Turns::Ending ending(turns_, running.index);
         if (running.cluster == nullptr)
             running.cluster =
@@ -132,9 +148,9 @@ class Grid {
             running.cluster->reset(running.index);
             if (observer != nullptr) observer->begin(View(*running.cluster));
         }
-        const bool ended = running.cluster->run(running.alone);
-        if (ended && observer != nullptr) observer->ended(View(*running.cluster));
-        return ended;
+        const Cluster::Pause pause = running.cluster->run(running.alone);
+        if (pause == Cluster::Pause::ended && observer != nullptr) observer->ended(View(*running.cluster));
+        return pause;
     }
     Running* begin() {
         auto running = std::make_unique<Running>();
@@ -146,6 +162,8 @@ class Grid {
         return take(*(running_[begun_++] = std::move(running)), false);
     }
     Running* take(Running& running, bool alone) {
+        if (std::exchange(running.waits, false)) turns_.waits(false);
+        running.stood_back = 0;
         running.at_work = true;
         running.alone = alone;
         running.changes = turns_.changes();
@@ -184,7 +202,12 @@ class Grid {
         for (; traces_.contains(compared_); ++compared_) {
             auto trace = traces_.extract(compared_);
             if (compared_ >= last_.load()) continue;
-            const auto conflicts = launch_shadow_.add(compared_, std::move(trace.mapped()));
+            std::vector<Conflict> conflicts;
+            if (exchange_.history) conflicts = exchange_.history->take(compared_);
+            for (const Conflict& found : launch_shadow_.add(compared_, std::move(trace.mapped())))
+                if (std::ranges::none_of(conflicts,
+                                         [&](const Conflict& one) { return one.of_same_steps(found); }))
+                    conflicts.push_back(found);
             if (conflicts.empty()) continue;
             const GlobalMemory memory(program_, launch_);
             const machine::Waits none;
@@ -199,7 +222,7 @@ class Grid {
     }
 
     const Program& program_;
-    const Launch& launch_;
+    const SimulatedLaunch& launch_;
     const Code code_;
     const std::uint64_t clusters_;
     const std::size_t resident_;  ///< how many may have begun and not ended
@@ -212,6 +235,7 @@ class Grid {
     std::map<std::uint64_t, std::unique_ptr<Running>> running_;
     std::vector<std::unique_ptr<Cluster>> idle_;  ///< for reuse
     std::uint64_t begun_ = 0;                     ///< clusters
+    std::uint64_t times_stood_back_ = 0;
     int at_work_ = 0;
     std::vector<Done> done_;
     std::map<std::uint64_t, MessageLog> said_;  ///< by cluster
@@ -224,12 +248,13 @@ class Grid {
     std::optional<Progress> progress_;
 };
 
-void check(const Program& program, const Launch& launch) {
+void check(const Program& program, const SimulatedLaunch& launch) {
     const Dim3& grid = launch.grid;
-    if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
+    constexpr std::int64_t columns = sm_90a.grid_columns, rows = sm_90a.grid_rows;
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > columns || grid.y > rows || grid.z > rows)
         throw rules::refusal(rules::WG_FORM_04,
-                             fmt::format("grid {{{}, {}, {}}}: extents are 1 to 2147483647, 65535 and 65535",
-                                         grid.x, grid.y, grid.z));
+                             fmt::format("grid {{{}, {}, {}}}: extents are 1 to {}, {} and {}", grid.x,
+                                         grid.y, grid.z, columns, rows, rows));
     if (const Dim3 c = program.cluster(); grid.x % c.x != 0 || grid.y % c.y != 0 || grid.z % c.z != 0)
         throw rules::refusal(rules::WG_FORM_04,
                              fmt::format("grid {{{}, {}, {}}} is not made of clusters of {{{}, {}, {}}}",
@@ -243,7 +268,7 @@ void check(const Program& program, const Launch& launch) {
 
 }  // namespace
 
-Outcome run(const Program& program, const Launch& launch) {
+Outcome run(const Program& program, const SimulatedLaunch& launch) {
     check(program, launch);
     Grid grid(program, launch);
     const std::uint64_t workers = std::min<std::uint64_t>(launch.grid.volume(), grid.most_workers());

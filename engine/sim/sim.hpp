@@ -42,7 +42,8 @@ struct MadeUp {
     std::uint64_t products = 64;     ///< of wgmma in a cluster, likewise
 };
 
-struct Launch {
+/// What a launch is to the simulator.
+struct SimulatedLaunch {
     Dim3 grid;
     std::span<const std::uint64_t> params;  ///< raw 64-bit values, one per parameter
     /// The bytes of the parameters that are structures, one per parameter, the others empty; none at all
@@ -89,6 +90,6 @@ class UnknownInstruction : public ArgumentError {
 /// first that has a warning; those of other clusters are dropped. Throws ArgumentError when grid or
 /// parameters do not fit the program; UnknownInstruction; EnvironmentError when stopped (EINTR) or when the
 /// run exceeds its limits (ETIMEDOUT, ELIMIT).
-Outcome run(const Program& program, const Launch& launch);
+Outcome run(const Program& program, const SimulatedLaunch& launch);
 
 }  // namespace wgrun::sim

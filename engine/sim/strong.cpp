@@ -23,7 +23,6 @@ std::uint64_t Accesses::location(isa::Space space, std::uint64_t address) const 
 void Accesses::strong_read(isa::Space space, const isa::Addresses& address) {
     if (!scene_.launch.detect_races) return;
     const isa::MemoryOrder& order = scene_.code.ops[scene_.pc].order;
-    if (space == isa::Space::global && order.scope >= isa::Scope::gpu) scene_.global_shadow.strong(scene_.pc);
     for (isa::Mask left = scene_.active, same = 0; left != 0; left &= ~same) {
         const std::uint64_t at = address[static_cast<std::size_t>(std::countr_zero(left))];
         same = machine::lanes_at(address, left, at);
@@ -34,12 +33,30 @@ void Accesses::strong_read(isa::Space space, const isa::Addresses& address) {
 void Accesses::strong_write(isa::Space space, const isa::Addresses& address, bool combines) {
     if (!scene_.launch.detect_races) return;
     const isa::MemoryOrder& order = scene_.code.ops[scene_.pc].order;
-    if (space == isa::Space::global && order.scope >= isa::Scope::gpu) scene_.global_shadow.strong(scene_.pc);
     for (isa::Mask left = scene_.active, same = 0; left != 0; left &= ~same) {
         const std::uint64_t at = address[static_cast<std::size_t>(std::countr_zero(left))];
         same = machine::lanes_at(address, left, at);
         handoffs_.write(scene_.current, scene_.lanes(same), location(space, at), order, combines);
     }
+}
+
+// Whoever acquires knows what the release that it reads left behind. If it comes late, releases that it does
+// not wait for hide what it should have waited for. So all others run, as far as they can, before a warp
+// releases, and those that poll look at once afterwards. Returns whether the step is to be executed later.
+bool Accesses::put_off(isa::Space space) {
+    const isa::MemoryOrder& order = scene_.code.ops[scene_.pc].order;
+    if (!order.strong || !scene_.launch.detect_races) return false;
+    if (!handoffs_.releases(scene_.current, order)) return false;
+    Warp& warp = scene_.warp();
+    const bool widely =
+        (space == isa::Space::global || space == isa::Space::generic) && order.scope >= isa::Scope::gpu;
+    if (std::exchange(warp.put_off, false)) {
+        if (scene_.pollers || (widely && scene_.turns.waited_for())) scene_.stand_back(widely);
+        return false;
+    }
+    warp.put_off = scene_.put_off = true;
+    scene_.stand_back(widely);
+    return true;
 }
 
 void Accesses::fence(const isa::MemoryOrder& order) {

@@ -6,12 +6,13 @@
 #include <cstring>
 
 #include "sim/reduce.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::sim {
 namespace {
 
 constexpr std::uint32_t unit_bytes = 16;  // the unit that a swizzle keeps together
-constexpr std::size_t most_row_bytes = 256 * 8;
+constexpr std::size_t most_row_bytes = sm_90a.tensor_maps.side * 8;
 
 /// One row of a box, along dimension 0.
 struct Row {
@@ -66,11 +67,11 @@ void fill(const TensorBox& box, std::byte* row, std::int64_t bytes) {
 
 }  // namespace
 
-isa::Type element_type(const Tensor& tensor) {
+isa::Type element_type(const MappedTensor& tensor) {
     return isa::parse_type(to_string(tensor.map->box->dtype)).value_or(isa::Type::none);
 }
 
-void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<std::byte>& place) {
+void load_box(const MappedTensor& tensor, const Coordinates& at, const BoxPlace<std::byte>& place) {
     const TensorBox& box = *tensor.map->box;
     std::array<std::byte, most_row_bytes> edge;
     for_each_row(*tensor.map, at, Reached::elements, place.address, [&](const Row& row, std::int64_t bytes) {
@@ -91,7 +92,7 @@ void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<std::b
     });
 }
 
-void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const std::byte>& place,
+void store_box(const MappedTensor& tensor, const Coordinates& at, const BoxPlace<const std::byte>& place,
                isa::BulkCopy::Reduction op) {
     const TensorBox& box = *tensor.map->box;
     const isa::Type type = element_type(tensor);
@@ -111,7 +112,7 @@ void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const
     });
 }
 
-void for_each_run(const Tensor& tensor, const Coordinates& at, Reached reached,
+void for_each_run(const MappedTensor& tensor, const Coordinates& at, Reached reached,
                   const std::function<void(std::uint64_t, const std::byte*, std::uint64_t)>& f) {
     for_each_row(*tensor.map, at, reached, 0, [&](const Row& row, std::int64_t) {
         if (row.begin != row.end)
@@ -120,7 +121,7 @@ void for_each_run(const Tensor& tensor, const Coordinates& at, Reached reached,
     });
 }
 
-void for_each_stored_run(const Tensor& tensor, const Coordinates& at, std::uint32_t address,
+void for_each_stored_run(const MappedTensor& tensor, const Coordinates& at, std::uint32_t address,
                          const std::function<void(std::uint32_t, std::uint32_t)>& f) {
     const TensorBox& box = *tensor.map->box;
     bool inside = true;
@@ -133,7 +134,7 @@ void for_each_stored_run(const Tensor& tensor, const Coordinates& at, std::uint3
     });
 }
 
-void check_tensor_maps(const Program& program, const Launch& launch) {
+void check_tensor_maps(const Program& program, const SimulatedLaunch& launch) {
     for (const TensorMap& map : launch.tensor_maps) {
         const auto refuse = [&](const std::string& why) {
             throw ArgumentError(

@@ -13,7 +13,7 @@ namespace wgrun::sim {
 using Coordinates = std::array<std::int32_t, 5>;
 
 /// A tensor map, and where the simulator holds its tensor.
-struct Tensor {
+struct MappedTensor {
     const TensorMap* map = nullptr;
     std::byte* data = nullptr;
 };
@@ -32,27 +32,27 @@ struct BoxPlace {
 enum class Reached : std::uint8_t { elements, units };
 
 /// Returns the type of its elements.
-isa::Type element_type(const Tensor& tensor);
+isa::Type element_type(const MappedTensor& tensor);
 
 /// Copies the box at `at` (elements; it may lie partly outside the tensor) into shared memory, permuted by
 /// the swizzle of the map. Elements outside the tensor become zero or NaN, as the map says.
-void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<std::byte>& place);
+void load_box(const MappedTensor& tensor, const Coordinates& at, const BoxPlace<std::byte>& place);
 
 /// Copies a box from shared memory into the tensor, or combines them if the elements have such a reduction.
 /// Units of 16 bytes outside the tensor are skipped.
-void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const std::byte>& place,
+void store_box(const MappedTensor& tensor, const Coordinates& at, const BoxPlace<const std::byte>& place,
                isa::BulkCopy::Reduction op);
 
 /// Calls f(address, bytes of the tensor there, number of bytes) for each row of the box inside the tensor.
-void for_each_run(const Tensor& tensor, const Coordinates& at, Reached reached,
+void for_each_run(const MappedTensor& tensor, const Coordinates& at, Reached reached,
                   const std::function<void(std::uint64_t, const std::byte*, std::uint64_t)>& f);
 
 /// Calls f(address, bytes) for each piece of shared memory from which a store takes elements that lie inside
 /// the tensor, in whole units of 16 bytes.
-void for_each_stored_run(const Tensor& tensor, const Coordinates& at, std::uint32_t address,
+void for_each_stored_run(const MappedTensor& tensor, const Coordinates& at, std::uint32_t address,
                          const std::function<void(std::uint32_t, std::uint32_t)>& f);
 
 /// Throws ArgumentError when a map does not fit its tensor, or a tensor does not fit its buffer.
-void check_tensor_maps(const Program& program, const Launch& launch);
+void check_tensor_maps(const Program& program, const SimulatedLaunch& launch);
 
 }  // namespace wgrun::sim

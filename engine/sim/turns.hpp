@@ -48,12 +48,18 @@ class Turns {
     std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
     void changed() { changes_.fetch_add(1, std::memory_order_relaxed); }
 
+    /// A cluster begins, or ceases, to wait for others to change memory.
+    void waits(bool begins) { waiting_.fetch_add(begins ? 1 : -1, std::memory_order_relaxed); }
+    /// Returns whether a cluster waits for others.
+    bool waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
+
   private:
     std::mutex global_memory_;
     std::mutex mutex_;
     std::condition_variable ended_;
     std::set<std::uint64_t> running_;
     std::atomic<std::uint64_t> changes_{0};
+    std::atomic<int> waiting_{0};
 };
 
 }  // namespace wgrun::sim

@@ -26,24 +26,25 @@ void WgmmaUnit::begin(const isa::AsyncMma& mma) {
         select(w);
         Registers& registers = scene_.warp().registers;
         serial_ = registers.issue(scene_.pc);
-        const auto use = [&](Reg reg, rules::Part part) {
+        const auto use = [&](Reg reg, rules::MmaOperand part) {
             this->use(registers, registers.state(reg), mma, part);
         };
-        for (Reg reg : *mma.accumulators) use(reg, rules::Part::accumulator);
+        for (Reg reg : *mma.accumulators) use(reg, rules::MmaOperand::accumulator);
         if (mma.a_fragment != nullptr)
-            for (Reg reg : *mma.a_fragment) use(reg, rules::Part::fragment);
-        if (mma.metadata != nullptr) use(mma.metadata->reg, rules::Part::metadata);
+            for (Reg reg : *mma.a_fragment) use(reg, rules::MmaOperand::fragment);
+        if (mma.metadata != nullptr) use(mma.metadata->reg, rules::MmaOperand::metadata);
     }
 }
 
 // A wgmma uses a register. The access is ordered by a wgmma.fence since the last access, or, for an
 // accumulator, if the last access was a wgmma of the same shape. Two wgmma that read the same fragment do not
 // conflict. Metadata need no fence (docs/silicon.md).
-void WgmmaUnit::use(Registers& registers, RegisterUse& state, const isa::AsyncMma& mma, rules::Part part) {
-    const bool accumulator = part == rules::Part::accumulator;
+void WgmmaUnit::use(Registers& registers, RegisterUse& state, const isa::AsyncMma& mma,
+                    rules::MmaOperand part) {
+    const bool accumulator = part == rules::MmaOperand::accumulator;
     const int purpose = accumulator ? mma.same_shape_key : RegisterUse::read_as_a;
     if (!accumulator && state.accumulator && registers.in_flight(state)) in_flight(registers, state, false);
-    if (part != rules::Part::metadata && state.fence >= registers.fences() && state.last != purpose)
+    if (part != rules::MmaOperand::metadata && state.fence >= registers.fences() && state.last != purpose)
         report_.missing_fence(state, accumulator);
     state.fence = registers.fences();
     state.last = purpose;

@@ -61,7 +61,7 @@ class WgmmaUnit {
     }
     void unwritten(isa::Reg reg, isa::Mask missing);
     void in_flight(Registers& registers, const RegisterUse& state, bool write);
-    void use(Registers& registers, RegisterUse& state, const isa::AsyncMma& mma, rules::Part part);
+    void use(Registers& registers, RegisterUse& state, const isa::AsyncMma& mma, rules::MmaOperand part);
     /// The first warp of the current warpgroup, in the cluster.
     int leader() const { return scene_.cta->first + scene_.local() / 4 * 4; }
 

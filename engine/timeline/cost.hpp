@@ -21,7 +21,7 @@ inline constexpr double product_columns = 2;
 /// 128 cycles, m64n8k16 32, of which the work is 4.
 inline constexpr double product_latency = 28;
 
-inline constexpr double shared_rate = 128;    ///< of shared memory: 32 banks of 4 bytes
+inline constexpr double shared_rate = sm_90a.banks * sm_90a.bank_bytes;
 inline constexpr double shared_latency = 29;  ///< ld.shared; Luo et al.
 /// Between the L2 cache and an SM, each way.
 inline constexpr double l2_rate = 64;

@@ -1888,9 +1888,9 @@ function tensor:ne(other) end
 function tensor:put(ranges, value) end
 
 ---A view with other extents, which shares the elements.
----@param shape table|integer the extents, as a list or as arguments; one of them may be -1, which is then computed from the others
+---@param ... table|integer the extents, as a list or as arguments; one of them may be -1, which is then computed from the others
 ---@return wgrun.tensor
-function tensor:reshape(shape) end
+function tensor:reshape(...) end
 
 ---A view of a range of the first dimension, which shares the elements.
 ---@param from integer from 0

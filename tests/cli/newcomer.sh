@@ -25,7 +25,7 @@ end)
 LUA
 run --backend=sim loop.lua
 exits 1
-err_has "loop.lua:4: bad 'for' limit (number expected, got wgrun.reg)"
+err_has "loop.lua:4: bad 'for' limit (number expected, got a register)"
 err_has "k:loop(count, function(i) ... end) is a loop in the kernel"
 
 # A tail call into the library keeps the script's line.

@@ -327,7 +327,7 @@ TEST_CASE("times are right", "[gpu]") {
     const double nothing = median(time(device, [&] { sleep(0); }));
     std::cout << "an empty kernel took " << nothing << " us\n";
     CHECK(nothing < 20);
-    const Comparison both = compare(
+    const ComparedTimes both = compare(
         device, [&] { sleep(50); }, [&] { sleep(100); });
     CHECK(median(both.second) / median(both.first) == Approx(2).epsilon(0.1));
 }
@@ -359,7 +359,7 @@ TEST_CASE("cuBLAS multiplies, whatever the majors", "[gpu]") {
             const Buffer b_buffer = write(device, b_values);
             Buffer d_buffer(device, m * n * 4);
             const Gemm gemm{.m = m, .n = n, .k = k, .output = Gemm::Output::f32, .a = a_major, .b = b_major};
-            const Cublas cublas(device, gemm, a_buffer, b_buffer, d_buffer);
+            const CublasProduct cublas(device, gemm, a_buffer, b_buffer, d_buffer);
             CHECK(cublas.tried() > 0);
             d_buffer.fill(std::byte{0xff});
             cublas.run();
@@ -380,7 +380,7 @@ TEST_CASE("cuBLAS multiplies, whatever the majors", "[gpu]") {
     Buffer d(device, large * large * 2);
     x.fill(std::byte{0x3c});
     y.fill(std::byte{0x3d});
-    const Cublas cublas(device, {.m = large, .n = large, .k = large}, x, y, d);
+    const CublasProduct cublas(device, {.m = large, .n = large, .k = large}, x, y, d);
     std::vector<double> times = time(device, [&] { cublas.run(); }, {.rounds = 10});
     std::ranges::sort(times);
     std::cout << "cuBLAS bf16 8192^3 on constant data: " << 2.0 * large * large * large / times[5] / 1e6

@@ -159,7 +159,7 @@ function case.turns()
     local lane, me = k:special "laneid", k:special "ctaid.x"
     local at = k:element(X, lane)
     k:loop(n, function(i)
-      k:if_(lane:eq(0), function() k:while_(function() return k:ld_acquire_gpu_global_u32(k:element(F, me)):lt(i + (1 - me)) end, function() end) end)
+      k:if_(lane:eq(0), function() k:while_(function() return k:ld_acquire_gpu_global_u32(k:element(F, me)):lt(i + 1) end, function() end) end)
       k:bar_warp_sync()
       k:st_global_u32(at, k:ld_global_u32(at) + 1)
       k:bar_warp_sync()

@@ -109,7 +109,7 @@ end
 
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 check.refuses_in_kernel("k:fragment: 30 registers cannot hold a 64 x n block, which takes n / 2 registers, n being a multiple of 8", function(k) k:fragment(k:regs("f32", 30)) end)
-check.refuses_in_kernel("k:fragment: expected wgrun.regs, got table", function(k) k:fragment {} end)
+check.refuses_in_kernel("k:fragment: expected an array of registers, got table", function(k) k:fragment {} end)
 check.refuses_in_kernel("accumulator:operand makes bf16 or f16, not a table", function(k) k:fragment(k:regs("f32", 32)):operand { dtype = "bf16" } end)
 check.refuses_in_kernel("accumulator:operand makes bf16 or f16, not e4m3", function(k) k:fragment(k:regs("f32", 32)):operand "e4m3" end)
 check.refuses_in_kernel("accumulator:operand: n is 24, must be a multiple of 16 (a K step)", function(k) k:fragment(k:regs("f32", 12)):operand "bf16" end)

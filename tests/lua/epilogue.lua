@@ -112,4 +112,4 @@ check.refuses_in_kernel("k:epilogue: buffers is 0, must be an integer from 1 to 
 check.refuses_in_kernel("k:epilogue: `beta` and `source` go together", function(k) k:epilogue(options(k, { beta = k:reg "f32" })) end)
 check.refuses_in_kernel("unknown option `to` of k:epilogue, bias (legal: along, from, extent)", function(k) k:epilogue(options(k, { bias = { to = 1 } })) end)
 check.refuses_in_kernel("unknown option `row` of k:load_tile (legal: tile, map, to, mn, k, barrier, whole, mask, policy)", function(k) k:load_tile { row = 1 } end)
-check.refuses_in_kernel("k:load_tile, tile: expected wgrun.tile, got nil", function(k) k:load_tile {} end)
+check.refuses_in_kernel("k:load_tile, tile: expected a tile, got nil", function(k) k:load_tile {} end)

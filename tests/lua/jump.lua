@@ -59,7 +59,7 @@ check_fails(build(function(k)
   k:place(l)
   k:place(l)
 end), "is in two places")
-check_fails(build(function(k) k:jump(3) end), "expected wgrun.label, got number 3")
+check_fails(build(function(k) k:jump(3) end), "expected a label, got number 3")
 check_fails(build(function(k)
   local s = k:shared { bytes = 32, align = 16 }
   k:ld_shared_u32(s, { offset = "4" })

@@ -23,7 +23,7 @@ check.equal(scale:run { grid = { 1, 1, 1 }, args = { wg.zeros("f32", { 0 }), 0, 
 
 -- Arguments: count, kind, dtype, range.
 refuses("kernel:run: expected a table of options, got nothing", function() scale:run() end)
-refuses("bad argument #1 to `run`: expected wgrun.kernel, got table (a method is called with a colon: object:method(...))", function() scale.run {} end)
+refuses("bad argument #1 to `run`: expected a kernel, got table (a method is called with a colon: object:method(...))", function() scale.run {} end)
 refuses("unknown option `grids` of kernel:run: did you mean `grid`? (legal: grid, args, backend, seed, timeout_ms...", function() scale:run { grids = 1 } end)
 refuses("kernel scale takes 3 arguments (A, n, f), not 0", function() scale:run {} end)
 refuses("kernel scale takes 3 arguments (A, n, f), not 2", function() scale:run { args = { A, 3 } } end)
@@ -61,7 +61,7 @@ assert(timing.min_us > 0 and timing.min_us <= timing.median_us and timing.median
 check.near(timing.tflops, 1e6 / timing.median_us / 1e6, 1e-6)
 refuses("kernel:time: option `rounds` is 0, must be 1..100000", function() scale:time { args = { A, 3, 1 }, rounds = 0 } end)
 refuses("kernel:time: option `flops`: expected a number, got string \"x\"", function() scale:time { args = { A, 3, 1 }, flops = "x" } end)
-refuses("kernel:time: option `against`: expected a product made by wg.cublas, got wgrun.tensor", function() scale:time { args = { A, 3, 1 }, against = A } end)
+refuses("kernel:time: option `against`: expected a product made by wg.cublas, got a tensor", function() scale:time { args = { A, 3, 1 }, against = A } end)
 refuses("kernel scale takes 3 arguments (A, n, f), not 1", function() scale:time { args = { A } } end)
 
 -- Accesses outside a tensor are found at their own line, also where the tensor is empty.
@@ -106,7 +106,7 @@ thrice:download()
 check.equal(shared:totable(), { 6, 12, 18 })
 refuses("kernel scale takes 3 arguments (A, n, f), not 0", function() scale:prepare {} end)
 refuses("unknown option `flops` of kernel:prepare (legal: grid, args, backend...", function() scale:prepare { flops = 1 } end)
-refuses("bad argument #1 to `start`: expected wgrun.launch, got wgrun.kernel (a method is called with a colon: object:method(...))", function() ready.start(scale) end)
+refuses("bad argument #1 to `start`: expected a prepared launch, got a kernel (a method is called with a colon: object:method(...))", function() ready.start(scale) end)
 local list = { wg.tensor("f32", { 1 }, { 1 }), 1, 2 }
 local kept = scale:prepare { args = list }
 local tensor = table.remove(list, 1)

@@ -83,7 +83,7 @@ assert(not wg.same_function(wg.layout "(4,2):(1,5)", wg.layout "8:1"))
 local rest, offset = wg.slice(wg.layout "(4,8):(1,4)", { false, 3 })
 same(wg.coalesce(rest), "4:1")
 check.equal(offset, 12)
-check.raises("bad argument #2 to `zipped_divide`: expected a wgrun.layout or a tiler, got number 4",
+check.raises("bad argument #2 to `zipped_divide`: expected a layout or a tiler, got number 4",
   wg.zipped_divide, L, 4)
 check.raises("a tiler: a list of layouts, integers and false", wg.zipped_divide, L, { "4" })
-check.raises("bad argument #1 to `coalesce`: expected wgrun.layout, got string", wg.coalesce, "8:1")
+check.raises("bad argument #1 to `coalesce`: expected a layout, got string", wg.coalesce, "8:1")

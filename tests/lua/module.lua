@@ -10,9 +10,9 @@ assert(type(wg.version) == "string")
 assert(wg.backend == "sim")
 check.raises("wg has no `layuot`: did you mean `layout`?", function() return wg.layuot end)
 check.raises("wg cannot be indexed with number 1", function() return wg[1] end)
-check.raises("wgrun.layout has no `shap`: did you mean `shape`?", function() return wg.layout("8:1").shap end)
-check.raises("wgrun.layout cannot be indexed with number 1", function() return wg.layout("8:1")[1] end)
-check.raises("wgrun.tile has no `discriptor`: did you mean `descriptor`?",
+check.raises("a layout has no `shap`: did you mean `shape`?", function() return wg.layout("8:1").shap end)
+check.raises("a layout cannot be indexed with number 1", function() return wg.layout("8:1")[1] end)
+check.raises("a tile has no `discriptor`: did you mean `descriptor`?",
   function() return wg.tile { dtype = "bf16", mn = 64, k = 64 }.discriptor end)
 
 -- Classes are closed: their metatables cannot be had and broken.
@@ -21,9 +21,9 @@ check.raises("module 'wgrun.nothing' not found", require, "wgrun.nothing")
 
 -- Methods refuse other objects, by name.
 local layout, tile = wg.layout "8:1", wg.tile { dtype = "bf16", mn = 64, k = 64 }
-check.raises("expected wgrun.tile", tile.offset, layout, 0, 0)
-check.raises("expected wgrun.layout, got table", layout.cosize, {})
-check.raises("expected wgrun.layout, got nothing", layout.cosize)
+check.raises("expected a tile", tile.offset, layout, 0, 0)
+check.raises("expected a layout, got table", layout.cosize, {})
+check.raises("expected a layout, got nothing", layout.cosize)
 
 local device, why, code = wg.device()
 if device then

@@ -8,7 +8,7 @@ check.raises("unknown option `colour` of wg.tile (legal: ", wg.tile, { colour = 
 check.raises("wg.tile: option `mn` is missing", wg.tile, { dtype = "bf16", k = 64 })
 check.raises('wg.tile: option `mn`: expected an integer, got string "64"', wg.tile, { dtype = "bf16", mn = "64", k = 64 })
 check.raises("wg.tile: option `mn`: expected an integer, got number 64.5", wg.tile, { dtype = "bf16", mn = 64.5, k = 64 })
-check.raises("wg.tile: option `dtype`: expected a string, got wgrun.layout", wg.tile, { dtype = wg.layout "1:0", mn = 64, k = 64 })
+check.raises("wg.tile: option `dtype`: expected a string, got a layout", wg.tile, { dtype = wg.layout "1:0", mn = 64, k = 64 })
 check.raises("wg.tile: options have names; got the key number 1", wg.tile, { 64, 64 })
 check.raises("wg.tile: expected a table of options, got nothing", wg.tile)
 check.raises("wg.tile: option `mn` is 0, must be 1..", wg.tile, { dtype = "bf16", mn = 0, k = 64 })

@@ -71,7 +71,7 @@ check.raises("option `a`: expected a tile or a fragment, got nil", wg.mma_pictur
 check.raises("option `d`: expected a fragment", wg.mma_picture, { a = t, b = t, d = t })
 check.raises("A is 64x64, B 64x64 (n x k), D 16x8", wg.mma_picture, { a = t, b = t, d = wg.fragment { of = "mma_sync_c" } })
 check.raises("is not the shape of an mma", wg.mma_picture, { shape = "16x8x16" })
-check.raises("unknown option", function() product:svg(path, { view = "bytes" }) end)
+check.raises("`svg` takes 1 argument, not 2: table is too much", function() product:svg(path, { view = "bytes" }) end)
 
 -- Pages of HTML: for every object, and what svg says of files that cannot be written holds for them.
 for _, object in ipairs { t, large, t.layout, wg.fragment { of = "wgmma_d", dtype = "f32", n = 8 }, product } do

@@ -119,7 +119,7 @@ check.refuses_in_kernel("unknown option `raster` of k:each_tile (legal: m, n, ro
 check.refuses_in_kernel("unknown option `splits` of k:each_piece (legal: m, n, rows, columns, group, order, K, block)", function(k) k:each_piece({ splits = 1 }, print) end)
 check.refuses_in_kernel("k:each_tile: m is nil, must be an integer from 1 to 65535", function(k) k:each_tile({}, print) end)
 check.refuses_in_kernel("k:each_tile: splits is 0, must be an integer from 1 to 65535", function(k) k:each_tile({ m = 64, n = 64, splits = 0 }, print) end)
-check.refuses_in_kernel("k:each_tile, rows: expected wgrun.reg, got number", function(k) k:each_tile({ m = 64, n = 64, rows = 7 }, print) end)
+check.refuses_in_kernel("k:each_tile, rows: expected a register, got number", function(k) k:each_tile({ m = 64, n = 64, rows = 7 }, print) end)
 check.refuses_in_kernel("unknown option `of` of k:part_of_k (legal: K, block, part, splits)", function(k) k:part_of_k { of = 1 } end)
 check.refuses_in_kernel("unknown option `to` of k:sum_parts (legal: acc, partials, counters, tile, part, splits, barrier, flag)", function(k) k:sum_parts { to = 1 } end)
 check.refuses_in_kernel("k:sum_parts: `acc` must be a list of register arrays", function(k) k:sum_parts { acc = 3 } end)

@@ -21,7 +21,7 @@ refuses("wgmma.mma_async: b=f16 is not legal for d=f32, a=bf16 (legal: bf16)", f
 refuses("wg.wgmma: option `n`: string \"x\" is not a value of it", function() wg.wgmma { n = "x", d = "f32", a = "bf16", b = "bf16" } end)
 refuses("unknown option `q` of wg.wgmma: did you mean `m`? (legal: m, n, k, d...", function() wg.wgmma { n = 64, d = "f32", a = "bf16", b = "bf16", q = 1 } end)
 refuses("wg.wgmma: options have names; got the key number 1 (legal: m, n, k...", function() wg.wgmma { 64 } end)
-refuses("wgrun.wgmma cannot be changed: string \"n\" cannot be set", function() i.n = 8 end)
+refuses("a wgmma cannot be changed: string \"n\" cannot be set", function() i.n = 8 end)
 check.equal(check.raises("k=8", wg.wgmma, { n = 64, k = 8, d = "f32", a = "bf16", b = "bf16" }).rule, "WG-FORM-01")
 
 -- The instruction: form, accumulators, descriptors, scale.
@@ -54,7 +54,7 @@ in_kernel("wgmma.wait_group, operand n: -1 is out of range (legal: 0 or more)", 
 -- The tile tier.
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K", swizzle = "128B" }
 local of = "descriptor of tile bf16 64x64 K-major 128B: "
-in_kernel("k:descriptor, buffer: expected wgrun.shared, got wgrun.tile (k:shared(tile) makes a buffer of it)", function(k) k:descriptor(tile) end)
+in_kernel("k:descriptor, buffer: expected a shared buffer, got a tile (k:shared(tile) makes a buffer of it)", function(k) k:descriptor(tile) end)
 in_kernel("k:descriptor, buffer: a buffer made by k:shared(tile) is needed", function(k) k:descriptor(k:shared { bytes = 64 }) end)
 in_kernel("k:descriptor: expected a table of options, got number", function(k) k:descriptor(k:shared(tile), 3) end)
 in_kernel("unknown option `step` of k:descriptor: did you mean `kstep`? (legal: kstep, mn, offset)", function(k) k:descriptor(k:shared(tile), { step = 1 }) end)
@@ -64,8 +64,8 @@ in_kernel(of .. "rows from 3 cut an 8-row group", function(k) k:descriptor(k:sha
 check.equal(refuses(of .. "K step 4 is outside the tile's 4 steps of 16 elements", function() tile:descriptor(0, 4) end).rule, "WG-DESC-02")
 check.equal(refuses("tile address 0x200 is not a multiple of 1024 bytes, on which the 128B pattern starts", function() tile:descriptor(512) end).rule, "WG-DESC-04")
 in_kernel("k:mma: expected a table of options, got nil", function(k) k:mma(k:regs("f32", 32)) end)
-in_kernel("k:mma, a: expected wgrun.shared, got nil", function(k) k:mma(k:regs("f32", 32), {}) end)
-in_kernel("k:mma, b: expected wgrun.shared, got number", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = 3 }) end)
+in_kernel("k:mma, a: expected a shared buffer, got nil", function(k) k:mma(k:regs("f32", 32), {}) end)
+in_kernel("k:mma, b: expected a shared buffer, got number", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = 3 }) end)
 in_kernel("k:mma: the K extents of the tiles differ: 64 and 128", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = k:shared(wg.tile { dtype = "bf16", mn = 64, k = 128, major = "K" }) }) end)
 in_kernel("wgmma.mma_async, operand d: 32 registers are expected, not 30: m64n64k16: the 64 x 64 = 4096 f32 elements are shared by the 128 threads of a warpgroup, 32 each", function(k) k:mma(k:regs("f32", 30), { a = k:shared(tile), b = k:shared(tile) }) end)
 local function copy(k, change)
@@ -74,11 +74,11 @@ local function copy(k, change)
   k:copy_tile(options)
 end
 local count = "expected a register or an integer from 0 to 4294967295, got "
-in_kernel("k:copy_tile, to: expected wgrun.shared, got nil", function(k) k:copy_tile {} end)
+in_kernel("k:copy_tile, to: expected a shared buffer, got nil", function(k) k:copy_tile {} end)
 in_kernel("k:copy_tile, from: a pointer made by k:param is needed", function(k) k:copy_tile { to = k:shared(tile), from = k:reg "u64" } end)
 in_kernel("k:copy_tile: `from` points to f32, but the tile holds bf16", function(k) k:copy_tile { to = k:shared(tile), from = k:param("A", "f32*") } end)
 in_kernel("k:copy_tile, ld: " .. count .. "nil", function(k) k:copy_tile { to = k:shared(tile), from = k:param("A", "bf16*") } end)
-for _, wrong in ipairs { { "ld", 1.5, "1.5" }, { "line", -1, "-1" }, { "along", "0", "string" }, { "lines", tile, "wgrun.tile" } } do
+for _, wrong in ipairs { { "ld", 1.5, "1.5" }, { "line", -1, "-1" }, { "along", "0", "string" }, { "lines", tile, "a tile" } } do
   check.raises("k:copy_tile, " .. wrong[1] .. ": " .. count .. wrong[3], wg.kernel, "k", {}, function(k) copy(k, { [wrong[1]] = wrong[2] }) end)
 end
 in_kernel("k:store_accumulator: `to` points to bf16, must point to f32 or s32", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "bf16*") }) end)

@@ -82,7 +82,7 @@ local rows = {
   { kind = "swapped", name = "cp_async_bulk_tensor_store_2d", what = "after cp_async_bulk_tensor_store_2d", why = "Copies are not "
     .. "ordered among each other." },
   { name = "mbarrier_arrive", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The stage is given back later." },
-  { case = "^groups", name = "mbarrier_wait", kind = "swapped", what = "after begin_if", text = "self:empty_barrier(c)", why = "The lane that issues the "
+  { name = "mbarrier_wait", kind = "swapped", what = "after begin_if", text = "self:empty_barrier(c)", why = "The lane that issues the "
     .. "copies waits, and the others for it." },
   { name = "mbarrier_arrive", kind = "swapped", what = "after wgmma_wait_group", text = "pass = function", why = "The turn is passed "
     .. "later." },
@@ -340,6 +340,7 @@ local rows = {
   { case = "scales of blocks", name = "wgmma_commit_group", kind = "swapped", what = "after fence_proxy_async", why = "The fence is about the "
     .. "scales, which no wgmma reads." },
   { case = "scales of blocks", name = "bar_warp_sync", kind = "swapped", what = "after wgmma_wait_group", why = "Still before the release." },
+  { case = "scales of blocks", name = "bar_warp_sync", kind = "swapped", what = "after ld_global_nc_f32", why = "Still before the release." },
   { case = "scales of rows", name = "bar_sync", kind = "swapped", what = "after ld_global_f32", why = "The scales are read only." },
   { case = "^WG%-", name = "cp_async_bulk_wait_group", kind = "wait weakened", what = "read", why = "The kernel ends there, which "
     .. "makes the results visible." },

@@ -6,6 +6,7 @@ import ctypes
 import os
 from ctypes import (POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p)
 from pathlib import Path
+from typing import Iterator
 
 API_VERSION = 2  # of wgrun.h, as used here
 LIBRARY_NAMES = ("libwgrun_c.so.0", "libwgrun_c.so")
@@ -23,11 +24,6 @@ POINTER_PARAMETER, TENSOR_MAP, INTEGER_PARAMETER, REAL_PARAMETER = range(1, 5)
 MEMORY, INTEGER, REAL = range(1, 4)
 CURRENT_DEVICE, NO_DEVICE = -1, -2
 NO_LIMIT = 2**64 - 1
-# wgrun_dtype
-DTYPES = ("f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "s8", "u8", "s32", "u32", "s64", "u64", "b1")
-DTYPE_NUMBERS = {name: number for number, name in enumerate(DTYPES, 1)}
-DTYPE_BYTES = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1, "s32": 4,
-               "u32": 4, "s64": 8, "u64": 8}
 
 TextFunction = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, c_size_t)
 
@@ -165,6 +161,7 @@ def load_library() -> ctypes.CDLL:
         raise ImportError(f"the wgrun library has version {library.wgrun_api_version()} of the C API, "
                           f"{API_VERSION} is needed")
     library.wgrun_version.restype = c_char_p
+    library.wgrun_dtype_name.restype = c_char_p
     for name, arguments in _FUNCTIONS.items():
         function = getattr(library, "wgrun_" + name)
         function.argtypes = arguments
@@ -173,3 +170,16 @@ def load_library() -> ctypes.CDLL:
 
 
 LIBRARY = load_library()
+
+
+def _dtypes() -> Iterator[tuple[str, int, int]]:
+    number = 1
+    while (name := LIBRARY.wgrun_dtype_name(number)) is not None:
+        yield name.decode(), number, LIBRARY.wgrun_dtype_bits(number)
+        number += 1
+
+
+# wgrun_dtype
+DTYPE_NUMBERS = {name: number for name, number, _ in _dtypes()}
+DTYPE_NAMES = {number: name for name, number, _ in _dtypes()}
+DTYPE_BYTES = {name: bits // 8 for name, _, bits in _dtypes() if bits >= 8}

@@ -95,7 +95,7 @@ class Kernel:
         out = _abi.Parameter()
         check(LIBRARY.wgrun_kernel_parameter(self._handle.value, index, ctypes.byref(out)))
         return Parameter(out.name.decode(), out.type.decode(), _KINDS[out.kind],
-                         _abi.DTYPES[out.dtype - 1] if out.dtype else None, bool(out.is_const),
+                         _abi.DTYPE_NAMES.get(out.dtype), bool(out.is_const),
                          tuple(out.box[: out.box_rank]), out.swizzle)
 
     def __repr__(self) -> str:

@@ -24,17 +24,17 @@ class Memory(NamedTuple):
     keep: object  # what the memory belongs to
 
 
-# Names of numpy, of ml_dtypes and of torch.
-_BY_NAME = {
-    "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "e4m3",
-    "float8_e5m2": "e5m2", "int8": "s8", "uint8": "u8", "int32": "s32", "uint32": "u32", "int64": "s64",
-    "uint64": "u64",
+# What others call an element type: its name in numpy, ml_dtypes and torch, numpy's typestr, DLDataTypeCode.
+_ELSEWHERE: dict[str, tuple[str, str | None, int]] = {
+    "f64": ("float64", "f8", 2), "f32": ("float32", "f4", 2), "f16": ("float16", "f2", 2),
+    "bf16": ("bfloat16", None, 4),
+    "e4m3": ("float8_e4m3fn", None, 10), "e5m2": ("float8_e5m2", None, 12),
+    "s8": ("int8", "i1", 0), "s32": ("int32", "i4", 0), "s64": ("int64", "i8", 0),
+    "u8": ("uint8", "u1", 1), "u32": ("uint32", "u4", 1), "u64": ("uint64", "u8", 1),
 }
-_BY_TYPESTR = {"f8": "f64", "f4": "f32", "f2": "f16", "i1": "s8", "u1": "u8", "i4": "s32", "u4": "u32", "i8": "s64",
-               "u8": "u64"}
-# DLDataTypeCode, bits: of integers, unsigned integers, floats, bfloats, and the 8-bit floats of DLPack 1.1.
-_BY_DLPACK = {(0, 8): "s8", (0, 32): "s32", (0, 64): "s64", (1, 8): "u8", (1, 32): "u32", (1, 64): "u64",
-              (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (4, 16): "bf16", (10, 8): "e4m3", (12, 8): "e5m2"}
+_BY_NAME = {name: dtype for dtype, (name, _, _) in _ELSEWHERE.items()}
+_BY_TYPESTR = {typestr: dtype for dtype, (_, typestr, _) in _ELSEWHERE.items() if typestr}
+_BY_DLPACK = {(code, 8 * DTYPE_BYTES[dtype]): dtype for dtype, (_, _, code) in _ELSEWHERE.items()}
 _DL_CPU, _DL_CUDA, _DL_CUDA_HOST, _DL_CUDA_MANAGED = 1, 2, 3, 13
 _DL_LEGACY_STREAM = 1
 

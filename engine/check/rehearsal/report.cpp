@@ -49,7 +49,7 @@ namespace {
 /// Returns whether the finding may be the cause of others. The rehearsal goes on as if the registers had been
 /// there, or the engine had been told: nothing follows from that.
 bool causes_others(const Diagnostic& finding) {
-    return !breaks(finding, rules::WG_REG_02) && !finding.of_engine;
+    return !breaks(finding, rules::WG_REG_02) && finding.circumstance != Circumstance::of_engine;
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "check/check.hpp"
 #include "check/knowledge.hpp"
+#include "check/sizes.hpp"
 #include "check/skeleton.hpp"
 #include "isa/warp.hpp"
 #include "machine/waits.hpp"

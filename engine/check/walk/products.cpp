@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "rules/phrases.hpp"
 
@@ -14,16 +13,16 @@ namespace {
 /// Calls visit(register, its part in the wgmma), accumulators first.
 template <class Visit>
 void for_each_register(const isa::AsyncMma& mma, Visit visit) {
-    for (Reg reg : *mma.accumulators) visit(reg, Part::accumulator);
+    for (Reg reg : *mma.accumulators) visit(reg, MmaOperand::accumulator);
     if (mma.a_fragment)
-        for (Reg reg : *mma.a_fragment) visit(reg, Part::fragment);
-    if (mma.metadata) visit(mma.metadata->reg, Part::metadata);
+        for (Reg reg : *mma.a_fragment) visit(reg, MmaOperand::fragment);
+    if (mma.metadata) visit(mma.metadata->reg, MmaOperand::metadata);
 }
 
-std::string_view used_as(Part part) {
+std::string_view used_as(MmaOperand part) {
     switch (part) {
-        case Part::accumulator: return "used as an accumulator";
-        case Part::fragment: return "read as a fragment of A";
+        case MmaOperand::accumulator: return "used as an accumulator";
+        case MmaOperand::fragment: return "read as a fragment of A";
         default: return "read as metadata";
     }
 }
@@ -39,7 +38,6 @@ void Products::issue(const isa::AsyncMma& mma) {
     };
     Flight flight;
     flight.mma = scene_.step;
-    flight.registers = &scene_.plan.mmas.at(scene_.step);
     flight.shape = mma.same_shape_key;
     flight.pending = Fact::always();
     // Threads that do not get here count too: a value of theirs that differs within a warpgroup is no
@@ -62,14 +60,11 @@ void Products::issue(const isa::AsyncMma& mma) {
     check_fence(mma);
     check_memory(flight.a, flight.b);
 
-    State::Registers& registers = scene_.state.registers;
-    registers.change_all(flight.registers->source_slots(), [](RegisterState& state) {
+    for_each_register(mma, [&](Reg reg, MmaOperand part) {
+        RegisterState& state = scene_.state.registers.at(static_cast<std::size_t>(scene_.plan.slots[reg.id]));
         state.touched = {};
-        state.touched_by = nullptr;
-    });
-    registers.change_all(flight.registers->accumulator_slots(), [&](RegisterState& state) {
-        state = {};
-        state.used[0] = {Fact::always(), mma.same_shape_key, scene_.step};
+        if (part != MmaOperand::accumulator) return;
+        state.used = {RegisterState::Use{Fact::always(), mma.same_shape_key, scene_.step}, {}};
     });
     std::vector<Flight>& flights = scene_.state.flights.own();
     const auto same =
@@ -96,8 +91,8 @@ bool Products::surely_reads_accumulators(const isa::AsyncMma& mma) const {
 /// Reports registers that nothing has written, or that another wgmma still uses.
 void Products::check_registers(const isa::AsyncMma& mma) {
     const bool reads_accumulators = surely_reads_accumulators(mma);
-    for_each_register(mma, [&](Reg reg, Part part) {
-        if (part != Part::accumulator || reads_accumulators) values_.read(reg, scene_.step->where);
+    for_each_register(mma, [&](Reg reg, MmaOperand part) {
+        if (part != MmaOperand::accumulator || reads_accumulators) values_.read(reg, scene_.step->where);
     });
     // Successive wgmma may share accumulators, and several may read the same sources.
     const MmaRegisters& mine = scene_.plan.mmas.at(scene_.step);
@@ -106,9 +101,11 @@ void Products::check_registers(const isa::AsyncMma& mma) {
     });
     if (!flight) return;
     bool found = false;
-    for_each_register(mma, [&](Reg reg, Part part) {
-        const std::optional<Part> theirs = flight->registers->part(scene_.plan.slots[reg.id]);
-        if (found || !theirs || (*theirs == Part::accumulator) == (part == Part::accumulator)) return;
+    for_each_register(mma, [&](Reg reg, MmaOperand part) {
+        const std::optional<MmaOperand> theirs =
+            scene_.plan.mmas.at(flight->mma).part(scene_.plan.slots[reg.id]);
+        if (found || !theirs || (*theirs == MmaOperand::accumulator) == (part == MmaOperand::accumulator))
+            return;
         found = true;
         flights_.overtaken(*flight, *theirs, used_as(part));
     });
@@ -122,31 +119,25 @@ void Products::check_fence(const isa::AsyncMma& mma) {
         scene_.state.order_registers();
     };
     if (scene_.holds(scene_.state.unfenced)) return report(rules::no_fence_at_all(here), {});
-    // Returns whether there is something to report.
-    const auto check = [&](Part part, std::span<const int> slots) {
-        const RegisterState* before = nullptr;
-        for (const int slot : slots) {
-            const RegisterState& state = scene_.state.registers[static_cast<std::size_t>(slot)];
-            if (std::exchange(before, &state) == &state) continue;  // neighbours are often alike
-            if (scene_.holds(state.touched)) {
-                report(rules::no_fence_since_access(part, here),
-                       {{state.touched_by->where, "accessed here"}});
-                return true;
-            }
-            const auto unordered = std::ranges::find_if(state.used, [&](const RegisterState::Use& use) {
-                const bool same = part == Part::accumulator && use.shape == mma.same_shape_key;
-                return !same && scene_.holds(use.fact);
-            });
-            if (unordered == state.used.end()) continue;
-            report(rules::no_fence_between(part, here), {{unordered->mma->where, "issued here"}});
-            return true;
+    bool reported = false;
+    for_each_register(mma, [&](Reg reg, MmaOperand part) {
+        // The ISA names accumulators and fragments of A; metadata need no fence on the chip either
+        // (docs/silicon.md).
+        if (reported || part == MmaOperand::metadata) return;
+        const RegisterState state =
+            scene_.state.registers[static_cast<std::size_t>(scene_.plan.slots[reg.id])];
+        const bool source = part != MmaOperand::accumulator;
+        if (scene_.holds(state.touched)) {
+            report(rules::no_fence_since_access(part, here), {{state.touched_by->where, "accessed here"}});
+            reported = true;
+            return;
         }
-        return false;
-    };
-    // The ISA names accumulators and fragments of A; metadata need no fence on the chip either
-    // (docs/silicon.md).
-    const MmaRegisters& mine = scene_.plan.mmas.at(scene_.step);
-    if (!check(Part::accumulator, mine.accumulator_slots())) check(Part::fragment, mine.fragment_slots());
+        for (const RegisterState::Use& use : state.used) {
+            if (reported || !scene_.holds(use.fact) || (!source && use.shape == mma.same_shape_key)) continue;
+            report(rules::no_fence_between(part, here), {{use.mma->where, "issued here"}});
+            reported = true;
+        }
+    });
 }
 
 /// Reports matrices that are not yet visible to the wgmma that reads them: WG-PROXY-01 and WG-RACE-01.

@@ -64,16 +64,18 @@ Known Values::result(const Step& step) {
     Known out;
     out.written = true;
     out.writer = &step;
-    const StepUses& uses = scene_.uses();
-    const bool has_register = uses.sources > 0;
-    out.inputs = uses.params;
+    bool has_register = false;
     isa::Uniform least = isa::Uniform::grid;
-    bool exact = uses.params == 0;
-    for (const Reg reg : scene_.plan.sources(uses)) {
-        const Known& source = *of(reg);
-        out.inputs |= source.inputs;
-        least = std::min(least, source.value.uniform);
-        exact &= source.exact.known();
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        const Operand& operand = step.operands[i];
+        if (step.op->operands[i].access == isa::Access::out) continue;
+        isa::for_each_register(operand, [&](Reg reg) {
+            const Known& source = scene_.state.values[reg.id];
+            out.inputs |= source.inputs;
+            least = std::min(least, source.value.uniform);
+            has_register = true;
+        });
+        if (operand.kind == Operand::Kind::param) out.inputs |= roots::param(operand.index);
     }
     if (step.op->value) {
         out.value = step.op->value(step, value_of_);
@@ -85,7 +87,7 @@ Known Values::result(const Step& step) {
         out.value.uniform = least;
     if (scene_.loads) out.inputs |= roots::memory;
 
-    if (auto folded = exact ? fold(scene_.program, step, known_, fold_budget_) : std::nullopt) {
+    if (auto folded = fold(scene_.program, step, known_, fold_budget_)) {
         out.exact = std::move(folded->value);
         out.origin = folded->origin;
         if (!out.exact.uniform()) {
@@ -124,7 +126,8 @@ void Values::read(const Step& step) {
     }
 }
 
-void Values::unwritten(Reg reg, Where where) {
+void Values::read(Reg reg, Where where) {
+    if (scene_.state.values[reg.id].written) return;
     scene_.findings.add(rules::WG_REG_01, where,
                         "a register is read that nothing has written on any path to here",
                         fmt::format("write it {}", before(where)),
@@ -132,13 +135,11 @@ void Values::unwritten(Reg reg, Where where) {
     scene_.state.values.change(reg.id, [](Known& known) { known.written = true; });
 }
 
-const Known& Values::condition(Reg reg, bool negated, Where where) {
+Known Values::condition(Reg reg, bool negated, Where where) {
     read(reg, where);
-    const Known& known = scene_.state.values[reg.id];
-    if (!negated || !known.exact.known()) return known;
-    Known opposite = known;
-    opposite.exact = known.exact.map([](std::int64_t value) { return value ^ 1; });
-    return *scene_.known.the(opposite);
+    Known known = scene_.state.values[reg.id];
+    if (negated) known.exact = known.exact.map([](std::int64_t value) { return value ^ 1; });
+    return known;
 }
 
 void Values::write(const Step& step) {

@@ -68,6 +68,19 @@ struct Change {
 /// Changes that together mend a finding.
 using Remedy = std::vector<Change>;
 
+/// How a law is broken, where that matters besides the law.
+enum class Circumstance : std::uint8_t {
+    usual,
+    /// Not a thread lacks what is missing, but an engine that works beside the threads: what they do next is
+    /// not affected.
+    of_engine,
+    /// Both of two unordered writes store one value. Compilers let all threads store what is the same for
+    /// all.
+    same_value,
+    /// The step itself has done before what is to be done once, in another lane or another turn.
+    same_step
+};
+
 /// One finding. `rule` is an id of the catalogue (`wgrun explain ID`), empty for plain errors;
 /// `section` is the place in the PTX ISA, such as "9.7.15.7.1".
 struct Diagnostic {
@@ -79,12 +92,7 @@ struct Diagnostic {
     std::string section;
     std::vector<Note> notes;
     std::vector<Remedy> remedies{};  ///< alternatives to choose from, the most likely first
-    /// Not a thread lacks what is missing, but an engine that works beside the threads: what they do next is
-    /// not affected.
-    bool of_engine = false;
-    /// Both of two unordered writes store one value. Compilers let all threads store what is the same for
-    /// all.
-    bool same_value = false;
+    Circumstance circumstance = Circumstance::usual;
 };
 
 /// "file:line: error: message [RULE]" and, indented below it, the notes and the fix.

@@ -72,7 +72,7 @@ struct CacheInfo {
 };
 
 /// Everything that decides what can be compiled and run on this machine.
-struct Report {
+struct MachineReport {
     Part driver;
     std::vector<DeviceInfo> devices;  ///< all devices, also those that are not sm_90
     std::string no_device;            ///< why nothing can be launched; empty if something can
@@ -84,7 +84,7 @@ struct Report {
 };
 
 /// Inspects the machine. Creates no context and never throws for what is missing.
-Report doctor();
+MachineReport doctor();
 
 // ---- Compiling
 // ---------------------------------------------------------------------------------------------
@@ -311,20 +311,20 @@ class Buffer {
 // -----------------------------------------------------------------------------------------------
 
 /// Extents of a grid, a CTA or a cluster.
-struct Dim3 {
+struct Extents {
     std::int64_t x = 1;
     std::int64_t y = 1;
     std::int64_t z = 1;
-    bool operator==(const Dim3&) const = default;
+    bool operator==(const Extents&) const = default;
 };
 
 /// The largest cluster, in CTAs, that every sm_90 runs without non_portable_cluster.
 inline constexpr std::int64_t portable_cluster = sm_90a.portable_cluster;
 
 struct LaunchConfig {
-    Dim3 grid{};                        ///< CTAs
-    Dim3 block{};                       ///< threads of a CTA
-    Dim3 cluster{};                     ///< CTAs of a cluster; {1, 1, 1}: what the kernel itself requires
+    Extents grid{};                     ///< CTAs
+    Extents block{};                    ///< threads of a CTA
+    Extents cluster{};                  ///< CTAs of a cluster; {1, 1, 1}: what the kernel itself requires
     std::int64_t shared_bytes = 0;      ///< dynamic shared memory of a CTA
     bool non_portable_cluster = false;  ///< allow more than 8 CTAs in a cluster (up to 16)
     /// The kernel may start before the previous one in the stream has ended, and waits for it by
@@ -340,7 +340,7 @@ struct FunctionAttributes {
     std::size_t local_bytes = 0;   ///< per thread: stack and spills
     std::size_t shared_bytes = 0;  ///< per CTA: static shared memory
     std::size_t constant_bytes = 0;
-    Dim3 cluster{0, 0, 0};  ///< the cluster that the kernel requires; zeros: none
+    Extents cluster{0, 0, 0};  ///< the cluster that the kernel requires; zeros: none
     /// Bytes of each parameter; nothing if the driver is too old to tell (before CUDA 12.4).
     std::optional<std::vector<std::size_t>> parameters{};
 };
@@ -355,11 +355,11 @@ void check_launch(std::string_view kernel, const FunctionAttributes& attributes,
 
 /// A prepared launch: starting it checks, encodes and allocates nothing. It keeps its module loaded. Any
 /// thread may start it.
-class Launch {
+class PreparedLaunch {
   public:
-    Launch(Launch&&) noexcept;
-    Launch& operator=(Launch&&) noexcept;
-    ~Launch();
+    PreparedLaunch(PreparedLaunch&&) noexcept;
+    PreparedLaunch& operator=(PreparedLaunch&&) noexcept;
+    ~PreparedLaunch();
 
     /// Starts the kernel; waits for nothing but room in the queue, which holds some hundred launches. Throws
     /// EnvironmentError EFAULT if the driver refuses.
@@ -371,7 +371,7 @@ class Launch {
   private:
     friend class Function;
     struct State;
-    explicit Launch(std::unique_ptr<State> state);
+    explicit PreparedLaunch(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 
@@ -394,11 +394,11 @@ class Function {
     int resident_clusters(const LaunchConfig& config) const;
 
     /// Prepares a launch for many starts. The parameters are copied. Throws what launch throws.
-    Launch prepare(const LaunchConfig& config, std::span<const Parameter> parameters) const;
+    PreparedLaunch prepare(const LaunchConfig& config, std::span<const Parameter> parameters) const;
 
   private:
     friend class Module;
-    friend class Launch;
+    friend class PreparedLaunch;
     struct State;
     explicit Function(std::shared_ptr<State> state) : state_(std::move(state)) {}
     std::shared_ptr<State> state_;
@@ -445,8 +445,8 @@ struct TensorMapSpec {
 };
 
 /// The opaque object that a kernel takes as `.param .align 64 .b8 map[128]`.
-struct alignas(64) TensorMap {
-    std::byte bytes[128];
+struct alignas(sm_90a.tensor_maps.align) TensorMap {
+    std::byte bytes[sm_90a.tensor_maps.bytes];
 };
 
 /// Throws ArgumentError for what a tensor map cannot describe. Needs no GPU. Thread-safe.
@@ -471,12 +471,12 @@ std::vector<double> time(const Device& device, const std::function<void()>& work
                          const TimingOptions& options = {});
 
 /// The same for two calls in alternating rounds, so that clocks and heat affect both alike.
-struct Comparison {
+struct ComparedTimes {
     std::vector<double> first;
     std::vector<double> second;
 };
-Comparison compare(const Device& device, const std::function<void()>& first,
-                   const std::function<void()>& second, const TimingOptions& options = {});
+ComparedTimes compare(const Device& device, const std::function<void()>& first,
+                      const std::function<void()>& second, const TimingOptions& options = {});
 
 }  // namespace wgrun::gpu
 

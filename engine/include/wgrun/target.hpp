@@ -22,10 +22,15 @@ struct Target {
     int lanes;        ///< threads of a warp
     int warpgroup;    ///< threads that execute a wgmma together
     int cta_threads;  ///< at most, of a CTA
+    int cta_layers;   ///< at most, the third extent of a CTA
     int sm_threads;   ///< at most, on an SM
     int sm_ctas;
     int sm_parts;  ///< each with an issue slot: warp w belongs to part w mod 4
     int barriers;  ///< of a CTA, for bar.sync
+
+    // Grids
+    std::int64_t grid_columns;  ///< CTAs: at most, the first extent
+    std::int64_t grid_rows;     ///< at most, each of the others
 
     // Clusters
     int portable_cluster;  ///< CTAs of a cluster that every chip of the generation runs
@@ -43,10 +48,14 @@ struct Target {
     std::int64_t cta_reserved;  ///< part of an SM's shared memory that the driver reserves for each CTA
     std::uint32_t
         shared_base;  ///< where a CTA's own memory begins in the shared window, behind the reserved part
+    int banks;        ///< of shared memory: consecutive words belong to consecutive banks
+    int bank_bytes;   ///< of a word, which a bank reads or writes in a cycle
     std::int64_t l2;
 
     /// What a tensor map can describe (PTX ISA 5.5; CUDA Driver API, cuTensorMapEncodeTiled).
     struct TensorMaps {
+        std::int64_t bytes;   ///< of the map itself
+        std::int64_t align;   ///< of the map itself, at least
         std::int64_t unit;    ///< bytes that addresses, strides and the width of a box are multiples of
         std::size_t dims;     ///< at most
         std::int64_t extent;  ///< elements of a dimension, at most
@@ -56,6 +65,10 @@ struct Target {
 
     /// Bytes of dynamic and static shared memory that a CTA can have together.
     constexpr std::int64_t cta_shared() const { return sm_shared - cta_reserved; }
+    constexpr int bank_of(std::uint32_t address) const {
+        return static_cast<int>(address / static_cast<std::uint32_t>(bank_bytes) %
+                                static_cast<std::uint32_t>(banks));
+    }
     constexpr int sm_warps() const { return sm_threads / lanes; }
     constexpr int warps_of(int threads) const { return (threads + lanes - 1) / lanes; }
 
@@ -91,10 +104,13 @@ inline constexpr Target sm_90a{.name = "sm_90a",
                                .lanes = 32,
                                .warpgroup = 128,
                                .cta_threads = 1024,
+                               .cta_layers = 64,
                                .sm_threads = 2048,
                                .sm_ctas = 32,
                                .sm_parts = 4,
                                .barriers = 16,
+                               .grid_columns = INT32_MAX,
+                               .grid_rows = 65535,
                                .portable_cluster = 8,
                                .cluster = 16,
                                .registers = 65536,
@@ -105,8 +121,12 @@ inline constexpr Target sm_90a{.name = "sm_90a",
                                .sm_shared = std::int64_t{228} * 1024,
                                .cta_reserved = 1024,
                                .shared_base = 1024,
+                               .banks = 32,
+                               .bank_bytes = 4,
                                .l2 = 50 << 20,
-                               .tensor_maps = {.unit = 16,
+                               .tensor_maps = {.bytes = 128,
+                                               .align = 64,
+                                               .unit = 16,
                                                .dims = 5,
                                                .extent = std::int64_t{1} << 32,
                                                .side = 256,

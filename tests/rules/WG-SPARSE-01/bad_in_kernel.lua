@@ -14,5 +14,6 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:wgmma_mma_async_sp(acc, da, db, metadata, { n = 64, d = "f32", a = "bf16", b = "bf16", sp_sel = 0, scale_d = 0 }) -- EXPECT IN RUN: WG-SPARSE-01 -- EXPECT: WG-SPARSE-01
   k:wgmma_commit_group()
   k:wgmma_wait_group(0)
+  k:st_global_f32(k:element(k:param("D", "f32*"), k:special "ctaid.x" * 128 + k:special "tid.x"), acc[0])
 end)
-kernel:run { grid = { 2 }, args = {} }
+kernel:run { grid = { 2 }, args = { wg.zeros("f32", 256) } }

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "check/check.hpp"
+#include "check/performance.hpp"
+#include "check/sizes.hpp"
 #include "tests/script.hpp"
 #include "wgrun/program.hpp"
 

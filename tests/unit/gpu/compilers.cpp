@@ -163,7 +163,7 @@ TEST_CASE("without CUDA every part says why") {
           "ptxas was not found: switched off by WGRUN_CUDA=off");
     fails([] { Device::get(); }, "ENODEV", "no GPU to run on: switched off by WGRUN_CUDA=off");
     CHECK(Device::unavailable() == "switched off by WGRUN_CUDA=off");
-    const Report report = doctor();
+    const MachineReport report = doctor();
     for (const Part& part : {report.driver, report.nvrtc, report.ptxas, report.cublas}) {
         CHECK_FALSE(part);
         CHECK(part.missing == "switched off by WGRUN_CUDA=off");
@@ -206,7 +206,7 @@ TEST_CASE("CUDA_HOME comes before the loader, the usual place after it") {
 
 TEST_CASE("doctor describes this machine") {
     const OwnCache cache;
-    const Report report = doctor();
+    const MachineReport report = doctor();
     const auto whole = [](const Part& part) {
         return part ? !part.path.empty() && !part.version.empty() : true;
     };

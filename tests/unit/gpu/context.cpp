@@ -184,7 +184,7 @@ TEST_CASE("a kernel is loaded, described and launched") {
     launch(*function, {.block = {1, 1, 1}, .shared_bytes = 100000});
     CHECK(gpu.max_shared_set == 200000);  // never lowered
 
-    std::optional<Launch> prepared =
+    std::optional<PreparedLaunch> prepared =
         function->prepare({.block = {64, 1, 1}, .overlaps_previous = true}, arguments.parameters());
     CHECK(gpu.last.block_x == 1);  // not started yet
     prepared->start();
@@ -418,7 +418,7 @@ TEST_CASE("a queue that nothing leaves has a time limit, one that moves has not"
     const Device device = fake_device.device();
     const Patience patience(50ms);
     const Function function = load(device);
-    const Launch prepared = function.prepare({.block = {128, 1, 1}}, arguments.parameters());
+    const PreparedLaunch prepared = function.prepare({.block = {128, 1, 1}}, arguments.parameters());
     for (int i = 0; i < 5000; ++i) prepared.start();
     CHECK(gpu.launches == 5000);
     CHECK(gpu.started_again == 4999);
@@ -532,7 +532,7 @@ TEST_CASE("times are of one call, however many are made in a row") {
     CHECK(time(device, work, {.rounds = 1, .warmup = 0}).size() == 1);
     CHECK(gpu.launches == 2 + 201);  // at most 200 in a row
     gpu.microseconds_per_launch = 1e6;
-    const Comparison both = compare(device, work, work, {.rounds = 2});
+    const ComparedTimes both = compare(device, work, work, {.rounds = 2});
     CHECK(both.first.size() == 2);
     CHECK(both.second.size() == 2);
     CHECK(gpu.events_alive < 20);  // the marks of the queue

@@ -282,7 +282,7 @@ TEST_CASE("the rehearsal tells what schedules of the simulator show") {
         std::vector<std::uint64_t> params{0x10000};
         std::vector<std::vector<Diagnostic>> found;
         for (std::uint64_t schedule = 0; schedule < schedules; ++schedule) {
-            Launch launch;
+            SimulatedLaunch launch;
             launch.grid = {static_cast<std::uint32_t>(plan.ctas), 1, 1};
             launch.params = params;
             launch.buffers = buffers;

@@ -66,7 +66,7 @@ TEST_CASE("what an mbarrier's wording proposes") {
 TEST_CASE("which wait a register of a running wgmma needs") {
     const Where issued = Where::at("k.lua", 3), here = Where::at("k.lua", 5);
     const auto fix = [&](std::optional<int> younger) {
-        return accessed_in_flight(Part::accumulator, "read", issued, here, younger).fix;
+        return accessed_in_flight(MmaOperand::accumulator, "read", issued, here, younger).fix;
     };
     CHECK(fix(2).text == "k:wgmma_wait_group(2) before line 5");
     CHECK(fix(-1).text == "k:wgmma_commit_group() and k:wgmma_wait_group(0) before line 5");

@@ -109,7 +109,7 @@ inline Outcome run_mapped(const Program& program, std::vector<Mapped*> tensors, 
         params.push_back(next + 8);
         next += (tensor->data.size() / 4096 + 2) * 4096;
     }
-    Launch launch;
+    SimulatedLaunch launch;
     launch.grid = grid;
     launch.params = params;
     launch.buffers = buffers;

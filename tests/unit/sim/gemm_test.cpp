@@ -102,7 +102,7 @@ TEST_CASE("a 256 x 256 x 256 GEMM is right, clean, and fast enough to use") {
     };
     const std::vector<std::uint64_t> params{0x100000, 0x200000, 0x300000};
     const Program program = gemm(n, k);
-    Launch launch;
+    SimulatedLaunch launch;
     launch.grid = {m / tile_m, n / tile_n, 1};
     launch.params = params;
     launch.buffers = buffers;

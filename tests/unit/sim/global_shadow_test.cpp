@@ -84,10 +84,10 @@ TEST_CASE("atomics do not conflict with each other, and order clusters where the
             for (const std::uint32_t clock : {1U, 2U}) {
                 LaunchShadow shadow;
                 GlobalTrace one = trace(writes, 15, 5, 1), two = trace(reads, 15, 6);
-                Knowledge known;
+                ClusterKnowledge known;
                 known.add(cluster, 0x2000, {1, std::make_shared<const Snapshot>(released)});
                 Learned learned;
-                learned.add(known, std::make_shared<const std::vector<std::uint32_t>>(1, clock));
+                learned.add(known, 0, std::make_shared<const std::vector<std::uint32_t>>(1, clock));
                 two.learned = std::make_shared<const Learned>(learned);
                 CHECK(shadow.add(0, one).empty());
                 const bool in_order = cluster == 0 && released.seen[0] == 1 && clock == 1;

@@ -18,6 +18,7 @@ constexpr isa::Mask all = (1U << lanes) - 1;
 using Events = std::bitset<events>;
 
 struct Sink : HazardSink {
+    bool weak(std::uint32_t) const override { return true; }
     void hazard(Hazard hazard, std::uint32_t, Epoch other) override { found.emplace_back(hazard, other); }
     std::vector<std::pair<Hazard, Epoch>> found;
 };

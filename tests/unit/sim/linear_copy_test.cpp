@@ -187,7 +187,7 @@ TEST_CASE("every CTA adds to the same words: none is lost, and the sum is the sa
         std::vector<float> sums(32);
         const std::vector<GlobalBuffer> buffers{{reinterpret_cast<std::byte*>(sums.data()), 128, 0x10000}};
         const std::vector<std::uint64_t> params{0x10000};
-        Launch launch;
+        SimulatedLaunch launch;
         launch.grid = {97};
         launch.params = params;
         launch.buffers = buffers;

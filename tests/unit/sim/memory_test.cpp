@@ -56,7 +56,7 @@ TEST_CASE("structures by value are read from the parameter space, within its bou
     std::vector<std::vector<std::byte>> structures(2);
     const std::array<std::uint32_t, 3> values{1000, 7, 9};
     for (const std::byte b : std::as_bytes(std::span(values))) structures[1].push_back(b);
-    Launch launch;
+    SimulatedLaunch launch;
     launch.params = params;
     launch.structures = structures;
     launch.buffers = buffers;
@@ -86,7 +86,7 @@ TEST_CASE("the finding says on which side of which buffer, and the CTA of a larg
     Memory memory(32);
     const auto buffers = memory.buffers();
     const std::vector<std::uint64_t> params{buffers[0].address};
-    Launch launch;
+    SimulatedLaunch launch;
     launch.grid = {2, 2, 1};
     launch.params = params;
     launch.buffers = buffers;
@@ -213,7 +213,7 @@ TEST_CASE("a launch that does not fit the kernel is refused") {
     GlobalScript k(32);
     const Program program = k.finish();
     CHECK_THROWS_WITH(run(program, {}), "kernel k has 1 parameters, the launch gives 0");
-    Launch launch;
+    SimulatedLaunch launch;
     const std::uint64_t param = 0;
     launch.params = {&param, 1};
     launch.grid = {1, 0, 1};

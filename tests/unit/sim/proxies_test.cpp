@@ -21,6 +21,7 @@ constexpr std::uint32_t accesses = 24, apart = 16;  // bytes
 constexpr isa::Mask all = UINT32_MAX;
 
 struct Sink : HazardSink {
+    bool weak(std::uint32_t) const override { return true; }
     void hazard(Hazard found, std::uint32_t, Epoch) override { last = found; }
     std::optional<Hazard> last;
 };

@@ -171,7 +171,7 @@ TEST_CASE("without detection the machine runs the same and says nothing of races
     k.step(10, "st_shared_u32", {in_buffer(buffer), k.tid()},
            {k(1, "setp_eq_u32", {k.special("laneid"), 0})});
     const Program program = k.finish();
-    Launch launch;
+    SimulatedLaunch launch;
     launch.detect_races = false;
     CHECK(run(program, launch).findings.empty());
     launch.detect_races = true;

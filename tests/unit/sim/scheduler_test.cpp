@@ -17,7 +17,7 @@ std::vector<std::uint32_t> results(const Program& program, std::size_t count, st
     const std::vector<GlobalBuffer> buffers{
         {reinterpret_cast<std::byte*>(out.data()), static_cast<std::int64_t>(count * 4), 0x10000}};
     const std::vector<std::uint64_t> params{0x10000};
-    Launch launch;
+    SimulatedLaunch launch;
     launch.grid = grid;
     launch.params = params;
     launch.buffers = buffers;
@@ -157,7 +157,7 @@ TEST_CASE("the findings are those of the first CTA that has any, however many ru
     std::vector<std::uint32_t> out(32);
     const std::vector<GlobalBuffer> buffers{{reinterpret_cast<std::byte*>(out.data()), 128, 0x10000}};
     const std::vector<std::uint64_t> params{0x10000};
-    Launch launch;
+    SimulatedLaunch launch;
     launch.grid = {40, 1, 1};
     launch.params = params;
     launch.buffers = buffers;
@@ -249,7 +249,7 @@ TEST_CASE("an endless loop ends when it is told to") {
     k.builder.end_loop();  // the counter never moves
     const Program program = k.finish();
     std::atomic<bool> stop = false;
-    Launch launch;
+    SimulatedLaunch launch;
     launch.stop = &stop;
     const std::jthread user([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -106,7 +106,7 @@ inline Outcome run_with(const Program& program, std::uint64_t seed,
                         std::span<const GlobalBuffer> buffers = {}) {
     std::vector<std::uint64_t> params;
     for (const GlobalBuffer& buffer : buffers) params.push_back(buffer.address);
-    Launch launch;
+    SimulatedLaunch launch;
     launch.params = params;
     launch.buffers = buffers;
     launch.seed = seed;

@@ -24,6 +24,7 @@ using Found = std::set<std::pair<Hazard, std::uint32_t>>;
 
 /// What the shadow reports for one access.
 struct Sink : HazardSink {
+    bool weak(std::uint32_t) const override { return true; }
     void hazard(Hazard hazard, std::uint32_t, Epoch other) override { found.emplace(hazard, other.pc()); }
     Found found;
 };

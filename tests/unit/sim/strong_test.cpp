@@ -167,7 +167,7 @@ struct Chain {
         const std::vector<GlobalBuffer> buffers{{reinterpret_cast<std::byte*>(values.data()), bytes, 0x10000},
                                                 {reinterpret_cast<std::byte*>(flags.data()), bytes, 0x80000}};
         const std::vector<std::uint64_t> params{0x10000, 0x80000};
-        Launch launch;
+        SimulatedLaunch launch;
         launch.grid = {static_cast<std::uint32_t>(count), 1, 1};
         launch.params = params;
         launch.buffers = buffers;

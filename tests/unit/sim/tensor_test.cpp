@@ -25,7 +25,7 @@ struct Model {
         map = {1, 2, tensor.extents, tensor.strides, &tensor.box};
     }
     std::int64_t element() const { return bits(tensor.box.dtype) / 8; }
-    Tensor view() { return {&map, tensor.data.data()}; }
+    MappedTensor view() { return {&map, tensor.data.data()}; }
 
     /// Calls f(offset in the tensor or -1, offset in shared memory) for each element of the box.
     template <class F>

@@ -53,7 +53,7 @@ Outcome run_on(const Program& program, std::vector<std::byte>& data, std::uint64
                bool detect_races = true) {
     const std::vector<GlobalBuffer> buffers{{data.data(), static_cast<std::int64_t>(data.size()), 0x10000}};
     const std::vector<std::uint64_t> params{0x10000};
-    Launch launch;
+    SimulatedLaunch launch;
     launch.params = params;
     launch.buffers = buffers;
     launch.seed = seed;

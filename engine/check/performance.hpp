@@ -1,0 +1,15 @@
+// What is legal, and slower than necessary.
+#pragma once
+
+#include <vector>
+
+#include "wgrun/diagnostic.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun::check {
+
+/// Returns what is slower than necessary: WG-PERF-05 and -06, in script order. Only certain cases are
+/// reported.
+std::vector<Diagnostic> performance(const Program& program);
+
+}  // namespace wgrun::check

@@ -1,0 +1,29 @@
+// What depends on the sizes of a launch: rehearsals with those of one, or with several where there is none.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "wgrun/diagnostic.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun::check {
+
+class Findings;  // findings.hpp
+
+/// What a launch chooses.
+struct LaunchSizes {
+    Dim3 grid;                         ///< CTAs
+    std::vector<std::int64_t> params;  ///< value of each parameter; ignored unless it is an integer
+};
+
+/// Returns what check() cannot know and a launch of these sizes breaks: barriers that never complete, phases
+/// of mbarriers that never complete or complete too often, register pools that are too small.
+std::vector<Diagnostic> check_launch(const Program& program, const LaunchSizes& sizes);
+
+/// Rehearses the program, with several sizes if a launch matters, and adds to `findings` what goes wrong with
+/// each of them. Returns true if that is complete: every warp has ended, or a fault was found. `stored`: by
+/// buffer, whether threads may write to it.
+bool rehearse(const Program& program, std::vector<bool> stored, Findings& findings);
+
+}  // namespace wgrun::check

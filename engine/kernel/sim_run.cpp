@@ -1,0 +1,96 @@
+#include "kernel/sim_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "isa/generic.hpp"
+#include "kernel/arguments.hpp"
+#include "kernel/errors.hpp"
+#include "kernel/foreign_entry.hpp"
+#include "kernel/print.hpp"
+#include "sim/sim.hpp"
+
+namespace wgrun {
+
+std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOptions& options,
+                                         const ForeignEntry* origin, sim::Overlap* overlap,
+                                         const sim::MadeUp* made_up) {
+    std::vector<sim::GlobalBuffer> buffers;
+    std::vector<std::uint64_t> addresses;
+    // Each tensor gets a region of its own, far from the others, so that an access past its end hits none.
+    std::uint64_t next = std::uint64_t{1} << 40;
+    for (std::size_t i = 0; i < options.args.size(); ++i) {
+        for (const PassedTensor& passed : passed_tensors(options.args[i])) {
+            const Tensor& tensor = *passed.host;
+            // Where the parameter is const the simulator refuses stores.
+            buffers.push_back({const_cast<std::byte*>(tensor.data()),
+                               static_cast<std::int64_t>(tensor.size_bytes()), next,
+                               may_only_read(program.params()[i])});
+            addresses.push_back(next);
+            next += (tensor.size_bytes() / 4096 + 2) * 4096;
+        }
+    }
+    std::vector<RawArgument> arguments = raw_arguments(program, options.args, addresses);
+    std::vector<sim::TensorMap> maps;
+    std::vector<std::uint64_t> raw;
+    std::vector<std::vector<std::byte>> structures(arguments.size());
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        RawArgument& argument = arguments[i];
+        raw.push_back(argument.value);
+        structures[i] = std::move(argument.structure);
+        for (PassedMap& map : argument.maps) {
+            // The kernel sees it where its parameter is.
+            const std::uint64_t place =
+                isa::param_base +
+                static_cast<std::uint64_t>(program.param_offset(static_cast<int>(i)) + map.offset);
+            const std::uint64_t handle = isa::generic_of(isa::Space::param, place);
+            maps.push_back({handle, map.address, std::move(map.geometry.extents),
+                            std::move(map.geometry.strides), &map.box});
+            if (structures[i].empty()) raw.back() = handle;
+        }
+    }
+    for (const Param& param : program.params()) {
+        if (!param.variable) continue;
+        const std::span<std::byte> bytes = origin->memory().find(param.name);
+        buffers.push_back({bytes.data(), static_cast<std::int64_t>(bytes.size()), next, param.constant});
+        raw.push_back(next);
+        next += (bytes.size() / 4096 + 2) * 4096;
+    }
+    structures.resize(raw.size());
+    sim::SimulatedLaunch launch;
+    launch.grid = options.grid;
+    launch.params = raw;
+    launch.structures = structures;
+    launch.buffers = buffers;
+    launch.tensor_maps = maps;
+    launch.seed = options.seed;
+    launch.stop = options.stop;
+    launch.observer = options.observer;
+    launch.overlap = overlap;
+    launch.made_up = made_up;
+    launch.numerics = options.numerics;
+    launch.timeout = options.simulation.timeout;
+    launch.most_steps = options.simulation.steps;
+    MessageLog messages(program, options.grid, message_capacity(program));
+    launch.messages = &messages;
+    if (origin != nullptr) launch.weigh = [&](Diagnostic& finding) { tell(origin->module(), finding); };
+    std::vector<Diagnostic> findings;
+    try {
+        findings = sim::run(program, launch).findings;
+    } catch (sim::UnknownInstruction& unknown) {
+        print_messages(messages, options);
+        if (origin != nullptr) origin->name_instruction(unknown.finding());
+        throw;
+    } catch (...) {
+        print_messages(messages, options);
+        throw;
+    }
+    print_messages(messages, options);
+    const auto is_error = [](const Diagnostic& finding) { return finding.severity == Severity::error; };
+    // Not of std::ranges: clang 14 refuses libstdc++ 12's.
+    std::stable_partition(findings.begin(), findings.end(), is_error);
+    if (!findings.empty() && is_error(findings.front())) throw CheckError(std::move(findings));
+    return findings;
+}
+
+}  // namespace wgrun

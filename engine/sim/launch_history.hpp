@@ -1,0 +1,71 @@
+// Races between clusters that hand values over. What orders their accesses changes from access to access, so
+// each one is compared with those before it when it happens, as FastTrack does (Flanagan and Freund, 2009):
+// a write with the writes and reads since the last, a read with the last write of each byte. Such clusters
+// take turns on one host thread.
+//
+// Clusters that hand nothing over are compared when they have ended (LaunchShadow).
+#pragma once
+
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/conflict.hpp"
+#include "sim/knowledge.hpp"
+
+namespace wgrun::sim {
+
+class LaunchHistory {
+  public:
+    /// Strong accesses do not race with each other, nor do reducing copies.
+    enum class Kind : std::uint8_t { weak, strong, reducing };
+    /// An access that happens now.
+    struct Now {
+        std::uint32_t cluster;
+        const Learned& learned;  ///< by that cluster
+        const Actor& actor;      ///< who accesses, or issues the copy that does
+        Epoch by;
+        Kind kind;
+    };
+    /// The ends of a copy: those that the CTAs that receive it are told. Whoever knows one of them knows that
+    /// it has read.
+    using Ends = std::vector<Epoch>;
+
+    void read(const Now& now, std::uint64_t address, std::uint64_t bytes);
+    /// same: the value is there already, and does no harm to other writes.
+    void write(const Now& now, std::uint64_t address, std::uint64_t bytes, bool same);
+    /// What the cluster read at this epoch is read by a copy with these ends.
+    void reads_until(std::uint32_t cluster, Epoch read, const Ends& ends);
+
+    /// Removes and returns the conflicts of this cluster with those before it in the grid, each pair of steps
+    /// once.
+    std::vector<Conflict> take(std::uint64_t cluster);
+
+  private:
+    static constexpr std::uint32_t word_bytes = 4, line_words = 32;
+
+    struct Access {
+        std::uint32_t cluster;
+        Kind kind;
+        bool writes;
+        bool fed;            ///< a read that was ordered after another cluster's write
+        std::uint8_t bytes;  ///< of the word, a bit each
+        Epoch by;
+        Epoch before;  ///< of a write: the one by the same cluster in whose place it came
+    };
+    using Word = std::vector<Access>;
+
+    template <class F>
+    void for_each_word(std::uint64_t address, std::uint64_t bytes, F f);
+    bool ordered(const Now& now, std::uint32_t cluster, Epoch past) const;
+    void race(std::uint64_t address, const Side& access, const Side& other);
+
+    std::unordered_map<std::uint64_t, std::vector<Word>> lines_;                 ///< by address
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Ends>> ends_;  ///< by cluster and access
+    std::set<std::pair<std::uint32_t, std::uint32_t>> told_;                     ///< pairs of steps
+    std::map<std::uint32_t, std::vector<Conflict>> found_;  ///< by the later cluster of the two
+};
+
+}  // namespace wgrun::sim
