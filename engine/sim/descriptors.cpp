@@ -17,7 +17,8 @@ bool Descriptors::judge(Report& report, std::uint32_t pc, const isa::AsyncMma& m
     });
     // Reads outside every buffer are reported one by one.
     const machine::Matrix matrix = name == 'A' ? machine::Matrix::a(mma) : machine::Matrix::b(mma);
-    if (const int from = origins_.of(name == 'A' ? *mma.a_descriptor : *mma.b_descriptor); from >= 0) {
+    if (!origins_) origins_.emplace(program_);
+    if (const int from = origins_->of(name == 'A' ? *mma.a_descriptor : *mma.b_descriptor); from >= 0) {
         const SharedBuffer& origin = program_.shared()[static_cast<std::size_t>(from)];
         if (auto misfit = machine::astray(matrix, origin, start - origin.offset))
             return report.fault(std::move(misfit->saying)), false;

@@ -5,7 +5,9 @@
 namespace wgrun::sim {
 
 Registers::Registers(const Code& code)
-    : offsets_(code.register_offset), bytes_(code.register_bytes), data_(bytes_) {}
+    : offsets_(code.register_offset),
+      bytes_(code.register_bytes),
+      data_(std::make_unique_for_overwrite<std::byte[]>(bytes_)) {}
 
 void Registers::reset() {
     states_.assign(offsets_.size(), RegisterUse());
@@ -16,7 +18,7 @@ void Registers::reset() {
 
 void Registers::poison(isa::Reg reg) {
     const std::size_t end = reg.id + 1 < offsets_.size() ? offsets_[reg.id + 1] : bytes_;
-    std::fill(data_.data() + offsets_[reg.id], data_.data() + end, std::byte{0xFF});
+    std::fill(data(reg), data_.get() + end, std::byte{0xFF});
 }
 
 void Registers::commit(std::uint32_t pc) {

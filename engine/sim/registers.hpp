@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "isa/warp.hpp"
 #include "machine/groups.hpp"
-#include "memory/pages.hpp"
 #include "sim/code.hpp"
 
 namespace wgrun::sim {
@@ -47,8 +47,8 @@ class Registers {
     void poison(isa::Reg reg);
 
     /// Returns the 32 lanes of a register.
-    std::byte* data(isa::Reg reg) { return data_.data() + offsets_[reg.id]; }
-    std::span<const std::byte> all() const { return {data_.data(), bytes_}; }
+    std::byte* data(isa::Reg reg) { return data_.get() + offsets_[reg.id]; }
+    std::span<const std::byte> all() const { return {data_.get(), bytes_}; }
     RegisterUse& state(isa::Reg reg) { return states_[reg.id]; }
 
     /// Returns whether the last wgmma that uses the register may still run.
@@ -92,7 +92,7 @@ class Registers {
 
     const std::vector<std::uint32_t>& offsets_;
     std::size_t bytes_;
-    memory::Pages data_;
+    std::unique_ptr<std::byte[]> data_;  ///< of registers that nothing has accessed: anything
     std::vector<RegisterUse> states_;
     machine::Groups<Closed> groups_;
     std::uint32_t fences_ = 0, committed_ = 0, finished_ = 0;
