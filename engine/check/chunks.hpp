@@ -4,50 +4,139 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <memory_resource>
+#include <new>
+#include <utility>
 #include <vector>
 
 namespace wgrun::check {
 
 /// Chunks are in groups, which are copied on write likewise: of a program that is long, since its loops are
-/// written out, a copy or a comparison touches one pointer for 256 elements.
+/// written out, a copy or a comparison touches one pointer for 256 elements. T: small, as pointers are.
 template <class T>
 class Chunks {
+  private:
+    static constexpr std::size_t length = 32, chunks = 8, per_group = length * chunks;
+    template <class Part, std::size_t count>
+    struct Counted {
+        std::array<Part, count> parts;
+        std::uint32_t owners;
+    };
+    using Chunk = Counted<T, length>;
+    using Group = Counted<Chunk*, chunks>;
+
   public:
-    /// All elements are `value`.
-    explicit Chunks(std::size_t size = 0, const T& value = {})
-        : size_(size), groups_((size + per_group - 1) / per_group) {
-        const auto chunk = std::make_shared<Chunk>();
-        chunk->fill(value);
-        const auto empty = std::make_shared<Group>();
-        empty->fill(chunk);
-        for (auto& group : groups_) group = empty;
+    /// Where the chunks of several arrays are. It outlives them; one thread uses it at a time.
+    class Memory {
+      public:
+        /// blank: what the elements of a new array are.
+        explicit Memory(const T& blank) {
+            chunk_.parts.fill(blank);
+            chunk_.owners = chunks + 1;
+            group_.parts.fill(&chunk_);
+            group_.owners = 1;  // the memory owns them too: they are never written
+        }
+        Memory(const Memory&) = delete;
+        Memory& operator=(const Memory&) = delete;
+
+      private:
+        friend class Chunks;
+
+        Group* blank() {
+            ++group_.owners;
+            return &group_;
+        }
+        /// Makes the part the caller's own, which gives up its part in the old one.
+        void own(Chunk*& chunk) {
+            if (chunk->owners == 1) return;
+            --chunk->owners;
+            chunk = made(free_chunks_, chunk->parts);
+        }
+        void own(Group*& group) {
+            if (group->owners == 1) return;
+            --group->owners;
+            group = made(free_groups_, group->parts);
+            for (Chunk* chunk : group->parts) ++chunk->owners;
+        }
+        void release(Group* group) {
+            if (--group->owners != 0) return;
+            for (Chunk* chunk : group->parts)
+                if (--chunk->owners == 0) free_chunks_.push_back(chunk);
+            free_groups_.push_back(group);
+        }
+        /// Returns a part with these contents, in memory that has been used before if there is such.
+        template <class Part, class Contents>
+        Part* made(std::vector<Part*>& free, const Contents& contents) {
+            void* place = nullptr;
+            if (free.empty()) {
+                place = bytes_.allocate(sizeof(Part), alignof(Part));
+            } else {
+                place = free.back();
+                free.pop_back();
+            }
+            return new (place) Part{contents, 1};
+        }
+
+        std::pmr::monotonic_buffer_resource bytes_;
+        std::vector<Chunk*> free_chunks_;
+        std::vector<Group*> free_groups_;
+        Chunk chunk_;
+        Group group_;
+    };
+
+    Chunks() = default;
+    /// All elements are the memory's blank.
+    Chunks(std::size_t size, Memory& memory)
+        : memory_(&memory), size_(size), groups_((size + per_group - 1) / per_group) {
+        for (Group*& group : groups_) group = memory.blank();
+    }
+    Chunks(const Chunks& other) : memory_(other.memory_), size_(other.size_), groups_(other.groups_) {
+        for (Group* group : groups_) ++group->owners;
+    }
+    Chunks(Chunks&& other) noexcept
+        : memory_(other.memory_), size_(other.size_), groups_(std::exchange(other.groups_, {})) {}
+    Chunks& operator=(Chunks other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(size_, other.size_);
+        groups_.swap(other.groups_);
+        return *this;
+    }
+    ~Chunks() {
+        for (Group* group : groups_) memory_->release(group);
     }
 
     std::size_t size() const { return size_; }
     const T& operator[](std::size_t i) const {
-        return (*(*groups_[i / per_group])[i / length % chunks])[i % length];
+        return groups_[i / per_group]->parts[i / length % chunks]->parts[i % length];
     }
-    /// Returns the element for writing; its chunk becomes this array's own.
-    T& at(std::size_t i) { return own(own(groups_[i / per_group])[i / length % chunks])[i % length]; }
-
     /// Writes the element, unless it has this value: then what is shared stays shared.
     void set(std::size_t i, const T& value) {
-        if (!((*this)[i] == value)) at(i) = value;
+        if ((*this)[i] == value) return;
+        Group*& group = groups_[i / per_group];
+        memory_->own(group);
+        Chunk*& chunk = group->parts[i / length % chunks];
+        memory_->own(chunk);
+        chunk->parts[i % length] = value;
+    }
+    /// Makes all elements blank.
+    void clear() {
+        for (Group*& group : groups_) memory_->release(std::exchange(group, memory_->blank()));
     }
 
     /// Calls visit(i, mine, theirs) for every index at which this array and `other`, of the same size,
-    /// differ. It may write to element i of either: a chunk that is copied for that stays alive in another
-    /// array.
+    /// differ. It may write to element i of either.
     template <class Visit>
     void differences(const Chunks& other, Visit visit) const {
         for (std::size_t g = 0; g < groups_.size(); ++g) {
-            if (groups_[g] == other.groups_[g]) continue;
-            for (std::size_t c = 0; c < chunks; ++c) {
-                const Chunk &mine = *(*groups_[g])[c], &theirs = *(*other.groups_[g])[c];
-                if (&mine == &theirs) continue;
-                for (std::size_t i = 0; i < length; ++i)
-                    if (!(mine[i] == theirs[i])) visit(g * per_group + c * length + i, mine[i], theirs[i]);
+            for (std::size_t c = 0; c < chunks && groups_[g] != other.groups_[g]; ++c) {
+                if (groups_[g]->parts[c] == other.groups_[g]->parts[c]) continue;
+                for (std::size_t i = 0; i < length; ++i) {
+                    const T mine = groups_[g]->parts[c]->parts[i];
+                    const T theirs = other.groups_[g]->parts[c]->parts[i];
+                    if (!(mine == theirs)) visit(g * per_group + c * length + i, mine, theirs);
+                }
             }
         }
     }
@@ -56,26 +145,17 @@ class Chunks {
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             if (groups_[g] == other.groups_[g]) continue;
             for (std::size_t c = 0; c < chunks; ++c) {
-                const auto &mine = (*groups_[g])[c], &theirs = (*other.groups_[g])[c];
-                if (mine != theirs && *mine != *theirs) return false;
+                const Chunk &mine = *groups_[g]->parts[c], &theirs = *other.groups_[g]->parts[c];
+                if (&mine != &theirs && mine.parts != theirs.parts) return false;
             }
         }
         return true;
     }
 
   private:
-    static constexpr std::size_t length = 16, chunks = 16, per_group = length * chunks;
-    using Chunk = std::array<T, length>;
-    using Group = std::array<std::shared_ptr<Chunk>, chunks>;
-
-    template <class Part>
-    static Part& own(std::shared_ptr<Part>& part) {
-        if (part.use_count() > 1) part = std::make_shared<Part>(*part);
-        return *part;
-    }
-
-    std::size_t size_;
-    std::vector<std::shared_ptr<Group>> groups_;
+    Memory* memory_ = nullptr;
+    std::size_t size_ = 0;
+    std::vector<Group*> groups_;
 };
 
 /// A value that is copied on write likewise.

@@ -59,14 +59,10 @@ class FoldingMachine final : public isa::ThreadMachine {
         from(source.origin);
         varies_ |= !source.exact.uniform();
         Source& out = sources_[used_++];
-        const bool is_wide = wide(program_.registers()[reg.id].type);
-        for (int lane = 0; lane < lanes; ++lane) {
-            const auto bits = static_cast<std::uint64_t>(source.exact.of(thread(lane)));
-            if (is_wide)
-                out.wide[static_cast<std::size_t>(lane)] = bits;
-            else
-                out.narrow[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(bits);
-        }
+        if (wide(program_.registers()[reg.id].type))
+            take(source.exact, out.wide);
+        else
+            take(source.exact, out.narrow);
         return &out;
     }
     void* write(Reg reg) override {
@@ -120,6 +116,13 @@ class FoldingMachine final : public isa::ThreadMachine {
     };
 
     static bool wide(isa::Type type) { return type != isa::Type::pred && isa::bits(type) == 64; }
+    /// The values of the warp's lanes, as many bits as `out` has.
+    template <class Bits>
+    void take(const Exact& values, std::array<Bits, lanes>& out) const {
+        if (const auto all = values.uniform()) return out.fill(static_cast<Bits>(*all));
+        for (int lane = 0; lane < lanes; ++lane)
+            out[static_cast<std::size_t>(lane)] = static_cast<Bits>(values.of(thread(lane)));
+    }
     /// Lanes beyond the CTA repeat its last thread.
     int thread(int lane) const { return std::min(warp_ * lanes + lane, program_.threads() - 1); }
     void refuse() override { unknown(); }
@@ -181,8 +184,13 @@ std::pair<std::int64_t, std::int64_t> Exact::range() const {
 isa::Uniform Exact::spread() const {
     if (all_) return isa::Uniform::grid;
     const auto same_in = [&](std::size_t group) {
-        for (std::size_t t = 0; t < each_->size(); ++t)
-            if ((*each_)[t] != (*each_)[t / group * group]) return false;
+        for (auto first = each_->begin(); first != each_->end();) {
+            const auto left = static_cast<std::size_t>(each_->end() - first);
+            const auto end = first + static_cast<std::ptrdiff_t>(std::min(group, left));
+            if (std::find_if(first, end, [&](std::int64_t value) { return value != *first; }) != end)
+                return false;
+            first = end;
+        }
         return true;
     };
     return same_in(sm_90a.warpgroup) ? isa::Uniform::warpgroup

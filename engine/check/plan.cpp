@@ -17,19 +17,28 @@ class SlotMaker final : public isa::Effects {
 
     void issue_mma(const isa::AsyncMma& mma) override {
         MmaRegisters& registers = plan_.mmas[step];
-        add(*mma.accumulators, registers.accumulators);
-        if (mma.a_fragment) add(*mma.a_fragment, registers.sources);
+        std::vector<int>& slots = registers.in_order;
+        slots = add(*mma.accumulators, registers.accumulators);
+        registers.first_of_fragment = registers.end_of_fragment = slots.size();
+        if (mma.a_fragment) {
+            const std::vector<int> fragment = add(*mma.a_fragment, registers.sources);
+            slots.insert(slots.end(), fragment.begin(), fragment.end());
+            registers.end_of_fragment = slots.size();
+        }
         if (mma.metadata) {
             plan_.async_registers.insert(mma.metadata);
             registers.metadata = add(mma.metadata->reg, registers.sources);
+            slots.push_back(registers.metadata);
         }
     }
     const Step* step = nullptr;  ///< the current one
 
   private:
-    void add(const std::vector<Reg>& registers, Slots& slots) {
+    std::vector<int> add(const std::vector<Reg>& registers, Slots& slots) {
         plan_.async_lists.insert(&registers);
-        for (Reg reg : registers) add(reg, slots);
+        std::vector<int> out;
+        for (Reg reg : registers) out.push_back(add(reg, slots));
+        return out;
     }
     int add(Reg reg, Slots& slots) {
         int& slot = plan_.slots[reg.id];
@@ -87,19 +96,27 @@ void Plan::find_live(std::size_t registers) {
 
 void Plan::find_uses(const Step& step) {
     StepUses& uses = uses_.emplace_back();
-    uses.touches = step.guard && slots[step.guard.id] >= 0;
     uses.pinned = isa::pinned(*step.op);
     uses.plain = !uses.pinned && step.op->effects == nullptr;
-    uses.membermask = isa::membermask_of(step);
+    if (uses.pinned) uses.membermask = isa::membermask_of(step);
     const auto place = [&] { return static_cast<std::uint32_t>(used_.size()); };
     uses.first_source = place();
+    uses.first_touch = static_cast<std::uint32_t>(touched_.size());
+    const auto touch = [&](Reg reg, bool writes) {
+        if (slots[reg.id] >= 0) touched_.push_back({slots[reg.id], writes});
+    };
+    if (step.guard) touch(step.guard, false);
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
-        if (is_async(step.operands[i])) continue;
-        isa::for_each_register(step.operands[i], [&](Reg reg) {
-            uses.touches |= slots[reg.id] >= 0;
-            if (step.op->operands[i].access != isa::Access::out) used_.push_back(reg);
+        const Operand& operand = step.operands[i];
+        if (operand.kind == Operand::Kind::param) uses.params |= roots::param(operand.index);
+        if (is_async(operand)) continue;
+        const isa::Access access = step.op->operands[i].access;
+        isa::for_each_register(operand, [&](Reg reg) {
+            touch(reg, access != isa::Access::in);
+            if (access != isa::Access::out) used_.push_back(reg);
         });
     }
+    uses.touches = static_cast<std::uint32_t>(touched_.size()) - uses.first_touch;
     uses.sources = place() - uses.first_source;
     uses.first_result = place();
     for (std::size_t i = 0; i < step.operands.size(); ++i) {

@@ -41,6 +41,14 @@ class Slots {
 struct MmaRegisters {
     Slots accumulators, sources;  ///< sources: the A fragment and the metadata
     int metadata = -1;            ///< slot
+    /// The slots as the wgmma names them: accumulators, the fragment, metadata.
+    std::vector<int> in_order;
+    std::size_t first_of_fragment = 0, end_of_fragment = 0;
+    std::span<const int> accumulator_slots() const { return {in_order.data(), first_of_fragment}; }
+    std::span<const int> fragment_slots() const {
+        return {in_order.data() + first_of_fragment, end_of_fragment - first_of_fragment};
+    }
+    std::span<const int> source_slots() const { return std::span(in_order).subspan(first_of_fragment); }
 
     /// Returns the register's part in the wgmma, if it has one.
     std::optional<MmaOperand> part(int slot) const {
@@ -54,11 +62,19 @@ struct MmaRegisters {
 struct StepUses {
     std::uint32_t first_source = 0, sources = 0;  ///< registers that its threads read, besides the guard
     std::uint32_t first_result = 0, results = 0;  ///< registers that it writes
-    bool later = false;                           ///< a wgmma writes them, after the step
-    bool touches = false;                         ///< its threads access registers that some wgmma accesses
+    std::uint32_t first_touch = 0, touches = 0;   ///< registers of some wgmma that its threads access
+    bool later = false;                           ///< a wgmma writes its results, after the step
     bool pinned = false;                          ///< isa::pinned()
     bool plain = false;  ///< all that it does is to write its results, in each thread by itself
+    Roots params = 0;    ///< those that it reads
     const Operand* membermask = nullptr;
+};
+
+/// An access of a thread to a register that a wgmma accesses somewhere in the program.
+struct Touch {
+    int slot;
+    bool writes;
+    std::size_t index() const { return static_cast<std::size_t>(slot); }
 };
 
 struct Plan {
@@ -95,6 +111,9 @@ struct Plan {
     const StepUses& uses(std::size_t number) const { return uses_[number]; }
     std::span<const Reg> sources(const StepUses& of) const { return {&used_[of.first_source], of.sources}; }
     std::span<const Reg> results(const StepUses& of) const { return {&used_[of.first_result], of.results}; }
+    std::span<const Touch> touches(const StepUses& of) const {
+        return {touched_.data() + of.first_touch, of.touches};
+    }
     /// The registers that are read after the beginning of the block, before anything else is written there.
     const RegisterSet& live(BlockId block) const { return live_[block]; }
     std::size_t used_count() const { return used_.size(); }
@@ -120,6 +139,7 @@ struct Plan {
     std::vector<std::size_t> first_steps_;  ///< by block
     std::vector<StepUses> uses_;            ///< by number
     std::vector<Reg> used_;                 ///< the registers of all steps
+    std::vector<Touch> touched_;            ///< likewise
     std::vector<RegisterSet> live_;         ///< by block
 };
 

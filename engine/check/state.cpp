@@ -6,12 +6,7 @@ namespace wgrun::check {
 
 void State::order_registers() {
     unfenced = {};
-    for (std::size_t i = 0; i < registers.size(); ++i) {
-        if (!registers[i].touched && !registers[i].used[0].fact && !registers[i].used[1].fact) continue;
-        RegisterState& state = registers.at(i);
-        state.touched = {};
-        state.used = {};
-    }
+    registers.clear();
 }
 
 void State::commit(const Step& step) {
@@ -38,12 +33,12 @@ void State::wait(const Step& step, int pending, bool others) {
 
 void State::fence_proxies() {
     for (std::size_t i = 0; i < cells.size(); ++i)
-        if (cells[i].unpublished.any()) cells.at(i).unpublished.fence();
+        if (cells[i].unpublished.any()) cells.change(i, [](CellState& cell) { cell.unpublished.fence(); });
 }
 
 void State::barrier() {
     for (std::size_t i = 0; i < cells.size(); ++i)
-        if (cells[i].unpublished.any()) cells.at(i).unpublished.barrier();
+        if (cells[i].unpublished.any()) cells.change(i, [](CellState& cell) { cell.unpublished.barrier(); });
     if (std::ranges::all_of(*flights, [](const Flight& flight) { return flight.pending && !flight.retired; }))
         return;
     for (Flight& flight : flights.own()) flight.retired = {};
@@ -51,10 +46,12 @@ void State::barrier() {
 }
 
 void State::write(const Step& step, const Region& region, const Fact& fact) {
-    CellState::Write& last = cells.at(static_cast<std::size_t>(region.cell)).unpublished.fresh;
-    Region written = region;
-    if (last && !(last.region == region)) written = {region.cell, 0, 0, region.whole};
-    last = {fact, &step, written};
+    cells.change(static_cast<std::size_t>(region.cell), [&](CellState& cell) {
+        CellState::Write& last = cell.unpublished.fresh;
+        Region written = region;
+        if (last && !(last.region == region)) written = {region.cell, 0, 0, region.whole};
+        last = {fact, &step, written};
+    });
 }
 
 // A step that executes again while its copy is in flight, as in a loop, may copy to another part: it is not
@@ -74,8 +71,12 @@ void State::copy(const Step& step, const Region& region) {
     }
     const bool others = std::any_of(
         all.begin(), all.end(), [&](const CopyFlight& other) { return other.region.cell == region.cell; });
-    if (!others) cells.at(static_cast<std::size_t>(region.cell)).arrived = false;
+    if (!others) arrive(region, false);
     all.push_back(flight);
+}
+
+void State::arrive(const Region& region, bool arrived) {
+    cells.change(static_cast<std::size_t>(region.cell), [&](CellState& cell) { cell.arrived = arrived; });
 }
 
 void State::commit_copies() {
@@ -88,38 +89,13 @@ void State::wait_copies(std::optional<int> pending) {
     if (copies->empty()) return;
     for (const CopyFlight& flight : *copies) {
         if (flight.age < youngest) continue;
-        cells.at(static_cast<std::size_t>(flight.region.cell)).arrived = true;
+        arrive(flight.region, true);
         write(*flight.step, flight.region, flight.pending);
     }
     std::erase_if(copies.own(), [&](const CopyFlight& flight) { return flight.age >= youngest; });
 }
 
 namespace {
-
-RegisterState join(const RegisterState& a, const RegisterState& b, const Decision& decision) {
-    RegisterState out = a;
-    out.touched = check::join(a.touched, b.touched, decision);
-    if (!a.touched) out.touched_by = b.touched_by;
-    const auto with_shape = [](const RegisterState& state, int shape) {
-        return std::find_if(state.used.begin(), state.used.end(),
-                            [&](const RegisterState::Use& use) { return use.fact && use.shape == shape; });
-    };
-    const auto fact_of = [&](const RegisterState& state, int shape) {
-        const auto use = with_shape(state, shape);
-        return use == state.used.end() ? Fact{} : use->fact;
-    };
-    out.used = {};
-    std::size_t count = 0;
-    for (const RegisterState* side : {&a, &b}) {
-        for (const RegisterState::Use& use : side->used) {
-            if (!use.fact || count == out.used.size() || with_shape(out, use.shape) != out.used.end())
-                continue;
-            const Fact both = check::join(fact_of(a, use.shape), fact_of(b, use.shape), decision);
-            out.used[count++] = {both, use.shape, use.mma};
-        }
-    }
-    return out;
-}
 
 CellState::Write join(const CellState::Write& a, const CellState::Write& b, const Decision& decision) {
     if (!b.fact) return {check::join(a.fact, b.fact, decision), a.step, a.region};
@@ -166,56 +142,102 @@ void join_flights(Shared<std::vector<F>>& a, const Shared<std::vector<F>>& b, co
     a.own() = std::move(out);
 }
 
+std::uint64_t hash_of(const Fact& fact) {
+    return static_cast<std::uint64_t>(fact.last) << 32 | static_cast<std::uint64_t>(fact.first) << 8 |
+           static_cast<std::uint64_t>(fact.kind);
+}
+
 void doubt(Fact& fact, const Fact& other) {
     if (!(fact == other) && (fact || other)) fact = {Fact::Kind::doubtful};
 }
 
 }  // namespace
 
-void join(Chunks<RegisterState>& a, const Chunks<RegisterState>& b, const Decision& decision) {
-    a.differences(b, [&](std::size_t i, const RegisterState& mine, const RegisterState& other) {
-        a.at(i) = join(mine, other, decision);
-    });
+RegisterState join(const RegisterState& a, const RegisterState& b, const Decision& decision) {
+    RegisterState out = a;
+    out.touched = check::join(a.touched, b.touched, decision);
+    if (!a.touched) out.touched_by = b.touched_by;
+    const auto with_shape = [](const RegisterState& state, int shape) {
+        return std::find_if(state.used.begin(), state.used.end(),
+                            [&](const RegisterState::Use& use) { return use.fact && use.shape == shape; });
+    };
+    const auto fact_of = [&](const RegisterState& state, int shape) {
+        const auto use = with_shape(state, shape);
+        return use == state.used.end() ? Fact{} : use->fact;
+    };
+    out.used = {};
+    std::size_t count = 0;
+    for (const RegisterState* side : {&a, &b}) {
+        for (const RegisterState::Use& use : side->used) {
+            if (!use.fact || count == out.used.size() || with_shape(out, use.shape) != out.used.end())
+                continue;
+            const Fact both = check::join(fact_of(a, use.shape), fact_of(b, use.shape), decision);
+            out.used[count++] = {both, use.shape, use.mma};
+        }
+    }
+    return out;
+}
+
+std::size_t hash_of(const RegisterState& state) {
+    const auto& [one, other] = state.used;
+    return Hash()
+        .with(state.touched_by)
+        .with(hash_of(state.touched))
+        .with(one.mma)
+        .with(hash_of(one.fact))
+        .with(other.mma)
+        .value();
+}
+
+std::size_t hash_of(const CellState& state) {
+    Hash out;
+    for (const CellState::Write* write :
+         {&state.unpublished.fresh, &state.unpublished.fenced, &state.unpublished.ordered})
+        out.with(write->step).with(hash_of(write->fact));
+    return out.value();
 }
 
 void join(State::Flights& a, const State::Flights& b, const Decision& decision) {
     join_flights(a, b, decision);
 }
 
-State join(State a, const State& b, const Decision& decision, const Known& condition, const void* place,
-           const RegisterSet& live) {
-    a.values = join(std::move(a.values), b.values, condition, place, live);
-    return join(std::move(a), b, decision);
+void join(State& a, const State& b, const Decision& decision, const Known& condition, const void* place,
+          const RegisterSet& live) {
+    join(a.values, b.values, condition, place, live);
+    join(a, b, decision);
 }
 
-State join(State a, const State& b, const Decision& decision) {
-    join(a.registers, b.registers, decision);
+void join(State& a, const State& b, const Decision& decision) {
+    a.registers.meet(
+        b.registers, [](std::size_t) { return true; },
+        [&](const RegisterState& mine, const RegisterState& other) { return join(mine, other, decision); });
     join(a.flights, b.flights, decision);
     join_flights(a.copies, b.copies, decision);
-    a.cells.differences(b.cells, [&](std::size_t i, const CellState&, const CellState& right) {
-        CellState& left = a.cells.at(i);
-        auto& one = left.unpublished;
-        const auto& other = right.unpublished;
-        one = {join(one.fresh, other.fresh, decision), join(one.fenced, other.fenced, decision),
-               join(one.ordered, other.ordered, decision)};
-        left.arrived |= right.arrived;
-    });
+    a.cells.meet(
+        b.cells, [](std::size_t) { return true; },
+        [&](const CellState& left, const CellState& right) {
+            const auto &one = left.unpublished, &other = right.unpublished;
+            return CellState{
+                {join(one.fresh, other.fresh, decision), join(one.fenced, other.fenced, decision),
+                 join(one.ordered, other.ordered, decision)},
+                left.arrived || right.arrived};
+        });
     a.unfenced = join(a.unfenced, b.unfenced, decision);
     if (a.proxy_fence == nullptr) a.proxy_fence = b.proxy_fence;
     if (!(a.drain == b.drain)) a.drain = {};
-    return a;
 }
 
 void doubt_differences(State& a, const State& b) {
     a.registers.differences(
         b.registers, [&](std::size_t i, const RegisterState&, const RegisterState& other) {
-            RegisterState& state = a.registers.at(i);
-            doubt(state.touched, other.touched);
-            for (RegisterState::Use& use : state.used) {
-                const auto& others = other.used;
-                if (use.fact && std::find(others.begin(), others.end(), use) == others.end())
-                    doubt(use.fact, {});
-            }
+            a.registers.change(i, [&](RegisterState& state) {
+                doubt(state.touched, other.touched);
+                for (RegisterState::Use& use : state.used) {
+                    const auto& others = other.used;
+                    if (use.fact && std::find(others.begin(), others.end(), use) == others.end())
+                        doubt(use.fact, {});
+                }
+            });
         });
     for (Flight& flight : a.flights.own()) {
         const auto found =
@@ -229,13 +251,14 @@ void doubt_differences(State& a, const State& b) {
         doubt(flight.pending, found == b.copies->end() ? Fact{} : found->pending);
     }
     a.cells.differences(b.cells, [&](std::size_t i, const CellState&, const CellState& other) {
-        CellState& cell = a.cells.at(i);
-        cell.arrived |= other.arrived;
-        auto& left = cell.unpublished;
-        const auto& right = other.unpublished;
-        doubt(left.fresh.fact, right.fresh.fact);
-        doubt(left.fenced.fact, right.fenced.fact);
-        doubt(left.ordered.fact, right.ordered.fact);
+        a.cells.change(i, [&](CellState& cell) {
+            cell.arrived |= other.arrived;
+            auto& left = cell.unpublished;
+            const auto& right = other.unpublished;
+            doubt(left.fresh.fact, right.fresh.fact);
+            doubt(left.fenced.fact, right.fenced.fact);
+            doubt(left.ordered.fact, right.ordered.fact);
+        });
     });
     doubt(a.unfenced, b.unfenced);
 }

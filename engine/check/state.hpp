@@ -48,6 +48,8 @@ struct RegisterState {
     bool operator==(const RegisterState&) const = default;
 };
 
+std::size_t hash_of(const RegisterState& state);
+
 /// An asynchronous operation that is waited for in groups.
 struct Grouped {
     Fact pending;                  ///< no wait_group has covered it
@@ -59,9 +61,12 @@ struct Grouped {
     bool operator==(const Grouped&) const = default;
 };
 
+struct MmaRegisters;
+
 /// A wgmma in flight. Its registers and the tiles that it reads become free at different times.
 struct Flight : Grouped {
     const Step* mma = nullptr;
+    const MmaRegisters* registers = nullptr;
     int shape = 0;
     Region a, b;
     Fact retired;  ///< this warpgroup has waited for it, but there was no barrier yet: others may be behind
@@ -97,6 +102,8 @@ struct CellState {
     bool operator==(const CellState&) const = default;
 };
 
+std::size_t hash_of(const CellState& state);
+
 /// A wait_group 0 and the wgmma that it waited for, until something needs that wait.
 struct Drain {
     struct Mma {
@@ -111,11 +118,12 @@ struct Drain {
 
 struct State {
     RegisterValues values;
-    Chunks<RegisterState> registers;  ///< by slot
+    using Registers = PooledArray<RegisterState>;
+    Registers registers;  ///< by slot
     using Flights = Shared<std::vector<Flight>>;
     Flights flights;
     Shared<std::vector<CopyFlight>> copies;
-    Chunks<CellState> cells;
+    PooledArray<CellState> cells;
     Fact unfenced = Fact::always();     ///< there was no wgmma.fence yet
     const Step* proxy_fence = nullptr;  ///< the last one, of any state space
     Drain drain;                        ///< tracked for performance() alone
@@ -131,18 +139,20 @@ struct State {
     /// Records a write by threads to the region, through the generic proxy.
     void write(const Step& step, const Region& region, const Fact& fact);
     void copy(const Step& step, const Region& region);
+    /// Notes whether a cp.async to the region has been waited for.
+    void arrive(const Region& region, bool arrived);
     void commit_copies();
     /// Copies in groups of at least age `pending` are complete; nullopt: all copies are.
     void wait_copies(std::optional<int> pending);
 };
 
-/// Returns the state where two paths meet that `condition` chose between. `place` is the branch, loop or
+/// Makes `a` the state where two paths meet that `condition` chose between. `place` is the branch, loop or
 /// step.
-State join(State a, const State& b, const Decision& decision, const Known& condition, const void* place,
-           const RegisterSet& live);
+void join(State& a, const State& b, const Decision& decision, const Known& condition, const void* place,
+          const RegisterSet& live);
 /// The same of all but the values of registers.
-State join(State a, const State& b, const Decision& decision);
-void join(Chunks<RegisterState>& a, const Chunks<RegisterState>& b, const Decision& decision);
+void join(State& a, const State& b, const Decision& decision);
+RegisterState join(const RegisterState& a, const RegisterState& b, const Decision& decision);
 void join(State::Flights& a, const State::Flights& b, const Decision& decision);
 
 /// Makes doubtful every fact in which `a` and `b` differ, for loops whose facts reach no fixed point.

@@ -48,21 +48,20 @@ Known join(const Known& a, const Known& b, const Known& condition, const void* p
     return out;
 }
 
-std::size_t KnownPool::Hash::operator()(const Known& value) const {
-    const auto mixed = [](std::size_t seed, std::uint64_t with) {
-        return (seed ^ with) * 0x9E3779B97F4A7C15U >> 7 ^ seed << 3;
-    };
-    std::size_t out = mixed(value.inputs, reinterpret_cast<std::uintptr_t>(value.writer));
-    out = mixed(out, static_cast<std::uint64_t>(value.exact.uniform().value_or(-1)));
-    return mixed(out, static_cast<std::uint64_t>(value.value.constant.value_or(-1)));
+std::size_t hash_of(const Known& value) {
+    return Hash()
+        .with(value.inputs)
+        .with(value.writer)
+        .with(static_cast<std::uint64_t>(value.exact.uniform().value_or(-1)))
+        .with(static_cast<std::uint64_t>(value.value.constant.value_or(-1)))
+        .value();
 }
 
-RegisterValues join(RegisterValues a, const RegisterValues& b, const Known& condition, const void* place,
-                    const RegisterSet& live) {
-    a.differences(b, [&](std::size_t i, const Known& mine, const Known& other) {
-        if (live.has(i)) a.set(i, join(mine, other, condition, place));
-    });
-    return a;
+void join(RegisterValues& a, const RegisterValues& b, const Known& condition, const void* place,
+          const RegisterSet& live) {
+    a.meet(
+        b, [&](std::size_t i) { return live.has(i); },
+        [&](const Known& mine, const Known& other) { return join(mine, other, condition, place); });
 }
 
 }  // namespace wgrun::check

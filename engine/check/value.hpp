@@ -25,6 +25,8 @@ struct Known {
     bool operator==(const Known& other) const;
 };
 
+std::size_t hash_of(const Known& value);
+
 /// Returns the value where two paths meet that a condition chose between: `a` if it is true. `place` is the
 /// branch, loop or step.
 Known join(const Known& a, const Known& b, const Known& condition, const void* place);

@@ -1,7 +1,5 @@
 #include "check/walker.hpp"
 
-#include "isa/registers.hpp"
-
 namespace wgrun::check {
 
 Walker::Walker(const Program& program, Findings& findings)
@@ -26,35 +24,38 @@ void Walker::step(const Step& step) {
 }
 
 void Walker::guarded(const Step& step) {
-    const Known guard = values_.condition(step.guard, step.guard_negated, step.where);
+    const Known& guard = values_.condition(step.guard, step.guard_negated, step.where);
     if (const auto constant = guard.constant()) {
         if (*constant != 0) execute(step);
         return;
     }
     const Decision decision = scene_.decision_of(&step, guard);
+    State& state = scene_.state;
     const std::span<const Reg> results = scene_.plan.results(scene_.uses());
-    skipped_.clear();
-    for (const Reg reg : results) skipped_.push_back(&scene_.state.values[reg.id]);
+    const std::span<const Touch> touches = scene_.plan.touches(scene_.uses());
+    skipped_values_.clear();
+    skipped_registers_.clear();
+    for (const Reg reg : results) skipped_values_.push_back(&state.values[reg.id]);
+    for (const Touch& touch : touches) skipped_registers_.push_back(&state.registers[touch.index()]);
     // What else of the state a step changes that only writes its results.
     const bool plain = scene_.uses().plain;
-    const Chunks<RegisterState> registers = scene_.state.registers;
-    const State::Flights flights = scene_.state.flights;
+    const State::Flights flights = state.flights;
     std::optional<State> skipped;
-    if (!plain) skipped = scene_.state;
-    scene_.scopes.push_back({decision, guard, step.where, "guard", 0, &step, scene_.block});
+    if (!plain) skipped = state;
+    scene_.scopes.push_back({decision, &guard, step.where, "guard", 0, &step, scene_.block});
     execute(step);
     scene_.scopes.pop_back();
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        const Known& after = scene_.state.values[results[i].id];
-        if (&after != skipped_[i])
-            scene_.state.values.set(results[i].id, join(after, *skipped_[i], guard, &step));
-    }
-    if (plain) {
-        join(scene_.state.registers, registers, decision);
-        join(scene_.state.flights, flights, decision);
-    } else {
-        scene_.state = join(std::move(scene_.state), *skipped, decision);
-    }
+    for (std::size_t i = 0; i < results.size(); ++i)
+        state.values.meet(results[i].id, skipped_values_[i], [&](const Known& after, const Known& before) {
+            return join(after, before, guard, &step);
+        });
+    if (!plain) return join(state, *skipped, decision);
+    for (std::size_t i = 0; i < touches.size(); ++i)
+        state.registers.meet(touches[i].index(), skipped_registers_[i],
+                             [&](const RegisterState& after, const RegisterState& before) {
+                                 return join(after, before, decision);
+                             });
+    join(state.flights, flights, decision);
 }
 
 void Walker::execute(const Step& step) {
@@ -65,20 +66,10 @@ void Walker::execute(const Step& step) {
     apart_ = step.op->taken_by != isa::Participants::thread && convergence_.aligned(step);
     if (uses.membermask != nullptr) convergence_.members(step, *uses.membermask);
     values_.read(step);
-    if (uses.touches) touch_operands(step);
+    flights_.touch(scene_.plan.touches(uses));
     isa::tell(step, *this);
     values_.write(step);
     if (scene_.meets_others) scene_.state.drain = {};
-}
-
-void Walker::touch_operands(const Step& step) {
-    if (step.guard) flights_.touch(step.guard, false);
-    for (std::size_t i = 0; i < step.operands.size(); ++i) {
-        const Operand& operand = step.operands[i];
-        if (scene_.plan.is_async(operand)) continue;
-        const isa::Access access = step.op->operands[i].access;
-        isa::for_each_register(operand, [&](Reg reg) { flights_.touch(reg, access != isa::Access::in); });
-    }
 }
 
 void Walker::left_over(Where end) {

@@ -31,7 +31,6 @@ class Walker final : private isa::Effects {
     void step(const Step& step);
     void guarded(const Step& step);
     void execute(const Step& step);
-    void touch_operands(const Step& step);
     void left_over(Where end);
 
     void memory(const isa::MemoryAccess& access) override;
@@ -57,7 +56,8 @@ class Walker final : private isa::Effects {
     walk::Memory memory_;
     walk::Products products_;
     walk::Paths paths_;
-    std::vector<const Known*> skipped_;  ///< of guarded() alone
+    std::vector<const Known*> skipped_values_;             ///< of guarded() alone
+    std::vector<const RegisterState*> skipped_registers_;  ///< likewise
 };
 
 }  // namespace wgrun::check

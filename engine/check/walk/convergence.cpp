@@ -114,7 +114,7 @@ std::vector<Convergence::Executing> Convergence::executing() const {
     const auto executes = [&](int thread, bool by_lane) {
         return std::ranges::all_of(scene_.scopes, [&](const Scope& scope) {
             return !scope.exact() || by_lane != (scope.uniform() < Uniform::warp) ||
-                   (scope.condition.exact.of(thread) != 0) == (scope.arm == 0);
+                   (scope.condition->exact.of(thread) != 0) == (scope.arm == 0);
         });
     };
     std::vector<Executing> out;

@@ -17,8 +17,7 @@ void Drains::waits(int pending) {
     scene_.state.drain = std::move(drain);
 }
 
-void Drains::needed(Reg reg) {
-    const int slot = scene_.plan.slots[reg.id];
+void Drains::needed(int slot) {
     const bool theirs = std::ranges::any_of(scene_.state.drain.mmas, [&](const Drain::Mma& mma) {
         return scene_.plan.mmas.at(mma.step).part(slot).has_value();
     });

@@ -11,8 +11,8 @@ class Drains {
 
     /// Called before a wait_group waits.
     void waits(int pending);
-    /// Called when a thread accesses the register.
-    void needed(Reg reg);
+    /// Called when a thread accesses the register of that slot.
+    void needed(int slot);
     /// Called when another wgmma is issued.
     void issues(const isa::AsyncMma& mma);
 

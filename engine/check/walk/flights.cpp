@@ -3,22 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 namespace wgrun::check::walk {
 
-void Flights::touch(Reg reg, bool writes) {
-    const int slot = scene_.plan.slots[reg.id];
-    if (slot < 0) return;
-    drains_.needed(reg);
-    if (const Flight* flight = pending([&](const MmaRegisters& mma) { return mma.part(slot).has_value(); }))
-        overtaken(*flight, *scene_.plan.mmas.at(flight->mma).part(slot), writes ? "written" : "read");
-    const auto index = static_cast<std::size_t>(slot);
-    if (const RegisterState& before = scene_.state.registers[index];
-        before.touched_by == scene_.step && before.touched == Fact::always())
-        return;
-    RegisterState& state = scene_.state.registers.at(index);
-    state.touched = Fact::always();
-    state.touched_by = scene_.step;
+void Flights::touch(std::span<const Touch> touches) {
+    for (const auto& [slot, writes] : touches) {
+        drains_.needed(slot);
+        const auto uses = [slot](const MmaRegisters& mma) { return mma.part(slot).has_value(); };
+        if (const Flight* flight = pending(uses))
+            overtaken(*flight, *flight->registers->part(slot), writes ? "written" : "read");
+    }
+    scene_.state.registers.change_all(std::views::transform(touches, &Touch::slot),
+                                      [&](RegisterState& state) {
+                                          state.touched = Fact::always();
+                                          state.touched_by = scene_.step;
+                                      });
 }
 
 void Flights::overtaken(const Flight& flight, MmaOperand part, std::string_view access) {

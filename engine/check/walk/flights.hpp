@@ -1,6 +1,7 @@
 // wgmma in flight: their groups, and threads that access their registers: WG-GROUP-01, -02, -03, -05 and -06.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -18,8 +19,8 @@ class Flights {
     /// apart: only some of the warpgroup's threads execute it, which is reported.
     void commit(bool apart);
     void wait(int pending);
-    /// Handles a read or write of a register by a thread.
-    void touch(Reg reg, bool writes);
+    /// Handles the accesses of the step's threads.
+    void touch(std::span<const Touch> touches);
     /// Reports what is pending at the end of the kernel, after line `end`.
     void left_over(Where end);
 
@@ -30,7 +31,7 @@ class Flights {
         const Flight* found = nullptr;
         for (const Flight& flight : *scene_.state.flights) {
             if (!flight.pending || (found && flight.age >= found->age)) continue;
-            if (uses(scene_.plan.mmas.at(flight.mma)) && scene_.holds(flight.pending)) found = &flight;
+            if (uses(*flight.registers) && scene_.holds(flight.pending)) found = &flight;
         }
         return found;
     }

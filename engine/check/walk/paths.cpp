@@ -81,15 +81,17 @@ Paths::Way Paths::meet(std::vector<Way> ways, BlockId block) const {
         Scope& first = way.scopes[index];
         const int loop = scene_.plan.graph.innermost_loop(first.block);
         if (continues(block) || (loop != flow::no_loop && !scene_.plan.graph.inside(block, loop))) {
+            Known all = *first.condition;
             for (std::size_t inner = index + 1; inner < way.scopes.size(); ++inner) {
-                first.condition.inputs |= way.scopes[inner].condition.inputs;
-                first.condition.value.uniform = std::min(first.uniform(), way.scopes[inner].uniform());
+                all.inputs |= way.scopes[inner].condition->inputs;
+                all.value.uniform = std::min(all.value.uniform, way.scopes[inner].uniform());
             }
-            first.condition.exact = {};
+            all.exact = {};
+            first.condition = scene_.known.the(all);
         }
         way.scopes.resize(index + 1, first);
     }
-    std::ranges::stable_sort(ways, {}, [](const Way& way) { return way.scopes.size(); });
+    if (ways.size() > 1) std::ranges::stable_sort(ways, {}, [](const Way& way) { return way.scopes.size(); });
     Way out = std::move(ways.front());
     for (std::size_t i = 1; i < ways.size(); ++i) out = joined(std::move(out), std::move(ways[i]), block);
     std::erase_if(out.scopes, [&](const Scope& scope) { return over(scope, block); });
@@ -107,8 +109,9 @@ Paths::Way Paths::joined(Way a, Way b, BlockId block) const {
                                                        : &b.scopes.back();
     Decision decision;
     decision.doubtful = true;
-    Known condition;
-    condition.inputs = roots::memory;
+    Known unknown;
+    unknown.inputs = roots::memory;
+    const Known* condition = &unknown;
     const void* place = &scene_.program;
     bool b_first = true;
     if (decides != nullptr) {
@@ -118,12 +121,10 @@ Paths::Way Paths::joined(Way a, Way b, BlockId block) const {
         b_first = (decides->arm == 0) == (other != b.scopes.end() || differs == a.scopes.end());
     }
     const RegisterSet& live = scene_.plan.live(block);
-    Way out;
-    out.state = b_first ? join(std::move(b.state), a.state, decision, condition, place, live)
-                        : join(std::move(a.state), b.state, decision, condition, place, live);
+    if (b_first) std::swap(a.state, b.state);
+    join(a.state, b.state, decision, *condition, place, live);
     a.scopes.erase(differs, a.scopes.end());
-    out.scopes = std::move(a.scopes);
-    return out;
+    return a;
 }
 
 void Paths::end(BlockId id) {
@@ -141,7 +142,7 @@ void Paths::end(BlockId id) {
 
 void Paths::branch(BlockId id) {
     const BasicBlock& block = scene_.program.blocks()[id];
-    const Known known = values_.condition(block.condition, block.negated, block.where);
+    const Known& known = values_.condition(block.condition, block.negated, block.where);
     const auto constant = known.constant();
     if (!loops_.empty() && scene_.plan.decides(loops_.back().loop) == id) {
         Around& loop = loops_.back();
@@ -154,7 +155,7 @@ void Paths::branch(BlockId id) {
     if (constant)
         return send(*constant != 0 ? block.taken : block.otherwise,
                     {std::move(scene_.state), std::move(scene_.scopes)});
-    Scope scope{scene_.decision_of(&block, known), known, block.where, "branch", 0, &block, id};
+    Scope scope{scene_.decision_of(&block, known), &known, block.where, "branch", 0, &block, id};
     // On each arm the condition is known, in case it is tested again.
     Way taken{scene_.state, scene_.scopes}, otherwise{std::move(scene_.state), std::move(scene_.scopes)};
     taken.state.values.change(block.condition.id, [&](Known& on) { on.exact = block.negated ? 0 : 1; });
@@ -167,18 +168,20 @@ void Paths::branch(BlockId id) {
 }
 
 /// Handles the branch that decides whether there is another iteration, with an unknown condition.
-void Paths::iterate(BlockId id, Known known) {
+void Paths::iterate(BlockId id, const Known& unknown) {
     const BasicBlock& block = scene_.program.blocks()[id];
     Around& loop = loops_.back();
     const BasicBlock& header = scene_.program.blocks()[scene_.plan.loop(loop.loop).header];
     // A counter that is still constant in the first pass does not decide.
+    Known known = unknown;
     known.inputs |= roots::loop(scene_.plan.decisions.at(&header.label).id);
     loop.decision = scene_.decision_of(&header.label, known);
     loop.condition = known;
     const bool stays = scene_.plan.graph.inside(block.taken, loop.loop);
     loop.exits.push_back({stays ? block.otherwise : block.taken, {scene_.state, scene_.scopes}, true});
-    scene_.scopes.push_back({loop.decision, known, header.label.where ? header.label.where : block.where,
-                             "loop", 0, &header.label, id});
+    scene_.scopes.push_back({loop.decision, scene_.known.the(known),
+                             header.label.where ? header.label.where : block.where, "loop", 0, &header.label,
+                             id});
     send(stays ? block.taken : block.otherwise, {std::move(scene_.state), std::move(scene_.scopes)});
 }
 
@@ -191,8 +194,8 @@ void Paths::send(BlockId to, Way way) {
     Known decided;
     decided.value.uniform = isa::Uniform::grid;
     for (std::size_t i = loop.scopes; i < way.scopes.size(); ++i) {
-        decided.inputs |= way.scopes[i].condition.inputs;
-        decided.value.uniform = std::min(decided.value.uniform, way.scopes[i].condition.value.uniform);
+        decided.inputs |= way.scopes[i].condition->inputs;
+        decided.value.uniform = std::min(decided.value.uniform, way.scopes[i].uniform());
     }
     if (way.scopes.size() > loop.scopes) left_at_different_times(loop.values, way.state, decided);
     loop.exits.push_back({to, std::move(way), false});
@@ -292,8 +295,10 @@ void Paths::unknown_iterations(std::optional<Way> entry,
 
         // Values only lose certainty from pass to pass; facts are those of the entry or of the last
         // iteration.
-        State next = join(entry->state, back->state, loop.decision);
-        next.values = join(head->state.values, back->state.values, loop.condition, &label, live);
+        State next = entry->state;
+        join(next, back->state, loop.decision);
+        next.values = head->state.values;
+        join(next.values, back->state.values, loop.condition, &label, live);
         // A wait at the end of the body precedes the next iteration, whatever precedes the first.
         if (back->state.drain.wait != nullptr) next.drain = back->state.drain;
         const bool settled = next == head->state;

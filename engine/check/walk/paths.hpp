@@ -54,7 +54,7 @@ class Paths {
     Way joined(Way a, Way b, BlockId block) const;
     void end(BlockId id);
     void branch(BlockId id);
-    void iterate(BlockId id, Known known);
+    void iterate(BlockId id, const Known& unknown);
     void send(BlockId to, Way way);
     static void left_at_different_times(const RegisterValues& before, State& after, const Known& condition);
     void follow(int loop);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "rules/phrases.hpp"
 
@@ -38,6 +39,7 @@ void Products::issue(const isa::AsyncMma& mma) {
     };
     Flight flight;
     flight.mma = scene_.step;
+    flight.registers = &scene_.plan.mmas.at(scene_.step);
     flight.shape = mma.same_shape_key;
     flight.pending = Fact::always();
     // Threads that do not get here count too: a value of theirs that differs within a warpgroup is no
@@ -60,11 +62,14 @@ void Products::issue(const isa::AsyncMma& mma) {
     check_fence(mma);
     check_memory(flight.a, flight.b);
 
-    for_each_register(mma, [&](Reg reg, MmaOperand part) {
-        RegisterState& state = scene_.state.registers.at(static_cast<std::size_t>(scene_.plan.slots[reg.id]));
+    State::Registers& registers = scene_.state.registers;
+    registers.change_all(flight.registers->source_slots(), [](RegisterState& state) {
         state.touched = {};
-        if (part != MmaOperand::accumulator) return;
-        state.used = {RegisterState::Use{Fact::always(), mma.same_shape_key, scene_.step}, {}};
+        state.touched_by = nullptr;
+    });
+    registers.change_all(flight.registers->accumulator_slots(), [&](RegisterState& state) {
+        state = {};
+        state.used[0] = {Fact::always(), mma.same_shape_key, scene_.step};
     });
     std::vector<Flight>& flights = scene_.state.flights.own();
     const auto same =
@@ -102,8 +107,7 @@ void Products::check_registers(const isa::AsyncMma& mma) {
     if (!flight) return;
     bool found = false;
     for_each_register(mma, [&](Reg reg, MmaOperand part) {
-        const std::optional<MmaOperand> theirs =
-            scene_.plan.mmas.at(flight->mma).part(scene_.plan.slots[reg.id]);
+        const std::optional<MmaOperand> theirs = flight->registers->part(scene_.plan.slots[reg.id]);
         if (found || !theirs || (*theirs == MmaOperand::accumulator) == (part == MmaOperand::accumulator))
             return;
         found = true;
@@ -119,25 +123,32 @@ void Products::check_fence(const isa::AsyncMma& mma) {
         scene_.state.order_registers();
     };
     if (scene_.holds(scene_.state.unfenced)) return report(rules::no_fence_at_all(here), {});
-    bool reported = false;
-    for_each_register(mma, [&](Reg reg, MmaOperand part) {
-        // The ISA names accumulators and fragments of A; metadata need no fence on the chip either
-        // (docs/silicon.md).
-        if (reported || part == MmaOperand::metadata) return;
-        const RegisterState state =
-            scene_.state.registers[static_cast<std::size_t>(scene_.plan.slots[reg.id])];
-        const bool source = part != MmaOperand::accumulator;
-        if (scene_.holds(state.touched)) {
-            report(rules::no_fence_since_access(part, here), {{state.touched_by->where, "accessed here"}});
-            reported = true;
-            return;
+    // Returns whether there is something to report.
+    const auto check = [&](MmaOperand part, std::span<const int> slots) {
+        const RegisterState* before = nullptr;
+        for (const int slot : slots) {
+            const RegisterState& state = scene_.state.registers[static_cast<std::size_t>(slot)];
+            if (std::exchange(before, &state) == &state) continue;  // neighbours are often alike
+            if (scene_.holds(state.touched)) {
+                report(rules::no_fence_since_access(part, here),
+                       {{state.touched_by->where, "accessed here"}});
+                return true;
+            }
+            const auto unordered = std::ranges::find_if(state.used, [&](const RegisterState::Use& use) {
+                const bool same = part == MmaOperand::accumulator && use.shape == mma.same_shape_key;
+                return !same && scene_.holds(use.fact);
+            });
+            if (unordered == state.used.end()) continue;
+            report(rules::no_fence_between(part, here), {{unordered->mma->where, "issued here"}});
+            return true;
         }
-        for (const RegisterState::Use& use : state.used) {
-            if (reported || !scene_.holds(use.fact) || (!source && use.shape == mma.same_shape_key)) continue;
-            report(rules::no_fence_between(part, here), {{use.mma->where, "issued here"}});
-            reported = true;
-        }
-    });
+        return false;
+    };
+    // The ISA names accumulators and fragments of A; metadata need no fence on the chip either
+    // (docs/silicon.md).
+    const MmaRegisters& mine = scene_.plan.mmas.at(scene_.step);
+    if (!check(MmaOperand::accumulator, mine.accumulator_slots()))
+        check(MmaOperand::fragment, mine.fragment_slots());
 }
 
 /// Reports matrices that are not yet visible to the wgmma that reads them: WG-PROXY-01 and WG-RACE-01.

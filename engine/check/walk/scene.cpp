@@ -16,10 +16,12 @@ Scene::Scene(const Program& all_of_it, Findings& found)
       cells(program),
       findings(found),
       known(static_cast<std::size_t>(2 * plan.step_count)),
-      stored(program.shared().size()) {
+      stored(program.shared().size()),
+      register_states_(static_cast<std::size_t>(plan.step_count)),
+      cell_states_(static_cast<std::size_t>(cells.count())) {
     state.values = RegisterValues(program.registers().size(), known);
-    state.registers = Chunks<RegisterState>(static_cast<std::size_t>(plan.slot_count));
-    state.cells = Chunks<CellState>(static_cast<std::size_t>(cells.count()));
+    state.registers = State::Registers(static_cast<std::size_t>(plan.slot_count), register_states_);
+    state.cells = PooledArray<CellState>(static_cast<std::size_t>(cells.count()), cell_states_);
     most_executed_ = most_steps_in_all + most_visits * plan.step_count;
 }
 

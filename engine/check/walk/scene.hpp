@@ -16,15 +16,15 @@ namespace wgrun::check::walk {
 /// A branch, loop or guard with an unknown condition that the current step depends on.
 struct Scope {
     Decision decision;
-    Known condition;
+    const Known* condition;
     Where where;
     std::string_view what;  ///< "branch", "loop", "guard"
     int arm;                ///< 0: then, 1: else
     const void* node;
     BlockId block;      ///< the block at whose end it is decided
     bool left = false;  ///< it is over: threads of the other arm have left
-    isa::Uniform uniform() const { return condition.value.uniform; }
-    bool exact() const { return condition.exact.known(); }  ///< known for every thread
+    isa::Uniform uniform() const { return condition->value.uniform; }
+    bool exact() const { return condition->exact.known(); }  ///< known for every thread
 };
 
 /// One thread uses a scene at a time.
@@ -38,8 +38,13 @@ class Scene {
     Findings& findings;
     Findings* remarks = nullptr;  ///< for what is slow; null: nobody asks
     Findings* copies = nullptr;   ///< for what bulk copies take without a fence; null: nobody asks
-    KnownPool known;
+    Pool<Known> known;
     std::vector<bool> stored;  ///< by shared buffer: whether threads may write to it
+  private:
+    Pool<RegisterState> register_states_;
+    Pool<CellState> cell_states_;
+
+  public:
     State state;
     std::vector<Scope> scopes;  ///< outer ones first
 

@@ -64,18 +64,16 @@ Known Values::result(const Step& step) {
     Known out;
     out.written = true;
     out.writer = &step;
-    bool has_register = false;
+    const StepUses& uses = scene_.uses();
+    const bool has_register = uses.sources > 0;
+    out.inputs = uses.params;
     isa::Uniform least = isa::Uniform::grid;
-    for (std::size_t i = 0; i < step.operands.size(); ++i) {
-        const Operand& operand = step.operands[i];
-        if (step.op->operands[i].access == isa::Access::out) continue;
-        isa::for_each_register(operand, [&](Reg reg) {
-            const Known& source = scene_.state.values[reg.id];
-            out.inputs |= source.inputs;
-            least = std::min(least, source.value.uniform);
-            has_register = true;
-        });
-        if (operand.kind == Operand::Kind::param) out.inputs |= roots::param(operand.index);
+    bool exact = uses.params == 0;
+    for (const Reg reg : scene_.plan.sources(uses)) {
+        const Known& source = *of(reg);
+        out.inputs |= source.inputs;
+        least = std::min(least, source.value.uniform);
+        exact &= source.exact.known();
     }
     if (step.op->value) {
         out.value = step.op->value(step, value_of_);
@@ -87,7 +85,7 @@ Known Values::result(const Step& step) {
         out.value.uniform = least;
     if (scene_.loads) out.inputs |= roots::memory;
 
-    if (auto folded = fold(scene_.program, step, known_, fold_budget_)) {
+    if (auto folded = exact ? fold(scene_.program, step, known_, fold_budget_) : std::nullopt) {
         out.exact = std::move(folded->value);
         out.origin = folded->origin;
         if (!out.exact.uniform()) {
@@ -126,8 +124,7 @@ void Values::read(const Step& step) {
     }
 }
 
-void Values::read(Reg reg, Where where) {
-    if (scene_.state.values[reg.id].written) return;
+void Values::unwritten(Reg reg, Where where) {
     scene_.findings.add(rules::WG_REG_01, where,
                         "a register is read that nothing has written on any path to here",
                         fmt::format("write it {}", before(where)),
@@ -135,11 +132,13 @@ void Values::read(Reg reg, Where where) {
     scene_.state.values.change(reg.id, [](Known& known) { known.written = true; });
 }
 
-Known Values::condition(Reg reg, bool negated, Where where) {
+const Known& Values::condition(Reg reg, bool negated, Where where) {
     read(reg, where);
-    Known known = scene_.state.values[reg.id];
-    if (negated) known.exact = known.exact.map([](std::int64_t value) { return value ^ 1; });
-    return known;
+    const Known& known = scene_.state.values[reg.id];
+    if (!negated || !known.exact.known()) return known;
+    Known opposite = known;
+    opposite.exact = known.exact.map([](std::int64_t value) { return value ^ 1; });
+    return *scene_.known.the(opposite);
 }
 
 void Values::write(const Step& step) {

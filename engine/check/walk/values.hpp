@@ -17,9 +17,11 @@ class Values {
 
     isa::Value value_of(const Operand& operand) const;
     /// Reads the register as a guard or the condition of a branch.
-    Known condition(Reg reg, bool negated, Where where);
+    const Known& condition(Reg reg, bool negated, Where where);
     /// Reports a register that nothing has written.
-    void read(Reg reg, Where where);
+    void read(Reg reg, Where where) {
+        if (!of(reg)->written) unwritten(reg, where);
+    }
     /// Reports the registers that the step reads and nothing has written.
     void read(const Step& step);
     /// Sets the destinations of the step, which read() has been called for.
@@ -27,6 +29,7 @@ class Values {
     const Known* of(Reg reg) const { return &scene_.state.values[reg.id]; }
 
   private:
+    void unwritten(Reg reg, Where where);
     Known result(const Step& step);
 
     Scene& scene_;
