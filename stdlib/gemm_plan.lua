@@ -26,7 +26,7 @@ return function(wg, internal)
   -- With a sparse A the tensor cores are twice as fast, and B comes from shared memory at its full bandwidth: tiles that
   -- read fewer bytes for a product win.
   tiles("sparse", "cooperative", {
-    { 256, 192, 1 }, { 256, 176, 0.99 }, { 256, 160, 0.97 }, { 128, 256, 0.9 }, { 192, 192, 0.89 }, { 256, 128, 0.79 }, { 128, 192, 0.78 },
+    { 256, 192, 1 }, { 128, 256, 1 }, { 256, 176, 0.99 }, { 256, 160, 0.97 }, { 192, 192, 0.89 }, { 256, 128, 0.79 }, { 128, 192, 0.78 },
     { 128, 128, 0.7 }, { 64, 128, 0.5 },
   })
   -- With scales for blocks of K, sums go from the tensor cores to the CUDA cores once a block.

@@ -25,12 +25,15 @@ return function(_, internal)
     end
   end
 
-  --- Whether the option `halves` cuts tiles of groups: those of a last round in which few CTAs would have one, into a left and a
-  --- right half. Raises where they have no whole rounds of panels or, with scales for blocks, no whole parts.
+  --- Whether tiles of groups are cut: those of a last round in which few CTAs would have one, into a left and a right half. By
+  --- default wide ones are, where the sizes of groups are not known before. Raises where they have no whole rounds of panels
+  --- or, with scales for blocks, no whole parts.
   function internal.narrow_tiles(p, halves)
-    if not p.groups or not halves then return false end
+    if not p.groups or halves == false then return false end
     local whole = p.n % 16 == 0 and p.panel.count % (2 * p.buffers) == 0 and (not p.scaled or p.scaled.parts % 2 == 0)
-    if p.own_tiles or p.cluster > 1 or p.products > 1 or p.epilogue.quantize or not whole then
+    local possible = whole and not p.own_tiles and p.cluster == 1 and p.products == 1 and not p.epilogue.quantize
+    if halves == nil then return possible and p.n == 256 and not p.scaled and p.groups ~= "batched" end
+    if not possible then
       fail(("wg.gemm: `halves` with groups requires the cooperative schedule, no cluster, a plain epilogue and a tile whose columns halve, such as 256; tile[2] is %d"):format(p.n))
     end
     return true

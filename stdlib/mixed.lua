@@ -45,8 +45,10 @@ return function(wg, internal)
   --- Options that are worth measuring for a plan.
   function internal.mixed_space(p)
     local list = { {} }
-    for _, block_k in ipairs { 64, 128, 256 } do
-      for _, splits in ipairs { 1, 2, 4, 8 } do list[#list + 1] = { tile = { p.m, p.n, block_k }, splits = splits } end
+    for _, rows in ipairs { 64, 128 } do
+      for _, block_k in ipairs { 64, 128, 256, rows == 64 and 512 or nil } do
+        for _, splits in ipairs { 1, 2, 4, 8 } do list[#list + 1] = { tile = { rows, p.n, block_k }, splits = splits } end
+      end
     end
     return list
   end

@@ -1,7 +1,7 @@
 -- The kernel of wg.gemm{ b_type = }: weights of 4 or 8 bits become 16-bit operands in registers.
 --
 -- The roles of A and B are exchanged: wgmma's A are 64 rows of weights, in registers, and its columns are the rows of A, in
--- shared memory, of which there may be few. A CTA has a tile of 128 rows of weights and all rows of A, or 256 of them, and a
+-- shared memory, of which there may be few. A CTA has a tile of 64 or 128 rows of weights and all rows of A, or 256 of them, and a
 -- part of K; the CTAs of a cluster have the other parts. One warp keeps a ring of stages full (mixed_copies); warpgroups convert
 -- the weights and multiply (mixed_sums, mixed_convert). At the end each CTA sends its sums for other CTAs' rows to them,
 -- straight from registers to their shared memory (st.async, PTX ISA 9.7.9.12).
@@ -60,7 +60,7 @@ return function(wg, internal)
       for c = 0, p.blocks - 1 do k:mbarrier_init(k:address(buffers.c, 8 * c), 1) end
     end
     local arrived = buffers.arrived and k:address(buffers.arrived)
-    if arrived then k:mbarrier_init(arrived, p.splits == 1 and 128 * p.blocks or 1) end
+    if arrived then k:mbarrier_init(arrived, p.splits == 1 and 128 * p.blocks * (p.k_parts - 1) or 1) end
     if p.splits > 1 or buffers.c then k:fence_mbarrier_init() end
     if p.splits > 1 then
       -- CTA r puts the blocks r, r + splits, ... together.

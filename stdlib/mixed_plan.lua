@@ -4,11 +4,11 @@ return function(wg, internal)
   local fail, options, target = internal.fail, internal.options, wg.target
   local ceil_div = internal.ceil_div
   local bits_of = { s4 = 4, u4 = 4, s8 = 8, u8 = 8, e4m3 = 8 }
-  local block_rows, rows = 64, 128 -- of weights: a warpgroup's, and those of a tile
+  local block_rows = 64 -- of weights: a warpgroup's
   local most_rows = 256 -- of A that one CTA multiplies by, which is the largest n of wgmma
 
   --- The elements of K that packed weights are filled up to a multiple of: the largest block of K.
-  internal.packed_k = 256
+  internal.packed_k = 512
 
   --- The number of bits of a type of weights; raises for a type that weights cannot have.
   function internal.weight_bits(what, b_type)
@@ -36,21 +36,30 @@ return function(wg, internal)
     return splits
   end
 
-  -- The weights are wgmma's A: a tile has 128 rows of them, which are columns of D, and n rows of A.
-  local function tile_of(p, given, M)
-    local tile = given or {}
-    if tile[1] and tile[1] ~= rows then fail(("wg.gemm: tile[1] is %s, must be %d with b_type: the rows of B"):format(tostring(tile[1]), rows)) end
+  -- The rows of weights of a tile, when the plan chooses: 64 where that makes a tile for each SM, so that K needs no parts, and where the
+  -- rows of A, which each tile reads, are few beside the weights.
+  local function rows_of(p, M, N, splits)
+    local tiles = ceil_div(M, p.n) * ceil_div(N, 64)
+    local few = p.n <= (p.bits == 4 and 32 or 16)
+    return few and (splits or 1) == 1 and tiles <= target.multiprocessors and 2 * tiles > target.multiprocessors and 64 or 128
+  end
+
+  -- The weights are wgmma's A: a tile has 64 or 128 rows of them, which are columns of D, and n rows of A.
+  local function tile_of(p, opts, M, N)
+    local tile = opts.tile or {}
     local chosen = ceil_div(ceil_div(M, ceil_div(M, most_rows)), 16) * 16 -- as few tiles as possible, all equal
     p.n = internal.whole("wg.gemm: tile[2]", tile[2] or chosen, 16, most_rows)
     if p.n % 16 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 16 with b_type: the rows of A"):format(p.n)) end
-    -- Where sums are few, two warpgroups share 64 rows, each with half of a block of K: converting takes many warps.
-    p.block_k = tile[3] or p.n <= 48 and 256 or p.n <= 128 and 128 or 64
-    if p.block_k ~= 64 and p.block_k ~= 128 and p.block_k ~= 256 then
-      fail(("wg.gemm: tile[3] is %s, must be 64, 128 or 256 with b_type"):format(tostring(p.block_k)))
+    p.m = tile[1] or rows_of(p, M, N, opts.splits)
+    if p.m ~= 64 and p.m ~= 128 then fail(("wg.gemm: tile[1] is %s, must be 64 or 128 with b_type: the rows of B"):format(tostring(p.m))) end
+    -- Where sums are few, four warpgroups share the tile, each with 64 rows and a part of a block of K: converting takes many warps.
+    p.block_k = tile[3] or (p.n <= 48 and 256 or p.n <= 128 and 128 or 64) * (128 // p.m)
+    if p.block_k ~= 64 and p.block_k ~= 128 and p.block_k ~= 256 and p.block_k ~= 512 then
+      fail(("wg.gemm: tile[3] is %s, must be 64, 128, 256 or 512 with b_type"):format(tostring(p.block_k)))
     end
     p.part_k = math.min(p.block_k, 128) -- of a warpgroup
     p.k_parts = p.block_k // p.part_k
-    p.m, p.blocks = rows, rows // block_rows
+    p.blocks = p.m // block_rows
     p.consumers = p.blocks * p.k_parts
     p.sum_bytes = block_rows * p.n * 4 -- of a warpgroup
     p.scales_sums = p.n <= 64 and p.group % p.part_k == 0 -- rather than each weight
@@ -121,7 +130,7 @@ return function(wg, internal)
     local problem = opts.problem or { 16, 8192, 8192 }
     for i = 1, 3 do internal.whole(("wg.gemm: problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
     local M, N, K = problem[1], problem[2], problem[3]
-    tile_of(p, opts.tile, M)
+    tile_of(p, opts, M, N)
     p.splits = splits_of(p, opts.splits, ceil_div(N, p.m) * ceil_div(M, p.n), ceil_div(K, p.block_k))
     p.a = wg.tile { dtype = p.dtype, mn = p.n, k = p.block_k, major = "K", order = "MN" }
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }

@@ -133,7 +133,8 @@ return function(_, internal)
       store()
     end, function()
       if p.splits == 1 then -- in the same CTA: an H200 has no st.async in a launch without clusters
-        each_four(acc, function(four, place) k:st_shared_v4_f32(sums, four, { offset = place }) end)
+        local slot = p.k_parts > 2 and sums + (own - 1) * p.sum_bytes or sums
+        each_four(acc, function(four, place) k:st_shared_v4_f32(slot, four, { offset = place }) end)
         k:mbarrier_arrive(barrier)
         return
       end

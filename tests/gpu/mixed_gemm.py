@@ -33,7 +33,7 @@ def prepack(b_type, values):
         rows = (nibbles[:, ::2] | nibbles[:, 1::2] << 4).to(torch.uint8)
     if b_type not in prepackers:
         prepackers[b_type] = wgrun.loads(f'return require("wgrun").prepacker {{ b_type = "{b_type}" }}').only
-    packed = torch.empty(-(-n // 64), -(-k // 256) * bits_of(b_type), 128, 4, device="cuda", dtype=torch.uint32)
+    packed = torch.empty(-(-n // 64), -(-k // 512) * 2 * bits_of(b_type), 128, 4, device="cuda", dtype=torch.uint32)
     prepackers[b_type](rows, packed)
     return packed
 

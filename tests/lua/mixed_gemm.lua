@@ -79,6 +79,14 @@ for _, splits in ipairs { 1, 2, 4, 8 } do
 end
 product("parts of K, constant weights", 20, 136, 1280, { b_type = "u4", splits = 2, stages = 3, constant = "B" })
 product("constant weights, more stages than blocks", 20, 136, 256, { b_type = "s8", constant = "B" })
+for _, k in ipairs { 256, 768, 2048 } do -- tiles of 64 rows of weights, four parts of a block of K in a CTA
+  product("64 rows of weights, K of " .. k, 3, 200, k, { b_type = "s4", tile = { 64, 16 }, stages = 2 })
+end
+product("64 rows of weights, 8 bits, zero points", 17, 72, 1152, { b_type = "u8", zeros = true, tile = { 64, 32 }, stages = 2, constant = "B" })
+product("64 rows of weights, parts of K in two CTAs", 20, 136, 2176, { b_type = "e4m3", tile = { 64, 32 }, splits = 2, stages = 2 })
+product("64 rows of weights, many rows", 100, 136, 640, { b_type = "s8", tile = { 64, 112 } })
+product("64 rows of weights, C", 20, 136, 512, { b_type = "s4", tile = { 64, 32 }, epilogue = { beta = true } },
+  { C = wg.ones("bf16", { 20, 136 }), beta = 3.0, of = function(x) return x + 3 end })
 product("48 rows", 48, 136, 256, { b_type = "s4" })
 product("100 rows", 100, 136, 256, { b_type = "s8", splits = 2 })
 product("256 rows", 256, 136, 256, { b_type = "s4", splits = 2 })
@@ -101,7 +109,7 @@ end
 local W = wg.zeros("u8", { 3, 64 })
 W[{ 2, 33 }] = 0xA5 -- row 2, elements 66 and 67: the second unit, thread 4 * 2 + 1, pair 0 of the first step
 local packed = wg.prepack(W, "u4")
-check.equal(table.concat(packed.shape, " "), "1 4 128 4")
+check.equal(table.concat(packed.shape, " "), "1 8 128 4")
 for i, word in ipairs(packed:totable()) do
   check.equal(word, i - 1 == (128 + 9) * 4 and 0x000A0005 or 0)
 end
@@ -122,9 +130,9 @@ refuses("wg.gemm: group is 96, must be 32, 64 or a multiple of 128 with b_type",
 refuses("wg.gemm: group is 16, must be an integer from 32 to 1073741824", { group = 16 })
 refuses("wg.gemm: constant is A (legal with b_type: B)", { constant = "A" })
 refuses("wg.gemm: splits is 3, must be 1, 2, 4 or 8 with b_type: the CTAs of a cluster", { splits = 3 })
-refuses("wg.gemm: tile[1] is 64, must be 128 with b_type: the rows of B", { tile = { 64, 32 } })
+refuses("wg.gemm: tile[1] is 192, must be 64 or 128 with b_type: the rows of B", { tile = { 192, 32 } })
 refuses("wg.gemm: tile[2] is 24, must be a multiple of 16 with b_type: the rows of A", { tile = { 128, 24 } })
-refuses("wg.gemm: tile[3] is 32, must be 64, 128 or 256 with b_type", { tile = { 128, 32, 32 } })
+refuses("wg.gemm: tile[3] is 32, must be 64, 128, 256 or 512 with b_type", { tile = { 128, 32, 32 } })
 refuses("wg.gemm: two stages take 74240 bytes, and 33792 bytes of shared memory are left: fewer splits or a smaller tile", { tile = { 128, 256 }, splits = 4 })
 check.refuses("wg.gemm: `zeros` goes with b_type", function() wg.gemm { zeros = true } end)
 check.refuses("wg.prepacker: unknown b_type `f32` (legal: s4, u4, s8, u8, e4m3)", function() wg.prepack(wg.zeros("f32", { 8, 8 })) end)
@@ -144,3 +152,14 @@ launch_refuses("gemm: K is 96, must be a multiple of the 128 elements that share
 launch_refuses("gemm: N is 60, must be a multiple of 8 with b_type", gemm, A, B, wg.zeros("bf16", { 4, 60 }), { b_scales = scales })
 launch_refuses("gemm: K is 256, 1 blocks of 256: too few for 2 splits", gemm, wg.zeros("bf16", { 4, 256 }), wg.prepack(wg.zeros("s8", { 64, 256 })), D, { b_scales = scales })
 launch_refuses("gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }", wg.gemm { tile = { 64, 64 } }, A, wg.zeros("bf16", { 64, 512 }), D, { b_zeros = scales })
+
+-- Tiles that the plan chooses.
+local function tile(M, N, b_type)
+  local p = wg.gemm { b_type = b_type, problem = { M, N, 8192 } }.plan
+  return table.concat({ p.m, p.n, p.block_k, p.splits }, " ")
+end
+check.equal(tile(16, 8192, "s4"), "64 16 512 1")
+check.equal(tile(32, 8192, "s4"), "64 32 512 1")
+check.equal(tile(32, 8192, "s8"), "128 32 256 2") -- each tile reads A, which is a fourth of the weights here
+check.equal(tile(16, 16384, "s4"), "128 16 256 1") -- else two rounds
+check.equal(tile(16, 4096, "s4"), "128 16 256 4") -- else half of the SMs
