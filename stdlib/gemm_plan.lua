@@ -31,7 +31,7 @@ return function(wg, internal)
   })
   -- With scales for blocks of K, sums go from the tensor cores to the CUDA cores once a block.
   tiles("scaled", "cooperative", {
-    { 128, 256, 0.9 }, { 192, 128, 0.88 }, { 128, 192, 0.87 }, { 128, 160, 0.8 }, { 128, 128, 0.75 },
+    { 192, 128, 0.955 }, { 128, 256, 0.9 }, { 128, 192, 0.87 }, { 128, 160, 0.8 }, { 128, 128, 0.75 },
     { 64, 128, 0.5 },
   })
   -- Groups of rows. Small ones, which take as long as their B's bytes, want tiles of 64 rows, and `line` bytes of each row at a time.

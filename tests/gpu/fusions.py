@@ -59,7 +59,7 @@ class Product:
         self.a, self.weights, self.residual = random(m, k), random(2 * n, k), random(m, n)
         self.b, self.gate, self.bias = self.weights[:n], self.weights[n:], random(n)
         self.d, self.wide = random(m, n), random(m, 2 * n)
-        self.f32_bias = self.bias.float()
+        self.f32_bias, self.gate_bias = self.bias.float(), random(n, dtype=torch.float32)
         self.row_sums = random(m, dtype=torch.float32)
         self.d8 = torch.empty(m, n, device="cuda", dtype=torch.float8_e4m3fn)
         self.d_scales = random(ceil_div(n, 128), ceil_div(m, 4) * 4, dtype=torch.float32)
@@ -70,6 +70,8 @@ class Product:
             ("bias", self.f32_bias), ("gate", self.gate), ("residual", self.residual), ("row_sums", self.row_sums)) if epilogue.get(name)}
         if epilogue.get("quantize"):
             given["d_scales"] = self.d_scales
+        if epilogue.get("gate") and epilogue.get("bias"):
+            given["gate_bias"] = self.gate_bias
         return lambda: gemm(self.a, self.b, self.d8 if epilogue.get("quantize") else self.d, **given)
 
     def want(self, epilogue):
@@ -78,7 +80,8 @@ class Product:
             x += self.f32_bias.double()
         x = ACTIVATIONS[epilogue.get("activation")](x)
         if epilogue.get("gate"):
-            x *= ACTIVATIONS[epilogue["gate"]](self.a.double() @ self.gate.double().T)
+            gate = self.a.double() @ self.gate.double().T
+            x *= ACTIVATIONS[epilogue["gate"]](gate + self.gate_bias.double() if epilogue.get("bias") else gate)
         return x + self.residual.double() if epilogue.get("residual") else x
 
     # What PyTorch does.
@@ -132,7 +135,7 @@ def errors():
         p = Product(*shape)
         for epilogue in (
             {"bias": "column", "activation": "gelu"}, {"bias": "column", "activation": "silu"}, {"residual": True},
-            {"bias": "column", "activation": "gelu", "residual": True}, {"gate": "silu"}, {"gate": "gelu", "residual": True},
+            {"bias": "column", "activation": "gelu", "residual": True}, {"gate": "silu"}, {"gate": "gelu", "residual": True}, {"gate": "silu", "bias": "column"},
             {"residual": True, "row_sums": "rms"}, {"quantize": "1x128"}, {"gate": "silu", "quantize": "1x128", "row_sums": "rms"},
         ):
             want = p.want(epilogue)
@@ -187,6 +190,7 @@ def times():
         }, flops)
         compare(f"{shape}, twice", {
             "torch, Triton swiglu": p.swiglu, "wg.gemm, swiglu": lambda: p.ours({"gate": "silu"}),
+            "wg.gemm, swiglu, biases": lambda: p.ours({"gate": "silu", "bias": "column"}),
             "wg.gemm, swiglu, quantise": lambda: p.ours({"gate": "silu", "quantize": "1x128"}), "torch, both products": p.both,
         }, 2 * flops)
         del p
