@@ -37,7 +37,7 @@ return function(_, internal)
     local function copy_others()
       local stage, barrier = cursor.stage, ring:full_barrier(cursor)
       for _, s in ipairs(scales) do
-        for part = 0, p.k_parts - 1 do
+        for part = 0, p.scale_copies - 1 do
           local group = divided(k, part == 0 and next_k or next_k + part * p.part_k, p.group)
           k:cp_async_bulk_tensor_2d(s.at + stage * p.scale_bytes + part * p.part_scale_bytes, s.map, { work.row, group }, barrier)
         end

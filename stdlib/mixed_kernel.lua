@@ -44,7 +44,7 @@ return function(wg, internal)
     local sizes = { weights = k:param("B", "const u32*") }
     maps.D = k:tensor_map("D", p.panel.box)
     for _, name in ipairs { "M", "N", "K" } do sizes[name] = k:param(name, "u32") end
-    local box = { dtype = p.dtype, box = { p.m, p.groups_of_part }, constant = true }
+    local box = { dtype = p.dtype, box = { p.m, p.k_parts * p.groups_of_part // p.scale_copies }, constant = true }
     maps.b_scales = k:tensor_map("b_scales", box)
     if p.zeros then maps.b_zeros = k:tensor_map("b_zeros", box) end
     internal.epilogue_parameters(k, p, sizes, maps)

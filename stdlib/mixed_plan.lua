@@ -57,12 +57,16 @@ return function(wg, internal)
     if p.block_k ~= 64 and p.block_k ~= 128 and p.block_k ~= 256 and p.block_k ~= 512 then
       fail(("wg.gemm: tile[3] is %s, must be 64, 128, 256 or 512 with b_type"):format(tostring(p.block_k)))
     end
-    p.part_k = math.min(p.block_k, 128) -- of a warpgroup
-    p.k_parts = p.block_k // p.part_k
     p.blocks = p.m // block_rows
+    p.k_parts = math.max(1, math.min(p.block_k // 128, 4 // p.blocks))
+    p.part_k = p.block_k // p.k_parts -- of a warpgroup
+    if p.group % p.part_k ~= 0 and p.part_k % p.group ~= 0 then
+      fail(("wg.gemm: tile[3] is %d: a warpgroup's %d elements of K would begin within a group of %d"):format(p.block_k, p.part_k, p.group))
+    end
     p.consumers = p.blocks * p.k_parts
     p.sum_bytes = block_rows * p.n * 4 -- of a warpgroup
-    p.scales_sums = p.n <= 64 and p.group % p.part_k == 0 -- rather than each weight
+    p.scales_sums = p.n <= 64 and (p.group % 128 == 0 or p.group % p.part_k == 0) -- rather than each weight
+    p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.part_k >= 128 and 4 or 2 -- of K, which are converted and then multiplied at a time
   end
 
   local function group_of(given)
@@ -78,6 +82,7 @@ return function(wg, internal)
   local function stages_of(p, given)
     p.weight_bytes = block_rows * p.block_k * p.bits // 8 -- of 64 rows in a stage
     p.groups_of_part = math.max(1, p.part_k // p.group)
+    p.scale_copies = p.group > p.part_k and p.k_parts or 1 -- parts that lie in one group have a copy each of its scales
     p.part_scale_bytes = p.groups_of_part * p.m * 2
     p.scale_bytes = p.k_parts * p.part_scale_bytes
     p.parts = p.splits * p.k_parts -- of a tile's sums

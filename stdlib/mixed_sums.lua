@@ -36,8 +36,7 @@ return function(_, internal)
   --- The products of a CTA's part of K, into `acc`, an array of n / 2 registers. given: ring, buffers, work, mine (block: which 64 rows
   --- of the tile; part: which half of a block of K; thread: in the warpgroup).
   ---
-  --- The tensor cores multiply two steps of K while the next two are converted, in another set of registers. Small sets, so that
-  --- different pipes are busy at a time. With few rows, products of a group of K have sums of their own, in `products`, and
+  --- The tensor cores multiply some steps of K while the next ones are converted, in another set of registers. With few rows, products of a group of K have sums of their own, in `products`, and
   --- are scaled in f32 when they are complete; with many there are no registers for that, and each weight is scaled.
   function internal.mixed_sums(k, p, acc, given)
     local ring, buffers, work, mine = given.ring, given.buffers, given.work, given.mine
@@ -45,7 +44,7 @@ return function(_, internal)
     local load = loader(k, p, buffers, how, mine)
     local previous = { stage = k:mov(0, { type = "u32" }) }
     local products, scales = p.scales_sums and k:regs("f32", p.n // 2) or acc, p.scales_sums and k:regs("f32", 2)
-    local steps, sets = 2, {}
+    local steps, sets = p.steps, {}
     for set = 0, 1 do sets[set] = k:regs("b32", 4 * steps) end
     local form = { n = p.n, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_b = 0 }
     local function ahead_of(step) return p.a:descriptor(0, step) - p.a:descriptor(0) end
@@ -77,12 +76,12 @@ return function(_, internal)
           local made = how.convert(of_step(first + i))
           for r = 0, 3 do k:mov(operands[4 * i + r], made[r]) end
         end
-        local begins = p.scales_sums and first == 0 -- new sums
+        local begins = p.scales_sums and 16 * first % p.group == 0 -- new sums
         if begins then
           k:wgmma_wait_group(0)
-          release()
+          if first == 0 then release() end
           add_products()
-          for half = 0, 1 do k:mov(scales[half], groups[0][half].factor) end
+          for half = 0, 1 do k:mov(scales[half], groups[16 * first // p.group][half].factor) end
         end
         k:wgmma_fence()
         for i = 0, steps - 1 do
