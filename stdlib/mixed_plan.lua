@@ -37,10 +37,10 @@ return function(wg, internal)
   end
 
   -- The rows of weights of a tile, when the plan chooses: 64 where that makes a tile for each SM, so that K needs no parts, and where the
-  -- rows of A, which each tile reads, are few beside the weights.
+  -- rows of A, which each tile reads, are few beside the weights. Fewer than 8 rows are slower so: why is not known.
   local function rows_of(p, M, N, splits)
     local tiles = ceil_div(M, p.n) * ceil_div(N, 64)
-    local few = p.n <= (p.bits == 4 and 32 or 16)
+    local few = M >= 8 and p.n <= (p.bits == 4 and 32 or 16)
     return few and (splits or 1) == 1 and tiles <= target.multiprocessors and 2 * tiles > target.multiprocessors and 64 or 128
   end
 
@@ -54,19 +54,15 @@ return function(wg, internal)
     if p.m ~= 64 and p.m ~= 128 then fail(("wg.gemm: tile[1] is %s, must be 64 or 128 with b_type: the rows of B"):format(tostring(p.m))) end
     -- Where sums are few, four warpgroups share the tile, each with 64 rows and a part of a block of K: converting takes many warps.
     p.block_k = tile[3] or (p.n <= 48 and 256 or p.n <= 128 and 128 or 64) * (128 // p.m)
-    if p.block_k ~= 64 and p.block_k ~= 128 and p.block_k ~= 256 and p.block_k ~= 512 then
-      fail(("wg.gemm: tile[3] is %s, must be 64, 128, 256 or 512 with b_type"):format(tostring(p.block_k)))
+    if p.block_k ~= 64 and p.block_k ~= 128 and p.block_k ~= 256 and (p.block_k ~= 512 or p.m == 128) then
+      fail(("wg.gemm: tile[3] is %s, must be 64, 128, 256 or, with 64 rows of B, 512 with b_type"):format(tostring(p.block_k)))
     end
-    p.blocks = p.m // block_rows
-    p.k_parts = math.max(1, math.min(p.block_k // 128, 4 // p.blocks))
-    p.part_k = p.block_k // p.k_parts -- of a warpgroup
-    if p.group % p.part_k ~= 0 and p.part_k % p.group ~= 0 then
-      fail(("wg.gemm: tile[3] is %d: a warpgroup's %d elements of K would begin within a group of %d"):format(p.block_k, p.part_k, p.group))
-    end
+    p.part_k = math.min(p.block_k, 128) -- of a warpgroup
+    p.k_parts, p.blocks = p.block_k // p.part_k, p.m // block_rows
     p.consumers = p.blocks * p.k_parts
     p.sum_bytes = block_rows * p.n * 4 -- of a warpgroup
-    p.scales_sums = p.n <= 64 and (p.group % 128 == 0 or p.group % p.part_k == 0) -- rather than each weight
-    p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.part_k >= 128 and 4 or 2 -- of K, which are converted and then multiplied at a time
+    p.scales_sums = p.n <= 64 and p.group % p.part_k == 0 -- rather than each weight
+    p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.part_k == 128 and 4 or 2 -- of K, which are converted and then multiplied at a time
   end
 
   local function group_of(given)
@@ -141,7 +137,7 @@ return function(wg, internal)
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
     p.epilogue, p.vectors = epilogue_of(opts.epilogue or {}), 0
     stages_of(p, opts.stages)
-    p.ahead = 2 -- blocks of weights that come before A
+    p.ahead = p.m == 64 and p.n > 16 and 1 or 2 -- blocks of weights that come before A
     -- A warp that copies besides the consumers; of a warpgroup that gives them its registers, where the sums take many.
     p.registers = p.n > 128 and { 24, 240 } or nil
     p.threads = 128 * p.consumers + (p.registers and 128 or 32)

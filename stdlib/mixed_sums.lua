@@ -65,23 +65,26 @@ return function(_, internal)
     k:loop({ from = work.from, to = work.to, step = p.block_k }, function(first_k)
       k:mbarrier_wait(full + (cursor.stage << 3), cursor.phase)
       local groups, of_step = load(cursor.stage)
-      -- The weights have been read: the copy that overwrites them may follow, once one lane has said so for its warp.
-      k:fence_proxy_async { space = "shared::cta" }
-      k:bar_warp_sync(0xFFFFFFFF)
       local b = k:mad_wide_u32(cursor.stage, p.a.bytes >> 4, descriptor)
-      local function release() ring:release(previous, { lane = lane, guard = first_k:gt(work.from) }) end
+      -- The stage before: its products are complete and its weights have been read, in the turn before, so that the fence need not wait
+      -- for them. The copy that overwrites it may follow, once one lane has said so for its warp.
+      local function release()
+        k:fence_proxy_async { space = "shared::cta" }
+        k:bar_warp_sync(0xFFFFFFFF)
+        ring:release(previous, { lane = lane, guard = first_k:gt(work.from) })
+      end
       for first = 0, p.part_k // 16 - 1, steps do
         local operands = sets[first // steps % 2]
         for i = 0, steps - 1 do
           local made = how.convert(of_step(first + i))
           for r = 0, 3 do k:mov(operands[4 * i + r], made[r]) end
         end
-        local begins = p.scales_sums and 16 * first % p.group == 0 -- new sums
+        local begins = p.scales_sums and first == 0 -- new sums
         if begins then
           k:wgmma_wait_group(0)
-          if first == 0 then release() end
+          release()
           add_products()
-          for half = 0, 1 do k:mov(scales[half], groups[16 * first // p.group][half].factor) end
+          for half = 0, 1 do k:mov(scales[half], groups[0][half].factor) end
         end
         k:wgmma_fence()
         for i = 0, steps - 1 do

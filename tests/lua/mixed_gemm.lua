@@ -87,10 +87,8 @@ product("64 rows of weights, parts of K in two CTAs", 20, 136, 2176, { b_type = 
 product("64 rows of weights, many rows", 100, 136, 640, { b_type = "s8", tile = { 64, 112 } })
 product("64 rows of weights, C", 20, 136, 512, { b_type = "s4", tile = { 64, 32 }, epilogue = { beta = true } },
   { C = wg.ones("bf16", { 20, 136 }), beta = 3.0, of = function(x) return x + 3 end })
-product("128 rows of weights, two groups in a part", 20, 200, 2176, { b_type = "s4", tile = { 128, 32, 512 }, splits = 2, stages = 2 })
-product("two groups in a part, zero points", 3, 136, 1152, { b_type = "u8", zeros = true, tile = { 128, 16, 512 }, stages = 2 })
-product("eight groups in a part", 17, 136, 1120, { b_type = "u4", zeros = true, group = 32, tile = { 128, 32, 512 } })
-product("a part in one group", 17, 136, 1536, { b_type = "s4", group = 512, tile = { 128, 32, 512 }, stages = 2 })
+product("64 rows of weights, four groups in a part", 17, 136, 1120, { b_type = "u4", zeros = true, group = 32, tile = { 64, 32 } })
+product("64 rows of weights, all in one group", 17, 136, 1536, { b_type = "s4", group = 512, tile = { 64, 32 }, stages = 2 })
 product("48 rows", 48, 136, 256, { b_type = "s4" })
 product("100 rows", 100, 136, 256, { b_type = "s8", splits = 2 })
 product("256 rows", 256, 136, 256, { b_type = "s4", splits = 2 })
@@ -136,8 +134,7 @@ refuses("wg.gemm: constant is A (legal with b_type: B)", { constant = "A" })
 refuses("wg.gemm: splits is 3, must be 1, 2, 4 or 8 with b_type: the CTAs of a cluster", { splits = 3 })
 refuses("wg.gemm: tile[1] is 192, must be 64 or 128 with b_type: the rows of B", { tile = { 192, 32 } })
 refuses("wg.gemm: tile[2] is 24, must be a multiple of 16 with b_type: the rows of A", { tile = { 128, 24 } })
-refuses("wg.gemm: tile[3] is 512: a warpgroup's 256 elements of K would begin within a group of 384", { tile = { 128, 32, 512 }, group = 384 })
-refuses("wg.gemm: tile[3] is 32, must be 64, 128, 256 or 512 with b_type", { tile = { 128, 32, 32 } })
+refuses("wg.gemm: tile[3] is 32, must be 64, 128, 256 or, with 64 rows of B, 512 with b_type", { tile = { 128, 32, 32 } })
 refuses("wg.gemm: two stages take 74240 bytes, and 33792 bytes of shared memory are left: fewer splits or a smaller tile", { tile = { 128, 256 }, splits = 4 })
 check.refuses("wg.gemm: `zeros` goes with b_type", function() wg.gemm { zeros = true } end)
 check.refuses("wg.prepacker: unknown b_type `f32` (legal: s4, u4, s8, u8, e4m3)", function() wg.prepack(wg.zeros("f32", { 8, 8 })) end)
@@ -165,6 +162,7 @@ local function tile(M, N, b_type)
 end
 check.equal(tile(16, 8192, "s4"), "64 16 512 1")
 check.equal(tile(32, 8192, "s4"), "64 32 512 1")
+check.equal(tile(4, 8192, "s4"), "128 16 256 2")
 check.equal(tile(32, 8192, "s8"), "128 32 256 2") -- each tile reads A, which is a fourth of the weights here
 check.equal(tile(16, 16384, "s4"), "128 16 256 1") -- else two rounds
 check.equal(tile(16, 4096, "s4"), "128 16 256 4") -- else half of the SMs
