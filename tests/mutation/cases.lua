@@ -86,7 +86,7 @@ local function mixed(name, M, N, K, opts)
   cases[#cases + 1] = { name = name, body = function() wg.gemm(opts):run(A, B, wg.zeros("bf16", { M, N }), values) end }
 end
 mixed("mixed, halves of K", 24, 128, 1024, { b_type = "s4", tile = { 128, 16, 256 }, stages = 2, splits = 1 })
-mixed("mixed, quarters of K", 24, 128, 1024, { b_type = "s4", tile = { 64, 16, 512 }, stages = 2, constant = "B" })
+mixed("mixed, quarters of K", 24, 128, 2048, { b_type = "s4", tile = { 64, 16, 512 }, stages = 2, constant = "B" })
 mixed("mixed, parts of K", 24, 128, 2048, { b_type = "u4", zeros = true, tile = { 128, 16, 256 }, stages = 2, splits = 2, constant = "B" })
 mixed("mixed, many rows", 96, 128, 640, { b_type = "s8", group = 32, tile = { 128, 96, 128 }, stages = 2, splits = 1, epilogue = { beta = true } })
 

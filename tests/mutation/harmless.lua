@@ -133,6 +133,9 @@ local rows = {
   { case = "^mixed", name = "mbarrier_wait", kind = "swapped", what = "after begin_if", why = "The lane that copies waits; the others only "
     .. "go round with it." },
   { case = "^mixed", name = "bar_warp_sync", kind = "swapped", what = "after wgmma_wait_group", why = "Still before the stage is given back." },
+  { case = "^mixed", name = "bar_warp_sync", kind = "swapped", what = "after mbarrier_arrive", why = "Weights of the stage that is given back "
+    .. "have been read before the warp met in the turn before." },
+  { case = "^mixed", name = "wgmma_wait_group", kind = "swapped", what = "after fence_proxy_async", why = "Still before the stage is given back." },
   { case = "^mixed", name = "fence_proxy_async", why = "As for decoding, above: WG-PROXY-02 warns." },
   { case = "^mixed", name = "st_async_v4_f32", kind = "swapped", what = "after st_async_v4_f32", why = "Stores are not ordered among each other." },
   { case = "^mixed", name = "mbarrier_arrive", kind = "swapped", what = "after end_if", why = "Warps that have waited arrive as well, in a phase "
