@@ -279,7 +279,7 @@ function wg.full(dtype, shape, value) end
 ---@field zeros? boolean with b_type, integer weights have zero points: a weight stands for (weight - zero point) * scale
 ---@field scales? wgrun.wg.gemm.scales.options the scales of A and B, f32 values that are given at launch
 ---@field epilogue? wgrun.wg.gemm.epilogue.options the operations that follow the product; their values are given at launch
----@field tile? table { m, n, k }: the tile of D that a CTA computes at a time
+---@field tile? table { m, n, k }: the tile of D that a CTA computes at a time; with b_type { rows of B, 64 or 128; rows of A; k }
 ---@field stages? integer the stages of the pipeline, at least 2; by default as many as fit
 ---@field registers? table { producer, consumer }: the registers of a thread, 24 to 256
 ---@field buffers? integer the panels of a consumer's epilogue, 1 to 8; by default 2, or 4 for pingpong with C or a residual

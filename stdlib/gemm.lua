@@ -35,7 +35,7 @@ return function(wg, internal)
   --- @option epilogue.row_sums string|function?  "squares": the sum of the squares of each row of D, as it is before it is rounded; "rms": 1 / sqrt(mean of the squares + epsilon); or a function of k and an f32 register, whose values are summed
   --- @option epilogue.epsilon number = 1e-6  of "rms"
   --- @option epilogue.activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
-  --- @option tile table?  { m, n, k }: the tile of D that a CTA computes at a time
+  --- @option tile table?  { m, n, k }: the tile of D that a CTA computes at a time; with b_type { rows of B, 64 or 128; rows of A; k }
   --- @option stages integer?  the stages of the pipeline, at least 2; by default as many as fit
   --- @option registers table?  { producer, consumer }: the registers of a thread, 24 to 256
   --- @option buffers integer?  the panels of a consumer's epilogue, 1 to 8; by default 2, or 4 for pingpong with C or a residual
