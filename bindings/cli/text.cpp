@@ -21,7 +21,8 @@ void add_text(Kernel& kernel, void* context) {
     auto& texts = *static_cast<Texts*>(context);
     const std::vector<Diagnostic>& findings = kernel.check();
     texts.findings.insert(texts.findings.end(), findings.begin(), findings.end());
-    if (has_errors(findings)) return;
+    // What a translated script is wrong about, its text is wrong about already.
+    if (has_errors(findings) && !kernel.program().translated()) return;
     texts.kernels.emplace_back(kernel.program().name(), (kernel.*texts.text)());
 }
 
