@@ -363,8 +363,13 @@ class LuaPrinter {
     void inline_text(const Step& step, const OpaqueText& text) {
         if (text.text.starts_with("call")) {
             line("-- left out: " + text.text.substr(0, text.text.find('\n')));
+            const bool library = step.op == &isa::opaque(isa::Reach::memory);
             remarks_.push_back(
-                fmt::format("line {}: a call of a function of CUDA is left out", step.where.line));
+                library
+                    ? fmt::format("line {}: a call of a function of CUDA is left out", step.where.line)
+                    : fmt::format("line {}: a call that is not followed is left out, and what it returns: "
+                                  "the script does not do what the text does",
+                                  step.where.line));
             return;
         }
         print_asm(text, effects(*step.op), step);

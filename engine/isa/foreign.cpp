@@ -99,6 +99,44 @@ Instruction carrying(std::string_view name, std::string_view text, bool reads, b
     return op;
 }
 
+// --- lop3 with a predicate (PTX ISA 9.7.8.6) -----------------------------------------------------------
+
+/// d = table(a, b, c), and p = (d != 0) op q.
+template <bool conjunction>
+void run_lop3_with(const Step& s, Machine& m) {
+    Step table = s;
+    table.op = find("lop3");
+    table.operands.erase(table.operands.begin() + 1);
+    table.operands.pop_back();
+    const auto q = read<std::uint32_t>(m, s.operands[6]);
+    table.op->run(table, m);
+    const auto d = read<std::uint32_t>(m, Operand::of(s.operands[0].reg));
+    Lanes<std::uint32_t> p;
+    for (std::size_t l = 0; l < lanes; ++l)
+        p[l] = conjunction ? (d[l] != 0 && q[l] != 0 ? 1 : 0) : (d[l] != 0 || q[l] != 0 ? 1 : 0);
+    write_reg(m, s.operands[1].reg, p);
+}
+
+Instruction lop3_with(std::string_view name, std::string_view text, void (*run)(const Step&, Machine&)) {
+    Instruction op;
+    op.name = name;
+    op.summary = "any function of the bits of a, b and c, and whether it has any, and or or a predicate";
+    op.section = "9.7.8.6";
+    op.rows = {{{types({b32})}, {8, 2}}};
+    op.operands = {out("d"),
+                   out("p", fixed<pred>),
+                   in("a"),
+                   in("b"),
+                   in("c"),
+                   {"table", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, 255}},
+                   in("q", fixed<pred>, Rule::reg)};
+    op.ptx = text;
+    op.work = Work::logic;
+    op.value = [](const Step&, const ValueOf&) { return Value{}; };
+    op.run = run;
+    return op;
+}
+
 // --- variables of the module ---------------------------------------------------------------------------
 
 /// A constant is read where its variable is, in global memory.
@@ -193,6 +231,10 @@ std::span<const Instruction> foreign_family() {
                  run_add<true, false>),
         carrying("madc.cc", "madc{.half}.cc{.type} {%d}, {%a}, {%b}, {%c}", true, true, true,
                  run_add<true, true>),
+        lop3_with("lop3.and", "lop3.and{.type} {%d}|{%p}, {%a}, {%b}, {%c}, {%table}, {%q}",
+                  run_lop3_with<true>),
+        lop3_with("lop3.or", "lop3.or{.type} {%d}|{%p}, {%a}, {%b}, {%c}, {%table}, {%q}",
+                  run_lop3_with<false>),
         general_conversion(),
         narrow_local_address(),
         load_of_constants(),

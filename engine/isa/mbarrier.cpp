@@ -1,6 +1,9 @@
 // mbarrier objects: 64 bits of shared memory that count arrivals, and bytes from the bulk-copy engine.
+#include <utility>
+
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
+#include "isa/foreign.hpp"
 #include "isa/lanes.hpp"
 
 namespace wgrun::isa {
@@ -301,6 +304,30 @@ std::span<const Instruction> mbarrier_family() {
          .effects = [](const Step&, Effects& e) { e.fence(); },
          .run = [](const Step&, Machine& m) { m.mbarrier_fence_init(); }},
     };
+    return list;
+}
+
+std::span<const Instruction> relaxed_mbarrier_family() {
+    static const std::vector<Instruction> list = [] {
+        std::vector<Instruction> out;
+        for (Instruction op : mbarrier_family()) {
+            std::vector<Row> rows;
+            for (Row& row : op.rows)
+                for (Choice& choice : row.choices) {
+                    const int first = choice.values().front();
+                    const std::string_view text =
+                        choice.field == Field::sem ? spelled(Field::sem, first) : "";
+                    if (!text.starts_with("release") && !text.starts_with("acquire")) continue;
+                    choice = order({"relaxed.cta", "relaxed.cluster"});
+                    rows.push_back(row);
+                    break;
+                }
+            if (rows.empty()) continue;
+            op.rows = std::move(rows);
+            out.push_back(std::move(op));
+        }
+        return out;
+    }();
     return list;
 }
 

@@ -1,5 +1,10 @@
 // Instructions that no script can call and that the simulator does not run. Their effects are known, so that
 // texts with them are checked.
+#include <fmt/format.h>
+
+#include <deque>
+#include <string>
+
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/foreign.hpp"
@@ -206,6 +211,15 @@ Instruction product(std::string_view ptx, std::vector<Row> rows, std::vector<Ope
     return out;
 }
 
+/// The same of a shape and types that are written out: only the flag may be left out.
+Instruction narrow_product(std::string_view shape, std::vector<OperandRule> operands) {
+    static std::deque<std::string> texts;  // records have views
+    texts.push_back(fmt::format("mma.sync.aligned.{} {{%d}}, {{%a}}, {{%b}}, {{%c}}", shape));
+    const bool limited = shape.find("{.satfinite}") != std::string_view::npos;
+    return product(texts.back(), limited ? std::vector<Row>{{{flag(Field::satfinite)}, {8, 0}}} : always(),
+                   std::move(operands));
+}
+
 /// A sparse A has half of its K.
 int sparse_a(const Form& form) { return 16 * form.get(Field::k) * bits(form.type(Field::a)) / 2048; }
 int sparse_b(const Form& form) { return 8 * form.get(Field::k) * bits(form.type(Field::b)) / 1024; }
@@ -233,6 +247,37 @@ void add_products(std::vector<Instruction>& out) {
         product("mma.sync.aligned.m8n8k16.row.col{.satfinite}.s32{.a}{.b}.s32 {%d}, {%a}, {%b}, {%c}",
                 {{{flag(Field::satfinite), types(Field::a, {s8, u8}), types(Field::b, {s8, u8})}, {8, 0}}},
                 {list<s32, 2>("d", Access::out), list<b32, 1>("a"), list<b32, 1>("b"), list<s32, 2>("c")}));
+    // Integers of 4 bits and of one; their names are no Type, either.
+    for (const std::string_view ptx :
+         {"m8n8k32.row.col{.satfinite}.s32.s4.s4.s32", "m8n8k32.row.col{.satfinite}.s32.s4.u4.s32",
+          "m8n8k32.row.col{.satfinite}.s32.u4.s4.s32", "m8n8k32.row.col{.satfinite}.s32.u4.u4.s32",
+          "m8n8k128.row.col.s32.b1.b1.s32.xor.popc", "m8n8k128.row.col.s32.b1.b1.s32.and.popc"})
+        out.push_back(narrow_product(
+            ptx, {list<s32, 2>("d", Access::out), list<b32, 1>("a"), list<b32, 1>("b"), list<s32, 2>("c")}));
+    for (const std::string_view ptx :
+         {"m16n8k32.row.col{.satfinite}.s32.s4.s4.s32", "m16n8k32.row.col{.satfinite}.s32.s4.u4.s32",
+          "m16n8k32.row.col{.satfinite}.s32.u4.s4.s32", "m16n8k32.row.col{.satfinite}.s32.u4.u4.s32",
+          "m16n8k128.row.col.s32.b1.b1.s32.xor.popc", "m16n8k128.row.col.s32.b1.b1.s32.and.popc"})
+        out.push_back(narrow_product(
+            ptx, {list<s32, 4>("d", Access::out), list<b32, 2>("a"), list<b32, 1>("b"), list<s32, 4>("c")}));
+    for (const std::string_view ptx :
+         {"m16n8k64.row.col{.satfinite}.s32.s4.s4.s32", "m16n8k64.row.col{.satfinite}.s32.s4.u4.s32",
+          "m16n8k64.row.col{.satfinite}.s32.u4.s4.s32", "m16n8k64.row.col{.satfinite}.s32.u4.u4.s32",
+          "m16n8k256.row.col.s32.b1.b1.s32.xor.popc", "m16n8k256.row.col.s32.b1.b1.s32.and.popc"})
+        out.push_back(narrow_product(
+            ptx, {list<s32, 4>("d", Access::out), list<b32, 4>("a"), list<b32, 2>("b"), list<s32, 4>("c")}));
+    // Volta's: four products of a quarter of the warp each.
+    for (const std::string_view layouts : {"row.row", "row.col", "col.row", "col.col"}) {
+        const auto of_quarters = [&](std::string_view types, std::vector<OperandRule> operands) {
+            out.push_back(narrow_product(fmt::format("m8n8k4.{}.{}", layouts, types), std::move(operands)));
+        };
+        of_quarters("f16.f16.f16.f16", {list<b32, 4>("d", Access::out), list<b32, 2>("a"), list<b32, 2>("b"),
+                                        list<b32, 4>("c")});
+        of_quarters("f32.f16.f16.f16", {list<f32, 8>("d", Access::out), list<b32, 2>("a"), list<b32, 2>("b"),
+                                        list<b32, 4>("c")});
+        of_quarters("f32.f16.f16.f32", {list<f32, 8>("d", Access::out), list<b32, 2>("a"), list<b32, 2>("b"),
+                                        list<f32, 8>("c")});
+    }
     const auto row = [](const std::vector<Type>& d, const std::vector<Type>& a, std::initializer_list<int> k,
                         std::vector<Choice> more = {}) {
         Row out{{types(Field::d, d), types(Field::a, a), types(Field::b, a), among(Field::k, k)}, {8, 0}};

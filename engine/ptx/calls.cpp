@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ptx/lowering.hpp"
+#include "ptx/variables.hpp"
 
 namespace wgrun::ptx {
 namespace {
@@ -88,19 +89,42 @@ const Function* Lowering::function_called(std::string_view name) const {
     return found == module_.functions.end() ? nullptr : &*found;
 }
 
-/// Gives the names that a function declares for what is passed the places of what a call names. Returns false
-/// if they are not as many, or in registers.
-bool Lowering::pass(const Function& callee, const std::vector<Variable>& declared, std::uint32_t given) {
-    (void)callee;
+/// Reads what a call names for what a function declares: places in the space of parameters, registers, and
+/// numbers for registers. Returns false if they are not as many, or of another kind.
+bool Lowering::passed(const std::vector<Variable>& declared, std::uint32_t given, std::vector<Passed>& out) {
     std::uint32_t at = given;
     for (const Variable& variable : declared) {
-        if (at == nothing || module_.nodes[at].kind != Node::Kind::name) return false;
-        const Symbol* symbol = symbols_.find(module_.at(module_.nodes[at].text));
-        if (symbol == nullptr || symbol->kind != Symbol::Kind::argument) return false;
-        symbols_.declare(module_.at(variable.name), *symbol);
-        at = module_.nodes[at].next;
+        if (at == nothing) return false;
+        const Node& node = module_.nodes[at];
+        at = node.next;
+        Passed one;
+        one.formal.type = declared_type(module_, variable);
+        one.name = module_.at(variable.name);
+        if (module_.at(variable.space) == ".reg") {
+            one.formal.kind = Symbol::Kind::registers;
+            const auto found =
+                node.kind == Node::Kind::name ? symbols_.reg(module_.at(node.text)) : std::nullopt;
+            const bool number = node.kind == Node::Kind::integer || node.kind == Node::Kind::f32 ||
+                                node.kind == Node::Kind::f64;
+            if (!found && !number) return false;
+            one.actual = found ? Operand::of(*found) : Operand::immediate(node.value);
+        } else {
+            if (node.kind != Node::Kind::name) return false;
+            const Symbol* symbol = symbols_.find(module_.at(node.text));
+            if (symbol == nullptr || symbol->kind != Symbol::Kind::argument) return false;
+            one.formal = *symbol;
+        }
+        out.push_back(std::move(one));
     }
     return at == nothing;
+}
+
+/// Moves between the register that a function declares and what the call names for it.
+void Lowering::hand_over(const Passed& one, bool result, Where here) {
+    if (one.formal.kind != Symbol::Kind::registers) return;
+    const Operand formal = Operand::of(*symbols_.reg(one.name));
+    add(made(*isa::find("mov"), Form().set(Field::type, isa::register_type(one.formal.type)),
+             {result ? one.actual : formal, result ? formal : one.actual}, here));
 }
 
 /// call (result), name, (arguments); Returns false for a function whose body is elsewhere, and for one that
@@ -120,16 +144,18 @@ bool Lowering::call(const Statement& statement, Reg guard) {
         return false;
     expanded_ += callee->last - callee->first;
     if (expanded_ > most_statements) return false;
-    symbols_.open();
-    if (!pass(*callee, callee->params, arguments) || !pass(*callee, callee->results, result)) {
-        symbols_.close();
-        return false;
-    }
+    std::vector<Passed> taken, returned;
+    if (!passed(callee->params, arguments, taken) || !passed(callee->results, result, returned)) return false;
     const Where here = where(statement.text);
     const int behind = guard ? text().label({}) : -1;
     if (guard) text().jump(behind, guard, !statement.guard_negated, here);
+    symbols_.open();
+    for (const std::vector<Passed>* const list : {&taken, &returned})
+        for (const Passed& one : *list) symbols_.declare(one.name, one.formal);
+    for (const Passed& one : taken) hand_over(one, false, here);
     Frame inner = frame_of(*callee);
     body(inner);
+    for (const Passed& one : returned) hand_over(one, true, here);
     if (guard) text().place(behind, here);
     symbols_.close();
     return true;

@@ -275,6 +275,8 @@ void Lowering::registers(const Node& node, std::vector<Reg>& out) {
             out.push_back(*found);
         else if (const auto found = symbols_.reg(name.substr(0, name.find('.'))))
             out.push_back(*found);
+        else if (const std::vector<Reg> vector = components(name); !vector.empty())
+            out.insert(out.end(), vector.begin(), vector.end());
         else if (name.starts_with('%') && name.find_first_of("0123456789") != std::string_view::npos &&
                  !symbols_.known(name) && !isa::is_special(name.substr(1)))
             error(node.text, fmt::format("no register is called `{}` here", name));

@@ -63,10 +63,11 @@ class Lowering final : private Rewriting, private Names {
     Reg placed(const Operand& place, Type type) override;
     Reg unused(Type type) override { return reg(type); }
     Reg condition_code() override;
+    std::vector<Reg> components(std::string_view name) override;
     Operand shared(const Symbol& symbol, std::int64_t offset) const;
     int variable(std::uint32_t index);
     void declare(const Statement& statement);
-    void declare_components(const Variable& variable);
+    int declare_components(const Variable& variable);
     /// Makes what the step at hand needs before it.
     void prepare(const Step& step);
     /// Extends its results to their registers.
@@ -75,7 +76,14 @@ class Lowering final : private Rewriting, private Names {
     // calls.cpp: functions and their parameters
     bool passes(const Statement& statement, Reg guard);
     bool call(const Statement& statement, Reg guard);
-    bool pass(const Function& callee, const std::vector<Variable>& declared, std::uint32_t given);
+    /// What a call passes or gets: what the function declares, and what the call names.
+    struct Passed {
+        std::string_view name;
+        Symbol formal;
+        Operand actual;  ///< of a register
+    };
+    bool passed(const std::vector<Variable>& declared, std::uint32_t given, std::vector<Passed>& out);
+    void hand_over(const Passed& one, bool result, Where here);
     const Function* function_called(std::string_view name) const;
 
     const Module& module_;

@@ -158,19 +158,29 @@ Operand Lowering::shared(const Symbol& symbol, std::int64_t offset) const {
     return Operand::shared(symbol.index, offset);
 }
 
-/// The registers of .reg .v2 .f32 pair: pair.x and pair.y.
-void Lowering::declare_components(const Variable& variable) {
-    const int count = module_.at(variable.vector)[2] - '0';
+/// The registers of .reg .v2 .f32 pair: pair.x, also called pair.r, and pair.y. Returns how many they are.
+int Lowering::declare_components(const Variable& variable) {
     Symbol symbol;
     symbol.type = declared_type(module_, variable);
-    symbol.kind =
-        isa::register_type(symbol.type) == Type::none ? Symbol::Kind::other : Symbol::Kind::registers;
-    for (const std::string_view names : {"xyzw", "rgba"})
-        for (int i = 0; i < std::min(count, 4); ++i) {
-            components_.push_back(std::string(module_.at(variable.name)) + '.' +
-                                  names[static_cast<std::size_t>(i)]);
-            symbols_.declare(components_.back(), symbol);
-        }
+    if (isa::register_type(symbol.type) == Type::none) return 0;
+    symbol.kind = Symbol::Kind::registers;
+    constexpr std::string_view names = "xyzw", colours = "rgba";
+    const int count = std::min(module_.at(variable.vector)[2] - '0', 4);
+    const std::string vector = std::string(module_.at(variable.name)) + '.';
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+        const std::string& name = components_.emplace_back(vector + names[i]);
+        symbols_.declare(name, symbol);
+        symbols_.alias(components_.emplace_back(vector + colours[i]), name);
+    }
+    return count;
+}
+
+std::vector<Reg> Lowering::components(std::string_view name) {
+    const Symbol* symbol = symbols_.find(name);
+    std::vector<Reg> out;
+    for (int i = 0; symbol != nullptr && i < symbol->components; ++i)
+        out.push_back(*symbols_.reg(std::string(name) + '.' + "xyzw"[i]));
+    return out;
 }
 
 void Lowering::declare(const Statement& statement) {
@@ -180,7 +190,7 @@ void Lowering::declare(const Statement& statement) {
         if (space == ".shared") continue;  // they are in the head
         Symbol symbol;
         if (space == ".reg" && variable.vector) {
-            declare_components(variable);
+            symbol.components = declare_components(variable);
         } else if (space == ".reg") {
             symbol.kind = Symbol::Kind::registers;
             symbol.type = declared_type(module_, variable);

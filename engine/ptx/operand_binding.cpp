@@ -235,8 +235,13 @@ class Binder {
                 if (rule.kinds & OperandRule::address) return found;
                 if (rule.kinds & OperandRule::reg) return Operand::of(found.reg);
                 return {};
-            default: return node.negated ? std::nullopt : special(rule, node);
+            default: break;
         }
+        if (node.negated) return {};
+        if (node.value == 0 && rule.kinds & OperandRule::list)
+            if (std::vector<isa::Reg> vector = names_.components(module_.at(node.text)); !vector.empty())
+                return Operand::of(std::move(vector));
+        return special(rule, node);
     }
 
     const Module& module_;

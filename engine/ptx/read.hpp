@@ -41,6 +41,8 @@ class Names {
     virtual isa::Reg unused(isa::Type type) = 0;
     /// Returns the predicate that stands for the condition code (PTX ISA 9.7.2).
     virtual isa::Reg condition_code() = 0;
+    /// Returns the registers of a vector, .reg .v4 .f32 %v; none: no vector has the name.
+    virtual std::vector<isa::Reg> components(std::string_view name) = 0;
 };
 
 /// An instruction of the text that a record prints.

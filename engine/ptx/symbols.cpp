@@ -9,6 +9,12 @@ void Symbols::declare(std::string_view name, Symbol symbol) {
     scopes_.back().insert_or_assign(name, symbol);
 }
 
+void Symbols::alias(std::string_view name, std::string_view of) {
+    Scope& scope = scopes_.back();
+    const Symbol symbol = scope.at(of);
+    scope.insert_or_assign(name, symbol);
+}
+
 const Symbol* Symbols::find(std::string_view name) const {
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
         if (const auto found = scope->find(name); found != scope->end()) return &found->second;

@@ -30,6 +30,7 @@ struct Symbol {
     int index = -1;           ///< of a parameter or a variable; of the buffer of one in shared memory
     std::int64_t offset = 0;  ///< bytes from the start of the buffer, or of local memory
     std::uint32_t id = 0;     ///< of this declaration, for registers
+    int components = 0;       ///< of a vector of registers, whose names are those of its components
 };
 
 /// The scopes that are open, the innermost last. A name of the text means the innermost declaration of it.
@@ -43,6 +44,8 @@ class Symbols {
     void close() { scopes_.pop_back(); }
     /// Declares a name in the innermost scope.
     void declare(std::string_view name, Symbol symbol);
+    /// Gives what is declared in the innermost scope another name.
+    void alias(std::string_view name, std::string_view of);
     /// Returns the declaration of a name; null: there is none.
     const Symbol* find(std::string_view name) const;
     /// Returns the register of that name; nothing: no register has it.

@@ -347,3 +347,62 @@ do
     check.equal(y[{ 2 * i + 1 }], want < 0 and -1 or 0)
   end
 end
+
+-- Vectors of registers as operands, registers as parameters of a function, lop3 with a predicate, mbarriers without an order.
+do
+  local rare = wg.ptx { name = "rare.ptx", text = [[
+.version 9.0
+.target sm_90a
+.address_size 64
+.func (.reg .b32 %out) twice(.reg .b32 %x, .reg .f32 %y, .reg .b32 %more)
+{
+  add.u32 %out, %x, %x;
+  add.u32 %out, %out, %more;
+  ret;
+}
+.visible .entry f(.param .u64 p)
+.reqntid 32
+{
+  .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .pred %p<8>; .reg .v4 .b32 %v; .reg .v2 .b32 %w; .reg .f32 %f;
+  .shared .align 8 .b64 s;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r1, s;
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 bra L;
+  mbarrier.init.shared::cta.b64 [%r1], 32;
+L:
+  bar.sync 0;
+  mbarrier.arrive.relaxed.cta.shared::cta.b64 %rd2, [%r1];
+W:
+  mbarrier.try_wait.relaxed.cta.shared::cta.b64 %p2, [%r1], %rd2;
+  @!%p2 bra W;
+  and.b32 %r3, %r2, 3;
+  setp.gt.u32 %p3, %r2, 15;
+  lop3.or.b32 %r4|%p4, %r2, %r3, 12, 0x80, %p3;   // lane & 3 & 12 = 0
+  lop3.and.b32 %r5|%p5, %r2, %r3, 3, 0x80, !%p3;  // lane & 3
+  mul.wide.u32 %rd3, %r2, 16;
+  add.u64 %rd3, %rd1, %rd3;
+  ld.global.v4.b32 %v, [%rd3];
+  mov.f32 %f, 0f3F800000;
+  mov.b32 %r8, %v.y;
+  call (%r7), twice, (%r8, %f, 100);
+  mov.b32 %v.x, %r7;
+  mov.b32 %v.g, %r5;
+  selp.u32 %w.x, 1, 0, %p4;
+  selp.u32 %w.y, 1, 0, %p5;
+  mov.b64 %rd4, %w;
+  mov.b64 {%v.b, %v.a}, %rd4;
+  st.global.v4.b32 [%rd3], %v;
+  ret;
+}
+]] }
+  check.equal(#rare.f:check(), 0)
+  local data = wg.arange("u32", 0, 128):reshape(32, 4)
+  rare.f:run { args = { data } }
+  for lane = 0, 31 do
+    local row = {}
+    for i = 0, 3 do row[i + 1] = data[{ lane, i }] end
+    check.equal(row, { 2 * (4 * lane + 1) + 100, lane & 3, lane > 15 and 1 or 0, lane & 3 ~= 0 and lane <= 15 and 1 or 0 })
+  end
+end

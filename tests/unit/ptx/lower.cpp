@@ -388,3 +388,36 @@ TEST_CASE("a sum without a rounding is another one than .rn") {
                                               "mul.ftz.sat.f32 d, a, b", "sub.f64 d, a, b",
                                               "div.rn.f32 d, a, b"});
 }
+
+TEST_CASE("mbarriers that order no memory, lop3 with a predicate, products of few bits are read") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<9>;\n.reg .b64 %rd<3>;\n.reg .pred %p<4>;\n.shared .b64 s;\nmov.u32 %r1, s;\n"
+        "mbarrier.arrive.relaxed.cluster.shared::cta.b64 %rd1, [%r1], 2;\n"
+        "mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64 _, [%r1], 16;\n"
+        "mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 %p1, [%r1], 0, 100;\n"
+        "lop3.and.b32 %r2|%p2, %r1, %r1, %r1, 63, !%p1;\n"
+        "mma.sync.aligned.m16n8k64.row.col.satfinite.s32.u4.s4.s32 {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, "
+        "%r4}, {%r5, %r6}, {%r1, %r2, %r3, %r4};\n"
+        "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.and.popc {%r1, %r2}, {%r3}, {%r4}, {%r1, "
+        "%r2};\nret;");
+    CHECK(k.unread.empty());
+    CHECK(names(k.program) == Names{"mov", "mbarrier.arrive.state", "mbarrier.arrive.expect_tx",
+                                    "mbarrier.try_wait.parity", "lop3.and", "mma.sync.other",
+                                    "mma.sync.other"});
+    // No script can call them.
+    CHECK(isa::find("lop3.and") == nullptr);
+    CHECK_THROWS(
+        isa::resolve(*isa::find("mbarrier.arrive"),
+                     isa::Form().set(isa::Field::sem, *isa::parse_value(isa::Field::sem, "relaxed.cta"))));
+}
+
+TEST_CASE("a vector of registers is the list of its components") {
+    const ptx::Lowered k = lowered(
+        ".reg .v2 .f32 %v;\n.reg .b64 %rd<2>;\nmov.b64 %rd1, 0;\nld.global.v2.f32 %v, [%rd1];\nadd.f32 %v.r, "
+        "%v.x, %v.g;\ntex.1d.v4.f32.s32 %v, [%rd1, {%rd1}];\nret;");
+    const auto& steps = k.program.blocks()[0].steps;
+    REQUIRE(steps.size() == 4);
+    CHECK(steps[1].operands[0].list == std::vector{steps[2].operands[0].reg, steps[2].operands[2].reg});
+    CHECK(steps[2].operands[0].reg == steps[2].operands[1].reg);
+    CHECK(steps[3].operands[0].list == steps[1].operands[0].list);
+}
