@@ -60,6 +60,10 @@ std::optional<std::string> LuaCalls::written(const Operand& operand, Type type, 
         case Kind::reg: return fmt::format("{}{}", operand.negated ? "~" : "", spelling_.reg(operand.reg));
         case Kind::list: return spelling_.list(operand.list);
         case Kind::imm: {
+            if (type == Type::pred) {  // -1 and 1 are true
+                given = Operand::integer(operand.imm != 0 ? 1 : 0);
+                return operand.imm != 0 ? "true" : "false";
+            }
             if (type != Type::f32 && type != Type::f64) {
                 given = Operand::integer(operand.imm);
                 return of_integer(operand.imm);

@@ -193,15 +193,18 @@ std::vector<Diagnostic> translated_findings(const Program& program) {
     const bool shape_is_known = !program.translated()->threads && !program.translated()->cluster;
     std::vector<Diagnostic> out = findings_of(program, shape_is_known);
     moderate(out, shape_is_known);
-    for (Diagnostic& finding : out)
-        if (here(finding) != Elsewhere::same) finding.severity = Severity::warning;
+    std::ranges::for_each(out, tell_translated);
     return out;
+}
+
+void tell_translated(Diagnostic& finding) {
+    if (here(finding) != Elsewhere::same) finding.severity = Severity::warning;
 }
 
 void tell(const ptx::Module& module, Diagnostic& finding) {
     finding.fix =
         finding.remedies.empty() ? fix_as_ptx(finding.fix) : in_words(finding.remedies.front(), Dialect::ptx);
-    if (here(finding) != Elsewhere::same) finding.severity = Severity::warning;
+    tell_translated(finding);
     name_sources(module, finding);
 }
 

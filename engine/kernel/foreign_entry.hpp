@@ -18,6 +18,8 @@ std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::L
 /// Returns what is wrong with a script's kernel that was translated from PTX, by the rules that need no
 /// launch.
 std::vector<Diagnostic> translated_findings(const Program& program);
+/// Makes a warning of a finding in such a kernel that is none but a warning in the text.
+void tell_translated(Diagnostic& finding);
 
 /// Makes of a finding at a line of the text what the text's author is told: its fix in PTX, the lines of the
 /// source, and a warning where compilers rely on more than the ISA promises.

@@ -73,7 +73,10 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     launch.most_steps = options.simulation.steps;
     MessageLog messages(program, options.grid, message_capacity(program));
     launch.messages = &messages;
-    if (origin != nullptr) launch.weigh = [&](Diagnostic& finding) { tell(origin->module(), finding); };
+    if (origin != nullptr)
+        launch.weigh = [&](Diagnostic& finding) { tell(origin->module(), finding); };
+    else if (program.translated())
+        launch.weigh = tell_translated;
     std::vector<Diagnostic> findings;
     try {
         findings = sim::run(program, launch).findings;

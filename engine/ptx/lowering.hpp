@@ -56,6 +56,9 @@ class Lowering final : private Rewriting, private Names {
     bool is_map(int parameter) const override {
         return from().params()[static_cast<std::size_t>(parameter)].type == Type::tensormap;
     }
+    bool is_structure(int parameter) const override {
+        return from().params()[static_cast<std::size_t>(parameter)].structure > 0;
+    }
     Reg constant(std::int64_t bits, Type type) override;
     Reg converted(Reg reg, Type type) override;
     Reg extended(Reg reg, Type type, bool is_signed) override;

@@ -328,10 +328,14 @@ bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& oper
             else if (typed && !agrees(rule, operand.reg))
                 return false;
             if (!operand.reg && rule.type != nullptr && isa::bits(rule.type(form)) == 64) return false;
-        } else if ((operand.kind == Operand::Kind::imm && takes_list) ||
-                   (operand.kind == Operand::Kind::param && rule.type != nullptr &&
-                    rule.type(form) == Type::tensormap && !names.is_map(operand.index))) {
-            return false;  // a number for registers; a structure, which may hold a map
+        } else if (operand.kind == Operand::Kind::imm && takes_list) {
+            return false;
+        } else if (operand.kind == Operand::Kind::param && rule.type != nullptr) {
+            // A structure may hold a map; of its numbers, the first is one at an address.
+            const bool map = rule.type(form) == Type::tensormap;
+            const bool at_address = rule.kinds & OperandRule::address;
+            if (map ? !names.is_map(operand.index) : !at_address && names.is_structure(operand.index))
+                return false;
         }
     }
     return true;

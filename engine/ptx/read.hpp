@@ -22,6 +22,8 @@ class Names {
     virtual isa::Type type_of(isa::Reg reg) const = 0;
     /// Returns whether the parameter is a tensor map.
     virtual bool is_map(int parameter) const = 0;
+    /// Returns whether it is passed by value as bytes.
+    virtual bool is_structure(int parameter) const = 0;
     /// Returns a register that holds the constant before the instruction: records list registers alone where
     /// PTX also takes constants, {0, %r1}.
     virtual isa::Reg constant(std::int64_t bits, isa::Type type) = 0;

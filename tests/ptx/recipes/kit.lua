@@ -5,9 +5,13 @@ local kit = { folder = os.getenv "WGRUN_PTX" or arg[1] or "." }
 
 --- The kernel `name` of a text, by number or by name. `kit.replacement` is read in its place where it is set. Triton states a
 --- PTX version that current drivers do not know; the text is legal 9.0. `mend` inserts what is known to be missing.
+--- kit.text and kit.name are those of the last one.
 function kit.kernel(file, name, mend)
   local source = assert(io.open(kit.replacement or kit.folder .. "/" .. file)):read "a":gsub("%.version 9%.4", ".version 9.0")
-  return wg.ptx { text = mend and mend(source) or source, name = file }[name or 1]
+  kit.text = mend and mend(source) or source
+  local m = wg.ptx { text = kit.text, name = file }
+  kit.name = name or m.kernels[1]
+  return m[kit.name]
 end
 
 function kit.random(dtype, shape, seed) return wg.randn { dtype = dtype, shape = shape, seed = seed } end

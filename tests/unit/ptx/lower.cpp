@@ -130,7 +130,7 @@ TEST_CASE("structures that are passed by value are read at offsets and through a
         ".param .u32 n, .param .align 16 .b8 s[40]");
     CHECK(k.unread.empty());
     CHECK(names(k.program) == Names{"ld.param.at", "ld.param.at", "param.address", "ld.param.at",
-                                    "cvta.param.at", "param.address", "ld.param", "ld.param"});
+                                    "cvta.param.at", "param.address", "ld.param", "ld.param.at"});
     const auto& steps = k.program.blocks()[0].steps;
     CHECK(steps[0].operands[1].index == 1);
     CHECK(steps[0].operands[1].offset == 4);
