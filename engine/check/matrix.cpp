@@ -84,8 +84,9 @@ Region MatrixCheck::operator()(const Step& step, const Matrix& matrix, const Kno
     if (offset && !fits(step, info, machine::astray(matrix, info, *offset))) return {};
     if (!info.tile) {
         if (!fields) return {};
-        if (fields->base_offset == 0)
-            fits(step, info, machine::misaligned(info, fields->swizzle, program_.shared_align()));
+        if (fields->base_offset == 0 &&
+            fits(step, info, machine::misaligned(info, fields->swizzle, program_.shared_align())))
+            fits(step, info, machine::inside_pattern(matrix, info, fields->start, *fields));
         return footprint(step, matrix, buffer, *fields);
     }
     fits(step, info, machine::misaligned(info, info.tile->swizzle(), program_.shared_align()));

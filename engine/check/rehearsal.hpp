@@ -71,9 +71,9 @@ class Rehearsal final : public isa::ThreadMachine {
     void mbarrier_complete(const isa::Addresses& address, const isa::Counts& bytes) override {
         mbarriers_.deliver(address, bytes);
     }
-    std::optional<isa::Mask> mbarrier_wait(const isa::Addresses& address,
-                                           const isa::Counts& parity) override {
-        return mbarriers_.wait(address, parity);
+    std::optional<isa::Mask> mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity,
+                                           const isa::Tokens* state) override {
+        return mbarriers_.wait(address, parity, state);
     }
     void mbarrier_fence_init() override { mbarriers_.announce(); }
     void bulk_copy(const isa::BulkCopy& copy) override { copies_.bulk_copy(copy); }

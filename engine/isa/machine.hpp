@@ -83,8 +83,10 @@ class Machine {
     /// Subtracts `bytes` from the tx-count, as a copy of so many does.
     virtual void mbarrier_complete(const Addresses& address, const Counts& bytes) = 0;
     /// Returns the active lanes for which the phase of that parity is complete. If it returns nothing, the
-    /// warp sleeps until a barrier changes, and executes the step again.
-    virtual std::optional<Mask> mbarrier_wait(const Addresses& address, const Counts& parity) = 0;
+    /// warp sleeps until a barrier changes, and executes the step again. state: what the parities are of;
+    /// null where the instruction names parities.
+    virtual std::optional<Mask> mbarrier_wait(const Addresses& address, const Counts& parity,
+                                              const Tokens* state) = 0;
     virtual void mbarrier_fence_init() = 0;  ///< fence.mbarrier_init
 
     // The bulk-copy engine. Groups belong to the lane that issues the copies.

@@ -5,6 +5,8 @@
 #include "isa/families.hpp"
 #include "isa/foreign.hpp"
 #include "isa/lanes.hpp"
+#include "isa/token.hpp"
+#include "rules/phase_words.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -40,8 +42,8 @@ OperandRule count(std::string_view name, std::optional<std::int64_t> fallback, R
 }
 
 /// Writes where the phases of these parities are complete, unless the warp sleeps.
-void wait_for(const Step& s, Machine& m, const Counts& parity) {
-    const auto complete = m.mbarrier_wait(addresses_of<std::uint32_t>(m, s.operands[1]), parity);
+void wait_for(const Step& s, Machine& m, const Counts& parity, const Tokens* state = nullptr) {
+    const auto complete = m.mbarrier_wait(addresses_of<std::uint32_t>(m, s.operands[1]), parity, state);
     if (!complete) return;
     Lanes<std::uint32_t> d;
     for (int l = 0; l < lanes; ++l) d[static_cast<std::size_t>(l)] = *complete >> l & 1U;
@@ -54,8 +56,9 @@ void run_wait_for_state(const Step& s, Machine& m) {
     const Tokens state = read_some<std::uint64_t>(m, s.operands[2]);
     Counts parity;
     parity.known = state.known;
-    for (std::size_t l = 0; l < lanes; ++l) parity[l] = parity_of(state[l]);
-    wait_for(s, m, parity);
+    for (std::size_t l = 0; l < lanes; ++l)
+        if (const std::optional<State> known = state_of(state[l])) parity[l] = known->parity();
+    wait_for(s, m, parity, &state);
 }
 
 /// An arrival: `address` is the place of its address among the operands; what follows is the count, or, with
@@ -77,8 +80,12 @@ void effects_arrive(const Step& s, Effects& e) {
 
 void run_pending_count(const Step& s, Machine& m) {
     const Tokens state = read_some<std::uint64_t>(m, s.operands[1]);
-    Lanes<std::uint32_t> d;
-    for (std::size_t l = 0; l < lanes; ++l) d[l] = pending_of(state[l]);
+    Lanes<std::uint32_t> d{};
+    for_each_lane(m.active(), [&](std::size_t l) {
+        const std::optional<State> known = state_of(state[l]);
+        if (!known && state.knows(l)) throw ArgumentError(rules::finding(rules::no_state(s.op->name), {}));
+        d[l] = known ? known->pending : 0;
+    });
     write_reg(m, s.operands[0].reg, d);
 }
 

@@ -16,7 +16,9 @@ class ThreadMachine : public Machine {
         return refuse(), Tokens{};
     }
     void mbarrier_complete(const Addresses&, const Counts&) override { refuse(); }
-    std::optional<Mask> mbarrier_wait(const Addresses&, const Counts&) override { return refuse(), Mask{0}; }
+    std::optional<Mask> mbarrier_wait(const Addresses&, const Counts&, const Tokens*) override {
+        return refuse(), Mask{0};
+    }
     void mbarrier_fence_init() override { refuse(); }
     void bulk_copy(const BulkCopy&) override { refuse(); }
     void bulk_commit() override { refuse(); }

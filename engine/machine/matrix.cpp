@@ -67,6 +67,23 @@ std::optional<Misfit> misaligned(const SharedBuffer& buffer, SwizzleMode swizzle
                   true};
 }
 
+// A K step moves the start within a line of the pattern, stages and groups of eight rows by whole patterns.
+// What starts at another line says so by its base offset.
+std::optional<Misfit> inside_pattern(const Matrix& matrix, const SharedBuffer& buffer, std::int64_t offset,
+                                     const Descriptor& descriptor) {
+    if (descriptor.swizzle == SwizzleMode::none || descriptor.base_offset != 0) return std::nullopt;
+    const std::int64_t line = width(descriptor.swizzle), pattern = 8 * line;
+    const std::int64_t row = (buffer.offset + offset) % pattern / line;
+    if (row == 0) return std::nullopt;
+    return Misfit{
+        {rules::WG_DESC_04,
+         fmt::format(
+             "operand {} starts {} bytes into `{}`, in line {} of the pattern of {} swizzle, which starts on "
+             "{} bytes",
+             matrix.name, offset, buffer.name, row, to_string(descriptor.swizzle), pattern),
+         fmt::format("stages whose sizes are multiples of {} bytes", pattern)}};
+}
+
 std::optional<Misfit> unlike(const Matrix& matrix, const SharedBuffer& buffer, Where step) {
     const Tile& tile = *buffer.tile;
     if (bits(tile.dtype()) != matrix.element_bits)

@@ -41,6 +41,10 @@ struct Misfit {
 
 /// The shared buffer's alignment does not suit the swizzle: WG-DESC-04. shared_align: bytes, of all buffers.
 std::optional<Misfit> misaligned(const SharedBuffer& buffer, SwizzleMode swizzle, std::int64_t shared_align);
+/// A matrix that starts so many bytes into `buffer` starts inside of the swizzle's pattern, by its
+/// descriptor: WG-DESC-04. Of buffers without a tile: of others misplaced() knows more.
+std::optional<Misfit> inside_pattern(const Matrix& matrix, const SharedBuffer& buffer, std::int64_t offset,
+                                     const Descriptor& descriptor);
 /// The tile of `buffer` is not what the instruction reads: WG-DESC-03, -01.
 std::optional<Misfit> unlike(const Matrix& matrix, const SharedBuffer& buffer, Where step);
 /// No block of the tile of `buffer` starts so many bytes into the buffer, or it leaves the tile, or `fields`

@@ -12,9 +12,11 @@
 #include <utility>
 
 #include "isa/machine.hpp"
+#include "isa/token.hpp"
 #include "machine/lanes.hpp"
 #include "machine/waits.hpp"
 #include "rules/mbarrier_words.hpp"
+#include "rules/phase_words.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun::machine {
@@ -40,13 +42,15 @@ enum class MbarrierUser : std::uint8_t { thread, engine, async_store };
 ///   std::uint32_t known(const Object&, int lane)               the clock of the object that the lane knows
 ///   std::uint32_t known_to_warp(const Object&)                 the same of any lane
 ///
-///   std::string who(), place(std::uint32_t offset); Where where(std::uint32_t pc); bool of_cluster()
+///   std::string who(), place(std::uint32_t offset)             of the CTA itself
+///   std::string place(const Object&)                           also of which CTA, in a cluster
+///   Where where(std::uint32_t pc); bool of_cluster()
 ///   void fault(rules::Saying, std::uint32_t other = no_pc, std::string_view note = {})   of the current step
 ///   void fault_at(std::uint32_t pc, rules::Saying, std::uint32_t other = no_pc, std::string_view note = {})
-///   void misaligned(std::uint64_t address), absent(std::uint32_t offset), early(const Object&,
+///   void misaligned(std::uint64_t address), absent(const Cta&, std::uint32_t offset), early(const Object&,
 ///   rules::Saying) bool told(const Object&)             WG-MBAR-02 has been reported here
 ///   std::optional<std::string> untold(const Object&, int lane)   who does not know of the init
-///   void bad_parity(Object&, std::int64_t), skipped(Object&, std::int64_t)               WG-MBAR-06
+///   void wrong_wait(Object&, rules::Saying), skipped(Object&, std::int64_t)              WG-MBAR-06
 ///
 ///   void arrivals_begin(); void arrives(Cta&, Object&, int lane, isa::Mask lanes_there)  it releases there
 ///   void turned(Cta&, Object&)           its phase has completed
@@ -84,9 +88,9 @@ class MbarrierUnit {
             const Found found = find(address[l], MbarrierUser::thread, lane);
             if (found.object == nullptr) return;
             if (found.object->under_way() != 0)
-                self().fault(rules::mbarrier_ended_early(self().place(found.object->offset()),
-                                                         found.object->under_way()),
-                             found.object->copied_at(), copied_here);
+                self().fault(
+                    rules::mbarrier_ended_early(self().place(*found.object), found.object->under_way()),
+                    found.object->copied_at(), copied_here);
             found.object->end();
         });
     }
@@ -103,7 +107,8 @@ class MbarrierUnit {
             Object& object = *found.object;
             self().progress();
             check_phase_known(object, lane, "arrives at");
-            tokens[l] = isa::token(object.phase(), object.pending());
+            tokens[l] =
+                isa::token({object.offset(), object.phase(), static_cast<std::uint32_t>(object.pending())});
             if (!object.arrive(arrivals[l], self().pc())) return too_many(object, arrivals[l]);
             if (bytes[l] != 0) check_bytes(object, object.expect(bytes[l], self().pc()), self().pc());
             if (arrivals[l] != 0)
@@ -111,7 +116,7 @@ class MbarrierUnit {
             if (how.drops) object.drop(arrivals[l]);
             self().waits().arrives_at(self().warp(), object);
             if (turn(*found.cta, object) && !how.completes)
-                self().fault(rules::arrival_completes(self().who(), self().place(object.offset())));
+                self().fault(rules::arrival_completes(self().who(), self().place(object)));
         });
         self().waits().arrives(self().warp());
         return tokens;
@@ -131,7 +136,8 @@ class MbarrierUnit {
     }
 
     /// As isa::Machine::mbarrier_wait; nothing: the warp is to sleep.
-    std::optional<isa::Mask> wait(const isa::Addresses& address, const isa::Counts& parity) {
+    std::optional<isa::Mask> wait(const isa::Addresses& address, const isa::Counts& parity,
+                                  const isa::Tokens* state) {
         isa::Mask complete = 0;
         const Object* watched = nullptr;
         Found found;
@@ -147,7 +153,8 @@ class MbarrierUnit {
             if (object != nullptr && found.cta != &self().own()) {
                 self().fault(rules::waits_for_foreign_mbarrier(self().who()));
             } else if (object != nullptr) {
-                if (std::exchange(watched, object) != object) watch_phase(*object, parity[l]);
+                if (std::exchange(watched, object) != object)
+                    watch_phase(*object, parity[l], state == nullptr ? nullptr : &(*state)[l]);
                 if (!object->is_complete(parity[l]) || self().comes_too_soon(*object, lane))
                     return self().blocked(*object, parity[l] & 1);
                 self().passes(*found.cta, *object, lane);
@@ -172,7 +179,7 @@ class MbarrierUnit {
         if (!self().holds(*cta, address, false)) return {};
         const std::uint32_t offset = offset_of(address);
         Object* object = self().object(*cta, offset);
-        if (object == nullptr || !object->live()) return self().absent(offset), Found{};
+        if (object == nullptr || !object->live()) return self().absent(*cta, offset), Found{};
         check_told(*object, user, lane);
         return {cta, object};
     }
@@ -190,12 +197,12 @@ class MbarrierUnit {
     /// and the lane knows it. Otherwise it might count for the phase before.
     void check_phase_known(const Object& object, int lane, std::string_view what) {
         if (!self().watches() || !object.is_early(self().known(object, lane))) return;
-        self().early(object, rules::phase_not_awaited(self().who(), what, object.phase(),
-                                                      self().place(object.offset())));
+        self().early(object,
+                     rules::phase_not_awaited(self().who(), what, object.phase(), self().place(object)));
     }
 
     void too_many(const Object& object, std::int64_t arrivals) {
-        self().early(object, rules::arrival_too_many(self().who(), arrivals, self().place(object.offset()),
+        self().early(object, rules::arrival_too_many(self().who(), arrivals, self().place(object),
                                                      object.pending(), object.expected(), object.phase()));
     }
 
@@ -219,12 +226,11 @@ class MbarrierUnit {
         if (!turn) return false;
         if (turn->under_way != 0)
             self().fault_at(turn->told_at,
-                            rules::phase_complete_early(self().place(object.offset()), turn->phase,
-                                                        turn->under_way, turn->to_expect, turn->to_bring),
+                            rules::phase_complete_early(self().place(object), turn->phase, turn->under_way,
+                                                        turn->to_expect, turn->to_bring),
                             turn->copied_at, copied_here);
         else if (turn->unsized != 0)
-            self().fault_at(turn->told_at,
-                            rules::phase_complete_without(self().place(object.offset()), turn->phase),
+            self().fault_at(turn->told_at, rules::phase_complete_without(self().place(object), turn->phase),
                             turn->copied_at, copied_here);
         self().turned(cta, object);
         return true;
@@ -251,30 +257,45 @@ class MbarrierUnit {
     void check_told(const Object& object, MbarrierUser user, int lane) {
         if (!self().watches() || self().told(object)) return;
         if (const std::optional<std::string> who = self().untold(object, lane))
-            self().fault(rules::mbarrier_untold(*who, self().place(object.offset()),
-                                                self().where(object.made().pc), self().of_cluster()),
+            self().fault(rules::mbarrier_untold(*who, self().place(object), self().where(object.made().pc),
+                                                self().of_cluster()),
                          object.made().pc, initialised_here);
         else if (user == MbarrierUser::engine && object.told(self().known(object, lane)) != Visible::to_async)
-            self().fault(
-                rules::mbarrier_untold_to_engine(self().place(object.offset()),
-                                                 self().where(object.made().pc), self().of_cluster()),
-                object.made().pc, initialised_here);
+            self().fault(rules::mbarrier_untold_to_engine(
+                             self().place(object), self().where(object.made().pc), self().of_cluster()),
+                         object.made().pc, initialised_here);
     }
 
     void check_bytes(const Object& object, std::optional<std::int64_t> too_many, std::uint32_t pc) {
         if (too_many)
-            self().fault_at(pc,
-                            rules::too_many_bytes(self().place(object.offset()), *too_many, Mbarrier::most));
+            self().fault_at(pc, rules::too_many_bytes(self().place(object), *too_many, Mbarrier::most));
     }
 
     /// WG-MBAR-06
-    void watch_phase(Object& object, std::int64_t parity) {
-        if (parity != 0 && parity != 1) return self().bad_parity(object, parity);
+    void watch_phase(Object& object, std::int64_t parity, const std::uint64_t* token) {
+        if (parity != 0 && parity != 1)
+            return self().wrong_wait(object, rules::bad_parity(self().who(), self().place(object), parity));
+        if (token != nullptr)
+            if (std::optional<rules::Saying> wrong = wrong_state(object, *token))
+                return self().wrong_wait(object, std::move(*wrong));
         if (!self().watches()) return;
         const std::uint32_t known = self().known_to_warp(object);
         if (self().waits().wait(self().warp(), self().warp_in_cta(), object, parity, known, self().pc()) ==
-            Mbarrier::Wait::skipped)
+                Mbarrier::Wait::skipped &&
+            token == nullptr)
             self().skipped(object, parity);
+    }
+
+    /// A state is of the object that is waited for, and of its current phase or the one before.
+    std::optional<rules::Saying> wrong_state(const Object& object, std::uint64_t token) {
+        const std::string place = self().place(object);
+        const std::optional<isa::State> state = isa::state_of(token);
+        if (!state) return rules::no_state(self().who() + " waits for " + place + ": it");
+        if (state->offset != object.offset())
+            return rules::state_of_another(self().who(), place, self().place(state->offset));
+        if (state->age(object.phase()) > 1)
+            return rules::state_of_old_phase(self().who(), place, state->phase, object.phase());
+        return std::nullopt;
     }
 };
 

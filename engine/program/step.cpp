@@ -237,11 +237,25 @@ void check_shared(const Instruction& op, const OperandRule& rule, Type type) {
                    std::string(isa::to_string(type)));
 }
 
-void check_param(const Builder& builder, const Instruction& op, const OperandRule& rule,
+/// Returns the bytes that a load gives, by its destination.
+std::int64_t loaded_bytes(const Instruction& op, const Form& form) {
+    const OperandRule& to = op.operands.front();
+    return std::int64_t{isa::bits(to.type(form))} / 8 * (to.count ? to.count(form) : 1);
+}
+
+void check_param(const Builder& builder, const Instruction& op, const OperandRule& rule, const Form& form,
                  const Operand& operand, Type type) {
     const Param& param = builder.param_info(operand.index);
     // What takes its address takes any.
-    if (rule.type == nullptr || rule.kinds & OperandRule::address) return;
+    if (rule.type == nullptr) return;
+    if (rule.kinds & OperandRule::address) {
+        const std::int64_t bytes = loaded_bytes(op, form);
+        if (operand.offset < 0 || operand.offset > param.bytes() - bytes)
+            refuse(op, rule,
+                   fmt::format("{} bytes at offset {} do not lie in parameter `{}`, which has {}", bytes,
+                               operand.offset, param.name, param.bytes()));
+        return;
+    }
     if (param.type != type && !isa::agrees(isa::register_type(param.type), type))
         refuse(op, rule,
                "parameter `" + param.name + "` is of type " + std::string(isa::to_string(param.type)) +
@@ -304,7 +318,7 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
         case Kind::address: check_address(builder, op, rule, operand, type); break;
         case Kind::imm: check_immediate(op, rule, operand, type); break;
         case Kind::shared: check_shared(op, rule, type); break;
-        case Kind::param: check_param(builder, op, rule, operand, type); break;
+        case Kind::param: check_param(builder, op, rule, form, operand, type); break;
         default: break;
     }
 }

@@ -77,14 +77,14 @@ constexpr Rule WG_MEM_04{
     .id = "WG-MEM-04",
     .severity = error,
     .found_by = ahead | run,
-    .title = "shared memory that is not written",
-    .law = "Shared memory is written before it is read.",
+    .title = "shared or local memory that is not written",
+    .law = "Shared memory and a thread's local memory are written before they are read.",
     .section = "5.1.7",
-    .why = "Shared memory holds what the last CTA on the multiprocessor left there.",
+    .why = "They hold what the last CTA on the multiprocessor left there.",
     .fix = "Write the whole tile before it is read, also where the tensor does not fill it.",
     .decided =
-        "In runs ahead and in a run, by the byte. Initialised by another launch's remains is "
-        "not initialised.",
+        "In runs ahead and in a run, by the byte; of local memory where nothing of what a load reads is "
+        "written. Initialised by another launch's remains is not initialised.",
     .wrong = R"(local S = k:shared{bytes=512, name="S"}
 local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
 local x = k:ld_shared_f32(address)

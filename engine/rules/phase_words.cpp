@@ -9,6 +9,34 @@ Saying bad_parity(const std::string& who, const std::string& place, std::int64_t
             "the lowest bit of the phase's number: phase & 1"};
 }
 
+namespace {
+
+constexpr std::string_view take_the_last_state =
+    "wait with the state that the last arrival at this mbarrier has returned, before the next arrival";
+
+}  // namespace
+
+Saying no_state(std::string_view who) {
+    return {WG_MBAR_06,
+            fmt::format("{} takes the state that an arrival has returned, not another number", who),
+            std::string(take_the_last_state)};
+}
+
+Saying state_of_another(const std::string& who, const std::string& place, const std::string& other) {
+    return {WG_MBAR_06, fmt::format("{} waits for {} with a state of {}", who, place, other),
+            std::string(take_the_last_state)};
+}
+
+Saying state_of_old_phase(const std::string& who, const std::string& place, std::int64_t old,
+                          std::int64_t phase) {
+    return {WG_MBAR_06,
+            fmt::format("{} waits for {} with the state of its phase {}, which is in phase {} by now: a wait "
+                        "tells only the "
+                        "phase in progress from the one before",
+                        who, place, old, phase),
+            std::string(take_the_last_state)};
+}
+
 Saying phase_skipped(const std::string& who, const std::string& place, std::int64_t phase,
                      std::int64_t parity, bool passes) {
     const std::int64_t meant = phase - (passes ? 3 : 2);  // the last phase of that parity that it may mean

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "rules/saying.hpp"
 
@@ -10,6 +11,16 @@ namespace wgrun::rules {
 
 /// A parity that is neither 0 nor 1.
 Saying bad_parity(const std::string& who, const std::string& place, std::int64_t parity);
+
+/// An operand that is to be the state of an mbarrier, and is not what an arrival has returned.
+Saying no_state(std::string_view who);
+
+/// A wait for `place` with the state of another mbarrier.
+Saying state_of_another(const std::string& who, const std::string& place, const std::string& other);
+
+/// A wait with the state of phase `old` of an mbarrier that is in `phase` by now.
+Saying state_of_old_phase(const std::string& who, const std::string& place, std::int64_t old,
+                          std::int64_t phase);
 
 /// The mbarrier is in `phase`, and the warp has not waited for the one before. passes: the wait is let
 /// through.

@@ -22,7 +22,9 @@ std::string names_of_warps(std::uint32_t warps) {
 std::string kernel_hangs(const std::string& who_waits) { return "the kernel hangs: " + who_waits; }
 
 std::string what_has_come(std::int64_t arrivals, std::int64_t expected, std::int64_t bytes) {
-    return fmt::format("{} of {} arrivals have come, {} bytes are outstanding", arrivals, expected, bytes);
+    return fmt::format("{} of {} arrivals have come, {}", arrivals, expected,
+                       bytes < 0 ? fmt::format("and {} bytes more than are expected", -bytes)
+                                 : fmt::format("{} bytes are outstanding", bytes));
 }
 
 std::string at_barrier(std::uint32_t id, std::uint32_t arrived, std::uint32_t expected) {

@@ -95,7 +95,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_DESC_04{
     .id = "WG-DESC-04",
     .severity = error,
-    .found_by = script | check,
+    .found_by = script | check | run,
     .elsewhere = Elsewhere::warning,
     .title = "a misaligned tile",
     .law =
@@ -107,8 +107,8 @@ constexpr Rule WG_DESC_04{
         "order than it was written.",
     .fix = "Leave the alignment of tiles to the builder, or give align = tile.align.",
     .decided =
-        "By the placement of the buffer, always; of an offset that is added to it where that "
-        "is known.",
+        "By the placement of the buffer, always; of an offset that is added to it where that is known, else "
+        "in a run.",
     .wrong = R"(local tile = wg.tile{dtype="bf16", mn=64, k=64, major="K", swizzle="128B"}
 k:shared{bytes=256, name="head"}
 local B = k:shared{tile=tile, align=16, name="B"}

@@ -50,6 +50,17 @@ void Accesses::reset() {
     // As shared memory: a NaN in all formats.
     local_.assign(scene_.warps.size() * lanes * static_cast<std::size_t>(scene_.program.local_bytes()),
                   std::byte{0xFF});
+    local_written_.assign(local_.size(), false);
+}
+
+// Compilers copy structures with the gaps between their members: of what is read something must be written.
+std::byte* Accesses::own_bytes(bool store, std::int64_t place, int bytes, std::int64_t offset) {
+    const auto written = local_written_.begin() + place;
+    if (store)
+        std::fill_n(written, bytes, true);
+    else if (std::find(written, written + bytes, true) == written + bytes)
+        report_.local_unwritten(bytes, offset);
+    return local_.data() + place;
 }
 
 template <class Access>

@@ -68,7 +68,12 @@ class Accesses {
     Report& report_;
     Clocks& clocks_;
     Handoffs handoffs_;
-    std::vector<std::byte> local_;  ///< the local memory of all threads
+    /// Returns the bytes of local memory that start at `place`, at `offset` of a thread's own, which are read
+    /// or written.
+    std::byte* own_bytes(bool store, std::int64_t place, int bytes, std::int64_t offset);
+
+    std::vector<std::byte> local_;     ///< the local memory of all threads
+    std::vector<bool> local_written_;  ///< of each byte
 };
 
 template <class Move>
@@ -86,7 +91,7 @@ void Accesses::for_each_access(bool store, isa::Space space, const isa::Addresse
             if (at < isa::local_base || offset > size - bytes)
                 report_.local_out_of_bounds(store, bytes, offset);
             else
-                move(local_.data() + scene_.thread(lane) * size + offset, lane, nullptr, 0);
+                move(own_bytes(store, scene_.thread(lane) * size + offset, bytes, offset), lane, nullptr, 0);
         } else if (space == isa::Space::param) {
             const std::byte* place = store ? nullptr : scene_.params.find(at, bytes);
             if (place == nullptr)

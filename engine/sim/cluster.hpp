@@ -93,9 +93,9 @@ class Cluster final : public isa::Machine {
     void mbarrier_complete(const isa::Addresses& address, const isa::Counts& bytes) override {
         mbarriers_.deliver(address, bytes);
     }
-    std::optional<isa::Mask> mbarrier_wait(const isa::Addresses& address,
-                                           const isa::Counts& parity) override {
-        return mbarriers_.wait(address, parity);
+    std::optional<isa::Mask> mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity,
+                                           const isa::Tokens* state) override {
+        return mbarriers_.wait(address, parity, state);
     }
     void mbarrier_fence_init() override { mbarriers_.announce(); }
 

@@ -11,6 +11,7 @@
 #include "machine/barriers.hpp"
 #include "machine/register_pool.hpp"
 #include "machine/together.hpp"
+#include "sim/attempts_in_vain.hpp"
 #include "sim/clocks.hpp"
 #include "sim/mbarrier.hpp"
 #include "sim/memory.hpp"
@@ -52,7 +53,7 @@ struct Warp {
         whole = all = running = threads >= isa::lanes ? UINT32_MAX : (1U << threads) - 1;
         state = State::ready;
         give_up = put_off = false;
-        too_soon = 0;
+        attempts.reset();
         diverged = retries = false;
         part = {};
         polled = {};
@@ -69,8 +70,7 @@ struct Warp {
     State state = State::ready;
     Wait wait = Wait::mbarrier;
     bool give_up = false;  ///< its next wait for an mbarrier or for memory returns without success
-    int too_soon = 0;  ///< attempts to wait for an mbarrier, one after the other, that came before its phase
-                       ///< was complete
+    AttemptsInVain attempts;
     bool put_off = false;   ///< it stood back before its step, and executes that now
     bool retries = false;   ///< it sleeps at a step that it has begun together with its warpgroup
     bool diverged = false;  ///< it has been reported that its lanes are apart

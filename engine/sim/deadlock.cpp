@@ -75,7 +75,7 @@ std::string Deadlock::waits_for(const Warp& warp, Cta& cta) const {
     if (warp.wait == Wait::memory) return "for memory to change that nobody writes any more";
     const Mbarrier* mbarrier = waited_for(warp, cta);
     if (mbarrier == nullptr) return "for several mbarriers";
-    return rules::for_phase(mbarrier->phase(), warp.parity, scene_.report.place(mbarrier->offset()),
+    return rules::for_phase(mbarrier->phase(), warp.parity, scene_.report.place(*mbarrier),
                             rules::what_has_come(mbarrier->expected() - mbarrier->pending(),
                                                  mbarrier->expected(), mbarrier->tx()));
 }

@@ -29,6 +29,9 @@ bool Descriptors::judge(Report& report, std::uint32_t pc, const isa::AsyncMma& m
         if (auto misfit = machine::misplaced(matrix, *buffer, start - buffer->offset, descriptor))
             return report.fault(std::move(misfit->saying)), false;
     }
+    if (buffer != program_.shared().end() && !buffer->tile)
+        if (auto misfit = machine::inside_pattern(matrix, *buffer, start - buffer->offset, descriptor))
+            return report.fault(std::move(misfit->saying)), false;
     right_.insert(key);
     return true;
 }

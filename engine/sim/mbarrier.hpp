@@ -15,6 +15,7 @@ struct Mbarrier : machine::Mbarrier {
     int arriving = -1, complete = -1;
     // The same for waits with .acquire.cta: without the arrivals of other CTAs.
     int arriving_near = -1, complete_near = -1;
+    int cta = 0;             ///< rank in the cluster
     int generic_actor = -1;  ///< stands for writes through the generic proxy, at the clock of `actor`
 };
 

@@ -16,8 +16,9 @@ bool Mbarriers::holds(Cta& cta, std::uint64_t address, bool init) {
 }
 
 Mbarrier& Mbarriers::create(Cta& cta, std::uint32_t offset) {
-    if (!watches()) return cta.mbarriers.add(offset, -1);
-    Mbarrier& mbarrier = cta.mbarriers.add(offset, clocks_.add_actor());
+    Mbarrier& mbarrier = cta.mbarriers.add(offset, watches() ? clocks_.add_actor() : -1);
+    mbarrier.cta = scene_.rank(cta);
+    if (!watches()) return mbarrier;
     mbarrier.arriving = clocks_.add_place();
     mbarrier.complete = clocks_.add_place();
     if (scene_.code.waits_near) {
@@ -34,8 +35,9 @@ void Mbarriers::made(Cta& cta, Mbarrier& mbarrier, int lane) {
     clocks_.learn(scene_.current, scene_.lanes(isa::Mask{1} << lane), mbarrier.actor(), mbarrier.clock());
 }
 
-void Mbarriers::absent(std::uint32_t offset) {
-    if (!report_.said(rules::WG_MBAR_01)) report_.fault(rules::mbarrier_absent(report_.place(offset)));
+void Mbarriers::absent(const Cta& cta, std::uint32_t offset) {
+    if (!report_.said(rules::WG_MBAR_01))
+        report_.fault(rules::mbarrier_absent(report_.place(offset, scene_.rank(cta))));
 }
 
 std::optional<std::string> Mbarriers::untold(const Mbarrier& mbarrier, int lane) const {
@@ -99,13 +101,14 @@ void Mbarriers::turned(Cta& cta, Mbarrier& mbarrier) {
 }
 
 // WG-MBAR-06
-void Mbarriers::bad_parity(Mbarrier& mbarrier, std::int64_t parity) {
-    if (watches()) report_.bad_parity(mbarrier, parity);
+void Mbarriers::wrong_wait(Mbarrier& mbarrier, rules::Saying saying) {
+    if (watches()) report_.wrong_wait(mbarrier, std::move(saying));
 }
 
 void Mbarriers::wait_begins() {
     places_ = 0;
     too_soon_ = false;
+    once_more_.reset();
     told_ = nullptr;
     scene_.warp().barrier = Warp::none;
 }
@@ -133,11 +136,11 @@ void Mbarriers::blocked(Mbarrier& mbarrier, std::int64_t parity) {
 // first. With odd seeds it does, so that a kernel with a limited number of attempts meets the case that all
 // are in vain.
 bool Mbarriers::comes_too_soon(const Mbarrier& mbarrier, int lane) {
-    constexpr int attempts = 64;
-    const bool soon = scene_.launch.seed % 2 == 1 && watches() && scene_.warp().too_soon < attempts &&
-                      mbarrier.is_early(known(mbarrier, lane));
-    too_soon_ |= soon;
-    return soon;
+    if (scene_.launch.seed % 2 == 0 || !watches() || !mbarrier.is_early(known(mbarrier, lane))) return false;
+    Warp& warp = scene_.warp();
+    if (!once_more_) once_more_ = warp.attempts.once_more(warp.registers.all());
+    too_soon_ |= *once_more_;
+    return *once_more_;
 }
 
 bool Mbarriers::returns(isa::Mask complete) {
@@ -146,7 +149,7 @@ bool Mbarriers::returns(isa::Mask complete) {
     Warp& warp = scene_.warp();
     for (std::size_t i = 0; i < places_; ++i)
         clocks_.acquire(scene_.current, past_[i].first, scene_.lanes(past_[i].second));
-    warp.too_soon = too_soon_ ? warp.too_soon + 1 : 0;
+    warp.attempts.came(too_soon_);
     if (complete != 0 || too_soon_ || warp.give_up || scene_.draw(early) == 0) {
         warp.give_up = false;
         return true;
@@ -178,7 +181,7 @@ void Mbarriers::left_over(Cta& cta) {
         report_.fault(
             {rules::WG_MBAR_03,
              fmt::format("the CTA ends in phase {} of {}, which {} {} bytes", mbarrier.phase(),
-                         report_.place(mbarrier.offset()), missing > 0 ? "still expects" : "has not expected",
+                         report_.place(mbarrier), missing > 0 ? "still expects" : "has not expected",
                          std::abs(missing)),
              "expect the bytes of all copies of the phase, and wait for it before the kernel ends"});
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,6 +81,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     }
     std::string who() const { return report_.who(); }
     std::string place(std::uint32_t offset) const { return report_.place(offset); }
+    std::string place(const Mbarrier& mbarrier) const { return report_.place(mbarrier); }
     Where where(std::uint32_t pc) const { return report_.where(pc); }
     bool of_cluster() const { return report_.of_cluster(); }
     void fault(rules::Saying saying, std::uint32_t other = no_pc, std::string_view note = {}) {
@@ -90,11 +92,11 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
         report_.fault_at(pc, std::move(saying), other, std::string(note));
     }
     void misaligned(std::uint64_t address) { report_.fault(report_.misaligned_mbarrier(address)); }
-    void absent(std::uint32_t offset);
+    void absent(const Cta& cta, std::uint32_t offset);
     void early(const Mbarrier& mbarrier, rules::Saying saying) { report_.early(mbarrier, std::move(saying)); }
     bool told(const Mbarrier& mbarrier) const { return report_.said(rules::WG_MBAR_02, mbarrier.made().pc); }
     std::optional<std::string> untold(const Mbarrier& mbarrier, int lane) const;
-    void bad_parity(Mbarrier& mbarrier, std::int64_t parity);
+    void wrong_wait(Mbarrier& mbarrier, rules::Saying saying);
     void skipped(Mbarrier& mbarrier, std::int64_t parity) {
         report_.phase_skipped(mbarrier, parity, scene_.local());
     }
@@ -118,6 +120,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     std::array<std::pair<int, isa::Mask>, isa::lanes> past_;
     std::size_t places_ = 0;
     bool too_soon_ = false;           ///< a lane of the current step comes too soon
+    std::optional<bool> once_more_;   ///< may it?
     const Mbarrier* told_ = nullptr;  ///< the observer knows of its wait
 };
 
@@ -135,7 +138,7 @@ void Mbarriers::promise(const isa::Addresses& address, bool increase, F f) {
         Mbarrier& mbarrier = *found.object;
         check_phase_known(mbarrier, lane, "arrives at");
         if (increase && !mbarrier.expect_arrival())
-            return report_.fault(rules::no_more_arrivals(place(mbarrier.offset()), mbarrier.pending()));
+            return report_.fault(rules::no_more_arrivals(place(mbarrier), mbarrier.pending()));
         release(*found.cta, mbarrier, lane, machine::lanes_at(address, scene_.active, at));
         f(lane, mbarrier);
     });

@@ -42,14 +42,23 @@ Dim3 cluster_position(Dim3 grid, Dim3 size, std::uint64_t index) {
             static_cast<std::uint32_t>(index / columns / rows)};
 }
 
+std::string Report::cta_name(std::uint32_t rank, Dim3 cluster) const {
+    const Dim3 size = program_.cluster();
+    return fmt::format("CTA ({}, {}, {})", cluster.x * size.x + rank % size.x,
+                       cluster.y * size.y + rank / size.x % size.y,
+                       cluster.z * size.z + rank / size.x / size.y);
+}
+
 std::string Report::who(int thread, Dim3 cluster) const {
     const int in_cta = thread % threads_per_cta_;
     if (grid_.volume() == 1) return fmt::format("thread {}", in_cta);
     const auto rank = static_cast<std::uint32_t>(thread / threads_per_cta_);
-    const Dim3 size = program_.cluster();
-    return fmt::format("thread {} of CTA ({}, {}, {})", in_cta, cluster.x * size.x + rank % size.x,
-                       cluster.y * size.y + rank / size.x % size.y,
-                       cluster.z * size.z + rank / size.x / size.y);
+    return fmt::format("thread {} of {}", in_cta, cta_name(rank, cluster));
+}
+
+std::string Report::place(std::uint32_t offset, int rank) const {
+    if (program_.cluster().volume() == 1) return place(offset);
+    return fmt::format("{} of {}", place(offset), cta_name(static_cast<std::uint32_t>(rank), cluster_));
 }
 
 std::string Report::who() const {
@@ -135,7 +144,7 @@ void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address, 
             : fmt::format("{} {}, of which the last {} lie past the end of `{}` ({} bytes){}", does,
                           place(static_cast<std::uint32_t>(offset)),
                           offset + bytes - buffer->offset - buffer->bytes, buffer->name, buffer->bytes,
-                          into == nullptr ? "" : ", in the mbarrier " + place(into->offset())),
+                          into == nullptr ? "" : ", in the mbarrier " + place(*into)),
         "check the index, or declare the buffer larger");
 }
 
@@ -144,6 +153,13 @@ void Report::local_out_of_bounds(bool store, int bytes, std::int64_t offset) {
         fmt::format("{} {} {} bytes at byte {} of its local memory, which has {}", who(),
                     store ? "stores" : "loads", bytes, offset, program_.local_bytes()),
         "check the index, or declare more local memory");
+}
+
+void Report::local_unwritten(int bytes, std::int64_t offset) {
+    add(rules::WG_MEM_04, no_pc,
+        fmt::format("{} loads {} bytes at byte {} of its local memory, which nothing has written", who(),
+                    bytes, offset),
+        "store there before");
 }
 
 void Report::param_out_of_bounds(bool store, int bytes, std::int64_t offset, std::int64_t size) {

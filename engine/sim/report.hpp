@@ -69,6 +69,9 @@ class Report final : public HazardSink {
     std::string who() const;
     /// Returns a place in shared memory, such as "`tile` + 32".
     std::string place(std::uint32_t offset) const { return wait_words::place(program_, offset); }
+    /// Returns also whose it is, in a cluster.
+    std::string place(std::uint32_t offset, int rank) const;
+    std::string place(const Mbarrier& mbarrier) const { return place(mbarrier.offset(), mbarrier.cta); }
     /// Returns where the kernel ends, for faults that are found there.
     Where end() const { return end_of(program_); }
     /// Returns the line of a step.
@@ -104,6 +107,7 @@ class Report final : public HazardSink {
     /// into: an mbarrier that the access would reach, or null.
     void shared_out_of_bounds(bool store, int bytes, std::uint64_t address, const Mbarrier* into = nullptr);
     void local_out_of_bounds(bool store, int bytes, std::int64_t offset);
+    void local_unwritten(int bytes, std::int64_t offset);
     void param_out_of_bounds(bool store, int bytes, std::int64_t offset, std::int64_t size);
     void operand_out_of_bounds(std::uint64_t address);
     // WG-REG-01, WG-GROUP-01, WG-GROUP-02, WG-FENCE-01
@@ -135,7 +139,7 @@ class Report final : public HazardSink {
     void fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string note);
     /// Returns whether the current step has been reported to break the rule.
     bool said(const Rule& rule, std::uint32_t other = no_pc) const;
-    void bad_parity(const Mbarrier& mbarrier, std::int64_t parity);
+    void wrong_wait(const Mbarrier& mbarrier, rules::Saying saying);
     /// WG-MBAR-06: the warp missed a phase. What is reported is a consequence of that, and nothing that
     /// follows is news.
     void phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp);
@@ -175,6 +179,7 @@ class Report final : public HazardSink {
     int line(std::uint32_t pc) const { return code_.where(pc).line; }
     std::string who(int thread) const { return who(thread, cluster_); }
     std::string who(int thread, Dim3 cluster) const;
+    std::string cta_name(std::uint32_t rank, Dim3 cluster) const;
     std::string past(Epoch access) const;
     bool by_copy(Epoch access) const { return access.actor() >= warps_; }
 

@@ -31,7 +31,7 @@ void Report::fault(rules::Saying saying, std::uint32_t other, std::string note) 
 }
 
 void Report::mbarrier_touched(std::uint32_t offset, const Mbarrier& mbarrier, std::string_view how) {
-    const std::string name = place(mbarrier.offset());
+    const std::string name = place(mbarrier);
     add(rules::WG_MBAR_04, no_pc,
         offset == mbarrier.offset() ? fmt::format("{} {} {}, which belongs to an mbarrier", who(), how, name)
         : offset > mbarrier.offset()

@@ -8,14 +8,13 @@
 
 namespace wgrun::sim {
 
-void Report::bad_parity(const Mbarrier& mbarrier, std::int64_t parity) {
-    add(rules::bad_parity(who(), place(mbarrier.offset()), parity), no_pc,
-        {{code_.where(mbarrier.made().pc), "initialised here"}});
+void Report::wrong_wait(const Mbarrier& mbarrier, rules::Saying saying) {
+    add(std::move(saying), no_pc, {{code_.where(mbarrier.made().pc), "initialised here"}});
     settled_ = true;
 }
 
 void Report::phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp) {
-    rules::Saying saying = rules::phase_skipped("warp " + std::to_string(warp), place(mbarrier.offset()),
+    rules::Saying saying = rules::phase_skipped("warp " + std::to_string(warp), place(mbarrier),
                                                 mbarrier.phase(), parity, mbarrier.is_complete(parity));
     if (const machine::LetThrough* wait = waits_.repeated(warp_at_hand()))
         return blame(*wait, std::move(saying.message));

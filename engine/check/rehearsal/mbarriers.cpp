@@ -46,6 +46,10 @@ Mbarrier* Mbarriers::object(Cta& cta, std::uint32_t offset) {
     return found == cta.objects.end() ? nullptr : found->get();
 }
 
+std::string Mbarriers::place(std::uint32_t offset, int cta) const {
+    return of_cluster() ? fmt::format("{} of CTA {}", place(offset), cta) : place(offset);
+}
+
 /// A foreign text has one array without names for all that a launch gives it. Where its mbarriers follow each
 /// other at one distance and expect the same arrivals, they are the stages of a ring.
 std::string Mbarriers::place(std::uint32_t offset) const {
@@ -119,11 +123,11 @@ void Mbarriers::misaligned(std::uint64_t address) {
 }
 
 /// A warp that has left may have initialised it.
-void Mbarriers::absent(std::uint32_t offset) {
+void Mbarriers::absent(const Cta& cta, std::uint32_t offset) {
     if (scene_.anybody_left)
         scene_.refuse();
     else
-        report_.fault(rules::mbarrier_absent(place(offset)));
+        report_.fault(rules::mbarrier_absent(place(offset, cta.rank)));
 }
 
 /// Another lane of this warp may have initialised it, and the lanes have not converged since.
@@ -184,14 +188,13 @@ bool Mbarriers::returns(isa::Mask complete) {
     return false;
 }
 
-void Mbarriers::bad_parity(Mbarrier& mbarrier, std::int64_t parity) {
-    skips(rules::bad_parity(who(), place(mbarrier.offset()), parity), pc(),
-          {where(mbarrier.made().pc), std::string(initialised_here)});
+void Mbarriers::wrong_wait(Mbarrier& mbarrier, rules::Saying saying) {
+    skips(std::move(saying), pc(), {where(mbarrier.made().pc), std::string(initialised_here)});
 }
 
 void Mbarriers::skipped(Mbarrier& mbarrier, std::int64_t parity) {
-    rules::Saying saying = rules::phase_skipped(who(), place(mbarrier.offset()), mbarrier.phase(), parity,
-                                                mbarrier.is_complete(parity));
+    rules::Saying saying =
+        rules::phase_skipped(who(), place(mbarrier), mbarrier.phase(), parity, mbarrier.is_complete(parity));
     if (const machine::LetThrough* wait = scene_.waits.repeated(warp()))
         return blame(*wait, {scene_.op->where, std::move(saying.message)});
     skips(std::move(saying), pc(), {where(mbarrier.made().pc), std::string(initialised_here)});

@@ -33,6 +33,9 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
 
     /// What the mbarrier at that byte of shared memory is called in findings.
     std::string place(std::uint32_t offset) const;
+    /// And whose it is, in a cluster.
+    std::string place(std::uint32_t offset, int cta) const;
+    std::string place(const Mbarrier& mbarrier) const { return place(mbarrier.offset(), mbarrier.cta); }
 
     /// fence.mbarrier_init or a proxy fence: warps that learn of the fence know the inits of the active
     /// lanes.
@@ -92,11 +95,11 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     void fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other = machine::no_pc,
                   std::string_view note = {});
     void misaligned(std::uint64_t address);
-    void absent(std::uint32_t offset);
+    void absent(const Cta& cta, std::uint32_t offset);
     void early(const Mbarrier& mbarrier, rules::Saying saying);
     bool told(const Mbarrier&) const { return report_.told(rules::WG_MBAR_02); }
     std::optional<std::string> untold(const Mbarrier& mbarrier, int lane) const;
-    void bad_parity(Mbarrier& mbarrier, std::int64_t parity);
+    void wrong_wait(Mbarrier& mbarrier, rules::Saying saying);
     void skipped(Mbarrier& mbarrier, std::int64_t parity);
     void arrivals_begin() { released_ = false; }
     void arrives(Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes);

@@ -117,7 +117,7 @@ std::string Stuck::waits_for(const Warp& warp) const {
     const Mbarrier* its = mbarriers_.waited_for(warp);
     if (its == nullptr) return "for several mbarriers";
     return rules::for_phase(
-        its->phase(), mbarriers_.parity(warp), mbarriers_.place(its->offset()),
+        its->phase(), mbarriers_.parity(warp), mbarriers_.place(*its),
         rules::what_has_come(its->expected() - its->pending(), its->expected(), its->tx()));
 }
 
@@ -197,7 +197,7 @@ void Stuck::at_mbarrier(const Warp& warp) {
                 {scene_.where(m->expected_at()), fmt::format("{} bytes are expected", m->to_expect())});
             notes.push_back({scene_.where(m->copied_at()),
                              fmt::format("the copies of the phase bring {}", m->to_bring())});
-            fix = fmt::format("expect {} bytes", m->to_bring());
+            fix = fmt::format("expect {} bytes", m->to_expect() - m->tx());
         } else if (m->pending() < m->expected()) {
             notes.push_back({scene_.where(m->arrived_at()), "the last arrival"});
             fix = fmt::format("{} arrivals come in this phase: give mbarrier.init their number",

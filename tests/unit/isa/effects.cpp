@@ -1,5 +1,6 @@
 // The effects that records declare, against the calls of their `run`: the two must agree, call by call.
 #include "isa/effects.hpp"
+#include "isa/token.hpp"
 
 #include <set>
 
@@ -72,6 +73,10 @@ class Done final : public Machine {
   public:
     explicit Done(const Step& step) {
         values_.fill(step.op->collective ? 0 : ~std::uint64_t{0});
+        const bool takes_state = std::ranges::any_of(step.op->operands, [](const OperandRule& rule) {
+            return rule.name == "state" && rule.access == Access::in;
+        });
+        if (takes_state) values_.fill(token({.offset = 0, .phase = 0, .pending = 1}));
         step.op->run(step, *this);
     }
     Names names;
@@ -109,7 +114,7 @@ class Done final : public Machine {
     void mbarrier_complete(const Addresses&, const Counts&) override { names.insert("mbarrier complete"); }
     void barrier_vote(std::uint32_t, std::uint32_t, Vote, Mask, Reg) override { names.insert("barrier"); }
     void trap() override { names.insert("trap"); }
-    std::optional<Mask> mbarrier_wait(const Addresses&, const Counts&) override {
+    std::optional<Mask> mbarrier_wait(const Addresses&, const Counts&, const Tokens*) override {
         names.insert("mbarrier wait");
         return Mask{0};
     }
