@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace wgrun::sim {
 namespace {
@@ -32,6 +33,7 @@ void Clocks::reset() {
     parts_.assign(warps * warps, {});
     some_parts_.assign(warps, 0);
     met_.assign(warps, 0U);
+    warp_of_.assign(warps, -1);
     fronts_.assign(warps, {});
     for (int w = 0; w < warps_; ++w) {
         row(w)[w] = 1;
@@ -63,16 +65,17 @@ int Clocks::new_row() {
         rows_.grow(std::max(needed, 2 * rows_.bytes()));
     parts_.resize(parts_.size() + static_cast<std::size_t>(warps_));
     some_parts_.push_back(0);
+    met_.push_back(0);
+    warp_of_.push_back(-1);
     return static_cast<int>(some_parts_.size()) - 1;
 }
 
-KnownClocks Clocks::known(int row, int warp) const {
+KnownClocks Clocks::known(int row) const {
     const std::uint32_t* columns = this->row(row);
     const std::uint32_t* published = columns + published_at();
-    const auto w = static_cast<std::size_t>(warp);
     return {columns, published, published + threads(),
             some_parts_[static_cast<std::size_t>(row)] != 0 ? parts(row) : nullptr,
-            row == warp ? met_[w] : fronts_[w].met};
+            met_[static_cast<std::size_t>(row)]};
 }
 
 // Makes room for more actors in every row.
@@ -101,6 +104,7 @@ Clocks::Group Clocks::group(int first) {
     for (int w = first; w < first + mates; ++w) version += versions_[static_cast<std::size_t>(w)];
     if (version != group.version) {
         group.version = version;
+        for (int w = first; w < first + mates; ++w) merged(w, ~isa::Mask{0});
         const std::uint32_t* leader = row(row_of(first, UINT32_MAX));
         group.row.assign(leader, leader + stride_);
         for (int w = first + 1; w < first + mates; ++w) {
@@ -113,8 +117,8 @@ Clocks::Group Clocks::group(int first) {
 
 void Clocks::tick(int warp) {
     const std::uint32_t now = ++row(warp)[warp];
-    const Front& front = fronts_[static_cast<std::size_t>(warp)];
-    if (front.lanes != 0) row(front.row)[warp] = now;
+    for (const Front& front : fronts_[static_cast<std::size_t>(warp)])
+        if (front.lanes != 0) row(front.row)[warp] = now;
     changed(warp);
 }
 
@@ -125,44 +129,81 @@ void Clocks::settle(int row, int warp, std::uint32_t known) {
 
 // --- lanes that know more ------------------------------------------------------------------------------
 
-// Returns the row of these lanes, which are about to learn something, and of those that were ahead before.
-int Clocks::go_ahead(int warp, Lanes lanes) {
-    const auto w = static_cast<std::size_t>(warp);
-    if (fronts_[w].lanes == 0) {
-        if (fronts_[w].row < 0) fronts_[w].row = new_row();
-        Front& front = fronts_[w];
-        std::copy_n(row(warp), stride_, row(front.row));
-        std::copy_n(parts(warp), warps_, &part(front.row, 0));
-        some_parts_[static_cast<std::size_t>(front.row)] = some_parts_[w];
-        front.met = met_[w];
-    }
-    Front& front = fronts_[w];
-    front.lanes |= lanes.some;
-    front.changed = now(warp);
-    changed(warp);
-    return front.row;
+int Clocks::merged(int warp, isa::Mask lanes) {
+    Front* into = nullptr;
+    return merged(warp, lanes, into);
 }
 
-// When all lanes are ahead, none is.
+int Clocks::merged(int warp, isa::Mask lanes, Front*& into) {
+    for (Front& front : fronts_[static_cast<std::size_t>(warp)]) {
+        if ((front.lanes & lanes) == 0) continue;
+        if (into == nullptr) {
+            into = &front;
+            continue;
+        }
+        raise(into->row, front.row);
+        std::uint32_t& met = met_[static_cast<std::size_t>(into->row)];
+        met = std::max(met, met_[static_cast<std::size_t>(front.row)]);
+        into->lanes |= std::exchange(front.lanes, 0);
+        into->changed = std::max(into->changed, front.changed);
+        changed(warp);
+    }
+    return into == nullptr ? warp : into->row;
+}
+
+// Returns the row of these lanes, which are about to learn something. It is also that of lanes that share a
+// front with one of them; with_all: of all that are ahead.
+int Clocks::go_ahead(int warp, Lanes lanes, bool with_all) {
+    const auto w = static_cast<std::size_t>(warp);
+    Front* front = nullptr;
+    merged(warp, with_all ? ~isa::Mask{0} : lanes.some, front);
+    std::vector<Front>& fronts = fronts_[w];
+    if (front == nullptr) {
+        if (const auto free = std::ranges::find(fronts, isa::Mask{0}, &Front::lanes); free != fronts.end()) {
+            front = &*free;
+        } else if (fronts.size() == most_fronts) {
+            return go_ahead(warp, lanes, true);
+        } else {
+            front = &fronts.emplace_back(new_row());
+            warp_of_[static_cast<std::size_t>(front->row)] = warp;
+        }
+    }
+    if (front->lanes == 0) {
+        const auto r = static_cast<std::size_t>(front->row);
+        std::copy_n(row(warp), stride_, row(front->row));
+        std::copy_n(parts(warp), warps_, &part(front->row, 0));
+        some_parts_[r] = some_parts_[w];
+        met_[r] = met_[w];
+    }
+    front->lanes |= lanes.some;
+    front->changed = now(warp);
+    changed(warp);
+    return front->row;
+}
+
+// When all lanes are ahead together, none is.
 void Clocks::catch_up(int warp, Lanes lanes) {
     const auto w = static_cast<std::size_t>(warp);
-    Front& front = fronts_[w];
-    if (front.lanes == 0 || (lanes.all & ~front.lanes) != 0) return;
-    front.lanes = 0;
-    met_[w] = std::max(met_[w], front.met);
-    raise(warp, front.row);
-    settle(warp, warp, met_[w]);
+    for (Front& front : fronts_[w]) {
+        if (front.lanes == 0 || (lanes.all & ~front.lanes) != 0) continue;
+        front.lanes = 0;
+        met_[w] = std::max(met_[w], met_[static_cast<std::size_t>(front.row)]);
+        raise(warp, front.row);
+        settle(warp, warp, met_[w]);
+    }
 }
 
 void Clocks::meet(int warp, Lanes lanes) {
     const auto w = static_cast<std::size_t>(warp);
     if (lanes.whole()) {
-        if (fronts_[w].lanes != 0) fronts_[w].lanes = lanes.all;
+        Front* front = nullptr;
+        merged(warp, ~isa::Mask{0}, front);
+        if (front != nullptr) front->lanes = lanes.all;
         catch_up(warp, lanes);
         met_[w] = now(warp);
         settle(warp, warp, met_[w]);
     } else {
-        const int front = go_ahead(warp, lanes);
+        const int front = go_ahead(warp, lanes, false);
         part(front, warp).join({now(warp), lanes.some});
         some_parts_[static_cast<std::size_t>(front)] = 1;
         catch_up(warp, lanes);
@@ -175,8 +216,9 @@ void Clocks::meet(int warp, Lanes lanes) {
 void Clocks::proxy_fence(int warp, Lanes lanes, machine::ProxyFence fence) {
     const auto w = static_cast<std::size_t>(warp);
     publish(warp, warp, lanes, met_[w], fence);
-    if (Front& front = fronts_[w]; front.lanes != 0) {
-        publish(front.row, warp, lanes, front.met, fence);
+    for (Front& front : fronts_[w]) {
+        if (front.lanes == 0) continue;
+        publish(front.row, warp, lanes, met_[static_cast<std::size_t>(front.row)], fence);
         front.changed = now(warp);
     }
     tick(warp);
@@ -219,7 +261,7 @@ void Clocks::raise(int to, int from) {
         for (int w = 0; w < warps_; ++w) {
             part(to, w).join(part(from, w));
             // A warp's own clock says nothing about what its lanes know of each other.
-            if (to != w && fronts_[static_cast<std::size_t>(w)].row != to) settle(to, w, out[w]);
+            if (to != w && warp_of_[static_cast<std::size_t>(to)] != w) settle(to, w, out[w]);
             some |= part(to, w).clock != 0;
         }
     }
@@ -227,15 +269,14 @@ void Clocks::raise(int to, int from) {
 }
 
 void Clocks::release(int warp, int place, Lanes lanes) {
-    const int from = row_of(warp, lanes.some);
+    const int from = merged(warp, lanes.some);
     if (lanes.whole()) {
         raise(place, from);
         tick(warp);
         return;
     }
     // A lane learns no more about the other lanes than these lanes know.
-    const std::uint32_t met =
-        from == warp ? met_[static_cast<std::size_t>(warp)] : fronts_[static_cast<std::size_t>(warp)].met;
+    const std::uint32_t met = met_[static_cast<std::size_t>(from)];
     const std::size_t sets = warps_ == warps_per_cta_ ? 1 : 2;
     std::array<std::uint32_t, 2 * isa::lanes> before{};
     const std::size_t first = published_at() + static_cast<std::size_t>(warp) * isa::lanes;
@@ -266,21 +307,24 @@ void Clocks::acquire(int warp, int place, Lanes lanes) {
         raise(warp, place);
         met_[w] = std::max(met_[w], together);
         settle(warp, warp, met_[w]);
-        Front& front = fronts_[w];
-        if (front.lanes == 0) return;
-        if (together >= front.changed) {  // those ahead released it there
-            front.lanes = 0;
-            return;
+        for (Front& front : fronts_[w]) {
+            if (front.lanes == 0) continue;
+            if (together >= front.changed) {  // those ahead released it there
+                front.lanes = 0;
+                continue;
+            }
+            std::uint32_t& met = met_[static_cast<std::size_t>(front.row)];
+            met = std::max(met, together);
+            raise(front.row, place);
+            settle(front.row, warp, met);
         }
-        front.met = std::max(front.met, together);
-        raise(front.row, place);
-        settle(front.row, warp, front.met);
         return;
     }
-    const int front = go_ahead(warp, lanes);
-    fronts_[w].met = std::max(fronts_[w].met, together);
+    const int front = go_ahead(warp, lanes, false);
+    std::uint32_t& met = met_[static_cast<std::size_t>(front)];
+    met = std::max(met, together);
     raise(front, place);
-    settle(front, warp, fronts_[w].met);
+    settle(front, warp, met);
     catch_up(warp, lanes);
 }
 
@@ -309,22 +353,24 @@ void Clocks::learn(int place, int actor, std::uint32_t clock) {
 
 void Clocks::learn(int warp, Lanes lanes, int actor, std::uint32_t clock) {
     if (!lanes.whole()) {
-        learn(go_ahead(warp, lanes), actor, clock);
+        learn(go_ahead(warp, lanes, true), actor, clock);
         return catch_up(warp, lanes);
     }
     learn(warp, actor, clock);
-    if (const Front& front = fronts_[static_cast<std::size_t>(warp)]; front.lanes != 0)
-        learn(front.row, actor, clock);
+    for (const Front& front : fronts_[static_cast<std::size_t>(warp)])
+        if (front.lanes != 0) learn(front.row, actor, clock);
 }
 
 void Clocks::finish(int warp, int first, std::uint32_t serial) {
     // A CTA may end before its last warpgroup is complete.
     const int end = std::min(first + mates, (warp / warps_per_cta_ + 1) * warps_per_cta_);
-    const Front& front = fronts_[static_cast<std::size_t>(warp)];
-    for (const int of : {warp, front.lanes != 0 ? front.row : warp}) {
-        std::uint32_t* of_warps = row(of) + published_at() + threads();
+    const auto finished = [&](int known) {
+        std::uint32_t* of_warps = row(known) + published_at() + threads();
         for (int w = first; w < end; ++w) of_warps[w] = std::max(of_warps[w], serial);
-    }
+    };
+    finished(warp);
+    for (const Front& front : fronts_[static_cast<std::size_t>(warp)])
+        if (front.lanes != 0) finished(front.row);
     changed(warp);
 }
 

@@ -69,13 +69,15 @@ struct Snapshot {
 /// Each warp has a row, and so does each place where warps meet (a barrier). Warps learn from each other
 /// through places: a warp releases what it knows into a place, and acquires what others left there.
 ///
-/// What some lanes of a warp learn, the others learn when they reconverge. Until then it is in a second row
-/// of the warp, the front. Sets of lanes that learn different things, or about which others learn different
-/// things, are merged: a race may therefore be missed, but none is invented.
+/// What some lanes of a warp learn, the others learn when they reconverge. Until then it is in a further row
+/// of the warp, a front. Lanes that have learned together share one, and lanes that act together from then
+/// on; beyond most_fronts of a warp, all of them do. Sets of lanes about which others learn different things
+/// are merged too: a race may therefore be missed, but none is invented.
 class Clocks {
   public:
     /// The shadow of shared memory names actors with ten bits.
     static constexpr int max_actors = 1024;
+    static constexpr std::size_t most_fronts = 16;
 
     /// warps: those of the cluster, 1 to 512. warps_per_cta: fewer if the cluster has several CTAs.
     explicit Clocks(int warps, int warps_per_cta);
@@ -99,16 +101,23 @@ class Clocks {
     /// Returns what a place knows, or what all lanes of a warp know.
     const std::uint32_t* seen(int row) const { return this->row(row); }
     /// Returns what a lane knows.
-    KnownClocks of(int warp, int lane) const { return known(row_of(warp, isa::Mask{1} << lane), warp); }
+    KnownClocks of(int warp, int lane) const { return known(row_of(warp, isa::Mask{1} << lane)); }
     /// Returns the union of what the lanes of the warp know: whatever the warp does as a whole comes after
     /// that.
-    KnownClocks of(int warp) const { return known(row_of(warp, UINT32_MAX), warp); }
+    KnownClocks of(int warp) {
+        const int row = merged(warp, ~isa::Mask{0});
+        return known(row);
+    }
     Snapshot snapshot(int place) const {
         return {{row(place), row(place) + actors_}, {parts(place), parts(place) + warps_}};
     }
     std::uint32_t now(int warp) const { return row(warp)[warp]; }
-    /// Returns the lanes that know more than the others.
-    isa::Mask ahead(int warp) const { return fronts_[static_cast<std::size_t>(warp)].lanes; }
+    /// Calls visit(lanes) for each set of lanes that know more than the others.
+    template <class Visit>
+    void for_each_front(int warp, Visit visit) const {
+        for (const Front& front : fronts_[static_cast<std::size_t>(warp)])
+            if (front.lanes != 0) visit(front.lanes);
+    }
 
     /// What all four warps of the warpgroup that begins with warp `first` know: the minimum of each entry.
     struct Group {
@@ -144,6 +153,13 @@ class Clocks {
     void finish(int warp, int first, std::uint32_t serial);
 
   private:
+    /// Lanes of a warp that know more than the others.
+    struct Front {
+        explicit Front(int row) : row(row) {}
+        int row;                    ///< kept for later when no lane is ahead
+        isa::Mask lanes = 0;        ///< 0: it is not used
+        std::uint32_t changed = 0;  ///< the warp's clock when it last grew
+    };
     const std::uint32_t* row(int index) const {
         return reinterpret_cast<const std::uint32_t*>(rows_.data()) +
                static_cast<std::size_t>(index) * stride_;
@@ -159,12 +175,17 @@ class Clocks {
     std::size_t threads() const {
         return static_cast<std::size_t>(warps_) * isa::lanes * (warps_ == warps_per_cta_ ? 1 : 2);
     }
-    KnownClocks known(int row, int warp) const;
-    /// Returns the row that holds what these lanes know.
+    KnownClocks known(int row) const;
+    /// Returns a row that holds what one of these lanes knows.
     int row_of(int warp, isa::Mask lanes) const {
-        const Front& front = fronts_[static_cast<std::size_t>(warp)];
-        return (front.lanes & lanes) != 0 ? front.row : warp;
+        for (const Front& front : fronts_[static_cast<std::size_t>(warp)])
+            if ((front.lanes & lanes) != 0) return front.row;
+        return warp;
     }
+    /// Returns the row that holds what these lanes know together. Fronts that several of them are in become
+    /// one.
+    int merged(int warp, isa::Mask lanes);
+    int merged(int warp, isa::Mask lanes, Front*& into);
     const SomeLanes* parts(int row) const {
         return parts_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(warps_);
     }
@@ -175,7 +196,7 @@ class Clocks {
     int new_row();
     void raise(int to, int from);
     void settle(int row, int warp, std::uint32_t known);
-    int go_ahead(int warp, Lanes lanes);
+    int go_ahead(int warp, Lanes lanes, bool with_all);
     void catch_up(int warp, Lanes lanes);
     void publish(int row, int warp, Lanes lanes, std::uint32_t met, machine::ProxyFence fence);
     void changed(int row) {
@@ -196,16 +217,11 @@ class Clocks {
     memory::Pages rows_;
     std::vector<SomeLanes> parts_;          ///< by row and warp
     std::vector<std::uint8_t> some_parts_;  ///< by row: whether there are any
-    std::vector<std::uint32_t> met_;        ///< by warp: its lanes know about each other up to this clock
+    /// By row of a warp: its lanes know about each other up to this clock.
+    std::vector<std::uint32_t> met_;
+    std::vector<int> warp_of_;  ///< by row: whose front it is; -1: nobody's
 
-    /// The front of a warp in which some lanes know more than the others.
-    struct Front {
-        int row = -1;         ///< kept for later when no lane is ahead
-        isa::Mask lanes = 0;  ///< the lanes that are ahead; 0: none
-        std::uint32_t met = 0;
-        std::uint32_t changed = 0;  ///< the warp's clock when it last grew
-    };
-    std::vector<Front> fronts_;
+    std::vector<std::vector<Front>> fronts_;  ///< by warp
 
     /// The minimum of four rows, kept while none of them changes.
     struct GroupRow {

@@ -71,17 +71,35 @@ class Scene final : private GlobalShadow::Sink {
     int thread(int lane) const { return current * isa::lanes + lane; }
 
     Actor actor(int lane) const { return {clocks.of(current, lane), current, pc, clocks.now(current)}; }
-    /// The actors by lane: for those that know more than the others, and for the others.
-    struct Actors {
-        isa::Mask ahead;
-        Actor first, others;
-        const Actor& of(int lane) const { return (ahead >> lane & 1U) != 0 ? first : others; }
+    /// The actors by lane: for the sets of those that know more than the others, and for the others.
+    class Actors {
+      public:
+        explicit Actors(const Scene& scene) {
+            isa::Mask ahead = 0;
+            scene.clocks.for_each_front(scene.current, [&](isa::Mask lanes) {
+                const Actor actor = scene.actor(std::countr_zero(lanes));
+                if (ahead == 0)
+                    first_ = actor;
+                else
+                    more_.emplace_back(lanes, actor);
+                if (ahead == 0) lanes_ = lanes;
+                ahead |= lanes;
+            });
+            others_ = scene.actor(ahead == UINT32_MAX ? 0 : std::countr_one(ahead));
+        }
+        const Actor& of(int lane) const {
+            if ((lanes_ >> lane & 1U) != 0) return first_;
+            for (const auto& [lanes, actor] : more_)
+                if ((lanes >> lane & 1U) != 0) return actor;
+            return others_;
+        }
+
+      private:
+        isa::Mask lanes_ = 0;
+        Actor first_, others_;
+        std::vector<std::pair<isa::Mask, Actor>> more_;
     };
-    Actors actors() const {
-        const isa::Mask ahead = clocks.ahead(current);
-        const Actor others = actor(ahead == UINT32_MAX ? 0 : std::countr_one(ahead));
-        return {ahead, ahead == 0 ? others : actor(std::countr_zero(ahead)), others};
-    }
+    Actors actors() const { return Actors(*this); }
 
     /// Returns the CTA that an address of the cluster's window refers to, and turns the address into one of
     /// the CTA's own window. Null, with a report, if there is none. owes: the access is over when the warp

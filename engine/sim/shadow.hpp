@@ -221,8 +221,7 @@ class Shadow {
     void check_load(const Actor& actor, Epoch now, Epoch written, std::uint32_t offset);
     void check_overwrite(const Actor& actor, Epoch now, Epoch written, std::uint32_t offset);
     void check_read_before(const Actor& actor, Epoch now, Epoch read, std::uint32_t offset);
-    void check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
-                   std::uint32_t offset);
+    void check_mma(const MmaActor& mma, unsigned warps, Clocks& clocks, Epoch written, std::uint32_t offset);
     template <class Written, class Read>
     void overwrite(const Actor& issuer, Epoch write, std::uint32_t offset, std::uint32_t bytes,
                    Written written, Read read);

@@ -36,7 +36,7 @@ void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std
     }
 }
 
-void Shadow::check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
+void Shadow::check_mma(const MmaActor& mma, unsigned warps, Clocks& clocks, Epoch written,
                        std::uint32_t offset) {
     if (!written) return sink_.hazard(Hazard::uninitialised, offset, written);
     Visible least = Visible::to_async;  // to one of the warps

@@ -10,7 +10,7 @@ namespace {
 constexpr Lanes all{UINT32_MAX, UINT32_MAX}, first_lane{1, UINT32_MAX}, second_lane{2, UINT32_MAX};
 
 /// Returns which of `thread`'s writes the warp's next bulk copy sees.
-std::uint32_t seen_of(GlobalFences& fences, const Clocks& clocks, int warp, int thread) {
+std::uint32_t seen_of(GlobalFences& fences, Clocks& clocks, int warp, int thread) {
     return fences.published(clocks.of(warp))[thread];
 }
 
