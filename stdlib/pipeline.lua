@@ -98,12 +98,11 @@ return function(wg, internal)
   function k:pipeline(opts)
     if type(opts) == "number" then fail(("k:pipeline: a table of options is expected: k:pipeline{ stages = %s }"):format(opts)) end
     options("k:pipeline", opts)
-    local stages = math.tointeger(opts.stages) or fail "k:pipeline: `stages` must be an integer"
-    if stages < 1 or stages > 32 then fail(("k:pipeline: `stages` is %d, must be 1 to 32"):format(stages)) end
+    local stages = internal.whole("k:pipeline: stages", opts.stages, 1, 32)
     internal.kinds("k:pipeline", opts, { name = "string" })
     local name = opts.name or "pipeline"
     return setmetatable({
-      k = self, stages = stages, arrivals = opts.arrivals or 1,
+      k = self, stages = stages, arrivals = internal.whole("k:pipeline: arrivals", opts.arrivals or 1, 1, (1 << 20) - 1),
       producers = internal.whole("k:pipeline: producers", opts.producers or 1, 1, wg.target.cta_threads),
       full = self:shared { bytes = 8 * stages, align = 8, name = name .. "_full" },
       empty = self:shared { bytes = 8 * stages, align = 8, name = name .. "_empty" },

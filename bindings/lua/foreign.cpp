@@ -164,7 +164,8 @@ int tensor_map_new(lua_State* L) {
     hold(L, 1, "wg.tensor_map", box, view);
     const Options options(L, 2, "wg.tensor_map", map_keys);
     guarded(L, [&] { view.box.emplace().dtype = dtype_of(view); });
-    const std::string_view swizzle = options.string("swizzle", "none"), dtype = options.string("dtype", "");
+    const std::string_view swizzle = options.string("swizzle", "none", swizzle_names),
+                           dtype = options.string("dtype", "");
     guarded(L, [&] {
         view.box->swizzle = parse_swizzle_mode(swizzle);
         if (!dtype.empty()) view.box->dtype = dtype_named(dtype);

@@ -208,6 +208,13 @@ int layout_unswizzled(lua_State* L) {
 
 // wg.swizzle(bits, base, shift)
 int swizzle_new(lua_State* L) {
+    if (lua_type(L, 1) == LUA_TSTRING)
+        fail(L, [] {
+            return ArgumentError("wg.swizzle takes three numbers: bits, base and shift",
+                                 "of bytes (3, 4, 3) is \"128B\", (2, 4, 3) \"64B\" and (1, 4, 3) \"32B\"; "
+                                 "wg.tile and k:tensor_map "
+                                 "take the names");
+        });
     std::int64_t p[3];
     for (int i = 0; i < 3; ++i) {
         p[i] = integer_argument(L, i + 1);

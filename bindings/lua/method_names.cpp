@@ -76,7 +76,14 @@ std::string suggest_method(std::string_view word) {
         if (translation.word == word) return std::string(": here it is ").append(translation.here);
     std::string method = isa::nearest_method(word);
     if (method.empty()) method = reordered(word);
-    return method.empty() ? "" : std::string(": did you mean `").append(method).append("`?");
+    if (!method.empty()) return std::string(": did you mean `").append(method).append("`?");
+    // The begin of the name may be that of an instruction, and what follows no form of it.
+    for (std::string_view begin = word; begin.find('_') != std::string_view::npos;) {
+        begin = begin.substr(0, begin.rfind('_'));
+        if (const isa::Instruction* op = isa::parse_method(begin).op; op != nullptr)
+            return fmt::format(": `wgrun isa {}` lists the forms of {}", op->name, op->name);
+    }
+    return {};
 }
 
 // __index of the method table: makes the method of an instruction on first use.

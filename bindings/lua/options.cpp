@@ -163,13 +163,14 @@ bool Options::boolean(std::string_view key, std::optional<bool> fallback) const 
     return value;
 }
 
-std::string_view Options::string(std::string_view key, std::optional<std::string_view> fallback) const {
+std::string_view Options::string(std::string_view key, std::optional<std::string_view> fallback,
+                                 const char* expected) const {
     std::string_view value;
     if (push(key) == LUA_TNIL) {
         if (!fallback) fail_missing(key);
         value = *fallback;
     } else if (lua_type(L_, -1) != LUA_TSTRING) {
-        fail_value(key, "a string");
+        fail_value(key, expected);
     } else {
         value = string_argument(L_, -1);
     }

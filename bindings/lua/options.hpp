@@ -13,6 +13,9 @@
 
 namespace wgrun::lua {
 
+/// What is said of a swizzle that is no string.
+inline constexpr const char* swizzle_names = R"("none", "32B", "64B" or "128B")";
+
 /// A view of the option table at a stack index. Every reader raises an error that names the function, the
 /// key, what was expected and what was given. Trivially destructible: it may live in frames that Lua jumps
 /// over. A copy of the table takes its place on the stack.
@@ -33,8 +36,9 @@ class Options {
     double number(std::string_view key, std::optional<double> fallback = {}) const;
     bool boolean(std::string_view key, std::optional<bool> fallback = {}) const;
 
-    /// Valid as long as the table stays on the stack.
-    std::string_view string(std::string_view key, std::optional<std::string_view> fallback = {}) const;
+    /// Valid as long as the table stays on the stack. expected: what is said of values that are none.
+    std::string_view string(std::string_view key, std::optional<std::string_view> fallback = {},
+                            const char* expected = "a string") const;
 
     /// The position in `legal` of the string given.
     std::size_t choice(std::string_view key, std::span<const std::string_view> legal,

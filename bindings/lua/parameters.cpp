@@ -69,9 +69,10 @@ int builder_param(lua_State* L) {
 /// The option `box` of k:tensor_map: a list of extents.
 void read_box(lua_State* L, const Options& options, TensorBox& box) {
     const std::string_view dtype = options.string("dtype", "bf16");
-    const std::string_view swizzle = options.string("swizzle", "none");
-    options.push("box");
-    read_integers(L, -1, "box", box.extents, 5);
+    const std::string_view swizzle = options.string("swizzle", "none", swizzle_names);
+    if (options.push("box") == LUA_TNIL)
+        fail(L, [] { return "k:tensor_map: option `box` or `tile` is missing"; });
+    read_integers(L, -1, "box", box.extents);
     lua_pop(L, 1);
     const bool nan_fill = options.boolean("nan_fill", false);
     guarded(L, [&] {

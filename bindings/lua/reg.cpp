@@ -3,6 +3,7 @@
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/trace.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -82,7 +83,8 @@ void no_bits_of_floats(lua_State* L, const char* sign) {
         const std::string_view name = isa::to_string(type);
         const bool shift = *sign == '<' || *sign == '>';
         fail(L, [&] {
-            return ArgumentError(
+            return rules::refusal(
+                rules::WG_FORM_02,
                 fmt::format("`{}` is for integers and bits, not for a register of type {}", sign, name),
                 fmt::format("{}k:mov(x, {{ type = \"b{}\" }}) gives the bits of x",
                             shift ? "x * 2.0 and x * 0.5 are products; " : "", isa::bits(type)));

@@ -27,7 +27,7 @@ int tile_new(lua_State* L) {
     const int mn = static_cast<int>(options.integer("mn", {}, 1, INT32_MAX));
     const int k = static_cast<int>(options.integer("k", {}, 1, INT32_MAX));
     const std::string_view major = options.string("major", "K");
-    const std::string_view swizzle = options.string("swizzle", "");
+    const std::string_view swizzle = options.string("swizzle", "", swizzle_names);
     const std::string_view order = options.string("order", "MN");
     const bool has_swizzle = options.has("swizzle");
     push_object<Tile>(L, [&] {

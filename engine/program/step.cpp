@@ -145,11 +145,13 @@ std::string conversion(Type have, Type want) {
 void check_register(const Builder& builder, const Instruction& op, const OperandRule& rule, Reg reg,
                     Type wanted) {
     const Type declared = builder.type_of(reg);
+    const bool destination = rule.access == Access::out && &rule == op.operands.data();
     if (!isa::agrees(declared, wanted))
         refuse(op, rule,
                "register of type " + std::string(isa::to_string(declared)) + " where " +
                    an(isa::register_type(wanted)) + " register is expected",
-               conversion(declared, isa::register_type(wanted)));
+               destination ? "the destination comes first, or is left out: the result is then a new register"
+                           : conversion(declared, isa::register_type(wanted)));
 }
 
 std::string kinds_text(unsigned kinds) {
@@ -298,7 +300,10 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
         const std::string expected = takes_list ? several(count) : kinds_text(kinds) + " is";
         refuse(op, rule,
                expected + " expected, not " + kinds_text(kind_bit(operand.kind)) +
-                   (takes_list ? isa::why_count(rule, form) : ""));
+                   (takes_list ? isa::why_count(rule, form) : ""),
+               operand.kind != Kind::shared ? ""
+               : op.collective              ? "k:descriptor(buffer) is the descriptor of the buffer's tile"
+                                            : "k:address(buffer) is its address in a register");
     }
     if (operand.kind == Kind::number) settle_number(op, rule, operand, type);
     switch (operand.kind) {
