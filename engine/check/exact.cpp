@@ -38,16 +38,18 @@ class FoldingMachine final : public isa::ThreadMachine {
         const int width = isa::bits(type);
         const bool is_signed = type != isa::Type::pred && type != isa::Type::u16 && type != isa::Type::u32;
         const std::int64_t range = std::int64_t{1} << width, sign = is_signed ? range >> 1 : range;
-        for (std::size_t lane = 0; lane < static_cast<std::size_t>(count); ++lane) {
-            const std::int64_t low = narrow_out_[lane] & (range - 1);
-            out.push_back(low < sign ? low : low - range);
-        }
+        const std::size_t before = out.size();
+        out.resize(before + static_cast<std::size_t>(count));
+        std::transform(narrow_out_.begin(), narrow_out_.begin() + count, &out[before],
+                       [&](std::uint32_t bits) {
+                           const std::int64_t low = bits & (range - 1);
+                           return low < sign ? low : low - range;
+                       });
     }
 
     isa::Mask active() const override { return existing(); }
     isa::Mask existing() const override {
-        const int threads = program_.threads() - warp_ * lanes;
-        return threads >= lanes ? ~isa::Mask{0} : (isa::Mask{1} << threads) - 1;
+        return existing_lanes() == lanes ? ~isa::Mask{0} : (isa::Mask{1} << existing_lanes()) - 1;
     }
     const void* read(Reg reg) override {
         const Known& source = source_(reg);
@@ -116,12 +118,18 @@ class FoldingMachine final : public isa::ThreadMachine {
     };
 
     static bool wide(isa::Type type) { return type != isa::Type::pred && isa::bits(type) == 64; }
+    std::size_t existing_lanes() const {
+        return static_cast<std::size_t>(std::min(program_.threads() - warp_ * lanes, lanes));
+    }
     /// The values of the warp's lanes, as many bits as `out` has.
     template <class Bits>
     void take(const Exact& values, std::array<Bits, lanes>& out) const {
         if (const auto all = values.uniform()) return out.fill(static_cast<Bits>(*all));
-        for (int lane = 0; lane < lanes; ++lane)
-            out[static_cast<std::size_t>(lane)] = static_cast<Bits>(values.of(thread(lane)));
+        const auto own =
+            values.each().subspan(static_cast<std::size_t>(warp_ * lanes)).first(existing_lanes());
+        std::ranges::transform(own, out.begin(), [](std::int64_t value) { return static_cast<Bits>(value); });
+        std::fill(out.begin() + static_cast<std::ptrdiff_t>(own.size()), out.end(),
+                  static_cast<Bits>(own.back()));
     }
     /// Lanes beyond the CTA repeat its last thread.
     int thread(int lane) const { return std::min(warp_ * lanes + lane, program_.threads() - 1); }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "isa/value.hpp"
@@ -24,6 +25,10 @@ class Exact {
     bool known() const { return all_ || each_; }
     /// Returns the value if it is the same in all threads.
     std::optional<std::int64_t> uniform() const { return all_; }
+    /// Returns the values by thread; none if it is the same in all of them.
+    std::span<const std::int64_t> each() const {
+        return each_ ? std::span(*each_) : std::span<const std::int64_t>();
+    }
     std::int64_t of(int thread) const { return each_ ? (*each_)[static_cast<std::size_t>(thread)] : *all_; }
     /// Returns the least and the greatest value; the value must be known.
     std::pair<std::int64_t, std::int64_t> range() const;

@@ -106,10 +106,11 @@ void Plan::find_uses(const Step& step) {
         if (slots[reg.id] >= 0) touched_.push_back({slots[reg.id], writes});
     };
     if (step.guard) touch(step.guard, false);
+    const bool multiplies = step.op->effects != nullptr && mmas.contains(&step);
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
         if (operand.kind == Operand::Kind::param) uses.params |= roots::param(operand.index);
-        if (is_async(operand)) continue;
+        if (multiplies && is_async(operand)) continue;
         const isa::Access access = step.op->operands[i].access;
         isa::for_each_register(operand, [&](Reg reg) {
             touch(reg, access != isa::Access::in);
@@ -121,7 +122,7 @@ void Plan::find_uses(const Step& step) {
     uses.first_result = place();
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         if (step.op->operands[i].access == isa::Access::in) continue;
-        if (place() == uses.first_result) uses.later = is_async(step.operands[i]);
+        if (place() == uses.first_result) uses.later = multiplies && is_async(step.operands[i]);
         isa::for_each_register(step.operands[i], [&](Reg reg) { used_.push_back(reg); });
     }
     uses.results = place() - uses.first_result;

@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <memory_resource>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -31,11 +32,12 @@ class Hash {
 template <class T>
 class Pool {
   public:
-    /// values: how many there will be, about.
-    explicit Pool(std::size_t values) {
-        std::size_t places = 16;
-        while (places < 2 * values) places *= 2;
-        places_.resize(places);
+    Pool() = default;
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+    ~Pool() {
+        for (const Place& place : places_)
+            if (place.value != nullptr) std::destroy_at(place.value);
     }
 
     const T* nothing() const { return &nothing_; }
@@ -46,9 +48,9 @@ class Pool {
         std::size_t at = hash & (places_.size() - 1);
         for (; places_[at].value != nullptr; at = (at + 1) & (places_.size() - 1))
             if (places_[at].hash == hash && *places_[at].value == value) return places_[at].value;
-        places_[at] = {hash, &values_.emplace_back(value)};
-        const T* const made = places_[at].value;
-        if (2 * values_.size() > places_.size()) grow();
+        const T* const made = new (bytes_.allocate(sizeof(T), alignof(T))) T(value);
+        places_[at] = {hash, made};
+        if (2 * ++count_ > places_.size()) grow();
         return made;
     }
 
@@ -61,7 +63,7 @@ class Pool {
     };
 
     void grow() {
-        const std::vector<Place> before = std::exchange(places_, std::vector<Place>(2 * places_.size()));
+        const std::vector<Place> before = std::exchange(places_, std::vector<Place>(4 * places_.size()));
         for (const Place& place : before) {
             if (place.value == nullptr) continue;
             std::size_t at = place.hash & (places_.size() - 1);
@@ -73,8 +75,8 @@ class Pool {
     static constexpr std::size_t first_bytes = 1U << 16;
     const T nothing_{};
     std::pmr::monotonic_buffer_resource bytes_{first_bytes};  // no value is ever taken out
-    std::pmr::deque<T> values_{&bytes_};
-    std::vector<Place> places_;  ///< by hash, or the next that is free; at least half of them are
+    std::size_t count_ = 0;
+    std::vector<Place> places_{64};  ///< by hash, or the next that is free; at least half of them are
     typename Chunks<const T*>::Memory chunks_{&nothing_};
 };
 

@@ -41,7 +41,7 @@ Pressure::Pressure(const Program& program)
       graph_(program),
       live_(program.registers().size()),
       kept_(program.registers().size()),
-      born_at_(program.registers().size()) {
+      born_anywhere_(program.registers().size()) {
     weigh();
     for (BlockId block = 0; block < program.blocks().size(); ++block) forward(block);
     backward();
@@ -101,26 +101,46 @@ const flow::Loop* Pressure::loop_around(BlockId block) const {
     return &graph_.loops()[static_cast<std::size_t>(loop)];
 }
 
-/// A value of a loop may come from an earlier iteration.
 void Pressure::forward(BlockId block) {
     const flow::Loop* loop = loop_around(block);
-    for (const Step& step : program_.blocks()[block].steps) {
-        isa::for_each_written(step, [&](Reg reg) {
-            if (born_at_[reg.id] != nullptr) return;
-            born_at_[reg.id] = loop != nullptr ? static_cast<const void*>(loop) : &step;
-            if (loop != nullptr) born_[loop].push_back(reg);
-        });
-        Role role(step);
-        groups_.back().insert(groups_.back().end(), role.operands.begin(), role.operands.end());
-        if (role.commits) groups_.emplace_back();
-        if (!role.waits) continue;
-        std::vector<Reg>& accessed = read_until_[&step];
-        for (const std::vector<Reg>& group : groups_)
-            accessed.insert(accessed.end(), group.begin(), group.end());
-        const auto kept = static_cast<std::size_t>(*role.waits) + 1;
-        if (groups_.size() > kept)
-            groups_.erase(groups_.begin(), groups_.end() - static_cast<std::ptrdiff_t>(kept));
-    }
+    first_turns_.push_back(turns_.size());
+    for (const Step& step : program_.blocks()[block].steps) forward(step, loop);
+}
+
+void Pressure::forward(const Step& step, const flow::Loop* loop) {
+    const Role role(step);
+    Turn& turn = turns_.emplace_back();
+    turn.guarded = static_cast<bool>(step.guard);
+    turn.operands = static_cast<int>(role.operands.size());
+    turn.first = static_cast<std::uint32_t>(turned_.size());
+    const auto list = [&](auto which) {
+        const std::size_t before = turned_.size();
+        for (std::size_t i = 0; i < step.operands.size(); ++i)
+            if (which(i)) isa::for_each_register(step.operands[i], [&](Reg reg) { turned_.push_back(reg); });
+        return static_cast<std::uint32_t>(turned_.size() - before);
+    };
+    const auto gets = [&](std::size_t i) {
+        return step.op->operands[i].access == isa::Access::out || &step.operands[i].list == role.overwritten;
+    };
+    turn.gets = list(gets);
+    turn.reads = list([&](std::size_t i) { return !gets(i); });
+    isa::for_each_written(step, [&](Reg reg) {
+        if (born_anywhere_[reg.id]) return;
+        born_anywhere_[reg.id] = true;
+        // A value of a loop may come from an earlier iteration.
+        if (loop != nullptr) return born_[loop].push_back(reg);
+        turned_.push_back(reg);
+        ++turn.born;
+    });
+    groups_.back().insert(groups_.back().end(), role.operands.begin(), role.operands.end());
+    if (role.commits) groups_.emplace_back();
+    if (!role.waits) return;
+    for (const std::vector<Reg>& group : groups_)
+        for (const Reg reg : group) kept_.add(reg);
+    turn.held = &(read_until_[&step] = kept_.take());
+    const auto kept = static_cast<std::size_t>(*role.waits) + 1;
+    if (groups_.size() > kept)
+        groups_.erase(groups_.begin(), groups_.end() - static_cast<std::ptrdiff_t>(kept));
 }
 
 // --- live values ---------------------------------------------------------------------------------------
@@ -154,32 +174,24 @@ void Pressure::become(const Set& other) {
     meet(other);
 }
 
-void Pressure::backward(const Step& step) {
-    const Role role(step);
-    const auto gives_values = [&](std::size_t i) {
-        return step.op->operands[i].access == isa::Access::out || &step.operands[i].list == role.overwritten;
-    };
+void Pressure::backward(const Step& step, const Turn& turn) {
+    const Reg* const gets = turned_.data() + turn.first;
+    const Reg *const reads = gets + turn.gets, *const born = reads + turn.reads;
     // A result occupies registers even if it is never read.
-    for (std::size_t i = 0; i < step.operands.size(); ++i)
-        if (gives_values(i)) isa::for_each_register(step.operands[i], [&](Reg reg) { begin(reg); });
+    std::for_each(gets, reads, [&](Reg reg) { begin(reg); });
     int need = count_;
-    if (!step.guard)
-        for (std::size_t i = 0; i < step.operands.size(); ++i)
-            if (gives_values(i)) isa::for_each_register(step.operands[i], [&](Reg reg) { end(reg); });
-    for (std::size_t i = 0; i < step.operands.size(); ++i)
-        if (!gives_values(i)) isa::for_each_register(step.operands[i], [&](Reg reg) { begin(reg); });
-    if (role.waits)
-        for (Reg reg : read_until_.at(&step)) begin(reg);
+    if (!turn.guarded) std::for_each(gets, reads, [&](Reg reg) { end(reg); });
+    std::for_each(reads, born, [&](Reg reg) { begin(reg); });
+    if (turn.held != nullptr)
+        for (Reg reg : *turn.held) begin(reg);
     need = std::max(need, count_);
-    if (!role.operands.empty()) {
-        need = std::max(need, static_cast<int>(role.operands.size()) + besides_operands);
+    if (turn.operands != 0) {
+        need = std::max(need, turn.operands + besides_operands);
         int& most = needs_[&step];
         most = std::max(most, need);
     }
     most_ = std::max(most_, need);
-    isa::for_each_written(step, [&](Reg reg) {
-        if (born_at_[reg.id] == &step) end(reg);
-    });
+    std::for_each(born, born + turn.born, [&](Reg reg) { end(reg); });
 }
 
 /// Scans from the end, and again what leads to blocks where more is alive than before.
@@ -209,7 +221,7 @@ void Pressure::backward(BlockId block) {
         meet(enters ? entering_[to] : alive_[to]);
     });
     const std::vector<Step>& steps = program_.blocks()[block].steps;
-    for (auto step = steps.rbegin(); step != steps.rend(); ++step) backward(*step);
+    for (std::size_t i = steps.size(); i-- > 0;) backward(steps[i], turns_[first_turns_[block] + i]);
     if (loop == nullptr || loop->header != block) return;
     const Set inside = live_.members();
     end_born(loop);

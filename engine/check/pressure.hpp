@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "flow/graph.hpp"
@@ -34,6 +35,8 @@ class LiveSet {
     }
 
     void clear() { members_.clear(); }
+    /// Returns the members, and has none then.
+    std::vector<Reg> take() { return std::exchange(members_, {}); }
     /// Compares with a list in which each register stands once.
     bool operator==(const std::vector<Reg>& list) const {
         return list.size() == members_.size() &&
@@ -64,11 +67,22 @@ class Pressure {
 
   private:
     using Set = std::vector<Reg>;  ///< each once, in no order
+    /// What a step does to the values that are live. It is gone over several times: this is found once.
+    struct Turn {
+        std::uint32_t first = 0;                 ///< of its registers, in turned_, which are:
+        std::uint32_t gets = 0;                  ///< those that it gives new values,
+        std::uint32_t reads = 0;                 ///< those whose values it needs,
+        std::uint32_t born = 0;                  ///< those that have no value above it
+        bool guarded = false;                    ///< it may leave the old values
+        int operands = 0;                        ///< of a wgmma: its registers
+        const std::vector<Reg>* held = nullptr;  ///< of a wait: registers of wgmma in flight
+    };
     void weigh();
     void forward(BlockId block);
+    void forward(const Step& step, const flow::Loop* loop);
     void backward();
     void backward(BlockId block);
-    void backward(const Step& step);
+    void backward(const Step& step, const Turn& turn);
     /// Returns the outermost loop around the block; null: none.
     const flow::Loop* loop_around(BlockId block) const;
     void begin(Reg reg);  ///< it is live above this point
@@ -88,7 +102,10 @@ class Pressure {
     int count_ = 0;              ///< 32-bit registers of live_
     int most_ = 0;
     std::unordered_map<const Step*, int> needs_;
-    std::vector<const void*> born_at_;  ///< by register: the step, or the loop, above which it has no value
+    std::vector<Turn> turns_;               ///< of the steps, block after block
+    std::vector<std::size_t> first_turns_;  ///< by block
+    std::vector<Reg> turned_;
+    std::vector<bool> born_anywhere_;  ///< by register: the place is known above which it has no value
     std::unordered_map<const flow::Loop*, std::vector<Reg>> born_;
     /// The registers that wgmma in flight access, by the wait that they are in flight at.
     std::unordered_map<const Step*, std::vector<Reg>> read_until_;

@@ -7,6 +7,7 @@ namespace wgrun::check {
 void State::order_registers() {
     unfenced = {};
     registers.clear();
+    touched_by.clear();
 }
 
 void State::commit(const Step& step) {
@@ -156,7 +157,6 @@ void doubt(Fact& fact, const Fact& other) {
 RegisterState join(const RegisterState& a, const RegisterState& b, const Decision& decision) {
     RegisterState out = a;
     out.touched = check::join(a.touched, b.touched, decision);
-    if (!a.touched) out.touched_by = b.touched_by;
     const auto with_shape = [](const RegisterState& state, int shape) {
         return std::find_if(state.used.begin(), state.used.end(),
                             [&](const RegisterState::Use& use) { return use.fact && use.shape == shape; });
@@ -180,13 +180,7 @@ RegisterState join(const RegisterState& a, const RegisterState& b, const Decisio
 
 std::size_t hash_of(const RegisterState& state) {
     const auto& [one, other] = state.used;
-    return Hash()
-        .with(state.touched_by)
-        .with(hash_of(state.touched))
-        .with(one.mma)
-        .with(hash_of(one.fact))
-        .with(other.mma)
-        .value();
+    return Hash().with(hash_of(state.touched)).with(one.mma).with(hash_of(one.fact)).with(other.mma).value();
 }
 
 std::size_t hash_of(const CellState& state) {
@@ -208,6 +202,9 @@ void join(State& a, const State& b, const Decision& decision, const Known& condi
 }
 
 void join(State& a, const State& b, const Decision& decision) {
+    a.touched_by.differences(b.touched_by, [&](std::size_t i, const Step*, const Step* other) {
+        if (!a.registers[i].touched) a.touched_by.set(i, other);
+    });
     a.registers.meet(
         b.registers, [](std::size_t) { return true; },
         [&](const RegisterState& mine, const RegisterState& other) { return join(mine, other, decision); });

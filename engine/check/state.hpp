@@ -34,7 +34,6 @@ using rules::name_of;
 /// A register that a wgmma accesses somewhere in the program.
 struct RegisterState {
     Fact touched;  ///< read or written by a thread since the last wgmma.fence
-    const Step* touched_by = nullptr;
     /// Its use as an accumulator of a wgmma of this shape since the last wgmma.fence. Of several shapes, two
     /// are tracked.
     struct Use {
@@ -119,7 +118,8 @@ struct Drain {
 struct State {
     RegisterValues values;
     using Registers = PooledArray<RegisterState>;
-    Registers registers;  ///< by slot
+    Registers registers;             ///< by slot
+    Chunks<const Step*> touched_by;  ///< by slot: the step that has touched it last
     using Flights = Shared<std::vector<Flight>>;
     Flights flights;
     Shared<std::vector<CopyFlight>> copies;

@@ -3,22 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 namespace wgrun::check::walk {
 
 void Flights::touch(std::span<const Touch> touches) {
-    for (const auto& [slot, writes] : touches) {
-        drains_.needed(slot);
-        const auto uses = [slot](const MmaRegisters& mma) { return mma.part(slot).has_value(); };
+    for (const Touch& touch : touches) {
+        drains_.needed(touch.slot);
+        const auto uses = [&](const MmaRegisters& mma) { return mma.part(touch.slot).has_value(); };
         if (const Flight* flight = pending(uses))
-            overtaken(*flight, *flight->registers->part(slot), writes ? "written" : "read");
+            overtaken(*flight, *flight->registers->part(touch.slot), touch.writes ? "written" : "read");
+        scene_.state.touched_by.set(touch.index(), scene_.step);
+        if (scene_.state.registers[touch.index()].touched == Fact::always()) continue;
+        scene_.state.registers.change(touch.index(),
+                                      [](RegisterState& state) { state.touched = Fact::always(); });
     }
-    scene_.state.registers.change_all(std::views::transform(touches, &Touch::slot),
-                                      [&](RegisterState& state) {
-                                          state.touched = Fact::always();
-                                          state.touched_by = scene_.step;
-                                      });
 }
 
 void Flights::overtaken(const Flight& flight, MmaOperand part, std::string_view access) {

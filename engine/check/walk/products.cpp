@@ -62,11 +62,10 @@ void Products::issue(const isa::AsyncMma& mma) {
     check_fence(mma);
     check_memory(flight.a, flight.b);
 
+    for (const int slot : flight.registers->in_order)
+        scene_.state.touched_by.set(static_cast<std::size_t>(slot), nullptr);
     State::Registers& registers = scene_.state.registers;
-    registers.change_all(flight.registers->source_slots(), [](RegisterState& state) {
-        state.touched = {};
-        state.touched_by = nullptr;
-    });
+    registers.change_all(flight.registers->source_slots(), [](RegisterState& state) { state.touched = {}; });
     registers.change_all(flight.registers->accumulator_slots(), [&](RegisterState& state) {
         state = {};
         state.used[0] = {Fact::always(), mma.same_shape_key, scene_.step};
@@ -131,7 +130,7 @@ void Products::check_fence(const isa::AsyncMma& mma) {
             if (std::exchange(before, &state) == &state) continue;  // neighbours are often alike
             if (scene_.holds(state.touched)) {
                 report(rules::no_fence_since_access(part, here),
-                       {{state.touched_by->where, "accessed here"}});
+                       {{scene_.state.touched_by[static_cast<std::size_t>(slot)]->where, "accessed here"}});
                 return true;
             }
             const auto unordered = std::ranges::find_if(state.used, [&](const RegisterState::Use& use) {

@@ -11,16 +11,10 @@ constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
 }  // namespace
 
 Scene::Scene(const Program& all_of_it, Findings& found)
-    : program(all_of_it),
-      plan(program),
-      cells(program),
-      findings(found),
-      known(static_cast<std::size_t>(2 * plan.step_count)),
-      stored(program.shared().size()),
-      register_states_(static_cast<std::size_t>(plan.step_count)),
-      cell_states_(static_cast<std::size_t>(cells.count())) {
+    : program(all_of_it), plan(program), cells(program), findings(found), stored(program.shared().size()) {
     state.values = RegisterValues(program.registers().size(), known);
     state.registers = State::Registers(static_cast<std::size_t>(plan.slot_count), register_states_);
+    state.touched_by = Chunks<const Step*>(static_cast<std::size_t>(plan.slot_count), toucher_lists_);
     state.cells = PooledArray<CellState>(static_cast<std::size_t>(cells.count()), cell_states_);
     most_executed_ = most_steps_in_all + most_visits * plan.step_count;
 }

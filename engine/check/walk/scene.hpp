@@ -43,6 +43,7 @@ class Scene {
   private:
     Pool<RegisterState> register_states_;
     Pool<CellState> cell_states_;
+    Chunks<const Step*>::Memory toucher_lists_{nullptr};
 
   public:
     State state;
