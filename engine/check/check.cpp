@@ -15,7 +15,8 @@ namespace wgrun::check {
 
 std::vector<Diagnostic> check(const Program& program) {
     Findings findings;
-    Walker walker(program, findings);
+    const Outline outline(program);
+    Walker walker(outline, findings);
     walker.run();
     std::vector<bool> stored = walker.stored();
     for_each_step(program, [&](const Step& step) {
@@ -38,7 +39,7 @@ std::vector<Diagnostic> check(const Program& program) {
     // Where threads diverge that must run together, further findings are consequences.
     const bool together = !findings.has(rules::WG_SYNC_01) && !findings.has(rules::WG_SYNC_03) &&
                           !findings.has(rules::WG_SYNC_08);
-    const bool decided = together && rehearse(program, stored, findings);
+    const bool decided = together && rehearse(outline, stored, findings);
     if (!decided) walker.barriers_met();
     return std::move(findings).sorted(program.where().file);
 }

@@ -51,24 +51,21 @@ class SlotMaker final : public isa::Effects {
 
 }  // namespace
 
-Plan::Plan(const Program& program) : graph(program), slots(program.registers().size(), -1) {
+Plan::Plan(const Outline& of)
+    : outline(of), graph(outline.graph()), slots(outline.program().registers().size(), -1) {
     find_regions();
     find_deciders();
-    find_joins(program.blocks());
-    number(program.blocks());
+    find_joins(outline.blocks());
+    number(outline.blocks());
     SlotMaker maker(*this);
-    for_each_step(program, [&](const Step& step) {
-        ++step_count;
+    for_each_step(outline.program(), [&](const Step& step) {
         maker.step = &step;
         isa::tell(step, maker);
     });
-    uses_.reserve(static_cast<std::size_t>(step_count));
-    for (const BasicBlock& block : program.blocks()) {
-        first_steps_.push_back(uses_.size());
-        for (const Step& step : block.steps) find_uses(step);
-    }
+    uses_.reserve(outline.steps());
+    for_each_step(outline.program(), [&](const Step& step) { find_uses(step, uses_.size()); });
     used_.push_back({});  // so that there is a place for none
-    find_live(program.registers().size());
+    find_live(slots.size());
 }
 
 void Plan::find_live(std::size_t registers) {
@@ -80,9 +77,12 @@ void Plan::find_live(std::size_t registers) {
             if (reg && !written[id].has(reg.id)) live_[id].add(reg.id);
         };
         for (const Step& step : blocks[id].steps) {
+            const std::span<const Outline::Used> registers = outline.used(outline.number(id, step));
             read(step.guard);
-            isa::for_each_read(step, read);
-            if (!step.guard) isa::for_each_written(step, [&](Reg reg) { written[id].add(reg.id); });
+            for (const Outline::Used& used : registers)
+                if (used.reads()) read(used.reg);
+            for (const Outline::Used& used : registers)
+                if (used.writes() && !step.guard) written[id].add(used.reg.id);
         }
         read(blocks[id].condition);
     }
@@ -94,7 +94,7 @@ void Plan::find_live(std::size_t registers) {
     }
 }
 
-void Plan::find_uses(const Step& step) {
+void Plan::find_uses(const Step& step, std::size_t number) {
     StepUses& uses = uses_.emplace_back();
     uses.pinned = isa::pinned(*step.op);
     uses.plain = !uses.pinned && step.op->effects == nullptr;
@@ -106,25 +106,28 @@ void Plan::find_uses(const Step& step) {
         if (slots[reg.id] >= 0) touched_.push_back({slots[reg.id], writes});
     };
     if (step.guard) touch(step.guard, false);
-    const bool multiplies = step.op->effects != nullptr && mmas.contains(&step);
-    for (std::size_t i = 0; i < step.operands.size(); ++i) {
-        const Operand& operand = step.operands[i];
-        if (operand.kind == Operand::Kind::param) uses.params |= roots::param(operand.index);
-        if (multiplies && is_async(operand)) continue;
-        const isa::Access access = step.op->operands[i].access;
-        isa::for_each_register(operand, [&](Reg reg) {
-            touch(reg, access != isa::Access::in);
-            if (access != isa::Access::out) used_.push_back(reg);
-        });
+    uses.params = outline.params(number);
+    // Registers that a wgmma reads and writes later are not its threads'.
+    std::span<const Outline::Used> registers = outline.used(number);
+    std::vector<Outline::Used> own;
+    if (step.op->effects != nullptr && mmas.contains(&step)) {
+        for (std::size_t i = 0; i < step.operands.size(); ++i)
+            if (!is_async(step.operands[i]))
+                isa::for_each_register(step.operands[i], [&](Reg reg) {
+                    own.push_back({reg, step.op->operands[i].access});
+                });
+        uses.later = true;
+    }
+    const std::span<const Outline::Used> threads = uses.later ? own : registers;
+    for (const Outline::Used& used : threads) {
+        touch(used.reg, used.writes());
+        if (used.reads()) used_.push_back(used.reg);
     }
     uses.touches = static_cast<std::uint32_t>(touched_.size()) - uses.first_touch;
     uses.sources = place() - uses.first_source;
     uses.first_result = place();
-    for (std::size_t i = 0; i < step.operands.size(); ++i) {
-        if (step.op->operands[i].access == isa::Access::in) continue;
-        if (place() == uses.first_result) uses.later = multiplies && is_async(step.operands[i]);
-        isa::for_each_register(step.operands[i], [&](Reg reg) { used_.push_back(reg); });
-    }
+    for (const Outline::Used& used : registers)
+        if (used.writes()) used_.push_back(used.reg);
     uses.results = place() - uses.first_result;
 }
 

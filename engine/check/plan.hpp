@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "check/outline.hpp"
 #include "check/state.hpp"
-#include "flow/graph.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun::check {
@@ -78,9 +78,10 @@ struct Touch {
 };
 
 struct Plan {
-    explicit Plan(const Program& program);
+    explicit Plan(const Outline& outline);
 
-    flow::Graph graph;
+    const Outline outline;
+    const flow::Graph& graph;
     const flow::Loop& loop(int index) const { return graph.loops()[static_cast<std::size_t>(index)]; }
     /// A block, or a whole loop.
     struct Place {
@@ -103,11 +104,6 @@ struct Plan {
     std::vector<int> slots;
     int slot_count = 0;
     std::unordered_map<const Step*, MmaRegisters> mmas;
-    std::int64_t step_count = 0;
-    /// Returns the number of a step of the block, counted through all blocks.
-    std::size_t number(BlockId block, const Step& step) const {
-        return first_steps_[block] + static_cast<std::size_t>(&step - graph.blocks()[block].steps.data());
-    }
     const StepUses& uses(std::size_t number) const { return uses_[number]; }
     std::span<const Reg> sources(const StepUses& of) const { return {&used_[of.first_source], of.sources}; }
     std::span<const Reg> results(const StepUses& of) const { return {&used_[of.first_result], of.results}; }
@@ -130,17 +126,16 @@ struct Plan {
     void find_deciders();
     void find_joins(const std::vector<BasicBlock>& blocks);
     void number(const std::vector<BasicBlock>& blocks);
-    void find_uses(const Step& step);
+    void find_uses(const Step& step, std::size_t number);
     void find_live(std::size_t registers);
 
     std::vector<std::vector<Place>> regions_;
-    std::vector<BlockId> decides_;          ///< by loop
-    std::vector<BlockId> joins_;            ///< by block
-    std::vector<std::size_t> first_steps_;  ///< by block
-    std::vector<StepUses> uses_;            ///< by number
-    std::vector<Reg> used_;                 ///< the registers of all steps
-    std::vector<Touch> touched_;            ///< likewise
-    std::vector<RegisterSet> live_;         ///< by block
+    std::vector<BlockId> decides_;   ///< by loop
+    std::vector<BlockId> joins_;     ///< by block
+    std::vector<StepUses> uses_;     ///< by number
+    std::vector<Reg> used_;          ///< the registers of all steps
+    std::vector<Touch> touched_;     ///< likewise
+    std::vector<RegisterSet> live_;  ///< by block
 };
 
 }  // namespace wgrun::check

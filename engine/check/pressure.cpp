@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "isa/effects.hpp"
-#include "isa/registers.hpp"
 #include "isa/value.hpp"
 
 namespace wgrun::check {
@@ -19,7 +18,7 @@ struct Role final : isa::Effects {
     explicit Role(const Step& step) { isa::tell(step, *this); }
     void issue_mma(const isa::AsyncMma& mma) override {
         // With the constant scale-d 0 they get new values, whatever they held.
-        overwritten = mma.reads_accumulators ? nullptr : mma.accumulators;
+        overwrites = !mma.reads_accumulators;
         operands = *mma.accumulators;
         if (mma.a_fragment != nullptr)
             operands.insert(operands.end(), mma.a_fragment->begin(), mma.a_fragment->end());
@@ -28,7 +27,7 @@ struct Role final : isa::Effects {
     void commit_mma() override { commits = true; }
     void wait_mma(int pending) override { waits = pending; }
 
-    const std::vector<Reg>* overwritten = nullptr;
+    bool overwrites = false;    ///< a wgmma, its accumulators
     std::vector<Reg> operands;  ///< of a wgmma
     bool commits = false;
     std::optional<int> waits;
@@ -36,14 +35,13 @@ struct Role final : isa::Effects {
 
 }  // namespace
 
-Pressure::Pressure(const Program& program)
-    : program_(program),
-      graph_(program),
-      live_(program.registers().size()),
-      kept_(program.registers().size()),
-      born_anywhere_(program.registers().size()) {
+Pressure::Pressure(const Outline& outline)
+    : outline_(outline),
+      live_(outline.program().registers().size()),
+      kept_(outline.program().registers().size()),
+      born_anywhere_(outline.program().registers().size()) {
     weigh();
-    for (BlockId block = 0; block < program.blocks().size(); ++block) forward(block);
+    for (BlockId block = 0; block < outline.blocks().size(); ++block) forward(block);
     backward();
 }
 
@@ -51,60 +49,64 @@ Pressure::Pressure(const Program& program)
 /// written once, from such values and one other register, can be recomputed from that register if it was
 /// written once and before.
 void Pressure::weigh() {
-    std::vector<int> writes(program_.registers().size());
-    for_each_step(program_,
-                  [&](const Step& step) { isa::for_each_written(step, [&](Reg reg) { ++writes[reg.id]; }); });
-    for (const RegisterInfo& reg : program_.registers())
+    const std::vector<RegisterInfo>& registers = outline_.program().registers();
+    std::vector<int> writes(registers.size());
+    for (std::size_t number = 0; number < outline_.steps(); ++number)
+        for (const Outline::Used& used : outline_.used(number)) writes[used.reg.id] += used.writes() ? 1 : 0;
+    for (const RegisterInfo& reg : registers)
         weights_.push_back(reg.type == isa::Type::pred ? 0 : isa::bits(reg.type) == 64 ? 2 : 1);
-    std::vector<bool> uniform(program_.registers().size());
-    sources_.resize(program_.registers().size());
-    std::vector<bool> known(program_.registers().size());
-    const auto value_of = [&](const Operand& operand) {
+    std::vector<bool> uniform(registers.size());
+    sources_.resize(registers.size());
+    std::vector<bool> known(registers.size());
+    const isa::ValueOf value_of = [&](const Operand& operand) {
         isa::Value value;
         if (!operand.reg || uniform[operand.reg.id]) value.uniform = isa::Uniform::grid;
         return value;
     };
-    const auto derive = [&](const Step& step) {
+    const auto derive = [&](const Step& step, std::span<const Outline::Used> used) {
         if (step.guard || step.op->effects || isa::pinned(*step.op)) return;
-        bool alike = true;
-        isa::for_each_read(step, [&](Reg reg) { alike = alike && uniform[reg.id]; });
+        bool alike = std::ranges::all_of(
+            used, [&](const Outline::Used& u) { return !u.reads() || uniform[u.reg.id]; });
         if (alike && step.op->value) alike = step.op->value(step, value_of).uniform >= isa::Uniform::cta;
         Reg source;
         bool one = !alike;
-        isa::for_each_read(step, [&](Reg reg) {
-            if (uniform[reg.id]) return;
-            const Reg from = sources_[reg.id] ? sources_[reg.id] : reg;
+        for (const Outline::Used& u : used) {
+            if (!u.reads() || uniform[u.reg.id]) continue;
+            const Reg from = sources_[u.reg.id] ? sources_[u.reg.id] : u.reg;
             one = one && known[from.id] && writes[from.id] == 1 && (!source || source == from);
             source = from;
-        });
+        }
         if (!alike && (!one || !source)) return;
-        isa::for_each_written(step, [&](Reg reg) {
-            if (writes[reg.id] != 1) return;
-            uniform[reg.id] = alike;
-            sources_[reg.id] = source;
-            weights_[reg.id] = 0;
-        });
+        for (const Outline::Used& u : used) {
+            if (!u.writes() || writes[u.reg.id] != 1) continue;
+            uniform[u.reg.id] = alike;
+            sources_[u.reg.id] = source;
+            weights_[u.reg.id] = 0;
+        }
     };
-    for_each_step(program_, [&](const Step& step) {
-        derive(step);
-        isa::for_each_written(step, [&](Reg reg) { known[reg.id] = true; });
-    });
+    std::size_t number = 0;
+    for (const BasicBlock& block : outline_.blocks())
+        for (const Step& step : block.steps) {
+            const std::span<const Outline::Used> used = outline_.used(number++);
+            derive(step, used);
+            for (const Outline::Used& u : used)
+                if (u.writes()) known[u.reg.id] = true;
+        }
 }
 
 // --- definitions, and accesses of wgmma in flight ------------------------------------------------------
 
 const flow::Loop* Pressure::loop_around(BlockId block) const {
-    int loop = graph_.innermost_loop(block);
+    int loop = outline_.graph().innermost_loop(block);
     if (loop < 0) return nullptr;
-    while (graph_.loops()[static_cast<std::size_t>(loop)].parent >= 0)
-        loop = graph_.loops()[static_cast<std::size_t>(loop)].parent;
-    return &graph_.loops()[static_cast<std::size_t>(loop)];
+    while (outline_.graph().loops()[static_cast<std::size_t>(loop)].parent >= 0)
+        loop = outline_.graph().loops()[static_cast<std::size_t>(loop)].parent;
+    return &outline_.graph().loops()[static_cast<std::size_t>(loop)];
 }
 
 void Pressure::forward(BlockId block) {
     const flow::Loop* loop = loop_around(block);
-    first_turns_.push_back(turns_.size());
-    for (const Step& step : program_.blocks()[block].steps) forward(step, loop);
+    for (const Step& step : outline_.blocks()[block].steps) forward(step, loop);
 }
 
 void Pressure::forward(const Step& step, const flow::Loop* loop) {
@@ -113,25 +115,28 @@ void Pressure::forward(const Step& step, const flow::Loop* loop) {
     turn.guarded = static_cast<bool>(step.guard);
     turn.operands = static_cast<int>(role.operands.size());
     turn.first = static_cast<std::uint32_t>(turned_.size());
-    const auto list = [&](auto which) {
+    const std::span<const Outline::Used> used = outline_.used(turns_.size() - 1);
+    const auto list = [&](bool gets) {
         const std::size_t before = turned_.size();
-        for (std::size_t i = 0; i < step.operands.size(); ++i)
-            if (which(i)) isa::for_each_register(step.operands[i], [&](Reg reg) { turned_.push_back(reg); });
+        for (const Outline::Used& u : used) {
+            const bool overwritten = role.overwrites && u.access == isa::Access::inout;
+            if ((u.access == isa::Access::out || overwritten) == gets) turned_.push_back(u.reg);
+        }
         return static_cast<std::uint32_t>(turned_.size() - before);
     };
-    const auto gets = [&](std::size_t i) {
-        return step.op->operands[i].access == isa::Access::out || &step.operands[i].list == role.overwritten;
-    };
-    turn.gets = list(gets);
-    turn.reads = list([&](std::size_t i) { return !gets(i); });
-    isa::for_each_written(step, [&](Reg reg) {
-        if (born_anywhere_[reg.id]) return;
-        born_anywhere_[reg.id] = true;
+    turn.gets = list(true);
+    turn.reads = list(false);
+    for (const Outline::Used& u : used) {
+        if (!u.writes() || born_anywhere_[u.reg.id]) continue;
+        born_anywhere_[u.reg.id] = true;
         // A value of a loop may come from an earlier iteration.
-        if (loop != nullptr) return born_[loop].push_back(reg);
-        turned_.push_back(reg);
+        if (loop != nullptr) {
+            born_[loop].push_back(u.reg);
+            continue;
+        }
+        turned_.push_back(u.reg);
         ++turn.born;
-    });
+    }
     groups_.back().insert(groups_.back().end(), role.operands.begin(), role.operands.end());
     if (role.commits) groups_.emplace_back();
     if (!role.waits) return;
@@ -196,10 +201,10 @@ void Pressure::backward(const Step& step, const Turn& turn) {
 
 /// Scans from the end, and again what leads to blocks where more is alive than before.
 void Pressure::backward() {
-    alive_.assign(program_.blocks().size(), {});
-    entering_.resize(program_.blocks().size());
-    std::vector<bool> stale(program_.blocks().size(), true);
-    const std::vector<BlockId>& order = graph_.order();
+    alive_.assign(outline_.blocks().size(), {});
+    entering_.resize(outline_.blocks().size());
+    std::vector<bool> stale(outline_.blocks().size(), true);
+    const std::vector<BlockId>& order = outline_.graph().order();
     for (bool changed = true; changed;) {
         changed = false;
         for (auto block = order.rbegin(); block != order.rend(); ++block) {
@@ -208,7 +213,7 @@ void Pressure::backward() {
             backward(*block);
             if (live_ == alive_[*block]) continue;
             alive_[*block] = live_.members();
-            for (const BlockId before : graph_.predecessors(*block)) stale[before] = changed = true;
+            for (const BlockId before : outline_.graph().predecessors(*block)) stale[before] = changed = true;
         }
     }
 }
@@ -216,12 +221,12 @@ void Pressure::backward() {
 void Pressure::backward(BlockId block) {
     const flow::Loop* loop = loop_around(block);
     become({});
-    program_.blocks()[block].for_each_successor([&](BlockId to, int) {
+    outline_.blocks()[block].for_each_successor([&](BlockId to, int) {
         const bool enters = !entering_[to].empty() && loop_around(to) != loop;
         meet(enters ? entering_[to] : alive_[to]);
     });
-    const std::vector<Step>& steps = program_.blocks()[block].steps;
-    for (std::size_t i = steps.size(); i-- > 0;) backward(steps[i], turns_[first_turns_[block] + i]);
+    const std::vector<Step>& steps = outline_.blocks()[block].steps;
+    for (std::size_t i = steps.size(); i-- > 0;) backward(steps[i], turns_[outline_.first_step(block) + i]);
     if (loop == nullptr || loop->header != block) return;
     const Set inside = live_.members();
     end_born(loop);

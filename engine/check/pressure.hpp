@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "flow/graph.hpp"
+#include "check/outline.hpp"
 
 namespace wgrun::check {
 
@@ -55,7 +55,7 @@ class LiveSet {
 /// demand. The estimate is therefore a lower one; docs/ptxas.md compares it with ptxas.
 class Pressure {
   public:
-    explicit Pressure(const Program& program);
+    explicit Pressure(const Outline& outline);
 
     /// Returns the registers live at a wgmma step; 0 for others.
     int at(const Step* step) const {
@@ -91,8 +91,7 @@ class Pressure {
     void meet(const Set& other);
     void become(const Set& other);
 
-    const Program& program_;
-    flow::Graph graph_;
+    const Outline outline_;
     std::vector<std::uint8_t> weights_;  ///< by register: 0, 1 or 2
     std::vector<Reg> sources_;           ///< the register needed while this one is, to recompute it
     LiveSet live_;
@@ -102,8 +101,7 @@ class Pressure {
     int count_ = 0;              ///< 32-bit registers of live_
     int most_ = 0;
     std::unordered_map<const Step*, int> needs_;
-    std::vector<Turn> turns_;               ///< of the steps, block after block
-    std::vector<std::size_t> first_turns_;  ///< by block
+    std::vector<Turn> turns_;  ///< by number of the step
     std::vector<Reg> turned_;
     std::vector<bool> born_anywhere_;  ///< by register: the place is known above which it has no value
     std::unordered_map<const flow::Loop*, std::vector<Reg>> born_;

@@ -46,9 +46,10 @@ void add_all(std::vector<Diagnostic> findings, Findings& out) {
 
 }  // namespace
 
-bool rehearse(const Program& program, std::vector<bool> stored, Findings& findings) {
-    const Pressure pressure(program);
-    Skeleton skeleton(program, &pressure);
+bool rehearse(const Outline& outline, std::vector<bool> stored, Findings& findings) {
+    const Program& program = outline.program();
+    const Pressure pressure(outline);
+    Skeleton skeleton(outline, &pressure);
     skeleton.stored = std::move(stored);
     if (skeleton.ops.empty()) return true;
     Rehearsal first(program, skeleton, all(program, usual, usual_clusters));

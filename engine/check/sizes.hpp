@@ -10,6 +10,7 @@
 namespace wgrun::check {
 
 class Findings;  // findings.hpp
+class Outline;   // outline.hpp
 
 /// What a launch chooses.
 struct LaunchSizes {
@@ -24,6 +25,6 @@ std::vector<Diagnostic> check_launch(const Program& program, const LaunchSizes& 
 /// Rehearses the program, with several sizes if a launch matters, and adds to `findings` what goes wrong with
 /// each of them. Returns true if that is complete: every warp has ended, or a fault was found. `stored`: by
 /// buffer, whether threads may write to it.
-bool rehearse(const Program& program, std::vector<bool> stored, Findings& findings);
+bool rehearse(const Outline& outline, std::vector<bool> stored, Findings& findings);
 
 }  // namespace wgrun::check

@@ -59,8 +59,12 @@ struct Skeleton::Nature final : isa::Effects {
     const Operand *a = nullptr, *b = nullptr;  ///< descriptors
 };
 
-Skeleton::Skeleton(const Program& program, const Pressure* pressure)
-    : slots(program.registers().size(), -1), graph_(program), pressure_(pressure) {
+Skeleton::Skeleton(const Outline& outline, const Pressure* pressure)
+    : slots(outline.program().registers().size(), -1),
+      outline_(outline),
+      graph_(outline_.graph()),
+      pressure_(pressure) {
+    const Program& program = outline.program();
     for_each_step(program, [&](const Step& step) { copies_ |= Nature(step).counts; });
     slice();
     if (std::ranges::all_of(kept_, [](const auto& steps) { return steps.empty(); })) return;
@@ -93,8 +97,12 @@ bool Skeleton::is_root(const Step& step, const Nature& nature) const {
     return nature.synchronises || (copies_ && nature.multiplies);
 }
 
-bool Skeleton::needed(const Step& step) {
+bool Skeleton::needed(const Step& step, std::size_t number) {
     const isa::Instruction& op = *step.op;
+    const bool writes = std::ranges::any_of(outline_.used(number), [&](const Outline::Used& used) {
+        return used.writes() && slots[used.reg.id] >= 0;
+    });
+    if (op.effects == nullptr && !writes) return false;
     const Nature nature(step);
     const bool root = is_root(step, nature);
     if (root && nature.multiplies) {
@@ -103,11 +111,6 @@ bool Skeleton::needed(const Step& step) {
             if (descriptor != nullptr) need(descriptor->reg);
         return true;
     }
-    bool writes = false;
-    if (!root)
-        for (std::size_t i = 0; i < step.operands.size(); ++i)
-            if (op.operands[i].access != isa::Access::in)
-                isa::for_each_register(step.operands[i], [&](Reg reg) { writes |= slots[reg.id] >= 0; });
     if (!root && !writes) return false;
     need(step.guard);
     const bool follow = root || nature.known;
@@ -132,7 +135,7 @@ void Skeleton::slice() {
         for (auto id = graph_.order().rbegin(); id != graph_.order().rend(); ++id) {
             const std::vector<Step>& steps = graph_.blocks()[*id].steps;
             for (auto step = steps.rbegin(); step != steps.rend(); ++step)
-                if (needed(*step)) kept_[*id].push_back(&*step);
+                if (needed(*step, outline_.number(*id, *step))) kept_[*id].push_back(&*step);
             if (!kept_[*id].empty() || decides_[*id]) need_branches(*id);
         }
     } while (grew_);

@@ -29,7 +29,7 @@ struct SkeletonOp {
 
 struct Skeleton {
     /// `pressure` gives the registers live at wgmma; null: they do not matter.
-    explicit Skeleton(const Program& program, const Pressure* pressure = nullptr);
+    explicit Skeleton(const Outline& outline, const Pressure* pressure = nullptr);
 
     std::vector<SkeletonOp> ops;  ///< empty when nothing synchronises
     std::vector<int> slots;       ///< Reg::id -> index among the registers that matter; -1: none
@@ -44,7 +44,7 @@ struct Skeleton {
     struct Nature;
     bool is_root(const Step& step, const Nature& nature) const;
     void slice();
-    bool needed(const Step& step);
+    bool needed(const Step& step, std::size_t number);
     void need(Reg reg);
     void need_branches(BlockId block);
     void flatten();
@@ -52,7 +52,8 @@ struct Skeleton {
     BlockId follower(BlockId block) const;
     BlockId entered(BlockId block) const;
 
-    flow::Graph graph_;
+    const Outline outline_;
+    const flow::Graph& graph_;
     std::vector<std::vector<const Step*>> kept_;  ///< steps that matter, by block, the last one first
     std::vector<bool> decides_;                   ///< by block: the branch at its end matters
     bool grew_ = false;

@@ -2,8 +2,8 @@
 
 namespace wgrun::check {
 
-Walker::Walker(const Program& program, Findings& findings)
-    : scene_(program, findings),
+Walker::Walker(const Outline& outline, Findings& findings)
+    : scene_(outline, findings),
       values_(scene_),
       convergence_(scene_),
       drains_(scene_),
@@ -16,7 +16,7 @@ Walker::Walker(const Program& program, Findings& findings)
 
 void Walker::step(const Step& step) {
     ++scene_.executed;
-    scene_.number = scene_.plan.number(scene_.block, step);
+    scene_.number = scene_.plan.outline.number(scene_.block, step);
     if (step.guard)
         guarded(step);
     else

@@ -10,13 +10,17 @@ namespace {
 constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
 }  // namespace
 
-Scene::Scene(const Program& all_of_it, Findings& found)
-    : program(all_of_it), plan(program), cells(program), findings(found), stored(program.shared().size()) {
+Scene::Scene(const Outline& outline, Findings& found)
+    : program(outline.program()),
+      plan(outline),
+      cells(program),
+      findings(found),
+      stored(program.shared().size()) {
     state.values = RegisterValues(program.registers().size(), known);
     state.registers = State::Registers(static_cast<std::size_t>(plan.slot_count), register_states_);
     state.touched_by = Chunks<const Step*>(static_cast<std::size_t>(plan.slot_count), toucher_lists_);
     state.cells = PooledArray<CellState>(static_cast<std::size_t>(cells.count()), cell_states_);
-    most_executed_ = most_steps_in_all + most_visits * plan.step_count;
+    most_executed_ = most_steps_in_all + most_visits * static_cast<std::int64_t>(plan.outline.steps());
 }
 
 namespace {

@@ -30,7 +30,7 @@ struct Scope {
 /// One thread uses a scene at a time.
 class Scene {
   public:
-    Scene(const Program& program, Findings& findings);
+    Scene(const Outline& outline, Findings& findings);
 
     const Program& program;
     const Plan plan;

@@ -13,7 +13,7 @@ Values::Values(Scene& scene)
     : scene_(scene),
       value_of_([this](const Operand& operand) { return value_of(operand); }),
       known_([this](Reg reg) -> const Known& { return scene_.state.values[reg.id]; }),
-      latest_(static_cast<std::size_t>(scene.plan.step_count)) {
+      latest_(scene.plan.outline.steps()) {
     for (Before& before : before_) {
         before.sources.resize(scene.plan.used_count());
         before.results.resize(latest_.size());
