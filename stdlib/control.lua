@@ -14,7 +14,8 @@ return function(internal)
   --- @example
   ---   k:loop(4, function(i) k:add(sum, sum, i) end)
   ---   k:loop({ from = tid, to = count, step = 128 }, function(i) ... end)
-  function k:loop(range, body)
+  function k:loop(range, body, ...)
+    internal.surplus("loop", 2, ...)
     internal.object("k:loop, k", self, "builder")
     internal.body("k:loop, body", body)
     local from, to, step = 0, range, 1
@@ -44,7 +45,8 @@ return function(internal)
   --- @see k:loop
   --- @example
   ---   k:while_(function() return x:gt(1) end, function() k:shr(x, x, 1) end)
-  function k:while_(condition, body)
+  function k:while_(condition, body, ...)
+    internal.surplus("while_", 2, ...)
     internal.object("k:while_, k", self, "builder")
     internal.body("k:while_, condition", condition)
     internal.body("k:while_, body", body)
@@ -61,7 +63,8 @@ return function(internal)
   --- @see k:while_
   --- @example
   ---   k:repeat_(function() k:add(n, n, 1) return n:lt(4) end)
-  function k:repeat_(body)
+  function k:repeat_(body, ...)
+    internal.surplus("repeat_", 1, ...)
     internal.object("k:repeat_, k", self, "builder")
     internal.body("k:repeat_, body", body)
     local again = self:label()
@@ -78,7 +81,8 @@ return function(internal)
   --- @param otherwise function()?  emits the instructions for the other threads
   --- @example
   ---   k:if_(tid:eq(0), function() k:st_global_f32(out, sum) end)
-  function k:if_(predicate, when_true, otherwise)
+  function k:if_(predicate, when_true, otherwise, ...)
+    internal.surplus("if_", 3, ...)
     internal.object("k:if_, k", self, "builder")
     internal.object("k:if_, predicate", predicate, "reg")
     internal.body("k:if_, when_true", when_true)

@@ -84,6 +84,16 @@ function internal.body(what, value)
   if type(value) ~= "function" then internal.fail(("%s: expected a function, got %s"):format(what, describe(value))) end
 end
 
+--- Raises if the function `name`, which takes `most` arguments, was given the others, too. Shielded functions do that themselves.
+function internal.surplus(name, most, ...)
+  for i = 1, select("#", ...) do
+    local value = select(i, ...)
+    if value ~= nil then
+      internal.fail(("`%s` takes %d argument%s, not %d: %s is too much"):format(name, most, most == 1 and "" or "s", most + i, describe(value)))
+    end
+  end
+end
+
 --- Raises unless `value` is a register, or an integer from `least` (default 0) that fits u32.
 function internal.count(what, value, least)
   if describe(value) == "wgrun.reg" then return end

@@ -53,7 +53,8 @@ return function(wg, internal)
   ---   row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with halves,
   ---   `half` is a predicate that holds where the tile has half of the rows
   --- @see k:each_piece
-  function k:each_tile(opts, body)
+  function k:each_tile(opts, body, ...)
+    internal.surplus("each_tile", 2, ...)
     internal.object("k:each_tile, k", self, "builder")
     options("k:each_tile", opts)
     local splits = internal.whole("k:each_tile: splits", opts.splits or 1, 1, 0xFFFF)
@@ -113,7 +114,8 @@ return function(wg, internal)
   ---   piece.part (0 for the first blocks, 1 for the last) and piece.number (of the cut, from 1) are registers
   --- @see k:each_tile
   --- @see k:sum_parts
-  function k:each_piece(opts, body)
+  function k:each_piece(opts, body, ...)
+    internal.surplus("each_piece", 2, ...)
     internal.object("k:each_piece, k", self, "builder")
     options("k:each_piece", opts)
     local place, tiles = order_of(self, "k:each_piece", opts)
