@@ -88,29 +88,13 @@ return function(_, internal)
     end
   end
 
-  --- Returns add(dq, number), which adds the consumer's share of dQ of block `number` to its sums. The last copy must have read shared memory before.
-  function internal.attention_backward_adder(k, p, buffers, sums, mine)
-    local thread = k:special "tid.x" & 127
-    local leader, own = thread:eq(0), { threads = 128 }
-    local staging = k:address(buffers.dq, mine * p.staging_bytes)
-    local at = staging + (thread << 4)
-    local count = p.staging_bytes // 512 -- registers at a time
+  --- Returns add(dq, number), which adds the consumer's share of dQ of block `number` to its sums, in the order of its registers: shared memory is
+  --- what limits the products, so that nothing of this goes there.
+  function internal.attention_backward_adder(k, p, sums, mine)
+    local own = mine * p.share_bytes + ((k:special "tid.x" & 127) << 4)
     return function(dq, number)
-      for round = 0, #dq // count - 1 do
-        if round > 0 then
-          k:cp_async_bulk_wait_group(0, { read = true, guard = leader })
-          k:bar_sync(mine + 2, own)
-        end
-        for i = 0, count // 4 - 1 do k:st_shared_v4_f32(at, dq:slice(count * round + 4 * i, 4), { offset = 2048 * i }) end
-        k:fence_proxy_async { space = "shared::cta" }
-        k:bar_sync(mine + 2, own)
-        k:if_(leader, function()
-          local to = k:mad_wide_u32(mine, p.share_bytes, k:mad_wide_u32(number, p.sums_bytes, sums))
-          if round > 0 then to = to + round * p.staging_bytes end
-          k:cp_reduce_async_bulk(to, staging, p.staging_bytes, { op = "add", type = "f32" })
-          k:cp_async_bulk_commit_group()
-        end)
-      end
+      local to = k:mad_wide_u32(own, 1, k:mad_wide_u32(number, p.sums_bytes, sums))
+      for i = 0, #dq // 4 - 1 do k:red_relaxed_gpu_global_add_v4_f32(to, dq:slice(4 * i, 4), { offset = 2048 * i }) end
     end
   end
 
@@ -123,8 +107,7 @@ return function(_, internal)
       local row = key + (((thread >> 5 & 3) << 4) + ((thread & 31) >> 2))
       for r = 0, #acc.dk - 1 do k:mul(acc.dk[r], acc.dk[r], scale) end
       internal.attention_store_pairs(k, p, acc.dv, maps.dV, rows, row)
-      internal.attention_store_pairs(k, p, acc.dk, maps.dK, rows, row)
-      return k:cp_async_bulk_wait_group(0, { read = true, guard = leader })
+      return internal.attention_store_pairs(k, p, acc.dk, maps.dK, rows, row)
     end
     k:bar_sync(1, { threads = 128 * p.consumers }) -- before dV and dK take the places of V and K
     local place, bytes = internal.attention_place(p), p.panel.count * p.panel.bytes

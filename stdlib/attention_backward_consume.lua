@@ -75,7 +75,6 @@ return function(_, internal)
     local thread = k:special "tid.x"
     local lane, warp = thread & 31, thread >> 5 & 3
     local mine = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
-    local leader = (thread & 127):eq(0)
     local acc = {
       s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", p.dim // 2), dv = k:regs("f32", p.dim // 2),
       p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
@@ -85,7 +84,7 @@ return function(_, internal)
     local product = products(k, p, buffers, mine, acc)
     local mask = internal.attention_backward_masker(k, p, acc.s, at, at.key + (mine << 6))
     local exponentials, gradients = internal.attention_backward_elements(k, p, acc, sizes.scale_log2)
-    local add = internal.attention_backward_adder(k, p, buffers, sizes.sums, mine)
+    local add = internal.attention_backward_adder(k, p, sizes.sums, mine)
     local query, gradient = rings.q:cursor(), rings.gradient:cursor()
     local ds_stage = k:mov(0, { type = "u32" })
     local previous, any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
@@ -133,7 +132,6 @@ return function(_, internal)
     -- the others here since they read it.
     local function add_dq(number)
       k:fence_proxy_async { space = "shared::cta" }
-      k:cp_async_bulk_wait_group(0, { read = true, guard = leader }) -- the copy of the last share has read it
       k:bar_sync(1, { threads = 128 * p.consumers })
       k:wgmma_fence()
       product.dq(ds_stage)

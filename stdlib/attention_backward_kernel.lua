@@ -4,7 +4,7 @@
 --
 --   S^T = K Q^T,  dP^T = V dO^T,  P^T = exp(S^T - lse),  dS^T = P^T (dP^T - delta),  dV += P^T dO,  dK += dS^T Q,  dQ = dS K
 --
--- dQ is a sum over keys: dS of all consumers meets in shared memory, each consumer computes its share of dQ, and bulk copies add it
+-- dQ is a sum over keys: dS of all consumers meets in shared memory, each consumer computes its share of dQ and adds it
 -- to f32 sums in global memory. The factor of the scores is applied to dQ and dK at their end. The consumers stand in
 -- attention_backward_consume.lua and, for heads of more than 128 elements, attention_backward_wide.lua.
 
@@ -97,7 +97,7 @@ return function(wg, internal)
       local buffers = {
         k = shared("K", p.k.bytes), v = shared("V", p.k.bytes), q = shared("Q", p.stages.q * p.q.bytes),
         gradient = shared("dO", p.stages.gradient * p.q.bytes), ds = shared("dS", 2 * p.ds.bytes), p = p.wide and shared("P", 2 * p.ds.bytes),
-        dq = shared("dQ", p.consumers * p.staging_bytes), stats = shared("stats", p.stages.gradient * p.stats_bytes),
+        stats = shared("stats", p.stages.gradient * p.stats_bytes),
       }
       local rings = {
         keys = k:pipeline { stages = 1, name = "keys" },

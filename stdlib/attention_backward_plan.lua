@@ -11,13 +11,13 @@ return function(wg, internal)
   -- half of the columns; of the scores, which both need, each computes those of half of the queries.
   --
   -- dQ of a block is divided among the consumers by its `rows` or its `columns`, so that each has a product with 64 rows, as wgmma wants
-  -- it; or by columns and `transposed`. It goes to global memory by way of shared memory, in as many `rounds`.
+  -- it; or by columns and `transposed`.
   local shapes = {
     [64] = { keys = 128, rows = 128, parts = 2, dq = "rows", in_registers = true },
     [96] = { keys = 128, rows = 64, parts = 1, dq = "columns" },
     [128] = { keys = 128, rows = 64, parts = 1, dq = "transposed" },
     [192] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true },
-    [256] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true, gradient_stages = 1, rounds = 2 },
+    [256] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true },
   }
 
   --- The plan for the options of wg.attention_backward.
@@ -43,12 +43,11 @@ return function(wg, internal)
     local shape = shapes[p.dim] or fail(("wg.attention_backward: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(p.dim)))
     for key, value in pairs(shape) do p[key] = value end
     p.part = p.rows // p.parts
-    p.consumers, p.registers, p.stages = 2, { 24, 240 }, { q = 2, gradient = p.gradient_stages or 2 }
+    p.consumers, p.registers, p.stages = 2, { 24, 240 }, { q = 2, gradient = 2 }
     p.threads = 128 * (1 + p.consumers)
     p.stats_bytes = 2 * 4 * p.rows -- two f32 for each query of a block
     p.sums_bytes = 4 * p.rows * p.dim -- dQ of a block, in f32
     p.share_bytes = p.sums_bytes // p.consumers
-    p.staging_bytes = p.share_bytes // (p.rounds or 1) -- of a share, in shared memory at a time
 
     -- Rows of a head, and the same bytes as an operand whose K extent are the rows. Where a product takes half of the columns, these
     -- are whole lines of the swizzle.

@@ -38,7 +38,6 @@ return function(_, internal)
     local thread = k:special "tid.x"
     local lane, warp = thread & 31, thread >> 5 & 3
     local mine = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
-    local leader = (thread & 127):eq(0)
     local half = p.dim // 2
     local acc = {
       s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", half // 2), dv = k:regs("f32", half // 2), dq = k:regs("f32", half // 2),
@@ -47,7 +46,7 @@ return function(_, internal)
     local product = products(k, p, buffers, mine, acc)
     local mask = internal.attention_backward_masker(k, p, acc.s, at, at.key)
     local exponentials, gradients = internal.attention_backward_elements(k, p, acc, sizes.scale_log2)
-    local add = internal.attention_backward_adder(k, p, buffers, sizes.sums, mine)
+    local add = internal.attention_backward_adder(k, p, sizes.sums, mine)
     local query, gradient = rings.q:cursor(), rings.gradient:cursor()
     local stage = k:mov(0, { type = "u32" }) -- of P and dS
     local previous, any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
@@ -87,14 +86,13 @@ return function(_, internal)
 
       -- Two stages of P and dS: who writes to one of them has met the other consumer here since that one read it.
       k:fence_proxy_async { space = "shared::cta" }
-      k:cp_async_bulk_wait_group(0, { read = true, guard = leader }) -- the copy of the last share has read it
       k:bar_sync(1, { threads = 128 * p.consumers })
       k:wgmma_fence()
       product.dv(stage, gradient.stage)
       product.dq(stage)
       product.dk(stage, query.stage)
       k:wgmma_wait_group(2)
-      rings.gradient:release(gradient, { lane = lane }) -- as early as can be: there may be one stage
+      rings.gradient:release(gradient, { lane = lane })
       k:wgmma_wait_group(1)
       add(acc.dq, internal.attention_backward_number(p, at, block, head))
       k:xor(stage, stage, 1)
