@@ -16,7 +16,7 @@ return function(wg, internal)
   -- `stride` is the number of blocks that each head has in the stats and sums.
   local function tile_of(k, p, sizes)
     local at = { head = k:special "ctaid.y", batch = k:special "ctaid.z", queries = sizes.queries, keys = sizes.keys } -- head of K and V
-    local function blocks(rows) return k:div(rows + (p.rows - 1), p.rows) end
+    local function blocks(rows) return internal.divided(k, rows + (p.rows - 1), p.rows) end
     at.key = k:special "ctaid.x" * p.keys
     if p.packed then
       at.query_start, at.queries = internal.attention_sequence(k, sizes.query_starts, at.batch)
@@ -25,7 +25,7 @@ return function(wg, internal)
     at.first, at.last = 0, blocks(at.queries)
     at.stride = p.packed and blocks(sizes.queries) or at.last
     local ahead = signed(k, at.keys - at.queries)
-    local function block_of(query) return k:div(k:mov(k:max(query, 0), { type = "u32" }), p.rows) end
+    local function block_of(query) return internal.divided(k, k:mov(k:max(query, 0), { type = "u32" }), p.rows) end
     if p.causal then
       at.low = function(key) return key - ahead end
     elseif p.window then

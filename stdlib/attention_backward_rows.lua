@@ -15,7 +15,7 @@ return function(wg, internal)
   local function load_rows(k, p, from, at, queries)
     local by = sharing(p)
     local thread, loaded = k:special "tid.x", {}
-    local column, down = (thread & (by.lanes - 1)) << 3, k:div(thread, by.lanes)
+    local column, down = (thread & (by.lanes - 1)) << 3, internal.divided(k, thread, by.lanes)
     for turn = 0, p.rows // by.at_a_time - 1 do
       local row = at.row + down + by.at_a_time * turn
       local first = p.packed and (at.start + row) * p.heads + at.head or p.layout == "bshd" and (at.batch * queries + row) * p.heads + at.head
@@ -81,7 +81,7 @@ return function(wg, internal)
 
         local out, by = k:mad_wide_u32(at.block, p.stats_bytes, stats), sharing(p)
         local first = (thread & (by.lanes - 1)):eq(0)
-        local deltas = k:mad_wide_u32(k:div(thread, by.lanes), 4, out)
+        local deltas = k:mad_wide_u32(internal.divided(k, thread, by.lanes), 4, out)
         for turn = 0, #o do
           k:st_global_f32(deltas, dot(k, p, o[turn], gradient[turn]), { offset = 4 * (p.rows + turn * by.at_a_time), guard = first })
         end

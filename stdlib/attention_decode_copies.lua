@@ -16,10 +16,10 @@ return function(internal)
     for i = 1, count do ahead[i] = { row = k:reg "u32", page = k:reg "u32" } end
     local function look(at, key)
       local last = k:max(at.length, 1) - 1
-      if granule > 1 then last = k:div(last, granule) * granule end
+      if granule > 1 then last = internal.divided(k, last, granule) * granule end
       for i, entry in ipairs(ahead) do
         local from = k:min(key + first(i), last)
-        local slot = k:div(from, p.page)
+        local slot = internal.divided(k, from, p.page)
         k:sub(entry.row, from, slot * p.page)
         k:ld_global_nc_u32(entry.page, k:element(sizes.pages, at.batch * sizes.table_width + slot))
       end
@@ -108,7 +108,7 @@ return function(internal)
   -- Threads copy units of 16 bytes: side by side those of a row, so that a warp reads whole rows.
   local function copy_rows(k, p, source, ring, kv, work, thread)
     local units = p.dim // 8
-    local unit, first_row = k:rem(thread, units), k:div(thread, units)
+    local unit, first_row = internal.remainder(k, thread, units), internal.divided(k, thread, units)
     local at_a_time = 32 * p.loaders // units
     local rows = p.block // at_a_time
     local function row_of(i) return i == 1 and first_row or first_row + (i - 1) * at_a_time end

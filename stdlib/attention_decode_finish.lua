@@ -29,7 +29,7 @@ return function(internal)
 
   -- Where row `row` of a head of K and V lies: its first element in Q and O, and its element of lse.
   local function place_of(k, p, at, row)
-    local query = p.queries == 1 and 0 or k:div(row, p.sharing)
+    local query = p.queries == 1 and 0 or internal.divided(k, row, p.sharing)
     local head = at.head * p.sharing + (p.queries == 1 and row or row - query * p.sharing)
     local line = (at.batch * p.heads + head) * p.queries + query
     if p.layout == "bhsd" then return line * p.dim, line end
@@ -52,7 +52,7 @@ return function(internal)
     local function each_vector(first, columns, body)
       local vectors = columns // 4
       k:loop({ from = thread, to = p.rows * vectors, step = threads }, function(v)
-        local row = k:div(v, vectors)
+        local row = internal.divided(k, v, vectors)
         local four = v - row * vectors
         body(row, first == 0 and four or four + first // 4, four)
       end)

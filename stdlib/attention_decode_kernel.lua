@@ -58,7 +58,7 @@ return function(wg, internal)
     for half = 0, p.halves - 1 do
       mask[half] = length
       if p.causal and p.queries > 1 then -- the last query sees all keys, the one before all but the last
-        mask[half] = length - (p.queries - 1) + signed(k:div(rows[half].number, p.sharing))
+        mask[half] = length - (p.queries - 1) + signed(internal.divided(k, rows[half].number, p.sharing))
       end
     end
     return mask
@@ -163,7 +163,7 @@ return function(wg, internal)
   end
 
   local function compute(k, p, sizes, buffers, ring, work, warp)
-    local row_group = k:div(warp.number, p.key_groups)
+    local row_group = internal.divided(k, warp.number, p.key_groups)
     warp.key_group = warp.number - row_group * p.key_groups
     local column, rows, scale = (warp.lane & 3) << 1, {}, sizes.scale_log2
     for half = 0, p.halves - 1 do
@@ -187,7 +187,7 @@ return function(wg, internal)
       local block, to = k:mov(at.block, { type = "u32" }), at.block + count
       -- Blocks that all queries see completely need no mask.
       local hidden = p.causal and p.queries - 1 or 0
-      local clear = k:min(k:div(k:max(at.length, hidden) - hidden, p.block), to)
+      local clear = k:min(internal.divided(k, k:max(at.length, hidden) - hidden, p.block), to)
       for _, masked in ipairs { false, true } do
         k:while_(function() return block:lt(masked and to or clear) end, function()
           step(at, block, masked)

@@ -19,7 +19,7 @@ return function(internal)
     -- Nobody but the device knows the lengths: one that cannot be is cut, so that all accesses stay within the tensors.
     function work.length_of(batch) return k:min(k:ld_global_nc_u32(k:element(sizes.lengths, batch)), sizes.keys) end
     -- An empty sequence has a block, too: its result is 0, which somebody has to write.
-    function work.blocks_of(length) return k:max(k:div(length + (p.block - 1), p.block), 1) end
+    function work.blocks_of(length) return k:max(internal.divided(k, length + (p.block - 1), p.block), 1) end
 
     local mine = u32(k, 0)
     k:loop({ from = lane, to = sizes.batches, step = 32 }, function(b) k:add(mine, mine, work.blocks_of(work.length_of(b))) end)

@@ -9,18 +9,21 @@
 -- order two 8 x 8 matrices of ldmatrix.trans have them, too. PTX ISA 9.7.15.5.1, figures of the fragments A and D.
 
 return function(internal)
-  -- Addresses of 16-byte units of a K-major tile: at(unit, ahead) returns an address and an offset, for the unit `unit + more`
-  -- of the line `line`, and `ahead` lines further down. `line` and `more` are registers, `more` is less than the
-  -- number that `unit` is a multiple of, and `ahead` is a multiple of 8, the period of the swizzle.
+  -- Addresses of 16-byte units of a K-major tile: units(stage) returns at(unit, ahead), which returns an address and an offset, for the unit
+  -- `unit + more` of the line `line`, and `ahead` lines further down. `line` and `more` are registers, `more` is less than the
+  -- number that `unit` is a multiple of (nil: 0), and `ahead` is a multiple of 8, the period of the swizzle.
   local function units_of(k, tile, base, line, more)
     local bytes = tile.atom_k -- of a line of a panel
-    local units, known = bytes >> 4, {}
+    local units = bytes >> 4
     local turn = bytes == 128 and line & 7 or bytes == 64 and line >> 1 & 3 or line >> 2 & 1
-    local start = base + (line * bytes + ((turn ~ more) << 4))
-    return function(unit, ahead)
-      local inside = unit % units
-      known[inside] = known[inside] or inside == 0 and start or start ~ (inside << 4)
-      return known[inside], (unit // units * tile.mn + ahead) * bytes
+    local in_stage = base + (line * bytes + ((more and turn ~ more or turn) << 4))
+    return function(stage)
+      local known = { [0] = in_stage + stage * tile.bytes }
+      return function(unit, ahead)
+        local inside = unit % units
+        known[inside] = known[inside] or known[0] ~ (inside << 4)
+        return known[inside], (unit // units * tile.mn + ahead) * bytes
+      end
     end
   end
 
@@ -132,10 +135,11 @@ return function(internal)
     end
   end
 
-  --- The role of the warps that transpose V, of which this is number `mine` (a register): blocks(body) executes body for each block.
+  --- The role of the warps that transpose V, of which this is number `mine` (a register): blocks(body) executes body for each block. The warps take
+  --- 32 keys of it in turn.
   function internal.transpose_values(k, p, rings, buffers, mine, blocks)
     local lane = k:special "tid.x" & 31
-    local raw, turned = rings.raw:cursor(), rings.v:cursor()
+    local cursor = rings.raw:cursor() -- of both rings, which have equally many stages
     -- A register has two dims of two keys. The even lines of a tile share half of the banks, so that half of the lanes give their
     -- odd dim to the matrix where the others give their even one.
     local upper = lane:ge(16)
@@ -144,30 +148,25 @@ return function(internal)
     -- four matrices, 0 and 1 have the first 16 keys, 2 and 3 the next ones.
     local in_matrix = lane & 7
     local dim = (in_matrix << 1) + ((in_matrix >> 2) ~ (lane >> 3 & 1))
-    local from_base, to_base = k:address(buffers.raw), k:address(buffers.v) + mine * (16 * p.v.atom_k)
+    local from_units = units_of(k, p.raw, k:address(buffers.raw), lane + (mine << 5))
+    -- A line has all units of some keys: of one warp's 32, or of two warps'.
+    local panels = p.v.atom_k == 32
+    local base = k:address(buffers.v)
+    local to_units = units_of(k, p.v, panels and base + mine * (p.v.mn * 32) or base, dim, panels and lane >> 4 or (mine << 1) + (lane >> 4))
 
     -- 32 keys and 16 dims at a time, several on their way.
-    local pieces = {}
-    for chunk = 0, p.dim // 16 - 1, p.transposers do
-      for key = 0, p.block - 1, 32 do pieces[#pieces + 1] = { chunk = chunk, key = key } end
-    end
-
-    blocks(function()
-      rings.raw:wait(raw)
-      rings.v:acquire(turned)
-      local from = units_of(k, p.raw, from_base + raw.stage * p.raw.bytes, lane, mine)
-      local to = units_of(k, p.v, to_base + turned.stage * p.v.bytes, dim, lane >> 4)
-      for first = 1, #pieces, p.pieces do
-        local words = k:regs("b32", 16)
+    local function pieces_from(key, from, to)
+      for first = 0, p.dim // 16 - 1, p.pieces do
+        local words = k:regs("b32", 4 * p.pieces)
         local function each(body)
-          for i = first, math.min(first + p.pieces - 1, #pieces) do body(pieces[i], words:slice(4 * (i - first), 4)) end
+          for chunk = first, math.min(first + p.pieces, p.dim // 16) - 1 do body(chunk, words:slice(4 * (chunk - first), 4)) end
         end
-        each(function(piece, w)
-          local at, offset = from(piece.chunk, piece.key)
+        each(function(chunk, w)
+          local at, offset = from(chunk, key)
           k:ldmatrix_x4(w, at, { trans = 1, offset = offset })
         end)
-        each(function(piece, w)
-          local at, offset = to(piece.key // 16, 16 * piece.chunk)
+        each(function(chunk, w)
+          local at, offset = to(key // 16, 16 * chunk)
           local out = k:regs("b32", 4)
           for half = 0, 2, 2 do
             k:prmt(out[half], w[half], w[half + 1], even)
@@ -176,12 +175,22 @@ return function(internal)
           k:stmatrix_x4(at, out, { offset = offset })
         end)
       end
+    end
+
+    blocks(function()
+      rings.raw:wait(cursor)
+      rings.v:acquire(cursor)
+      local from, to = from_units(cursor.stage), to_units(cursor.stage)
+      for key = 0, p.block - 1, 32 * p.transposers do
+        local left = (p.block - key) // 32 -- warps that still find keys
+        local function body() pieces_from(key, from, to) end
+        if left < p.transposers then k:if_(mine:lt(left), body) else body() end
+      end
       k:fence_proxy_async { space = "shared::cta" } -- wgmma reads what was written, and TMA overwrites what was read
       k:bar_warp_sync()
-      rings.raw:release(raw, { lane = lane })
-      k:mbarrier_arrive(rings.v:full_barrier(turned), { guard = lane:eq(0) })
-      rings.raw:advance(raw)
-      rings.v:advance(turned)
+      rings.raw:release(cursor, { lane = lane })
+      k:mbarrier_arrive(rings.v:full_barrier(cursor), { guard = lane:eq(0) })
+      rings.raw:advance(cursor)
     end)
   end
 
@@ -193,7 +202,7 @@ return function(internal)
     local scaled = p.softcap and "cap" or "scale"
     factors[scaled] = k:mov(sizes[scaled], { type = "f32" })
     function factors.load(at)
-      local place = p.descale == "head" and at.batch * p.kv_heads + k:div(at.head, p.heads // p.kv_heads) or 0
+      local place = p.descale == "head" and at.batch * p.kv_heads + internal.divided(k, at.head, p.heads // p.kv_heads) or 0
       local function of(name) return k:ld_global_nc_f32(k:element(sizes[name .. "_descale"], place)) end
       k:mov(factors[scaled], sizes[scaled] * of "q" * of "k")
       return of "v"

@@ -22,14 +22,15 @@ return function(wg, internal)
     queue:draw(function(number)
       find(number, function(x) return x end, function(at)
         local group = p.heads // p.kv_heads
-        local kv = { batch = at.batch, head = group == 1 and at.head or k:div(at.head, group) }
+        local kv = { batch = at.batch, head = internal.divided(k, at.head, group) }
         local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
         load_k(kv, key)
         for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end
         k:loop({ from = at.first, to = at.last }, function()
           local before = key - p.block
+          if p.narrow then load_v(kv, key) end -- it is transposed before it is needed
           load_k(kv, before)
-          load_v(kv, key)
+          if not p.narrow then load_v(kv, key) end
           k:mov(key, before)
         end)
         load_v(kv, key)
@@ -118,7 +119,8 @@ return function(wg, internal)
     local factors = internal.attention_factors(k, p, sizes)
     local soft = k:softmax { scores = scores, scale = factors.scale, empty = p.causal or p.packed or p.window ~= nil, lift = p.lift }
     local weights = (p.narrow and internal.attention_narrow_weights or weights_of)(k, p, soft, scores, probabilities, acc)
-    local turns = k:turns { members = p.consumers, member = mine, barrier = 1 }
+    local function none() end
+    local turns = p.turns and k:turns { members = p.consumers, member = mine, barrier = 1 } or { take = none, pass = none, finish = none }
     local query, key, value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
     k:mov(query.stage, mine) -- stages of the queries: one for each consumer, then those of the next tile
 
@@ -267,9 +269,9 @@ return function(wg, internal)
         v = k:pipeline { stages = p.stages, arrivals = readers, producers = p.narrow and p.transposers or 1, name = "value" },
       }
       if p.narrow then
-        buffers.raw = k:shared { tile = p.raw, count = p.raw_stages, name = "raw_V" }
+        buffers.raw = k:shared { tile = p.raw, count = p.stages, name = "raw_V" }
         buffers.o = not p.packed and k:shared { bytes = p.panels * p.consumers * p.panel.bytes, align = 1024, name = "O" }
-        rings.raw = k:pipeline { stages = p.raw_stages, arrivals = p.transposers, name = "raw_value" }
+        rings.raw = k:pipeline { stages = p.stages, arrivals = p.transposers, name = "raw_value" }
       end
       local find, tiles = internal.attention_tiles(k, p, sizes)
       local queue = k:queue { counter = counter, tiles = tiles, readers = readers + p.transposers }

@@ -13,11 +13,11 @@ return function(wg, internal)
     [256] = { consumers = 2, block = 64, stages = 2, query_stages = 1 },
   }
 
-  -- Likewise for 8-bit elements; 96 and 192 are not measured.
+  -- Likewise for 8-bit elements; 96 and 192 are not measured. Without `turns` consumers issue products when they can.
   local narrow_shapes = {
     [64] = { consumers = 3, block = 128, stages = 3, query_stages = 2 },
     [96] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },
-    [128] = { consumers = 3, block = 96, stages = 2, query_stages = 1, registers = { 32, 160 }, pieces = 2 },
+    [128] = { consumers = 3, block = 96, stages = 3, query_stages = 1, registers = { 32, 160 }, pieces = 2, turns = false },
     [192] = { consumers = 2, block = 128, stages = 2, query_stages = 1 },
     [256] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
   }
@@ -27,7 +27,7 @@ return function(wg, internal)
   local function shape_of(dim, narrow, causal, problem)
     local short = problem and problem[1] <= 1536
     if short and dim == 64 and causal then return { consumers = 2, block = 128, stages = narrow and 2 or 3, query_stages = 2 } end
-    if short and dim == 128 and narrow then return { consumers = 2, block = 128, stages = 2, query_stages = 2 } end
+    if short and dim == 128 and narrow then return { consumers = 2, block = 128, stages = 2, query_stages = 2, turns = false } end
     return narrow and narrow_shapes[dim] or shapes[dim] or fail(("wg.attention: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(dim)))
   end
 
@@ -70,13 +70,13 @@ return function(wg, internal)
     p.q, p.k = tile(64, p.dim), tile(p.block, p.dim)
     p.v = p.narrow and tile(p.dim + p.ones, p.block) or wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = line .. "B" }
     p.panels = p.panel.count
-    local most, used = wg.target.cta_shared - 1024, p.query_stages * p.consumers * p.q.bytes + p.stages * (p.k.bytes + p.v.bytes)
-    if p.narrow then
-      p.raw = p.k -- V before it is transposed
-      used = used + p.raw_stages * p.raw.bytes
-      p.panels = panels_of(p, most - used)
-      used = used + p.panels * p.panel.bytes * p.consumers
-    end
+    p.raw = p.narrow and p.k -- V before it is transposed
+    local most, of_stage = wg.target.cta_shared - 1024, p.k.bytes + p.v.bytes + (p.raw and p.raw.bytes or 0)
+    local queries, of_panel = p.query_stages * p.consumers * p.q.bytes, p.narrow and p.panel.bytes * p.consumers or 0
+    local function used_with(panels) return queries + p.stages * of_stage + panels * of_panel end
+    while p.stages > 2 and used_with(1) > most do p.stages = p.stages - 1 end
+    if p.narrow then p.panels = panels_of(p, most - used_with(0)) end
+    local used = used_with(p.panels)
     if used > most then fail(("wg.attention: blocks of %d keys take %d bytes of shared memory, and there are %d"):format(p.block, used, most)) end
   end
 
@@ -110,7 +110,7 @@ return function(wg, internal)
     end
     p.window = opts.window and whole("window", opts.window, 1, 0x3FFFFFFF)
     p.softcap = opts.softcap and internal.positive("wg.attention: softcap", opts.softcap)
-    p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
+    p.consumers, p.stages, p.query_stages, p.turns = shape.consumers, shape.stages, shape.query_stages, shape.turns ~= false
     p.k_step = internal.wgmma_k[p.dtype]
     p.block = whole("block", opts.block or shape.block, p.k_step, 256)
     if p.block % p.k_step ~= 0 then fail(("wg.attention: block is %d, must be a multiple of %d (a K step)"):format(p.block, p.k_step)) end
@@ -120,7 +120,8 @@ return function(wg, internal)
     if p.narrow then
       -- The warps that transpose need registers, for some pieces of V at a time.
       p.registers, p.pieces = shape.registers or p.consumers == 3 and { 56, 152 } or { 56, 224 }, shape.pieces or 4
-      p.transposers, p.raw_stages = 2, 2
+      -- Three where each has keys of its own lines (32 bytes), two where they share lines.
+      p.transposers = p.block % 64 == 0 and 2 or 3
       p.ones = p.lse and 0 or 8 -- rows behind those of V^T: the product with P then sums P up, as it is rounded
       p.lift = 5 -- e4m3 has numbers from 2^-9 to 448, and a maximum may grow
     end

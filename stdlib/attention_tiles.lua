@@ -5,7 +5,7 @@ return function(internal)
   --- its range of key blocks. Tiles of one (batch, head) share K and V, which should stay in the L2 cache: all
   --- tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.
   function internal.attention_tiles(k, p, sizes)
-    local tiles_of_rows = k:div(sizes.queries + (p.m - 1), p.m)
+    local tiles_of_rows = internal.divided(k, sizes.queries + (p.m - 1), p.m)
     local pairs_of_heads = sizes.batches * p.heads
     local function signed(x) return k:mov(x, { type = "s32" }) end
 
@@ -25,7 +25,7 @@ return function(internal)
     -- Calls body(at) unless the tile lies beyond the end of a packed sequence.
     local function find(number, same, body)
       local pair, tile = place(number)
-      local at = { batch = k:div(pair, p.heads), queries = sizes.queries, keys = sizes.keys, query_start = 0, key_start = 0 }
+      local at = { batch = internal.divided(k, pair, p.heads), queries = sizes.queries, keys = sizes.keys, query_start = 0, key_start = 0 }
       at.head, at.row = pair - at.batch * p.heads, tile * p.m
       if not p.packed then return body(at) end
       at.query_start, at.queries = internal.attention_sequence(k, sizes.query_starts, at.batch, same)
@@ -44,7 +44,7 @@ return function(internal)
       local function low(row) return row + ahead - (p.window - 1) end
       at.high, at.low = high, p.window and low
       local first_row = signed(at.row)
-      local function block_of(key) return k:div(k:mov(k:max(key, 0), { type = "u32" }), p.block) end
+      local function block_of(key) return internal.divided(k, k:mov(k:max(key, 0), { type = "u32" }), p.block) end
       at.last = block_of(high(first_row + (p.m - 1)) - 1)
       at.first = p.window and k:min(block_of(low(first_row)), at.last) or 0
       at.clear_to = (p.causal or p.window) and block_of(high(first_row))
