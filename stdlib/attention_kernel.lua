@@ -128,6 +128,14 @@ return function(wg, internal)
       ring:release(cursor, { lane = lane })
       ring:advance(cursor)
     end
+    -- Goes on from the keys of `block`, whose scores are under way, and returns what gives their stage back. Of 8-bit types it also waits for the
+    -- next ones, behind these scores; products of 16-bit types take long enough to hide that wait where it is needed.
+    local function next_keys(block, at)
+      local scored = { stage = k:mov(key.stage, { type = "u32" }) }
+      rings.k:advance(key)
+      if p.narrow then k:if_(block:gt(at.first), function() rings.k:wait(key) end) end
+      return function() rings.k:release(scored, { lane = lane }) end
+    end
     local function cap()
       if not p.softcap then return end
       for r = 0, #scores - 1 do k:tanh_approx(scores[r], scores[r] * factors.cap) end
@@ -182,9 +190,10 @@ return function(wg, internal)
       turns:take()
       score(query, key)
       turns:pass()
+      local release_keys = next_keys(block, at)
       for i = 0, #acc - 1 do k:mov(acc[i], 0.0) end
       k:wgmma_wait_group(0)
-      release(rings.k, key)
+      release_keys()
       cap()
       mask(block)
       weights.first()
@@ -193,14 +202,15 @@ return function(wg, internal)
       -- The scores of one more block, while the probabilities of the block before are multiplied with V.
       local function step(masked)
         k:sub(block, block, 1)
-        rings.k:wait(key)
+        if not p.narrow then rings.k:wait(key) end
         turns:take()
         score(query, key)
         rings.v:wait(value)
         weigh(value)
         turns:pass()
+        local release_scored = next_keys(block, at)
         k:wgmma_wait_group(1)
-        release(rings.k, key)
+        release_scored()
         cap()
         if masked then mask(block) end
         weights.early()

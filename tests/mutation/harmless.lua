@@ -170,6 +170,7 @@ local rows = {
   { case = "^backward, [c9w]", name = "bar_sync", text = "k:bar_sync(1, { threads = 128 * p.consumers }) -- before", why = "Where dQ is shared out by "
     .. "columns, a consumer reads the panels of K for dQ that it then writes dK to." },
   { case = "^backward, wide$", kind = "swapped", name = "stmatrix_x4", what = "after wgmma_wait_group", why = "P is stored; the wait is for dP." },
+  { case = "^backward, wide$", name = "wgmma_commit_group", kind = "deleted commit", why = "That of dV, which joins the group of dQ: dO's stage is given back behind both." },
   { case = "^backward", name = "bar_sync", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The wait is for the copy of dQ's share." },
   -- k:epilogue
   { case = "in the ring$", kind = "swapped", name = "mbarrier_wait", what = "after mbarrier_arrive_expect_tx", why = "The stage "
@@ -236,6 +237,7 @@ local rows = {
     "The last product of a tile: stages of K that are released after the wait come first. Tiles of two blocks have none, and there it is found." },
   -- Of two blocks, K of the second: its stage is filled after that of the queries, which is given back behind the wait for all products.
   { case = "8%-bit, tiles of two blocks$", name = "wgmma_wait_group", text = "k:wgmma_wait_group(1)", why = "See above." },
+  { case = "8%-bit, tiles of two blocks$", kind = "swapped", name = "cp_async_bulk_tensor_4d", what = "after end_loop", why = "The loop runs once." },
   { case = "8%-bit, tiles of two blocks$", name = "wgmma_commit_group", why = "As above." },
   { case = "8%-bit, tiles of two blocks$", name = "wgmma_mma_async", kind = "swapped", what = "after wgmma_commit_group", why = "As above." },
   { case = "^wg%.attention, 8", text = "buffers.raw = k:shared", name = "shared", why = "All addresses in it are those of the plan's tile." },
