@@ -36,8 +36,7 @@ class Pool {
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
     ~Pool() {
-        for (const Place& place : places_)
-            if (place.value != nullptr) std::destroy_at(place.value);
+        for (T* const value : values_) std::destroy_at(value);
     }
 
     const T* nothing() const { return &nothing_; }
@@ -48,9 +47,10 @@ class Pool {
         std::size_t at = hash & (places_.size() - 1);
         for (; places_[at].value != nullptr; at = (at + 1) & (places_.size() - 1))
             if (places_[at].hash == hash && *places_[at].value == value) return places_[at].value;
-        const T* const made = new (bytes_.allocate(sizeof(T), alignof(T))) T(value);
+        T* const made = new (bytes_.allocate(sizeof(T), alignof(T))) T(value);
+        values_.push_back(made);
         places_[at] = {hash, made};
-        if (2 * ++count_ > places_.size()) grow();
+        if (2 * values_.size() > places_.size()) grow();
         return made;
     }
 
@@ -75,7 +75,7 @@ class Pool {
     static constexpr std::size_t first_bytes = 1U << 16;
     const T nothing_{};
     std::pmr::monotonic_buffer_resource bytes_{first_bytes};  // no value is ever taken out
-    std::size_t count_ = 0;
+    std::vector<T*> values_;
     std::vector<Place> places_{64};  ///< by hash, or the next that is free; at least half of them are
     typename Chunks<const T*>::Memory chunks_{&nothing_};
 };

@@ -45,7 +45,7 @@ struct Warp {
         std::uint32_t barrier = 0;  ///< that `come` are at
     };
 
-    explicit Warp(const Code& code) : registers(code) {}
+    Warp(const Code& code, std::byte* registers_at) : registers(code, registers_at) {}
 
     /// Puts the warp at the start of the kernel. threads: those of the CTA from this warp on.
     void reset(int threads) {

@@ -4,10 +4,8 @@
 
 namespace wgrun::sim {
 
-Registers::Registers(const Code& code)
-    : offsets_(code.register_offset),
-      bytes_(code.register_bytes),
-      data_(std::make_unique_for_overwrite<std::byte[]>(bytes_)) {}
+Registers::Registers(const Code& code, std::byte* data)
+    : offsets_(code.register_offset), bytes_(code.register_bytes), data_(data) {}
 
 void Registers::reset() {
     states_.assign(offsets_.size(), RegisterUse());
@@ -18,7 +16,7 @@ void Registers::reset() {
 
 void Registers::poison(isa::Reg reg) {
     const std::size_t end = reg.id + 1 < offsets_.size() ? offsets_[reg.id + 1] : bytes_;
-    std::fill(data(reg), data_.get() + end, std::byte{0xFF});
+    std::fill(data(reg), data_ + end, std::byte{0xFF});
 }
 
 void Registers::commit(std::uint32_t pc) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -37,8 +36,8 @@ class Registers {
         std::uint32_t mma_pc, commit_pc;
     };
 
-    /// They have no values before reset().
-    explicit Registers(const Code& code);
+    /// They have no values before reset(). data: code.register_bytes.
+    Registers(const Code& code, std::byte* data);
 
     /// Sets all registers to unwritten.
     void reset();
@@ -47,8 +46,8 @@ class Registers {
     void poison(isa::Reg reg);
 
     /// Returns the 32 lanes of a register.
-    std::byte* data(isa::Reg reg) { return data_.get() + offsets_[reg.id]; }
-    std::span<const std::byte> all() const { return {data_.get(), bytes_}; }
+    std::byte* data(isa::Reg reg) { return data_ + offsets_[reg.id]; }
+    std::span<const std::byte> all() const { return {data_, bytes_}; }
     RegisterUse& state(isa::Reg reg) { return states_[reg.id]; }
 
     /// Returns whether the last wgmma that uses the register may still run.
@@ -92,7 +91,7 @@ class Registers {
 
     const std::vector<std::uint32_t>& offsets_;
     std::size_t bytes_;
-    std::unique_ptr<std::byte[]> data_;  ///< of registers that nothing has accessed: anything
+    std::byte* data_;
     std::vector<RegisterUse> states_;
     machine::Groups<Closed> groups_;
     std::uint32_t fences_ = 0, committed_ = 0, finished_ = 0;

@@ -21,9 +21,12 @@ Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const S
       global_shadow(program, launch, warps_per_cta * static_cast<int>(program.cluster().volume()), *this),
       clocks(warps_per_cta * static_cast<int>(program.cluster().volume()), warps_per_cta),
       dependents(*this, launch.overlap),
+      register_data_(static_cast<std::size_t>(clocks.warps()) * code.register_bytes),
       cluster_(cluster) {
-    warps.reserve(static_cast<std::size_t>(clocks.warps()));
-    for (int i = 0; i < clocks.warps(); ++i) warps.emplace_back(code);
+    const auto count_of_warps = static_cast<std::size_t>(clocks.warps());
+    warps.reserve(count_of_warps);
+    for (std::size_t i = 0; i < count_of_warps; ++i)
+        warps.emplace_back(code, register_data_.data() + i * code.register_bytes);
     const auto count = static_cast<int>(program.cluster().volume());
     ctas.reserve(static_cast<std::size_t>(count));
     for (int rank = 0; rank < count; ++rank)

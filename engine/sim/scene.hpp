@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory/pages.hpp"
 #include "sim/cta.hpp"
 #include "sim/dependents.hpp"
 #include "sim/exchange.hpp"
@@ -170,6 +171,7 @@ class Scene final : private GlobalShadow::Sink {
     void global_stale(const GlobalRace& race) override;
     bool weak(std::uint32_t step) const override { return !code.ops[step].order.strong; }
 
+    const memory::Pages register_data_;  ///< of all warps: most registers are never accessed
     Cluster& cluster_;
     std::uint64_t random_ = 0;  ///< state of the draws
 };

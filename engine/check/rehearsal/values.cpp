@@ -25,11 +25,12 @@ const void* Values::read(Reg reg) const {
 const void* Values::read_some(Reg reg, isa::Mask& known) const {
     const int at = slot(reg);
     known = at < 0 ? 0 : own().known[static_cast<std::size_t>(at)];
-    return at < 0 ? nothing_.data() : own().at(static_cast<std::size_t>(at));
+    return known == 0 ? nothing_.data() : own().at(static_cast<std::size_t>(at));
 }
 
 void* Values::write(Reg reg) {
     const auto at = static_cast<std::size_t>(slot(reg));
+    if (own().known[at] == 0) std::fill_n(own().at(at), isa::lanes, 0);
     own().known[at] |= scene_.active;
     return own().at(at);
 }

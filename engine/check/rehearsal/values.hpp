@@ -2,11 +2,11 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "check/rehearsal/scene.hpp"
-#include "memory/pages.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -32,15 +32,12 @@ class Values {
     std::optional<std::uint64_t> first_of(Reg reg) const;
 
   private:
+    using Lanes = std::array<std::uint64_t, isa::lanes>;
     struct Registers {
-        explicit Registers(std::size_t registers)
-            : data(registers * isa::lanes * sizeof(std::uint64_t)), known(registers) {}
-        /// The lanes of a register.
-        std::uint64_t* at(std::size_t slot) const {
-            return reinterpret_cast<std::uint64_t*>(data.data()) + slot * isa::lanes;
-        }
-        memory::Pages data;
-        std::vector<isa::Mask> known;  ///< the lanes of each register whose value is known
+        explicit Registers(std::size_t registers) : data(new Lanes[registers]), known(registers) {}
+        std::uint64_t* at(std::size_t slot) const { return data[slot].data(); }
+        std::unique_ptr<Lanes[]> data;  ///< of registers of which nothing is known: anything
+        std::vector<isa::Mask> known;   ///< the lanes of each register whose value is known
     };
     int slot(Reg reg) const { return scene_.skeleton.slots[reg.id]; }
     const Registers& own() const { return warps_[static_cast<std::size_t>(scene_.warp->number)]; }
@@ -48,7 +45,7 @@ class Values {
 
     const Scene& scene_;
     std::vector<Registers> warps_;
-    const std::array<std::uint64_t, isa::lanes> nothing_{};  ///< read where nothing is known
+    const Lanes nothing_{};  ///< read where nothing is known
 };
 
 }  // namespace wgrun::check::rehearsal
