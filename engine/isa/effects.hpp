@@ -80,6 +80,10 @@ class Effects {
     virtual void pause() {}     ///< only the time of what follows changes
     virtual void trap() {}      ///< the kernel ends with an error
 
+    // Tensor maps in memory.
+    virtual void change_map() {}   ///< of global memory
+    virtual void acquire_map() {}  ///< copies that follow see what was released
+
     // Products.
     virtual void multiply(const WarpMma&) {}
     virtual void order_registers() {}  ///< wgmma.fence

@@ -185,7 +185,7 @@ std::span<const Instruction> sync_family() {
          .operands = {{"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}},
                       {"bytes", Access::in, Rule::imm, fixed<u32>, nullptr, true, 128, Range{128, 128}}},
          .ptx = "fence.proxy.tensormap::generic{.sem} [{%a}], {%bytes}",
-         .effects = [](const Step&, Effects& e) { e.fence(), e.await_arrivals(); },
+         .effects = [](const Step&, Effects& e) { e.fence(), e.await_arrivals(), e.acquire_map(); },
          .run = run_fence},
         {.name = "fence.proxy.alias",
          .summary = "orders accesses to the same memory by different virtual addresses",

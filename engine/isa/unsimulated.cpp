@@ -60,7 +60,10 @@ constexpr int map_bytes = 128;
 Type place_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
 OperandRule map_place() { return {"a", Access::in, Rule::address, place_type, nullptr, false, {}, {}}; }
 
-void writes_map(const Step& s, Effects& e) { e.memory({space(s.form), true, &s.operands[0], map_bytes}); }
+void writes_map(const Step& s, Effects& e) {
+    e.memory({space(s.form), true, &s.operands[0], map_bytes});
+    if (space(s.form) == Space::global) e.change_map();
+}
 
 void add_tensor_maps(std::vector<Instruction>& out) {
     const auto add = [&](std::string_view ptx, Type type, bool has_dimension) {
@@ -98,6 +101,7 @@ void add_tensor_maps(std::vector<Instruction>& out) {
         {global_address("to"), shared_address("from"), number("bytes")}, [](const Step& s, Effects& e) {
             e.memory({Space::shared, false, &s.operands[1], map_bytes});
             e.memory({Space::global, true, &s.operands[0], map_bytes});
+            e.change_map();
             e.fence();
         });
     publish.taken_by = Participants::warp;

@@ -50,6 +50,13 @@ Saying written_before_copy(Where write, Where copy) {
             proxy_fence_between(write, copy)};
 }
 
+Saying map_not_acquired() {
+    return {WG_PROXY_03,
+            "the bulk copy goes through a tensor map that the kernel changes, with no fence.proxy.tensormap "
+            "since",
+            "fence.proxy.tensormap::generic.acquire.gpu [map], 128 by the thread that copies"};
+}
+
 Saying copy_by_each_lane(int lanes) {
     return {WG_TMA_07,
             fmt::format("{} lanes of a warp execute this copy, and each of them issues one: its bytes are "

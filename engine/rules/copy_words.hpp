@@ -21,6 +21,8 @@ Saying unit_behind_memory(std::int64_t line);
 Saying stored_box_below_zero(std::int32_t start, int dimension);
 /// It takes what was written at `write` through the generic proxy.
 Saying written_before_copy(Where write, Where copy);
+/// A copy through a tensor map in memory that has been changed before.
+Saying map_not_acquired();
 /// So many lanes of a warp issue the same copy out of shared memory.
 Saying copy_by_each_lane(int lanes);
 

@@ -212,7 +212,9 @@ constexpr Rule WG_PROXY_03{
     .title = "a missing proxy fence of global memory",
     .law =
         "Between a generic-proxy write to global memory and a bulk copy that reads, overwrites or reduces "
-        "it stands a fence.proxy.async of global memory.",
+        "it stands a fence.proxy.async of global memory, and between a change of a tensor map and a copy "
+        "through it a "
+        "fence.proxy.tensormap that acquires.",
     .section = "9.7.13.4",
     .why =
         "The copy engine goes through the async proxy. A barrier alone does not make st.global or red "
@@ -223,7 +225,8 @@ constexpr Rule WG_PROXY_03{
         "the barrier; or by the thread that copies, after it. One with space = \"shared::cta\" is about "
         "shared memory alone.",
     .decided =
-        "In runs ahead and in a run, also between clusters. There the order of accesses in "
+        "Of tensor maps in texts of PTX, on every path of a thread. The rest in runs ahead and in a run, "
+        "also between clusters. There the order of accesses in "
         "time is not compared: one fence in either cluster is taken for enough.",
     .wrong = R"(k:st_global_f32(k:element(X, thread), value)
 k:fence_proxy_async{space="shared::cta"}

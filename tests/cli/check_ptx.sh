@@ -28,6 +28,13 @@ err_has "unfenced_values.ptx:21: error: the bulk copy reads shared memory that w
 err_has "unfenced_values.ptx:17: written here"
 out_has ": 2 kernels, 1 error, 0 remarks"
 
+# A tensor map that the kernel changes, and a copy through it.
+run check "$SOURCE/tests/ptx/changed_map.ptx"
+exits 1
+err_has "changed_map.ptx:26: error: the bulk copy goes through a tensor map that the kernel changes, with no fence.proxy.tensormap since [WG-PROXY-03]"
+err_has "changed_map.ptx:22: changed here"
+out_has ": 2 kernels, 1 error, 0 remarks"
+
 # The boxes of tensor maps are not told: what a phase expects is what its copies bring.
 run check "$SOURCE/tests/ptx/tensor_copy.ptx"
 exits 0

@@ -1,4 +1,4 @@
--- WG-PROXY-03, broken: Between a generic-proxy write to global memory and a bulk copy that reads, overwrites or reduces it stands a fence.proxy.async of global memory.
+-- WG-PROXY-03, broken: Between a generic-proxy write to global memory and a bulk copy that reads, overwrites or reduces it stands a fence.proxy.async of global memory, and between a change of a tensor map and a copy through it a fence.proxy.tensormap that acquires.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)

@@ -1,0 +1,121 @@
+#include "check/changed_maps.hpp"
+
+#include <utility>
+
+#include "check/findings.hpp"
+#include "flow/graph.hpp"
+#include "isa/effects.hpp"
+#include "isa/registers.hpp"
+#include "rules/copy_words.hpp"
+
+namespace wgrun::check {
+
+namespace {
+
+using isa::Operand;
+
+/// The registers that hold addresses of parameters, and nothing else.
+class ParameterAddresses {
+  public:
+    explicit ParameterAddresses(const Program& program) : elsewhere_(program.registers().size()) {
+        for (bool grew = true; grew;) {
+            grew = false;
+            for (const BasicBlock& block : program.blocks())
+                for (const Step& step : block.steps) {
+                    if (gives_address(step)) continue;
+                    isa::for_each_written(step, [&](isa::Reg reg) {
+                        grew |= !elsewhere_[reg.id];
+                        elsewhere_[reg.id] = true;
+                    });
+                }
+        }
+    }
+    bool has(isa::Reg reg) const { return !elsewhere_[reg.id]; }
+
+  private:
+    /// Takes the step the address of a parameter, or keeps one?
+    bool gives_address(const Step& step) const {
+        if (step.op->effects != nullptr) return false;
+        bool any = false;
+        for (std::size_t i = 0; i < step.operands.size(); ++i) {
+            const isa::OperandRule& rule = step.op->operands[i];
+            const Operand& operand = step.operands[i];
+            if (rule.access == isa::Access::out) continue;
+            if (operand.kind == Operand::Kind::param) {
+                const bool address = rule.type == nullptr || rule.type(step.form) == isa::Type::tensormap;
+                if (!address) return false;
+                any = true;
+            } else if (operand.kind == Operand::Kind::reg) {
+                if (elsewhere_[operand.reg.id]) return false;
+                any = true;
+            } else if (operand.kind == Operand::Kind::address) {
+                return false;
+            }
+        }
+        return any;
+    }
+
+    std::vector<bool> elsewhere_;  ///< by register
+};
+
+/// Follows the last change of a block or path that nothing acquires.
+class Tracker final : public isa::Effects {
+  public:
+    Tracker(const ParameterAddresses& parameters, const Step* changed)
+        : parameters_(parameters), changed_(changed) {}
+    void pass(const Step& step) {
+        step_ = &step;
+        isa::tell(step, *this);
+    }
+    const Step* changed() const { return changed_; }
+    /// Returns the change before the copy of the last step; null: there is none.
+    const Step* used() { return std::exchange(used_, nullptr); }
+
+  private:
+    void change_map() override { changed_ = step_; }
+    void acquire_map() override { changed_ = nullptr; }
+    void bulk_copy(const isa::BulkAccess& copy) override {
+        const bool through_map = copy.global != nullptr && copy.global->kind == Operand::Kind::reg;
+        if (through_map && !parameters_.has(copy.global->reg)) used_ = changed_;
+    }
+
+    const ParameterAddresses& parameters_;
+    const Step* step_ = nullptr;
+    const Step* changed_;
+    const Step* used_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> through_changed_maps(const Program& program) {
+    const flow::Graph graph(program);
+    const ParameterAddresses parameters(program);
+    const std::vector<BasicBlock>& blocks = program.blocks();
+    std::vector<const Step*> entry(blocks.size());
+    // A path is enough, so what reaches a block only grows.
+    for (bool grew = true; grew;) {
+        grew = false;
+        for (const BlockId id : graph.order()) {
+            Tracker tracker(parameters, entry[id]);
+            for (const Step& step : blocks[id].steps) tracker.pass(step);
+            if (tracker.changed() == nullptr) continue;
+            blocks[id].for_each_successor([&](BlockId next, int) {
+                if (entry[next] != nullptr) return;
+                entry[next] = tracker.changed();
+                grew = true;
+            });
+        }
+    }
+    Findings out;
+    for (const BlockId id : graph.order()) {
+        Tracker tracker(parameters, entry[id]);
+        for (const Step& step : blocks[id].steps) {
+            tracker.pass(step);
+            if (const Step* changed = tracker.used())
+                out.add(rules::map_not_acquired(), step.where, {{changed->where, "changed here"}});
+        }
+    }
+    return std::move(out).sorted(program.where().file);
+}
+
+}  // namespace wgrun::check

@@ -1,0 +1,15 @@
+// WG-PROXY-03 for tensor maps that the kernel itself changes.
+#pragma once
+
+#include <vector>
+
+#include "wgrun/diagnostic.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun::check {
+
+/// Returns the copies through tensor maps in memory that a path leads to from a change of one, with no
+/// fence.proxy.tensormap that acquires. Maps that are parameters do not change.
+std::vector<Diagnostic> through_changed_maps(const Program& program);
+
+}  // namespace wgrun::check
