@@ -6,6 +6,7 @@
 #include "bindings/lua/doc_instruction.hpp"
 #include "bindings/lua/stdlib.hpp"
 #include "bindings/lua/trace.hpp"
+#include "bindings/lua/userdata.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/nearest.hpp"
 
@@ -317,7 +318,7 @@ std::string_view described_name(lua_State* L, int index) {
             if (entry.owner == owner && entry.member == member) return entry.name;
         return {};
     };
-    if (const lua_CFunction function = lua_tocfunction(L, index)) {
+    if (lua_iscfunction(L, index) != 0) {
         if (const isa::Instruction* op = instruction_of(L, index)) {
             std::string_view name;
             guarded(L, [&] {
@@ -328,7 +329,7 @@ std::string_view described_name(lua_State* L, int index) {
         }
         for (const Remembered& told : kept<std::vector<Remembered>>(L))
             for (const Member* member = told.members; member != nullptr && member->name != nullptr; ++member)
-                if (member->function == function) return known(owner_named(told.owner), member->name);
+                if (is_member(L, index, *member)) return known(owner_named(told.owner), member->name);
     }
     const int top = lua_gettop(L);
     push_module(L);

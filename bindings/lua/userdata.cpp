@@ -112,6 +112,15 @@ int class_newindex(lua_State* L) {
 
 }  // namespace
 
+bool is_member(lua_State* L, int index, const Member& member) {
+    const lua_CFunction function = lua_tocfunction(L, index);
+    if (function != limited) return function != nullptr && function == member.function;
+    lua_getupvalue(L, index, 1);
+    const bool same = lua_touserdata(L, -1) == &member;
+    lua_pop(L, 1);
+    return same;
+}
+
 void fail_unknown_name(lua_State* L, const char* owner, const char* word, std::initializer_list<int> tables) {
     auto& names = held<std::vector<std::string>>(L);
     for (int index : tables) add_names(L, index, names);

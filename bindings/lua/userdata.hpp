@@ -50,6 +50,9 @@ void push_methods(lua_State* L, const void* key, const char* name);
 /// Adds methods to an existing class, and remembers their documentation.
 void add_class_methods(lua_State* L, const void* key, const char* name, const Member* methods);
 
+/// Whether the value at `index` is the function of a member of a class or of a table (add_functions).
+bool is_member(lua_State* L, int index, const Member& member);
+
 /// The userdata at `index` if its metatable is the one kept under `key`, else null.
 void* test_userdata(lua_State* L, int index, const void* key);
 
