@@ -44,9 +44,12 @@ Awaits awaited_by(const Step& step) {
     return looks ? Awaits::memory : Awaits::nothing;
 }
 
-bool computes(const Step& step) {
+bool keeps_to_registers(const Step& step) {
+    if (awaited_by(step) != Awaits::nothing) return false;
+    const auto reads = [](const OperandRule& rule) { return rule.access == Access::in; };
     // Some special registers, such as the clocks, change from one read to the next.
-    return step.op->effects == nullptr && !step.form.has(Field::sreg) && awaited_by(step) == Awaits::nothing;
+    return std::ranges::all_of(step.op->operands, reads) ||
+           (step.op->effects == nullptr && !step.form.has(Field::sreg));
 }
 
 bool asynchronous(const Step& step) {

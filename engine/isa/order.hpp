@@ -28,8 +28,7 @@ MemoryOrder arrival_order(const Step& step);
 /// memory (a loop around it may wait for a value).
 Awaits awaited_by(const Step& step);
 
-/// Returns whether the step only computes: what it writes follows from registers alone, and it does nothing
-/// else.
-bool computes(const Step& step);
+/// Returns whether the registers after the step follow from those before it, whatever else it does.
+bool keeps_to_registers(const Step& step);
 
 }  // namespace wgrun::isa

@@ -58,7 +58,7 @@ class Flattener {
         op.step = &step;
         op.order = isa::order_of(step);
         op.constant = step.form.get(isa::Field::nc, 0) == 1;
-        op.quiet = isa::computes(step);
+        op.quiet = isa::keeps_to_registers(step);
     }
 
     void end(const BasicBlock& block) {

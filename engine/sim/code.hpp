@@ -26,7 +26,7 @@ struct Op {
     bool grouped = false;              ///< the warps of a warpgroup must execute it together
     bool constant = false;             ///< it loads through ld.global.nc
     bool waits_near = false;           ///< for an mbarrier, with .acquire.cta
-    bool quiet = false;                ///< its results follow from registers, and it does nothing else
+    bool quiet = false;                ///< the registers after it follow from those before it
     std::uint32_t reg = no_reg;        ///< guard of a step, condition of a branch
     flow::Divergence::Ways ways = {};  ///< of a branch; of a jump `taken`
     isa::MemoryOrder order = {};       ///< of a step

@@ -1,5 +1,5 @@
 // Loops without an end: a warp that turns and turns, looks at nothing but its registers, and finds them as
-// they were before does so for ever. One that has turned millions of times is taken to.
+// they were before does so for ever, whatever it stores. One that has turned millions of times is taken to.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@
 
 namespace wgrun::sim {
 
-/// What one warp did since it last did anything but compute.
+/// What one warp did since anything but its registers last decided about them.
 class TurnsInVain {
   public:
     void reset() { turns_ = all_ = 0; }
     /// Returns how often the warp has jumped back at all.
     std::uint64_t all() const { return all_; }
-    /// The warp executes a step that does more than compute.
+    /// The warp executes a step after which its registers may be any.
     void stir() { turns_ = 0; }
     /// The warp jumps back to `pc`, with these lanes and these bytes of registers. Returns whether it has
-    /// been there before in the same state, and has only computed since.
+    /// been there before in the same state, and all that it did since follows from that.
     ///
     /// The state is remembered after 4,096 turns, 8,192, ... (Brent, 1980), so that a short loop costs
     /// nothing.
