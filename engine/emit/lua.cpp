@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -28,6 +29,8 @@ class LuaPrinter {
     LuaPrinter(const Program& program, const LuaNotes& notes)
         : program_(program),
           notes_(notes),
+          legal_names_(legal(program.params())),
+          legal_buffers_(legal(program.shared())),
           params_(named(program.params(), "params")),
           shared_(named(program.shared(), "buffers")),
           registers_(program, notes.names, names_),
@@ -81,6 +84,22 @@ class LuaPrinter {
         for (const auto& thing : things)
             out.push_back(all.empty() ? names_.variable(thing.name)
                                       : fmt::format("{}[{}]", all, out.size() + 1));
+        return out;
+    }
+
+    /// The names that scripts can give: variables of a module may be called $str.
+    template <class Things>
+    static std::vector<std::string> legal(const Things& things) {
+        std::set<std::string> taken;
+        std::vector<std::string> out;
+        for (const auto& thing : things) {
+            std::string name = thing.name;
+            for (char& c : name)
+                if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+            if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name.insert(0, 1, '_');
+            while (!taken.insert(name).second) name += '_';
+            out.push_back(std::move(name));
+        }
         return out;
     }
 
@@ -153,13 +172,13 @@ class LuaPrinter {
                 remarks_.push_back(
                     fmt::format("{}: a variable of the module becomes a parameter", param.name));
             }
-            line(fmt::format("{} = k:parameter(\"{}\", {})", declared(params_[i]), param.name,
+            line(fmt::format("{} = k:parameter(\"{}\", {})", declared(params_[i]), legal_names_[i],
                              type_of(param)));
         }
         for (std::size_t i = 0; i < program_.shared().size(); ++i) {
             const SharedBuffer& buffer = program_.shared()[i];
             line(fmt::format("{} = k:shared {{ bytes = {}, align = {}, name = \"{}\" }}",
-                             declared(shared_[i]), buffer.bytes, buffer.align, buffer.name));
+                             declared(shared_[i]), buffer.bytes, buffer.align, legal_buffers_[i]));
         }
         if (program_.local_bytes() > 0)
             line(fmt::format("k:local_ {{ bytes = {}, align = {} }}", program_.local_bytes(),
@@ -439,7 +458,9 @@ class LuaPrinter {
                                            program_.shared()[static_cast<std::size_t>(operand.index)].offset +
                                                operand.offset);
                     case Operand::Kind::param:
-                        return fmt::format("{}+{}", param_name(program_, operand.index), operand.offset);
+                        return fmt::format("{}+{}",
+                                           "param_" + legal_names_[static_cast<std::size_t>(operand.index)],
+                                           operand.offset);
                     default: whole = false; return "_";
                 }
             });
@@ -457,7 +478,8 @@ class LuaPrinter {
     const Program& program_;
     const LuaNotes& notes_;
     LuaNames names_;
-    std::vector<std::string> tables_;  ///< of things that are too many for variables
+    std::vector<std::string> tables_;                       ///< of things that are too many for variables
+    std::vector<std::string> legal_names_, legal_buffers_;  ///< of parameters, and of shared memory
     std::vector<std::string> params_, shared_;
     LuaRegisters registers_;
     LuaCalls calls_;

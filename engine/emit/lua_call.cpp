@@ -35,16 +35,19 @@ std::string of_real(double value) {
 Builder surroundings(const Program& program) {
     Builder out("calls", program.block(), program.cluster(), {});
     for (const RegisterInfo& info : program.registers()) (void)out.reg(info.type);
+    // Names of PTX may be none of a script's, and matter nothing here.
+    int count = 0;
+    const auto name = [&] { return fmt::format("n{}", ++count); };
     for (const Param& param : program.params()) {
         if (param.structure > 0)
-            (void)out.structure(param.name, param.structure, param.structure_align);
+            (void)out.structure(name(), param.structure, param.structure_align);
         else if (param.type == Type::tensormap)
-            (void)out.tensor_map(param.name, param.align());
+            (void)out.tensor_map(name(), param.align());
         else
-            (void)out.param(param.name, param.type, param.pointee);
+            (void)out.param(name(), param.type, param.pointee);
     }
     for (const SharedBuffer& buffer : program.shared())
-        (void)out.shared(buffer.name, buffer.bytes, buffer.align, {});
+        (void)out.shared(name(), buffer.bytes, buffer.align, {});
     return out;
 }
 

@@ -129,8 +129,42 @@ import triton
 triton.compile(TEXT)
 """
         code, err = self.run_program(program, "-m", "wgrun")
-        self.assertEqual(code, 0)
+        self.assertEqual(code, 1)
         self.assertIn("product.cu:15: error", err)
+        self.assertEqual(self.left_behind(), [])
+
+    def test_processes_that_are_forked_and_end_at_once(self):
+        # As the workers of torch.inductor's pool: what Python does at its end is not done.
+        program = """
+import os, triton
+for _ in range(2):
+    if os.fork() == 0:
+        triton.compile(TEXT)
+        os._exit(0)
+    os.wait()
+"""
+        code, err = self.run_program(program, "-m", "wgrun")
+        self.assertEqual(code, 1)
+        self.assertEqual(err.count("product.cu:15: error"), 2)
+        self.assertEqual(self.left_behind(), [])
+
+    def test_a_pool_of_processes(self):
+        program = """
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+def compiled(path):
+    import triton
+    triton.compile(path)
+if __name__ == "__main__":
+    for method in ("fork", "spawn", "forkserver"):
+        with ProcessPoolExecutor(2, mp_context=get_context(method)) as pool:
+            list(pool.map(compiled, [TEXT, TEXT]))
+"""
+        code, err = self.run_program(program, "-m", "wgrun")
+        self.assertEqual(code, 1, err)
+        self.assertIn("product.cu:15: error", err)
+        self.assertEqual(self.left_behind(), [])
 
     def test_tilelang_is_told_at_its_cuda(self):
         code, err = self.run_program("import tilelang\nassert tilelang.compile('// CUDA') == b'cubin of // CUDA'\n", "-m", "wgrun")

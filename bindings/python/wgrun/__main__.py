@@ -1,12 +1,12 @@
 """python3 -m wgrun PROGRAM ARGUMENT..., or python3 -m wgrun -m MODULE ARGUMENT...: runs a Python program, and checks every kernel
-that it compiles, also in processes that it starts. The exit code is 1 if the program ends well and an error was found."""
+that it compiles, also in processes that it starts. The exit code is 1 if the program ends well and an error was found, there or here."""
 
 import os
 import runpy
 import sys
 from pathlib import Path
 
-from ._compilations import check_compilations, errors_found
+from ._compilations import check_compilations, errors_found, keep_tally
 
 
 def main() -> None:
@@ -21,6 +21,7 @@ def main() -> None:
     startup = str(Path(__file__).resolve().parent / "_startup")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [startup, os.environ.get("PYTHONPATH")]))
     check_compilations()
+    keep_tally()
     sys.argv = words
     try:
         if module:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import importlib.util
 import os
 import shutil
@@ -25,10 +26,12 @@ class _State:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.report: Optional[Report] = None  # None: nothing is checked
-        self.seen: set[int] = set()  # hashes of texts
+        self.seen: set[str] = set()  # hashes of texts
         self.kernels: dict[str, int] = {}  # by compiler
         self.errors = self.remarks = 0
         self.folder = ""  # texts that findings speak of, and that no compiler keeps
+        self.passing: list[str] = []  # files of it that nobody needs afterwards
+        self.owner = os.getpid()  # of it: a process that is forked from this one has another
         self.failed = False
 
 
@@ -63,9 +66,32 @@ def check_compilations(report: Optional[Report] = None) -> None:
     atexit.register(_finish)
 
 
+#: Names the file in which all processes of a program note the texts that have errors.
+_TALLY = "WGRUN_CHECK_TALLY"
+
+
+def keep_tally() -> None:
+    """From now on, errors_found() counts those of the processes that this one starts, too, however these end."""
+    os.environ[_TALLY] = _saved("tally", "")
+    _state.passing.append(os.environ[_TALLY])
+
+
 def errors_found() -> int:
-    """The number of errors that have been found."""
-    return _state.errors
+    """The number of errors that have been found; a text that several processes compile counts once."""
+    if _TALLY not in os.environ:
+        return _state.errors
+    with open(os.environ[_TALLY], encoding="ascii") as file:
+        return sum(int(count) for _, count in {tuple(line.split()) for line in file})
+
+
+def _note(text: str, errors: int) -> None:
+    # A short line that is appended by one call is written whole, also beside those of other processes.
+    if errors and _TALLY in os.environ:
+        file = os.open(os.environ[_TALLY], os.O_WRONLY | os.O_APPEND)
+        try:
+            os.write(file, f"{text} {errors}\n".encode())
+        finally:
+            os.close(file)
 
 
 # --- what is done with a text ----------------------------------------------------------------------------
@@ -92,10 +118,11 @@ def _saved(name: str, text: str) -> str:
 
 def _check(compiler: str, text: str, path: str) -> None:
     """Checks a text, once. What goes wrong here is told, and does not stop the program."""
+    key = hashlib.sha256(text.encode()).hexdigest()
     with _state.lock:
-        if _state.report is None or hash(text) in _state.seen:
+        if _state.report is None or key in _state.seen:
             return
-        _state.seen.add(hash(text))
+        _state.seen.add(key)
         try:
             findings = check_text(text, path, at_sources=True)
         except (Error, OSError) as error:
@@ -105,6 +132,7 @@ def _check(compiler: str, text: str, path: str) -> None:
             return
         _state.kernels[compiler] = _state.kernels.get(compiler, 0) + max(len(findings.kernels), 1)
         _state.errors += len(findings.errors)
+        _note(key, len(findings.errors))
         _state.remarks += len(findings) - len(findings.errors)
     _state.report(compiler, findings)
 
@@ -123,7 +151,11 @@ def _finish() -> None:
         compiled = ", ".join(f"{_counted(count, 'kernel')} by {name}" for name, count in _state.kernels.items())
         print(f"wgrun: checked {compiled}: {_counted(_state.errors, 'error')}, {_counted(_state.remarks, 'remark')}",
               file=sys.stderr)
+    if _state.owner != os.getpid():
+        return
     nothing = not _state.errors + _state.remarks
+    for path in _state.passing:
+        os.remove(path)
     if _state.folder and (nothing or not os.listdir(_state.folder)):
         shutil.rmtree(_state.folder, ignore_errors=True)
 
