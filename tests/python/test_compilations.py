@@ -133,6 +133,32 @@ triton.compile(TEXT)
         self.assertIn("product.cu:15: error", err)
         self.assertEqual(self.left_behind(), [])
 
+    def test_processes_that_get_the_path_of_this_one(self):
+        program = """
+import os, subprocess, sys
+if len(sys.argv) > 1:
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}  # as torch.inductor starts its workers
+    sys.exit(subprocess.run([sys.executable, __file__], env=env).returncode)
+import triton
+triton.compile(TEXT)
+"""
+        code, err = self.run_program(program, "-m", "wgrun")
+        self.assertEqual(code, 1)
+        self.assertIn("product.cu:15: error", err)
+
+    def test_processes_whose_output_goes_elsewhere(self):
+        program = """
+import subprocess, sys
+if len(sys.argv) > 1: sys.exit(subprocess.run([sys.executable, __file__], stderr=subprocess.DEVNULL).returncode)
+import triton
+triton.compile(TEXT)
+"""
+        code, err = self.run_program(program, "-m", "wgrun")
+        self.assertEqual(code, 1)
+        self.assertEqual(err.count("product.cu:15: error"), 1)
+        self.assertIn("wgrun: in processes whose output goes elsewhere:", err)
+        self.assertEqual(self.left_behind(), [])
+
     def test_processes_that_are_forked_and_end_at_once(self):
         # As the workers of torch.inductor's pool: what Python does at its end is not done.
         program = """

@@ -20,6 +20,7 @@ def main() -> None:
     os.environ["WGRUN_CHECK"] = "1"
     startup = str(Path(__file__).resolve().parent / "_startup")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [startup, os.environ.get("PYTHONPATH")]))
+    sys.path.insert(1, startup)  # torch.inductor gives its workers sys.path as theirs
     check_compilations()
     keep_tally()
     sys.argv = words

@@ -30,8 +30,8 @@ class _State:
         self.kernels: dict[str, int] = {}  # by compiler
         self.errors = self.remarks = 0
         self.folder = ""  # texts that findings speak of, and that no compiler keeps
-        self.passing: list[str] = []  # files of it that nobody needs afterwards
         self.owner = os.getpid()  # of it: a process that is forked from this one has another
+        self.tally = ""  # the folder, in the process that counts
         self.failed = False
 
 
@@ -66,32 +66,49 @@ def check_compilations(report: Optional[Report] = None) -> None:
     atexit.register(_finish)
 
 
-#: Names the file in which all processes of a program note the texts that have errors.
+#: Names the folder in which all processes of a program keep what is wrong with a text, each in a file.
 _TALLY = "WGRUN_CHECK_TALLY"
 
 
 def keep_tally() -> None:
     """From now on, errors_found() counts those of the processes that this one starts, too, however these end."""
-    os.environ[_TALLY] = _saved("tally", "")
-    _state.passing.append(os.environ[_TALLY])
+    _state.tally = os.environ[_TALLY] = tempfile.mkdtemp(prefix="tally-", dir=_folder())
 
 
 def errors_found() -> int:
     """The number of errors that have been found; a text that several processes compile counts once."""
-    if _TALLY not in os.environ:
-        return _state.errors
-    with open(os.environ[_TALLY], encoding="ascii") as file:
-        return sum(int(count) for _, count in {tuple(line.split()) for line in file})
+    return sum(errors for errors, _, _ in _told()) if _state.tally else _state.errors
 
 
-def _note(text: str, errors: int) -> None:
-    # A short line that is appended by one call is written whole, also beside those of other processes.
-    if errors and _TALLY in os.environ:
-        file = os.open(os.environ[_TALLY], os.O_WRONLY | os.O_APPEND)
-        try:
-            os.write(file, f"{text} {errors}\n".encode())
-        finally:
-            os.close(file)
+def _told() -> list[tuple[int, str, str]]:
+    """Of each text with findings: its errors, where they were printed, and what."""
+    out = []
+    for name in sorted(os.listdir(_state.tally)):
+        with open(os.path.join(_state.tally, name), encoding="utf-8") as file:
+            head, _, findings = file.read().partition("\n")
+        errors, _, place = head.partition(" ")
+        out.append((int(errors or 0), place, findings))
+    return out
+
+
+def _printed_at() -> str:
+    """What standard error is: the same in two processes that print to the same place."""
+    try:
+        place = os.fstat(2)
+    except OSError:
+        return "nowhere"
+    return f"{place.st_dev}:{place.st_ino}"
+
+
+def _note(key: str, findings: Findings) -> None:
+    folder = os.environ.get(_TALLY)
+    if not findings or not folder:
+        return
+    try:
+        with open(os.path.join(folder, key), "x", encoding="utf-8") as file:
+            file.write(f"{len(findings.errors)} {_printed_at()}\n{findings}\n")
+    except OSError:  # another process has told of the text, or the program has ended
+        pass
 
 
 # --- what is done with a text ----------------------------------------------------------------------------
@@ -132,7 +149,7 @@ def _check(compiler: str, text: str, path: str) -> None:
             return
         _state.kernels[compiler] = _state.kernels.get(compiler, 0) + max(len(findings.kernels), 1)
         _state.errors += len(findings.errors)
-        _note(key, len(findings.errors))
+        _note(key, findings)
         _state.remarks += len(findings) - len(findings.errors)
     _state.report(compiler, findings)
 
@@ -154,8 +171,11 @@ def _finish() -> None:
     if _state.owner != os.getpid():
         return
     nothing = not _state.errors + _state.remarks
-    for path in _state.passing:
-        os.remove(path)
+    if _state.tally:
+        others = [findings for _, place, findings in _told() if place != _printed_at()]
+        if _state.report is _print and others:
+            print(f"wgrun: in processes whose output goes elsewhere:\n{''.join(others)}", file=sys.stderr, end="")
+        shutil.rmtree(_state.tally, ignore_errors=True)
     if _state.folder and (nothing or not os.listdir(_state.folder)):
         shutil.rmtree(_state.folder, ignore_errors=True)
 
