@@ -349,7 +349,6 @@ constexpr Rule WG_TMA_07{
     .id = "WG-TMA-07",
     .severity = warning,
     .found_by = check,
-    .counts_threads = true,
     .title = "a bulk copy by every lane",
     .law =
         "A bulk copy out of shared memory that is the same for all lanes of a warp is issued by one of them.",

@@ -199,3 +199,9 @@ exits 0
 { printf '/* of old:\n.version 7.0\n*/\n'; cat "$SOURCE/tests/ptx/rows.ptx"; } >commented.ptx
 run check commented.ptx
 exits 0
+
+# How many threads a CTA has decides nothing about a copy that a whole warp issues.
+sed '/reqntid/d' "$SOURCE/tests/ptx/upstream/copy_by_each_lane.ptx" > lanes.ptx
+run check lanes.ptx
+exits 0
+err_has "32 lanes of a warp execute this copy, and each of them issues one"

@@ -89,3 +89,27 @@ out_has "vadd2.u32.u32.u32"
 run video.ptx
 exits 2
 err_has "wgrun lua"
+
+# A variable of the module may have a name that no script has: parameters of the script are called otherwise.
+file named.ptx <<'END'
+.version 8.0
+.target sm_90a
+.address_size 64
+.global .align 1 .b8 $str[4] = {37, 100, 10, 0};
+.visible .entry k(.param .u64 out)
+.reqntid 32, 1, 1
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [out];
+    mov.u64 %rd2, $str;
+    ld.global.u8 %r1, [%rd2];
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+END
+run lua named.ptx -o named.lua
+exits 0
+has named.lua 'k:parameter("_str", "*")'
+run check named.lua
+exits 0
