@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -38,6 +40,14 @@ std::string contents(const std::string& name) {
     if (file == nullptr || std::ferror(file.get()) != 0)
         throw EnvironmentError("ENOENT", "cannot read " + name + ": " + std::strerror(errno));
     return text;
+}
+
+/// Whatever the file is called.
+bool begins_as_ptx(const std::string& name) {
+    std::array<char, 1 << 14> begin{};
+    std::ifstream file(name, std::ios::binary);
+    file.read(begin.data(), begin.size());
+    return is_ptx({begin.data(), static_cast<std::size_t>(file.gcount())});
 }
 
 std::string counted(std::size_t count, const char* noun) {
@@ -134,7 +144,10 @@ std::string add_dynamic(const Request& request, std::string name, std::string te
 
 std::optional<std::string> ptx_text(Request& request) {
     if (request.file.ends_with(".ptx")) return contents(request.file);
-    if (request.file != "-") return ptx_from(request.file);
+    if (request.file != "-") {
+        if (std::optional<std::string> made = ptx_from(request.file)) return made;
+        return begins_as_ptx(request.file) ? std::optional(contents(request.file)) : std::nullopt;
+    }
     if (request.text) return {};
     std::string text = contents(request.file);
     if (is_ptx(text)) return text;

@@ -28,12 +28,14 @@ std::string ProgramText::with(const Remedy& remedy, int out) const {
     if (lines_.empty()) return text_;
     std::vector<std::string> added(lines_.size() + 2);  // before each line
     std::map<int, std::string> replaced;
+    const std::string_view end = line(1).ends_with('\r') ? "\r\n" : "\n";
     for (const Change& change : remedy) {
         const Change here = resolved(change, out);
         if (here.kind == Change::Kind::line) replaced[here.where.line] = here.lines.front().in(dialect_);
         if (here.kind != Change::Kind::before) continue;
         for (const Phrase& added_line : here.lines)
-            added[static_cast<std::size_t>(here.where.line)] += added_line.in(dialect_) + "\n";
+            added[static_cast<std::size_t>(here.where.line)] +=
+                std::string(added_line.in(dialect_)).append(end);
     }
     std::string text;
     for (int number = 1; number <= last(); ++number) {

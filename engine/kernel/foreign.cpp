@@ -19,6 +19,7 @@
 namespace wgrun {
 
 bool is_ptx(std::string_view text) {
+    if (text.starts_with(ptx::byte_order_mark)) text.remove_prefix(ptx::byte_order_mark.size());
     while (!text.empty()) {
         if (text.starts_with("//")) {
             text.remove_prefix(std::min(text.find('\n'), text.size()));
@@ -247,6 +248,7 @@ std::vector<std::size_t> module_begins(std::string_view text) {
 /// Returns the modules of a text, each of which begins with .version, with as many lines before it as it has
 /// in the text. A binary carries several, whose names and numbers of files are independent.
 std::vector<std::string> modules_in(std::string text) {
+    if (text.starts_with(ptx::byte_order_mark)) text.erase(0, ptx::byte_order_mark.size());
     std::vector<std::size_t> starts = module_begins(text);
     if (starts.size() < 2) return {std::move(text)};
     starts.erase(starts.begin());  // what stands before the first one is of its module

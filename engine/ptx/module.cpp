@@ -4,8 +4,9 @@
 
 namespace wgrun::ptx {
 
-Module::Module(std::string file, std::string text)
-    : file(std::move(file)), text_(std::make_shared<const std::string>(std::move(text))) {
+Module::Module(std::string file, std::string text) : file(std::move(file)) {
+    if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
+    text_ = std::make_shared<const std::string>(std::move(text));
     lines_.push_back(0);
     for (std::size_t at = text_->find('\n'); at != std::string::npos; at = text_->find('\n', at + 1))
         lines_.push_back(static_cast<std::uint32_t>(at + 1));

@@ -22,6 +22,8 @@ struct Span {
 };
 
 inline constexpr std::uint32_t nothing = UINT32_MAX;
+/// What some editors put before a text in UTF-8. A module does not have it.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// An operand, or a part of one.
 struct Node {

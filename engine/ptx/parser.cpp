@@ -119,7 +119,13 @@ Parsed Parser::run() {
             if (token_.span.offset == begin && token_.kind != Token::Kind::end) advance();
         }
     }
-    if (errors_.empty() && module_.items.empty()) report({0, 0}, "a text without a single directive of PTX");
+    const std::string& text = module_.text();
+    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+        errors_.clear();
+        report({0, 0}, "a text in UTF-16; PTX is ASCII, or UTF-8");
+    } else if (errors_.empty() && module_.items.empty()) {
+        report({0, 0}, "a text without a single directive of PTX");
+    }
     // Lines of the same number are in the order of their columns already.
     std::ranges::stable_sort(errors_, {}, [](const Diagnostic& error) { return error.where.line; });
     return {std::move(module_), std::move(errors_)};

@@ -205,3 +205,34 @@ sed '/reqntid/d' "$SOURCE/tests/ptx/upstream/copy_by_each_lane.ptx" > lanes.ptx
 run check lanes.ptx
 exits 0
 err_has "32 lanes of a warp execute this copy, and each of them issues one"
+
+# Texts as editors of Windows leave them, one that is called otherwise, and several at once.
+printf '\357\273\277' | cat - "$SOURCE/tests/ptx/missing_fence.ptx" | sed 's/$/\r/' > windows.ptx
+run check windows.ptx
+exits 1
+err_has "windows.ptx:32: error"
+run check --fix windows.ptx
+exits 0
+[ "$(grep -c -v "$(printf '\r')" windows.ptx)" = 0 ] || bad "lines of another end"
+cp "$SOURCE/tests/ptx/missing_fence.ptx" kernel.txt
+run check kernel.txt
+exits 1
+err_has "kernel.txt:32: error"
+printf '\377\376/\0' > utf16.ptx
+run check utf16.ptx
+exits 3
+err_has "a text in UTF-16"
+run check windows.ptx lanes.ptx kernel.txt
+exits 1
+out_has "windows.ptx: 1 kernel, 0 errors"
+out_has "lanes.ptx: 1 kernel, 0 errors, 1 remark"
+out_has "kernel.txt: 1 kernel, 1 error"
+err_has "kernel.txt:32: error"
+run check lanes.ptx utf16.ptx
+exits 3
+run check lanes.ptx nowhere.ptx
+exits 1
+err_has "cannot read nowhere.ptx"
+run check --json lanes.ptx windows.ptx
+exits 2
+err_has "without --json"
