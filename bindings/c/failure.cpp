@@ -58,13 +58,10 @@ int keep_current() {
     } catch (const std::bad_alloc&) {
         throw;
     } catch (const std::exception& error) {
-        Diagnostic finding;
-        finding.message = std::string("internal error: ") + error.what();
-        return keep(WGRUN_INTERNAL, "EINTERNAL", {std::move(finding)});
+        return keep(WGRUN_INTERNAL, "EINTERNAL",
+                    {plain_error(std::string("internal error: ") + error.what())});
     } catch (...) {
-        Diagnostic finding;
-        finding.message = "internal error";
-        return keep(WGRUN_INTERNAL, "EINTERNAL", {std::move(finding)});
+        return keep(WGRUN_INTERNAL, "EINTERNAL", {plain_error("internal error")});
     }
 }
 

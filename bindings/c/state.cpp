@@ -72,11 +72,10 @@ bool take_limit(lua_State* L, Trouble& trouble) {
     if (limit == lua::Limit::memory && status_of(trouble) != WGRUN_NO_MEMORY) return false;
     const lua::LimitState& state = lua::limit_state(L);
     lua::guarded(L, [&] {
-        Diagnostic finding;
-        if (!trouble.findings.empty()) finding.where = trouble.findings.front().where;
-        finding.message = lua::text_of(limit, state.limits);
-        if (limit != lua::Limit::memory) finding.fix = lua::advice_on(limit);
-        trouble.findings.assign(1, finding);
+        const Where where = trouble.findings.empty() ? Where() : trouble.findings.front().where;
+        std::string fix;
+        if (limit != lua::Limit::memory) fix = lua::advice_on(limit);
+        trouble.findings.assign(1, plain_error(lua::text_of(limit, state.limits), std::move(fix), where));
         trouble.code = "ELIMIT";
     });
     trouble.ours = true;

@@ -86,11 +86,8 @@ void report_limit(lua_State* L, Outcome& outcome) {
     const lua::Limit limit = state.reached.load();
     if (limit == lua::Limit::none) return;
     lua::guarded(L, [&] {
-        Diagnostic finding;
-        if (!outcome.findings.empty()) finding.where = outcome.findings.front().where;
-        finding.message = lua::text_of(limit, state.limits);
-        finding.fix = lua::advice_on(limit);
-        outcome.findings = {std::move(finding)};
+        const Where where = outcome.findings.empty() ? Where() : outcome.findings.front().where;
+        outcome.findings = {plain_error(lua::text_of(limit, state.limits), lua::advice_on(limit), where)};
     });
     outcome.code = Exit::failed;
     outcome.deliberate = false;

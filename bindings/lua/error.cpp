@@ -307,9 +307,7 @@ int fail_from_lua(lua_State* L) {
         text[i] = {given, size};
     }
     guarded(L, [&] {
-        Diagnostic finding;
-        finding.message = text[0];
-        finding.fix = text[1];
+        Diagnostic finding = plain_error(std::string(text[0]), std::string(text[1]));
         finding.rule = text[2];
         const Rule* rule = text[3].empty() ? find_rule(text[2]) : nullptr;
         finding.section = rule != nullptr ? rule->section : text[3];

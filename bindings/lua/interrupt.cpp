@@ -44,9 +44,7 @@ void hook(lua_State* L, lua_Debug*) {
     set_hook(L);
     guarded(L, [&] {
         if (here.reached.load() != Limit::none) throw limit_error(here);
-        Diagnostic finding;
-        finding.message = "interrupted";
-        throw Error("EINTR", std::move(finding));
+        throw Error("EINTR", plain_error("interrupted"));
     });
 }
 

@@ -140,12 +140,11 @@ void spend(lua_State* L, std::uint64_t parts) {
     const std::uint64_t most = here.limits.program;
     if (most == 0 || here.parts <= most) return;
     guarded(L, [&] {
-        Diagnostic finding;
-        finding.message = fmt::format("the kernel has more than {} instructions, blocks and registers", most);
-        finding.fix =
-            "k:loop in place of a loop that unrolls, or a higher limit (--max-program, "
-            "Limits::program)";
-        throw Error("ELIMIT", std::move(finding));
+        throw Error(
+            "ELIMIT",
+            plain_error(fmt::format("the kernel has more than {} instructions, blocks and registers", most),
+                        "k:loop in place of a loop that unrolls, or a higher limit (--max-program, "
+                        "Limits::program)"));
     });
 }
 
@@ -207,10 +206,7 @@ std::string advice_on(Limit limit) {
 
 Error limit_error(const LimitState& here) {
     const Limit limit = here.reached.load();
-    Diagnostic finding;
-    finding.message = text_of(limit, here.limits);
-    finding.fix = advice_on(limit);
-    return {"ELIMIT", std::move(finding)};
+    return {"ELIMIT", plain_error(text_of(limit, here.limits), advice_on(limit))};
 }
 
 bool out_of_time(LimitState& here) {

@@ -48,22 +48,21 @@ std::string_view to_string(Severity severity) {
 Error::Error(std::string code, Diagnostic finding)
     : std::runtime_error(finding.message), code_(std::move(code)), finding_(std::move(finding)) {}
 
-namespace {
-Diagnostic plain(std::string message, std::string fix) {
+Diagnostic plain_error(std::string message, std::string fix, Where where) {
     Diagnostic finding;
+    finding.where = where;
     finding.message = std::move(message);
     finding.fix = std::move(fix);
     return finding;
 }
-}  // namespace
 
 ArgumentError::ArgumentError(std::string message, std::string fix)
-    : Error("EINVAL", plain(std::move(message), std::move(fix))) {}
+    : Error("EINVAL", plain_error(std::move(message), std::move(fix))) {}
 
 ArgumentError::ArgumentError(Diagnostic finding) : Error("EINVAL", std::move(finding)) {}
 
 EnvironmentError::EnvironmentError(std::string code, std::string message, std::string fix)
-    : Error(std::move(code), plain(std::move(message), std::move(fix))) {}
+    : Error(std::move(code), plain_error(std::move(message), std::move(fix))) {}
 
 // The number of characters inserted, deleted or replaced, and of neighbours exchanged.
 std::size_t edit_distance(std::string_view a, std::string_view b) {

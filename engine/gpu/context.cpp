@@ -191,9 +191,7 @@ std::string Context::kernels() const {
 void Context::throw_interrupted(std::uint64_t generation) {
     if (driver_.worker != nullptr)
         give_up(generation);  // or what runs would be in the way of what comes next
-    Diagnostic finding;
-    finding.message = "interrupted";
-    throw Error("EINTR", std::move(finding));
+    throw Error("EINTR", plain_error("interrupted"));
 }
 
 void Context::fail(abi::Result result, std::uint64_t generation, std::string_view doing) {

@@ -123,11 +123,7 @@ std::string error_text(const Driver& driver, abi::Result result) {
 
 void throw_worker_trouble(const Driver& driver, abi::Result result, std::string_view doing) {
     if (result >= 0) return;
-    if (result == abi::interrupted) {
-        Diagnostic finding;
-        finding.message = "interrupted";
-        throw Error("EINTR", std::move(finding));
-    }
+    if (result == abi::interrupted) throw Error("EINTR", plain_error("interrupted"));
     const std::string words = driver.worker->last_words();
     if (result == abi::worker_silent)
         throw EnvironmentError("ETIMEDOUT",

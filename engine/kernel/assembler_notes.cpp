@@ -259,12 +259,12 @@ class Translator {
 
     /// A note of a newer assembler, quoted.
     Diagnostic unknown(const gpu::AssemblerNote& note) const {
-        Diagnostic finding;
-        finding.severity = Severity::note;
         const Where named = line_of(note.line, lines_);
-        finding.where = named ? named : program_.where();
-        finding.message = fmt::format("the assembler notes: {}{}", note.message,
-                                      note.code.empty() ? "" : fmt::format(" ({})", note.code));
+        Diagnostic finding =
+            plain_error(fmt::format("the assembler notes: {}{}", note.message,
+                                    note.code.empty() ? "" : fmt::format(" ({})", note.code)),
+                        {}, named ? named : program_.where());
+        finding.severity = Severity::note;
         return finding;
     }
 

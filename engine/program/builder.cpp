@@ -307,12 +307,9 @@ void Builder::jump(int label, Reg condition, bool negated) {
 }
 
 Program Builder::finish() {
-    if (const auto open = constructs_->open()) {
-        Diagnostic finding;
-        finding.where = *open;
-        finding.message = "kernel " + program_.name_ + ": a loop or branch is still open";
-        throw ArgumentError(std::move(finding));
-    }
+    if (const auto open = constructs_->open())
+        throw ArgumentError(
+            plain_error("kernel " + program_.name_ + ": a loop or branch is still open", {}, *open));
     std::size_t steps = 0;
     for (const BasicBlock& block : constructs_->blocks()) steps += block.steps.size();
     if (steps > max_steps)

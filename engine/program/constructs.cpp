@@ -228,13 +228,10 @@ void Constructs::jump(int label, Reg condition, bool negated, Where where) {
 std::vector<BasicBlock> Constructs::take(Where end) {
     for (const Place& place : places_) {
         if (place.given || place.arms.empty()) continue;
-        Diagnostic finding;
-        finding.where = place.where;
-        finding.message = place.name.empty()
-                              ? "a jump to a label that is nowhere"
-                              : fmt::format("a jump to label `{}`, which is nowhere", place.name);
-        finding.fix = "k:place(label) where the jump is to go";
-        throw ArgumentError(std::move(finding));
+        throw ArgumentError(plain_error(
+            place.name.empty() ? "a jump to a label that is nowhere"
+                               : fmt::format("a jump to label `{}`, which is nowhere", place.name),
+            "k:place(label) where the jump is to go", place.where));
     }
     here().where = end;
     return std::move(blocks_);

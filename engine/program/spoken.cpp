@@ -82,13 +82,10 @@ Program spoken(const Program& program) { return Speaking(program).run(); }
 
 void refuse_messages(const Program& program, std::string_view where) {
     if (!speaks(program)) return;
-    Diagnostic finding;
-    finding.where = program.messages().front().where;
-    finding.message =
+    throw ArgumentError(plain_error(
         fmt::format("kernel {} has k:print, k:assert or k:trap here: {} has no host that hears them",
-                    program.name(), where);
-    finding.fix = "leave them out, or run the kernel with kernel:run";
-    throw ArgumentError(std::move(finding));
+                    program.name(), where),
+        "leave them out, or run the kernel with kernel:run", program.messages().front().where));
 }
 
 }  // namespace wgrun

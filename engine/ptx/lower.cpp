@@ -94,10 +94,7 @@ void Lowering::error(Span span, std::string message) {
     };
     constexpr std::size_t most = 100;
     if (out_.errors.size() >= most || std::ranges::any_of(out_.errors, told)) return;
-    Diagnostic finding;
-    finding.where = place;
-    finding.message = std::move(message);
-    out_.errors.push_back(std::move(finding));
+    out_.errors.push_back(plain_error(std::move(message), {}, place));
 }
 
 /// Adds the instruction, and returns how many statements it is.

@@ -76,9 +76,8 @@ void Parser::report(Span span, std::string message) {
         message = fmt::format("more than {} errors: the rest is not read", most_errors);
     }
     const int line = module_.line(span.offset), column = module_.column(span.offset);
-    Diagnostic error;
-    error.where = Where::at(module_.file, line);
-    error.message = fmt::format("{} (column {})", message, column);
+    Diagnostic error =
+        plain_error(fmt::format("{} (column {})", message, column), {}, Where::at(module_.file, line));
     // The line and a caret below it; long lines are cut around the place.
     constexpr int before = 60, most = 110;
     std::string text(module_.line_text(line));

@@ -257,10 +257,9 @@ void Cluster::execute(const Op& op) {
         scene_.report.refused(error.finding());
         take_results_for_written(op);
     } catch (const isa::Unknown&) {
-        Diagnostic unknown;
-        unknown.where = op.step->where;
-        unknown.message = fmt::format("the simulator does not know this instruction ({})", op.step->op->name);
-        throw UnknownInstruction(std::move(unknown));
+        throw UnknownInstruction(
+            plain_error(fmt::format("the simulator does not know this instruction ({})", op.step->op->name),
+                        {}, op.step->where));
     }
 }
 

@@ -95,6 +95,9 @@ struct Diagnostic {
     Circumstance circumstance = Circumstance::usual;
 };
 
+/// An error that breaks no law.
+Diagnostic plain_error(std::string message, std::string fix = {}, Where where = {});
+
 /// "file:line: error: message [RULE]" and, indented below it, the notes and the fix.
 std::string to_text(const Diagnostic& finding, bool colour = false);
 
