@@ -193,4 +193,11 @@ class MmaScript : public Script {
     std::vector<Reg> accumulators;
 };
 
+/// The tiles are written, published and synchronised: the beginning of a correct kernel. Lines 10 to 12.
+inline void ready_tiles(MmaScript& k) {
+    k.fill(10);
+    k.step(11, "fence_proxy_async");
+    k.step(12, "bar_sync", {0});
+}
+
 }  // namespace wgrun::sim
