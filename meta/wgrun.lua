@@ -528,7 +528,7 @@ function wg.struct(parts) end
 function wg.swizzle(bits, base, shift) end
 
 ---Makes a tensor in host memory.
----@param dtype string|table "f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "s8", "u8", "s32", "u32", "s64", "u64" or "b1"; or the values alone, nested like the shape, with the dtype as the next argument or as their field `dtype`
+---@param dtype string|table the element type: "f32", "bf16", "e4m3", "s8" ... (the error of an unknown one lists all); or the values alone, nested like the shape, with the dtype as the next argument or as their field `dtype`
 ---@param shape? integer|table the extents
 ---@param values? table numbers, nested like the shape or flat in row-major order; by default zeros
 ---@return wgrun.tensor

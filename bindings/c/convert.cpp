@@ -15,12 +15,14 @@ static_assert(static_cast<int>(Dtype::f64) + 1 == WGRUN_F64 &&
               static_cast<int>(Dtype::e5m2) + 1 == WGRUN_E5M2 &&
               static_cast<int>(Dtype::s32) + 1 == WGRUN_S32 && static_cast<int>(Dtype::b1) + 1 == WGRUN_B1);
 
+/// Is that the number of an element type?
+bool is_dtype(int number) { return number >= WGRUN_F64 && number <= static_cast<int>(all_dtypes().size()); }
+
 }  // namespace
 
 std::optional<Dtype> dtype_of(int dtype) {
     if (dtype == WGRUN_ANY_DTYPE) return std::nullopt;
-    if (dtype < WGRUN_F64 || dtype > static_cast<int>(all_dtypes().size()))
-        refuse_argument("dtype " + std::to_string(dtype) + ": not a wgrun_dtype");
+    if (!is_dtype(dtype)) refuse_argument("dtype " + std::to_string(dtype) + ": not a wgrun_dtype");
     return static_cast<Dtype>(dtype - 1);
 }
 
@@ -78,12 +80,12 @@ using namespace wgrun::c;
 extern "C" {
 
 const char* wgrun_dtype_name(int dtype) {
-    if (dtype < WGRUN_F64 || dtype > WGRUN_B1) return nullptr;
+    if (!is_dtype(dtype)) return nullptr;
     return to_string(static_cast<wgrun::Dtype>(dtype - 1)).data();  // a literal
 }
 
 int wgrun_dtype_bits(int dtype) {
-    return dtype < WGRUN_F64 || dtype > WGRUN_B1 ? 0 : wgrun::bits(static_cast<wgrun::Dtype>(dtype - 1));
+    return is_dtype(dtype) ? wgrun::bits(static_cast<wgrun::Dtype>(dtype - 1)) : 0;
 }
 
 }  // extern "C"

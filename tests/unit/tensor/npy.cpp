@@ -329,7 +329,7 @@ TEST_CASE("element types that cannot be had say so, and what to do") {
         Tensor::load(folder / "v1.npy");
         FAIL("no error");
     } catch (const ArgumentError& error) {
-        CHECK(error.finding().fix == "load with a dtype: e4m3 or e5m2");
+        CHECK(error.finding().fix.starts_with("load with a dtype: e4m3 or e5m2"));
     }
 }
 
