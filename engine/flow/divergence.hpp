@@ -56,6 +56,11 @@ class Divergence {
         while (next == join_ && !groups_.empty()) take_turn(running, next);
     }
 
+    /// Lanes that were active end, and the others go on.
+    void forget(isa::Mask ended) {
+        for (Group& group : groups_) group.lanes &= ~ended;
+    }
+
     /// The active lanes end. False: no lane is left.
     bool end(isa::Mask& running, std::uint32_t& next) {
         for (Group& group : groups_) group.lanes &= ~running;

@@ -64,6 +64,7 @@ Instruction vote(std::string_view name, std::string_view summary, std::string_vi
                      thread_count(0)},
         .ptx = ptx,
         .taken_by = taken_by,
+        .without_ended = true,
         .awaits = Awaits::barrier,
         .effects = [](const Step& s, Effects& e) { e.barrier(s.operands[1], s.operands[3]); },
         .value = [](const Step&,
@@ -92,6 +93,7 @@ std::span<const Instruction> sync_family() {
                        Range{0, sm_90a.cta_threads, sm_90a.lanes}}},
          .ptx = "bar.sync {%barrier}{,%threads}",
          .taken_by = Participants::cta,
+         .without_ended = true,
          .awaits = Awaits::barrier,
          .effects = [](const Step& s, Effects& e) { e.barrier(s.operands[0], s.operands[1]); },
          .run = [](const Step& s,
@@ -118,6 +120,7 @@ std::span<const Instruction> sync_family() {
                        Range{sm_90a.lanes, sm_90a.cta_threads, sm_90a.lanes}}},
          .ptx = "bar.arrive {%barrier}, {%threads}",
          .taken_by = Participants::warp,
+         .without_ended = true,
          .effects = [](const Step& s, Effects& e) { e.arrive(s.operands[0], s.operands[1]); },
          .run =
              [](const Step& s, Machine& m) {

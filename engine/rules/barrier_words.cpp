@@ -43,20 +43,10 @@ Saying barrier_too_large(std::uint32_t id, std::uint32_t threads, int of_cta) {
             count_those_who_come};
 }
 
-Saying parts_at_two_barriers(const std::string& warp, std::uint32_t one, std::uint32_t other) {
+Saying parts_at_two_barriers(const std::string& warp, const std::string& one, const std::string& other) {
     return {WG_SYNC_02,
-            fmt::format("lanes of {} are at barrier {} and at barrier {}: each waits for the whole warp",
-                        warp, one, other),
+            fmt::format("lanes of {} are at {} and at {}: each waits for the whole warp", warp, one, other),
             "one barrier for all lanes of a warp"};
-}
-
-Saying barrier_of_part(std::string_view instruction, const std::string& who) {
-    return {
-        WG_SYNC_01,
-        fmt::format("some lanes of {} execute {}, and the others do not: that is legal, but the simulator "
-                    "follows this barrier by whole warps only",
-                    who, instruction),
-        "bar.warp.sync before it, on one path for all lanes"};
 }
 
 Saying no_whole_warpgroup(std::string_view instruction, int threads) {

@@ -16,10 +16,8 @@ Saying barrier_counted_otherwise(std::uint32_t id, std::uint32_t threads, std::u
 /// Of the place where others arrive for so many.
 std::string barrier_counted_here(std::uint32_t threads);
 Saying barrier_too_large(std::uint32_t id, std::uint32_t threads, int of_cta);
-/// Lanes of one warp wait at two barriers of the CTA.
-Saying parts_at_two_barriers(const std::string& warp, std::uint32_t one, std::uint32_t other);
-/// An instruction that need not be aligned, executed by a part of a warp: the simulator follows whole warps.
-Saying barrier_of_part(std::string_view instruction, const std::string& who);
+/// Lanes of one warp wait at two barriers, or one part of them arrives where another one waits.
+Saying parts_at_two_barriers(const std::string& warp, const std::string& one, const std::string& other);
 
 /// An instruction of whole warpgroups in a CTA of `threads` threads.
 Saying no_whole_warpgroup(std::string_view instruction, int threads);

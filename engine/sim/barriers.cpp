@@ -1,5 +1,8 @@
 #include "sim/barriers.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <bit>
 
 #include "isa/order.hpp"
@@ -27,13 +30,22 @@ void Barriers::continues(Cta& cta, int number, std::uint32_t id) {
     warp.state = Warp::State::ready;
 }
 
-void Barriers::check_whole() {
-    const Op& op = scene_.code.ops[scene_.pc];
-    if (!op.aligned && scene_.active != scene_.warp().all)
-        report_.fault(rules::barrier_of_part(op.step->op->name, report_.warp()));
+namespace {
+
+std::string name_of(Warp::Meeting at) {
+    using Kind = Warp::Meeting::Kind;
+    switch (at.kind) {
+        case Kind::wait: return fmt::format("barrier {}", at.barrier);
+        case Kind::arrival: return fmt::format("an arrival at barrier {}", at.barrier);
+        case Kind::cluster_wait: return "a wait for the barrier of the cluster";
+        case Kind::cluster_arrival: break;
+    }
+    return "an arrival at the barrier of the cluster";
 }
 
-Barriers::Come Barriers::come(std::uint32_t id) {
+}  // namespace
+
+Barriers::Come Barriers::come(Warp::Meeting at) {
     Warp& warp = scene_.warp();
     Warp::Part& part = warp.part;
     const isa::Mask active = scene_.active;
@@ -41,13 +53,13 @@ Barriers::Come Barriers::come(std::uint32_t id) {
         part.counted &= ~active;
         return Come::counted;
     }
-    if (part.come != 0 && part.barrier != id) {
-        report_.fault(rules::parts_at_two_barriers(report_.warp(), part.barrier, id));
+    if (part.come != 0 && part.at != at) {
+        report_.fault(rules::parts_at_two_barriers(report_.warp(), name_of(part.at), name_of(at)));
         part.counted = std::exchange(part.come, 0);
         return Come::counted;
     }
     part.come |= active;
-    part.barrier = id;
+    part.at = at;
     if ((warp.all & ~part.come) == 0) {
         part.counted = std::exchange(part.come, 0) & ~active;
         return Come::last;
@@ -59,14 +71,32 @@ Barriers::Come Barriers::come(std::uint32_t id) {
     return Come::early;
 }
 
-void Barriers::vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes, isa::Reg to) {
+void Barriers::come_again() {
+    Warp::Part& part = scene_.warp().part;
+    part.come = std::exchange(part.counted, 0) | scene_.active;
+}
+
+void Barriers::votes(isa::Mask votes, isa::Reg to) {
+    Warp::Part& part = scene_.warp().part;
+    part.voters |= scene_.active;
+    part.ayes |= votes & scene_.active;
+    const auto found = std::ranges::find(part.to, to, &std::pair<isa::Reg, isa::Mask>::first);
+    if (found == part.to.end())
+        part.to.emplace_back(to, scene_.active);
+    else
+        found->second |= scene_.active;
+}
+
+void Barriers::wait_for_votes(std::uint32_t id, std::uint32_t threads, isa::Vote vote) {
     Cta& cta = own();
+    Warp::Part& part = scene_.warp().part;
     Cta::Ballot& ballot = cta.ballots[id];
     const Cta::Ballot before = ballot;
     ballot.vote = vote;
-    ballot.ayes += static_cast<std::uint32_t>(std::popcount(votes & scene_.active));
-    ballot.voters += static_cast<std::uint32_t>(std::popcount(scene_.active));
-    ballot.to.emplace_back(scene_.local(), to);
+    ballot.ayes += static_cast<std::uint32_t>(std::popcount(std::exchange(part.ayes, 0)));
+    ballot.voters += static_cast<std::uint32_t>(std::popcount(std::exchange(part.voters, 0)));
+    for (const auto& [reg, lanes] : std::exchange(part.to, {}))
+        ballot.to.push_back({scene_.local(), reg, lanes});
     if (!meet(id, threads, true)) cta.ballots[id] = before;
 }
 
@@ -77,11 +107,11 @@ void Barriers::count_votes(Cta& cta, std::uint32_t id) {
     const std::uint32_t result = ballot.vote == isa::Vote::count ? ballot.ayes
                                  : ballot.vote == isa::Vote::all ? ballot.ayes == ballot.voters
                                                                  : ballot.ayes != 0;
-    for (const auto& [number, to] : ballot.to) {
+    for (const auto& [number, to, lanes] : ballot.to) {
         Warp& warp = scene_.warps[static_cast<std::size_t>(cta.first + number)];
         auto* values = reinterpret_cast<std::uint32_t*>(warp.registers.data(to));
         for (int lane = 0; lane < isa::lanes; ++lane)
-            if ((warp.running >> lane & 1U) != 0) values[lane] = result;
+            if ((lanes >> lane & 1U) != 0) values[lane] = result;
     }
     cta.ballots.erase(found);
 }

@@ -20,21 +20,21 @@ class Barriers : public machine::BarrierUnit<Barriers, Cta> {
         meeting_ = met_ = -1;
     }
 
-    /// bar.red: the warp waits, and then `to` holds what the votes of all warps that wait there combine to.
-    void vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes, isa::Reg to);
-
-    /// Reports a part of a warp at an instruction that need not be aligned, of which whole warps alone are
-    /// followed.
-    void check_whole();
+    /// bar.red: the active lanes vote, and `to` will hold what the votes of all threads that wait combine to.
+    void votes(isa::Mask votes, isa::Reg to);
+    /// The warp, whose lanes have voted, waits.
+    void wait_for_votes(std::uint32_t id, std::uint32_t threads, isa::Vote vote);
 
     /// What becomes of lanes at a barrier that need not be aligned. It counts a warp once all its lanes that
-    /// have not ended have come, at whatever place (PTX ISA 9.7.13.1, docs/silicon.md).
+    /// have not ended have come, at whatever place (PTX ISA 9.7.13.1, 9.7.13.3, docs/silicon.md).
     enum class Come : std::uint8_t {
         last,    ///< the warp arrives now
         early,   ///< other lanes of the warp run first
         counted  ///< the warp has arrived: these lanes go on
     };
-    Come come(std::uint32_t id);
+    Come come(Warp::Meeting at);
+    /// The warp, whose last lanes came just now, sleeps and will come again.
+    void come_again();
 
   private:
     friend machine::BarrierUnit<Barriers, Cta>;

@@ -132,6 +132,14 @@ isa::Mask Cluster::condition(const Op& op) {
     return (op.negated ? ~mask : mask) & scene_.active;
 }
 
+// Returns the lanes, not all, that have nothing left to do but to end: they do so at the branch.
+isa::Mask Cluster::ends_at_once(const Op& branch, isa::Mask taken, isa::Mask running) const {
+    const auto ends = [&](std::uint32_t at) { return scene_.code.ops[at].kind == Op::Kind::end; };
+    const isa::Mask others = running & ~taken;
+    if (taken == 0 || others == 0 || ends(branch.ways.taken) == ends(branch.ways.otherwise)) return 0;
+    return ends(branch.ways.taken) ? taken : others;
+}
+
 void Cluster::jump(Warp& warp, const Op& op) {
     if (op.kind == Op::Kind::jump) {
         warp.parted.go(op.ways.taken, warp.running, warp.pc);
@@ -142,7 +150,16 @@ void Cluster::jump(Warp& warp, const Op& op) {
             trapped_ = true;
             return;
         }
-        warp.parted.part(scene_.pc, op.ways, condition(op), warp.running, warp.pc);
+        const isa::Mask taken = condition(op);
+        if (const isa::Mask ending = ends_at_once(op, taken, warp.running); ending != 0) {
+            warp.all &= ~ending;
+            warp.exited |= ending;
+            warp.running &= ~ending;
+            warp.parted.forget(ending);
+            warp.parted.go(ending == taken ? op.ways.otherwise : op.ways.taken, warp.running, warp.pc);
+        } else {
+            warp.parted.part(scene_.pc, op.ways, taken, warp.running, warp.pc);
+        }
     }
     if (warp.pc > scene_.pc) return;
     if (warp.turns.again(warp.pc, warp.running, warp.registers.all())) {
@@ -180,13 +197,27 @@ void Cluster::step(Warp& warp, const Op& op) {
         warp.retries = op.grouped;
 }
 
-/// The active lanes are at a barrier of the CTA. Does the warp arrive now? Else they go on, or others run
-/// first.
-bool Cluster::come_to(std::uint32_t barrier) {
+/// The active lanes are at a barrier. Does the warp arrive or wait now? Else they go on, or others run first.
+bool Cluster::come_to(Warp::Meeting at) {
     if (scene_.code.ops[scene_.pc].aligned) return true;
-    const Barriers::Come come = barriers_.come(barrier);
+    const Barriers::Come come = barriers_.come(at);
     scene_.put_off = come == Barriers::Come::early;
     return come == Barriers::Come::last;
+}
+
+void Cluster::barrier_vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes,
+                           isa::Reg to) {
+    const bool last = come_to({Meeting::wait, id});
+    if (!last && !scene_.put_off) return;  // the result has come
+    wgmma_.write(to);
+    barriers_.votes(votes, to);
+    if (last) barriers_.wait_for_votes(id, threads, vote);
+}
+
+void Cluster::cluster_wait() {
+    if (!come_to({Meeting::cluster_wait})) return;
+    barriers_.cluster_wait();
+    if (scene_.warp().state == Warp::State::asleep) barriers_.come_again();
 }
 
 bool Cluster::certain(Warp& warp, const Op& op) {
@@ -205,10 +236,11 @@ bool Cluster::certain(Warp& warp, const Op& op) {
 
 // Lanes that are apart stay so until they reconverge: that is one fault, and not one for each step.
 void Cluster::aligned(Warp& warp, const Op& op) {
-    if (scene_.active == warp.whole)
+    const isa::Mask together = op.step->op->without_ended ? warp.whole & ~warp.exited : warp.whole;
+    if (scene_.active == together)
         warp.diverged = false;
     else if (!std::exchange(warp.diverged, true))
-        scene_.report.diverged(*op.step->op, scene_.active, warp.whole);
+        scene_.report.diverged(*op.step->op, scene_.active, together);
     // A warp that sleeps for registers executes its step again.
     if (!op.grouped || std::exchange(warp.retries, false)) return;
     if (machine::Together* group = warpgroup())

@@ -64,17 +64,13 @@ class Cluster final : public isa::Machine {
         accesses_.update(space, address, bytes, change);
     }
     void barrier(std::uint32_t id, std::uint32_t threads) override {
-        if (come_to(id)) barriers_.meet(id, threads, true);
+        if (come_to({Meeting::wait, id})) barriers_.meet(id, threads, true);
     }
     void barrier_arrive(std::uint32_t id, std::uint32_t threads) override {
-        if (come_to(id)) barriers_.meet(id, threads, false);
+        if (come_to({Meeting::arrival, id})) barriers_.meet(id, threads, false);
     }
     void barrier_vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes,
-                      isa::Reg to) override {
-        wgmma_.write(to);
-        barriers_.check_whole();
-        barriers_.vote(id, threads, vote, votes, to);
-    }
+                      isa::Reg to) override;
     void trap() override;
     void converge(isa::Mask together) override {
         scene_.clocks.meet(scene_.current, {together, scene_.warp().all});
@@ -119,10 +115,9 @@ class Cluster final : public isa::Machine {
 
     std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) override;
     void cluster_arrive() override {
-        barriers_.check_whole();
-        barriers_.cluster_arrive();
+        if (come_to({Meeting::cluster_arrival})) barriers_.cluster_arrive();
     }
-    void cluster_wait() override { barriers_.cluster_wait(); }
+    void cluster_wait() override;
     void set_registers(int registers, bool increase) override;
 
     void launch_dependents() override { scene_.dependents.launch_dependents(); }
@@ -156,9 +151,11 @@ class Cluster final : public isa::Machine {
     /// One of the warps that stand back is ready again. Returns false if there are none.
     bool stand_forward();
     void burst(std::uint32_t steps);
+    isa::Mask ends_at_once(const Op& branch, isa::Mask taken, isa::Mask running) const;
     void jump(Warp& warp, const Op& op);
     void step(Warp& warp, const Op& op);
-    bool come_to(std::uint32_t barrier);
+    using Meeting = Warp::Meeting::Kind;
+    bool come_to(Warp::Meeting at);
     /// Returns whether the step is to be executed, in a launch with arguments that are made up.
     bool certain(Warp& warp, const Op& op);
     void aligned(Warp& warp, const Op& op);

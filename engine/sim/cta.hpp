@@ -38,11 +38,20 @@ struct Warp {
         bool operator==(const Poll&) const = default;
     };
 
-    /// Lanes at a barrier of the CTA that need not be aligned.
+    /// What lanes do at a barrier that need not be aligned: wait at one of the CTA or arrive there, or the
+    /// same at the barrier of the cluster.
+    struct Meeting {
+        enum class Kind : std::uint8_t { wait, arrival, cluster_wait, cluster_arrival } kind = Kind::wait;
+        std::uint32_t barrier = 0;  ///< of the CTA
+        bool operator==(const Meeting&) const = default;
+    };
     struct Part {
-        isa::Mask come = 0;         ///< they wait for the others of the warp
-        isa::Mask counted = 0;      ///< the barrier has counted the warp, and they have not gone on
-        std::uint32_t barrier = 0;  ///< that `come` are at
+        isa::Mask come = 0;     ///< they wait for the others of the warp
+        isa::Mask counted = 0;  ///< the barrier has counted the warp, and they have not gone on
+        Meeting at;             ///< where `come` are
+        // Of those that vote:
+        isa::Mask voters = 0, ayes = 0;
+        std::vector<std::pair<isa::Reg, isa::Mask>> to{};  ///< destinations, and the lanes that have them
     };
 
     Warp(const Code& code, std::byte* registers_at) : registers(code, registers_at) {}
@@ -51,6 +60,7 @@ struct Warp {
     void reset(int threads) {
         pc = 0;
         whole = all = running = threads >= isa::lanes ? UINT32_MAX : (1U << threads) - 1;
+        exited = 0;
         state = State::ready;
         give_up = put_off = false;
         attempts.reset();
@@ -65,6 +75,7 @@ struct Warp {
     std::uint32_t pc = 0;
     isa::Mask whole = 0;    ///< lanes that exist
     isa::Mask all = 0;      ///< lanes of `whole` that have not ended
+    isa::Mask exited = 0;   ///< lanes that have ended at a branch, without doing anything else behind it
     isa::Mask running = 0;  ///< lanes of the current path
     isa::Mask active = 0;   ///< lanes that execute the collective step at which the warp waits
     State state = State::ready;
@@ -116,8 +127,13 @@ struct Cta {
     /// What the warps that wait at a barrier have voted.
     struct Ballot {
         isa::Vote vote = isa::Vote::count;
-        std::uint32_t ayes = 0, voters = 0;          ///< threads
-        std::vector<std::pair<int, isa::Reg>> to{};  ///< the warps, in the CTA, and their destinations
+        std::uint32_t ayes = 0, voters = 0;  ///< threads
+        struct To {
+            int warp;  ///< in the CTA
+            isa::Reg reg;
+            isa::Mask lanes;
+        };
+        std::vector<To> to{};
     };
     std::map<std::uint32_t, Ballot> ballots;  ///< by barrier
     machine::RegisterPool registers;

@@ -1,6 +1,7 @@
 -- What a CTA does to itself through shared::cluster: in a launch without clusters, in clusters of one (.reqnctapercluster 1)
 -- and of two. Each line says whether it ran right.
---   wgrun tests/gpu/alone.lua
+--   wgrun tests/gpu/alone.lua [directives]
+-- directives: what of .reqnctapercluster, .explicitcluster and the launch makes a cluster of one.
 -- Without a device the simulator stands in the chip's place.
 local wg = require "wgrun"
 local backend = wg.device() and "gpu" or "sim"
@@ -87,6 +88,38 @@ local function outcome(run, words)
   return "right"
 end
 
+-- `directives` in place of .minnctapersm in the text, which is launched with these options.
+local function of_text(kernel, name, directives, options)
+  local path = os.tmpname()
+  local file <close> = assert(io.open(path, "w"))
+  file:write((kernel:ptx():gsub("%.minnctapersm 1", directives, 1)))
+  file:close()
+  local result = outcome(function(out)
+    local launch = { grid = { 1 }, args = { out }, backend = backend, unchecked = true, timeout_ms = 1000 }
+    for option, value in pairs(options or {}) do launch[option] = value end
+    wg.ptx(path)[name]:run(launch)
+  end, 32)
+  os.remove(path)
+  return result
+end
+
+if arg[1] == "directives" then
+  -- What tells the driver of a cluster of one: three of the bodies, each by the text of a kernel without clusters.
+  for _, i in ipairs { 1, 2, 4 } do
+    local name = "told" .. i
+    local kernel = kernel_of(name, bodies[i][2], 1)
+    for _, case in ipairs {
+      { "" }, { ".reqnctapercluster 1, 1, 1" }, { ".explicitcluster\n.reqnctapercluster 1, 1, 1" },
+      { ".explicitcluster", { cluster = { 1, 1, 1 } } }, { ".explicitcluster\n.reqnctapercluster 1, 1, 1", { cluster = { 1, 1, 1 } } },
+    } do
+      print(("%-24s %-46s %s"):format(bodies[i][1], case[1]:gsub("\n", " ") .. (case[2] and ", cluster = 1" or ""),
+        of_text(kernel, name, case[1], case[2])))
+      io.stdout:flush()
+    end
+  end
+  os.exit()
+end
+
 for i, case in ipairs(bodies) do
   local name = "alone" .. i
   local alone = kernel_of(name, case[2], 1)
@@ -94,14 +127,7 @@ for i, case in ipairs(bodies) do
     alone:run { grid = { 1 }, args = { out }, backend = backend, unchecked = true, timeout_ms = 1000 }
   end, 32) }
   -- The same text as a cluster of one.
-  local path = os.tmpname()
-  local file <close> = assert(io.open(path, "w"))
-  file:write((alone:ptx():gsub("%.minnctapersm 1", ".explicitcluster\n.reqnctapercluster 1, 1, 1", 1)))
-  file:close()
-  results[2] = outcome(function(out)
-    wg.ptx(path)[name]:run { grid = { 1 }, args = { out }, backend = backend, unchecked = true, timeout_ms = 1000 }
-  end, 32)
-  os.remove(path)
+  results[2] = of_text(alone, name, ".explicitcluster\n.reqnctapercluster 1, 1, 1")
   results[3] = outcome(function(out)
     kernel_of(name, case[2], 2):run { grid = { 2 }, args = { out }, backend = backend, unchecked = true, timeout_ms = 1000 }
   end, 64)

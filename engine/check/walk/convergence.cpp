@@ -39,6 +39,15 @@ Uniform needed(Participants participants) {
 
 }  // namespace
 
+// Threads of the other arm end, and do nothing before that.
+bool Convergence::others_end(const Scope& scope) const {
+    if (scope.what != "branch") return false;
+    const std::vector<BasicBlock>& blocks = scene_.program.blocks();
+    const BasicBlock& branch = blocks[scope.block];
+    const BasicBlock& other = blocks[scope.arm == 0 ? branch.otherwise : branch.taken];
+    return other.end == BasicBlock::End::exit && other.steps.empty();
+}
+
 bool Convergence::aligned(const Step& step) {
     const Uniform least = needed(step.op->taken_by);
     const int threads = scene_.program.threads();
@@ -51,6 +60,7 @@ bool Convergence::aligned(const Step& step) {
     for (const Scope& scope : scene_.scopes) {
         // Whether a condition on more than the thread index diverges shows only when the kernel runs.
         if (scope.uniform() >= least || !scope.exact()) continue;
+        if (step.op->without_ended && others_end(scope)) continue;
         if (std::find(divergent_.begin(), divergent_.end(), scope.node) != divergent_.end()) return true;
         divergent_.push_back(scope.node);
         const auto whole =
@@ -163,8 +173,8 @@ void Convergence::barrier(const Operand& threads) {
     // Threads that bypass a barrier with a thread count may arrive elsewhere, without waiting.
     const auto count = threads.kind == Operand::Kind::imm ? std::optional(threads.imm) : std::nullopt;
     if (count == 0) {
-        const auto scope = std::find_if(scene_.scopes.begin(), scene_.scopes.end(), [](const Scope& s) {
-            return s.exact() && s.uniform() < Uniform::cta && s.what != "loop";
+        const auto scope = std::find_if(scene_.scopes.begin(), scene_.scopes.end(), [&](const Scope& s) {
+            return s.exact() && s.uniform() < Uniform::cta && s.what != "loop" && !others_end(s);
         });
         if (scope != scene_.scopes.end()) skipped_.push_back({scene_.step, *scope});
     }

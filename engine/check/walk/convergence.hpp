@@ -33,6 +33,7 @@ class Convergence {
     struct Executing {
         isa::Mask existing = 0, active = 0;
     };
+    bool others_end(const Scope& scope) const;
     /// By warp; empty where it is not known before a launch.
     std::vector<Executing> executing() const;
 

@@ -184,8 +184,11 @@ struct Instruction {
     std::string_view ptx;
     std::string_view cuda = {};
     Participants taken_by = Participants::thread;  ///< the threads that execute it together (.aligned)
-    bool collective = false;                       ///< the simulator runs it once for the whole warpgroup
-    bool of_cluster = false;                       ///< it is of use to the CTAs of a cluster alone
+    /// Lanes that have ended need not take part, although it is .aligned: a barrier waits for those of the
+    /// warp that have not (PTX ISA 9.7.13.1, docs/silicon.md).
+    bool without_ended = false;
+    bool collective = false;  ///< the simulator runs it once for the whole warpgroup
+    bool of_cluster = false;  ///< it is of use to the CTAs of a cluster alone
     /// Lanes exchange values: the lanes that an operand names execute it together.
     bool convergent = false;
     /// With `grids`, a launch may begin before the launches before it have ended.
