@@ -36,46 +36,51 @@ class Pool {
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
     ~Pool() {
-        for (T* const value : values_) std::destroy_at(value);
+        for (std::uint32_t i = 0; i < count_; ++i) std::destroy_at(at(i));
     }
 
     const T* nothing() const { return &nothing_; }
     /// Returns the one object of this value. It lives as long as the pool.
     const T* the(const T& value) {
         if (value == nothing_) return &nothing_;
-        const std::size_t hash = hash_of(value);
-        std::size_t at = hash & (places_.size() - 1);
-        for (; places_[at].value != nullptr; at = (at + 1) & (places_.size() - 1))
-            if (places_[at].hash == hash && *places_[at].value == value) return places_[at].value;
-        T* const made = new (bytes_.allocate(sizeof(T), alignof(T))) T(value);
-        values_.push_back(made);
-        places_[at] = {hash, made};
-        if (2 * values_.size() > places_.size()) grow();
+        const auto hash = static_cast<std::uint32_t>(hash_of(value));
+        Place* place = first_place(hash);
+        for (; place->number != none; place = next(place))
+            if (place->hash == hash && *at(place->number) == value) return at(place->number);
+        if (count_ % per_row == 0)
+            rows_.push_back(static_cast<T*>(bytes_.allocate(per_row * sizeof(T), alignof(T))));
+        T* const made = new (rows_.back() + count_ % per_row) T(value);
+        *place = {hash, count_++};
+        if (2 * std::size_t{count_} > places_.size()) grow();
         return made;
     }
 
   private:
     template <class>
     friend class PooledArray;
+    static constexpr std::uint32_t none = UINT32_MAX, per_row = 128;
     struct Place {
-        std::size_t hash = 0;
-        const T* value = nullptr;
+        std::uint32_t hash = 0, number = none;
     };
 
+    T* at(std::uint32_t number) const { return rows_[number / per_row] + number % per_row; }
+    Place* first_place(std::uint32_t hash) { return &places_[hash & (places_.size() - 1)]; }
+    Place* next(Place* place) { return place == &places_.back() ? places_.data() : place + 1; }
     void grow() {
-        const std::vector<Place> before = std::exchange(places_, std::vector<Place>(4 * places_.size()));
-        for (const Place& place : before) {
-            if (place.value == nullptr) continue;
-            std::size_t at = place.hash & (places_.size() - 1);
-            while (places_[at].value != nullptr) at = (at + 1) & (places_.size() - 1);
-            places_[at] = place;
+        const std::vector<Place> before = std::exchange(places_, std::vector<Place>(2 * places_.size()));
+        for (const Place& old : before) {
+            if (old.number == none) continue;
+            Place* place = first_place(old.hash);
+            while (place->number != none) place = next(place);
+            *place = old;
         }
     }
 
-    static constexpr std::size_t first_bytes = 1U << 16;
+    static constexpr std::size_t first_bytes = 1U << 14;
     const T nothing_{};
     std::pmr::monotonic_buffer_resource bytes_{first_bytes};  // no value is ever taken out
-    std::vector<T*> values_;
+    std::vector<T*> rows_;                                    ///< of per_row values each
+    std::uint32_t count_ = 0;
     std::vector<Place> places_{64};  ///< by hash, or the next that is free; at least half of them are
     typename Chunks<const T*>::Memory chunks_{&nothing_};
 };

@@ -13,9 +13,9 @@ struct Known {
     /// of the shared window.
     Exact exact;
     int origin = no_buffer;
+    bool written = false;          ///< on some path to here
     Roots inputs = 0;              ///< none for a constant
     const void* writer = nullptr;  ///< the step that wrote it, or the branch or loop where values meet
-    bool written = false;          ///< on some path to here
 
     static constexpr int no_buffer = -1, many_buffers = -2;
 

@@ -16,12 +16,12 @@ std::string_view to_string(Uniform uniform);
 /// The abstract value of a register, as far as the checker follows it.
 struct Value {
     Uniform uniform = Uniform::thread;
-    std::optional<std::int64_t> constant;  ///< 32-bit values are sign-extended
+    bool is_descriptor = false;  ///< `buffer` is that of a matrix descriptor
     /// s >= 0: it depends on the thread through tid.x >> s alone; with a constant c it is (tid.x >> s) + c.
     int thread_shift = -1;
-    int buffer = -1;                     ///< an address inside (or descriptor of) this shared buffer...
-    bool is_descriptor = false;          ///< ...a matrix descriptor, when set
-    std::optional<std::int64_t> offset;  ///< bytes from the buffer's start, when known
+    int buffer = -1;                       ///< an address inside (or descriptor of) this shared buffer
+    std::optional<std::int64_t> constant;  ///< 32-bit values are sign-extended
+    std::optional<std::int64_t> offset;    ///< bytes from the buffer's start, when known
 };
 
 }  // namespace wgrun::isa
