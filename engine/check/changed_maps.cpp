@@ -59,9 +59,9 @@ class ParameterAddresses {
 };
 
 /// Follows the last change of a block or path that nothing acquires.
-class Tracker final : public isa::Effects {
+class MapTracker final : public isa::Effects {
   public:
-    Tracker(const ParameterAddresses& parameters, const Step* changed)
+    MapTracker(const ParameterAddresses& parameters, const Step* changed)
         : parameters_(parameters), changed_(changed) {}
     void pass(const Step& step) {
         step_ = &step;
@@ -96,7 +96,7 @@ std::vector<Diagnostic> through_changed_maps(const Program& program) {
     for (bool grew = true; grew;) {
         grew = false;
         for (const BlockId id : graph.order()) {
-            Tracker tracker(parameters, entry[id]);
+            MapTracker tracker(parameters, entry[id]);
             for (const Step& step : blocks[id].steps) tracker.pass(step);
             if (tracker.changed() == nullptr) continue;
             blocks[id].for_each_successor([&](BlockId next, int) {
@@ -108,7 +108,7 @@ std::vector<Diagnostic> through_changed_maps(const Program& program) {
     }
     Findings out;
     for (const BlockId id : graph.order()) {
-        Tracker tracker(parameters, entry[id]);
+        MapTracker tracker(parameters, entry[id]);
         for (const Step& step : blocks[id].steps) {
             tracker.pass(step);
             if (const Step* changed = tracker.used())
