@@ -124,12 +124,12 @@ return function(wg, internal)
     local query, key, value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
     k:mov(query.stage, mine) -- stages of the queries: one for each consumer, then those of the next tile
 
-    local function release(ring, cursor)
-      ring:release(cursor, { lane = lane })
-      ring:advance(cursor)
+    local function release_values()
+      rings.v:release(value, { lane = lane })
+      rings.v:advance(value)
     end
-    -- Goes on from the keys of `block`, whose scores are under way, and returns what gives their stage back. Of 8-bit types it also waits for the
-    -- next ones, behind these scores; products of 16-bit types take long enough to hide that wait where it is needed.
+    -- Goes on from the keys of `block`, whose scores are under way, and returns what gives their stage back. Of 8-bit types, whose products
+    -- are short, it also waits for the next keys, while these scores are computed.
     local function next_keys(block, at)
       local scored = { stage = k:mov(key.stage, { type = "u32" }) }
       rings.k:advance(key)
@@ -215,7 +215,7 @@ return function(wg, internal)
         if masked then mask(block) end
         weights.early()
         k:wgmma_wait_group(0)
-        release(rings.v, value)
+        release_values()
         weights.late()
       end
       local function steps_to(limit, masked) k:while_(function() return block:gt(limit) end, function() step(masked) end) end
@@ -231,7 +231,7 @@ return function(wg, internal)
       local row = (mine << 6) + (((thread >> 5 & 3) << 4) + (lane >> 2)) + at.row
       if p.lse then store_lse(at, row, logarithm) end
       k:wgmma_wait_group(0)
-      release(rings.v, value)
+      release_values()
       if weights.finish then inverse = weights.finish() end
       if value_factor then
         for half = 0, 1 do inverse[half] = inverse[half] * value_factor end

@@ -238,6 +238,9 @@ local rows = {
   -- Of two blocks, K of the second: its stage is filled after that of the queries, which is given back behind the wait for all products.
   { case = "8%-bit, tiles of two blocks$", name = "wgmma_wait_group", text = "k:wgmma_wait_group(1)", why = "See above." },
   { case = "8%-bit, tiles of two blocks$", kind = "swapped", name = "cp_async_bulk_tensor_4d", what = "after end_loop", why = "The loop runs once." },
+  { case = "8%-bit", kind = "swapped", name = "mbarrier_wait", what = "after end_if", why = "At the first block of a tile: here all tiles have a second one." },
+  { case = "8%-bit, tiles of two blocks$", kind = "deleted wait", name = "mbarrier_wait", why = "In the loop, for the keys of a third block: there is none." },
+  { case = "8%-bit, tiles of two blocks$", kind = "parity", name = "mbarrier_try_wait_parity", why = "As above." },
   { case = "8%-bit, tiles of two blocks$", name = "wgmma_commit_group", why = "As above." },
   { case = "8%-bit, tiles of two blocks$", name = "wgmma_mma_async", kind = "swapped", what = "after wgmma_commit_group", why = "As above." },
   { case = "^wg%.attention, 8", text = "buffers.raw = k:shared", name = "shared", why = "All addresses in it are those of the plan's tile." },
