@@ -352,6 +352,9 @@ class LuaPrinter {
             const std::string source = notes_.source ? notes_.source(step.where.line) : "";
             if (!source.empty() && source != last_source_) line("-- " + source);
             if (!source.empty()) last_source_ = source;
+            if (const auto named = notes_.names_at.find(step.where.line);
+                named != notes_.names_at.end() && step.op->effects != nullptr)
+                line("-- " + named->second);
             if (isa::is_opaque(*step.op)) {
                 const OpaqueText& text = notes_.opaque.at(opaque_++);
                 if (!text.replaces || needed(step)) inline_text(step, text);

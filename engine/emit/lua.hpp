@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ struct LuaNotes {
     std::function<std::string(int line)> source;  ///< what a comment says of a line of the program
     std::string variable;                         ///< the Lua variable that gets the kernel
     std::vector<std::string> heading;             ///< comments
+    std::map<int, std::string> names_at;          ///< comments before the steps of a line of the program
     Assumed assumed;
 };
 

@@ -100,10 +100,11 @@ std::vector<std::string> undecided(const ptx::Lowered& kernel) {
     std::vector<std::string> out;
     const ptx::Unknowns& unknown = kernel.unknown;
     if (unknown.threads)
-        out.push_back(
-            fmt::format("neither .reqntid nor .maxntid says how many threads a CTA has: {} are assumed, and "
-                        "what follows from their number is not checked",
-                        kernel.program.threads()));
+        out.push_back(fmt::format(
+            "neither .reqntid nor .maxntid says how many threads a CTA has, as __launch_bounds__(N) does in "
+            "CUDA: {} are assumed, and "
+            "what follows from their number is not checked",
+            kernel.program.threads()));
     if (unknown.cluster)
         out.emplace_back(
             "how many CTAs a cluster has, which the launch decides: barriers and mbarriers are not "

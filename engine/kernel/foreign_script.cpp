@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "emit/lua.hpp"
 #include "kernel/foreign_entry.hpp"
+#include "kernel/recognised.hpp"
 #include "wgrun/foreign.hpp"
 
 namespace wgrun {
@@ -51,6 +53,11 @@ TranslatedText ForeignModule::script(const std::vector<std::string>& names, cons
         ptx::Lowered lowered = entry.lower(facts);
         emit::LuaNotes notes = notes_of(*module_, lowered);
         notes.variable = fmt::format("kernel_{}", &name - names.data() + 1);
+        // The run is that of a program without what only who prints it needs.
+        facts.whole = false;
+        Recognised names = recognised(entry.lower(facts).program);
+        std::ranges::move(names.things, std::back_inserter(notes.heading));
+        notes.names_at = std::move(names.lines);
         notes.assumed = {lowered.unknown.threads, lowered.unknown.cluster};
         emit::LuaText text = emit::lua(lowered.program, notes);
         out.text += "\nlocal " + text.text;

@@ -36,7 +36,7 @@ sim::TensorMap tensor_of(const TensorBox& box, std::uint64_t handle, std::uint64
 
 }  // namespace
 
-std::vector<Diagnostic> found_in_every_launch(const Program& program) {
+std::vector<Diagnostic> found_in_every_launch(const Program& program, sim::Observer* observer) {
     const std::vector<Param>& params = program.params();
     const std::unique_ptr<std::byte, Free> memory(
         static_cast<std::byte*>(std::calloc(params.size() + 1, static_cast<std::size_t>(tensor_bytes))));
@@ -63,6 +63,7 @@ std::vector<Diagnostic> found_in_every_launch(const Program& program) {
     launch.tensor_maps = maps;
     const sim::MadeUp made_up;
     launch.made_up = &made_up;
+    launch.observer = observer;
     try {
         std::vector<Diagnostic> found = sim::run(program, launch).findings;
         // How long the tensors of a launch are is not known.

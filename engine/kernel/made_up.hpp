@@ -7,10 +7,14 @@
 #include "wgrun/program.hpp"
 
 namespace wgrun {
+namespace sim {
+class Observer;
+}
 
 /// Returns what every launch of the program breaks: the simulator runs the first cluster as far as nothing
 /// depends on the arguments, on the size of the grid, or on what is in memory. Nothing where the program has
 /// instructions that the simulator does not know. Thread-safe; takes up to a tenth of a second.
-std::vector<Diagnostic> found_in_every_launch(const Program& program);
+/// observer: null, or who watches the run.
+std::vector<Diagnostic> found_in_every_launch(const Program& program, sim::Observer* observer = nullptr);
 
 }  // namespace wgrun

@@ -30,7 +30,7 @@ class Listener final : public isa::Effects {
   public:
     bool reads_memory = false, writes_memory = false, beyond_global = false;
     bool agrees = false;  ///< with other threads, or with what works asynchronously
-    bool computes = false, multiplies = false, hidden = false;
+    bool computes = false, multiplies = false, hidden = false, prefetches = false;
     std::vector<const Operand*> addresses;
     const Operand* coordinates = nullptr;
 
@@ -41,6 +41,7 @@ class Listener final : public isa::Effects {
         beyond_global |= access.space != isa::Space::global;
     }
     void unknown() override { hidden = true; }
+    void prefetch() override { prefetches = true; }
     void issue_mma(const isa::AsyncMma&) override { multiplies = true; }
     void multiply(const isa::WarpMma&) override { computes = true; }
     void copy_async(const isa::MemoryAccess&) override { agrees = true; }
@@ -89,8 +90,9 @@ Doubts::Facts Doubts::facts_of(const isa::Step& step) const {
     out.loads = told.reads_memory || told.multiplies;
     out.multiplies = told.multiplies;
     const bool speaks = isa::say::speaks(*step.op);
-    out.harmless = speaks || (!told.agrees && !told.multiplies && !told.addresses.empty() &&
-                              !(told.writes_memory && told.beyond_global));
+    out.harmless = speaks || told.prefetches ||
+                   (!told.agrees && !told.multiplies && !told.addresses.empty() &&
+                    !(told.writes_memory && told.beyond_global));
     // Of effects that are none of these nobody knows what they depend on.
     const bool other = out.effects && !told.computes && !told.multiplies && told.addresses.empty();
     if (step.form.has(isa::Field::sreg))

@@ -113,3 +113,15 @@ exits 0
 has named.lua 'k:parameter("_str", "*")'
 run check named.lua
 exits 0
+
+# What the bytes of shared memory are, where a run that nothing depends on comes to it.
+run lua "$SOURCE/tests/ptx/wait_loops.ptx"
+exits 0
+out_has "-- ring_1: 4 mbarriers at byte 0x0 of shared memory, 8 bytes apart, each of which expects 1 arrival"
+out_has "-- ring_1[2]"
+run lua "$SOURCE/tests/ptx/missing_fence.ptx"
+exits 0
+out_has "-- matrix_1: at byte 0x0 of shared memory, swizzle 128B, read by wgmma"
+run lua "$SOURCE/tests/ptx/tensor_copy.ptx"
+exits 0
+out_has "-- mbarrier_1: at byte 0x2400 of shared memory, expects 1 arrival"
