@@ -11,7 +11,7 @@
 namespace wgrun {
 namespace {
 
-constexpr int banks = sm_90a.banks, word_bytes = sm_90a.bank_bytes;
+constexpr int bank_count = sm_90a.banks, bytes_of_word = sm_90a.bank_bytes;
 
 // Colours 0..7 of the heat scale stand for 1, 2, ... 8 and more passes.
 int heat_of(int degree) { return std::min(degree, 8) - 1; }
@@ -62,34 +62,36 @@ Grid::Legend heat_legend() {
 Grid grid_of(const BankConflicts& conflicts) {
     std::size_t lanes = 0;
     for (const BankPhase& phase : conflicts.worst) lanes += phase.addresses.size();
-    Grid grid = blank_grid(conflicts.to_string(), static_cast<std::int64_t>(lanes), banks);
+    Grid grid = blank_grid(conflicts.to_string(), static_cast<std::int64_t>(lanes), bank_count);
     grid.heat = true;
     for (Grid::Cell& c : grid.cells) c.colour = -1;
-    const int words = std::max(1, conflicts.bytes / word_bytes);  // of each lane
+    const int words = std::max(1, conflicts.bytes / bytes_of_word);  // of each lane
     for (const BankPhase& phase : conflicts.worst) {
-        std::array<std::vector<int>, banks> distinct;
+        std::array<std::vector<int>, bank_count> distinct;
         for (const std::uint32_t address : phase.addresses)
-            for (int word = static_cast<int>(address / word_bytes), left = words; left > 0; --left, ++word) {
-                auto& seen = distinct[static_cast<std::size_t>(word % banks)];
+            for (int word = static_cast<int>(address / bytes_of_word), left = words; left > 0;
+                 --left, ++word) {
+                auto& seen = distinct[static_cast<std::size_t>(word % bank_count)];
                 if (std::ranges::find(seen, word) == seen.end()) seen.push_back(word);
             }
         for (std::size_t i = 0; i < phase.addresses.size(); ++i)
-            for (int word = static_cast<int>(phase.addresses[i] / word_bytes), left = words; left > 0;
+            for (int word = static_cast<int>(phase.addresses[i] / bytes_of_word), left = words; left > 0;
                  --left, ++word) {
                 const int lane = phase.first_lane + static_cast<int>(i);
-                const auto degree = static_cast<int>(distinct[static_cast<std::size_t>(word % banks)].size());
-                grid.at(lane, word % banks) = {
+                const auto degree =
+                    static_cast<int>(distinct[static_cast<std::size_t>(word % bank_count)].size());
+                grid.at(lane, word % bank_count) = {
                     std::to_string(degree),
-                    fmt::format("lane {} byte {}: {} words of bank {} in this phase", lane, word_bytes * word,
-                                degree, word % banks),
-                    heat_of(degree), fmt::format("b{}", word % banks)};
+                    fmt::format("lane {} byte {}: {} words of bank {} in this phase", lane,
+                                bytes_of_word * word, degree, word % bank_count),
+                    heat_of(degree), fmt::format("b{}", word % bank_count)};
             }
         const auto size = static_cast<int>(phase.addresses.size());
-        for (int bank = 0; bank < banks; bank += 4)
+        for (int bank = 0; bank < bank_count; bank += 4)
             grid.frames.push_back({phase.first_lane, bank, size, 4, false, {}});
     }
     for (int lane = 0; lane < grid.rows; ++lane)
-        for (int bank = 0; bank < banks; ++bank)
+        for (int bank = 0; bank < bank_count; ++bank)
             if (Grid::Cell& c = grid.at(lane, bank); c.tip.empty())
                 c.tip = fmt::format("lane {} does not access bank {}", lane, bank);
     grid.legend = heat_legend();
