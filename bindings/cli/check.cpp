@@ -41,6 +41,8 @@ nlohmann::ordered_json sizes_json(const LookedAt& kernel, const std::vector<std:
 std::string as_json(const Search& search, const Checked& checked) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(checked.findings));
     if (!search.dynamic) json["rules"] = decided_rules();
+    for (const auto& [kernel, where] : checked.ended)
+        json["ended_ahead"].push_back({{"kernel", kernel}, {"file", where.file}, {"line", where.line}});
     for (const LookedAt& kernel : checked.sizes)
         json["sizes"].push_back({{"kernel", kernel.kernel},
                                  {"file", kernel.where.file},
@@ -94,8 +96,13 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
     text += fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels, "kernel"),
                         counted(errors, "error"), counted(checked.findings.size() - errors, "remark"));
     // Where something is wrong, that comes first.
-    if (!dynamic && checked.kernels > 0 && errors == 0)
-        text += fmt::format("  {}\n", left_to_a_run("a run (--dynamic)"));
+    if (dynamic || checked.kernels == 0 || errors != 0) return text;
+    text += fmt::format("  {}\n", left_to_a_run("a run (--dynamic)"));
+    for (const auto& [kernel, where] : checked.ended)
+        text += fmt::format(
+            "  the run ahead of {} ended at {}:{}, where a value decides that is not known before a "
+            "run\n",
+            kernel, where.file, where.line);
     return text;
 }
 

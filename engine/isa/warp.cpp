@@ -12,6 +12,7 @@
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 #include "isa/membermask.hpp"
+#include "rules/lane_words.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -55,6 +56,9 @@ void run_shfl(const Step& s, Machine& m) {
     Lanes<std::uint32_t> d, p;
     for (std::size_t l = 0; l < lanes; ++l) {
         const auto [from, in_range] = source_of(mode, static_cast<int>(l), b[l], c[l]);
+        if (in_range && party[l] != 0 && (party[l] >> from & 1U) == 0)
+            throw ArgumentError(rules::finding(
+                rules::source_takes_no_part(s.op->name, static_cast<int>(l), from, party[l]), {}));
         d[l] = party[l] >> from & 1U ? a[static_cast<std::size_t>(from)] : poison;
         p[l] = in_range;
     }

@@ -169,7 +169,8 @@ const std::vector<Diagnostic>& Kernel::check() {
     findings_ = laws();
     const bool wrong = std::ranges::any_of(
         *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
-    if (!wrong && !origin_ && !program_->translated()) add_new(*findings_, found_in_every_launch(*program_));
+    if (!wrong && !origin_ && !program_->translated())
+        add_new(*findings_, found_in_every_launch(*program_, nullptr, &ended_ahead_));
     return *findings_;
 }
 
@@ -218,12 +219,14 @@ std::vector<Diagnostic> Kernel::look_ahead(const RunOptions& options) {
     if (looked_at_.size() == most_launches || std::ranges::find(looked_at_, launch) != looked_at_.end())
         return {};
     looked_at_.push_back(std::move(launch));
+    ended_ahead_ = {};  // a launch of the script tells more
     const std::uint64_t clusters =
         std::min(options.grid.volume() / program_->cluster().volume(), most_clusters);
     const sim::MadeUp made_up{.numbers = false,
                               .clusters = clusters,
                               .steps = std::max(most_steps / clusters, least_steps),
-                              .products = std::max<std::uint64_t>(products / clusters, 16)};
+                              .products = std::max<std::uint64_t>(products / clusters, 16),
+                              .ended = &ended_ahead_};
     RunOptions run = options;
     run.backend = Backend::sim;
     run.print = [](std::string_view) {};

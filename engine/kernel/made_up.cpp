@@ -36,7 +36,7 @@ sim::TensorMap tensor_of(const TensorBox& box, std::uint64_t handle, std::uint64
 
 }  // namespace
 
-std::vector<Diagnostic> found_in_every_launch(const Program& program, sim::Observer* observer) {
+std::vector<Diagnostic> found_in_every_launch(const Program& program, sim::Observer* observer, Where* ended) {
     const std::vector<Param>& params = program.params();
     const std::unique_ptr<std::byte, Free> memory(
         static_cast<std::byte*>(std::calloc(params.size() + 1, static_cast<std::size_t>(tensor_bytes))));
@@ -61,7 +61,7 @@ std::vector<Diagnostic> found_in_every_launch(const Program& program, sim::Obser
     launch.structures = structures;
     launch.buffers = buffers;
     launch.tensor_maps = maps;
-    const sim::MadeUp made_up;
+    const sim::MadeUp made_up{.ended = ended};
     launch.made_up = &made_up;
     launch.observer = observer;
     try {

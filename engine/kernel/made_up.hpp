@@ -14,7 +14,9 @@ class Observer;
 /// Returns what every launch of the program breaks: the simulator runs the first cluster as far as nothing
 /// depends on the arguments, on the size of the grid, or on what is in memory. Nothing where the program has
 /// instructions that the simulator does not know. Thread-safe; takes up to a tenth of a second.
-/// observer: null, or who watches the run.
-std::vector<Diagnostic> found_in_every_launch(const Program& program, sim::Observer* observer = nullptr);
+/// observer: null, or who watches the run. ended: becomes the place where it depends on them; untouched if it
+/// does not.
+std::vector<Diagnostic> found_in_every_launch(const Program& program, sim::Observer* observer = nullptr,
+                                              Where* ended = nullptr);
 
 }  // namespace wgrun

@@ -35,4 +35,15 @@ std::optional<Saying> wrong_membermask(std::string_view op, std::uint32_t active
     return std::nullopt;
 }
 
+Saying source_takes_no_part(std::string_view op, int lane, int source, std::uint32_t membermask) {
+    return {
+        WG_SYNC_08,
+        fmt::format("{}: lane {} reads lane {}, which takes no part (membermask 0x{:X}): what it gets is "
+                    "undefined",
+                    op, lane, source, membermask),
+        fmt::format("bounds in c that keep lane {} within its segment, such as 0x101F for halves of a warp "
+                    "(down), or a membermask that names lane {}",
+                    lane, source)};
+}
+
 }  // namespace wgrun::rules

@@ -16,4 +16,7 @@ namespace wgrun::rules {
 std::optional<Saying> wrong_membermask(std::string_view op, std::uint32_t active, std::uint32_t existing,
                                        std::span<const std::uint32_t, 32> masks);
 
+/// A lane of a shfl that reads a register of one that takes no part, by its membermask.
+Saying source_takes_no_part(std::string_view op, int lane, int source, std::uint32_t membermask);
+
 }  // namespace wgrun::rules

@@ -388,18 +388,20 @@ end))"};
 constexpr Rule WG_SYNC_08{
     .id = "WG-SYNC-08",
     .severity = error,
-    .found_by = check | run,
+    .found_by = check | ahead | run,
     .counts_threads = true,
     .title = "a membermask that names other lanes",
     .law =
         "The membermask of a lane that executes shfl, vote, match, redux, elect or bar.warp.sync names it, "
-        "and all that it names execute the step with the same membermask.",
+        "and all that it names execute the step with the same membermask. A shfl reads no lane but these.",
     .section = "9.7.13.2",
     .why = "The lanes wait for one that does not come, or get values of lanes that take no part.",
     .fix =
         "membermask = the lanes of the branch, from vote.ballot before it; or move the step out of the "
         "branch.",
-    .decided = "Without a run where the lanes and the mask are known; else in a run.",
+    .decided =
+        "Without a run where the lanes and the mask are known; which lane a shfl reads, in runs ahead of "
+        "launches. Else in a run.",
     .wrong = R"(local lane = k:special "laneid"
 k:if_(lane:lt(16), function()
   local sum = k:redux_sync_add_u32(lane)

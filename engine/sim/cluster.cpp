@@ -51,6 +51,7 @@ void Cluster::reset(std::uint64_t index) {
     copies_.reset();
     messages_ = MessageLog(scene_.program, scene_.launch.grid, message_capacity(scene_.program));
     trapped_ = false;
+    doubt_ = {};
     if (doubts_) doubts_->reset();
     steps_ = mmas_ = accounted_ = 0;
 }
@@ -147,6 +148,7 @@ void Cluster::jump(Warp& warp, const Op& op) {
         scene_.active = warp.running;
         scene_.report.at(scene_.pc, scene_.thread(0));
         if (doubts_ && doubts_->decides(scene_.current, op.reg)) {
+            doubt_ = scene_.code.where(scene_.pc);
             trapped_ = true;
             return;
         }
@@ -226,6 +228,7 @@ bool Cluster::certain(Warp& warp, const Op& op) {
     doubts_->executed(scene_.current, scene_.pc, by_all);
     if (verdict == Doubts::Verdict::go) return true;
     if (verdict == Doubts::Verdict::stop) {
+        doubt_ = scene_.code.where(scene_.pc);
         trapped_ = true;
         return false;
     }

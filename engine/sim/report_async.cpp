@@ -138,6 +138,19 @@ void Report::global_conflict(const Conflict& conflict, const std::string& place)
         {{code_.where(there), other.writes ? "written here" : "read here"}});
 }
 
+// Two steps that nothing orders are one fault, whichever comes first: the read is the one that is told.
+bool Report::told_as_read_after_write(std::uint32_t read) const {
+    return seen_.contains({rules::WG_RACE_01.id, code_.ops[read].place, code_.ops[pc_].place});
+}
+
+void Report::retract_write_after_read(std::uint32_t write) {
+    if (pc_ == write) return;
+    std::erase_if(findings_, [&](const Diagnostic& finding) {
+        return finding.rule == rules::WG_RACE_01.id && finding.where == code_.where(write) &&
+               !finding.notes.empty() && finding.notes.front().where == code_.where(pc_);
+    });
+}
+
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {
     const std::string place = this->place(offset);
     if (hazard == Hazard::uninitialised)
@@ -146,6 +159,8 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                    fmt::format("write the whole tile before line {}", line(pc_)));
     const bool same_cta = by_copy(other) || other.thread() / threads_per_cta_ == thread_ / threads_per_cta_;
     if (code_.meet(pc_, other.pc(), same_cta)) return;  // whichever comes first
+    if (hazard == Hazard::write_after_read && told_as_read_after_write(other.pc())) return;
+    if (hazard == Hazard::read_after_write) retract_write_after_read(other.pc());
     const int here = line(pc_), there = line(other.pc());
     const Where where = code_.where(other.pc());
     const std::string past = this->past(other);

@@ -176,6 +176,11 @@ class Grid {
         const std::uint64_t index = running.index;
         Cluster& cluster = *running.cluster;
         turns_.changed();
+        if (const Where doubt = cluster.ended_by_doubt(); doubt && launch_.made_up->ended != nullptr)
+            if (index < doubted_) {
+                doubted_ = index;
+                *launch_.made_up->ended = doubt;
+            }
         done_.push_back({index, cluster.steps(), cluster.mmas()});
         if (progress_) progress_->done(done_.size() * program_.cluster().volume());
         if (MessageLog messages = cluster.take_messages(); !messages.empty())
@@ -236,6 +241,7 @@ class Grid {
     std::vector<std::unique_ptr<Cluster>> idle_;  ///< for reuse
     std::uint64_t begun_ = 0;                     ///< clusters
     std::uint64_t times_stood_back_ = 0;
+    std::uint64_t doubted_ = UINT64_MAX;  ///< the first cluster that ended by a doubt
     int at_work_ = 0;
     std::vector<Done> done_;
     std::map<std::uint64_t, MessageLog> said_;  ///< by cluster

@@ -35,3 +35,15 @@ exits 0
 out "ran.lua: 1 kernel, 0 errors, 0 remarks"
 run check --dynamic --seeds 1 --json ran.lua
 out_lacks '"left_to_a_run"'
+
+# A run ahead ends where memory decides, and says at which line.
+file memory_decides.lua <<'L'
+local wg = require "wgrun"
+wg.kernel("decided", { threads = 32 }, function(k)
+  local X = k:param("X", "u32*")
+  k:if_(k:ld_global_u32(k:element(X, 0)):eq(0), function() k:st_global_u32(k:element(X, 1), 1) end)
+end)
+L
+run check memory_decides.lua
+exits 0
+out_has "the run ahead of decided ended at memory_decides.lua:4, where a value decides that is not known before a run"

@@ -188,6 +188,7 @@ err_has "of the mbarrier \`shared\` + 0x8008 (stage 2 of 3): 0 of 1 arrivals hav
 run check "$SOURCE/tests/ptx/raced_line.ptx"
 exits 1
 err_has "raced_line.ptx:20: error: thread 32 reads \`words\`, which thread 0 wrote: nothing orders the two [WG-RACE-01]"
+err_lacks "raced_line.ptx:18: error"
 sed 's/xor.b32/bar.sync 0; xor.b32/' "$SOURCE/tests/ptx/raced_line.ptx" >ordered.ptx
 run check ordered.ptx
 exits 0
