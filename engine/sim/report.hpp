@@ -176,6 +176,7 @@ class Report final : public HazardSink {
     Key key(std::string_view rule, std::uint32_t other) const;
     /// Returns whether this was reported before, and records it.
     bool seen(std::string_view rule, std::uint32_t other);
+    bool follows(std::uint32_t write, std::uint32_t read) const;
     bool told_as_read_after_write(std::uint32_t read) const;
     void retract_write_after_read(std::uint32_t write);
     int line(std::uint32_t pc) const { return code_.where(pc).line; }

@@ -1,6 +1,8 @@
 // What is reported about unordered accesses, and about the asynchronous machine.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "program/wait_words.hpp"
 #include "rules/copy_words.hpp"
 #include "rules/phrases.hpp"
@@ -138,13 +140,22 @@ void Report::global_conflict(const Conflict& conflict, const std::string& place)
         {{code_.where(there), other.writes ? "written here" : "read here"}});
 }
 
-// Two steps that nothing orders are one fault, whichever comes first: the read is the one that is told.
+// A write and a read behind it that nothing orders are one fault, whichever comes first: the read is the one
+// that is told. Where something is waited for between them, the other way round is a fault of its own.
+bool Report::follows(std::uint32_t write, std::uint32_t read) const {
+    if (write >= read) return false;
+    return std::none_of(code_.ops.begin() + write, code_.ops.begin() + read, [](const Op& op) {
+        return op.step != nullptr && op.step->op->awaits != isa::Awaits::nothing;
+    });
+}
+
 bool Report::told_as_read_after_write(std::uint32_t read) const {
-    return seen_.contains({rules::WG_RACE_01.id, code_.ops[read].place, code_.ops[pc_].place});
+    return follows(pc_, read) &&
+           seen_.contains({rules::WG_RACE_01.id, code_.ops[read].place, code_.ops[pc_].place});
 }
 
 void Report::retract_write_after_read(std::uint32_t write) {
-    if (pc_ == write) return;
+    if (!follows(write, pc_)) return;
     std::erase_if(findings_, [&](const Diagnostic& finding) {
         return finding.rule == rules::WG_RACE_01.id && finding.where == code_.where(write) &&
                !finding.notes.empty() && finding.notes.front().where == code_.where(pc_);
