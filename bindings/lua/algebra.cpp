@@ -30,8 +30,7 @@ void read_tiler(lua_State* L, int arg, Tiler& tiler) {
 
 const Tiling& tiling_argument(lua_State* L, int arg) {
     const Layout* layout = test<Layout>(L, arg);
-    if (layout == nullptr && lua_type(L, arg) != LUA_TTABLE)
-        fail_argument(L, arg, "a layout or a tiler");
+    if (layout == nullptr && lua_type(L, arg) != LUA_TTABLE) fail_argument(L, arg, "a layout or a tiler");
     auto& tiling = held<Tiling>(L);
     if (layout != nullptr) {
         guarded(L, [&] { tiling = *layout; });

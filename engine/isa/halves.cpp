@@ -18,7 +18,8 @@ std::vector<Row> half_rows(bool rounded) {
     Row others{{types({bf16, bf16x2})}, {7, 8}};
     if (rounded) with_ftz.choices.push_back(flag(Field::sat));
     if (rounded)
-        for (Row* row : {&with_ftz, &others}) row->choices.push_back(spelled_as(Field::round, {"rn", "contract"}, "rn"));
+        for (Row* row : {&with_ftz, &others})
+            row->choices.push_back(spelled_as(Field::round, {"rn", "contract"}, "rn"));
     return {with_ftz, others};
 }
 

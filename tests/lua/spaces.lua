@@ -42,9 +42,9 @@ end)
 finds("lanes of warp 0 are at barrier 1 and at barrier 2", function(k)
   k:if_(k:special "tid.x":lt(16), function() k:barrier_sync(1) end, function() k:barrier_sync(2) end)
 end)
-finds("some lanes of warp 0 execute barrier.red, and the others do not", function(k)
+finds("all threads of the warp execute bar.red together", function(k)
   local low = k:special "tid.x":lt(16)
-  k:if_(low, function() k:barrier_red_and_pred(1, low) end, function() k:barrier_red_and_pred(1, low) end)
+  k:if_(low, function() k:bar_red_and_pred(1, low) end, function() k:bar_red_and_pred(1, low) end)
 end)
 
 -- The threads of a CTA of three dimensions, and each thread's own memory.

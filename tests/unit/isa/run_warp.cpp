@@ -94,11 +94,13 @@ TEST_CASE("shfl.sync uses five bits of b, and each lane its own") {
 }
 
 TEST_CASE("shfl.sync: what lies outside the membermask is no value") {
-    const auto [d, p] = shuffle("down", 8, 31, 0x0000FFFF);
+    const auto [d, p] = shuffle("down", 8, 15, 0x0000FFFF);
     CHECK(d[7] == 1015);
-    CHECK(d[8] == 0xFFFFFFFF);
-    CHECK(p[8] == 1);
+    CHECK(d[8] == 1008);  // lane 16 is beyond the segment: its own value
+    CHECK(p[8] == 0);
     CHECK(d[16] == 0);  // did not execute it
+    CHECK_THROWS_WITH(shuffle("down", 8, 31, 0x0000FFFF),
+                      ContainsSubstring("lane 8 reads lane 16, which takes no part (membermask 0xFFFF)"));
 }
 
 TEST_CASE("vote.sync over all lanes and over some") {
