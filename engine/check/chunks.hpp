@@ -43,6 +43,10 @@ class Chunks {
 
       private:
         friend class Chunks;
+        /// What stands in a part that nobody owns: parts are given back where nothing may fail.
+        struct Free {
+            Free* next;
+        };
 
         Group* blank() {
             ++group_.owners;
@@ -51,37 +55,33 @@ class Chunks {
         /// Makes the part the caller's own, which gives up its part in the old one.
         void own(Chunk*& chunk) {
             if (chunk->owners == 1) return;
+            Chunk* const copy = made<Chunk>(free_chunks_, chunk->parts);
             --chunk->owners;
-            chunk = made(free_chunks_, chunk->parts);
+            chunk = copy;
         }
         void own(Group*& group) {
             if (group->owners == 1) return;
+            Group* const copy = made<Group>(free_groups_, group->parts);
             --group->owners;
-            group = made(free_groups_, group->parts);
+            group = copy;
             for (Chunk* chunk : group->parts) ++chunk->owners;
         }
         void release(Group* group) {
             if (--group->owners != 0) return;
             for (Chunk* chunk : group->parts)
-                if (--chunk->owners == 0) free_chunks_.push_back(chunk);
-            free_groups_.push_back(group);
+                if (--chunk->owners == 0) free_chunks_ = new (chunk) Free{free_chunks_};
+            free_groups_ = new (group) Free{free_groups_};
         }
         /// Returns a part with these contents, in memory that has been used before if there is such.
         template <class Part, class Contents>
-        Part* made(std::vector<Part*>& free, const Contents& contents) {
-            void* place = nullptr;
-            if (free.empty()) {
-                place = bytes_.allocate(sizeof(Part), alignof(Part));
-            } else {
-                place = free.back();
-                free.pop_back();
-            }
+        Part* made(Free*& free, const Contents& contents) {
+            void* const place = free == nullptr ? bytes_.allocate(sizeof(Part), alignof(Part))
+                                                : std::exchange(free, free->next);
             return new (place) Part{contents, 1};
         }
 
         std::pmr::monotonic_buffer_resource bytes_;
-        std::vector<Chunk*> free_chunks_;
-        std::vector<Group*> free_groups_;
+        Free *free_chunks_ = nullptr, *free_groups_ = nullptr;
         Chunk chunk_;
         Group group_;
     };
