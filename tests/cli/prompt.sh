@@ -38,6 +38,7 @@ seen() {
 unseen() { $T capture-pane -p >out.txt; ! grep -qE -- "$1" out.txt || bad "seen: $1"; }
 
 begin ""
+seen '^>$'  # what is typed before the editor is there has no colours
 typed 'local six = 6'; keys Enter
 typed 'six * 7'; keys Enter
 seen '^42$'
