@@ -24,6 +24,24 @@ std::string words_for(std::string_view name) {
     return out;
 }
 
+/// Lua puts an article or a number before the name: "attempt to index a NAME value".
+void add_words(std::string& message, const std::string& words) {
+    const bool article = message == "a " || message.ends_with(" a "), two = message.ends_with("two ");
+    if (article) message.erase(message.size() - 2);
+    message += two ? words.substr(words.find(' ') + 1) : words;
+}
+
+/// Do messages name a class between these? Files, modules and what scripts say have such names, too.
+bool is_class_between(std::string_view before, std::string_view after) {
+    if (after.starts_with(" is too much") || after.starts_with(", must be ")) return true;
+    if (before.empty()) return after.starts_with(" has no ") || after.starts_with(" cannot be ");
+    constexpr std::array words{"expected ", "got ", "key ", "a ", "two ", "compare ", "with ", "or ", "and "};
+    return std::ranges::any_of(words, [&](std::string_view word) {
+        return before.ends_with(word) &&
+               (before.size() == word.size() || before[before.size() - word.size() - 1] == ' ');
+    });
+}
+
 }  // namespace
 
 std::string in_plain_words(std::string_view message) {
@@ -36,13 +54,11 @@ std::string in_plain_words(std::string_view message) {
         std::size_t end = name;
         const auto is_part = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
         while (end < message.size() && is_part(message[end])) ++end;
-        // Files, environment and modules have such names, too: they stand behind a sign, or another follows.
-        constexpr std::string_view before = " ", after = " ,;.:)";
-        const bool alone = (begin == 0 || before.find(message[begin - 1]) != std::string_view::npos) &&
-                           (end == message.size() || after.find(message[end]) != std::string_view::npos);
+        constexpr std::string_view signs = " ,;)";
+        const bool alone = end == message.size() || signs.find(message[end]) != std::string_view::npos;
         out += message.substr(at, begin - at);
-        if (alone && end > name)
-            out += words_for(message.substr(name, end - name));
+        if (alone && end > name && is_class_between(message.substr(0, begin), message.substr(end)))
+            add_words(out, words_for(message.substr(name, end - name)));
         else
             out += message.substr(begin, end - begin);
         at = end;

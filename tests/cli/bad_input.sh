@@ -27,6 +27,8 @@ bad_line 1 'unknown option `shapes` of wg.randn: did you mean `shape`? (legal: s
 bad_line 1 'unknown dtype `bf17`: did you mean `bf16`? (fix: one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s8, u8, s32, u32, s64, u64, b1)' 'wg.zeros("bf17", { 1 })'
 bad_line 1 'wg.tensor: 3 values, where f32 {2, 2} takes 4' 'wg.tensor("f32", { 2, 2 }, { 1, 2, 3 })'
 bad_line 1 'index {2} is outside f32 {2}' 'print(wg.zeros("f32", { 2 })[{ 2 }])'
+bad_line 1 'cannot open wgrun.tensor: no such file' 'error "cannot open wgrun.tensor: no such file"'
+bad_line 1 "attempt to call a tensor value (local 't')" 'local t = wg.zeros("f32", { 1 }) t()'
 bad_law 1 'shared memory: 232449 bytes on top of 0 exceed the 232448 bytes (227 KiB) of a CTA [WG-FORM-03]
   fix: smaller tiles or fewer stages    (PTX ISA 5.1.7)' \
     'wg.kernel("k", {}, function(k) k:shared { bytes = 232449 } end)'

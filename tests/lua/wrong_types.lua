@@ -1,5 +1,6 @@
 -- Every option and argument of the functions written in Lua, with every wrong type: an error object that names the
 -- script's line, never an error from inside the library.
+local check = require "check"
 local wg = require "wgrun"
 
 local wrong = {
@@ -135,3 +136,11 @@ local ended, why = pcall(wg.kernel, "types", { threads = 128 }, function(k)
 end)
 assert(not ended and why == "enough", why)
 assert(tried > 3000 and refused > tried // 2, tried .. " tried, " .. refused .. " refused")
+
+-- Messages call classes what they are, and files by their names, which may look like classes.
+check.equal(select(2, wg.load "wgrun.tensor"), "wgrun.tensor: No such file or directory")
+check.equal(select(2, wg.ptx "no wgrun.ptx"), "cannot read no wgrun.ptx: No such file or directory")
+local tensor, layout = wg.zeros("f32", { 4 }), wg.layout "4:1"
+check.raises("a layout is too much", function() tensor:copy(layout) end)
+check.raises("expected a table of options, got a layout", function() wg.gemm(layout) end)
+check.raises("a layout has no `compos`", function() return layout.compos end)
