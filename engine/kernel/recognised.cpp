@@ -9,6 +9,7 @@
 #include <set>
 
 #include "isa/effects.hpp"
+#include "isa/peer_window.hpp"
 #include "kernel/made_up.hpp"
 #include "sim/observer.hpp"
 #include "wgrun/target.hpp"
@@ -87,9 +88,9 @@ class SharedWitness final : public sim::Observer {
             return view.program().shared()[static_cast<std::size_t>(address.index)].offset + address.offset;
         }
         const std::optional<std::uint64_t> base = value(view, warp, lane, address);
-        constexpr std::uint64_t window = 0xFFFFFF;
         if (!base) return {};
-        return static_cast<std::int64_t>((*base + static_cast<std::uint64_t>(address.offset)) & window) -
+        return static_cast<std::int64_t>((*base + static_cast<std::uint64_t>(address.offset)) &
+                                         isa::peer_window) -
                sm_90a.shared_base;
     }
 };
