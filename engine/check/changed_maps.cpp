@@ -58,30 +58,37 @@ class ParameterAddresses {
     std::vector<bool> elsewhere_;  ///< by register
 };
 
-/// Follows the last change of a block or path that nothing acquires.
+/// What is known where paths meet.
+struct Changed {
+    const Step* by = nullptr;  ///< the change that nothing acquires on one of the paths
+    bool acquired = false;     ///< on another one something does: which is taken, a run decides
+    bool operator==(const Changed&) const = default;
+};
+
+/// Follows changes through a block.
 class MapTracker final : public isa::Effects {
   public:
-    MapTracker(const ParameterAddresses& parameters, const Step* changed)
+    MapTracker(const ParameterAddresses& parameters, Changed changed)
         : parameters_(parameters), changed_(changed) {}
     void pass(const Step& step) {
         step_ = &step;
         isa::tell(step, *this);
     }
-    const Step* changed() const { return changed_; }
+    const Changed& changed() const { return changed_; }
     /// Returns the change before the copy of the last step; null: there is none.
     const Step* used() { return std::exchange(used_, nullptr); }
 
   private:
-    void change_map() override { changed_ = step_; }
-    void acquire_map() override { changed_ = nullptr; }
+    void change_map() override { changed_ = {step_, false}; }
+    void acquire_map() override { changed_ = {nullptr, changed_.acquired || changed_.by != nullptr}; }
     void bulk_copy(const isa::BulkAccess& copy) override {
         const bool through_map = copy.global != nullptr && copy.global->kind == Operand::Kind::reg;
-        if (through_map && !parameters_.has(copy.global->reg)) used_ = changed_;
+        if (through_map && !parameters_.has(copy.global->reg) && !changed_.acquired) used_ = changed_.by;
     }
 
     const ParameterAddresses& parameters_;
     const Step* step_ = nullptr;
-    const Step* changed_;
+    Changed changed_;
     const Step* used_ = nullptr;
 };
 
@@ -91,18 +98,19 @@ std::vector<Diagnostic> through_changed_maps(const Program& program) {
     const flow::Graph graph(program);
     const ParameterAddresses parameters(program);
     const std::vector<BasicBlock>& blocks = program.blocks();
-    std::vector<const Step*> entry(blocks.size());
-    // A path is enough, so what reaches a block only grows.
+    std::vector<Changed> entry(blocks.size());
+    // What reaches a block only grows.
     for (bool grew = true; grew;) {
         grew = false;
         for (const BlockId id : graph.order()) {
             MapTracker tracker(parameters, entry[id]);
             for (const Step& step : blocks[id].steps) tracker.pass(step);
-            if (tracker.changed() == nullptr) continue;
             blocks[id].for_each_successor([&](BlockId next, int) {
-                if (entry[next] != nullptr) return;
-                entry[next] = tracker.changed();
-                grew = true;
+                Changed& to = entry[next];
+                const Changed before = to;
+                if (to.by == nullptr) to.by = tracker.changed().by;
+                to.acquired |= tracker.changed().acquired;
+                grew |= to != before;
             });
         }
     }

@@ -8,8 +8,8 @@
 
 namespace wgrun::check {
 
-/// Returns the copies through tensor maps in memory that a path leads to from a change of one, with no
-/// fence.proxy.tensormap that acquires. Maps that are parameters do not change.
+/// Returns the copies through tensor maps in memory that paths lead to from a change of one, none of them
+/// with a fence.proxy.tensormap that acquires. Maps that are parameters do not change.
 std::vector<Diagnostic> through_changed_maps(const Program& program);
 
 }  // namespace wgrun::check

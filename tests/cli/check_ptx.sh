@@ -33,7 +33,7 @@ run check "$SOURCE/tests/ptx/changed_map.ptx"
 exits 1
 err_has "changed_map.ptx:26: error: the bulk copy goes through a tensor map that the kernel changes, with no fence.proxy.tensormap since [WG-PROXY-03]"
 err_has "changed_map.ptx:22: changed here"
-out_has ": 2 kernels, 1 error, 0 remarks"
+out_has ": 3 kernels, 1 error, 0 remarks"
 
 # The boxes of tensor maps are not told: what a phase expects is what its copies bring.
 run check "$SOURCE/tests/ptx/tensor_copy.ptx"
