@@ -8,9 +8,9 @@
 #include <map>
 #include <set>
 
+#include "emit/lua_asm.hpp"
 #include "emit/lua_call.hpp"
 #include "emit/lua_names.hpp"
-#include "emit/writer.hpp"
 #include "isa/opaque.hpp"
 
 namespace wgrun::emit {
@@ -37,7 +37,8 @@ class LuaPrinter {
           calls_(program, {[this](Reg reg) { return registers_.name(reg); },
                            [this](const std::vector<Reg>& regs) { return list(regs); },
                            [this](int i) { return params_[static_cast<std::size_t>(i)]; },
-                           [this](int i) { return shared_[static_cast<std::size_t>(i)]; }}) {
+                           [this](int i) { return shared_[static_cast<std::size_t>(i)]; }}),
+          asm_(program, registers_, legal_names_, remarks_) {
         for (BlockId id = 0; id < blocks().size(); ++id)
             blocks()[id].for_each_successor([&](BlockId to, int) {
                 predecessors_[to].push_back(id);
@@ -357,7 +358,7 @@ class LuaPrinter {
                 line("-- " + named->second);
             if (isa::is_opaque(*step.op)) {
                 const OpaqueText& text = notes_.opaque.at(opaque_++);
-                if (!text.replaces || needed(step)) inline_text(step, text);
+                if (!text.replaces || needed(step)) line(asm_.text_of(step, text));
                 continue;
             }
             const Step* next = i + 1 < block.steps.size() ? &block.steps[i + 1] : nullptr;
@@ -367,113 +368,13 @@ class LuaPrinter {
             if (const auto call = calls_.call(step))
                 line("k:" + *call);
             else
-                spelled_out(step);
+                line(asm_.text_of(step));
         }
     }
 
     /// Returns whether another step reads what an opaque one writes.
     bool needed(const Step& opaque) const {
         return std::ranges::any_of(opaque.operands[0].list, [&](Reg reg) { return read_.contains(reg.id); });
-    }
-
-    std::string effects(const isa::Instruction& op) const {
-        if (&op == &isa::opaque(isa::Reach::registers)) return "\"none\"";
-        if (&op == &isa::opaque(isa::Reach::memory)) return "{ \"reads\", \"writes\" }";
-        return "{ \"reads\", \"writes\", \"barrier\" }";
-    }
-
-    void inline_text(const Step& step, const OpaqueText& text) {
-        if (text.text.starts_with("call")) {
-            line("-- left out: " + text.text.substr(0, text.text.find('\n')));
-            const bool library = step.op == &isa::opaque(isa::Reach::memory);
-            remarks_.push_back(
-                library
-                    ? fmt::format("line {}: a call of a function of CUDA is left out", step.where.line)
-                    : fmt::format("line {}: a call that is not followed is left out, and what it returns: "
-                                  "the script does not do what the text does",
-                                  step.where.line));
-            return;
-        }
-        print_asm(text, effects(*step.op), step);
-    }
-
-    void print_asm(const OpaqueText& text, const std::string& effects, const Step& step) {
-        std::vector<std::string> parts{fmt::format("[==[{}]==]", text.text)};
-        std::map<std::string_view, std::string> operands;
-        const std::size_t count = text.registers.size();
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto& [name, reg] = text.registers[i];
-            const auto again = [&, &name = name](const auto& other) { return other.first == name; };
-            const auto middle = text.registers.begin() + static_cast<std::ptrdiff_t>(text.written);
-            if (i >= text.written && std::any_of(text.registers.begin(), middle, again)) continue;
-            const bool both =
-                i < text.written && (step.guard || std::any_of(middle, text.registers.end(), again));
-            std::string& to = operands[i >= text.written ? "inputs" : both ? "inout" : "out"];
-            to += fmt::format("{}{} = {}", to.empty() ? "" : ", ", name, registers_.name(reg));
-        }
-        for (const auto& [option, list] : operands)
-            parts.push_back(fmt::format("{} = {{ {} }}", option, list));
-        parts.push_back("effects = " + effects);
-        if (text.text.starts_with(".pragma")) parts.emplace_back("meaning = function() end");
-        if (step.guard)
-            parts.push_back(
-                fmt::format("guard = {}{}", step.guard_negated ? "~" : "", registers_.name(step.guard)));
-        line(fmt::format("k:asm {{ {} }}", fmt::join(parts, ", ")));
-    }
-
-    /// A step of a record that scripts cannot call, as text.
-    void spelled_out(const Step& step) {
-        OpaqueText text;
-        bool whole = true;
-        std::vector<std::pair<std::string, Reg>> read;
-        const auto name = [&](Reg reg, bool written) {
-            auto &to = written ? text.registers : read, &others = written ? read : text.registers;
-            const auto same = [&](const auto& known) { return known.second == reg; };
-            if (const auto known = std::ranges::find_if(to, same); known != to.end())
-                return fmt::format("%{}", known->first);
-            const auto other = std::ranges::find_if(others, same);
-            to.emplace_back(
-                other != others.end() ? other->first : fmt::format("a{}", to.size() + others.size()), reg);
-            return fmt::format("%{}", to.back().first);
-        };
-        text.text = isa::expand(
-            step.op->ptx, step, [&](const Operand& operand, const isa::OperandRule& rule) -> std::string {
-                const bool written = rule.access == isa::Access::out;
-                switch (operand.kind) {
-                    case Operand::Kind::reg:
-                        return fmt::format("{}{}", operand.negated ? "!" : "", name(operand.reg, written));
-                    case Operand::Kind::imm:
-                        return literal(operand.imm, rule.type ? rule.type(step.form) : Type::u32);
-                    case Operand::Kind::list: {
-                        std::vector<std::string> all;
-                        for (const Reg reg : operand.list) all.push_back(name(reg, written));
-                        return fmt::format("{{{}}}", fmt::join(all, ", "));
-                    }
-                    case Operand::Kind::address:
-                        if (operand.reg)
-                            return operand.offset == 0
-                                       ? name(operand.reg, false)
-                                       : fmt::format("{}+{}", name(operand.reg, false), operand.offset);
-                        if (operand.index < 0) return fmt::format("{}", operand.offset);
-                        [[fallthrough]];
-                    case Operand::Kind::shared:
-                        return fmt::format("{}+{}", shared_name,
-                                           program_.shared()[static_cast<std::size_t>(operand.index)].offset +
-                                               operand.offset);
-                    case Operand::Kind::param:
-                        return fmt::format("{}+{}",
-                                           "param_" + legal_names_[static_cast<std::size_t>(operand.index)],
-                                           operand.offset);
-                    default: whole = false; return "_";
-                }
-            });
-        if (!whole)
-            remarks_.push_back(fmt::format("line {}: {} is not translated", step.where.line, step.op->name));
-        text.written = text.registers.size();
-        std::ranges::move(read, std::back_inserter(text.registers));
-        if (!text.text.ends_with(';') && !text.text.ends_with('}')) text.text += ';';
-        print_asm(text, step.op->effects == nullptr ? "\"none\"" : "{ \"reads\", \"writes\", \"barrier\" }",
-                  step);
     }
 
     static constexpr int deepest = 40;  ///< functions in functions; Lua's parser allows some more
@@ -486,6 +387,8 @@ class LuaPrinter {
     std::vector<std::string> params_, shared_;
     LuaRegisters registers_;
     LuaCalls calls_;
+    std::vector<std::string> remarks_;
+    LuaAsm asm_;
     std::map<BlockId, std::vector<BlockId>> predecessors_;
     std::map<BlockId, BlockId> last_to_;  ///< targets of jumps back, and the last block that has one
     std::set<std::uint32_t> read_;        ///< registers
@@ -494,7 +397,6 @@ class LuaPrinter {
     bool any_lists_ = false;
     std::size_t opaque_ = 0;
     std::string text_, last_source_;
-    std::vector<std::string> remarks_;
     int depth_ = 0, deep_ = 0;
 };
 

@@ -11,6 +11,19 @@ function kit.is(...)
   return false
 end
 
+--- Without a variant, for what looks at the kernels alone, runs the script for each variant that its line `-- good:` names, and
+--- returns true.
+function kit.each_good()
+  if kit.variant ~= "" then return false end
+  for line in io.lines(arg[0]) do
+    for name in (line:match "^%-%- good: (.*)" or ""):gmatch "%S+" do
+      arg[1] = name
+      dofile(arg[0])
+    end
+  end
+  return true
+end
+
 --- 64 x 64 of bf16: 8 KiB with a 128-byte swizzle.
 kit.tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 

@@ -69,45 +69,9 @@ end
 print "softmax: within 1e-6 of the simulator"
 
 -- A structure by value with a pointer, a tensor map and a number.
-local boxes = entry [[
-.visible .entry f(.param .align 128 .b8 s[384])
-.reqntid 32
-{
-.reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<3>;
-.shared .align 128 .b8 box[256];
-.shared .align 8 .b64 full;
-mov.b64 %rd1, s;
-cvta.param.u64 %rd1, %rd1;
-add.u64 %rd2, %rd1, 128;
-ld.param.u32 %r5, [s+256];
-ld.param.u64 %rd3, [s];
-mov.u32 %r1, full;
-mov.u32 %r2, box;
-mov.u32 %r3, %tid.x;
-setp.ne.u32 %p1, %r3, 0;
-@%p1 bra INITIALISED;
-mbarrier.init.shared::cta.b64 [%r1], 1;
-fence.mbarrier_init.release.cluster;
-fence.proxy.async;
-INITIALISED:
-bar.sync 0;
-@%p1 bra WAIT;
-mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 256;
-cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2, {8, 4}], [%r1];
-WAIT:
-mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0;
-@!%p2 bra WAIT;
-mad.lo.u32 %r4, %r3, 8, %r2;
-ld.shared.v2.u32 {%r6, %r7}, [%r4];
-add.u32 %r6, %r6, %r5;
-add.u32 %r7, %r7, %r5;
-mul.wide.u32 %rd4, %r3, 8;
-add.u64 %rd3, %rd3, %rd4;
-st.global.v2.u32 [%rd3], {%r6, %r7};
-ret;
-}]]
+local boxes = dofile(here .. "ptx/boxes.lua")
 local whole, part = wg.arange("u32", 0, 16 * 16):reshape(16, 16), placed(wg.zeros("u32", { 8, 8 }))
-boxes.f:run { backend = backend, args = {
+boxes.structure:run { backend = backend, args = {
   wg.struct { size = 384, [0] = part, [128] = wg.tensor_map(placed(whole), { box = { 8, 8 } }), [256] = 1000 },
 } }
 local want = wg.zeros("u32", { 8, 8 })

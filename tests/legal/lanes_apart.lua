@@ -4,13 +4,7 @@
 -- bad: halves branches overwritten pairs steps told global
 local wg = require "wgrun"
 local kit = dofile(arg[0]:match ".*/" .. "../bugs/kit.lua")
-if kit.variant == "" then -- all of them, for what looks at the kernels alone
-  for name in ("ok_halves ok_branches ok_pairs ok_steps ok_told ok_global"):gmatch "%S+" do
-    arg[1] = name
-    dofile(arg[0])
-  end
-  return
-end
+if kit.each_good() then return end
 local is, ok = kit.is, kit.variant:match "^ok" ~= nil
 local low, high <const> = 0x0000FFFF, 0xFFFF0000
 

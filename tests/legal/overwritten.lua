@@ -5,13 +5,7 @@
 -- bad: once later cluster ring short_ring turns turns_later stored added loaded told_early readers warps look zeroed zeroed_lane zeroed_ctas other_warp other_fence
 local wg = require "wgrun"
 local kit = dofile(arg[0]:match ".*/" .. "../bugs/kit.lua")
-if kit.variant == "" then -- all of them, for what looks at the kernels alone
-  for name in ("ok ok_later ok_cluster ok_ring ok_turns ok_stored ok_added ok_loaded ok_readers ok_warps ok_look ok_zeroed ok_fence"):gmatch "%S+" do
-    arg[1] = name
-    dofile(arg[0])
-  end
-  return
-end
+if kit.each_good() then return end
 local is, ok = kit.is, kit.variant:match "^ok" ~= nil
 local rounds = 8
 
@@ -31,12 +25,15 @@ local function flags(k, F)
   return wait, tell
 end
 
-local function run(kernel, grid) kernel:run { grid = grid, args = { wg.zeros("u32", 256), wg.zeros("u32", 64), wg.zeros("u32", 256) } } end
+--- A kernel of X, flags F and Y, which runs.
+local function run(options, grid, body)
+  local kernel = wg.kernel(kit.variant, options, function(k) body(k, k:param("X", "u32*"), k:param("F", "u32*"), k:param("Y", "u32*")) end)
+  kernel:run { grid = grid, args = { wg.zeros("u32", 256), wg.zeros("u32", 64), wg.zeros("u32", 256) } }
+end
 
 -- Slots of X by threads. Round i waits for the reader of round i - distance.
 local function stream(slots, distance, writer, cluster)
-  run(wg.kernel(kit.variant, { threads = 32, cluster = cluster and { 2 } or nil }, function(k)
-    local X, F, Y = k:param("X", "u32*"), k:param("F", "u32*"), k:param("Y", "u32*")
+  run({ threads = 32, cluster = cluster and { 2 } or nil }, 2, function(k, X, F, Y)
     local lane = k:special "laneid"
     local wait, tell = flags(k, F)
     local function place(i) return k:element(X, k:rem_u32(i, slots) * 32 + lane) end
@@ -56,7 +53,7 @@ local function stream(slots, distance, writer, cluster)
         tell(32, i + 1)
       end)
     end)
-  end), { 2 })
+  end)
 end
 if is("ok", "once") then stream(1, ok and 1 or 99, 0) end
 if is("ok_later", "later") then stream(1, ok and 1 or 99, 1) end
@@ -66,8 +63,7 @@ if is("ok_turns", "turns", "turns_later") then stream(2, 2, is "turns_later" and
 
 -- X by bulk copies of CTA 0
 if is("ok_stored", "stored", "ok_added", "added") then
-  run(wg.kernel(kit.variant, { threads = 32 }, function(k)
-    local X, F, Y = k:param("X", "u32*"), k:param("F", "u32*"), k:param("Y", "u32*")
+  run({ threads = 32 }, 2, function(k, X, F, Y)
     local S = k:shared { bytes = 128, align = 128, name = "S" }
     local lane = k:special "laneid"
     local wait, tell = flags(k, F)
@@ -97,13 +93,12 @@ if is("ok_stored", "stored", "ok_added", "added") then
         tell(32, i + 1)
       end)
     end)
-  end), { 2 })
+  end)
 end
 
 -- X is read by bulk copies of CTA 1, which says that it has read: before the copy has come, or never.
 if is("ok_loaded", "loaded", "told_early") then
-  run(wg.kernel(kit.variant, { threads = 32 }, function(k)
-    local X, F, Y = k:param("X", "u32*"), k:param("F", "u32*"), k:param("Y", "u32*")
+  run({ threads = 32 }, 2, function(k, X, F, Y)
     local S = k:shared { bytes = 128, align = 128, name = "S" }
     local full = kit.mbarriers(k, { 1 })
     local lane = k:special "laneid"
@@ -132,13 +127,12 @@ if is("ok_loaded", "loaded", "told_early") then
         if not is "told_early" then tell(32, i + 1) end
       end)
     end)
-  end), { 2 })
+  end)
 end
 
 -- Several readers count themselves; the bad writer waits for all but one.
 if is("ok_readers", "readers") then
-  run(wg.kernel(kit.variant, { threads = 32 }, function(k)
-    local X, F, Y = k:param("X", "u32*"), k:param("F", "u32*"), k:param("Y", "u32*")
+  run({ threads = 32 }, 5, function(k, X, F, Y)
     local lane, cta, readers = k:special "laneid", k:special "ctaid.x", k:special "nctaid.x" - 1
     local wait = flags(k, F)
     k:if_(cta:eq(0), function()
@@ -156,15 +150,12 @@ if is("ok_readers", "readers") then
         k:if_(lane:eq(0), function() k:red_release_gpu_global_add_u32(k:element(F, 32), 1) end)
       end)
     end)
-  end), { 5 })
+  end)
 end
 
 -- From warp to warp, through shared memory
 if is("ok_warps", "warps") then
-  run(wg.kernel(kit.variant, { threads = 64 }, function(k)
-    k:param("X", "u32*")
-    k:param("F", "u32*")
-    local Y = k:param("Y", "u32*")
+  run({ threads = 64 }, 1, function(k, _, _, Y)
     local S, flag = k:shared { bytes = 128, align = 16, name = "S" }, k:shared { bytes = 8, align = 8, name = "flag" }
     local thread = k:special "tid.x"
     local lane = thread & 31
@@ -191,13 +182,12 @@ if is("ok_warps", "warps") then
         tell(1, i + 1)
       end)
     end)
-  end), { 1 })
+  end)
 end
 
 -- Decoupled look-back: the bad one writes the prefix in place of the aggregate, which others may still be adding up.
 if is("ok_look", "look") then
-  run(wg.kernel(kit.variant, { threads = 32 }, function(k)
-    local X, F, Y = k:param("X", "u32*"), k:param("F", "u32*"), k:param("Y", "u32*")
+  run({ threads = 32 }, 8, function(k, X, F, Y)
     local cta = k:special "ctaid.x"
     local prefixes = ok and 64 or 0
     k:if_(k:special "laneid":eq(0), function()
@@ -217,15 +207,12 @@ if is("ok_look", "look") then
       k:st_release_gpu_global_u32(k:element(F, cta), 2)
       k:st_global_u32(k:element(Y, cta), sum)
     end)
-  end), { 8 })
+  end)
 end
 
 -- A counter that one thread sets to zero, and all count up. The zero is written by a step that is no atomic.
 if is("ok_zeroed", "zeroed", "zeroed_lane", "zeroed_ctas") then
-  run(wg.kernel(kit.variant, { threads = is "zeroed_lane" and 32 or 64 }, function(k)
-    local X = k:param("X", "u32*")
-    k:param("F", "u32*")
-    local Y = k:param("Y", "u32*")
+  run({ threads = is "zeroed_lane" and 32 or 64 }, is "zeroed_ctas" and 3 or 1, function(k, X, _, Y)
     local S = k:shared { bytes = 16, align = 16, name = "S" }
     local thread = k:special "tid.x"
     if is "zeroed_ctas" then
@@ -239,13 +226,12 @@ if is("ok_zeroed", "zeroed", "zeroed_lane", "zeroed_ctas") then
       k:bar_sync(0)
       k:st_global_u32(k:element(Y, thread), k:ld_shared_u32(S))
     end
-  end), { is "zeroed_ctas" and 3 or 1 })
+  end)
 end
 
 -- One warp sees the flag, another reads what is behind it (other_warp: without a barrier between them); by a fence, or not (other_fence).
 if is("ok_fence", "other_warp", "other_fence") then
-  run(wg.kernel(kit.variant, { threads = 64 }, function(k)
-    local X, F, Y = k:param("X", "u32*"), k:param("F", "u32*"), k:param("Y", "u32*")
+  run({ threads = 64 }, 2, function(k, X, F, Y)
     local thread = k:special "tid.x"
     local flag = k:element(F, 0)
     k:if_(k:special "ctaid.x":eq(0), function()
@@ -262,5 +248,5 @@ if is("ok_fence", "other_warp", "other_fence") then
       if not is "other_warp" then k:bar_sync(0) end
       k:st_global_u32(k:element(Y, thread), k:ld_global_u32(k:element(X, thread))) -- MAYBE(other_warp other_fence): WG-RACE-04
     end)
-  end), { 2 })
+  end)
 end

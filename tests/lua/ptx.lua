@@ -112,64 +112,20 @@ check.raises("element 1001 of a tensor of 1000", wg.pointer, a, 1001)
 
 check.raises("a tensor map of b1: its elements have less than a byte", wg.tensor_map, wg.zeros("b1", { 8, 64 }), { box = { 64, 8 } })
 
--- Each thread gets two elements of the box at (8, 4) of the tensor map at %rd2, in %r6 and %r7.
-local copied_box = [[
-mov.u32 %r1, full;
-mov.u32 %r2, box;
-mov.u32 %r3, %tid.x;
-setp.ne.u32 %p1, %r3, 0;
-@%p1 bra INITIALISED;
-mbarrier.init.shared::cta.b64 [%r1], 1;
-fence.mbarrier_init.release.cluster;
-fence.proxy.async;
-INITIALISED:
-bar.sync 0;
-@%p1 bra WAIT;
-mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 256;
-cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2, {8, 4}], [%r1];
-WAIT:
-mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0;
-@!%p2 bra WAIT;
-mad.lo.u32 %r4, %r3, 8, %r2;
-ld.shared.v2.u32 {%r6, %r7}, [%r4];]]
+local boxes = dofile(here .. "ptx/boxes.lua")
 
 -- A tensor map inside of a structure: a box is copied from where the structure says, and the number beside it is added.
-local boxes = entry(".param .align 128 .b8 s[384]", [[
-.shared .align 128 .b8 box[256];
-.shared .align 8 .b64 full;
-mov.b64 %rd1, s;
-cvta.param.u64 %rd1, %rd1;
-add.u64 %rd2, %rd1, 128;
-ld.param.u32 %r5, [s+256];
-ld.param.u64 %rd3, [s];
-]] .. copied_box .. [[
-add.u32 %r6, %r6, %r5;
-add.u32 %r7, %r7, %r5;
-mul.wide.u32 %rd4, %r3, 8;
-add.u64 %rd3, %rd3, %rd4;
-st.global.v2.u32 [%rd3], {%r6, %r7};]])
 local whole, part = wg.arange("u32", 0, 16 * 16):reshape(16, 16), wg.zeros("u32", { 8, 8 })
-boxes.f:run { args = { wg.struct { size = 384, [0] = part, [128] = wg.tensor_map(whole, { box = { 8, 8 } }), [256] = 1000 } } }
+boxes.structure:run { args = { wg.struct { size = 384, [0] = part, [128] = wg.tensor_map(whole, { box = { 8, 8 } }), [256] = 1000 } } }
 for row = 0, 7 do
   for column = 0, 7 do check.equal(part[{ row, column }], whole[{ row + 4, column + 8 }] + 1000) end
 end
-check.raises("a tensor map", boxes.f.run, boxes.f,
+check.raises("a tensor map", boxes.structure.run, boxes.structure,
   { args = { wg.struct { size = 384, [0] = part, [64] = wg.tensor_map(whole, { box = { 8, 8 } }), [256] = 1000 } } })
 
 -- A tensor map whose address comes by a register of 32 bits, as Triton has it: the check that runs ahead knows no such map.
-local narrow = entry(".param .align 64 .b8 s[128], .param .u64 p", [[
-.shared .align 128 .b8 box[256];
-.shared .align 8 .b64 full;
-mov.b32 %r8, s;
-cvt.u64.u32 %rd1, %r8;
-cvta.param.u64 %rd2, %rd1;
-]] .. copied_box .. [[
-mul.wide.u32 %rd4, %r3, 8;
-ld.param.u64 %rd3, [p];
-add.u64 %rd3, %rd3, %rd4;
-st.global.v2.u32 [%rd3], {%r6, %r7};]])
 part = wg.zeros("u32", { 8, 8 })
-narrow.f:run { args = { wg.tensor_map(whole, { box = { 8, 8 } }), part } }
+boxes.narrow:run { args = { wg.tensor_map(whole, { box = { 8, 8 } }), part } }
 for row = 0, 7 do
   for column = 0, 7 do check.equal(part[{ row, column }], whole[{ row + 4, column + 8 }]) end
 end
