@@ -164,8 +164,10 @@ Reg foldable(const Step& step, const std::function<const Known&(Reg)>& known) {
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
         if (op.operands[i].access == isa::Access::in) {
-            if (operand.kind == Operand::Kind::param || operand.kind == Operand::Kind::list) return {};
+            if (operand.kind == Operand::Kind::param) return {};
             if (operand.reg && !known(operand.reg).exact.known()) return {};
+            for (const Reg reg : operand.list)
+                if (!known(reg).exact.known()) return {};
         } else {
             if (operand.kind != Operand::Kind::reg || destination) return {};
             destination = operand.reg;

@@ -10,6 +10,7 @@
 
 #include "emit/lua_asm.hpp"
 #include "emit/lua_call.hpp"
+#include "emit/lua_loops.hpp"
 #include "emit/lua_names.hpp"
 #include "isa/opaque.hpp"
 
@@ -29,16 +30,18 @@ class LuaPrinter {
     LuaPrinter(const Program& program, const LuaNotes& notes)
         : program_(program),
           notes_(notes),
-          legal_names_(legal(program.params())),
-          legal_buffers_(legal(program.shared())),
-          params_(named(program.params(), "params")),
-          shared_(named(program.shared(), "buffers")),
-          registers_(program, notes.names, names_),
+          legal_names_(legal(names_of_params())),
+          legal_buffers_(legal(names_of_buffers())),
+          params_(named(legal_names_, "params")),
+          shared_(named(legal_buffers_, "buffers")),
+          registers_(program, notes.names, notes.meanings.registers, names_),
           calls_(program, {[this](Reg reg) { return registers_.name(reg); },
                            [this](const std::vector<Reg>& regs) { return list(regs); },
                            [this](int i) { return params_[static_cast<std::size_t>(i)]; },
-                           [this](int i) { return shared_[static_cast<std::size_t>(i)]; }}),
+                           [this](int i) { return shared_[static_cast<std::size_t>(i)]; },
+                           [this](const Step& step, std::size_t i) { return number(step, i); }}),
           asm_(program, registers_, legal_names_, remarks_) {
+        for (const LuaThing& thing : notes.meanings.things) things_.push_back(names_.variable(thing.name));
         for (BlockId id = 0; id < blocks().size(); ++id)
             blocks()[id].for_each_successor([&](BlockId to, int) {
                 predecessors_[to].push_back(id);
@@ -69,39 +72,84 @@ class LuaPrinter {
         body();
         --depth_;
         line("end)");
-        return {std::move(text_), std::move(remarks_)};
+        return {with_loops(text_), std::move(remarks_)};
     }
 
   private:
     const std::vector<BasicBlock>& blocks() const { return program_.blocks(); }
 
+    std::vector<std::string> names_of_params() const {
+        std::vector<std::string> out = notes_.meanings.params;
+        for (std::size_t i = out.size(); i < program_.params().size(); ++i)
+            out.push_back(program_.params()[i].name);
+        return out;
+    }
+    std::vector<std::string> names_of_buffers() const {
+        std::vector<std::string> out;
+        for (const SharedBuffer& buffer : program_.shared()) out.push_back(buffer.name);
+        return out;
+    }
+
     /// Lua has 200 local variables in a function: many things are in a table.
-    template <class Things>
-    std::vector<std::string> named(const Things& things, std::string_view table) {
+    std::vector<std::string> named(const std::vector<std::string>& wanted, std::string_view table) {
         constexpr std::size_t most = 60;
         std::vector<std::string> out;
-        const std::string all = things.size() > most ? names_.variable(table) : std::string();
+        const std::string all = wanted.size() > most ? names_.variable(table) : std::string();
         if (!all.empty()) tables_.push_back(all);
-        for (const auto& thing : things)
-            out.push_back(all.empty() ? names_.variable(thing.name)
-                                      : fmt::format("{}[{}]", all, out.size() + 1));
+        for (const std::string& name : wanted)
+            out.push_back(all.empty() ? names_.variable(name) : fmt::format("{}[{}]", all, out.size() + 1));
         return out;
     }
 
     /// The names that scripts can give: variables of a module may be called $str.
-    template <class Things>
-    static std::vector<std::string> legal(const Things& things) {
+    static std::vector<std::string> legal(std::vector<std::string> names) {
         std::set<std::string> taken;
-        std::vector<std::string> out;
-        for (const auto& thing : things) {
-            std::string name = thing.name;
+        for (std::string& name : names) {
             for (char& c : name)
                 if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
             if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name.insert(0, 1, '_');
             while (!taken.insert(name).second) name += '_';
-            out.push_back(std::move(name));
         }
-        return out;
+        return names;
+    }
+
+    /// The name of a number of the step, or nothing.
+    std::string number(const Step& step, std::size_t operand) const {
+        const auto found = notes_.meanings.numbers.find({&step, operand});
+        if (found == notes_.meanings.numbers.end()) return {};
+        const LuaPlace& place = found->second;
+        const std::string& name = things_[place.thing];
+        const bool single = notes_.meanings.things[place.thing].places.size() == 1;
+        return (single ? name : fmt::format("{}[{}]", name, place.part)) +
+               (place.more == 0 ? "" : fmt::format(" + {}", place.more));
+    }
+
+    /// What is known of shared memory: variables for what a number names, and comments for the rest.
+    void declare_things() {
+        const LuaMeanings& meanings = notes_.meanings;
+        std::set<std::size_t> used;
+        for (const auto& [where, place] : meanings.numbers) used.insert(place.thing);
+        for (std::size_t i = 0; i < meanings.things.size(); ++i) {
+            const LuaThing& thing = meanings.things[i];
+            const std::vector<std::int64_t>& places = thing.places;
+            const auto byte = [](std::int64_t at) { return fmt::format("{:#x}", at); };
+            if (!used.contains(i)) {
+                line(fmt::format("-- at byte {}{}: {}", byte(places.front() + thing.base),
+                                 places.size() == 1 ? ""
+                                                    : " and " + byte(places[1] + thing.base) +
+                                                          (places.size() == 2 ? "" : ", ..."),
+                                 thing.says));
+                continue;
+            }
+            std::string value = byte(places.front());
+            if (places.size() > 1) {
+                value = "{ [0] = " + value;
+                for (std::size_t k = 1; k < places.size(); ++k) value += ", " + byte(places[k]);
+                value += " }";
+            }
+            line("-- " + thing.says);
+            line(fmt::format("local {} = {}", things_[i], value));
+        }
     }
 
     static std::string declared(const std::string& name) {
@@ -181,6 +229,7 @@ class LuaPrinter {
             line(fmt::format("{} = k:shared {{ bytes = {}, align = {}, name = \"{}\" }}",
                              declared(shared_[i]), buffer.bytes, buffer.align, legal_buffers_[i]));
         }
+        declare_things();
         if (program_.local_bytes() > 0)
             line(fmt::format("k:local_ {{ bytes = {}, align = {} }}", program_.local_bytes(),
                              program_.local_align()));
@@ -195,9 +244,18 @@ class LuaPrinter {
 
     /// What follows a region's last block.
     struct Tail {
-        enum class Kind : std::uint8_t { next, loop, join } kind = Kind::next;
+        enum class Kind : std::uint8_t { next, loop, wait, join } kind = Kind::next;
         BlockId target = no_block;
     };
+
+    /// Returns whether a block does nothing but go on with a loop that the branch before it leaves: a wait.
+    bool only_jumps(BlockId id, BlockId head) const {
+        const BasicBlock& block = blocks()[id];
+        if (id == head || !block.steps.empty() || block.end != BasicBlock::End::jump) return false;
+        const BasicBlock& before = blocks()[id - 1];
+        return before.end == BasicBlock::End::branch && before.taken == id + 1 && before.otherwise == id &&
+               predecessors_.at(id).size() == 1;
+    }
 
     void body() {
         last_source_.clear();
@@ -215,8 +273,10 @@ class LuaPrinter {
                 for (const BlockId from : predecessors_[i])
                     if (from >= i && from < end && (last == no_block || from > last)) last = from;
                 if (last != no_block) {
-                    line("k:repeat_(function()");
-                    inside([&] { region(i, last + 1, {Tail::Kind::loop, i}, true); });
+                    const bool wait = only_jumps(last, i);
+                    line(wait ? "wait_until(k, function()" : "k:repeat_(function()");
+                    const Tail tail{wait ? Tail::Kind::wait : Tail::Kind::loop, i};
+                    inside([&] { region(i, wait ? last : last + 1, tail, true); });
                     line("end)");
                     i = last + 1;
                     continue;
@@ -276,6 +336,10 @@ class LuaPrinter {
             return i + 1;
         }
         const Condition holds{block.condition, block.negated};
+        if (last && tail.kind == Tail::Kind::wait) {
+            line("return " + text_of(holds));
+            return i + 1;
+        }
         if (last && tail.kind == Tail::Kind::loop) {
             const Condition again = block.taken == tail.target ? holds : !holds;
             const BlockId other = block.taken == tail.target ? block.otherwise : block.taken;
@@ -299,8 +363,15 @@ class LuaPrinter {
             if (to != i + 1) jump(to, leaves);
             return i + 1;
         }
-        line(fmt::format("k:if_({}, function()", text_of(!leaves)));
         const BlockId joined = end_of_else(i, to, end, tail);
+        if (joined != no_block && to == i + 2 && blocks()[i + 1].steps.empty() &&
+            predecessors_.at(i + 1).size() == 1) {
+            line(fmt::format("unless(k, {}, function()", text_of(!leaves)));
+            inside([&] { region(to, joined, {Tail::Kind::next, joined}, false); });
+            line("end)");
+            return joined;
+        }
+        line(fmt::format("k:if_({}, function()", text_of(!leaves)));
         if (joined == no_block) {
             inside([&] { region(i + 1, to, {Tail::Kind::next, to}, false); });
             line("end)");
@@ -353,9 +424,6 @@ class LuaPrinter {
             const std::string source = notes_.source ? notes_.source(step.where.line) : "";
             if (!source.empty() && source != last_source_) line("-- " + source);
             if (!source.empty()) last_source_ = source;
-            if (const auto named = notes_.names_at.find(step.where.line);
-                named != notes_.names_at.end() && step.op->effects != nullptr)
-                line("-- " + named->second);
             if (isa::is_opaque(*step.op)) {
                 const OpaqueText& text = notes_.opaque.at(opaque_++);
                 if (!text.replaces || needed(step)) line(asm_.text_of(step, text));
@@ -384,7 +452,7 @@ class LuaPrinter {
     LuaNames names_;
     std::vector<std::string> tables_;                       ///< of things that are too many for variables
     std::vector<std::string> legal_names_, legal_buffers_;  ///< of parameters, and of shared memory
-    std::vector<std::string> params_, shared_;
+    std::vector<std::string> params_, shared_, things_;
     LuaRegisters registers_;
     LuaCalls calls_;
     std::vector<std::string> remarks_;
@@ -416,6 +484,18 @@ local function labels(k)
     made[name] = k:label(name)
     return made[name]
   end })
+end
+
+-- Goes round until the predicate that test() returns is true.
+local function wait_until(k, test)
+  local done = k:label()
+  k:repeat_(function() k:jump(done, test()) end)
+  k:place(done)
+end
+
+-- The other side of a branch whose first side is empty.
+local function unless(k, condition, other)
+  k:if_(condition, function() end, other)
 end
 
 local function list(of, first, last)

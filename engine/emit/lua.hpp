@@ -20,6 +20,28 @@ struct OpaqueText {
     bool replaces = false;
 };
 
+/// A thing in shared memory that has a name in the script.
+struct LuaThing {
+    std::string name, says;            ///< "full", and what it is
+    std::int64_t base = 0;             ///< where the buffer begins that it lies in
+    std::vector<std::int64_t> places;  ///< where its parts begin, in bytes from there
+};
+
+/// The place of a byte in a thing.
+struct LuaPlace {
+    std::size_t thing = 0, part = 0;
+    std::int64_t more = 0;  ///< bytes behind the beginning of the part
+};
+
+/// What numbers and registers of a program mean.
+struct LuaMeanings {
+    std::vector<LuaThing> things;
+    /// Of an operand of a step: its number, or the offset of its address.
+    std::map<std::pair<const Step*, std::size_t>, LuaPlace> numbers;
+    std::vector<std::string> registers;  ///< names, by the registers' numbers; empty: none
+    std::vector<std::string> params;     ///< names
+};
+
 /// What a script may say besides the program.
 struct LuaNotes {
     std::vector<std::string> names;  ///< of registers, by their numbers; empty, or missing at the end: none
@@ -27,7 +49,7 @@ struct LuaNotes {
     std::function<std::string(int line)> source;  ///< what a comment says of a line of the program
     std::string variable;                         ///< the Lua variable that gets the kernel
     std::vector<std::string> heading;             ///< comments
-    std::map<int, std::string> names_at;          ///< comments before the steps of a line of the program
+    LuaMeanings meanings;
     Assumed assumed;
 };
 

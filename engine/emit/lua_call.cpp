@@ -97,15 +97,20 @@ std::optional<LuaCalls::Arguments> LuaCalls::arguments(const Step& step) const {
         const OperandRule& rule = step.op->operands[i];
         const Operand& operand = step.operands[i];
         const bool address = !rule.by_name && (rule.kinds & OperandRule::address) != 0;
-        if (address) out.offsets.push_back(operand.offset);
+        if (address) {
+            out.offsets.push_back(operand.offset);
+            out.offset_names.push_back(of_integer(operand.offset));
+        }
         if (!address && operand.offset != 0) return {};
         Operand& given = out.operands.emplace_back();
         if (rule.by_name && (operand.kind == Kind::none ||
                              (operand.kind == Kind::imm && rule.fallback && operand.imm == *rule.fallback)))
             continue;
-        const std::optional<std::string> text =
+        std::optional<std::string> text =
             written(operand, rule.type != nullptr ? rule.type(step.form) : Type::none, given);
         if (!text) return {};
+        if (std::string named = spelling_.number(step, i); !named.empty())
+            (address ? out.offset_names[out.offsets.size() - 1] : *text) = std::move(named);
         if (rule.by_name)
             out.options.push_back(fmt::format("{} = {}", rule.name, *text));
         else
@@ -113,8 +118,8 @@ std::optional<LuaCalls::Arguments> LuaCalls::arguments(const Step& step) const {
     }
     if (std::ranges::any_of(out.offsets, [](std::int64_t offset) { return offset != 0; }))
         out.options.push_back(out.offsets.size() == 1
-                                  ? fmt::format("offset = {}", of_integer(out.offsets[0]))
-                                  : fmt::format("offset = {{ {} }}", fmt::join(out.offsets, ", ")));
+                                  ? fmt::format("offset = {}", out.offset_names[0])
+                                  : fmt::format("offset = {{ {} }}", fmt::join(out.offset_names, ", ")));
     return out;
 }
 

@@ -15,6 +15,8 @@ struct LuaSpelling {
     std::function<std::string(Reg)> reg;
     std::function<std::string(const std::vector<Reg>&)> list;
     std::function<std::string(int)> param, shared;
+    /// The number of an operand of a step, or the offset of its address, where it has a name; else nothing.
+    std::function<std::string(const Step&, std::size_t)> number;
 };
 
 /// Prints steps of a program, and makes sure that the builder makes the same steps of what it prints.
@@ -30,6 +32,7 @@ class LuaCalls {
         std::vector<Operand> operands;  ///< as a script gives them
         std::vector<std::string> positional, options;
         std::vector<std::int64_t> offsets;  ///< of each address
+        std::vector<std::string> offset_names;
     };
     std::optional<Arguments> arguments(const Step& step) const;
     std::optional<std::string> written(const Operand& operand, isa::Type type, Operand& given) const;

@@ -28,10 +28,11 @@ std::string as_identifier(std::string_view text) {
 }  // namespace
 
 LuaNames::LuaNames()
-    : taken_{"and",      "break",  "do",        "else",   "elseif", "end",   "false",   "for",
-             "function", "goto",   "if",        "in",     "local",  "nil",   "not",     "or",
-             "repeat",   "return", "then",      "true",   "until",  "while", "k",       "wg",
-             "math",     "list",   "registers", "labels", "lists",  "at",    "kernels", "setmetatable"} {}
+    : taken_{"and",   "break",    "do",      "else",         "elseif",     "end",       "false",
+             "for",   "function", "goto",    "if",           "in",         "local",     "nil",
+             "not",   "or",       "repeat",  "return",       "then",       "true",      "until",
+             "while", "k",        "wg",      "math",         "list",       "registers", "labels",
+             "lists", "at",       "kernels", "setmetatable", "wait_until", "unless",    "i"} {}
 
 std::string LuaNames::variable(std::string_view wanted) {
     const std::string base = as_identifier(wanted);
@@ -41,7 +42,8 @@ std::string LuaNames::variable(std::string_view wanted) {
 }
 
 LuaRegisters::LuaRegisters(const Program& program, const std::vector<std::string>& names,
-                           LuaNames& variables) {
+                           const std::vector<std::string>& telling, LuaNames& variables) {
+    LuaNames keys;
     // A name that scopes declare anew has a table of its own, and its registers are counted.
     std::map<std::pair<std::string, isa::Type>, int> uses;
     const auto type_of = [&](std::size_t i) { return program.registers()[i].type; };
@@ -63,19 +65,22 @@ LuaRegisters::LuaRegisters(const Program& program, const std::vector<std::string
         const auto [table, added] = tables_.try_emplace({stem, type_of(i)});
         if (added) table->second = variables.variable(stem);
         if (number < 0) number = ++counts[table->second];
-        places_.push_back({table->second, number});
+        const bool named = i < telling.size() && !telling[i].empty();
+        places_.push_back({table->second, number, named ? keys.variable(telling[i]) : ""});
     }
 }
 
 std::string LuaRegisters::name(Reg reg) const {
     const Place& place = places_[reg.id];
-    return fmt::format("{}[{}]", place.table, place.number);
+    return place.key.empty() ? fmt::format("{}[{}]", place.table, place.number)
+                             : fmt::format("{}.{}", place.table, place.key);
 }
 
 bool LuaRegisters::consecutive(const std::vector<Reg>& regs) const {
     for (std::size_t i = 1; i < regs.size(); ++i) {
         const Place &one = places_[regs[i - 1].id], &next = places_[regs[i].id];
-        if (one.table != next.table || one.number + 1 != next.number) return false;
+        if (one.table != next.table || one.number + 1 != next.number || !one.key.empty() || !next.key.empty())
+            return false;
     }
     return true;
 }

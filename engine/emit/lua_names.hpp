@@ -21,10 +21,11 @@ class LuaNames {
     std::set<std::string, std::less<>> taken_;
 };
 
-/// Registers in tables: r[12] is %r12.
+/// Registers in tables: r[12] is %r12, and r.stage is one that has a telling name.
 class LuaRegisters {
   public:
-    LuaRegisters(const Program& program, const std::vector<std::string>& names, LuaNames& variables);
+    LuaRegisters(const Program& program, const std::vector<std::string>& names,
+                 const std::vector<std::string>& telling, LuaNames& variables);
 
     std::string name(Reg reg) const;
     /// Returns the expression for a list of registers.
@@ -41,6 +42,7 @@ class LuaRegisters {
     struct Place {
         std::string table;
         std::int64_t number = 0;
+        std::string key;  ///< in place of the number, if it is not empty
     };
     std::vector<Place> places_;
     std::map<std::pair<std::string, isa::Type>, std::string> tables_;

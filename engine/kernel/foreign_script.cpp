@@ -1,8 +1,10 @@
 // Entries of a PTX text as a script (wgrun lua).
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <cstdlib>
+#include <memory>
 
 #include "emit/lua.hpp"
 #include "kernel/foreign_entry.hpp"
@@ -25,7 +27,15 @@ emit::LuaNotes notes_of(const ptx::Module& module, ptx::Lowered& kernel) {
                 text += fmt::format("{}{}:{}", text.empty() ? "" : ", inlined at ", where.file, where.line);
             return text;
         };
-    if (kernel.name != kernel.program.name()) out.heading.push_back(kernel.name);
+    // With types, of C++ (Itanium's mangled names begin with _Z).
+    const std::unique_ptr<char, decltype(&std::free)> readable(
+        kernel.name.starts_with("_Z") ? abi::__cxa_demangle(kernel.name.c_str(), nullptr, nullptr, nullptr)
+                                      : nullptr,
+        &std::free);
+    if (readable != nullptr)
+        out.heading.emplace_back(readable.get());
+    else if (kernel.name != kernel.program.name())
+        out.heading.push_back(kernel.name);
     if (kernel.unknown.threads)
         out.heading.push_back(fmt::format("The text does not say how many threads a CTA has: {} are assumed.",
                                           kernel.program.threads()));
@@ -55,9 +65,7 @@ TranslatedText ForeignModule::script(const std::vector<std::string>& names, cons
         notes.variable = fmt::format("kernel_{}", &name - names.data() + 1);
         // The run is that of a program without what only who prints it needs.
         facts.whole = false;
-        Recognised names = recognised(entry.lower(facts).program);
-        std::ranges::move(names.things, std::back_inserter(notes.heading));
-        notes.names_at = std::move(names.lines);
+        notes.meanings = recognised(lowered.program, seen_in_shared(entry.lower(facts).program), notes.names);
         notes.assumed = {lowered.unknown.threads, lowered.unknown.cluster};
         emit::LuaText text = emit::lua(lowered.program, notes);
         out.text += "\nlocal " + text.text;

@@ -3,164 +3,270 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cstring>
+#include <map>
 #include <set>
 
-#include "isa/effects.hpp"
-#include "isa/peer_window.hpp"
-#include "kernel/made_up.hpp"
-#include "sim/observer.hpp"
-#include "wgrun/target.hpp"
-#include "wgrun/tile.hpp"
+#include "kernel/first_values.hpp"
+#include "kernel/shared_things.hpp"
 
 namespace wgrun {
 namespace {
 
-/// What a step names, as it is written.
-struct NamedPlaces final : isa::Effects {
-    std::vector<const Operand*> mbarriers, descriptors;
-    void mbarrier(const isa::MbarrierAccess& access) override { mbarriers.push_back(access.address); }
-    void counted(const Operand& mbarrier) override { mbarriers.push_back(&mbarrier); }
-    void arrive_copies(const Operand& mbarrier) override { mbarriers.push_back(&mbarrier); }
-    void issue_mma(const isa::AsyncMma& mma) override {
-        if (mma.a_descriptor != nullptr) descriptors.push_back(mma.a_descriptor);
-        descriptors.push_back(mma.b_descriptor);
+using emit::LuaMeanings;
+using emit::LuaPlace;
+
+/// %r12, %rd3, %f7: what compilers call registers.
+bool is_numbered(std::string_view name) {
+    if (name.empty()) return true;
+    if (name.starts_with('%')) name.remove_prefix(1);
+    const std::size_t digits = name.find_first_of("0123456789");
+    return digits <= 2 && name.find_first_not_of("0123456789", digits) == std::string_view::npos;
+}
+
+bool is_integer(isa::Type type) {
+    return type != isa::Type::pred && !isa::is_float(type) && isa::bits(type) >= 32;
+}
+
+/// Compilers call a parameter by the kernel's name and its number.
+std::vector<std::string> names_of_params(const Program& program) {
+    constexpr std::string_view between = "_param_";
+    std::vector<std::string> out;
+    for (const Param& param : program.params()) {
+        const std::size_t at = param.name.rfind(between);
+        const std::string number =
+            at == std::string::npos || at == 0 ? "" : param.name.substr(at + between.size());
+        const bool numbered = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
+        const bool map = param.type == isa::Type::tensormap;
+        out.push_back(numbered ? (map ? "map_" : "arg_") + number : param.name);
     }
-};
+    return out;
+}
 
-class SharedWitness final : public sim::Observer {
+class Recogniser {
   public:
-    struct Matrix {
-        std::int64_t start;
-        SwizzleMode swizzle;
-        auto operator<=>(const Matrix&) const = default;
-    };
-    struct Mbarrier {
-        std::int64_t expected;
-        int name = -1, stage = -1;
-    };
-    std::map<std::int64_t, Mbarrier> mbarriers;  ///< by their offset
-    std::map<int, std::set<std::int64_t>> at;    ///< by line: mbarriers that its step names
-    std::map<int, std::set<Matrix>> read;        ///< by line: matrices
+    Recogniser(const Program& program, const SharedUse& seen, std::vector<std::string>& texts)
+        : program_(program),
+          texts_(texts),
+          first_(program),
+          params_(names_of_params(program)),
+          shared_(program, first_, seen, params_) {
+        texts_.resize(program.registers().size());
+        out_.registers.resize(program.registers().size());
+        out_.things = shared_.things();
+        out_.params = params_;
+    }
 
-    void after(sim::View view, int warp, std::uint32_t pc) override {
-        const sim::Op& op = view.code().ops[pc];
-        if (op.step == nullptr || op.step->op->effects == nullptr || view.executed() == 0) return;
-        NamedPlaces named;
-        isa::tell(*op.step, named);
-        const int lane = std::countr_zero(view.executed());
-        for (const Operand* const address : named.mbarriers) {
-            const std::optional<std::int64_t> offset = place(view, warp, lane, *address);
-            if (!offset) continue;
-            at[op.where.line].insert(*offset);
-            if (mbarriers.contains(*offset)) continue;
-            for (int rank = 0; rank < view.ctas(); ++rank)
-                for (const sim::View::Mbarrier& one : view.mbarriers(rank))
-                    mbarriers[one.offset].expected = one.expected;
-        }
-        for (const Operand* const descriptor : named.descriptors) {
-            const std::optional<std::uint64_t> bits = value(view, warp, lane, *descriptor);
-            if (!bits) continue;
-            try {
-                const Descriptor fields = Descriptor::decode(*bits);
-                read[op.where.line].insert({fields.start - sm_90a.shared_base, fields.swizzle});
-            } catch (const Error&) {  // the checker tells of it
-            }
-        }
+    LuaMeanings run() {
+        for_each_step(program_, [&](const Step& step) { follow(step); });
+        for (std::uint32_t id = 0; id < program_.registers().size(); ++id) name_counter({id});
+        return std::move(out_);
     }
 
   private:
-    static std::optional<std::uint64_t> value(sim::View& view, int warp, int lane, const Operand& operand) {
-        if (!operand.reg) return static_cast<std::uint64_t>(operand.imm);
-        const std::byte* const lanes = view.lanes_of(warp, operand.reg);
-        if ((view.written(warp, operand.reg) >> lane & 1U) == 0) return {};
-        const bool wide = isa::bits(view.program().registers()[operand.reg.id].type) == 64;
-        std::uint64_t out = 0;
-        std::memcpy(&out, lanes + static_cast<std::ptrdiff_t>(lane) * (wide ? 8 : 4), wide ? 8 : 4);
-        return out;
+    void name(Reg reg, const std::string& wanted) {
+        if (!is_numbered(texts_[reg.id]) || !out_.registers[reg.id].empty()) return;
+        const int count = ++given_[wanted];
+        out_.registers[reg.id] = count == 1 ? wanted : fmt::format("{}_{}", wanted, count);
     }
-    /// Of whichever CTA of the cluster.
-    static std::optional<std::int64_t> place(sim::View& view, int warp, int lane, const Operand& address) {
-        if (!address.reg) {
-            if (address.index < 0) return {};
-            return view.program().shared()[static_cast<std::size_t>(address.index)].offset + address.offset;
-        }
-        const std::optional<std::uint64_t> base = value(view, warp, lane, address);
-        if (!base) return {};
-        return static_cast<std::int64_t>((*base + static_cast<std::uint64_t>(address.offset)) &
-                                         isa::peer_window) -
-               sm_90a.shared_base;
-    }
-};
 
-/// Mbarriers at one distance that expect the same arrivals are the stages of a ring.
-void name_mbarriers(SharedWitness& seen, Recognised& out) {
-    int rings = 0, single = 0;
-    for (auto first = seen.mbarriers.begin(); first != seen.mbarriers.end(); ++first) {
-        if (first->second.name >= 0) continue;
-        std::vector<SharedWitness::Mbarrier*> stages;
-        std::int64_t apart = 0;
-        for (const std::int64_t stride : {8, 16}) {
-            std::vector<SharedWitness::Mbarrier*> found{&first->second};
-            for (auto next = seen.mbarriers.find(first->first + stride);
-                 next != seen.mbarriers.end() && next->second.name < 0 &&
-                 next->second.expected == first->second.expected;
-                 next = seen.mbarriers.find(next->first + stride))
-                found.push_back(&next->second);
-            if (found.size() > stages.size()) stages = std::move(found), apart = stride;
-        }
-        const bool ring = stages.size() > 1;
-        const int name = ring ? ++rings : ++single;
-        for (std::size_t i = 0; i < stages.size(); ++i) {
-            stages[i]->name = name;
-            stages[i]->stage = ring ? static_cast<int>(i) : -1;
-        }
-        const std::int64_t expected = first->second.expected;
-        const std::string arrivals = fmt::format("{} arrival{}", expected, expected == 1 ? "" : "s");
-        out.things.push_back(ring ? fmt::format("ring_{}: {} mbarriers at byte {:#x} of shared memory, {} "
-                                                "bytes apart, each of which expects {}",
-                                                name, stages.size(), first->first, apart, arrivals)
-                                  : fmt::format("mbarrier_{}: at byte {:#x} of shared memory, expects {}",
-                                                name, first->first, arrivals));
+    void follow(const Step& step) {
+        name_result(step);
+        if (step.op->effects == nullptr) return;
+        const NamedPlaces named(step);
+        for (const NamedPlaces::Mbarrier& one : named.mbarriers) address(step, *one.address, true);
+        for (const NamedPlaces::Copy& one : named.copies) address(step, *one.address, false);
+        for (const NamedPlaces::Matrix& one : named.matrices) descriptor(*one.descriptor);
+        for (const std::vector<Reg>* const regs : named.accumulators) name_accumulators(*regs);
+        for (std::size_t i = 0; i < step.operands.size(); ++i)
+            if (step.op->operands[i].name == "parity" && step.operands[i].reg &&
+                !first_.fixed(step.operands[i].reg))
+                name(step.operands[i].reg, "phase");
     }
-}
+
+    /// Names what a step reads that has no other source.
+    void name_result(const Step& step) {
+        Reg result;
+        const Operand* source = nullptr;
+        for (std::size_t i = 0; i < step.operands.size(); ++i) {
+            const Operand& operand = step.operands[i];
+            if (step.op->operands[i].access != isa::Access::in) {
+                if (result || !operand.reg) return;
+                result = operand.reg;
+            } else if (operand.kind != Operand::Kind::none) {
+                if (source != nullptr || operand.reg || !operand.list.empty()) return;
+                source = &operand;
+            }
+        }
+        if (!result) return;
+        if (step.form.has(isa::Field::sreg)) {
+            std::string special(isa::spelled(isa::Field::sreg, step.form.get(isa::Field::sreg)));
+            std::ranges::replace(special, '.', '_');
+            name(result, special);
+        }
+        if (source == nullptr || source->offset != 0 || source->index < 0) return;
+        const auto index = static_cast<std::size_t>(source->index);
+        if (source->kind == Operand::Kind::param)
+            name(result, out_.params[index]);
+        else if (is_integer(program_.registers()[result.id].type) && program_.shared().size() == 1)
+            name(result, program_.shared()[index].name);
+    }
+
+    void name_accumulators(const std::vector<Reg>& regs) {
+        constexpr int most = 26;
+        if (accumulators_ == most || !std::ranges::all_of(regs, [&](Reg reg) {
+                return is_numbered(texts_[reg.id]) && renamed_.count(reg.id) == 0;
+            }))
+            return;
+        const std::string stem =
+            accumulators_ == 0 ? "acc" : fmt::format("acc_{}", static_cast<char>('a' + accumulators_));
+        ++accumulators_;
+        for (std::size_t i = 0; i < regs.size(); ++i) {
+            renamed_.insert(regs[i].id);
+            texts_[regs[i].id] = fmt::format("{}{}", stem, i + 1);
+        }
+    }
+
+    std::string name_of(const LuaPlace& place, bool fixed) const {
+        const emit::LuaThing& thing = out_.things[place.thing];
+        if (thing.places.size() == 1) return thing.name + "_at";
+        return fixed ? fmt::format("{}_{}", thing.name, place.part) : thing.name + "_at";
+    }
+
+    /// The number that is the place, from the beginning of its buffer.
+    std::int64_t number_of(const LuaPlace& place) const {
+        return out_.things[place.thing].places[place.part] + place.more;
+    }
+
+    void address(const Step& step, const Operand& operand, bool mbarrier) {
+        if (!first_.points(operand)) return;
+        const std::optional<std::int64_t> byte = first_.of(operand);
+        const std::optional<LuaPlace> place = byte ? shared_.at(*byte) : std::nullopt;
+        if (!place) return;
+        if (operand.offset != 0 && operand.offset == number_of(*place)) {
+            out_.numbers[{&step, static_cast<std::size_t>(&operand - step.operands.data())}] = *place;
+            return;
+        }
+        if (!operand.reg) return;
+        if (operand.offset == 0 && place->more == 0)
+            name(operand.reg, name_of(*place, first_.fixed(operand.reg)));
+        trace(operand.reg, mbarrier);
+    }
+
+    void descriptor(const Operand& operand) {
+        if (!operand.reg || !first_.points(operand.reg)) return;
+        const std::optional<std::int64_t> start = start_of(first_.of(operand.reg));
+        const std::optional<LuaPlace> place = start ? shared_.at(*start) : std::nullopt;
+        if (!place) return;
+        name(operand.reg, out_.things[place->thing].name + "_desc");
+        in_units(operand.reg, *start);
+    }
+
+    /// Follows a descriptor to the address that it is made of.
+    void in_units(Reg reg, std::int64_t start) {
+        if (!units_.insert(reg.id).second) return;
+        const Step* const step = first_.writer(reg);
+        if (step == nullptr) return;
+        for_each_source(*step, [&](Reg source) {
+            if (!first_.points(source)) return;
+            if ((first_.of(source) & 0x3FFFF) == start)
+                trace(source, false);
+            else
+                in_units(source, start);
+        });
+    }
+
+    template <class Visit>
+    static void for_each_source(const Step& step, Visit visit) {
+        for (std::size_t i = 0; i < step.operands.size(); ++i)
+            if (step.op->operands[i].access != isa::Access::out) for_each_register(step.operands[i], visit);
+    }
+
+    /// Follows an address to the numbers and registers that it is the sum of.
+    void trace(Reg reg, bool mbarrier) {
+        if (!traced_.insert(reg.id).second) return;
+        const Step* const step = first_.writer(reg);
+        if (step == nullptr) return;
+        const std::optional<LuaPlace> place = shared_.at(first_.of(reg));
+        for (std::size_t i = 0; i < step->operands.size(); ++i) {
+            const Operand& operand = step->operands[i];
+            if (step->op->operands[i].access != isa::Access::in) continue;
+            if (place && operand.kind == Operand::Kind::imm) {
+                name_number({step, i}, operand.imm, first_.of(reg), first_.points(reg), *place);
+                continue;
+            }
+            if (!operand.reg) continue;
+            if (mbarrier && steps_by_stage(*step, operand.reg)) name(operand.reg, "stage");
+            trace(operand.reg, mbarrier);
+        }
+    }
+
+    /// Names a number that an address, or its distance from the beginning of shared memory, has been computed
+    /// with. `place`: of the result.
+    void name_number(std::pair<const Step*, std::size_t> where, std::int64_t number, std::int64_t result,
+                     bool points, const LuaPlace& place) {
+        const emit::LuaThing& thing = out_.things[place.thing];
+        const std::optional<LuaPlace> own = number == 0 ? std::nullopt : shared_.at(number + thing.base);
+        if (!is_sum(*where.first, number)) return;
+        if (!own || own->thing != place.thing || (own->more != 0 && !points)) return;
+        // What is added to a place of the thing is a distance in it.
+        const std::optional<LuaPlace> before = shared_.at(result - number);
+        if (before && before->thing == place.thing && thing.places.front() > 0) return;
+        out_.numbers[where] = *own;
+    }
+
+    /// Returns whether the number is the step's result where its register is zero.
+    bool is_sum(const Step& step, std::int64_t number) const {
+        Reg source;
+        int count = 0;
+        for_each_source(step, [&](Reg reg) { source = reg, ++count; });
+        return count == 0 || (count == 1 && first_.result(step, source, 0) == number);
+    }
+
+    /// Returns whether the step makes of a stage's number where its mbarrier is.
+    bool steps_by_stage(const Step& step, Reg reg) const {
+        if (first_.fixed(reg) || first_.points(reg)) return false;
+        const auto one = first_.result(step, reg, 1), none = first_.result(step, reg, 0);
+        return one && none && (*one - *none == 8 || *one - *none == 16);
+    }
+
+    /// A counter is set, and a number is added to it.
+    void name_counter(Reg reg) {
+        if (first_.writers(reg).size() < 2 || !is_integer(program_.registers()[reg.id].type)) return;
+        for (const Step* const step : first_.writers(reg)) {
+            if (counts(*step, reg)) return name(reg, "count");
+            for_each_source(*step, [&](Reg next) {
+                const Step* const sum = next == reg ? nullptr : first_.writer(next);
+                if (sum == nullptr || !counts(*sum, reg) || first_.result(*step, next, 5) != 5) return;
+                name(reg, "count");
+                if (!out_.registers[reg.id].empty()) name(next, out_.registers[reg.id] + "_next");
+            });
+        }
+    }
+
+    bool counts(const Step& step, Reg reg) const {
+        bool reads = false, others = false;
+        for_each_source(step, [&](Reg source) { (source == reg ? reads : others) = true; });
+        if (!reads || others || step.operands.empty() || step.operands[0].kind != Operand::Kind::reg)
+            return false;
+        const auto zero = first_.result(step, reg, 0), five = first_.result(step, reg, 5);
+        return zero && five && *zero != 0 && *five - *zero == 5;
+    }
+
+    const Program& program_;
+    std::vector<std::string>& texts_;
+    const FirstValues first_;
+    const std::vector<std::string> params_;
+    const SharedThings shared_;
+    LuaMeanings out_;
+    std::map<std::string, int> given_;
+    std::set<std::uint32_t> traced_, units_, renamed_;
+    int accumulators_ = 0;
+};
 
 }  // namespace
 
-Recognised recognised(const Program& program) {
-    Recognised out;
-    SharedWitness seen;
-    (void)found_in_every_launch(program, &seen);
-    name_mbarriers(seen, out);
-    for (const auto& [line, offsets] : seen.at) {
-        std::set<std::string> names;
-        for (const std::int64_t offset : offsets) {
-            const auto found = seen.mbarriers.find(offset);
-            if (found == seen.mbarriers.end() || found->second.name < 0) continue;
-            const auto& [expected, name, stage] = found->second;
-            names.insert(stage < 0             ? fmt::format("mbarrier_{}", name)
-                         : offsets.size() == 1 ? fmt::format("ring_{}[{}]", name, stage)
-                                               : fmt::format("ring_{}", name));
-        }
-        for (const std::string& name : names) out.lines[line] += (out.lines[line].empty() ? "" : ", ") + name;
-    }
-    std::map<SharedWitness::Matrix, int> matrices;
-    for (const auto& [line, places] : seen.read)
-        for (const SharedWitness::Matrix& place : places) matrices.try_emplace(place);
-    int count = 0;
-    for (auto& [place, number] : matrices) {
-        number = ++count;
-        out.things.push_back(
-            fmt::format("matrix_{}: at byte {:#x} of shared memory, swizzle {}, read by wgmma", number,
-                        place.start, to_string(place.swizzle)));
-    }
-    for (const auto& [line, places] : seen.read)
-        for (const SharedWitness::Matrix& place : places)
-            out.lines[line] +=
-                fmt::format("{}matrix_{}", out.lines[line].empty() ? "" : ", ", matrices[place]);
-    return out;
+LuaMeanings recognised(const Program& program, const SharedUse& seen, std::vector<std::string>& names) {
+    return Recogniser(program, seen, names).run();
 }
 
 }  // namespace wgrun

@@ -1,22 +1,18 @@
-// What a kernel of others does with the bytes of its one array in shared memory: which of them are mbarriers,
-// of which ring, and which a wgmma reads.
+// What the numbers and registers of a kernel of others mean, as far as its steps show it: where mbarriers and
+// matrices lie in the bytes of its shared memory, and what holds their addresses; what is a parameter, a
+// special register, the stage of a ring, a parity, a counter, an accumulator.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
-#include "wgrun/program.hpp"
+#include "emit/lua.hpp"
+#include "kernel/shared_witness.hpp"
 
 namespace wgrun {
 
-struct Recognised {
-    std::vector<std::string> things;   ///< "ring_1: 4 mbarriers ...", "matrix_1: ..."
-    std::map<int, std::string> lines;  ///< what the step of a line names: "ring_1[2]"
-};
-
-/// Returns what a run of the first cluster with arguments that are made up comes to, as far as it comes
-/// (made_up.hpp).
-Recognised recognised(const Program& program);
+/// `seen`: what a run of the program has shown. `names`: the names of its registers in the text; accumulators
+/// get others.
+emit::LuaMeanings recognised(const Program& program, const SharedUse& seen, std::vector<std::string>& names);
 
 }  // namespace wgrun
