@@ -63,7 +63,7 @@ Doubts::Doubts(const Program& program, const Code& code, const MadeUp& made_up, 
       code_(code),
       made_up_(made_up),
       registers_(program.registers().size()),
-      steps_(code.ops.size()) {
+      known_(code.ops.size()) {
     doubtful_.resize(static_cast<std::size_t>(warps) * registers_);
     outcome_.resize(static_cast<std::size_t>(warps));
 }
@@ -75,8 +75,8 @@ void Doubts::reset() {
 }
 
 const Doubts::Facts& Doubts::facts(std::uint32_t pc) {
-    std::optional<Facts>& known = steps_[pc];
-    if (!known) known = facts_of(*code_.ops[pc].step);
+    const Facts*& known = known_[pc];
+    if (known == nullptr) known = &facts_.emplace_back(facts_of(*code_.ops[pc].step));
     return *known;
 }
 

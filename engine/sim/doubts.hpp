@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <deque>
 #include <vector>
 
 #include "isa/warp.hpp"
@@ -65,9 +65,10 @@ class Doubts {
     const Code& code_;
     const MadeUp& made_up_;
     std::size_t registers_;
-    std::vector<std::optional<Facts>> steps_;  ///< by operation
-    std::vector<std::uint8_t> doubtful_;       ///< by warp and register
-    std::vector<std::uint8_t> outcome_;  ///< by warp: whether the results of the step at hand are doubtful
+    std::deque<Facts> facts_;             ///< of the operations that have been executed
+    std::vector<const Facts*> known_;     ///< by operation: the facts, or null
+    std::vector<std::uint8_t> doubtful_;  ///< by warp and register
+    std::vector<std::uint8_t> outcome_;   ///< by warp: whether the results of the step at hand are doubtful
     std::uint64_t left_ = 0, products_left_ = 0;
     bool box_is_doubtful_ = false;
 };

@@ -1,6 +1,7 @@
 #include "sim/registers.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace wgrun::sim {
 
@@ -8,7 +9,8 @@ Registers::Registers(const Code& code, std::byte* data)
     : offsets_(code.register_offset), bytes_(code.register_bytes), data_(data) {}
 
 void Registers::reset() {
-    states_.assign(offsets_.size(), RegisterUse());
+    states_.reset(static_cast<RegisterUse*>(std::calloc(offsets_.size() + 1, sizeof(RegisterUse))));
+    if (states_ == nullptr) throw std::bad_alloc();
     groups_ = {};
     fences_ = committed_ = finished_ = waited_ = 0;
     last_issued_pc_ = wait_pc_ = no_pc;

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <cstdlib>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,19 +15,18 @@
 
 namespace wgrun::sim {
 
-/// The last accesses of a register.
+/// The last accesses of a register. All zeros: there were none.
 struct RegisterUse {
-    /// A value that is no shape key: the register was accessed by a step, or read as a fragment of A.
-    static constexpr int touched = std::numeric_limits<int>::min();
-    static constexpr int read_as_a = touched + 1;
+    /// Values that are no shape key: the register was accessed by a step, or read as a fragment of A.
+    static constexpr int touched = 0, read_as_a = -1;
 
-    isa::Mask written = 0;     ///< lanes that have a value
-    std::uint32_t fence = 0;   ///< number of wgmma.fence that the warp had executed at the last access
-    std::uint32_t pc = no_pc;  ///< of the last access by a step
-    int last = touched;        ///< `touched`, or the shape key of the wgmma that accumulated into it
-    std::uint32_t mma = 0;     ///< serial of the last wgmma that uses it; 0: none
-    std::uint32_t mma_pc = no_pc;
-    bool accumulator = false;  ///< whether that wgmma uses it as an accumulator
+    isa::Mask written;       ///< lanes that have a value
+    std::uint32_t fence;     ///< number of wgmma.fence that the warp had executed at the last access
+    std::uint32_t accessed;  ///< pc + 1 of the last access by a step; 0: none
+    int last;                ///< `touched`, or the shape key of the wgmma that accumulated into it
+    std::uint32_t mma;       ///< serial of the last wgmma that uses it; 0: none
+    std::uint32_t mma_pc;
+    bool accumulator;  ///< whether that wgmma uses it as an accumulator
 };
 
 class Registers {
@@ -92,7 +92,12 @@ class Registers {
     const std::vector<std::uint32_t>& offsets_;
     std::size_t bytes_;
     std::byte* data_;
-    std::vector<RegisterUse> states_;
+    struct Free {
+        void operator()(RegisterUse* states) const { std::free(states); }
+    };
+    /// Pages that are new are zeroed when they are touched: of a kernel whose warps have roles, a warp uses
+    /// the registers of its own.
+    std::unique_ptr<RegisterUse[], Free> states_;
     machine::Groups<Closed> groups_;
     std::uint32_t fences_ = 0, committed_ = 0, finished_ = 0;
     std::uint32_t waited_ = 0;  ///< serial of the last wgmma before the last wait_group

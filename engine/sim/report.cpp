@@ -237,7 +237,7 @@ void Report::copy_left_over() {
 
 void Report::missing_fence(const RegisterUse& state, bool accumulator) {
     const bool touched = state.last == RegisterUse::touched;
-    const std::uint32_t other = touched ? state.pc : state.mma_pc;
+    const std::uint32_t other = touched ? state.accessed - 1 : state.mma_pc;  // no_pc: nothing has
     const Where here = code_.where(pc_);
     const rules::MmaOperand part = accumulator ? rules::MmaOperand::accumulator : rules::MmaOperand::fragment;
     if (other == no_pc) return add(rules::no_fence_at_all(here), no_pc);

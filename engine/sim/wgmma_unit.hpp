@@ -56,7 +56,7 @@ class WgmmaUnit {
     void touch(Registers& registers, RegisterUse& state, bool write) {
         if (registers.in_flight(state)) in_flight(registers, state, write);
         state.fence = registers.fences();
-        state.pc = scene_.pc;
+        state.accessed = scene_.pc + 1;
         state.last = RegisterUse::touched;
     }
     void unwritten(isa::Reg reg, isa::Mask missing);
