@@ -4,20 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
 #include "emit/lua_asm.hpp"
 #include "emit/lua_call.hpp"
+#include "emit/lua_declarations.hpp"
 #include "emit/lua_loops.hpp"
 #include "emit/lua_names.hpp"
 #include "isa/opaque.hpp"
 
 namespace wgrun::emit {
 namespace {
-
-using isa::Type;
 
 struct Condition {
     Reg reg;
@@ -30,18 +28,14 @@ class LuaPrinter {
     LuaPrinter(const Program& program, const LuaNotes& notes)
         : program_(program),
           notes_(notes),
-          legal_names_(legal(names_of_params())),
-          legal_buffers_(legal(names_of_buffers())),
-          params_(named(legal_names_, "params")),
-          shared_(named(legal_buffers_, "buffers")),
+          declared_(program, notes, names_),
           registers_(program, notes.names, notes.meanings.registers, names_),
-          calls_(program, {[this](Reg reg) { return registers_.name(reg); },
-                           [this](const std::vector<Reg>& regs) { return list(regs); },
-                           [this](int i) { return params_[static_cast<std::size_t>(i)]; },
-                           [this](int i) { return shared_[static_cast<std::size_t>(i)]; },
-                           [this](const Step& step, std::size_t i) { return number(step, i); }}),
-          asm_(program, registers_, legal_names_, remarks_) {
-        for (const LuaThing& thing : notes.meanings.things) things_.push_back(names_.variable(thing.name));
+          calls_(program,
+                 {[this](Reg reg) { return registers_.name(reg); },
+                  [this](const std::vector<Reg>& regs) { return list(regs); },
+                  [this](int i) { return declared_.param(i); }, [this](int i) { return declared_.shared(i); },
+                  [this](const Step& step, std::size_t i) { return declared_.number(step, i); }}),
+          asm_(program, registers_, declared_.params(), remarks_) {
         for (BlockId id = 0; id < blocks().size(); ++id)
             blocks()[id].for_each_successor([&](BlockId to, int) {
                 predecessors_[to].push_back(id);
@@ -65,10 +59,15 @@ class LuaPrinter {
         opaque_ = 0;
         text_.clear();
         line(fmt::format("{} = wg.kernel(\"{}\", {{ {} }}, function(k)", notes_.variable, program_.name(),
-                         options()));
+                         declared_.options()));
         ++depth_;
         for (const std::string& comment : notes_.heading) line("-- " + comment);
-        declarations();
+        for (const std::string& text : declared_.lines(remarks_)) line(text);
+        registers_.for_each_table([&](const std::string& variable, isa::Type type) {
+            line(fmt::format("local {} = registers(k, \"{}\")", variable, isa::to_string(type)));
+        });
+        if (!labels_.empty()) line("local at = labels(k)");
+        if (any_lists_) line("local lists = {}");
         body();
         --depth_;
         line("end)");
@@ -77,84 +76,6 @@ class LuaPrinter {
 
   private:
     const std::vector<BasicBlock>& blocks() const { return program_.blocks(); }
-
-    std::vector<std::string> names_of_params() const {
-        std::vector<std::string> out = notes_.meanings.params;
-        for (std::size_t i = out.size(); i < program_.params().size(); ++i)
-            out.push_back(program_.params()[i].name);
-        return out;
-    }
-    std::vector<std::string> names_of_buffers() const {
-        std::vector<std::string> out;
-        for (const SharedBuffer& buffer : program_.shared()) out.push_back(buffer.name);
-        return out;
-    }
-
-    /// Lua has 200 local variables in a function: many things are in a table.
-    std::vector<std::string> named(const std::vector<std::string>& wanted, std::string_view table) {
-        constexpr std::size_t most = 60;
-        std::vector<std::string> out;
-        const std::string all = wanted.size() > most ? names_.variable(table) : std::string();
-        if (!all.empty()) tables_.push_back(all);
-        for (const std::string& name : wanted)
-            out.push_back(all.empty() ? names_.variable(name) : fmt::format("{}[{}]", all, out.size() + 1));
-        return out;
-    }
-
-    /// The names that scripts can give: variables of a module may be called $str.
-    static std::vector<std::string> legal(std::vector<std::string> names) {
-        std::set<std::string> taken;
-        for (std::string& name : names) {
-            for (char& c : name)
-                if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-            if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name.insert(0, 1, '_');
-            while (!taken.insert(name).second) name += '_';
-        }
-        return names;
-    }
-
-    /// The name of a number of the step, or nothing.
-    std::string number(const Step& step, std::size_t operand) const {
-        const auto found = notes_.meanings.numbers.find({&step, operand});
-        if (found == notes_.meanings.numbers.end()) return {};
-        const LuaPlace& place = found->second;
-        const std::string& name = things_[place.thing];
-        const bool single = notes_.meanings.things[place.thing].places.size() == 1;
-        return (single ? name : fmt::format("{}[{}]", name, place.part)) +
-               (place.more == 0 ? "" : fmt::format(" + {}", place.more));
-    }
-
-    /// What is known of shared memory: variables for what a number names, and comments for the rest.
-    void declare_things() {
-        const LuaMeanings& meanings = notes_.meanings;
-        std::set<std::size_t> used;
-        for (const auto& [where, place] : meanings.numbers) used.insert(place.thing);
-        for (std::size_t i = 0; i < meanings.things.size(); ++i) {
-            const LuaThing& thing = meanings.things[i];
-            const std::vector<std::int64_t>& places = thing.places;
-            const auto byte = [](std::int64_t at) { return fmt::format("{:#x}", at); };
-            if (!used.contains(i)) {
-                line(fmt::format("-- at byte {}{}: {}", byte(places.front() + thing.base),
-                                 places.size() == 1 ? ""
-                                                    : " and " + byte(places[1] + thing.base) +
-                                                          (places.size() == 2 ? "" : ", ..."),
-                                 thing.says));
-                continue;
-            }
-            std::string value = byte(places.front());
-            if (places.size() > 1) {
-                value = "{ [0] = " + value;
-                for (std::size_t k = 1; k < places.size(); ++k) value += ", " + byte(places[k]);
-                value += " }";
-            }
-            line("-- " + thing.says);
-            line(fmt::format("local {} = {}", things_[i], value));
-        }
-    }
-
-    static std::string declared(const std::string& name) {
-        return fmt::format("{}{}", name.ends_with(']') ? "" : "local ", name);
-    }
 
     void line(const std::string& text) {
         text_.append(static_cast<std::size_t>(depth_) * 2, ' ');
@@ -173,71 +94,6 @@ class LuaPrinter {
         }
         text_ += rest;
         text_ += '\n';
-    }
-
-    static std::string extents(Dim3 of) {
-        if (of.y == 1 && of.z == 1) return fmt::format("{}", of.x);
-        return fmt::format("{{ {}, {}, {} }}", of.x, of.y, of.z);
-    }
-
-    std::string options() const {
-        std::string out = "threads = " + extents(program_.block());
-        if (program_.cluster().volume() > 1) out += ", cluster = " + extents(program_.cluster());
-        std::string assumed;
-        if (notes_.assumed.threads) assumed += "\"threads\"";
-        if (notes_.assumed.cluster) assumed += assumed.empty() ? "\"cluster\"" : ", \"cluster\"";
-        return out +
-               (assumed.empty() ? ", translated = true" : fmt::format(", translated = {{ {} }}", assumed));
-    }
-
-    static std::string type_of(const Param& param) {
-        if (param.structure > 0)
-            return fmt::format("{{ bytes = {}, align = {} }}", param.structure, param.structure_align);
-        if (param.box) {
-            std::string out = fmt::format("{{ dtype = \"{}\", box = {{ {} }}", to_string(param.box->dtype),
-                                          fmt::join(param.box->extents, ", "));
-            if (param.box->swizzle != SwizzleMode::none)
-                out += fmt::format(", swizzle = \"{}\"", to_string(param.box->swizzle));
-            if (param.box->nan_fill) out += ", nan_fill = true";
-            return out + (param.align() > 64 ? fmt::format(", align = {} }}", param.align()) : " }");
-        }
-        if (param.type == Type::tensormap) return fmt::format("{{ map = true, align = {} }}", param.align());
-        if (param.pointee) return fmt::format("\"{}*\"", to_string(*param.pointee));
-        const bool address = isa::bits(param.type) == 64 && !isa::is_float(param.type);
-        if (param.variable || address) return "\"*\"";
-        const bool is_number = isa::is_float(param.type) && isa::bits(param.type) >= 32;
-        if (is_number || isa::is_signed(param.type)) return fmt::format("\"{}\"", isa::to_string(param.type));
-        return fmt::format("\"u{}\"", isa::bits(param.type));
-    }
-
-    void declarations() {
-        for (const std::string& table : tables_) line(fmt::format("local {} = {{}}", table));
-        for (std::size_t i = 0; i < program_.params().size(); ++i) {
-            const Param& param = program_.params()[i];
-            if (param.variable) {
-                line(fmt::format(
-                    "-- {} is a variable of the text's module: a launch passes a tensor with what it holds",
-                    param.name));
-                remarks_.push_back(
-                    fmt::format("{}: a variable of the module becomes a parameter", param.name));
-            }
-            line(fmt::format("{} = k:parameter(\"{}\", {})", declared(params_[i]), legal_names_[i],
-                             type_of(param)));
-        }
-        for (std::size_t i = 0; i < program_.shared().size(); ++i) {
-            const SharedBuffer& buffer = program_.shared()[i];
-            line(fmt::format("{} = k:shared {{ bytes = {}, align = {}, name = \"{}\" }}",
-                             declared(shared_[i]), buffer.bytes, buffer.align, legal_buffers_[i]));
-        }
-        declare_things();
-        if (program_.local_bytes() > 0)
-            line(fmt::format("k:local_ {{ bytes = {}, align = {} }}", program_.local_bytes(),
-                             program_.local_align()));
-        registers_.for_each_table([&](const std::string& variable, Type type) {
-            line(fmt::format("local {} = registers(k, \"{}\")", variable, isa::to_string(type)));
-        });
-        if (!labels_.empty()) line("local at = labels(k)");
-        if (any_lists_) line("local lists = {}");
     }
 
     // --- blocks -----------------------------------------------------------------------------------------
@@ -450,9 +306,7 @@ class LuaPrinter {
     const Program& program_;
     const LuaNotes& notes_;
     LuaNames names_;
-    std::vector<std::string> tables_;                       ///< of things that are too many for variables
-    std::vector<std::string> legal_names_, legal_buffers_;  ///< of parameters, and of shared memory
-    std::vector<std::string> params_, shared_, things_;
+    LuaDeclarations declared_;
     LuaRegisters registers_;
     LuaCalls calls_;
     std::vector<std::string> remarks_;
@@ -469,42 +323,6 @@ class LuaPrinter {
 };
 
 }  // namespace
-
-std::string lua_helpers() {
-    return R"(-- Registers by their names: r[12] is made when it is first used.
-local function registers(k, type)
-  return setmetatable({}, { __index = function(made, name)
-    made[name] = k:reg(type)
-    return made[name]
-  end })
-end
-
-local function labels(k)
-  return setmetatable({}, { __index = function(made, name)
-    made[name] = k:label(name)
-    return made[name]
-  end })
-end
-
--- Goes round until the predicate that test() returns is true.
-local function wait_until(k, test)
-  local done = k:label()
-  k:repeat_(function() k:jump(done, test()) end)
-  k:place(done)
-end
-
--- The other side of a branch whose first side is empty.
-local function unless(k, condition, other)
-  k:if_(condition, function() end, other)
-end
-
-local function list(of, first, last)
-  local out = {}
-  for i = first, last do out[#out + 1] = of[i] end
-  return out
-end
-)";
-}
 
 LuaText lua(const Program& program, const LuaNotes& notes) { return LuaPrinter(program, notes).run(); }
 
