@@ -419,6 +419,7 @@ function wg.ordered_layout(shape, order) end
 ---@field columns integer elements in a line of the panel
 ---@field lines integer lines of the panel
 ---@field bytes integer the size of one panel
+---@field align integer the alignment of a buffer of panels, bytes
 ---@field count integer panels in a 64 x n block
 ---@field box table options for k:tensor_map
 ---@field dtype string as given
@@ -432,7 +433,7 @@ function wg.ordered_layout(shape, order) end
 ---@field n integer the columns of the accumulators: 8 to 256, a multiple of 8
 ---@field transposed? boolean the columns of the accumulators become the rows of the matrix (f16 and bf16, n a multiple of 16)
 
----The shape of the panels in shared memory through which k:epilogue stores blocks of 64 x n accumulators. A panel has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width; where n allows neither and is a multiple of 16, a single panel without a swizzle holds the whole block. It is aligned to 1024 bytes.
+---The shape of the panels in shared memory through which k:epilogue stores blocks of 64 x n accumulators. A panel has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width; where n allows neither and is a multiple of 16, a single panel without a swizzle holds the whole block.
 ---@param options wgrun.wg.panel.options
 ---@return wgrun.wg.panel.result # the panel, for k:epilogue
 function wg.panel(options) end

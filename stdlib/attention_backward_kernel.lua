@@ -93,7 +93,7 @@ return function(wg, internal)
         sizes.query_starts, sizes.key_starts = k:param("query_starts", "const s32*"), k:param("key_starts", "const s32*")
       end
       -- Bytes, not tiles: products read Q, K and dO along either extent.
-      local function shared(name, bytes) return k:shared { bytes = bytes, align = 1024, name = name } end
+      local function shared(name, bytes) return k:shared { bytes = bytes, align = p.panel.align, name = name } end
       local buffers = {
         k = shared("K", p.k.bytes), v = shared("V", p.k.bytes), q = shared("Q", p.stages.q * p.q.bytes),
         gradient = shared("dO", p.stages.gradient * p.q.bytes), ds = shared("dS", 2 * p.ds.bytes), p = p.wide and shared("P", 2 * p.ds.bytes),

@@ -135,7 +135,7 @@ return function(wg, internal)
         if p.packed then return store_rows(k, p, acc, dQ, at, queries, mine, scale) end
         local place, bytes = internal.attention_place(p), panel.count * panel.bytes
         local store, finish = k:epilogue {
-          panel = panel, map = dQ, buffer = k:shared { bytes = p.consumers * bytes, align = 1024, name = "dQ" }, offset = mine * bytes,
+          panel = panel, map = dQ, buffer = k:shared { bytes = p.consumers * bytes, align = panel.align, name = "dQ" }, offset = mine * bytes,
           buffers = panel.count, barrier = mine + 1, alpha = scale,
           place = function(column, row) return place(column, at, row) end,
         }

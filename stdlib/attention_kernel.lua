@@ -280,7 +280,7 @@ return function(wg, internal)
       }
       if p.narrow then
         buffers.raw = k:shared { tile = p.raw, count = p.stages, name = "raw_V" }
-        buffers.o = not p.packed and k:shared { bytes = p.panels * p.consumers * p.panel.bytes, align = 1024, name = "O" }
+        buffers.o = not p.packed and k:shared { bytes = p.panels * p.consumers * p.panel.bytes, align = p.panel.align, name = "O" }
         rings.raw = k:pipeline { stages = p.stages, arrivals = p.transposers, name = "raw_value" }
       end
       local find, tiles = internal.attention_tiles(k, p, sizes)

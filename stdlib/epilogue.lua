@@ -9,7 +9,7 @@ return function(wg, internal)
 
   --- The shape of the panels in shared memory through which k:epilogue stores blocks of 64 x n accumulators. A panel
   --- has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width; where n allows neither and is
-  --- a multiple of 16, a single panel without a swizzle holds the whole block. It is aligned to 1024 bytes.
+  --- a multiple of 16, a single panel without a swizzle holds the whole block.
   --- @param options table
   --- @option dtype string  of the matrix: "f16", "bf16", "f32", "s32", "e4m3", "e5m2" or "s8"
   --- @option n integer  the columns of the accumulators: 8 to 256, a multiple of 8
@@ -18,6 +18,7 @@ return function(wg, internal)
   --- @field columns integer  elements in a line of the panel
   --- @field lines integer  lines of the panel
   --- @field bytes integer  the size of one panel
+  --- @field align integer  the alignment of a buffer of panels, bytes
   --- @field count integer  panels in a 64 x n block
   --- @field box table  options for k:tensor_map
   --- @field dtype string  as given
@@ -47,7 +48,7 @@ return function(wg, internal)
     end
     return {
       dtype = dtype, size = size, transposed = transposed, plain = plain, columns = columns, lines = lines, line_bytes = line_bytes,
-      bytes = lines * line_bytes, count = transposed and 1 or n // columns,
+      bytes = lines * line_bytes, align = 1024, count = transposed and 1 or n // columns,
       box = { dtype = dtype, box = { columns, lines }, swizzle = plain and "none" or line_bytes .. "B" },
     }
   end

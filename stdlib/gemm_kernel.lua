@@ -393,7 +393,7 @@ return function(wg, internal)
         a = k:shared { tile = p.a, count = p.stages, name = "A" },
         b = k:shared { tile = p.b, count = p.stages, name = "B" },
         metadata = p.sparse and k:shared { bytes = p.stages * p.metadata_bytes, align = 128, name = "metadata" } or nil,
-        d = k:shared { bytes = p.buffers * p.consumers * p.panel.bytes, align = 1024, name = "D" },
+        d = k:shared { bytes = p.buffers * p.consumers * p.panel.bytes, align = p.panel.align, name = "D" },
         scales = p.scaled and k:shared { bytes = p.stages * p.scaled.stride, align = 128, name = "scales" } or nil,
         turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil,
         vectors = p.vectors > 0 and k:shared { bytes = 4 * p.n * p.vectors * p.consumers, align = 16, name = "vectors" } or nil,

@@ -75,7 +75,7 @@ return function(wg, internal)
       local maps, sizes = parameters(k, p)
       local buffers = {
         a = k:shared { tile = p.a, count = p.stages, name = "A" },
-        exchange = k:shared { bytes = p.owned * p.exchange_bytes, align = 1024, name = "D" },
+        exchange = k:shared { bytes = p.owned * p.exchange_bytes, align = p.panel.align, name = "D" },
         weights = k:shared { bytes = p.stages * p.blocks * p.weight_bytes, align = 128, name = "B" },
         b_scales = k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_scales" },
         b_zeros = p.zeros and k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_zeros" } or nil,
