@@ -269,7 +269,7 @@ class LuaPrinter {
         for (const Reg reg : regs) key.push_back(reg.id);
         const auto [found, added] = lists_.try_emplace(std::move(key), lists_.size() + 1);
         any_lists_ = true;
-        const std::string name = fmt::format("lists[{}]", found->second);
+        std::string name = fmt::format("lists[{}]", found->second);
         if (added) line(fmt::format("{} = {}", name, registers_.list(regs)));
         return name;
     }

@@ -83,7 +83,7 @@ std::size_t repeats(const std::vector<Line>& lines, std::size_t first, std::size
 
 /// a + b * i
 std::string sum(std::int64_t a, std::int64_t b) {
-    const std::string product = b == 1 ? "i" : fmt::format("{} * i", b);
+    std::string product = b == 1 ? "i" : fmt::format("{} * i", b);
     if (b < 0) return fmt::format("{} - {}", a, b == -1 ? "i" : fmt::format("{} * i", -b));
     if (a == 0) return product;
     return a > 0 ? fmt::format("{} + {}", product, a) : fmt::format("{} - {}", product, -a);

@@ -18,7 +18,7 @@ struct MatrixKind {
     bool is_a = false;
     int rows = 0;
     SwizzleMode swizzle = SwizzleMode::none;
-    auto operator<=>(const MatrixKind&) const = default;
+    auto operator<=>(const MatrixKind&) const = default;  // NOLINT(modernize-use-nullptr): of clang 14 alone
     /// Returns how many bytes of shared memory rows of the swizzle's width take.
     std::int64_t bytes() const;
 };

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <ranges>
 #include <vector>
 
 #include "sim/clocks.hpp"
@@ -81,7 +80,7 @@ class Learned {
     bool knows(std::uint64_t cluster, Epoch theirs, const KnownClocks& of_warps) const {
         const auto found = of_.find(cluster);
         return found != of_.end() && std::ranges::any_of(found->second, [&](const auto& at) {
-                   return std::ranges::any_of(at.second | std::views::reverse, [&](const Lesson& lesson) {
+                   return std::any_of(at.second.rbegin(), at.second.rend(), [&](const Lesson& lesson) {
                        const auto warp = static_cast<std::size_t>(lesson.warp);
                        const std::uint32_t then = (*lesson.now)[warp];
                        return lesson.release.done->has(theirs.actor(), theirs.lane(), theirs.clock()) &&

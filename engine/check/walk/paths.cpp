@@ -163,7 +163,7 @@ void Paths::branch(BlockId id) {
     otherwise.state.values.change(block.condition.id, [&](Known& on) { on.exact = block.negated ? 1 : 0; });
     taken.scopes.push_back(scope);
     scope.arm = 1;
-    otherwise.scopes.push_back(std::move(scope));
+    otherwise.scopes.push_back(scope);
     send(block.taken, std::move(taken));
     send(block.otherwise, std::move(otherwise));
 }
