@@ -51,7 +51,7 @@ void BulkEngine::bulk_copy(const isa::BulkCopy& asked) {
     }
     std::optional<Actor> issuer;
     for_each_global_run(copy, [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
-        if (!issuer) issuer = scene_.global_shadow.issuer(scene_.actor(asked.lane));
+        if (!issuer) issuer = scene_.global_shadow.issuer(scene_.actor(asked.lane), asked.lane);
         scene_.global_shadow.copy_from(*issuer, asked.lane, address, bytes);
     });
     std::vector<Epoch> ends;
@@ -288,7 +288,7 @@ void BulkEngine::store_bulk(const isa::BulkCopy& asked, Copy copy) {
     for_each_global_run(copy, [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
         if (again) return;
         if (storer.writer < 0) storer.writer = clocks_.add_actor();
-        if (!issuer) issuer = scene_.global_shadow.issuer(scene_.actor(asked.lane));
+        if (!issuer) issuer = scene_.global_shadow.issuer(scene_.actor(asked.lane), asked.lane);
         scene_.global_shadow.copy_to(*issuer, Epoch(copy.serial, scene_.pc, storer.writer, asked.lane),
                                      address, bytes, copy.reduction != isa::BulkCopy::Reduction::none);
     });

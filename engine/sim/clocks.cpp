@@ -154,31 +154,47 @@ int Clocks::merged(int warp, isa::Mask lanes, Front*& into) {
 // Returns the row of these lanes, which are about to learn something. It is also that of lanes that share a
 // front with one of them; with_all: of all that are ahead.
 int Clocks::go_ahead(int warp, Lanes lanes, bool with_all) {
-    const auto w = static_cast<std::size_t>(warp);
     Front* front = nullptr;
     merged(warp, with_all ? ~isa::Mask{0} : lanes.some, front);
-    std::vector<Front>& fronts = fronts_[w];
-    if (front == nullptr) {
-        if (const auto free = std::ranges::find(fronts, isa::Mask{0}, &Front::lanes); free != fronts.end()) {
-            front = &*free;
-        } else if (fronts.size() == most_fronts) {
-            return go_ahead(warp, lanes, true);
-        } else {
-            front = &fronts.emplace_back(new_row());
-            warp_of_[static_cast<std::size_t>(front->row)] = warp;
-        }
-    }
-    if (front->lanes == 0) {
-        const auto r = static_cast<std::size_t>(front->row);
-        std::copy_n(row(warp), stride_, row(front->row));
-        std::copy_n(parts(warp), warps_, &part(front->row, 0));
-        some_parts_[r] = some_parts_[w];
-        met_[r] = met_[w];
-    }
+    if (front == nullptr && (front = unused_front(warp)) == nullptr) return go_ahead(warp, lanes, true);
+    if (front->lanes == 0) copy_row(warp, front->row);
     front->lanes |= lanes.some;
     front->changed = now(warp);
     changed(warp);
     return front->row;
+}
+
+// Returns a front of no lanes; null: all are in use.
+Clocks::Front* Clocks::unused_front(int warp) {
+    std::vector<Front>& fronts = fronts_[static_cast<std::size_t>(warp)];
+    if (const auto free = std::ranges::find(fronts, isa::Mask{0}, &Front::lanes); free != fronts.end())
+        return &*free;
+    if (fronts.size() == most_fronts) return nullptr;
+    const int row = new_row();
+    warp_of_[static_cast<std::size_t>(row)] = warp;
+    return &fronts.emplace_back(row);
+}
+
+void Clocks::copy_row(int from, int to) {
+    const auto f = static_cast<std::size_t>(from), t = static_cast<std::size_t>(to);
+    std::copy_n(row(from), stride_, row(to));
+    std::copy_n(parts(from), warps_, &part(to, 0));
+    some_parts_[t] = some_parts_[f];
+    met_[t] = met_[f];
+}
+
+// As go_ahead, but lanes that share a front with one of them stay behind, as long as there are fronts.
+int Clocks::set_apart(int warp, Lanes lanes) {
+    const int shared = merged(warp, lanes.some);
+    Front* const own = unused_front(warp);
+    if (shared == warp || own == nullptr) return go_ahead(warp, lanes, false);
+    std::vector<Front>& fronts = fronts_[static_cast<std::size_t>(warp)];
+    std::ranges::find(fronts, shared, &Front::row)->lanes &= ~lanes.some;
+    copy_row(shared, own->row);
+    own->lanes = lanes.some;
+    own->changed = now(warp);
+    changed(warp);
+    return own->row;
 }
 
 // When all lanes are ahead together, none is.
@@ -215,6 +231,11 @@ void Clocks::meet(int warp, Lanes lanes) {
 
 void Clocks::proxy_fence(int warp, Lanes lanes, machine::ProxyFence fence) {
     const auto w = static_cast<std::size_t>(warp);
+    if (!lanes.whole()) {
+        const int front = set_apart(warp, lanes);
+        publish(front, warp, lanes, met_[static_cast<std::size_t>(front)], fence);
+        return tick(warp);
+    }
     publish(warp, warp, lanes, met_[w], fence);
     for (Front& front : fronts_[w]) {
         if (front.lanes == 0) continue;
@@ -277,6 +298,10 @@ void Clocks::release(int warp, int place, Lanes lanes) {
     }
     // A lane learns no more about the other lanes than these lanes know.
     const std::uint32_t met = met_[static_cast<std::size_t>(from)];
+    const SomeLanes of_some = parts(from)[warp];
+    const auto known_of = [&](std::size_t lane) {
+        return of_some.has(static_cast<int>(lane)) ? std::max(met, of_some.clock) : met;
+    };
     const std::size_t sets = warps_ == warps_per_cta_ ? 1 : 2;
     std::array<std::uint32_t, 2 * isa::lanes> before{};
     const std::size_t first = published_at() + static_cast<std::size_t>(warp) * isa::lanes;
@@ -291,7 +316,7 @@ void Clocks::release(int warp, int place, Lanes lanes) {
     out[warp] = std::max(known, met);
     for (std::size_t i = 0; i < sets * isa::lanes; ++i)
         if ((lanes.some >> i % isa::lanes & 1U) == 0)
-            out[column(i)] = std::max(before[i], std::min(row(from)[column(i)], met));
+            out[column(i)] = std::max(before[i], std::min(row(from)[column(i)], known_of(i % isa::lanes)));
     SomeLanes& part = this->part(place, warp);
     part = earlier;
     part.join(parts(from)[warp]);

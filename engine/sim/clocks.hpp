@@ -197,6 +197,9 @@ class Clocks {
     void raise(int to, int from);
     void settle(int row, int warp, std::uint32_t known);
     int go_ahead(int warp, Lanes lanes, bool with_all);
+    int set_apart(int warp, Lanes lanes);
+    Front* unused_front(int warp);
+    void copy_row(int from, int to);
     void catch_up(int warp, Lanes lanes);
     void publish(int row, int warp, Lanes lanes, std::uint32_t met, machine::ProxyFence fence);
     void changed(int row) {

@@ -16,39 +16,52 @@ std::uint32_t farthest(const KnownClocks& knows, std::size_t warp) {
     return std::max(knows.seen[warp], knows.parts != nullptr ? knows.parts[warp].clock : 0);
 }
 
+/// Returns the lanes of warp `by` of which a lane of `warp` knows what they did at that clock.
+isa::Mask knowing(const KnownClocks& knows, std::size_t by, int warp, int lane, std::uint32_t clock) {
+    const bool own = by == static_cast<std::size_t>(warp);
+    if (clock <= (own ? knows.met : knows.seen[by])) return ~isa::Mask{0};
+    const SomeLanes part = knows.parts != nullptr ? knows.parts[by] : SomeLanes();
+    return (own ? isa::Mask{1} << lane : isa::Mask{0}) | (clock <= part.clock ? part.lanes : isa::Mask{0});
+}
+
 }  // namespace
 
 void GlobalFences::add(Clocks& clocks, int warp, Lanes lanes) {
     auto& fences = fences_[static_cast<std::size_t>(warp)];
     const KnownClocks knows = clocks.of(warp, std::countr_zero(lanes.some));
     const SomeLanes own = knows.parts != nullptr ? knows.parts[warp] : SomeLanes();
-    Fence fence{clocks.now(warp), {}, {}};
+    Fence fence{clocks.now(warp), lanes.some, lanes.some, {}, {}};
     for (std::size_t w = 0; w < fences_.size(); ++w) fence.seen.push_back(farthest(knows, w));
-    if (!fences.empty()) fence.own = fences.back().own;
+    if (!fences.empty()) fence.so_far |= fences.back().so_far;
     for (int lane = 0; lane < isa::lanes; ++lane) {
         const bool by_itself = lanes.whole() || (lanes.some >> lane & 1U) != 0;
         const std::uint32_t of_others = own.has(lane) ? std::max(own.clock, knows.met) : knows.met;
-        std::uint32_t& published = fence.own[static_cast<std::size_t>(lane)];
-        published = std::max(published, by_itself ? fence.clock : of_others);
+        fence.own[static_cast<std::size_t>(lane)] = by_itself ? fence.clock : of_others;
     }
     fences.push_back(std::move(fence));
     clocks.tick(warp);
 }
 
-const std::uint32_t* GlobalFences::published(const KnownClocks& knows) {
+const std::uint32_t* GlobalFences::published(const KnownClocks& knows, int warp, int lane) {
     const std::size_t warps = fences_.size();
     published_.assign(warps * isa::lanes, 0U);
     for (std::size_t by = 0; by < warps; ++by) {
         const auto& fences = fences_[by];
-        // The last fence that is known covers those before it.
+        // Of the fences of a lane, the last one that is known covers those before it.
         const auto end = std::ranges::upper_bound(fences, farthest(knows, by), {}, &Fence::clock);
-        if (end == fences.begin()) continue;
-        const Fence& fence = *(end - 1);
-        for (std::size_t warp = 0; warp < warps; ++warp)
-            for (std::size_t lane = 0; lane < fence.own.size(); ++lane) {
-                std::uint32_t& known = published_[warp * isa::lanes + lane];
-                known = std::max(known, warp == by ? fence.own[lane] : fence.seen[warp]);
-            }
+        isa::Mask covered = 0;
+        for (auto fence = end; fence != fences.begin();) {
+            --fence;
+            if ((fence->so_far & ~covered) == 0) break;
+            const isa::Mask known = fence->lanes & ~covered & knowing(knows, by, warp, lane, fence->clock);
+            if (known == 0) continue;
+            covered |= known;
+            for (std::size_t w = 0; w < warps; ++w)
+                for (std::size_t l = 0; l < fence->own.size(); ++l) {
+                    std::uint32_t& sees = published_[w * isa::lanes + l];
+                    sees = std::max(sees, w == by ? fence->own[l] : fence->seen[w]);
+                }
+        }
     }
     return published_.data();
 }

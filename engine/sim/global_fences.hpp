@@ -18,16 +18,16 @@ class GlobalFences {
     void reset();
     /// Records a fence by these lanes. The warp's clock ticks.
     void add(Clocks& clocks, int warp, Lanes lanes);
-    /// Returns, by thread, the clock up to which its writes are published to a reader with this knowledge.
+    /// Returns, by thread, the clock up to which its writes are published to this lane, which knows so much.
     /// The result is valid until the next call.
-    const std::uint32_t* published(const KnownClocks& knows);
+    const std::uint32_t* published(const KnownClocks& knows, int warp, int lane);
 
   private:
     struct Fence {
         std::uint32_t clock;
-        std::vector<std::uint32_t> seen;  ///< by warp: what any lanes of other warps did
-        std::array<std::uint32_t, isa::lanes>
-            own;  ///< by lane: what the warp itself did, over all fences so far
+        isa::Mask lanes, so_far;                    ///< that executed it, and it or one before
+        std::vector<std::uint32_t> seen;            ///< by warp: what any lanes of other warps did
+        std::array<std::uint32_t, isa::lanes> own;  ///< by lane: what the warp itself did
     };
     std::vector<std::vector<Fence>> fences_;  ///< by warp, in their order
     std::vector<std::uint32_t> published_;

@@ -156,10 +156,10 @@ class GlobalShadow final : public HazardSink {
         steps_.fenced = true;
         if (wrote_) fences_.add(clocks, warp, lanes);
     }
-    /// Returns what the warp knows, with what the async proxy sees of global memory. The result is valid
+    /// Returns what the lane knows, with what the async proxy sees of global memory. The result is valid
     /// until the next call.
-    Actor issuer(Actor actor) {
-        if (wrote_) actor.published = fences_.published(actor);
+    Actor issuer(Actor actor, int lane) {
+        if (wrote_) actor.published = fences_.published(actor, actor.warp, lane);
         return actor;
     }
     // Bulk copies of contiguous bytes, issued by issuer(). A load is read through by those who

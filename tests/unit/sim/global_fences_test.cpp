@@ -9,9 +9,9 @@ namespace {
 
 constexpr Lanes all{UINT32_MAX, UINT32_MAX}, first_lane{1, UINT32_MAX}, second_lane{2, UINT32_MAX};
 
-/// Returns which of `thread`'s writes the warp's next bulk copy sees.
-std::uint32_t seen_of(GlobalFences& fences, Clocks& clocks, int warp, int thread) {
-    return fences.published(clocks.of(warp))[thread];
+/// Returns which of `thread`'s writes the next bulk copy of a lane of the warp sees.
+std::uint32_t seen_of(GlobalFences& fences, Clocks& clocks, int warp, int thread, int lane = 0) {
+    return fences.published(clocks.of(warp, lane), warp, lane)[thread];
 }
 
 }  // namespace
@@ -37,7 +37,12 @@ TEST_CASE("a fence by some lanes is theirs, and of what the warp did before it c
     fences.add(clocks, 0, first_lane);
     CHECK(seen_of(fences, clocks, 0, 0) == second);
     CHECK(seen_of(fences, clocks, 0, 1) == first);
+    CHECK(seen_of(fences, clocks, 0, 0, 1) == 0);  // the second lane knows of no fence
     fences.add(clocks, 0, second_lane);
+    CHECK(seen_of(fences, clocks, 0, 0) == second);
+    CHECK(seen_of(fences, clocks, 0, 1) == first);
+    CHECK(seen_of(fences, clocks, 0, 1, 1) > second);
+    clocks.meet(0, all);
     CHECK(seen_of(fences, clocks, 0, 0) == second);
     CHECK(seen_of(fences, clocks, 0, 1) > second);
 }

@@ -1,6 +1,7 @@
 // Lanes of one warp: the others know what one of them did when they have reconverged (bar.warp.sync, or a
 // barrier).
 #include "async_script.hpp"
+#include "sim/clocks.hpp"
 
 using namespace wgrun;
 using namespace wgrun::sim;
@@ -232,6 +233,40 @@ TEST_CASE("one lane tells another warp of what all lanes did, when they have met
             CHECK(run_with(program, 0).findings.at(0).fix ==
                   "k:bar_warp_sync() after line 11, before one lane tells of the whole warp");
     }
+}
+
+TEST_CASE("a fence.proxy.async is its lane's until the lanes meet: WG-PROXY-01") {
+    for (const bool met : {true, false})
+        for (const int fencing : {0, 7}) {
+            Mapped x = row();
+            LaneScript k;
+            const Reg to = k.map(x);
+            k.fill(10);
+            k.meet(11);
+            k.step(12, "fence_proxy_async", {}, {k.is(fencing)});
+            if (met) k.meet(13);
+            k.store(14, to, {0}, in_buffer(k.buffer), {k.first});
+            k.step(15, "cp_async_bulk_commit_group", {}, {k.first});
+            k.step(16, "cp_async_bulk_wait_group", {0}, {k.first});
+            expect_mapped(k.finish(), {&x}, met || fencing == 0 ? Found{} : Found{{"WG-PROXY-01", 14}});
+        }
+}
+
+TEST_CASE("of lanes that have learned something together, the one that fences is ahead of the others") {
+    constexpr Lanes both{6, UINT32_MAX}, one{2, UINT32_MAX}, all{UINT32_MAX, UINT32_MAX};
+    Clocks clocks(2);
+    const int place = clocks.add_place();
+    const std::uint32_t written = clocks.now(1);
+    clocks.release(1, place, all);
+    clocks.acquire(0, place, both);
+    clocks.proxy_fence(0, one, machine::ProxyFence({}));
+    const auto published = [&](int lane) { return clocks.of(0, lane).published[isa::lanes]; };
+    CHECK(published(1) == written);
+    CHECK(published(2) == 0);
+    CHECK(clocks.of(0, 2).seen[1] == written);
+    clocks.meet(0, all);
+    CHECK(published(2) == written);
+    CHECK(published(3) == written);
 }
 
 TEST_CASE("an mbarrier that one lane makes is known to the others when they have met: WG-MBAR-02") {
