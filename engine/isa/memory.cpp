@@ -3,6 +3,7 @@
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 #include "isa/order.hpp"
+#include "isa/parameter_read.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -190,6 +191,13 @@ std::vector<Row> store_rows() {
 Type address_type(const Form& form) { return is_shared(space(form)) ? u32 : u64; }
 
 }  // namespace
+
+std::optional<ParameterRead> parameter_read(const Step& step) {
+    if (step.op->name != "ld.param" && step.op->name != "ld.param.at") return {};
+    const Operand& from = step.operands[1];
+    if (from.kind != Operand::Kind::param) return {};
+    return ParameterRead{from.index, from.offset, element_bytes(step.form) * vec(step.form)};
+}
 
 std::span<const Instruction> memory_family() {
     static const std::vector<Instruction> list{

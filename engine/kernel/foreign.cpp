@@ -9,6 +9,7 @@
 #include "check/changed_maps.hpp"
 #include "check/check.hpp"
 #include "check/outgoing.hpp"
+#include "check/parameters.hpp"
 #include "diag/fix.hpp"
 #include "kernel/foreign_entry.hpp"
 #include "kernel/made_up.hpp"
@@ -142,6 +143,7 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
     std::vector<Diagnostic> out = check::check(program);
     std::ranges::move(check::outgoing(program), std::back_inserter(out));
     std::ranges::move(check::through_changed_maps(program), std::back_inserter(out));
+    std::ranges::move(check::misread_parameters(program), std::back_inserter(out));
     const bool wrong = std::ranges::any_of(out, [](const Diagnostic& finding) {
         return here(finding) == Elsewhere::same && finding.severity == Severity::error;
     });

@@ -32,21 +32,22 @@ k:if_(i:lt(n), function()
   k:st_global_f32(address, x)
 end))"};
 
-constexpr Rule WG_MEM_02{.id = "WG-MEM-02",
-                         .severity = error,
-                         .found_by = ahead | run,
-                         .title = "a misaligned access",
-                         .law = "The address of an access is a multiple of the bytes that it moves.",
-                         .section = "6.4.1",
-                         .why = "A misaligned address is an error that ends the launch.",
-                         .fix = "Align the address, or use a narrower vector.",
-                         .decided = "In runs ahead and in a run.",
-                         .wrong = R"(local S = k:shared{bytes=528, name="S"}
+constexpr Rule WG_MEM_02{
+    .id = "WG-MEM-02",
+    .severity = error,
+    .found_by = ahead | run,
+    .title = "a misaligned access",
+    .law = "The address of an access is a multiple of the bytes that it moves.",
+    .section = "6.4.1",
+    .why = "A misaligned address is an error that ends the launch.",
+    .fix = "Align the address, or use a narrower vector.",
+    .decided = "Of parameters that PTX names, wherever they are read; the rest in runs ahead and in a run.",
+    .wrong = R"(local S = k:shared{bytes=528, name="S"}
 local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
 k:st_shared_f32(address, 0)
 k:bar_sync(0)
 local x = k:ld_shared_v4_f32(address)   -- 16 bytes from a multiple of 4)",
-                         .right = R"(local S = k:shared{bytes=528, name="S"}
+    .right = R"(local S = k:shared{bytes=528, name="S"}
 local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
 k:st_shared_f32(address, 0)
 k:bar_sync(0)
@@ -140,6 +141,31 @@ k:st_global_f32(place, 1)
 k:bar_sync(0)
 local before = k:ld_global_f32(place)
 k:st_global_f32(place, before + 1))"};
+
+constexpr Rule WG_MEM_07{
+    .id = "WG-MEM-07",
+    .severity = error,
+    .found_by = ahead | run,
+    .title = "local memory or parameters out of bounds",
+    .law =
+        "Every access to local memory lies inside what the thread has declared, every read of a parameter "
+        "inside the parameter, and nothing is written there.",
+    .section = "5.1.6",
+    .why =
+        "Beyond it lie other variables of the thread, or other parameters: which ones is up to the "
+        "assembler, which says nothing.",
+    .fix = "Check the index, or declare the memory or the parameter larger.",
+    .decided =
+        "Of parameters that PTX names, wherever they are read. The rest in runs ahead and in a run, where "
+        "an address that is computed leaves all parameters together.",
+    .wrong = R"(local own = k:local_{bytes=16}
+k:st_local_u32(own, 1)
+local x = k:ld_local_u32(own + 16)
+k:st_global_f32(k:element(X, k:special "tid.x"), k:cvt_rn_f32_u32(x)))",
+    .right = R"(local own = k:local_{bytes=16}
+k:st_local_u32(own, 1)
+local x = k:ld_local_u32(own)
+k:st_global_f32(k:element(X, k:special "tid.x"), k:cvt_rn_f32_u32(x)))"};
 
 // --- PROXY --------------------------------------------------------------------------------------
 constexpr Rule WG_PROXY_01{

@@ -149,7 +149,7 @@ void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address, 
 }
 
 void Report::local_out_of_bounds(bool store, int bytes, std::int64_t offset) {
-    add(rules::WG_MEM_03, no_pc,
+    add(rules::WG_MEM_07, no_pc,
         fmt::format("{} {} {} bytes at byte {} of its local memory, which has {}", who(),
                     store ? "stores" : "loads", bytes, offset, program_.local_bytes()),
         "check the index, or declare more local memory");
@@ -164,11 +164,11 @@ void Report::local_unwritten(int bytes, std::int64_t offset) {
 
 void Report::param_out_of_bounds(bool store, int bytes, std::int64_t offset, std::int64_t size) {
     if (store)
-        add(rules::WG_MEM_03, no_pc,
+        add(rules::WG_MEM_07, no_pc,
             fmt::format("{} stores {} bytes to the parameters, which are constant", who(), bytes),
             "copy the value to local or shared memory first");
     else
-        add(rules::WG_MEM_03, no_pc,
+        add(rules::WG_MEM_07, no_pc,
             fmt::format("{} loads {} bytes at byte {} of the parameters, which have {}", who(), bytes, offset,
                         size),
             "check the offset in the structure");

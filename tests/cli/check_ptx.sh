@@ -35,6 +35,16 @@ err_has "changed_map.ptx:26: error: the bulk copy goes through a tensor map that
 err_has "changed_map.ptx:22: changed here"
 out_has ": 3 kernels, 1 error, 0 remarks"
 
+# Reads of parameters: beyond one, beyond all of them, and misaligned.
+run check "$SOURCE/tests/ptx/parameters.ptx"
+exits 1
+err_has "parameters.ptx:11: error: the kernel reads 4 bytes at byte 4 of the parameter \`n\`, which has 4 [WG-MEM-07]"
+err_has "parameters.ptx:12: error: the kernel reads 8 bytes at byte 0 of the parameter \`n\`, which has 4 [WG-MEM-07]"
+err_has "parameters.ptx:13: error: the kernel reads 8 bytes at byte 12 of the parameter \`s\`, which has 16 [WG-MEM-07]"
+err_has "parameters.ptx:14: error: the kernel reads 4 bytes at byte 18 of the parameters (byte 2 of \`s\`), which is not a multiple of 4 [WG-MEM-02]"
+err_has "parameters.ptx:43: error: thread 0 loads 4 bytes at byte 24 of the parameters, which have 24 [WG-MEM-07]"
+out_has ": 3 kernels, 5 errors, 0 remarks"
+
 # The boxes of tensor maps are not told: what a phase expects is what its copies bring.
 run check "$SOURCE/tests/ptx/tensor_copy.ptx"
 exits 0
