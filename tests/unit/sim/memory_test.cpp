@@ -61,7 +61,7 @@ TEST_CASE("structures by value are read from the parameter space, within its bou
     launch.structures = structures;
     launch.buffers = buffers;
     const Outcome outcome = run(k.finish(), launch);
-    CHECK(found(outcome) == Found{{"WG-MEM-03", 7}, {"WG-MEM-03", 8}, {"WG-MEM-03", 9}});
+    CHECK(found(outcome) == Found{{"WG-MEM-07", 7}, {"WG-MEM-07", 8}, {"WG-MEM-07", 9}});
     for (const std::uint32_t word : memory.words) CHECK(word == 1007);
 }
 
