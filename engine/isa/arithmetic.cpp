@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "isa/divisor.hpp"
 #include "isa/families.hpp"
 #include "isa/halves.hpp"
 #include "isa/lanes.hpp"
@@ -137,10 +138,21 @@ T remainder(T a, T b) {
     return static_cast<T>(a % b);
 }
 
+void look_for_zeros(const Step& s, Machine& m) {
+    Mask zero = 0;
+    with_integer(s.form.type(), [&]<class T>(T) {
+        const Lanes<T> divisors = read<T>(m, s.operands[2]);
+        for_each_lane(m.active(), [&](std::size_t l) { zero |= Mask{divisors[l] == 0} << l; });
+    });
+    if (zero != 0) m.divide_by_zero(zero);
+}
+
 void run_div(const Step& s, Machine& m) {
+    if (divisor_of(s) != nullptr) look_for_zeros(s, m);
     with_number(s.form.type(), [&]<class T>(T) { map_rounded<T, 2>(s, m, quotient<T>); });
 }
 void run_rem(const Step& s, Machine& m) {
+    look_for_zeros(s, m);
     with_integer(s.form.type(), [&]<class T>(T) { map2<T, T>(s, m, remainder<T>); });
 }
 
@@ -354,6 +366,11 @@ Row halves() {
 Row wide() { return {{types({u16, s16, u32, s32}), spelled_as(Field::half, {"wide"})}, {7, 8}}; }
 
 }  // namespace
+
+const Operand* divisor_of(const Step& step) {
+    const bool divides = step.op->work == Work::quotient || step.op->work == Work::remainder;
+    return divides && !is_float(step.form.type()) ? &step.operands[2] : nullptr;
+}
 
 std::span<const Instruction> arithmetic_family() {
     static const std::vector<Instruction> list{

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "isa/divisor.hpp"
 #include "isa/families.hpp"
 #include "isa/halves.hpp"
 #include "isa/lanes.hpp"
@@ -346,6 +347,8 @@ std::vector<Row> set_rows() {
 }
 
 }  // namespace
+
+bool chooses(const Step& step) { return step.op->name == "selp" || step.op->name == "slct"; }
 
 std::span<const Instruction> logic_family() {
     static const std::vector<Instruction> list{

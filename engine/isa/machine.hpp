@@ -66,7 +66,9 @@ class Machine {
     /// Waits like barrier(). Then `to` holds in every thread what the votes of all threads that wait there
     /// combine to.
     virtual void barrier_vote(std::uint32_t id, std::uint32_t threads, Vote vote, Mask votes, Reg to) = 0;
-    virtual void trap() {}          ///< the kernel ends with an error
+    virtual void trap() {}  ///< the kernel ends with an error
+    /// These of the active lanes divide an integer by zero, in this step.
+    virtual void divide_by_zero(Mask) {}
     virtual void converge(Mask) {}  ///< these of the active lanes wait for each other
     virtual void proxy_fence(std::optional<Space> space) = 0;
     /// Orders accesses before and after it; those of the step itself are ordered by its form.

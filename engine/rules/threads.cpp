@@ -193,6 +193,30 @@ k:wgmma_mma_async(lower, da, db, form)
 k:wgmma_commit_group()
 k:wgmma_wait_group(0))"};
 
+constexpr Rule WG_REG_05{
+    .id = "WG-REG-05",
+    .severity = error,
+    .found_by = check | run,
+    .counts_threads = true,
+    .elsewhere = Elsewhere::warning,
+    .title = "an integer division by zero",
+    .law = "The divisor of an integer division or remainder is not zero, unless selp alone reads the result.",
+    .section = "9.7.1.8",
+    .why =
+        "The result is unspecified and differs between machines. Nothing traps: the kernel goes on with it.",
+    .fix = "Compare the divisor with 0 before, or choose another result with selp where it is 0.",
+    .decided =
+        "On every path where the divisor is known; else in runs ahead and in a run. Which arguments a "
+        "launch may have `kernel:sizes` says.",
+    .wrong = R"(local thread = k:special "tid.x"
+local share = k:div_u32(1024, thread)   -- thread 0
+local value = k:cvt_rn_f32_u32(share)
+k:st_global_f32(k:element(X, thread), value))",
+    .right = R"(local thread = k:special "tid.x"
+local share = k:div_u32(1024, thread + 1)
+local value = k:cvt_rn_f32_u32(share)
+k:st_global_f32(k:element(X, thread), value))"};
+
 // --- SYNC ---------------------------------------------------------------------------------------
 constexpr Rule WG_SYNC_01{
     .id = "WG-SYNC-01",

@@ -7,9 +7,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "isa/divisor.hpp"
 #include "isa/peer_window.hpp"
 #include "isa/registers.hpp"
 #include "machine/seat.hpp"
+#include "program/quotients.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
 
@@ -52,6 +54,7 @@ void Cluster::reset(std::uint64_t index) {
     messages_ = MessageLog(scene_.program, scene_.launch.grid, message_capacity(scene_.program));
     trapped_ = false;
     doubt_ = {};
+    divided_by_zero_.clear();
     if (doubts_) doubts_->reset();
     steps_ = mmas_ = accounted_ = 0;
 }
@@ -380,6 +383,16 @@ void Cluster::trap() {
     scene_.report.said(rules::finding(rules::WG_TRAP_01, scene_.code.where(scene_.pc),
                                       fmt::format("the kernel traps ({})", scene_.report.who())));
     trapped_ = true;
+}
+
+void Cluster::divide_by_zero(isa::Mask lanes) {
+    const isa::Step& step = *scene_.code.ops[scene_.pc].step;
+    const isa::Operand& divisor = *isa::divisor_of(step);
+    if (doubts_ && divisor.reg && doubts_->decides(scene_.current, divisor.reg.id)) return;
+    if (!divided_by_zero_.insert(scene_.pc).second) return;
+    scene_.report.lane(scene_.thread(std::countr_zero(lanes)));
+    if (auto wrong = division_by_zero(scene_.program, step, scene_.report.who()))
+        scene_.report.fault(std::move(*wrong));
 }
 
 void Cluster::say(std::size_t index, isa::Mask who, const std::vector<isa::Reg>& values) {

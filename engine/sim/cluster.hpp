@@ -74,6 +74,7 @@ class Cluster final : public isa::Machine {
     void barrier_vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes,
                       isa::Reg to) override;
     void trap() override;
+    void divide_by_zero(isa::Mask lanes) override;
     void converge(isa::Mask together) override {
         scene_.clocks.meet(scene_.current, {together, scene_.warp().all});
     }
@@ -181,7 +182,8 @@ class Cluster final : public isa::Machine {
     std::optional<Doubts> doubts_;  ///< of a launch with arguments that are made up
     Allowance& allowance_;
     MessageLog messages_;
-    Where doubt_;           ///< where something made up would have decided
+    Where doubt_;                              ///< where something made up would have decided
+    std::set<std::uint32_t> divided_by_zero_;  ///< operations that have
     bool trapped_ = false;  ///< an assertion has failed, or a trap was executed: nothing continues
     std::vector<int> ready_;
     std::uint64_t steps_ = 0, mmas_ = 0;

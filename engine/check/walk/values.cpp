@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "isa/divisor.hpp"
 #include "isa/registers.hpp"
+#include "program/quotients.hpp"
 
 namespace wgrun::check::walk {
 
@@ -59,6 +61,11 @@ isa::Value Values::value_of(const Operand& operand) const {
     return value;
 }
 
+bool Values::is_zero(const Operand& operand) const {
+    if (operand.kind == Operand::Kind::imm) return operand.imm == 0;
+    return operand.kind == Operand::Kind::reg && of(operand.reg)->constant() == 0;
+}
+
 /// Returns what is known of the destination of `step`.
 Known Values::result(const Step& step) {
     Known out;
@@ -85,6 +92,9 @@ Known Values::result(const Step& step) {
         out.value.uniform = least;
     if (scene_.loads) out.inputs |= roots::memory;
 
+    if (const Operand* divisor = isa::divisor_of(step); divisor != nullptr && is_zero(*divisor))
+        if (std::optional<rules::Saying> wrong = division_by_zero(scene_.program, step, "the kernel"))
+            scene_.findings.add(rules::finding(std::move(*wrong), step.where));
     if (auto folded = exact ? fold(scene_.program, step, known_, fold_budget_) : std::nullopt) {
         out.exact = std::move(folded->value);
         out.origin = folded->origin;

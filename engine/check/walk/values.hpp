@@ -31,6 +31,7 @@ class Values {
   private:
     void unwritten(Reg reg, Where where);
     Known result(const Step& step);
+    bool is_zero(const Operand& operand) const;
 
     Scene& scene_;
     int fold_budget_ = 1 << 13;  ///< warps that may still be executed to fold values
