@@ -119,8 +119,7 @@ return function(wg, internal)
     local factors = internal.attention_factors(k, p, sizes)
     local soft = k:softmax { scores = scores, scale = factors.scale, empty = p.causal or p.packed or p.window ~= nil, lift = p.lift }
     local weights = (p.narrow and internal.attention_narrow_weights or weights_of)(k, p, soft, scores, probabilities, acc)
-    local function none() end
-    local turns = p.turns and k:turns { members = p.consumers, member = mine, barrier = 1 } or { take = none, pass = none, finish = none }
+    local turns = k:turns { members = p.consumers, member = mine, barrier = 1 }
     local query, key, value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
     k:mov(query.stage, mine) -- stages of the queries: one for each consumer, then those of the next tile
 

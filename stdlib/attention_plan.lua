@@ -13,11 +13,11 @@ return function(wg, internal)
     [256] = { consumers = 2, block = 64, stages = 2, query_stages = 1 },
   }
 
-  -- Likewise for 8-bit elements; 96 and 192 are not measured. Without `turns` consumers issue products when they can.
+  -- Likewise for 8-bit elements. The warps that transpose V have `pieces` of it on their way.
   local narrow_shapes = {
     [64] = { consumers = 3, block = 128, stages = 3, query_stages = 2 },
-    [96] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },
-    [128] = { consumers = 3, block = 96, stages = 3, query_stages = 1, registers = { 32, 160 }, pieces = 2, turns = false },
+    [96] = { consumers = 3, block = 96, stages = 3, query_stages = 2 },
+    [128] = { consumers = 3, block = 96, stages = 3, query_stages = 2, registers = { 32, 160 }, pieces = 2 },
     [192] = { consumers = 2, block = 128, stages = 2, query_stages = 1 },
     [256] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
   }
@@ -27,7 +27,7 @@ return function(wg, internal)
   local function shape_of(dim, narrow, causal, problem)
     local short = problem and problem[1] <= 1536
     if short and dim == 64 and causal then return { consumers = 2, block = 128, stages = narrow and 2 or 3, query_stages = 2 } end
-    if short and dim == 128 and narrow then return { consumers = 2, block = 128, stages = 2, query_stages = 2, turns = false } end
+    if short and narrow and (dim == 96 or dim == 128) then return { consumers = 2, block = 128, stages = 3, query_stages = 2 } end
     return narrow and narrow_shapes[dim] or shapes[dim] or fail(("wg.attention: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(dim)))
   end
 
@@ -110,7 +110,7 @@ return function(wg, internal)
     end
     p.window = opts.window and whole("window", opts.window, 1, 0x3FFFFFFF)
     p.softcap = opts.softcap and internal.positive("wg.attention: softcap", opts.softcap)
-    p.consumers, p.stages, p.query_stages, p.turns = shape.consumers, shape.stages, shape.query_stages, shape.turns ~= false
+    p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
     p.k_step = internal.wgmma_k[p.dtype]
     p.block = whole("block", opts.block or shape.block, p.k_step, 256)
     if p.block % p.k_step ~= 0 then fail(("wg.attention: block is %d, must be a multiple of %d (a K step)"):format(p.block, p.k_step)) end
@@ -119,7 +119,7 @@ return function(wg, internal)
     p.transposers, p.lift, p.ones = 0, 0, 0
     if p.narrow then
       -- The warps that transpose need registers, for some pieces of V at a time.
-      p.registers, p.pieces = shape.registers or p.consumers == 3 and { 56, 152 } or { 56, 224 }, shape.pieces or 4
+      p.registers, p.pieces = shape.registers or p.consumers == 3 and { 56, 152 } or { 56, 224 }, shape.pieces or 3
       -- Three where each has keys of its own lines (32 bytes), two where they share lines.
       p.transposers = p.block % 64 == 0 and 2 or 3
       p.ones = p.lse and 0 or 8 -- rows behind those of V^T: the product with P then sums P up, as it is rounded

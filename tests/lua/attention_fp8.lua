@@ -56,6 +56,26 @@ attend("factors of tensors", { dim = 128, heads = 2, lse = true, descale = "tens
 attend("factors of heads", { dim = 128, heads = 4, kv_heads = 2, causal = true, lse = true, descale = "head" }, 2, 100, 200)
 for _, block in ipairs { 32, 64, 160, 192 } do attend("blocks of " .. block, { dim = 128, heads = 1, block = block }, 1, 130, 450) end
 
+-- A key with the weight 2^x beside 63 keys of weight 1, whose block comes first: up to x = 3.8 it is made as it is, and beyond, where e4m3 has no
+-- number, the block once more. Keys 0 to 15 of a block have their exponentials by ex2, 16 to 31 by codes, of which four make a word.
+local one_key = wg.attention { dtype = "e4m3", dim = 64, heads = 1, block = 32 }
+local Q, V = wg.zeros("e4m3", { 1, 64, 1, 64 }), wg.randn { shape = { 1, 64, 1, 64 }, dtype = "e4m3", seed = 3 }
+for i = 0, 63 do Q[{ 0, i, 0, 0 }] = 1 end
+for _, key in ipairs { 3, 20, 21, 28, 29 } do
+  local K = wg.zeros("e4m3", { 1, 64, 1, 64 })
+  for _, x in ipairs { -20, -3, 2, 3.5, 3.7, 3.76, 3.79, 3.82, 3.86, 3.9, 3.92, 3.96, 4, 4.1, 7, 19.95, 20.1, 35, 200 } do
+    local O, weight = wg.zeros("bf16", { 1, 64, 1, 64 }), 2.0 ^ x
+    K[{ 0, key, 0, 0 }] = x < 0 and -1 or 1
+    one_key:run(Q, K, V, O, { backend = "sim", scale = math.abs(x) * math.log(2) })
+    for c = 0, 63 do
+      local rest = 0
+      for j = 0, 63 do rest = rest + (j == key and 0 or V[{ 0, j, 0, c }]) end
+      local got, want = O[{ 0, 5 * key % 64, 0, c }], (rest + weight * V[{ 0, key, 0, c }]) / (63 + weight)
+      assert(math.abs(got - want) < 0.05, ("key %d, 2^%g: %g, not %g"):format(key, x, got, want))
+    end
+  end
+end
+
 attend_packed("packed", { dim = 64, heads = 2, lse = true }, { { 200, 300 }, { 0, 40 }, { 1, 1 }, { 70, 0 }, { 193, 129 } })
 attend_packed("packed, factors", { dim = 128, heads = 2, kv_heads = 1, causal = true, lse = true, descale = "head", o = "f16" }, { { 140, 140 }, { 30, 300 }, { 129, 100 } })
 
