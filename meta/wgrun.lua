@@ -34,7 +34,7 @@ function wg.arange(dtype, from, to, step) end
 ---@field block? integer the keys of a block, a multiple of 16 (of e4m3 32) up to 256
 ---@field name? string the name of the kernel
 
----A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, and its launches. Q and O are batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`). The products and sums are f32. The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys - queries. A query that sees no key gives 0.
+---A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, and its launches. Q and O are batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`). The products and sums are f32. The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys - queries. A query that sees no key gives 0. With e4m3 probabilities are rounded to e4m3, and without `lse` two thirds of them are made as if 2^x were linear between powers of two: O of random data is then off by 3.0 percent of its values in the root of the mean square, with `lse` by 2.6.
 ---@param options wgrun.wg.attention.options
 ---@return wgrun.attention
 function wg.attention(options) end
