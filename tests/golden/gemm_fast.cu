@@ -115,11 +115,11 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
             for (;;) {
                 asm("{ .reg .pred q0; setp.lt.u32 q0, %1, %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p56) : "r"(r55), "r"(r52));
                 if (!p56) break;
-                asm("mul.lo.u32 %0, %1, 16;" : "=r"(r57) : "r"(r51));
+                asm("mul.lo.u32 %0, %1, 12;" : "=r"(r57) : "r"(r51));
                 asm("div.u32 %0, %1, %2;" : "=r"(r58) : "r"(r55), "r"(r57));
-                asm("mul.lo.u32 %0, %1, 16;" : "=r"(r59) : "r"(r58));
+                asm("mul.lo.u32 %0, %1, 12;" : "=r"(r59) : "r"(r58));
                 asm("sub.u32 %0, %1, %2;" : "=r"(r60) : "r"(r49), "r"(r59));
-                asm("min.u32 %0, %1, 16;" : "=r"(r61) : "r"(r60));
+                asm("min.u32 %0, %1, 12;" : "=r"(r61) : "r"(r60));
                 asm("mul.lo.u32 %0, %1, %2;" : "=r"(r62) : "r"(r58), "r"(r57));
                 asm("sub.u32 %0, %1, %2;" : "=r"(r63) : "r"(r55), "r"(r62));
                 asm("div.u32 %0, %1, %2;" : "=r"(r64) : "r"(r63), "r"(r61));
@@ -266,11 +266,11 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
                 if (p230) asm("xor.b32 %0, %1, 1;" : "=r"(r198) : "r"(r198));
                 asm("add.u32 %0, %1, 64;" : "=r"(r209) : "r"(r209));
             }
-            asm("mul.lo.u32 %0, %1, 16;" : "=r"(r231) : "r"(r203));
+            asm("mul.lo.u32 %0, %1, 12;" : "=r"(r231) : "r"(r203));
             asm("div.u32 %0, %1, %2;" : "=r"(r232) : "r"(r207), "r"(r231));
-            asm("mul.lo.u32 %0, %1, 16;" : "=r"(r233) : "r"(r232));
+            asm("mul.lo.u32 %0, %1, 12;" : "=r"(r233) : "r"(r232));
             asm("sub.u32 %0, %1, %2;" : "=r"(r234) : "r"(r201), "r"(r233));
-            asm("min.u32 %0, %1, 16;" : "=r"(r235) : "r"(r234));
+            asm("min.u32 %0, %1, 12;" : "=r"(r235) : "r"(r234));
             asm("mul.lo.u32 %0, %1, %2;" : "=r"(r236) : "r"(r232), "r"(r231));
             asm("sub.u32 %0, %1, %2;" : "=r"(r237) : "r"(r207), "r"(r236));
             asm("div.u32 %0, %1, %2;" : "=r"(r238) : "r"(r237), "r"(r235));
