@@ -16,7 +16,6 @@ constexpr int most_passes = 8;
 
 void Paths::run() {
     ways_.resize(scene_.program.blocks().size());
-    settled_.resize(scene_.plan.graph.loops().size());
     ways_.front().push_back({std::move(scene_.state), {}});
     region(flow::no_loop);
 }
@@ -270,18 +269,6 @@ std::optional<Paths::Way> Paths::known_iterations(Way entry) {
     }
 }
 
-/// Makes of the values at a loop's entry what the loop made of them the last time, where it changed any: they
-/// only lose certainty from pass to pass of the loop around it, so that the fixed point is beyond.
-void Paths::expect(const Settled& before, RegisterValues& values, const Label& header,
-                   const RegisterSet& live) const {
-    before.entry.differences(before.head, [&](std::size_t i, const Known&, const Known& head) {
-        if (!live.has(i)) return;
-        values.meet(i, &head, [&](const Known& now, const Known& then) {
-            return join(now, then, before.condition, &header);
-        });
-    });
-}
-
 /// Iterates to the fixed point. `aside`: ways into the loop at blocks other than its header.
 void Paths::unknown_iterations(std::optional<Way> entry,
                                const std::vector<std::pair<BlockId, std::vector<Way>>>& aside) {
@@ -290,8 +277,6 @@ void Paths::unknown_iterations(std::optional<Way> entry,
     const BlockId header = scene_.plan.loop(loops_.back().loop).header;
     const Label& label = scene_.program.blocks()[header].label;
     const RegisterSet& live = scene_.plan.live(header);
-    std::optional<Settled>& before = settled_[static_cast<std::size_t>(loops_.back().loop)];
-    if (entry && before) expect(*before, head->state.values, label, live);
     for (int pass = 1;; ++pass, ++scene_.executed) {
         loops_.back().exits.erase(loops_.back().exits.begin() + known, loops_.back().exits.end());
         for (const auto& [block, ways] : aside) ways_[block] = ways;
@@ -321,8 +306,6 @@ void Paths::unknown_iterations(std::optional<Way> entry,
             head->state = std::move(next);
             continue;
         }
-        before.reset();
-        if (settled) before = {entry->state.values, std::move(head->state.values), loop.condition};
         for (Exit& exit : loop.exits) {
             if (!settled) doubt_differences(exit.way.state, next);
             if (exit.decided) left_at_different_times(entry->state.values, exit.way.state, loop.condition);

@@ -44,13 +44,6 @@ class Paths {
         Known condition{};
     };
 
-    /// How a loop settled the last time. In a loop around it, which is followed several times, what it comes
-    /// upon is much the same.
-    struct Settled {
-        RegisterValues entry, head;  ///< values at the loop's entry, and in every iteration
-        Known condition;
-    };
-
     void region(int loop);
     void block(BlockId id);
     void enter(Way way);
@@ -67,8 +60,6 @@ class Paths {
     void follow(int loop);
     std::optional<Way> iteration(const std::optional<Way>& head);
     std::optional<Way> known_iterations(Way entry);
-    void expect(const Settled& before, RegisterValues& values, const Label& header,
-                const RegisterSet& live) const;
     void unknown_iterations(std::optional<Way> entry,
                             const std::vector<std::pair<BlockId, std::vector<Way>>>& aside);
 
@@ -78,7 +69,6 @@ class Paths {
     std::function<void(Where)> leave_;
     std::vector<std::vector<Way>> ways_;  ///< by block: the ways into it
     std::vector<Around> loops_;
-    std::vector<std::optional<Settled>> settled_;  ///< by loop
 };
 
 }  // namespace wgrun::check::walk
