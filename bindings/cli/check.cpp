@@ -119,24 +119,6 @@ void resolve_remedies(std::vector<Diagnostic>& findings) {
             }
 }
 
-/// Checks a PTX text and those that follow it on the command line. Returns the worst of the exit codes.
-int check_each(const Request& request, const Options& options, std::string text, Results& results) {
-    int code = check_ptx_text(request, std::move(text), PtxReport::text, {{}, options.search.seeds}, results);
-    for (const std::string& file : request.args) {
-        Request other = request;
-        other.file = file;
-        std::optional<std::string> others = ptx_text(other);
-        if (!others) {
-            remark(fmt::format("wgrun: {} is no PTX: scripts are checked one at a time", file));
-            return Exit::usage;
-        }
-        const int theirs =
-            check_ptx_text(other, std::move(*others), PtxReport::text, {{}, options.search.seeds}, results);
-        code = std::max(code, theirs);
-    }
-    return code;
-}
-
 int check(Request request, const Options& options) {
     Results results(true);
     if (std::optional<std::string> text = ptx_text(request)) {
@@ -150,23 +132,26 @@ int check(Request request, const Options& options) {
                 "together (docs/foreign.md)");
             return Exit::usage;
         }
-        if ((options.fix || options.diff) && !request.file.ends_with(".ptx") && request.file != "-") {
-            remark("wgrun: --fix and --diff are for PTX and scripts, not for what PTX was made of");
+        const bool mends = options.fix || options.diff;
+        if (!request.args.empty() && (!options.launch.empty() || (mends && request.json))) {
+            remark("wgrun: --launch, and --fix and --diff with --json, are for one PTX text at a time");
             return Exit::usage;
         }
-        const bool report = !request.json && !options.sarif && !options.fix && !options.diff;
-        if (!request.args.empty() && (!report || !options.launch.empty())) {
-            remark(
-                "wgrun: several PTX texts are checked without --json, --sarif, --fix, --diff and --launch");
-            return Exit::usage;
-        }
-        if (!request.args.empty()) return check_each(request, options, std::move(*text), results);
-        if (options.fix || options.diff) return fix_ptx(request, *text, options.diff, results);
-        return check_ptx_text(request, std::move(*text),
-                              request.json    ? PtxReport::json
-                              : options.sarif ? PtxReport::sarif
-                                              : PtxReport::text,
-                              {options.launch, options.search.seeds}, results);
+        if (mends)
+            return each_text(
+                request, std::move(*text), [&](const Request& each, const std::string& its) -> int {
+                    if (!each.file.ends_with(".ptx") && each.file != "-") {
+                        remark(
+                            "wgrun: --fix and --diff are for PTX and scripts, not for what PTX was made of");
+                        return Exit::usage;
+                    }
+                    return fix_ptx(each, its, options.diff, results);
+                });
+        return check_ptx_texts(request, std::move(*text),
+                               request.json    ? PtxReport::json
+                               : options.sarif ? PtxReport::sarif
+                                               : PtxReport::text,
+                               {options.launch, options.search.seeds}, results);
     }
     if (!options.launch.empty()) {
         remark("wgrun: --launch is for PTX texts: scripts launch their kernels themselves");

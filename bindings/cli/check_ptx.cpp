@@ -8,12 +8,14 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "bindings/cli/decided.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/cli/launch_file.hpp"
+#include "bindings/cli/ptx_text.hpp"
 #include "wgrun/foreign.hpp"
 #include "wgrun/printable.hpp"
 #include "wgrun/rules.hpp"
@@ -78,18 +80,36 @@ std::string describe(const Request& request, const ForeignKernel& kernel) {
     return out;
 }
 
-std::string as_json(const ForeignText& text, std::span<const Diagnostic> findings) {
+/// Of a text: what is found, and by which run.
+struct Looked {
+    std::string file;
+    ForeignText text;
+    std::vector<Diagnostic> findings;
+    std::string ran;
+
+    std::size_t errors() const {
+        return static_cast<std::size_t>(std::ranges::count(findings, Severity::error, &Diagnostic::severity));
+    }
+    int code() const {
+        if (!text.errors.empty()) return Exit::not_assembled;
+        return errors() > 0 ? Exit::failed : Exit::ok;
+    }
+};
+
+std::string as_json(std::span<const Diagnostic> findings, const std::vector<Looked>& all) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(findings));
     json["kernels"] = nlohmann::ordered_json::array();
-    for (const ForeignKernel& kernel : text.kernels) {
-        nlohmann::ordered_json unread = nlohmann::ordered_json::object();
-        for (const auto& [opcode, lines] : kernel.opcodes) unread[opcode] = lines;
-        json["kernels"].push_back({{"name", kernel.name},
-                                   {"line", kernel.where.line},
-                                   {"instructions", kernel.instructions},
-                                   {"unread", std::move(unread)},
-                                   {"undecided", kernel.undecided}});
-    }
+    for (const Looked& looked : all)
+        for (const ForeignKernel& kernel : looked.text.kernels) {
+            nlohmann::ordered_json unread = nlohmann::ordered_json::object();
+            for (const auto& [opcode, lines] : kernel.opcodes) unread[opcode] = lines;
+            json["kernels"].push_back({{"name", kernel.name},
+                                       {"file", looked.file},
+                                       {"line", kernel.where.line},
+                                       {"instructions", kernel.instructions},
+                                       {"unread", std::move(unread)},
+                                       {"undecided", kernel.undecided}});
+        }
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -140,6 +160,37 @@ std::string add_dynamic(const Request& request, std::string name, std::string te
     return ran;
 }
 
+Looked look(const Request& request, const std::string& text, const PtxLaunches& launches) {
+    const std::string name = request.file == "-" ? "stdin" : request.file;
+    Looked out{name, check_ptx(name, text), {}, {}};
+    out.findings = out.text.errors;
+    for (const ForeignKernel& kernel : out.text.kernels)
+        out.findings.insert(out.findings.end(), kernel.findings.begin(), kernel.findings.end());
+    if (!launches.file.empty() && out.text.errors.empty())
+        out.ran = add_dynamic(request, name, text, launches, out.findings);
+    return out;
+}
+
+void print(const Request& request, const Looked& looked, bool launched, Results& results) {
+    print_findings(request, looked.findings);
+    const std::vector<ForeignKernel>& kernels = looked.text.kernels;
+    for (const ForeignKernel& kernel : kernels) results.write(describe(request, kernel));
+    results.write(looked.ran);
+    results.write(fmt::format("{}: {}, {}, {}\n", request.file, counted(kernels.size(), "kernel"),
+                              counted(looked.errors(), "error"),
+                              counted(looked.findings.size() - looked.errors(), "remark")));
+    if (!launched && looked.errors() == 0 && !kernels.empty())
+        results.write(fmt::format("  {}\n", left_to_a_run("a launch (--dynamic --launch FILE)")));
+}
+
+/// Gives the changes that findings propose their lines in the text.
+void resolve(std::vector<Diagnostic>& findings, std::string text) {
+    const PtxText lines(std::move(text));
+    for (Diagnostic& finding : findings)
+        for (Remedy& remedy : finding.remedies)
+            for (Change& change : remedy) change = lines.resolved(change);
+}
+
 }  // namespace
 
 std::optional<std::string> ptx_text(Request& request) {
@@ -155,34 +206,42 @@ std::optional<std::string> ptx_text(Request& request) {
     return {};
 }
 
-int check_ptx_text(const Request& request, std::string text, PtxReport report, const PtxLaunches& launches,
-                   Results& results) {
-    const std::string name = request.file == "-" ? "stdin" : request.file;
-    const ForeignText checked = check_ptx(name, text);
-    std::vector<Diagnostic> findings = checked.errors;
-    for (const ForeignKernel& kernel : checked.kernels)
-        findings.insert(findings.end(), kernel.findings.begin(), kernel.findings.end());
-    std::string ran;
-    if (!launches.file.empty() && checked.errors.empty())
-        ran = add_dynamic(request, name, std::move(text), launches, findings);
-    const auto errors =
-        static_cast<std::size_t>(std::ranges::count(findings, Severity::error, &Diagnostic::severity));
-    if (report == PtxReport::json) {
-        results.write(as_json(checked, findings));
-    } else if (report == PtxReport::sarif) {
-        results.write(to_sarif(findings));
-    } else {
-        print_findings(request, findings);
-        for (const ForeignKernel& kernel : checked.kernels) results.write(describe(request, kernel));
-        results.write(ran);
-        results.write(fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels.size(), "kernel"),
-                                  counted(errors, "error"), counted(findings.size() - errors, "remark")));
-        if (launches.file.empty() && errors == 0 && !checked.kernels.empty())
-            results.write(fmt::format("  {}\n", left_to_a_run("a launch (--dynamic --launch FILE)")));
+int each_text(Request request, std::string first,
+              const std::function<int(const Request&, std::string)>& visit) {
+    int code = visit(request, std::move(first));
+    for (const std::string& file : request.args) {
+        Request other = request;
+        other.file = file;
+        std::optional<std::string> text = ptx_text(other);
+        if (!text) {
+            remark(fmt::format("wgrun: {} is no PTX: scripts are checked one at a time", file));
+            return Exit::usage;
+        }
+        code = std::max(code, visit(other, std::move(*text)));
     }
-    if (!results.finish()) return Exit::failed;
-    if (!checked.errors.empty()) return Exit::not_assembled;
-    return errors > 0 ? Exit::failed : Exit::ok;
+    return code;
+}
+
+int check_ptx_texts(const Request& request, std::string first, PtxReport report, const PtxLaunches& launches,
+                    Results& results) {
+    std::vector<Looked> all;
+    std::vector<Diagnostic> findings;
+    const int code = each_text(request, std::move(first), [&](const Request& each, std::string text) {
+        Looked looked = look(each, text, launches);
+        if (report == PtxReport::text) {
+            print(each, looked, !launches.file.empty(), results);
+            return looked.code();
+        }
+        const int its = looked.code();
+        resolve(looked.findings, std::move(text));
+        std::ranges::move(looked.findings, std::back_inserter(findings));
+        all.push_back(std::move(looked));
+        return its;
+    });
+    if (code == Exit::usage) return code;
+    if (report == PtxReport::json) results.write(as_json(findings, all));
+    if (report == PtxReport::sarif) results.write(to_sarif(findings));
+    return results.finish() ? code : Exit::failed;
 }
 
 }  // namespace wgrun::cli

@@ -1,6 +1,7 @@
 // wgrun check kernel.ptx.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -21,8 +22,14 @@ struct PtxLaunches {
     int seeds = 0;     ///< of the schedule: 1 to `seeds`
 };
 
-/// Checks a PTX text and prints what is found. Returns the exit code.
-int check_ptx_text(const Request& request, std::string text, PtxReport report, const PtxLaunches& launches,
-                   Results& results);
+/// Visits `first`, the text of the request's file, and those of the files that follow it on the command line,
+/// each with a request of its own. Returns the worst of the exit codes.
+int each_text(Request request, std::string first,
+              const std::function<int(const Request&, std::string)>& visit);
+
+/// Checks them and prints what is found: as text one after the other, else as one document. Returns the worst
+/// of the exit codes.
+int check_ptx_texts(const Request& request, std::string first, PtxReport report, const PtxLaunches& launches,
+                    Results& results);
 
 }  // namespace wgrun::cli

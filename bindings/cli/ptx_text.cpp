@@ -29,6 +29,7 @@ Change PtxText::resolved(const Change& change, int) const {
     if (last() == 0) return change;
     const int number = std::clamp(change.where.line, 1, last());
     Change made = change;
+    made.dialect = Dialect::ptx;
     made.where.line = number;
     if (change.kind == Change::Kind::option) {
         const std::string from = change.option.ptx + " " + change.from;

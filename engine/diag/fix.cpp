@@ -21,8 +21,10 @@ std::string text_of(const Change& change, Dialect dialect) {
         return fmt::format("{}{}{}", change.option.in(dialect), dialect == Dialect::lua ? " = " : " ",
                            change.to);
     std::string text;
-    for (const Phrase& line : change.lines)
-        text += fmt::format("{}{}\n", line.in(dialect), dialect == Dialect::lua ? "" : ";");
+    for (const Phrase& line : change.lines) {
+        const std::string& words = line.in(dialect);
+        text += fmt::format("{}{}\n", words, dialect == Dialect::lua || words.ends_with(';') ? "" : ";");
+    }
     return text;
 }
 

@@ -60,7 +60,7 @@ void write_fixes(JsonWriter& json, const Diagnostic& finding) {
             json.begin('{');
             write_place(json, change.where);
             json.member("position", positions[static_cast<std::size_t>(change.kind)]);
-            json.member("text", text_of(change));
+            json.member("text", text_of(change, change.dialect));
             json.end('}');
         }
         json.end(']');

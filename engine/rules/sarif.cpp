@@ -53,12 +53,13 @@ std::string described(const Remedy& remedy) {
     for (const Change& change : remedy) {
         if (!text.empty()) text += ", ";
         if (change.kind == Change::Kind::option || change.kind == Change::Kind::line) {
-            text += fmt::format("set {} = {} in line {}", change.option.lua, change.to, change.where.line);
+            text += fmt::format("set {}{}{} in line {}", change.option.in(change.dialect),
+                                change.dialect == Dialect::lua ? " = " : " ", change.to, change.where.line);
             continue;
         }
         text += "insert ";
         for (std::size_t i = 0; i < change.lines.size(); ++i) {
-            const std::string& call = change.lines[i].lua;
+            const std::string& call = change.lines[i].in(change.dialect);
             text += fmt::format("{}{}", i == 0 ? "" : "; ",
                                 call.substr(std::min(call.find_first_not_of(" \t"), call.size())));
         }
@@ -81,7 +82,7 @@ ordered_json sarif_fixes(const Diagnostic& finding) {
             auto& list = replacements.try_emplace(change.where.file, ordered_json::array()).first->second;
             list.push_back({{"deletedRegion",
                              {{"startLine", line}, {"startColumn", 1}, {"endLine", end}, {"endColumn", 1}}},
-                            {"insertedContent", {{"text", text_of(change)}}}});
+                            {"insertedContent", {{"text", text_of(change, change.dialect)}}}});
         }
         if (replacements.empty()) continue;
         ordered_json changes = ordered_json::array();

@@ -81,6 +81,55 @@ out_has '"name": "product"'
 run check --sarif -
 exits 1
 out_has '"ruleId": "WG-FENCE-01"'
+input=
+
+# What is proposed is a line of the text.
+run check --json "$SOURCE/tests/ptx/missing_fence.ptx"
+exits 1
+out_has '"text": "    wgmma.fence.sync.aligned;\n"'
+run check --sarif "$SOURCE/tests/ptx/missing_fence.ptx"
+exits 1
+out_has '"text": "    wgmma.fence.sync.aligned;\n"'
+out_has '"text": "insert wgmma.fence.sync.aligned; before line 32"'
+
+# Several texts are one document; the exit code is that of the worst.
+cp "$SOURCE/tests/ptx/wait_loops.ptx" "$SOURCE/tests/ptx/missing_fence.ptx" "$SOURCE/tests/ptx/unfenced_store.ptx" .
+file torn.ptx <<'END'
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k() { mov.b32 %r1 %r2; }
+END
+run check --json wait_loops.ptx missing_fence.ptx unfenced_store.ptx
+exits 1
+python3 - out.txt <<'END' || bad "the document"
+import json, sys
+found = json.load(open(sys.argv[1]))
+assert [(f["rule"], f["file"]) for f in found["findings"]] == [
+    ("WG-FENCE-01", "missing_fence.ptx"), ("WG-PROXY-01", "unfenced_store.ptx")], found["findings"]
+files = [kernel["file"] for kernel in found["kernels"]]
+assert sorted(set(files)) == ["missing_fence.ptx", "unfenced_store.ptx", "wait_loops.ptx"], files
+END
+run check --sarif missing_fence.ptx unfenced_store.ptx
+exits 1
+python3 - out.txt <<'END' || bad "the document"
+import json, sys
+(one,) = json.load(open(sys.argv[1]))["runs"]
+assert [result["ruleId"] for result in one["results"]] == ["WG-FENCE-01", "WG-PROXY-01"]
+END
+run check --json wait_loops.ptx torn.ptx missing_fence.ptx
+exits 3
+out_has '"file": "torn.ptx"'
+out_has '"file": "missing_fence.ptx"'
+run check --json wait_loops.ptx wait_loops.ptx
+exits 0
+run check --fix --json missing_fence.ptx unfenced_store.ptx
+exits 2
+err_has "for one PTX text at a time"
+run check --diff missing_fence.ptx unfenced_store.ptx
+exits 0
+out_has "+    wgmma.fence.sync.aligned;"
+out_has "+++ unfenced_store.ptx"
 
 # A script on standard input is still a script.
 input='print(6 * 7)'

@@ -62,6 +62,7 @@ struct Change {
     std::vector<Phrase> lines{};  ///< instructions, one a line
     Phrase option{};              ///< "align", ".align"
     std::string from{}, to{};
+    Dialect dialect = Dialect::lua;  ///< of the program that it is resolved for
     bool operator==(const Change&) const = default;
 };
 
