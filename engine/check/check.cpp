@@ -13,10 +13,10 @@
 
 namespace wgrun::check {
 
-std::vector<Diagnostic> check(const Program& program) {
+std::vector<Diagnostic> check(const Program& program, Made made) {
     Findings findings;
     const Outline outline(program);
-    Walker walker(outline, findings);
+    Walker walker(outline, findings, made);
     walker.run();
     std::vector<bool> stored = walker.stored();
     for_each_step(program, [&](const Step& step) {

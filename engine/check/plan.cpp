@@ -1,7 +1,9 @@
 #include "check/plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "check/copies.hpp"
 #include "isa/effects.hpp"
 #include "isa/membermask.hpp"
 #include "isa/registers.hpp"
@@ -51,7 +53,7 @@ class SlotMaker final : public isa::Effects {
 
 }  // namespace
 
-Plan::Plan(const Outline& of)
+Plan::Plan(const Outline& of, Made made)
     : outline(of), graph(outline.graph()), slots(outline.program().registers().size(), -1) {
     find_regions();
     find_deciders();
@@ -62,10 +64,46 @@ Plan::Plan(const Outline& of)
         maker.step = &step;
         isa::tell(step, maker);
     });
+    find_live(slots.size());
+    if (made == Made::by_compiler) find_copies();
+    copied_only_.resize(static_cast<std::size_t>(slot_count));
     uses_.reserve(outline.steps());
     for_each_step(outline.program(), [&](const Step& step) { find_uses(step, uses_.size()); });
     used_.push_back({});  // so that there is a place for none
-    find_live(slots.size());
+}
+
+/// A copy that a compiler has made is no access of its own. Into a register of a wgmma: the value has been
+/// through what the copied register has. Of an accumulator: whoever reads the copy reads the accumulator.
+void Plan::find_copies() {
+    copies_count_ = false;
+    const std::vector<BasicBlock>& blocks = outline.blocks();
+    const auto for_each_copy = [&](auto visit) {
+        for (BlockId id = 0; id < blocks.size(); ++id)
+            for (std::size_t i = 0; i < blocks[id].steps.size(); ++i) {
+                const Step& step = blocks[id].steps[i];
+                if (const Reg from = isa::copied(step)) visit(id, i, step.operands.front().reg, from);
+            }
+    };
+    const int asynchronous = slot_count;
+    for (bool grew = true; std::exchange(grew, false);)
+        for_each_copy([&](BlockId, std::size_t, Reg to, Reg from) {
+            if (slots[to.id] < 0 || slots[from.id] >= 0) return;
+            slots[from.id] = slot_count++;
+            grew = true;
+        });
+    copied_only_.resize(static_cast<std::size_t>(asynchronous));
+    copied_only_.resize(static_cast<std::size_t>(slot_count), true);
+    Slots accumulators;
+    for (const auto& [step, registers] : mmas)
+        for (const int slot : registers.accumulator_slots()) accumulators.add(slot);
+    std::vector<int> written(slots.size());
+    for (std::size_t number = 0; number < outline.steps(); ++number)
+        for (const Outline::Used& used : outline.used(number)) written[used.reg.id] += used.writes() ? 1 : 0;
+    for_each_copy([&](BlockId block, std::size_t index, Reg to, Reg from) {
+        const int slot = slots[from.id];
+        if (slot < 0 || !accumulators.has(slot) || slots[to.id] >= 0 || written[to.id] != 1) return;
+        if (stays_a_copy(outline, live_, block, index, to, from)) other_names_[to.id] = slot;
+    });
 }
 
 void Plan::find_live(std::size_t registers) {
@@ -102,8 +140,17 @@ void Plan::find_uses(const Step& step, std::size_t number) {
     const auto place = [&] { return static_cast<std::uint32_t>(used_.size()); };
     uses.first_source = place();
     uses.first_touch = static_cast<std::uint32_t>(touched_.size());
+    const Reg copied = copies_count_ ? Reg() : isa::copied(step);
     const auto touch = [&](Reg reg, bool writes) {
-        if (slots[reg.id] >= 0) touched_.push_back({slots[reg.id], writes});
+        const int slot = slots[reg.id];
+        if (slot >= 0 && (writes || !copied_only_[static_cast<std::size_t>(slot)])) {
+            Touch& made = touched_.emplace_back(Touch{slot, writes});
+            if (!copied) return;
+            if (writes) made.from = slots[copied.id];
+            made.waits = writes || !other_names_.contains(step.operands.front().reg.id);
+        } else if (const auto name = other_names_.find(reg.id); !writes && name != other_names_.end()) {
+            touched_.push_back({.slot = name->second, .writes = false, .counts = false});
+        }
     };
     if (step.guard) touch(step.guard, false);
     uses.params = outline.params(number);

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "check/check.hpp"
 #include "check/outline.hpp"
 #include "check/state.hpp"
 #include "wgrun/program.hpp"
@@ -74,11 +75,14 @@ struct StepUses {
 struct Touch {
     int slot;
     bool writes;
+    bool waits = true;   ///< wgmma that access it must have been waited for
+    bool counts = true;  ///< a wgmma.fence must come between it and a wgmma
+    int from = -1;       ///< a copy of what this slot holds: what that has been through counts instead
     std::size_t index() const { return static_cast<std::size_t>(slot); }
 };
 
 struct Plan {
-    explicit Plan(const Outline& outline);
+    Plan(const Outline& outline, Made made);
 
     const Outline outline;
     const flow::Graph& graph;
@@ -100,7 +104,8 @@ struct Plan {
     /// Decisions of branches, by block; of loops, by the label of the header; of guarded steps. Their inputs
     /// are not known yet.
     std::unordered_map<const void*, Decision> decisions;
-    /// Registers that a wgmma accesses asynchronously: Reg::id -> 0, 1, ...; -1 for the others.
+    /// Registers that a wgmma accesses asynchronously, and those that are copied into them (find_copies):
+    /// Reg::id -> 0, 1, ...; -1 for the others.
     std::vector<int> slots;
     int slot_count = 0;
     std::unordered_map<const Step*, MmaRegisters> mmas;
@@ -128,6 +133,7 @@ struct Plan {
     void number(const std::vector<BasicBlock>& blocks);
     void find_uses(const Step& step, std::size_t number);
     void find_live(std::size_t registers);
+    void find_copies();
 
     std::vector<std::vector<Place>> regions_;
     std::vector<BlockId> decides_;   ///< by loop
@@ -136,6 +142,10 @@ struct Plan {
     std::vector<Reg> used_;          ///< the registers of all steps
     std::vector<Touch> touched_;     ///< likewise
     std::vector<RegisterSet> live_;  ///< by block
+    bool copies_count_ = true;       ///< as accesses
+    std::vector<bool> copied_only_;  ///< by slot: no wgmma accesses it, but one accesses a copy of it
+    /// Registers that stand for an accumulator, whose copy they are: Reg::id -> its slot.
+    std::unordered_map<std::uint32_t, int> other_names_;
 };
 
 }  // namespace wgrun::check

@@ -2,8 +2,8 @@
 
 namespace wgrun::check {
 
-Walker::Walker(const Outline& outline, Findings& findings)
-    : scene_(outline, findings),
+Walker::Walker(const Outline& outline, Findings& findings, Made made)
+    : scene_(outline, findings, made),
       values_(scene_),
       convergence_(scene_),
       drains_(scene_),

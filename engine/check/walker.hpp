@@ -14,7 +14,7 @@ namespace wgrun::check {
 
 class Walker final : private isa::Effects {
   public:
-    Walker(const Outline& outline, Findings& findings);
+    Walker(const Outline& outline, Findings& findings, Made made = Made::by_author);
     void run() { paths_.run(); }
     /// Also reports what is slow, to `remarks`.
     void watch_speed(Findings& remarks) { scene_.remarks = &remarks; }

@@ -139,6 +139,11 @@ Row any_register() {
 
 }  // namespace
 
+Reg copied(const Step& step) {
+    if (step.op->run != run_mov || step.guard || step.operands[1].kind != Operand::Kind::reg) return {};
+    return step.operands[1].reg;
+}
+
 std::span<const Instruction> move_family() {
     static const std::vector<Instruction> list{
         {.name = "mov",

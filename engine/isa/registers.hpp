@@ -30,4 +30,8 @@ void for_each_written(const Step& step, Visit visit) {
         if (step.op->operands[i].access != Access::in) for_each_register(step.operands[i], visit);
 }
 
+/// Returns the register that an unguarded step copies into another one as it is (mov); none: it does
+/// something else.
+Reg copied(const Step& step);
+
 }  // namespace wgrun::isa

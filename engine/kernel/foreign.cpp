@@ -140,7 +140,7 @@ void moderate(std::vector<Diagnostic>& found, bool shape_is_known) {
 /// What paths show and, where the shape of the CTAs and clusters is known and nothing is wrong yet, what a
 /// run with arguments that are made up does.
 std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known) {
-    std::vector<Diagnostic> out = check::check(program);
+    std::vector<Diagnostic> out = check::check(program, check::Made::by_compiler);
     std::ranges::move(check::outgoing(program), std::back_inserter(out));
     std::ranges::move(check::through_changed_maps(program), std::back_inserter(out));
     std::ranges::move(check::misread_parameters(program), std::back_inserter(out));
@@ -148,7 +148,7 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
         return here(finding) == Elsewhere::same && finding.severity == Severity::error;
     });
     if (wrong || !shape_is_known) return out;
-    std::vector<Diagnostic> ran = found_in_every_launch(program);
+    std::vector<Diagnostic> ran = found_in_every_launch(program, check::Made::by_compiler);
     // Which tensor maps a structure holds, a launch decides; what follows from their lack is no finding.
     const auto names_a_map = [](const Diagnostic& finding) { return breaks(finding, rules::WG_TMA_01); };
     if (std::ranges::any_of(ran, names_a_map)) ran.clear();

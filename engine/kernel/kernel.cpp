@@ -170,7 +170,7 @@ const std::vector<Diagnostic>& Kernel::check() {
     const bool wrong = std::ranges::any_of(
         *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
     if (!wrong && !origin_ && !program_->translated())
-        add_new(*findings_, found_in_every_launch(*program_, nullptr, &ended_ahead_));
+        add_new(*findings_, found_in_every_launch(*program_, check::Made::by_author, nullptr, &ended_ahead_));
     return *findings_;
 }
 

@@ -36,7 +36,8 @@ sim::TensorMap tensor_of(const TensorBox& box, std::uint64_t handle, std::uint64
 
 }  // namespace
 
-std::vector<Diagnostic> found_in_every_launch(const Program& program, sim::Observer* observer, Where* ended) {
+std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
+                                              sim::Observer* observer, Where* ended) {
     const std::vector<Param>& params = program.params();
     const std::unique_ptr<std::byte, Free> memory(
         static_cast<std::byte*>(std::calloc(params.size() + 1, static_cast<std::size_t>(tensor_bytes))));
@@ -64,6 +65,7 @@ std::vector<Diagnostic> found_in_every_launch(const Program& program, sim::Obser
     const sim::MadeUp made_up{.ended = ended};
     launch.made_up = &made_up;
     launch.observer = observer;
+    launch.by_compiler = made == check::Made::by_compiler;
     try {
         std::vector<Diagnostic> found = sim::run(program, launch).findings;
         // How long the tensors of a launch are is not known.

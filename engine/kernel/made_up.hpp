@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "check/check.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/program.hpp"
 
@@ -16,7 +17,7 @@ class Observer;
 /// instructions that the simulator does not know. Thread-safe; takes up to a tenth of a second.
 /// observer: null, or who watches the run. ended: becomes the place where it depends on them; untouched if it
 /// does not.
-std::vector<Diagnostic> found_in_every_launch(const Program& program, sim::Observer* observer = nullptr,
-                                              Where* ended = nullptr);
+std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
+                                              sim::Observer* observer = nullptr, Where* ended = nullptr);
 
 }  // namespace wgrun

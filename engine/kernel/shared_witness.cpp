@@ -76,7 +76,7 @@ void NamedPlaces::mbarrier(const isa::MbarrierAccess& access) {
 
 SharedUse seen_in_shared(const Program& program) {
     SharedWitness witness;
-    (void)found_in_every_launch(program, &witness);
+    (void)found_in_every_launch(program, check::Made::by_compiler, &witness);
     return std::move(witness.seen);
 }
 

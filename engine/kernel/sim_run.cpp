@@ -71,6 +71,7 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     launch.numerics = options.numerics;
     launch.timeout = options.simulation.timeout;
     launch.most_steps = options.simulation.steps;
+    launch.by_compiler = origin != nullptr || program.translated().has_value();
     MessageLog messages(program, options.grid, message_capacity(program));
     launch.messages = &messages;
     if (origin != nullptr)

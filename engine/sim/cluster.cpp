@@ -290,7 +290,10 @@ void Cluster::collective(Warp& warp, const Op& op, isa::Mask active) {
 
 void Cluster::execute(const Op& op) {
     try {
-        op.step->op->run(*op.step, *this);
+        if (op.copies && scene_.launch.by_compiler)
+            wgmma_.copy(*op.step, *this);
+        else
+            op.step->op->run(*op.step, *this);
     } catch (const ArgumentError& error) {
         scene_.report.refused(error.finding());
         take_results_for_written(op);

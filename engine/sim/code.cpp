@@ -6,6 +6,7 @@
 #include <map>
 
 #include "flow/graph.hpp"
+#include "isa/registers.hpp"
 #include "isa/warp.hpp"
 
 namespace wgrun::sim {
@@ -59,6 +60,7 @@ class Flattener {
         op.order = isa::order_of(step);
         op.constant = step.form.get(isa::Field::nc, 0) == 1;
         op.quiet = isa::keeps_to_registers(step);
+        op.copies = static_cast<bool>(isa::copied(step));
     }
 
     void end(const BasicBlock& block) {

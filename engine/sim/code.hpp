@@ -27,6 +27,7 @@ struct Op {
     bool constant = false;             ///< it loads through ld.global.nc
     bool waits_near = false;           ///< for an mbarrier, with .acquire.cta
     bool quiet = false;                ///< the registers after it follow from those before it
+    bool copies = false;               ///< a register into another one, as it is
     std::uint32_t reg = no_reg;        ///< guard of a step, condition of a branch
     flow::Divergence::Ways ways = {};  ///< of a branch; of a jump `taken`
     isa::MemoryOrder order = {};       ///< of a step

@@ -67,6 +67,7 @@ struct SimulatedLaunch {
     MessageLog* messages = nullptr;
     /// Is told each finding before its severity counts, and may change it. On any thread.
     std::function<void(Diagnostic&)> weigh{};
+    bool by_compiler = false;         ///< copies of registers are no accesses (WgmmaUnit::copy)
     const MadeUp* made_up = nullptr;  ///< null: nothing
     /// Observes the run. Clusters then run one after the other, on the caller's thread; an exception of the
     /// observer ends the run.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "isa/registers.hpp"
+
 namespace wgrun::sim {
 
 using isa::Reg;
@@ -19,6 +21,19 @@ void WgmmaUnit::in_flight(Registers& registers, const RegisterUse& state, bool w
     else
         report_.register_in_flight(state, write);
     registers.assume_waited(state.mma);
+}
+
+void WgmmaUnit::copy(const isa::Step& step, isa::Machine& machine) {
+    Registers& registers = scene_.warp().registers;
+    RegisterUse& from = registers.state(isa::copied(step));
+    RegisterUse& to = registers.state(step.operands.front().reg);
+    const RegisterUse been_through = from;
+    from.mma = 0;
+    step.op->run(step, machine);
+    from = been_through;
+    const isa::Mask written = to.written;
+    to = been_through;
+    to.written = written;
 }
 
 void WgmmaUnit::begin(const isa::AsyncMma& mma) {

@@ -35,6 +35,10 @@ class WgmmaUnit {
         return registers.data(reg);
     }
 
+    /// Runs a step that copies a register, which a compiler has done: the copy is not an access, and has been
+    /// through what the register has (check/copies.hpp).
+    void copy(const isa::Step& step, isa::Machine& machine);
+
     // wgmma
     void order_registers() { scene_.warp().registers.order(); }
     /// Makes a warp of the current warpgroup the current one, 0 to 3.

@@ -45,6 +45,16 @@ err_has "parameters.ptx:14: error: the kernel reads 4 bytes at byte 18 of the pa
 err_has "parameters.ptx:43: error: thread 0 loads 4 bytes at byte 24 of the parameters, which have 24 [WG-MEM-07]"
 out_has ": 3 kernels, 5 errors, 0 remarks"
 
+# A copy of a register that a compiler makes has been through what the register has, and whoever reads it reads the register.
+run check "$SOURCE/tests/ptx/copied_registers.ptx"
+exits 0
+err ""
+copies() { sed "$1" "$SOURCE/tests/ptx/copied_registers.ptx" > copies.ptx; run check copies.ptx; exits 1; err_has "$2"; }
+copies '/wait_group/d' "copies.ptx:47: error: an accumulator of a wgmma is read while the wgmma may still run [WG-GROUP-01]"
+copies 's/mov.b32 %r7, %f3;/mov.b32 %r7, %f3; add.u32 %r4, %r7, 1;/' "copies.ptx:46: error: an accumulator of a wgmma is read while"
+copies '/add.f32/d; s/mov.b32 %r0, %f4;/add.f32 %f4, %f4, %f4; mov.b32 %r0, %f4;/' "copies.ptx:39: error: a register of the A fragment is accessed by a thread, and no wgmma.fence comes between that and this wgmma [WG-FENCE-01]"
+copies 's/mov.b32 %r3, %f7;/cvt.rna.tf32.f32 %r3, %f7;/' "copies.ptx:40: error: a register of the A fragment is accessed by a thread"
+
 # The boxes of tensor maps are not told: what a phase expects is what its copies bring.
 run check "$SOURCE/tests/ptx/tensor_copy.ptx"
 exits 0
@@ -293,6 +303,3 @@ exits 3
 run check lanes.ptx nowhere.ptx
 exits 1
 err_has "cannot read nowhere.ptx"
-run check --json lanes.ptx windows.ptx
-exits 2
-err_has "without --json"

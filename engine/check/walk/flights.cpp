@@ -10,8 +10,17 @@ void Flights::touch(std::span<const Touch> touches) {
     for (const Touch& touch : touches) {
         drains_.needed(touch.slot);
         const auto uses = [&](const MmaRegisters& mma) { return mma.part(touch.slot).has_value(); };
-        if (const Flight* flight = pending(uses))
-            overtaken(*flight, *flight->registers->part(touch.slot), touch.writes ? "written" : "read");
+        if (touch.waits)
+            if (const Flight* flight = pending(uses))
+                overtaken(*flight, *flight->registers->part(touch.slot), touch.writes ? "written" : "read");
+        if (!touch.counts) continue;
+        if (touch.from >= 0) {
+            const auto from = static_cast<std::size_t>(touch.from);
+            scene_.state.touched_by.set(touch.index(), scene_.state.touched_by[from]);
+            const RegisterState copied = scene_.state.registers[from];
+            scene_.state.registers.change(touch.index(), [&](RegisterState& state) { state = copied; });
+            continue;
+        }
         scene_.state.touched_by.set(touch.index(), scene_.step);
         if (scene_.state.registers[touch.index()].touched == Fact::always()) continue;
         scene_.state.registers.change(touch.index(),

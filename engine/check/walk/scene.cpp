@@ -10,9 +10,9 @@ namespace {
 constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
 }  // namespace
 
-Scene::Scene(const Outline& outline, Findings& found)
+Scene::Scene(const Outline& outline, Findings& found, Made made)
     : program(outline.program()),
-      plan(outline),
+      plan(outline, made),
       cells(program),
       findings(found),
       stored(program.shared().size()) {

@@ -30,7 +30,7 @@ struct Scope {
 /// One thread uses a scene at a time.
 class Scene {
   public:
-    Scene(const Outline& outline, Findings& findings);
+    Scene(const Outline& outline, Findings& findings, Made made);
 
     const Program& program;
     const Plan plan;
