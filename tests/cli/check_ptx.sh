@@ -50,8 +50,8 @@ run check "$SOURCE/tests/ptx/copied_registers.ptx"
 exits 0
 err ""
 copies() { sed "$1" "$SOURCE/tests/ptx/copied_registers.ptx" > copies.ptx; run check copies.ptx; exits 1; err_has "$2"; }
-copies '/wait_group/d' "copies.ptx:47: error: an accumulator of a wgmma is read while the wgmma may still run [WG-GROUP-01]"
-copies 's/mov.b32 %r7, %f3;/mov.b32 %r7, %f3; add.u32 %r4, %r7, 1;/' "copies.ptx:46: error: an accumulator of a wgmma is read while"
+copies '/wait_group/d' "copies.ptx:46: error: an accumulator of a wgmma is read while the wgmma may still run [WG-GROUP-01]"
+copies 's/mov.b32 %r7, %f3;/mov.b32 %r7, %f3; add.u32 %r12, %r7, 1;/' "copies.ptx:45: error: an accumulator of a wgmma is read while"
 copies '/add.f32/d; s/mov.b32 %r0, %f4;/add.f32 %f4, %f4, %f4; mov.b32 %r0, %f4;/' "copies.ptx:39: error: a register of the A fragment is accessed by a thread, and no wgmma.fence comes between that and this wgmma [WG-FENCE-01]"
 copies 's/mov.b32 %r3, %f7;/cvt.rna.tf32.f32 %r3, %f7;/' "copies.ptx:40: error: a register of the A fragment is accessed by a thread"
 
