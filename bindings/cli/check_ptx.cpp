@@ -62,8 +62,8 @@ std::string shown(const std::string& name) {
     return printable(name.size() <= longest ? name : name.substr(0, longest - 3) + "...");
 }
 
-std::string describe(const Request& request, const ForeignKernel& kernel) {
-    std::string out = fmt::format("{}:{}: {}: {}", request.file, kernel.where.line, shown(kernel.name),
+std::string describe(const ForeignKernel& kernel) {
+    std::string out = fmt::format("{}:{}: {}: {}", kernel.where.file, kernel.where.line, shown(kernel.name),
                                   counted(kernel.instructions, "instruction"));
     if (kernel.unread > 0) out += fmt::format(", {} not checked", kernel.unread);
     out += '\n';
@@ -160,8 +160,15 @@ std::string add_dynamic(const Request& request, std::string name, std::string te
     return ran;
 }
 
+/// What findings call the text. Lines of PTX that a file carries or makes are none of that file's.
+std::string name_of_text(const Request& request) {
+    if (request.file == "-") return "stdin";
+    const bool is_text = request.file.ends_with(".ptx") || begins_as_ptx(request.file);
+    return is_text ? request.file : request.file + ".ptx";
+}
+
 Looked look(const Request& request, const std::string& text, const PtxLaunches& launches) {
-    const std::string name = request.file == "-" ? "stdin" : request.file;
+    const std::string name = name_of_text(request);
     Looked out{name, check_ptx(name, text), {}, {}};
     out.findings = out.text.errors;
     for (const ForeignKernel& kernel : out.text.kernels)
@@ -174,7 +181,7 @@ Looked look(const Request& request, const std::string& text, const PtxLaunches& 
 void print(const Request& request, const Looked& looked, bool launched, Results& results) {
     print_findings(request, looked.findings);
     const std::vector<ForeignKernel>& kernels = looked.text.kernels;
-    for (const ForeignKernel& kernel : kernels) results.write(describe(request, kernel));
+    for (const ForeignKernel& kernel : kernels) results.write(describe(kernel));
     results.write(looked.ran);
     results.write(fmt::format("{}: {}, {}, {}\n", request.file, counted(kernels.size(), "kernel"),
                               counted(looked.errors(), "error"),

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "check/changed_maps.hpp"
@@ -123,11 +123,25 @@ bool counts_threads(const Diagnostic& finding) {
     return rule != nullptr && rule->counts_threads;
 }
 
+/// Of warnings that are given once, the first one says how many there are, and where the last one is.
 void keep_first_warnings(std::vector<Diagnostic>& findings) {
-    std::set<std::string> told;
+    struct Told {
+        std::size_t others = 0;
+        Where last{};
+    };
+    std::map<std::string, Told> told;
     std::erase_if(findings, [&](const Diagnostic& finding) {
-        return here(finding) == Elsewhere::once && !told.insert(finding.rule).second;
+        if (here(finding) != Elsewhere::once) return false;
+        const auto [rule, first] = told.try_emplace(finding.rule);
+        if (!first) rule->second = {rule->second.others + 1, finding.where};
+        return !first;
     });
+    for (Diagnostic& finding : findings) {
+        const auto rule = told.find(finding.rule);
+        if (here(finding) != Elsewhere::once || rule->second.others == 0) continue;
+        finding.notes.push_back(
+            {rule->second.last, fmt::format("the last of {} such places", rule->second.others + 1)});
+    }
 }
 
 /// Leaves of the findings of a compiler's kernel what can be said of it, and not by habit.

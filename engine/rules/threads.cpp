@@ -88,7 +88,7 @@ constexpr Rule WG_REG_01{
     .id = "WG-REG-01",
     .severity = error,
     .found_by = check | run,
-    .elsewhere = Elsewhere::warning,
+    .elsewhere = Elsewhere::once,
     .title = "a register that is not written",
     .law = "A register is written before it is read.",
     .section = "5.1.1",

@@ -28,6 +28,7 @@ chmod +x bin/nvcc bin/cuobjdump
 echo "__global__ void product();" >product.cu
 run check product.cu
 exits 1
+err_has "product.cu.ptx:32: error: "
 err_has "product.cu:15: the source"
 err_has "[WG-FENCE-01]"
 out_has "product.cu: 1 kernel, 1 error, 0 remarks"
@@ -63,5 +64,5 @@ out_has "two.a: "
 out_has "2 errors"
 first=$(cuobjdump -ptx two.a | grep -n '^.*\.visible .entry product' | sed -n 1p | cut -d: -f1)
 second=$(cuobjdump -ptx two.a | grep -n '^.*\.visible .entry product' | sed -n 2p | cut -d: -f1)
-out_has "two.a:$first: product: "
-out_has "two.a:$second: product: "
+out_has "two.a.ptx:$first: product: "
+out_has "two.a.ptx:$second: product: "

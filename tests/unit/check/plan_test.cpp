@@ -13,7 +13,7 @@ TEST_CASE("registers are live where they are read before they are written again"
     k.step("mov", Kernel::type(Type::u32), {Operand::of(dead), k.imm(3)});
     k.branch(condition, [&] { k.shift_right(before, 1); });
     const Program program = k.builder().finish();
-    const check::Plan plan(program);
+    const check::Plan plan(program, check::Made::by_author);
     const BlockId inside = program.blocks()[0].taken == 1 ? 1 : program.blocks()[0].otherwise;
     CHECK(plan.live(inside).has(before.id));
     CHECK_FALSE(plan.live(inside).has(dead.id));
@@ -32,7 +32,7 @@ TEST_CASE("a guarded step does not end what its destination held") {
     });
     k.shift_right(value, 1);
     const Program program = k.builder().finish();
-    const check::Plan plan(program);
+    const check::Plan plan(program, check::Made::by_author);
     CHECK(plan.live(1).has(value.id));
     CHECK(plan.live(2).has(value.id));
 }
