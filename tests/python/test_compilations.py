@@ -172,6 +172,7 @@ for _ in range(2):
         code, err = self.run_program(program, "-m", "wgrun")
         self.assertEqual(code, 1)
         self.assertEqual(err.count("product.cu:15: error"), 2)
+        self.assertIn("wgrun: checked 1 kernel by Triton: 1 error, 0 remarks", err)  # of the same text
         self.assertEqual(self.left_behind(), [])
 
     def test_a_pool_of_processes(self):

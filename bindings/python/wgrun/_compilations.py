@@ -12,7 +12,7 @@ import tempfile
 import threading
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, Callable, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 from ._errors import Error, Findings
 from ._ptx import check_text
@@ -66,7 +66,7 @@ def check_compilations(report: Optional[Report] = None) -> None:
     atexit.register(_finish)
 
 
-#: Names the folder in which all processes of a program keep what is wrong with a text, each in a file.
+#: Names the folder in which all processes of a program keep what they have checked, each text in a file.
 _TALLY = "WGRUN_CHECK_TALLY"
 
 
@@ -77,17 +77,28 @@ def keep_tally() -> None:
 
 def errors_found() -> int:
     """The number of errors that have been found; a text that several processes compile counts once."""
-    return sum(errors for errors, _, _ in _told()) if _state.tally else _state.errors
+    return sum(text.errors for text in _told()) if _state.tally else _state.errors
 
 
-def _told() -> list[tuple[int, str, str]]:
-    """Of each text with findings: its errors, where they were printed, and what."""
+class _Told(NamedTuple):
+    """What a process has said of a text that it has checked."""
+
+    errors: int
+    remarks: int
+    kernels: int
+    compiler: str
+    place: str  # where it was printed
+    findings: str
+
+
+def _told() -> list[_Told]:
     out = []
     for name in sorted(os.listdir(_state.tally)):
         with open(os.path.join(_state.tally, name), encoding="utf-8") as file:
             head, _, findings = file.read().partition("\n")
-        errors, _, place = head.partition(" ")
-        out.append((int(errors or 0), place, findings))
+        words = head.split("\t")
+        if len(words) == 5:  # else it is being written by a process that has been left behind
+            out.append(_Told(int(words[0]), int(words[1]), int(words[2]), words[3], words[4], findings))
     return out
 
 
@@ -100,13 +111,15 @@ def _printed_at() -> str:
     return f"{place.st_dev}:{place.st_ino}"
 
 
-def _note(key: str, findings: Findings) -> None:
+def _note(key: str, compiler: str, kernels: int, findings: Findings) -> None:
     folder = os.environ.get(_TALLY)
-    if not findings or not folder:
+    if not folder:
         return
+    errors = len(findings.errors)
+    head = "\t".join([str(errors), str(len(findings) - errors), str(kernels), compiler, _printed_at()])
     try:
         with open(os.path.join(folder, key), "x", encoding="utf-8") as file:
-            file.write(f"{len(findings.errors)} {_printed_at()}\n{findings}\n")
+            file.write(f"{head}\n{findings}\n" if findings else f"{head}\n")
     except OSError:  # another process has told of the text, or the program has ended
         pass
 
@@ -147,9 +160,10 @@ def _check(compiler: str, text: str, path: str) -> None:
                 print(f"wgrun: what {compiler} compiles is not checked: {error}", file=sys.stderr)
             _state.failed = True
             return
-        _state.kernels[compiler] = _state.kernels.get(compiler, 0) + max(len(findings.kernels), 1)
+        kernels = max(len(findings.kernels), 1)
+        _state.kernels[compiler] = _state.kernels.get(compiler, 0) + kernels
         _state.errors += len(findings.errors)
-        _note(key, findings)
+        _note(key, compiler, kernels, findings)
         _state.remarks += len(findings) - len(findings.errors)
     _state.report(compiler, findings)
 
@@ -163,18 +177,28 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
+def _summary(kernels: dict[str, int], errors: int, remarks: int) -> None:
+    if not kernels or _state.report is not _print:
+        return
+    compiled = ", ".join(f"{_counted(count, 'kernel')} by {name}" for name, count in kernels.items())
+    print(f"wgrun: checked {compiled}: {_counted(errors, 'error')}, {_counted(remarks, 'remark')}", file=sys.stderr)
+
+
 def _finish() -> None:
-    if _state.kernels and _state.report is _print:
-        compiled = ", ".join(f"{_counted(count, 'kernel')} by {name}" for name, count in _state.kernels.items())
-        print(f"wgrun: checked {compiled}: {_counted(_state.errors, 'error')}, {_counted(_state.remarks, 'remark')}",
-              file=sys.stderr)
+    if not os.environ.get(_TALLY):
+        _summary(_state.kernels, _state.errors, _state.remarks)
     if _state.owner != os.getpid():
         return
     nothing = not _state.errors + _state.remarks
     if _state.tally:
-        others = [findings for _, place, findings in _told() if place != _printed_at()]
+        told = _told()
+        kernels: dict[str, int] = {}
+        for text in told:
+            kernels[text.compiler] = kernels.get(text.compiler, 0) + text.kernels
+        others = [text.findings for text in told if text.findings and text.place != _printed_at()]
         if _state.report is _print and others:
             print(f"wgrun: in processes whose output goes elsewhere:\n{''.join(others)}", file=sys.stderr, end="")
+        _summary(kernels, sum(text.errors for text in told), sum(text.remarks for text in told))
         shutil.rmtree(_state.tally, ignore_errors=True)
     if _state.folder and (nothing or not os.listdir(_state.folder)):
         shutil.rmtree(_state.folder, ignore_errors=True)
