@@ -146,10 +146,10 @@ const Instruction& report() {
          "    @first st.volatile.global.v4.b32 [slot+16], {{sm, kind, lanes, {%wanted} }};\n"
          "    @first st.volatile.global.v2.b64 [slot+32], {{{%place}, {%word} }};\n"
          "    mov.u32 sm, 0;\n"
-         // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text of many lines
          "    @first st.volatile.global.v4.b32 [slot+48], {{sm, cta_x, cta_yz, warp}};\n"
          "    fence.sc.sys;\n",
          read_clock,
+         // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text of many lines
          "    mov.u32 since, ticks;\n"
          "others_report:\n"
          "    nanosleep.u32 10000;\n",

@@ -86,7 +86,7 @@ Builder::Builder(std::string name, int threads, Dim3 cluster, Where where)
     program_.where_ = where;
 }
 
-Builder::Builder(std::string name, Dim3 block, Dim3 cluster, Where where)
+Builder::Builder(const std::string& name, Dim3 block, Dim3 cluster, Where where)
     : Builder(name, threads_of(name, block), cluster, where) {
     program_.block_ = block;
 }
@@ -224,7 +224,7 @@ const Step& Builder::add(const isa::Instruction& op, isa::Form asked, std::vecto
     return block().steps.emplace_back(std::move(step));
 }
 
-void Builder::say(Message::Kind kind, std::string_view format, std::vector<Operand> values,
+void Builder::say(Message::Kind kind, std::string_view format, const std::vector<Operand>& values,
                   const Operand& condition, Reg guard, bool guard_negated) {
     if (guard && type_of(guard) != isa::Type::pred)
         throw ArgumentError("the guard of a message is a predicate");

@@ -39,9 +39,7 @@ void Lexer::skip(Token& token) {
         if (c == '\n' || is(c, blank)) {
             line_begins_ |= c == '\n';
             ++at_;
-        } else if (c == '/' && peek(1) == '/') {
-            at_ = std::min(text_.find('\n', at_), text_.size());
-        } else if (c == '#' && line_begins_) {  // of a preprocessor
+        } else if ((c == '/' && peek(1) == '/') || (c == '#' && line_begins_)) {  // # of a preprocessor
             at_ = std::min(text_.find('\n', at_), text_.size());
         } else if (c == '/' && peek(1) == '*') {
             const std::size_t end = text_.find("*/", at_ + 2);

@@ -228,7 +228,7 @@ class Builder {
     /// threads: per CTA, 1 to 1024. Throws ArgumentError when the CTA or the cluster cannot be launched.
     Builder(std::string name, int threads, Dim3 cluster, Where where);
     /// The same for CTAs of several dimensions: `block` threads, 1024, 1024 and 64 at most, 1024 in all.
-    Builder(std::string name, Dim3 block, Dim3 cluster, Where where);
+    Builder(const std::string& name, Dim3 block, Dim3 cluster, Where where);
 
     /// Sets the line of the script that the following steps come from.
     void at(Where where) { where_ = where; }
@@ -270,7 +270,7 @@ class Builder {
     /// for a conversion that prints them all in braces. %d and %u take integers; %f, %e and %g numbers; %x
     /// the bits of any register; %s prints by type. An assertion is said by those threads whose `condition`
     /// (a predicate) is false. Throws ArgumentError where format and values do not match.
-    void say(Message::Kind kind, std::string_view format, std::vector<Operand> values,
+    void say(Message::Kind kind, std::string_view format, const std::vector<Operand>& values,
              const Operand& condition = {}, Reg guard = {}, bool guard_negated = false);
     void breakpoint();  ///< a place for a debugger to stop at
     /// Records the script's name for registers, for a debugger alone.
