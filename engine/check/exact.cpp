@@ -157,12 +157,13 @@ class FoldingMachine final : public isa::ThreadMachine {
 
 /// Returns the register that `step` writes, if that is its only effect and all its sources are known; else
 /// none.
-Reg foldable(const Step& step, const std::function<const Known&(Reg)>& known) {
+Reg foldable(const Program& program, const Step& step, const std::function<const Known&(Reg)>& known) {
     const isa::Instruction& op = *step.op;
     if (!op.run || op.effects || op.taken_by != isa::Participants::thread) return {};
     Reg destination;
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
+        if (operand.reg && isa::bits(program.registers()[operand.reg.id].type) > 64) return {};
         if (op.operands[i].access == isa::Access::in) {
             if (operand.kind == Operand::Kind::param) return {};
             if (operand.reg && !known(operand.reg).exact.known()) return {};
@@ -232,7 +233,7 @@ bool Exact::operator==(const Exact& other) const {
 
 std::optional<Folded> fold(const Program& program, const Step& step,
                            const std::function<const Known&(Reg)>& known, int& budget) try {
-    const Reg destination = foldable(step, known);
+    const Reg destination = foldable(program, step, known);
     if (!destination) return {};
     const isa::Type type = program.registers()[destination.id].type;
     FoldingMachine machine(program, known);

@@ -54,7 +54,7 @@ void Pressure::weigh() {
     for (std::size_t number = 0; number < outline_.steps(); ++number)
         for (const Outline::Used& used : outline_.used(number)) writes[used.reg.id] += used.writes() ? 1 : 0;
     for (const RegisterInfo& reg : registers)
-        weights_.push_back(reg.type == isa::Type::pred ? 0 : isa::bits(reg.type) == 64 ? 2 : 1);
+        weights_.push_back(reg.type == isa::Type::pred ? 0 : std::max(1, isa::bits(reg.type) / 32));
     std::vector<bool> uniform(registers.size());
     sources_.resize(registers.size());
     std::vector<bool> known(registers.size());

@@ -7,6 +7,7 @@
 
 #include "debug/things.hpp"
 #include "debug/when.hpp"
+#include "isa/lanes.hpp"
 
 namespace wgrun {
 namespace {
@@ -62,7 +63,7 @@ class Dumper final : public sim::Observer {
 
     std::vector<std::byte> copy(sim::View view, int warp, isa::Reg reg) const {
         const std::byte* lanes = view.lanes_of(warp, reg);
-        const int bytes = isa::bits(program_.registers()[reg.id].type) > 32 ? 8 : 4;
+        const int bytes = isa::storage_bytes(program_.registers()[reg.id].type);
         return {lanes, lanes + std::ptrdiff_t{isa::lanes} * bytes};
     }
 

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <fstream>
 #include <map>
 
+#include "isa/lanes.hpp"
 #include "program/value_text.hpp"
 #include "sim/memory.hpp"
 
@@ -54,15 +56,11 @@ Spelled spelled(std::string_view text) {
     return out;
 }
 
-std::uint64_t lane_value(const std::byte* lanes, isa::Type type, int lane) {
-    if (isa::bits(type) > 32) {
-        std::uint64_t value = 0;
-        std::memcpy(&value, lanes + lane * 8, sizeof value);
-        return value;
-    }
-    std::uint32_t value = 0;
-    std::memcpy(&value, lanes + lane * 4, sizeof value);
-    return value;
+std::string lane_text(const std::byte* lanes, isa::Type type, int lane) {
+    const int bytes = isa::storage_bytes(type);
+    std::array<std::uint64_t, 2> value{};
+    std::memcpy(value.data(), lanes + std::ptrdiff_t{lane} * bytes, static_cast<std::size_t>(bytes));
+    return value[1] == 0 ? value_text(type, value[0]) : fmt::format("{:#x}{:016x}", value[1], value[0]);
 }
 
 }  // namespace
@@ -218,7 +216,7 @@ std::string Things::show_registers(const Thing& thing, int warp, sim::View view,
         for (int lane = 0; lane < isa::lanes; ++lane)
             if ((all >> lane & 1U) != 0)
                 cells.push_back((written >> lane & 1U) != 0
-                                    ? value_text(type, lane_value(lanes(warp, reg), type, lane))
+                                    ? lane_text(lanes(warp, reg), type, lane)
                                     : "?");
         out += thing.text + (thing.array ? fmt::format("[{}]", i) : "") +
                fmt::format(" ({})", isa::to_string(type));
@@ -293,7 +291,7 @@ Place Things::register_place(const Thing& thing, sim::View view, int warp) const
         out.lanes = 1U << owner.thread % isa::lanes;
         out.reg = use.regs[static_cast<std::size_t>(owner.value / use.fragment.per_register)];
     }
-    out.bytes = isa::bits(program_.registers()[out.reg.id].type) > 32 ? 8 : 4;
+    out.bytes = isa::storage_bytes(program_.registers()[out.reg.id].type);
     return out;
 }
 

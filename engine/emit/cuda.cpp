@@ -29,6 +29,7 @@ CudaType cuda_type(Type type) {
     switch (isa::bits(type)) {
         case 16: return {"h", "unsigned short", "h"};
         case 32: return {"r", "unsigned", "r"};
+        case 128: return {"q", "unsigned __int128", "q"};
         default: return {"l", "unsigned long long", "l"};
     }
 }
@@ -277,7 +278,7 @@ class CudaEmitter {
     void declare_registers() {
         // There is one declaration per C++ type, wrapped at a readable width.
         for (std::string_view declaration :
-             {"int", "unsigned", "float", "double", "unsigned short", "unsigned long long"}) {
+             {"int", "unsigned", "float", "double", "unsigned short", "unsigned long long", "unsigned __int128"}) {
             std::string line;
             for (std::size_t i = 0; i < names_.size(); ++i) {
                 if (cuda_type(program_.registers()[i].type).declaration != declaration) continue;

@@ -25,6 +25,7 @@ RegisterClass class_of(Type type) {
     switch (isa::bits(type)) {
         case 16: return {"%rs", ".b16"};
         case 32: return {"%r", ".b32"};
+        case 128: return {"%rq", ".b128"};
         default: return {"%rd", ".b64"};
     }
 }

@@ -172,6 +172,7 @@ Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> opt
                                     "--ptxas-options=-v"};
     if (const std::string_view option = without_own_cache(nvrtc.part.version); !option.empty())
         all.emplace_back(option);
+    if (text.find("__int128") != std::string::npos) all.emplace_back("--device-int128");
     const std::string include = include_folder(nvrtc.part.path);
     if (!include.empty()) all.push_back("--include-path=" + include);
     all.insert(all.end(), options.begin(), options.end());

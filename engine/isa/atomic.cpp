@@ -51,6 +51,21 @@ Operand element(const Operand& operand, int i) {
 constexpr int most_elements = 8;
 using Elements = std::array<Lanes<std::uint64_t>, most_elements>;
 
+/// exch or cas of 128 bits, which have no other operation. Writes the old contents to operand 0.
+void run_wide(const Step& s, Machine& m) {
+    const bool compares = s.operands.size() > 3 && s.op->operands[3].name == "c";
+    const auto b = read<Bits128>(m, s.operands[2]);
+    const auto c = compares ? read<Bits128>(m, s.operands[3]) : b;
+    Lanes<Bits128> old{};
+    const Space where = space(s.form);
+    m.update(where, addresses(m, s.operands[1], where), sizeof(Bits128), [&](int lane, std::byte* place) {
+        const auto l = static_cast<std::size_t>(lane);
+        std::memcpy(&old[l], place, sizeof(Bits128));
+        if (!compares || old[l] == b[l]) std::memcpy(place, &c[l], sizeof(Bits128));
+    });
+    write_reg(m, s.operands[0].reg, old);
+}
+
 Elements read_elements(const Step& s, Machine& m, const Operand& operand) {
     Elements out{};
     for (int i = 0; i < vec(s.form); ++i)
@@ -96,6 +111,7 @@ void run_red(const Step& s, Machine& m) {
     update(s, m, s.operands[0], read_elements(s, m, s.operands[1]), {});
 }
 void run_atom(const Step& s, Machine& m) {
+    if (s.form.type() == b128) return run_wide(s, m);
     write_elements(s, m, s.operands[0], update(s, m, s.operands[1], read_elements(s, m, s.operands[2]), {}));
 }
 void run_cas(const Step& s, Machine& m) {
@@ -150,7 +166,12 @@ std::vector<Row> rows(Choice (*orders)(std::string_view fallback), Names bitwise
     add({"min", "max"}, {u32, s32, u64, s64});
     add({"inc", "dec"}, {u32});
     add(bitwise, {b32, b64});
-    if (more.size() > 0) add(more, {b32, b64});
+    if (more.size() > 0) {
+        add(more, {b32, b64});
+        const std::size_t before = out.size();
+        add(more, {b128});
+        for (std::size_t i = before; i < out.size(); ++i) out[i].min_ptx = {8, 4};
+    }
     const auto add_vector = [&](Names ops, std::initializer_list<Type> of, std::initializer_list<int> sizes,
                                 std::initializer_list<Choice> tail) {
         Row row{
@@ -165,10 +186,10 @@ std::vector<Row> rows(Choice (*orders)(std::string_view fallback), Names bitwise
     return out;
 }
 
-std::vector<Row> cas_rows() {
-    const Choice op = spelled_as(Field::op, {"cas"}), type = types({b16, b32, b64});
-    return {{{op, type, global_space(), of_atom("relaxed.gpu")}, {7, 8}},
-            {{op, type, shared_or_generic(), optional(of_atom({}))}, {7, 8}}};
+std::vector<Row> cas_rows(const Choice& type, PtxVersion least) {
+    const Choice op = spelled_as(Field::op, {"cas"});
+    return {{{op, type, global_space(), of_atom("relaxed.gpu")}, least},
+            {{op, type, shared_or_generic(), optional(of_atom({}))}, least}};
 }
 
 OperandRule destination() {
@@ -208,13 +229,25 @@ std::span<const Instruction> atomic_family() {
         {.name = "atom.cas",
          .summary = "stores c if memory holds b, atomically, and returns the old value",
          .section = "9.7.13.5",
-         .rows = cas_rows(),
+         .rows = cas_rows(types({b16, b32, b64}), {7, 8}),
          .operands = {out("d"), place(), in("b"), in("c")},
          .ptx = "atom{.sem}{.space}{.op}{.type} {%d}, [{%a}], {%b}, {%c}",
          .atomic = true,
          .effects = effects<1>,
          .value = unknown,
          .run = run_cas},
+        // ptxas 13.0 ends by a signal where a number stands for b or c.
+        {.name = "atom.cas.b128",
+         .summary = "the same of 128 bits, which are in registers",
+         .section = "9.7.13.5",
+         .rows = cas_rows(types({b128}), {8, 4}),
+         .operands = {out("d"), place(), in("b", typed<Field::type>, Rule::reg),
+                      in("c", typed<Field::type>, Rule::reg)},
+         .ptx = "atom{.sem}{.space}{.op}{.type} {%d}, [{%a}], {%b}, {%c}",
+         .atomic = true,
+         .effects = effects<1>,
+         .value = unknown,
+         .run = run_wide},
     };
     return list;
 }

@@ -15,8 +15,7 @@ std::span<const Instruction> foreign_family();
 /// and copy.
 std::span<const Instruction> unsimulated_family();
 
-/// Arrivals and waits that order no memory (.relaxed). They are taken to order it as the others do: a fence
-/// beside them may, and what only they lack is not found.
+/// Arrivals and waits that order no memory (.relaxed).
 std::span<const Instruction> relaxed_mbarrier_family();
 
 /// The conversions that compilers print and the record `cvt` does not have.

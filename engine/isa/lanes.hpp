@@ -15,9 +15,21 @@ namespace wgrun::isa {
 template <class T>
 using Lanes = std::array<T, lanes>;
 
-/// How a register file stores a T: in 4 bytes for types up to 32 bits, else in 8.
+/// A value of 128 bits. From an immediate, whose upper half is zero.
+struct Bits128 {
+    std::uint64_t low = 0, high = 0;
+    Bits128() = default;
+    constexpr explicit Bits128(std::uint64_t bits) : low(bits) {}
+    bool operator==(const Bits128&) const = default;
+};
+
+/// How a register file stores a T: in 4 bytes for types up to 32 bits, in 8 for those up to 64, else in 16.
 template <class T>
-using Storage = std::conditional_t<(sizeof(T) <= 4), std::uint32_t, std::uint64_t>;
+using Storage = std::conditional_t<(sizeof(T) <= 4), std::uint32_t,
+                                   std::conditional_t<(sizeof(T) <= 8), std::uint64_t, Bits128>>;
+
+/// Returns the bytes that a lane of a register of the type takes.
+inline int storage_bytes(Type type) { return bits(type) <= 32 ? 4 : bits(type) / 8; }
 
 template <class T>
 T from_storage(Storage<T> bits) {

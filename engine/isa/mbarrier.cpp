@@ -5,6 +5,7 @@
 #include "isa/families.hpp"
 #include "isa/foreign.hpp"
 #include "isa/lanes.hpp"
+#include "isa/order.hpp"
 #include "isa/token.hpp"
 #include "rules/phase_words.hpp"
 
@@ -91,7 +92,9 @@ void run_pending_count(const Step& s, Machine& m) {
 
 void effects_wait(const Step& s, Effects& e) {
     e.mbarrier({Kind::wait, &s.operands[1]});
-    e.await_arrivals();
+    // A wait acquires by default, and a relaxed one nothing (9.7.13.15.16).
+    const MemoryOrder order = order_of(s);
+    if (order.acquire || !order.strong) e.await_arrivals();
 }
 
 /// Threads that wait for the same phase all pass, but each at its own time.

@@ -36,7 +36,9 @@ void load(const Step& s, Machine& m, Space space) {
                 std::memcpy(&d[l], data.data() + l * widest + i * static_cast<std::size_t>(size), sizeof(T));
             return d;
         };
-        if (size == 8)
+        if (size == 16)
+            write_reg(m, regs[i], gather(Bits128{}));
+        else if (size == 8)
             write_reg(m, regs[i], gather(std::uint64_t{}));
         else if (size == 4)
             write_reg(m, regs[i], gather(std::uint32_t{}));
@@ -67,7 +69,9 @@ void run_st(const Step& s, Machine& m) {
             for (std::size_t l = 0; l < lanes; ++l)
                 std::memcpy(data.data() + l * widest + static_cast<std::size_t>(i * size), &v[l], sizeof(T));
         };
-        if (size == 8)
+        if (size == 16)
+            scatter(Bits128{});
+        else if (size == 8)
             scatter(std::uint64_t{});
         else if (size == 4)
             scatter(std::uint32_t{});
@@ -103,6 +107,17 @@ Value value_ld_param(const Step& s, const ValueOf& of) {
 
 Choice scalar() { return types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64}); }
 Choice scalar_of_four() { return types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32}); }
+struct Size {
+    Choice type, vec;
+    PtxVersion version;
+};
+/// Scalars, and vectors of at most 16 bytes.
+std::vector<Size> sizes() {
+    return {{scalar(), among(Field::vec, {1}, 1), {7, 8}},
+            {scalar(), among(Field::vec, {2}), {7, 8}},
+            {scalar_of_four(), among(Field::vec, {4}), {7, 8}},
+            {types({b128}), among(Field::vec, {1}, 1), {8, 3}}};
+}
 /// Without a space the address is generic.
 Choice every_space() {
     return optional(
@@ -117,12 +132,12 @@ Choice global_space() {
     }();
 }
 
-/// Adds rows of scalars, and of vectors of at most 16 bytes, with these further qualifiers.
-void add_sizes(std::vector<Row>& rows, const Choice& space, const std::vector<Choice>& more) {
-    for (const auto& [type, vec] : {std::pair{scalar(), among(Field::vec, {1}, 1)},
-                                    {scalar(), among(Field::vec, {2})},
-                                    {scalar_of_four(), among(Field::vec, {4})}}) {
-        rows.push_back({{space, type, vec}, {7, 8}});
+/// Adds a row for each size, with these further qualifiers. `least`: the PTX version that has 128 bits with
+/// them.
+void add_sizes(std::vector<Row>& rows, const Choice& space, const std::vector<Choice>& more,
+               PtxVersion least = {8, 3}) {
+    for (const auto& [type, vec, version] : sizes()) {
+        rows.push_back({{space, type, vec}, type.allows(static_cast<int>(b128)) ? least : version});
         rows.back().choices.insert(rows.back().choices.end(), more.begin(), more.end());
     }
 }
@@ -140,17 +155,19 @@ void add_strong(std::vector<Row>& rows, std::string_view order, const std::vecto
         choice.asked = true;
         return choice;
     };
-    add_sizes(rows, optional(shared_spaces()), {sem});
+    constexpr PtxVersion with_all_scopes{8, 4};
+    add_sizes(rows, optional(shared_spaces()), {sem}, with_all_scopes);
     add_sizes(rows, optional(shared_spaces()), {strong(is_volatile)});
     std::vector<Choice> of_global{sem, optional(evictions()), cache_hint()};
     of_global.insert(of_global.end(), more.begin(), more.end());
-    add_sizes(rows, global_space(), of_global);
+    add_sizes(rows, global_space(), of_global, with_all_scopes);
     of_global.assign({strong(is_volatile)});
     of_global.insert(of_global.end(), more.begin(), more.end());
     add_sizes(rows, global_space(), of_global);
-    rows.push_back({{global_space(), scalar(), among(Field::vec, {1}, 1),
-                     strong(spelled_as(Field::sem, {"mmio.relaxed.sys"}))},
-                    {8, 2}});
+    for (const auto& [type, version] : {std::pair{scalar(), PtxVersion{8, 2}}, {types({b128}), {8, 4}}})
+        rows.push_back({{global_space(), type, among(Field::vec, {1}, 1),
+                         strong(spelled_as(Field::sem, {"mmio.relaxed.sys"}))},
+                        version});
 }
 
 /// Global memory has caches: rows have a cache operator or an eviction priority, but not both, and qualifiers
@@ -170,10 +187,7 @@ std::vector<Row> load_rows() {
 
 std::vector<Row> parameter_rows() {
     std::vector<Row> out;
-    for (const auto& [type, vec] : {std::pair{scalar(), among(Field::vec, {1}, 1)},
-                                    {scalar(), among(Field::vec, {2})},
-                                    {scalar_of_four(), among(Field::vec, {4})}})
-        out.push_back({{type, vec}, {7, 8}});
+    for (const auto& [type, vec, version] : sizes()) out.push_back({{type, vec}, version});
     return out;
 }
 

@@ -10,7 +10,9 @@ using enum Type;
 using Rule = OperandRule;
 
 void run_mov(const Step& s, Machine& m) {
-    if (bits(s.form.type()) == 64)
+    if (bits(s.form.type()) == 128)
+        map1<Bits128, Bits128>(s, m, [](auto a) { return a; });
+    else if (bits(s.form.type()) == 64)
         map1<std::uint64_t, std::uint64_t>(s, m, [](auto a) { return a; });
     else if (bits(s.form.type()) == 16)
         map1<std::uint16_t, std::uint16_t>(s, m, [](auto a) { return a; });
@@ -30,6 +32,7 @@ void run_ld_param(const Step& s, Machine& m) {
 
 Value value_mov(const Step& s, const ValueOf& of) {
     Value out = of(s.operands[1]);
+    if (bits(s.form.type()) > 64) return {};
     if (out.constant && bits(s.form.type()) >= 32) out.constant = wrapped(s.form.type(), *out.constant);
     return out;
 }
@@ -56,52 +59,59 @@ Value value_special(const Step& s, const ValueOf&) {
     return out;
 }
 
-/// The parts of a register have at most 32 bits: the first one is the lowest.
-template <class Whole>
-void pack(const Step& s, Machine& m) {
-    const std::vector<Reg>& parts = s.operands[1].list;
-    const std::size_t width = sizeof(Whole) * 8 / parts.size();
-    Lanes<Whole> d{};
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        const Lanes<std::uint32_t> part = read_reg<std::uint32_t>(m, parts[i]);
-        const std::uint32_t mask = width == 32 ? UINT32_MAX : (1U << width) - 1;
-        for (std::size_t l = 0; l < lanes; ++l)
-            d[l] |= static_cast<Whole>(Whole{part[l] & mask} << i * width);
-    }
-    write_reg(m, s.operands[0].reg, d);
-}
-void run_pack(const Step& s, Machine& m) {
-    if (bits(s.form.type()) == 64)
-        pack<std::uint64_t>(s, m);
+/// Calls f(Whole{}, Part{}) with the types of a register and of its parts.
+template <class F>
+void with_parts(const Step& s, std::size_t parts, F f) {
+    const int size = bits(s.form.type());
+    if (size == 128 && parts == 2)
+        f(Bits128{}, std::uint64_t{});
+    else if (size == 128)
+        f(Bits128{}, std::uint32_t{});
+    else if (size == 64 && parts == 2)
+        f(std::uint64_t{}, std::uint32_t{});
+    else if (size == 64)
+        f(std::uint64_t{}, std::uint16_t{});
     else
-        pack<std::uint32_t>(s, m);
+        f(std::uint32_t{}, std::uint16_t{});
 }
 
-template <class Whole>
-void unpack(const Step& s, Machine& m) {
-    const std::vector<Reg>& parts = s.operands[0].list;
-    const std::size_t width = sizeof(Whole) * 8 / parts.size();
-    const Lanes<Whole> a = read<Whole>(m, s.operands[1]);
-    const std::uint32_t mask = width == 32 ? UINT32_MAX : (1U << width) - 1;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        Lanes<std::uint32_t> part;
-        for (std::size_t l = 0; l < lanes; ++l)
-            part[l] = static_cast<std::uint32_t>(a[l] >> i * width) & mask;
-        write_reg(m, parts[i], part);
-    }
+/// The first part of a register is the lowest, as in memory.
+void run_pack(const Step& s, Machine& m) {
+    const std::vector<Reg>& parts = s.operands[1].list;
+    with_parts(s, parts.size(), [&]<class Whole, class Part>(Whole, Part) {
+        Lanes<Whole> d{};
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const Lanes<Part> part = read_reg<Part>(m, parts[i]);
+            for (std::size_t l = 0; l < lanes; ++l)
+                std::memcpy(reinterpret_cast<std::byte*>(&d[l]) + i * sizeof(Part), &part[l], sizeof(Part));
+        }
+        write_reg(m, s.operands[0].reg, d);
+    });
 }
+
 void run_unpack(const Step& s, Machine& m) {
-    if (bits(s.form.type()) == 64)
-        unpack<std::uint64_t>(s, m);
-    else
-        unpack<std::uint32_t>(s, m);
+    const std::vector<Reg>& parts = s.operands[0].list;
+    with_parts(s, parts.size(), [&]<class Whole, class Part>(Whole, Part) {
+        const Lanes<Whole> a = read<Whole>(m, s.operands[1]);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            Lanes<Part> part;
+            for (std::size_t l = 0; l < lanes; ++l)
+                std::memcpy(&part[l], reinterpret_cast<const std::byte*>(&a[l]) + i * sizeof(Part),
+                            sizeof(Part));
+            write_reg(m, parts[i], part);
+        }
+    });
 }
 
 int two(const Form&) { return 2; }
 int four(const Form&) { return 4; }
-Type half_of(const Form& form) { return form.type() == b64 ? b32 : b16; }
-/// 32 bits are of two halves by default.
-std::vector<Row> packed_rows() { return {{{types({b32})}, {7, 8}}, {{types({b64})}, {7, 8}}}; }
+Type half_of(const Form& form) { return form.type() == b128 ? b64 : form.type() == b64 ? b32 : b16; }
+Type quarter_of(const Form& form) { return form.type() == b128 ? b32 : b16; }
+/// 32 bits are of two halves by default, and 64 of four quarters.
+std::vector<Row> packed_rows() {
+    return {{{types({b32})}, {7, 8}}, {{types({b64})}, {7, 8}}, {{types({b128})}, {8, 3}}};
+}
+std::vector<Row> packed_by_four() { return {{{types({b64})}, {7, 8}}, {{types({b128})}, {8, 3}}}; }
 
 void run_descriptor(const Step& s, Machine& m) {
     const Lanes<std::uint32_t> address = read<std::uint32_t>(m, s.operands[1]);
@@ -149,7 +159,7 @@ std::span<const Instruction> move_family() {
         {.name = "mov",
          .summary = "copies a register, an immediate or the address of a shared buffer",
          .section = "9.7.9.1",
-         .rows = {any_register()},
+         .rows = {any_register(), {{types({b128})}, {8, 3}}},
          .operands = {out("d"), in("a", typed<Field::type>, Rule::reg | Rule::imm | Rule::shared)},
          .ptx = "mov{.type} {%d}, {%a}",
          .cuda = "{%d} = {%a}",
@@ -207,30 +217,32 @@ std::span<const Instruction> move_family() {
          .run = run_mov},
         {.name = "pack",
          .summary =
-             "mov.b32 d, {lo, hi}: two registers of 16 bits into one of 32, or two of 32 into one of 64",
+             "mov.b32 d, {lo, hi}: two registers of 16 bits into one of 32, of 32 into 64, or of 64 into 128",
          .section = "9.7.9.1",
          .rows = packed_rows(),
          .operands = {out("d"), {"a", Access::in, Rule::list, half_of, two, false, {}, {}}},
          .ptx = "mov{.type} {%d}, {%a}",
          .run = run_pack},
         {.name = "pack.v4",
-         .summary = "mov.b64 d, {a, b, c, d}: four registers of 16 bits into one of 64",
+         .summary = "mov.b64 d, {a, b, c, d}: four registers of 16 bits into one of 64, or four of 32 into "
+                    "one of 128",
          .section = "9.7.9.1",
-         .rows = {{{types({b64})}, {7, 8}}},
-         .operands = {out("d"), {"a", Access::in, Rule::list, fixed<b16>, four, false, {}, {}}},
+         .rows = packed_by_four(),
+         .operands = {out("d"), {"a", Access::in, Rule::list, quarter_of, four, false, {}, {}}},
          .ptx = "mov{.type} {%d}, {%a}",
          .run = run_pack},
         {.name = "unpack.v4",
-         .summary = "mov.b64 {a, b, c, d}, x: one register of 64 bits into four of 16",
+         .summary = "mov.b64 {a, b, c, d}, x: one register of 64 bits into four of 16, or one of 128 into "
+                    "four of 32",
          .section = "9.7.9.1",
-         .rows = {{{types({b64})}, {7, 8}}},
-         .operands = {{"d", Access::out, Rule::list, fixed<b16>, four, false, {}, {}},
+         .rows = packed_by_four(),
+         .operands = {{"d", Access::out, Rule::list, quarter_of, four, false, {}, {}},
                       in("a", typed<Field::type>, Rule::reg)},
          .ptx = "mov{.type} {%d}, {%a}",
          .run = run_unpack},
         {.name = "unpack",
          .summary =
-             "mov.b32 {lo, hi}, a: one register of 32 bits into two of 16, or one of 64 into two of 32",
+             "mov.b32 {lo, hi}, a: one register of 32 bits into two of 16, of 64 into 32, or of 128 into 64",
          .section = "9.7.9.1",
          .rows = packed_rows(),
          .operands = {{"d", Access::out, Rule::list, half_of, two, false, {}, {}},

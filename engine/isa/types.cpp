@@ -48,6 +48,7 @@ constexpr std::array rows{
     TypeRow{Type::u64, "u64", 64, Kind::integer, false, Type::u64},
     TypeRow{Type::s64, "s64", 64, Kind::integer, true, Type::s64},
     TypeRow{Type::f64, "f64", 64, Kind::floating, true, Type::f64},
+    TypeRow{Type::b128, "b128", 128, Kind::bits, false, Type::b128},
     TypeRow{Type::tensormap, "tensormap", 8 * static_cast<int>(sm_90a.tensor_maps.bytes), Kind::none, false,
             Type::none},
 };

@@ -162,7 +162,8 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
         return here(finding) == Elsewhere::same && finding.severity == Severity::error;
     });
     if (wrong || !shape_is_known) return out;
-    std::vector<Diagnostic> ran = found_in_every_launch(program, check::Made::by_compiler);
+    Where ended;
+    std::vector<Diagnostic> ran = found_in_every_launch(program, check::Made::by_compiler, nullptr, &ended);
     // Which tensor maps a structure holds, a launch decides; what follows from their lack is no finding.
     const auto names_a_map = [](const Diagnostic& finding) { return breaks(finding, rules::WG_TMA_01); };
     if (std::ranges::any_of(ran, names_a_map)) ran.clear();
@@ -177,6 +178,14 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
         });
         if (!known) out.push_back(std::move(finding));
     }
+    if (ended && ran.empty())
+        for (Diagnostic& finding : races_with_numbers(program)) {
+            if (finding.circumstance == Circumstance::same_value) continue;
+            finding.severity = Severity::warning;
+            finding.notes.push_back(
+                {program.where(), fmt::format("in a launch whose numbers are {}", made_up_number)});
+            out.push_back(std::move(finding));
+        }
     return out;
 }
 

@@ -34,46 +34,78 @@ sim::TensorMap tensor_of(const TensorBox& box, std::uint64_t handle, std::uint64
     return out;
 }
 
+/// A launch of the first cluster, with zeros in memory.
+class Launch {
+  public:
+    explicit Launch(const Program& program, bool numbers)
+        : memory_(static_cast<std::byte*>(
+              std::calloc(program.params().size() + 1, static_cast<std::size_t>(tensor_bytes)))) {
+        const std::vector<Param>& params = program.params();
+        values_.resize(params.size());
+        structures_.resize(params.size());
+        for (std::size_t i = 0; memory_ != nullptr && i < params.size(); ++i) {
+            const Param& param = params[i];
+            const std::int64_t at = static_cast<std::int64_t>(i) * tensor_bytes;
+            structures_[i].resize(static_cast<std::size_t>(param.structure));
+            const bool points = param.pointee || param.box || (numbers && param.any);
+            if (!points) {
+                if (numbers) values_[i] = isa::bits(param.type) == 8 ? 1 : made_up_number;
+                continue;
+            }
+            // Far apart, so that what leaves one does not get into another.
+            values_[i] = first_address + static_cast<std::uint64_t>(at) * 64;
+            buffers_.push_back({memory_.get() + at, tensor_bytes, values_[i], param.constant});
+            if (param.box) maps_.push_back(tensor_of(*param.box, values_[i], values_[i]));
+        }
+    }
+
+    /// Returns what is found, without accesses beyond tensors: how long those of a launch are is not known.
+    std::vector<Diagnostic> run(const Program& program, check::Made made, const sim::MadeUp& made_up,
+                                sim::Observer* observer) {
+        if (memory_ == nullptr) return {};
+        sim::SimulatedLaunch launch;
+        launch.grid = program.cluster();
+        launch.params = values_;
+        launch.structures = structures_;
+        launch.buffers = buffers_;
+        launch.tensor_maps = maps_;
+        launch.made_up = &made_up;
+        launch.observer = observer;
+        launch.by_compiler = made == check::Made::by_compiler;
+        try {
+            std::vector<Diagnostic> found = sim::run(program, launch).findings;
+            std::erase_if(found, [](const Diagnostic& finding) { return breaks(finding, rules::WG_MEM_01); });
+            return found;
+        } catch (const Error&) {
+            return {};
+        }
+    }
+
+  private:
+    std::unique_ptr<std::byte, Free> memory_;
+    std::vector<std::uint64_t> values_;
+    std::vector<std::vector<std::byte>> structures_;
+    std::vector<sim::GlobalBuffer> buffers_;
+    std::vector<sim::TensorMap> maps_;
+};
+
 }  // namespace
 
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
                                               sim::Observer* observer, Where* ended) {
-    const std::vector<Param>& params = program.params();
-    const std::unique_ptr<std::byte, Free> memory(
-        static_cast<std::byte*>(std::calloc(params.size() + 1, static_cast<std::size_t>(tensor_bytes))));
-    if (memory == nullptr) return {};
-    std::vector<std::uint64_t> values(params.size());
-    std::vector<std::vector<std::byte>> structures(params.size());
-    std::vector<sim::GlobalBuffer> buffers;
-    std::vector<sim::TensorMap> maps;
-    for (std::size_t i = 0; i < params.size(); ++i) {
-        const Param& param = params[i];
-        const std::int64_t at = static_cast<std::int64_t>(i) * tensor_bytes;
-        structures[i].resize(static_cast<std::size_t>(param.structure));
-        if (!param.pointee && !param.box) continue;
-        // Far apart, so that what leaves one does not get into another.
-        values[i] = first_address + static_cast<std::uint64_t>(at) * 64;
-        buffers.push_back({memory.get() + at, tensor_bytes, values[i], param.constant});
-        if (param.box) maps.push_back(tensor_of(*param.box, values[i], values[i]));
-    }
-    sim::SimulatedLaunch launch;
-    launch.grid = program.cluster();
-    launch.params = values;
-    launch.structures = structures;
-    launch.buffers = buffers;
-    launch.tensor_maps = maps;
-    const sim::MadeUp made_up{.ended = ended};
-    launch.made_up = &made_up;
-    launch.observer = observer;
-    launch.by_compiler = made == check::Made::by_compiler;
-    try {
-        std::vector<Diagnostic> found = sim::run(program, launch).findings;
-        // How long the tensors of a launch are is not known.
-        std::erase_if(found, [](const Diagnostic& finding) { return breaks(finding, rules::WG_MEM_01); });
-        return found;
-    } catch (const Error&) {
-        return {};
-    }
+    return Launch(program, false).run(program, made, {.ended = ended}, observer);
+}
+
+std::vector<Diagnostic> races_with_numbers(const Program& program) {
+    const bool hidden = std::ranges::any_of(program.params(), [](const Param& param) {
+        return param.structure > 0 || param.type == isa::Type::tensormap;
+    });
+    if (hidden) return {};
+    std::vector<Diagnostic> found =
+        Launch(program, true).run(program, check::Made::by_compiler, {.numbers = false}, nullptr);
+    const bool races = std::ranges::all_of(
+        found, [](const Diagnostic& finding) { return breaks(finding, rules::WG_RACE_01); });
+    return races ? found : std::vector<Diagnostic>();
 }
 
 }  // namespace wgrun

@@ -239,6 +239,9 @@ void Builder::say(Message::Kind kind, std::string_view format, const std::vector
         const bool list = value.kind == Operand::Kind::list;
         for (Reg reg : list ? value.list : std::vector{value.reg}) {
             message.types.push_back(type_of(reg));
+            if (isa::bits(type_of(reg)) > 64)
+                throw ArgumentError("a message has values of 64 bits at most",
+                                    "print the halves: k:unpack_b128(x)");
             regs.push_back(reg);
         }
         counts.push_back(list ? static_cast<int>(value.list.size()) : 0);

@@ -22,7 +22,7 @@ using isa::Type;
 constexpr std::size_t most_bytes = 8 << 20;
 constexpr std::size_t most_values = 1024;
 
-bool is_bits(Type type) { return type == Type::b16 || type == Type::b32 || type == Type::b64; }
+bool is_bits(Type type) { return type == Type::b16 || type == Type::b32 || type == Type::b64 || type == Type::b128; }
 
 /// Throws unless `conversion`, by its last letter, can print a register of the type.
 void check_conversion(const std::string& conversion, Type type) {

@@ -46,6 +46,9 @@ std::int64_t Program::shared_align() const {
 
 isa::PtxVersion Program::min_ptx() const {
     isa::PtxVersion version{8, 0};
+    constexpr isa::PtxVersion with_wide{8, 3};
+    for (const RegisterInfo& info : registers_)
+        if (isa::bits(info.type) > 64) version = with_wide;
     for_each_step(*this, [&](const Step& step) {
         version = std::max(version, isa::row_of(*step.op, step.form).min_ptx);
     });

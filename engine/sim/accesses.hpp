@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "isa/generic.hpp"
-#include "sim/handoffs.hpp"
 #include "sim/scene.hpp"
 
 namespace wgrun::sim {
@@ -14,10 +13,7 @@ namespace wgrun::sim {
 class Accesses {
   public:
     explicit Accesses(Scene& scene)
-        : scene_(scene),
-          report_(scene.report),
-          clocks_(scene.clocks),
-          handoffs_(clocks_, scene.warps_per_cta, scene.exchange) {}
+        : scene_(scene), report_(scene.report), clocks_(scene.clocks), handoffs_(scene.handoffs) {}
 
     void reset();
 
@@ -67,7 +63,7 @@ class Accesses {
     Scene& scene_;
     Report& report_;
     Clocks& clocks_;
-    Handoffs handoffs_;
+    Handoffs& handoffs_;
     /// Returns the bytes of local memory that start at `place`, at `offset` of a thread's own, which are read
     /// or written.
     std::byte* own_bytes(bool store, std::int64_t place, int bytes, std::int64_t offset);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "flow/graph.hpp"
+#include "isa/lanes.hpp"
 #include "isa/registers.hpp"
 #include "isa/warp.hpp"
 
@@ -103,7 +104,7 @@ Code flatten(const Program& program) {
             throw ArgumentError(fmt::format("the program has {} registers, more than the simulator can hold",
                                             program.registers().size()));
         code.register_offset.push_back(static_cast<std::uint32_t>(code.register_bytes));
-        code.register_bytes += isa::bits(info.type) > 32 ? isa::lanes * 8 : isa::lanes * 4;
+        code.register_bytes += static_cast<std::size_t>(isa::lanes * isa::storage_bytes(info.type));
     }
     return code;
 }

@@ -87,6 +87,19 @@ void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
     if (wide(order)) clocks_.release(warp, made(released.wide), lanes);
 }
 
+void Handoffs::arrive_relaxed(int warp, int row, bool to_other_ctas) {
+    const auto fenced = released_.find(warp);
+    if (fenced == released_.end()) return;
+    const int released = to_other_ctas ? fenced->second.wide : fenced->second.cta;
+    if (released >= 0) clocks_.join(row, released);
+}
+
+void Handoffs::wait_relaxed(int warp, int row, bool from_other_ctas) {
+    Places& read = read_[warp];
+    clocks_.join(made(read.cta), row);
+    if (from_other_ctas) clocks_.join(made(read.wide), row);
+}
+
 void Handoffs::learn(int warp, std::uint64_t location, bool acquire) {
     const Exchange::Place* place = exchange_.find(location);
     if (place == nullptr) return;

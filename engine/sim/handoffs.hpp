@@ -28,6 +28,12 @@ class Handoffs {
     void write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order, bool combines);
     void fence(int warp, Lanes lanes, const isa::MemoryOrder& order);
 
+    // Relaxed operations on mbarriers, which hand on what fences before and after them order.
+    /// The row of an mbarrier learns what the warp had released by its last releasing fence.
+    void arrive_relaxed(int warp, int row, bool to_other_ctas);
+    /// The warp's next acquiring fence takes what the row of an mbarrier knows.
+    void wait_relaxed(int warp, int row, bool from_other_ctas);
+
     /// Returns whether a write of this order by the warp releases.
     bool releases(int warp, const isa::MemoryOrder& order) const {
         return order.release || released_.contains(warp) || (fenced_ >= 0 && order.scope >= isa::Scope::gpu);

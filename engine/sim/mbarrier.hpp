@@ -15,6 +15,8 @@ struct Mbarrier : machine::Mbarrier {
     int arriving = -1, complete = -1;
     // The same for waits with .acquire.cta: without the arrivals of other CTAs.
     int arriving_near = -1, complete_near = -1;
+    /// By warp: the clock of `actor` up to which relaxed waits have seen its phases, and nothing else of it.
+    std::vector<std::uint32_t> seen_relaxed;
     int cta = 0;             ///< rank in the cluster
     int generic_actor = -1;  ///< stands for writes through the generic proxy, at the clock of `actor`
 };

@@ -79,9 +79,24 @@ void Mbarriers::release(const Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask 
 void Mbarriers::arrives(Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes) {
     // An arrival in the scope of its CTA releases nothing to the threads of another.
     const isa::MemoryOrder& order = scene_.code.ops[scene_.pc].order;
-    if (&cta == scene_.cta || !order.strong || order.scope > isa::Scope::cta)
-        release(cta, mbarrier, lane, lanes);
+    if (&cta == scene_.cta || !order.strong || order.scope > isa::Scope::cta) {
+        if (order.strong && !order.release)
+            arrives_relaxed(cta, mbarrier, lane);
+        else
+            release(cta, mbarrier, lane, lanes);
+    }
     scene_.signal({Signal::Kind::arrival, scene_.rank(cta), mbarrier.offset(), mbarrier.phase()});
+}
+
+/// It passes on which phases the lane knows to be complete, and of memory what a fence has released.
+void Mbarriers::arrives_relaxed(const Cta& cta, Mbarrier& mbarrier, int lane) {
+    if (!watches()) return;
+    const auto leave = [&](int place) {
+        clocks_.release_actors(scene_.current, lane, place);
+        scene_.handoffs.arrive_relaxed(scene_.current, place, &cta != scene_.cta);
+    };
+    leave(mbarrier.arriving);
+    if (mbarrier.arriving_near >= 0 && &cta == scene_.cta) leave(mbarrier.arriving_near);
 }
 
 void Mbarriers::turned(Cta& cta, Mbarrier& mbarrier) {
@@ -116,13 +131,25 @@ void Mbarriers::wait_begins() {
 void Mbarriers::passes(Cta& cta, Mbarrier& mbarrier, int lane) {
     if (watches()) {
         // In the scope of its CTA a wait acquires nothing from the threads of another.
-        const int place = scene_.code.ops[scene_.pc].waits_near ? mbarrier.complete_near : mbarrier.complete;
-        if (places_ == 0 || past_[places_ - 1].first != place) past_[places_++] = {place, 0};
-        past_[places_ - 1].second |= isa::Mask{1} << lane;
+        const sim::Op& op = scene_.code.ops[scene_.pc];
+        const int place = op.waits_near ? mbarrier.complete_near : mbarrier.complete;
+        if (op.order.strong && !op.order.acquire) {
+            passes_relaxed(mbarrier, place);
+        } else {
+            if (places_ == 0 || past_[places_ - 1].first != place) past_[places_++] = {place, 0};
+            past_[places_ - 1].second |= isa::Mask{1} << lane;
+        }
     }
     if (std::exchange(told_, &mbarrier) == &mbarrier) return;
     scene_.signal({Signal::Kind::passed, scene_.rank(cta), mbarrier.offset(),
                    mbarrier.phase() == 0 ? Signal::no_phase : mbarrier.phase() - 1});
+}
+
+/// The warp has seen the phase; of memory, its next acquiring fence learns.
+void Mbarriers::passes_relaxed(Mbarrier& mbarrier, int place) {
+    mbarrier.seen_relaxed.resize(scene_.warps.size());
+    mbarrier.seen_relaxed[static_cast<std::size_t>(scene_.current)] = mbarrier.clock();
+    scene_.handoffs.wait_relaxed(scene_.current, place, !scene_.code.ops[scene_.pc].waits_near);
 }
 
 void Mbarriers::blocked(Mbarrier& mbarrier, std::int64_t parity) {

@@ -1,6 +1,7 @@
 // The instructions on mbarriers in a simulation: what threads know, who sleeps, and what is reported.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -74,10 +75,14 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     Mbarrier& create(Cta& cta, std::uint32_t offset);
     void made(Cta& cta, Mbarrier& mbarrier, int lane);
     std::uint32_t known(const Mbarrier& mbarrier, int lane) const {
-        return clocks_.of(scene_.current, lane).seen[mbarrier.actor()];
+        return std::max(clocks_.of(scene_.current, lane).seen[mbarrier.actor()], seen_relaxed(mbarrier));
     }
     std::uint32_t known_to_warp(const Mbarrier& mbarrier) const {
-        return clocks_.of(scene_.current).seen[mbarrier.actor()];
+        return std::max(clocks_.of(scene_.current).seen[mbarrier.actor()], seen_relaxed(mbarrier));
+    }
+    std::uint32_t seen_relaxed(const Mbarrier& mbarrier) const {
+        const auto warp = static_cast<std::size_t>(scene_.current);
+        return warp < mbarrier.seen_relaxed.size() ? mbarrier.seen_relaxed[warp] : 0;
     }
     std::string who() const { return report_.who(); }
     std::string place(std::uint32_t offset) const { return report_.place(offset); }
@@ -102,9 +107,11 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     }
     void arrivals_begin() { released_ = 0; }
     void arrives(Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes);
+    void arrives_relaxed(const Cta& cta, Mbarrier& mbarrier, int lane);
     void turned(Cta& cta, Mbarrier& mbarrier);
     void wait_begins();
     void passes(Cta& cta, Mbarrier& mbarrier, int lane);
+    void passes_relaxed(Mbarrier& mbarrier, int place);
     void blocked(Mbarrier& mbarrier, std::int64_t parity);
     /// Returns whether the phase is complete, but the lane has not learnt of it, and asks before it is.
     bool comes_too_soon(const Mbarrier& mbarrier, int lane);

@@ -10,6 +10,7 @@
 #include "sim/dependents.hpp"
 #include "sim/exchange.hpp"
 #include "sim/global_shadow.hpp"
+#include "sim/handoffs.hpp"
 #include "sim/observer.hpp"
 #include "sim/report.hpp"
 #include "sim/turns.hpp"
@@ -41,6 +42,7 @@ class Scene final : private GlobalShadow::Sink {
     Report report;
     GlobalShadow global_shadow;
     Clocks clocks;
+    Handoffs handoffs;
     Dependents dependents;
     std::vector<Warp> warps;
     std::vector<Cta> ctas;     ///< by rank

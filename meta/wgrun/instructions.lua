@@ -78,7 +78,7 @@ function k:applypriority(a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type? string the type of the operation and of its operands: u32, s32, u64, f32, f64, f16, bf16, f16x2, bf16x2, s64, b32, b64
+---@field type? string the type of the operation and of its operands: u32, s32, u64, f32, f64, f16, bf16, f16x2, bf16x2, s64, b32, b64, b128
 ---@field space? string the state space of the address: global, shared, shared::cta, shared::cluster
 ---@field vec? string the number of values moved at once: 1, v2, v4, v8
 ---@field op? string the operation: add, min, max, inc, dec, and, or, xor, exch
@@ -114,6 +114,25 @@ function k:atom(d, a, b, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.atom_cas.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:atom_cas(d, a, b, c, options) end
+
+---@class wgrun.k.atom_cas_b128.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field type? string the type of the operation and of its operands: b128
+---@field space? string the state space of the address: global, shared, shared::cta, shared::cluster
+---@field op? string the operation: cas
+---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys
+
+---The same of 128 bits, which are in registers.
+---@param d wgrun.reg a b128 register; by default a new one
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param b wgrun.reg a b128 register
+---@param c wgrun.reg a b128 register
+---@param options? wgrun.k.atom_cas_b128.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, b: wgrun.reg, c: wgrun.reg, options?: wgrun.k.atom_cas_b128.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:atom_cas_b128(d, a, b, c, options) end
 
 ---@class wgrun.k.bar_arrive.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -1005,7 +1024,7 @@ function k:isspacep(p, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type? string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
+---@field type? string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64, b128
 ---@field space? string the state space of the address: global, shared, shared::cta, shared::cluster, local
 ---@field vec? string the number of values moved at once: 1, v2, v4
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, volatile, mmio.relaxed.sys
@@ -1041,7 +1060,7 @@ function k:ld_param(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type? string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
+---@field type? string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64, b128
 ---@field vec? string the number of values moved at once: 1, v2, v4
 
 ---Loads one, two or four values of parameters, from an address in the parameter space.
@@ -1552,7 +1571,7 @@ function k:mma_sync(d, a, b, c, options) end
 ---@class wgrun.k.mov.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred
+---@field type? string the type of the operation and of its operands: b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred, b128
 
 ---Copies a register, an immediate or the address of a shared buffer.
 ---@param d wgrun.reg a register; by default a new one
@@ -1647,9 +1666,9 @@ k["or"] = function(self, d, a, b, options) end
 ---@class wgrun.k.pack.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: b32, b64
+---@field type? string the type of the operation and of its operands: b32, b64, b128
 
----Mov.b32 d, {lo, hi}: two registers of 16 bits into one of 32, or two of 32 into one of 64.
+---Mov.b32 d, {lo, hi}: two registers of 16 bits into one of 32, of 32 into 64, or of 64 into 128.
 ---@param d wgrun.reg a b32 register; by default a new one
 ---@param a table|wgrun.regs a list of b16 registers
 ---@param options? wgrun.k.pack.options qualifiers and operands by name
@@ -1660,9 +1679,9 @@ function k:pack(d, a, options) end
 ---@class wgrun.k.pack_v4.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: b64
+---@field type? string the type of the operation and of its operands: b64, b128
 
----Mov.b64 d, {a, b, c, d}: four registers of 16 bits into one of 64.
+---Mov.b64 d, {a, b, c, d}: four registers of 16 bits into one of 64, or four of 32 into one of 128.
 ---@param d wgrun.reg a b64 register; by default a new one
 ---@param a table|wgrun.regs a list of b16 registers
 ---@param options? wgrun.k.pack_v4.options qualifiers and operands by name
@@ -2243,7 +2262,7 @@ function k:sqrt(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type? string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
+---@field type? string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64, b128
 ---@field space? string the state space of the address: global, shared, shared::cta, shared::cluster, local
 ---@field vec? string the number of values moved at once: 1, v2, v4
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, release.cta, release.cluster, release.gpu, release.sys, volatile, mmio.relaxed.sys
@@ -2349,9 +2368,9 @@ function k:tanh(d, a, options) end
 ---@class wgrun.k.unpack.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: b32, b64
+---@field type? string the type of the operation and of its operands: b32, b64, b128
 
----Mov.b32 {lo, hi}, a: one register of 32 bits into two of 16, or one of 64 into two of 32.
+---Mov.b32 {lo, hi}, a: one register of 32 bits into two of 16, of 64 into 32, or of 128 into 64.
 ---@param d table|wgrun.regs a list of b16 registers; by default a new one
 ---@param a wgrun.reg a b32 register
 ---@param options? wgrun.k.unpack.options qualifiers and operands by name
@@ -2362,9 +2381,9 @@ function k:unpack(d, a, options) end
 ---@class wgrun.k.unpack_v4.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: b64
+---@field type? string the type of the operation and of its operands: b64, b128
 
----Mov.b64 {a, b, c, d}, x: one register of 64 bits into four of 16.
+---Mov.b64 {a, b, c, d}, x: one register of 64 bits into four of 16, or one of 128 into four of 32.
 ---@param d table|wgrun.regs a list of b16 registers; by default a new one
 ---@param a wgrun.reg a b64 register
 ---@param options? wgrun.k.unpack_v4.options qualifiers and operands by name

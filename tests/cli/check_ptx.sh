@@ -303,3 +303,30 @@ exits 3
 run check lanes.ptx nowhere.ptx
 exits 1
 err_has "cannot read nowhere.ptx"
+
+# A relaxed arrival releases nothing, and a relaxed wait acquires nothing, but what fences beside them order.
+handed() { sed "$1" "$SOURCE/tests/ptx/relaxed.ptx" >handed.ptx; run check handed.ptx; exits "$2"; }
+raced() { handed "$1" 1; err_has "handed.ptx:30: error: thread 32 reads \`data\`, which thread 0 wrote: nothing orders the two [WG-RACE-01]"; }
+fence='fence.acq_rel.cta;'
+raced ''
+raced 's/arrive.relaxed/arrive.release/'
+raced 's/parity.relaxed/parity.acquire/'
+handed 's/arrive.relaxed.cta/arrive/; s/parity.relaxed.cta/parity/' 0
+handed "s/mbarrier.arrive.relaxed/$fence &/; s/parity.relaxed/parity.acquire/" 0
+handed "s/ld.shared/$fence &/; s/arrive.relaxed/arrive.release/" 0
+handed "s/mbarrier.arrive.relaxed/$fence &/; s/ld.shared/$fence &/" 0
+raced "s/mbarrier.arrive.relaxed/$fence &/"
+raced "s/ld.shared/$fence &/"
+
+# A race behind a test of a size, which a run with made-up numbers passes: a warning, since the kernel may be meant for others.
+sized() { sed "$1" "$SOURCE/tests/ptx/sized.ptx" >sized.ptx; run check sized.ptx; exits 0; }
+sized ''
+err_has "sized.ptx:28: warning: thread 32 reads \`row\` + 380, which thread 95 wrote: nothing orders the two [WG-RACE-01]"
+err_has "sized.ptx:5: in a launch whose numbers are 1024"
+sized 's/sub.s32 %r8/bar.sync 0; &/'
+err_lacks "warning"
+# Beyond the array, or with numbers inside of a structure, the sizes are made up in vain.
+sized 's/sub.s32 %r8, 508/sub.s32 %r8, %r1/'
+err_lacks "warning"
+sized 's/.param .u32 turned_param_2/.param .align 4 .b8 turned_param_2[8]/'
+err_lacks "warning"

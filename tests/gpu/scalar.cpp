@@ -387,6 +387,7 @@ TEST_CASE("every form of the scalar instructions gives what the simulator gives"
     for (const Instruction* op : isa::all()) {
         if (!computes(*op)) continue;
         for (const Form& form : test::forms_of(*op)) {
+            if (form.type() == Type::b128) continue;  // lua/atomic.lua
             cases.push_back({op, form, fmt::format("{} {}", op->name, test::spelled(form))});
             if (cases.size() < cases_of_a_kernel) continue;
             run(cases, backends, score);

@@ -48,3 +48,30 @@ local race = wg.kernel("race", { threads = 64 }, function(k)
   k:ld_shared_b32(counter)
 end)
 check.raises("WG-RACE-01", race.run, race, { grid = { 1, 1, 1 }, args = {}, backend = "sim" })
+
+-- 128 bits: halves, quarters, copies through shared memory, and a compare-and-swap of both halves at once.
+local words, old = wg.arange("u64", 1, 5), wg.zeros("u64", { 8 })
+local wide = wg.kernel("wide", { threads = 32 }, function(k)
+  local W, O = k:param("W", "u64*"), k:param("O", "u64*")
+  local buffer = k:shared { bytes = 16, align = 16, name = "buffer" }
+  k:if_(k:special "tid.x":eq(0), function()
+    local both = k:ld_global_b128(W)
+    local halves = k:unpack_b128(both)
+    local swapped = k:pack_b128 { halves[1], halves[0] }
+    k:st_shared_b128(buffer, swapped)
+    k:st_global_b128(O, k:ld_shared_b128(buffer))
+    local quarters = k:unpack_v4_b128(k:mov_b128(both))
+    k:st_global_b128(O, k:pack_v4_b128 { quarters[2], quarters[3], quarters[0], quarters[1] }, { offset = 16 })
+    k:st_global_b128(O, k:atom_global_exch_b128(W, swapped), { offset = 32 })
+    k:atom_cas_b128_global(W, both, both)                     -- it holds `swapped`: nothing changes
+    k:st_global_b128(O, k:atom_cas_b128_acq_rel_gpu_global(W, swapped, k:ld_global_b128(W, { offset = 16 })), { offset = 48 })
+  end)
+end)
+check.equal(#wide:check(), 0)
+wide:run { args = { words, old } }
+check.equal(words:totable(), { 3, 4, 3, 4 })
+check.equal(old:totable(), { 2, 1, 2, 1, 1, 2, 2, 1 })
+check.equal(wide:ptx():find(".reg .b128", 1, true) ~= nil, true)
+check.raises("a message has values of 64 bits at most", wg.kernel, "said", { threads = 32 }, function(k)
+  k:print("%x", k:ld_global_b128(k:param("W", "u64*")))
+end)

@@ -123,6 +123,15 @@ end
 check.raises("a tensor map", boxes.structure.run, boxes.structure,
   { args = { wg.struct { size = 384, [0] = part, [64] = wg.tensor_map(whole, { box = { 8, 8 } }), [256] = 1000 } } })
 
+-- A relaxed wait sees that the copy has come, and a fence behind it lets the thread read the bytes (PTX ISA 9.7.13.15.16).
+local text = boxes.structure:ptx():gsub("try_wait%.parity%.", "try_wait.parity.relaxed.cta.")
+local function copied(text)
+  local relaxed = wg.ptx { name = "relaxed.ptx", text = text }[1]
+  relaxed:run { args = { wg.struct { size = 384, [0] = part, [128] = wg.tensor_map(whole, { box = { 8, 8 } }), [256] = 1000 } } }
+end
+check.equal(check.raises("thread 0 reads `box`, which the bulk copy writes", copied, text).rule, "WG-TMA-02")
+copied((text:gsub("mad%.lo%.u32", "fence.acq_rel.cta;\n%0", 1)))
+
 -- A tensor map whose address comes by a register of 32 bits, as Triton has it: the check that runs ahead knows no such map.
 part = wg.zeros("u32", { 8, 8 })
 boxes.narrow:run { args = { wg.tensor_map(whole, { box = { 8, 8 } }), part } }

@@ -51,8 +51,10 @@ bool Values::sources_known(const Op& op) const {
     };
     const Step& step = *op.step;
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
-        if (step.op->operands[i].access == isa::Access::out) continue;
         const Operand& operand = step.operands[i];
+        // Nothing that is followed here comes of 128 bits.
+        if (operand.reg && isa::bits(scene_.program.registers()[operand.reg.id].type) > 64) return false;
+        if (step.op->operands[i].access == isa::Access::out) continue;
         if (operand.kind == Operand::Kind::list ? !std::ranges::all_of(operand.list, known)
                                                 : operand.reg && !known(operand.reg))
             return false;

@@ -44,6 +44,7 @@ enum class Type : std::uint8_t {
     u64,
     s64,
     f64,
+    b128,       ///< two of 64 bits: what one access can move, and nothing computes with
     tensormap,  ///< the 128 bytes of a tensor map, for kernel parameters only
 };
 

@@ -1,6 +1,7 @@
 // A machine of one warp for single steps: registers, byte memories, and a record of the calls.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <map>
@@ -9,6 +10,7 @@
 
 #include "isa/effects.hpp"
 #include "isa/generic.hpp"
+#include "isa/lanes.hpp"
 #include "isa/thread_machine.hpp"
 
 namespace bench {
@@ -22,6 +24,8 @@ using isa::Reg;
 using isa::Space;
 using isa::Type;
 using Raw = std::uint64_t;
+/// Forms of 128 bits have tests of their own (run_wide.cpp): a Raw has 64.
+inline bool is_wide(const Form& form) { return form.type() == Type::b128; }
 using Lanes = std::array<Raw, lanes>;  // one value's bits a lane
 
 /// Bytes at addresses from `base` on.
@@ -46,9 +50,10 @@ class Machine : public isa::ThreadMachine {
 
     void refuse() override { throw std::logic_error("not a step of one warp"); }
 
-    /// Adds a register with these values: 4 bytes per lane for types up to 32 bits, else 8.
+    /// Adds a register with these values: 4 bytes per lane for types up to 32 bits, 8 up to 64, else 16, of
+    /// which the values are the lower half.
     Reg put(Type type, const Lanes& values) {
-        files_.push_back({isa::bits(type) > 32, {}});
+        files_.push_back({static_cast<std::size_t>(isa::storage_bytes(type)), {}});
         const Reg reg{static_cast<std::uint32_t>(files_.size() - 1)};
         set(reg, values);
         return reg;
@@ -56,15 +61,13 @@ class Machine : public isa::ThreadMachine {
     void set(Reg reg, const Lanes& values) {
         File& file = files_[reg.id];
         for (int l = 0; l < lanes; ++l)
-            std::memcpy(file.bytes.data() + l * file.width(), &values[static_cast<std::size_t>(l)],
-                        file.width());
+            std::memcpy(file.lane(l), &values[static_cast<std::size_t>(l)], file.width());
     }
     Lanes get(Reg reg) const {
         const File& file = files_[reg.id];
         Lanes out{};
         for (int l = 0; l < lanes; ++l)
-            std::memcpy(&out[static_cast<std::size_t>(l)], file.bytes.data() + l * file.width(),
-                        file.width());
+            std::memcpy(&out[static_cast<std::size_t>(l)], file.lane(l), file.width());
         return out;
     }
 
@@ -150,9 +153,13 @@ class Machine : public isa::ThreadMachine {
     }
 
     struct File {
-        bool wide;
-        alignas(8) std::array<std::byte, std::size_t{lanes} * 8> bytes;
-        std::size_t width() const { return wide ? 8 : 4; }
+        std::size_t bytes_of_lane;
+        alignas(8) std::array<std::byte, std::size_t{lanes} * 16> bytes;
+        std::byte* lane(int l) { return bytes.data() + static_cast<std::size_t>(l) * bytes_of_lane; }
+        const std::byte* lane(int l) const {
+            return bytes.data() + static_cast<std::size_t>(l) * bytes_of_lane;
+        }
+        std::size_t width() const { return std::min<std::size_t>(bytes_of_lane, sizeof(Raw)); }
     };
     Memory& memory(Space space) {
         return space == Space::global ? global : space == Space::local ? local : shared;

@@ -69,7 +69,7 @@ bool only_hints(const Form& form) {
 
 TEST_CASE("ld loads every type, in vectors, from both spaces, at positive and negative offsets") {
     for (const Form& form : wgrun::test::forms_of(*isa::find("ld"))) {
-        if (only_hints(form)) continue;
+        if (only_hints(form) || is_wide(form)) continue;
         const Type type = form.type();
         const int count = form.get(Field::vec), size = isa::bits(type) / 8;
         for (std::int64_t offset : {-64, 0, 48}) {
@@ -99,7 +99,7 @@ TEST_CASE("ld loads every type, in vectors, from both spaces, at positive and ne
 
 TEST_CASE("st stores every type, in vectors, to both spaces") {
     for (const Form& form : wgrun::test::forms_of(*isa::find("st"))) {
-        if (only_hints(form)) continue;
+        if (only_hints(form) || is_wide(form)) continue;
         INFO(wgrun::test::spelled(form));
         const Type type = form.type();
         const int count = form.get(Field::vec), size = isa::bits(type) / 8;

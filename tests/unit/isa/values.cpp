@@ -144,6 +144,7 @@ class Author {
             static std::map<std::string_view, std::vector<Form>> known;
             std::vector<Form>& forms = known[name];
             if (forms.empty()) forms = wgrun::test::forms_of(op);
+            std::erase_if(forms, is_wide);
             const Form& form = forms[pick(forms.size())];
             std::vector<Operand> operands(1);
             for (std::size_t i = 1; i < op.operands.size(); ++i)
