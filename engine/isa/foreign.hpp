@@ -15,6 +15,9 @@ std::span<const Instruction> foreign_family();
 /// and copy.
 std::span<const Instruction> unsimulated_family();
 
+/// Products of a warp in fragments whose layout the ISA leaves open.
+std::span<const Instruction> wmma_family();
+
 /// Arrivals and waits that order no memory (.relaxed).
 std::span<const Instruction> relaxed_mbarrier_family();
 

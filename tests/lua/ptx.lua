@@ -371,3 +371,33 @@ W:
     check.equal(row, { 2 * (4 * lane + 1) + 100, lane & 3, lane > 15 and 1 or 0, lane & 3 ~= 0 and lane <= 15 and 1 or 0 })
   end
 end
+
+-- wmma: A and B of these shapes, by rows or by columns; D by rows unless it says otherwise.
+local fragments = wg.ptx(here .. "ptx/fragments.ptx")
+local function fragment_product(name, dtype, sums, m, n, k, options)
+  local function made(count, seed) return wg.randn { dtype = "f32", shape = count, seed = seed } end
+  local a, b, d = wg.zeros(dtype, m * k), wg.zeros(dtype, k * n), wg.zeros(sums, m * n)
+  local x, y = made(m * k, 1), made(k * n, 2)
+  for i = 0, m * k - 1 do a[i] = dtype == "s8" and math.floor(x[i] * 30) or math.floor(x[i] * 8) / 8 end
+  for i = 0, k * n - 1 do b[i] = dtype == "s8" and math.floor(y[i] * 30) or math.floor(y[i] * 8) / 8 end
+  for i = 0, m * n - 1 do d[i] = options.begins and i % 5 or 0 end
+  local first = d:copy()
+  check.equal(#fragments[name]:check(), 0)
+  fragments[name]:run { args = { a, b, d } }
+  for row = 0, m - 1 do
+    for column = 0, n - 1 do
+      local sum = options.begins and first[column * m + row] or 0
+      for i = 0, k - 1 do
+        sum = sum + a[options.a == "columns" and i * m + row or row * k + i] * b[options.b == "columns" and column * k + i or i * n + column]
+      end
+      check.equal(d[options.d == "columns" and column * m + row or row * n + column], sum * (options.times or 2))
+    end
+  end
+end
+fragment_product("half_square", "f16", "f32", 16, 16, 16, { b = "columns" })
+fragment_product("half_wide", "f16", "f32", 8, 32, 16, { a = "columns" })
+fragment_product("brain_high", "bf16", "f32", 32, 8, 16, {})
+fragment_product("bytes", "s8", "s32", 16, 16, 16, { b = "columns" })
+fragment_product("doubles", "f64", "f64", 8, 8, 4, { b = "columns" })
+fragment_product("words", "f32", "f32", 16, 16, 8, { begins = true, times = 1 })
+fragment_product("shared", "f16", "f16", 16, 16, 16, { b = "columns", d = "columns", times = 1 })
