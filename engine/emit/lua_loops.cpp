@@ -23,18 +23,21 @@ struct Line {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
 
-/// Returns the number that begins at `at`, and its end; the end is `at` if none does.
+/// Returns the end of the number that begins at `at`, with its sign; `at` if none does.
 std::size_t number_at(std::string_view text, std::size_t at, std::int64_t& value) {
-    if (at > 0 && is_word(text[at - 1])) return at;
-    std::size_t end = at;
+    const std::size_t first = text[at] == '-' ? at + 1 : at;
+    if (at > 0 && (is_word(text[at - 1]) || text[at - 1] == '-')) return at;
+    std::size_t end = first;
     while (end < text.size() && is_word(text[end])) ++end;
-    std::string_view digits = text.substr(at, end - at);
+    std::string_view digits = text.substr(first, end - first);
     const bool hex = digits.starts_with("0x");
     if (hex) digits.remove_prefix(2);
     const auto [rest, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
-    const bool whole = !digits.empty() && error == std::errc() && rest == digits.data() + digits.size();
-    return whole && digits[0] != '-' ? end : at;
+    if (digits.empty() || error != std::errc() || rest != digits.data() + digits.size() || digits[0] == '-')
+        return at;
+    if (first > at) value = -value;
+    return end;
 }
 
 Line read(std::string_view text) {

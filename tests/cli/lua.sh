@@ -237,3 +237,33 @@ run lua named.ptx
 exits 0
 out_has "-- ring()"
 out_has "unless(k, ~p[1], function()"
+
+# Numbers that fall, below zero too, and a number of its own that stays.
+file falling.ptx <<'END'
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry falling(.param .u64 falling_param_0)
+.reqntid 32, 1, 1
+{
+    .reg .b32 %r<9>; .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [falling_param_0];
+    mov.u32 %r1, %tid.x;
+    add.s32 %r2, %r1, -7744;
+    add.s32 %r3, %r1, -7808;
+    add.s32 %r4, %r1, -7872;
+    add.s32 %r5, %r1, -7936;
+    st.global.u32 [%rd1+-8], %r5;
+    st.global.u32 [%rd1+-4], %r4;
+    st.global.u32 [%rd1+4], %r2;
+    ret;
+}
+END
+run lua falling.ptx -o falling.lua
+exits 0
+has falling.lua 'for i = 2, 5 do'
+has falling.lua 'k:add_s32(r[i], r.tid_x, -7616 - 64 * i)'
+has falling.lua 'offset = -8'
+run ptx falling.lua
+out_has "add.s32 %r1, %r0, -7744;"
+out_has "add.s32 %r4, %r0, -7936;"
