@@ -102,6 +102,13 @@ Saying peer_has_ended(const std::string& who, std::uint64_t rank, bool surely, W
             {std::string(fix_of_peers), {meeting_at(end)}}};
 }
 
+Saying peer_may_not_have_begun(const std::string& who, std::uint64_t rank) {
+    return {WG_SYNC_05,
+            fmt::format("{} accesses the shared memory of CTA {} of the cluster, which may not have begun",
+                        who, rank),
+            "k:barrier_cluster_arrive() and k:barrier_cluster_wait() before the first access to another CTA"};
+}
+
 Saying peer_may_have_ended(Where end) {
     return {WG_SYNC_05,
             "the CTA that is accessed here may have ended: nothing makes it wait for that",

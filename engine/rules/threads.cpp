@@ -337,14 +337,16 @@ constexpr Rule WG_SYNC_05{
         "kernels with clusters.",
     .section = "9.7.9.23",
     .why =
-        "A CTA that has ended gives its shared memory to the next one: the access hits a stranger, or the "
-        "launch fails. Where there are no clusters, st.async is an illegal instruction (docs/silicon.md).",
+        "A CTA that has ended gives its shared memory to the next one, and one that has not begun has none: "
+        "the access hits a stranger, or the launch fails. Where there are no clusters, st.async is an "
+        "illegal instruction (docs/silicon.md).",
     .fix =
-        "A barrier of the cluster after the last access (also arrivals at its mbarriers, and multicasts) "
-        "and before any of the CTAs ends.",
+        "A barrier of the cluster before the first access, and one after the last (also arrivals at its "
+        "mbarriers, and multicasts) and before any of the CTAs ends.",
     .decided =
         "In the rehearsal, where ranks and addresses are known; else in a run. Whether a CTA "
-        "may have ended is decided for the order that waits give, in any schedule.",
+        "may have ended is decided for the order that waits give, in any schedule; whether it has begun, in "
+        "runs ahead and in a run.",
     .wrong = R"(local mine = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
 k:st_shared_u32(mine, 1)
 k:barrier_cluster_arrive()

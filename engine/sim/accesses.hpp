@@ -122,6 +122,7 @@ void Accesses::for_each_access(bool store, isa::Space space, const isa::Addresse
                 continue;
             }
             move(cta->shared.at(static_cast<std::uint32_t>(at)), lane, cta, offset);
+            if (cta != scene_.cta) scene_.expect_begun(*cta, lane);
         }
     }
 }

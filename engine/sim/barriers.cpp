@@ -138,6 +138,7 @@ void Barriers::arrives_at_cluster() {
 }
 
 void Barriers::cluster_completed() {
+    scene_.cluster_has_met = true;
     if (watches()) clocks_.drain(meeting_, met_);
     scene_.wake_all(nullptr, Warp::Wait::cluster);
 }

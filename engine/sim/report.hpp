@@ -139,6 +139,8 @@ class Report final : public HazardSink {
     void fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string note);
     /// Returns whether the current step has been reported to break the rule.
     bool said(const Rule& rule, std::uint32_t other = no_pc) const;
+    /// The same, whatever the other step is.
+    bool said_of_any(const Rule& rule) const;
     void wrong_wait(const Mbarrier& mbarrier, rules::Saying saying);
     /// WG-MBAR-06: the warp missed a phase. What is reported is a consequence of that, and nothing that
     /// follows is news.

@@ -20,6 +20,13 @@ void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string mess
 
 bool Report::said(const Rule& rule, std::uint32_t other) const { return seen_.contains(key(rule.id, other)); }
 
+bool Report::said_of_any(const Rule& rule) const {
+    const Key first = key(rule.id, 0);
+    const auto found = seen_.lower_bound({rule.id, std::get<1>(first), {}});
+    return found != seen_.end() && std::get<0>(*found) == rule.id &&
+           std::get<1>(*found) == std::get<1>(first);
+}
+
 void Report::fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string note) {
     const std::uint32_t here = std::exchange(pc_, pc);
     fault(std::move(saying), other, std::move(note));

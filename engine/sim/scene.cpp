@@ -46,7 +46,7 @@ void Scene::reset(std::uint64_t number) {
     clocks.reset();
     global_shadow.reset();
     dependents.reset();
-    pollers = wrote = stands_back = put_off = false;
+    pollers = wrote = stands_back = put_off = cluster_has_met = false;
     for (std::size_t rank = 0; rank < ctas.size(); ++rank) {
         const auto r = static_cast<std::uint32_t>(rank);
         ctas[rank].reset(machine::Seat{.cluster_size = size, .cluster = position, .rank = r}.cta(),
@@ -82,6 +82,14 @@ Cta* Scene::peer(std::uint64_t& address, int lane, bool owes) {
     else if (owes && launch.detect_races)
         other.owe(Epoch(clocks.now(current), pc, current, lane));
     return &other;
+}
+
+void Scene::expect_begun(const Cta& other, int lane) {
+    if (cluster_has_met || !launch.detect_races || report.said_of_any(rules::WG_RACE_01)) return;
+    const KnownClocks knows = clocks.of(current, lane);
+    for (int w = other.first; w < other.first + warps_per_cta; ++w)
+        if (knows.seen[w] != 0 || (knows.parts != nullptr && knows.parts[w].clock != 0)) return;
+    report.fault(rules::peer_may_not_have_begun(report.who(), static_cast<std::uint64_t>(rank(other))));
 }
 
 void Scene::global_race(const GlobalRace& race) {

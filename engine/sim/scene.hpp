@@ -45,13 +45,14 @@ class Scene final : private GlobalShadow::Sink {
     Handoffs handoffs;
     Dependents dependents;
     std::vector<Warp> warps;
-    std::vector<Cta> ctas;     ///< by rank
-    std::uint64_t index = 0;   ///< of the cluster, in the grid of clusters
-    Dim3 position;             ///< of the cluster in the grid of clusters
-    int fruitless = 0;         ///< rounds in which sleeping warps woke up and nothing happened
-    bool pollers = false;      ///< whether warps may be asleep until memory changes
-    bool wrote = false;        ///< to global memory, which other clusters do not know yet
-    bool stands_back = false;  ///< a warp does, for other clusters too
+    std::vector<Cta> ctas;         ///< by rank
+    std::uint64_t index = 0;       ///< of the cluster, in the grid of clusters
+    Dim3 position;                 ///< of the cluster in the grid of clusters
+    int fruitless = 0;             ///< rounds in which sleeping warps woke up and nothing happened
+    bool pollers = false;          ///< whether warps may be asleep until memory changes
+    bool wrote = false;            ///< to global memory, which other clusters do not know yet
+    bool stands_back = false;      ///< a warp does, for other clusters too
+    bool cluster_has_met = false;  ///< at its barrier: all its CTAs have begun
 
     // The current step.
     int current = 0;  ///< warp
@@ -108,6 +109,8 @@ class Scene final : private GlobalShadow::Sink {
     /// the CTA's own window. Null, with a report, if there is none. owes: the access is over when the warp
     /// knows that it is.
     Cta* peer(std::uint64_t& address, int lane, bool owes);
+    /// Reports an access to a CTA that the lane does not know to have begun, unless the access races anyway.
+    void expect_begun(const Cta& other, int lane);
 
     /// Returns a draw below a limit. The seed determines them all.
     std::uint32_t draw(std::uint32_t below);
