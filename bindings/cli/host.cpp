@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
 
+#include "bindings/cli/lua_heap.hpp"
 #include "bindings/cli/watchdog.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/interrupt.hpp"
@@ -235,6 +237,23 @@ int body_main(lua_State* L) {
     return 0;
 }
 
+/// What Lua's own program does with warn: nothing until a script says "@on", then it goes to stderr.
+struct Warnings {
+    bool on = false, continues = false;
+};
+void print_warning(void* context, const char* message, int to_be_continued) {
+    auto& warnings = *static_cast<Warnings*>(context);
+    const bool begins = !warnings.continues;
+    warnings.continues = to_be_continued != 0;
+    if (begins && !warnings.continues && message[0] == '@') {
+        if (std::strcmp(message, "@on") == 0) warnings.on = true;
+        if (std::strcmp(message, "@off") == 0) warnings.on = false;
+    } else if (warnings.on) {
+        std::fprintf(stderr, "%s%s%s", begins ? "Lua warning: " : "", message,
+                     warnings.continues ? "" : "\n");
+    }
+}
+
 struct CloseState {
     void operator()(lua_State* L) const {
         lua::forget_interrupt();
@@ -246,11 +265,14 @@ struct CloseState {
 
 Outcome with_state(const Request& request, lua::Mode mode, Body body, void* context) {
     Outcome outcome;
-    const std::unique_ptr<lua_State, CloseState> state(luaL_newstate());
+    LuaHeap heap;
+    Warnings warnings;
+    const std::unique_ptr<lua_State, CloseState> state(lua_newstate(LuaHeap::allocate, &heap));
     // Destroyed before the state, which the watchdog may stop.
     Call call{request, mode, body, context, outcome, {}, {}};
     if (state == nullptr) throw std::bad_alloc();
     lua_State* L = state.get();
+    lua_setwarnf(L, print_warning, &warnings);
     lua_pushcfunction(L, take_last_error);
     lua_pushcfunction(L, body_main);
     lua_pushlightuserdata(L, &call);

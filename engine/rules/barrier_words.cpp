@@ -102,11 +102,12 @@ Saying peer_has_ended(const std::string& who, std::uint64_t rank, bool surely, W
             {std::string(fix_of_peers), {meeting_at(end)}}};
 }
 
-Saying peer_may_not_have_begun(const std::string& who, std::uint64_t rank) {
+Saying peer_may_not_have_begun(const std::string& who, std::uint64_t rank, Where here) {
     return {WG_SYNC_05,
             fmt::format("{} accesses the shared memory of CTA {} of the cluster, which may not have begun",
                         who, rank),
-            "k:barrier_cluster_arrive() and k:barrier_cluster_wait() before the first access to another CTA"};
+            {"k:barrier_cluster_arrive() and k:barrier_cluster_wait() before the first access to another CTA",
+             {{insert_before(here, {cluster_arrive(), cluster_wait()})}}}};
 }
 
 Saying peer_may_have_ended(Where end) {

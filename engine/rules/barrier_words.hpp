@@ -33,7 +33,7 @@ Saying peer_as_own(const std::string& who, std::uint64_t address);
 /// The kernel has no clusters, and `instruction` sends to shared::cluster through the copy engine.
 Saying sent_without_cluster(std::string_view instruction);
 Saying multicast_outside_cluster(std::uint32_t mask, std::uint32_t rank, std::size_t ctas);
-Saying peer_may_not_have_begun(const std::string& who, std::uint64_t rank);
+Saying peer_may_not_have_begun(const std::string& who, std::uint64_t rank, Where here);
 /// CTA `rank` has ended, or may have. `end`: the last statement of the kernel.
 Saying peer_has_ended(const std::string& who, std::uint64_t rank, bool surely, Where end);
 Saying peer_may_have_ended(Where end);

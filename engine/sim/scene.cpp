@@ -89,7 +89,8 @@ void Scene::expect_begun(const Cta& other, int lane) {
     const KnownClocks knows = clocks.of(current, lane);
     for (int w = other.first; w < other.first + warps_per_cta; ++w)
         if (knows.seen[w] != 0 || (knows.parts != nullptr && knows.parts[w].clock != 0)) return;
-    report.fault(rules::peer_may_not_have_begun(report.who(), static_cast<std::uint64_t>(rank(other))));
+    report.fault(rules::peer_may_not_have_begun(report.who(), static_cast<std::uint64_t>(rank(other)),
+                                                report.where(pc)));
 }
 
 void Scene::global_race(const GlobalRace& race) {

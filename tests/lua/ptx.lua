@@ -160,6 +160,8 @@ mov.u32 %r6, mail;
 add.u32 %r6, %r6, %r5;
 mapa.shared::cluster.u32 %r7, %r6, %r3;
 mad.lo.u32 %r8, %r1, 100, %r4;
+barrier.cluster.arrive.relaxed.aligned;
+barrier.cluster.wait.aligned;
 st.shared::cluster.u32 [%r7], %r8;
 barrier.cluster.arrive.release.aligned;
 barrier.cluster.wait.acquire.aligned;
