@@ -29,6 +29,26 @@ struct Request {
     Operand result;
 };
 
+/// The request that calls use one after the other: a userdata for each would be most of what the collector
+/// has to do. A call within another, by a finalizer or a metamethod, has its own.
+struct SharedRequest {
+    Request request;
+    bool taken = false;
+    std::weak_ptr<Trace> by;  ///< the kernel whose call has taken it; no more, when an error has ended that
+
+    bool free() const { return !taken || by.expired(); }
+    void take(const std::shared_ptr<Trace>& trace) {
+        taken = true;
+        if (by.owner_before(trace) || trace.owner_before(by)) by = trace;
+        request.positional.clear();
+        request.operands.clear();
+        request.offsets.clear();
+        request.guard = {};
+        request.guard_negated = false;
+        request.result = {};
+    }
+};
+
 [[noreturn]] void fail_operand(lua_State* L, const Instruction& op, const char* name, int index) {
     const ShortText got = describe(L, index);
     auto& source = held<std::string>(L);
@@ -341,7 +361,10 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
     const Where where = builder.where();
     const int top = lua_gettop(L);
     int last = top;
-    auto& request = held<Request>(L);
+    auto& shared = kept<SharedRequest>(L);
+    const bool alone = shared.free();
+    if (alone) shared.take(trace);
+    auto& request = alone ? shared.request : held<Request>(L);
     request.op = spelling.op;
     request.form = spelling.form;
     guarded(L, [&] { request.operands.resize(spelling.op->operands.size()); });
@@ -373,12 +396,14 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
         }
         return false;
     });
-    if (!has_result) return 0;
-    if (request.result.kind == Operand::Kind::list)
-        push_regs(L, trace, request.result.list);
-    else
-        push_reg(L, trace, request.result.reg);
-    return 1;
+    if (has_result) {
+        if (request.result.kind == Operand::Kind::list)
+            push_regs(L, trace, request.result.list);
+        else
+            push_reg(L, trace, request.result.reg);
+    }
+    if (alone) shared.taken = false;
+    return has_result ? 1 : 0;
 }
 
 }  // namespace wgrun::lua
