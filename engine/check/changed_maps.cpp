@@ -62,6 +62,7 @@ class ParameterAddresses {
 struct Changed {
     const Step* by = nullptr;  ///< the change that nothing acquires on one of the paths
     bool acquired = false;     ///< on another one something does: which is taken, a run decides
+    bool released = false;     ///< on one of the paths
     bool operator==(const Changed&) const = default;
 };
 
@@ -77,10 +78,16 @@ class MapTracker final : public isa::Effects {
     const Changed& changed() const { return changed_; }
     /// Returns the change before the copy of the last step; null: there is none.
     const Step* used() { return std::exchange(used_, nullptr); }
+    /// Returns the change that the last step acquires although nothing has released it.
+    const Step* unreleased() { return std::exchange(unreleased_, nullptr); }
 
   private:
-    void change_map() override { changed_ = {step_, false}; }
-    void acquire_map() override { changed_ = {nullptr, changed_.acquired || changed_.by != nullptr}; }
+    void change_map() override { changed_ = {step_, false, false}; }
+    void release_map() override { changed_.released = changed_.by != nullptr; }
+    void acquire_map() override {
+        if (!changed_.released) unreleased_ = changed_.by;
+        changed_ = {nullptr, changed_.acquired || changed_.by != nullptr, false};
+    }
     void bulk_copy(const isa::BulkAccess& copy) override {
         const bool through_map = copy.global != nullptr && copy.global->kind == Operand::Kind::reg;
         if (through_map && !parameters_.has(copy.global->reg) && !changed_.acquired) used_ = changed_.by;
@@ -89,7 +96,7 @@ class MapTracker final : public isa::Effects {
     const ParameterAddresses& parameters_;
     const Step* step_ = nullptr;
     Changed changed_;
-    const Step* used_ = nullptr;
+    const Step *used_ = nullptr, *unreleased_ = nullptr;
 };
 
 }  // namespace
@@ -110,6 +117,7 @@ std::vector<Diagnostic> through_changed_maps(const Program& program) {
                 const Changed before = to;
                 if (to.by == nullptr) to.by = tracker.changed().by;
                 to.acquired |= tracker.changed().acquired;
+                to.released |= tracker.changed().released;
                 grew |= to != before;
             });
         }
@@ -121,6 +129,8 @@ std::vector<Diagnostic> through_changed_maps(const Program& program) {
             tracker.pass(step);
             if (const Step* changed = tracker.used())
                 out.add(rules::map_not_acquired(), step.where, {{changed->where, "changed here"}});
+            if (const Step* changed = tracker.unreleased())
+                out.add(rules::map_not_released(), step.where, {{changed->where, "changed here"}});
         }
     }
     return std::move(out).sorted(program.where().file);

@@ -81,7 +81,8 @@ void Rehearsal::step(Warp& warp, const Op& op) {
         return;
     }
     executed_[warp.pc] = true;
-    const bool blind = scene_.unclear || op.opaque || (!op.synchronises && !values_.sources_known(op));
+    const bool blind =
+        scene_.unclear || op.opaque || (!op.synchronises && !op.may_visit && !values_.sources_known(op));
     try {
         if (op.multiplies) {
             pool_.fits();

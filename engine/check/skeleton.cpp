@@ -20,7 +20,8 @@ struct Skeleton::Nature final : isa::Effects {
     void memory(const isa::MemoryAccess& access) override {
         known = false;
         // Of a peer CTA, which must be running.
-        synchronises |= access.space == isa::Space::shared_cluster || access.space == isa::Space::generic;
+        synchronises |= access.space == isa::Space::shared_cluster;
+        may_visit |= access.space == isa::Space::generic;
     }
     void copy_async(const isa::MemoryAccess&) override { known = false; }
     void unknown() override { known = false; }
@@ -54,6 +55,7 @@ struct Skeleton::Nature final : isa::Effects {
     void set_registers(int, bool) override { synchronises = true; }
 
     bool synchronises = false, multiplies = false;
+    bool may_visit = false;                    ///< it accesses what a generic address points to
     bool known;                                ///< its results are known if its sources are
     bool counts = false;                       ///< an mbarrier counts the bytes that it copies
     const Operand *a = nullptr, *b = nullptr;  ///< descriptors
@@ -94,7 +96,7 @@ void Skeleton::need(Reg reg) {
 /// are scarce at it, or if the bulk-copy engine fills what it reads.
 bool Skeleton::is_root(const Step& step, const Nature& nature) const {
     if (pressure_ != nullptr && pressure_->at(&step) > sm_90a.least_setmaxnreg) return true;
-    return nature.synchronises || (copies_ && nature.multiplies);
+    return nature.synchronises || nature.may_visit || (copies_ && nature.multiplies);
 }
 
 bool Skeleton::needed(const Step& step, std::size_t number) {
@@ -166,10 +168,12 @@ void Skeleton::add(const Step& step) {
     op.kind = SkeletonOp::Kind::step;
     op.where = step.where;
     const Nature nature(step);
-    op.synchronises = is_root(step, nature);
-    op.multiplies = op.synchronises && nature.multiplies;
+    const bool root = is_root(step, nature);
+    op.may_visit = nature.may_visit && !nature.synchronises;
+    op.synchronises = root && !op.may_visit;
+    op.multiplies = root && nature.multiplies;
     if (pressure_ != nullptr) op.pressure = pressure_->at(&step);
-    op.opaque = !op.synchronises && !nature.known;
+    op.opaque = !root && !nature.known;
     op.reg = step.guard;
     op.negated = step.guard_negated;
     op.step = &step;

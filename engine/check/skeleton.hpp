@@ -15,8 +15,11 @@ namespace wgrun::check {
 struct SkeletonOp {
     enum class Kind : std::uint8_t { step, jump, branch, end };
     Kind kind = Kind::end;
-    bool negated = false;              ///< the guard or the condition is negated
-    bool synchronises = false;         ///< step: it concerns other threads
+    bool negated = false;       ///< the guard or the condition is negated
+    bool synchronises = false;  ///< step: it concerns other threads
+    /// step: it concerns another CTA if its address, a generic one, is known to be of that. What is not known
+    /// is taken for global memory.
+    bool may_visit = false;
     bool opaque = false;               ///< step: its results are unknown before the kernel runs
     bool multiplies = false;           ///< step: it issues, commits or waits for wgmma
     int pressure = 0;                  ///< step: registers live there

@@ -2,6 +2,7 @@
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
+#include "isa/tensor_copies.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -71,43 +72,31 @@ void issue(Machine& m, BulkCopy copy, Fill fill) {
 
 template <class Fill>
 void issue_tensor(const Step& s, Machine& m, BulkCopy copy, const Operand& map, const Operand& place,
-                  Fill fill) {
+                  Described described, Fill fill) {
     const Addresses maps = addresses_of<std::uint64_t>(m, map);
     const std::array<Counts, 5> at = coordinates_of(place, m);
     copy.dims = dims(s.form);
     issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
         one.tensor_map = maps[lane];
-        one.known.tensor_map = maps.knows(lane);
+        one.known.tensor_map = described == Described::box && maps.knows(lane);
         for (std::size_t d = 0; d < 5; ++d) one.coordinates[d] = static_cast<std::int32_t>(at[d][lane]);
         fill(one, lane);
     });
 }
 
-void run_tensor_load(const Step& s, Machine& m) {
-    const Addresses to = addresses_of<std::uint32_t>(m, s.operands[0]);
-    const Addresses barrier = addresses_of<std::uint32_t>(m, s.operands[3]);
-    const Counts cast = counts_of<std::uint16_t>(m, s.operands[4]);
-    issue_tensor(s, m, {}, s.operands[1], s.operands[2], [&](BulkCopy& copy, std::size_t lane) {
-        set_shared(copy, to, lane);
-        set_mbarrier(copy, barrier, lane);
-        set_multicast(copy, cast, lane);
-    });
-}
+void run_tensor_load(const Step& s, Machine& m) { load_tensor(s, m, 4, Described::box); }
 
 template <bool reduces>
 void run_tensor_store(const Step& s, Machine& m) {
-    BulkCopy copy;
-    copy.direction = Direction::to_global;
-    if constexpr (reduces) copy.reduction = static_cast<BulkCopy::Reduction>(s.form.get(Field::op));
-    const Addresses from = addresses_of<std::uint32_t>(m, s.operands[2]);
-    issue_tensor(s, m, copy, s.operands[0], s.operands[1],
-                 [&](BulkCopy& one, std::size_t lane) { set_shared(one, from, lane); });
+    BulkCopy::Reduction reduction = BulkCopy::Reduction::none;
+    if constexpr (reduces) reduction = static_cast<BulkCopy::Reduction>(s.form.get(Field::op));
+    store_tensor(s, m, reduction, Described::box);
 }
 
 void run_tensor_prefetch(const Step& s, Machine& m) {
     BulkCopy copy;
     copy.direction = Direction::prefetch;
-    issue_tensor(s, m, copy, s.operands[0], s.operands[1], [](BulkCopy&, std::size_t) {});
+    issue_tensor(s, m, copy, s.operands[0], s.operands[1], Described::box, [](BulkCopy&, std::size_t) {});
 }
 
 void run_load(const Step& s, Machine& m) {
@@ -194,6 +183,26 @@ void prefetch_effects(const Step& s, Effects& e) {
 }
 
 }  // namespace
+
+void load_tensor(const Step& s, Machine& m, std::size_t mask, Described described) {
+    const Addresses to = addresses_of<std::uint32_t>(m, s.operands[0]);
+    const Addresses barrier = addresses_of<std::uint32_t>(m, s.operands[3]);
+    const Counts cast = counts_of<std::uint16_t>(m, s.operands[mask]);
+    issue_tensor(s, m, {}, s.operands[1], s.operands[2], described, [&](BulkCopy& copy, std::size_t lane) {
+        set_shared(copy, to, lane);
+        set_mbarrier(copy, barrier, lane);
+        set_multicast(copy, cast, lane);
+    });
+}
+
+void store_tensor(const Step& s, Machine& m, BulkCopy::Reduction reduction, Described described) {
+    BulkCopy copy;
+    copy.direction = Direction::to_global;
+    copy.reduction = reduction;
+    const Addresses from = addresses_of<std::uint32_t>(m, s.operands[2]);
+    issue_tensor(s, m, copy, s.operands[0], s.operands[1], described,
+                 [&](BulkCopy& one, std::size_t lane) { set_shared(one, from, lane); });
+}
 
 std::span<const Instruction> bulk_family() {
     static const std::vector<Instruction> list{

@@ -82,6 +82,7 @@ class Effects {
 
     // Tensor maps in memory.
     virtual void change_map() {}   ///< of global memory
+    virtual void release_map() {}  ///< those who acquire see the changes before
     virtual void acquire_map() {}  ///< copies that follow see what was released
 
     // Products.

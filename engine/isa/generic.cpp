@@ -77,6 +77,10 @@ Choice shared_spaces_and(std::initializer_list<std::string_view> others) {
 
 }  // namespace
 
+bool makes_generic_of_own(const Step& step) {
+    return step.op->run == run_cvta && space(step.form) != Space::global;
+}
+
 std::span<const Instruction> generic_family() {
     static const std::vector<Instruction> list{
         {.name = "cvta",

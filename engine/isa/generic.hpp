@@ -9,7 +9,7 @@
 
 #include "isa/peer_window.hpp"
 #include "isa/warp.hpp"
-#include "wgrun/form.hpp"
+#include "wgrun/isa.hpp"
 
 namespace wgrun::isa {
 
@@ -48,6 +48,9 @@ constexpr std::uint64_t generic_of(Space space, std::uint64_t address) {
         default: return address;
     }
 }
+
+/// Returns whether the step makes a generic address of memory that is not global, from one of its space.
+bool makes_generic_of_own(const Step& step);
 
 /// Calls f(space, lanes, addresses within it) for each space that generic addresses of `active` lanes point
 /// to.

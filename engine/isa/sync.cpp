@@ -179,7 +179,7 @@ std::span<const Instruction> sync_family() {
          .section = "9.7.13.4",
          .rows = {{{one_order("release", "release.gpu")}, {8, 3}}},
          .ptx = "fence.proxy.tensormap::generic{.sem}",
-         .effects = [](const Step&, Effects& e) { e.fence(); },
+         .effects = [](const Step&, Effects& e) { e.fence(), e.release_map(); },
          .run = run_fence},
         {.name = "fence.proxy.tensormap.acquire",
          .summary = "copies that follow see the tensor map of 128 bytes as it was released",

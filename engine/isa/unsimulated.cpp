@@ -1,5 +1,5 @@
 // Instructions that no script can call and that the simulator does not run. Their effects are known, so that
-// texts with them are checked.
+// texts with them are checked; the rehearsal goes on over copies of pixels.
 #include <fmt/format.h>
 
 #include <deque>
@@ -10,6 +10,7 @@
 #include "isa/foreign.hpp"
 #include "isa/machine.hpp"
 #include "isa/mma.hpp"
+#include "isa/tensor_copies.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -22,8 +23,10 @@ struct Text {
     std::string_view name, summary, section, ptx;
 };
 
-Instruction record(const Text& text, std::vector<Row> rows, std::vector<OperandRule> operands,
-                   void (*effects)(const Step&, Effects&) = nullptr) {
+Instruction record(
+    const Text& text, std::vector<Row> rows, std::vector<OperandRule> operands,
+    void (*effects)(const Step&, Effects&) = nullptr,
+    void (*run)(const Step&, Machine&) = [](const Step&, Machine&) { throw Unknown{}; }) {
     Instruction op;
     op.name = text.name;
     op.summary = text.summary;
@@ -33,7 +36,7 @@ Instruction record(const Text& text, std::vector<Row> rows, std::vector<OperandR
     op.operands = std::move(operands);
     op.effects = effects;
     op.value = [](const Step&, const ValueOf&) { return Value{}; };
-    op.run = [](const Step&, Machine&) { throw Unknown{}; };
+    op.run = run;
     return op;
 }
 
@@ -102,6 +105,7 @@ void add_tensor_maps(std::vector<Instruction>& out) {
             e.memory({Space::shared, false, &s.operands[1], map_bytes});
             e.memory({Space::global, true, &s.operands[0], map_bytes});
             e.change_map();
+            e.release_map();
             e.fence();
         });
     publish.taken_by = Participants::warp;
@@ -137,21 +141,27 @@ void add_im2col(std::vector<Instruction>& out) {
         [](const Step& s, Effects& e) {
             e.bulk_copy({Direction::to_shared, &s.operands[0], nullptr, &s.operands[1]});
             e.counted(s.operands[3]);
-        }));
+        },
+        [](const Step& s, Machine& m) { load_tensor(s, m, 5, Described::pixels); }));
     const auto stores = [](const Step& s, Effects& e) {
         e.bulk_copy({Direction::to_global, nullptr, &s.operands[2], &s.operands[0]});
+    };
+    const auto run_store = [](const Step& s, Machine& m) {
+        store_tensor(s, m, BulkCopy::Reduction::none, Described::pixels);
     };
     out.push_back(record(
         {"cp.async.bulk.tensor.store.im2col", "copies pixels from shared memory to a tensor", "9.7.9.25.5.2",
          "cp.async.bulk.tensor{.dim}.global.shared::cta.im2col_no_offs.bulk_group{.cache} [{%map}, "
          "{%coordinates}], [{%a}]{,%policy}"},
-        im2col_rows(false), {tensor_map(), coordinates(), shared_address("a"), cache_policy()}, stores));
-    Instruction reduce = record(
-        {"cp.reduce.async.bulk.tensor.im2col", "reduces pixels of shared memory into a tensor",
-         "9.7.9.25.5.3",
-         "cp.reduce.async.bulk.tensor{.dim}.global.shared::cta{.op}.im2col_no_offs.bulk_group{.cache} "
-         "[{%map}, {%coordinates}], [{%a}]{,%policy}"},
-        im2col_rows(false), {tensor_map(), coordinates(), shared_address("a"), cache_policy()}, stores);
+        im2col_rows(false), {tensor_map(), coordinates(), shared_address("a"), cache_policy()}, stores,
+        run_store));
+    Instruction reduce =
+        record({"cp.reduce.async.bulk.tensor.im2col", "reduces pixels of shared memory into a tensor",
+                "9.7.9.25.5.3",
+                "cp.reduce.async.bulk.tensor{.dim}.global.shared::cta{.op}.im2col_no_offs.bulk_group{.cache} "
+                "[{%map}, {%coordinates}], [{%a}]{,%policy}"},
+               im2col_rows(false), {tensor_map(), coordinates(), shared_address("a"), cache_policy()}, stores,
+               run_store);
     reduce.rows.front().choices.push_back(
         reductions({"add", "min", "max", "inc", "dec", "and", "or", "xor"}));
     out.push_back(std::move(reduce));

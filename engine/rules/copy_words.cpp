@@ -57,6 +57,15 @@ Saying map_not_acquired() {
             "fence.proxy.tensormap::generic.acquire.gpu [map], 128 by the thread that copies"};
 }
 
+Saying map_not_released() {
+    return {
+        WG_PROXY_03,
+        "this fence.proxy.tensormap acquires a tensor map that the kernel changes, with nothing since that "
+        "releases it",
+        "fence.proxy.tensormap::generic.release.gpu by the thread that changes it, or "
+        "tensormap.cp_fenceproxy from shared memory"};
+}
+
 Saying copy_by_each_lane(int lanes) {
     return {WG_TMA_07,
             fmt::format("{} lanes of a warp execute this copy, and each of them issues one: its bytes are "

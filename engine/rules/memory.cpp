@@ -239,8 +239,7 @@ constexpr Rule WG_PROXY_03{
     .law =
         "Between a generic-proxy write to global memory and a bulk copy that reads, overwrites or reduces "
         "it stands a fence.proxy.async of global memory, and between a change of a tensor map and a copy "
-        "through it a "
-        "fence.proxy.tensormap that acquires.",
+        "through it one fence.proxy.tensormap that releases and one that acquires.",
     .section = "9.7.13.4",
     .why =
         "The copy engine goes through the async proxy. A barrier alone does not make st.global or red "

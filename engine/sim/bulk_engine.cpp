@@ -32,6 +32,7 @@ Reached reached_by(const Copy& copy) {
 // --- issue ---------------------------------------------------------------------------------------------
 
 void BulkEngine::bulk_copy(const isa::BulkCopy& asked) {
+    if (!asked.known.tensor_map) throw isa::Unknown{};  // a copy of pixels
     report_.at(scene_.pc, scene_.thread(asked.lane), Subject::copy);
     Copy copy{};
     copy.direction = asked.direction;

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "isa/effects.hpp"
+#include "isa/generic.hpp"
 #include "isa/membermask.hpp"
+#include "isa/opaque.hpp"
 #include "isa/registers.hpp"
 #include "isa/say.hpp"
 #include "isa/special.hpp"
@@ -28,6 +30,7 @@ bool same_in_every_launch(isa::Special which, bool known_grid) {
 
 class Listener final : public isa::Effects {
   public:
+    explicit Listener(bool generic_is_global) : generic_is_global_(generic_is_global) {}
     bool reads_memory = false, writes_memory = false, beyond_global = false;
     bool agrees = false;  ///< with other threads, or with what works asynchronously
     bool computes = false, multiplies = false, hidden = false, prefetches = false;
@@ -38,7 +41,8 @@ class Listener final : public isa::Effects {
     void memory(const isa::MemoryAccess& access) override {
         addresses.push_back(access.address);
         (access.write ? writes_memory : reads_memory) = true;
-        beyond_global |= access.space != isa::Space::global;
+        beyond_global |= access.space != isa::Space::global &&
+                         !(generic_is_global_ && access.space == isa::Space::generic);
     }
     void unknown() override { hidden = true; }
     void prefetch() override { prefetches = true; }
@@ -54,7 +58,20 @@ class Listener final : public isa::Effects {
     void mbarrier(const isa::MbarrierAccess&) override { agrees = true; }
     void barrier(const Operand&, const Operand&) override { agrees = true; }
     void arrive(const Operand&, const Operand&) override { agrees = true; }
+
+    bool generic_is_global_;
 };
+
+/// Whether no step makes a generic address of memory that is the kernel's own: then all of them come from the
+/// launch, and point to global memory.
+bool all_generic_is_global(const Program& program) {
+    bool out = true;
+    for_each_step(program, [&](const isa::Step& step) {
+        out &= !isa::makes_generic_of_own(step) && !isa::is_opaque(*step.op) &&
+               isa::inline_ptx_of(*step.op) == nullptr;
+    });
+    return out;
+}
 
 }  // namespace
 
@@ -63,6 +80,7 @@ Doubts::Doubts(const Program& program, const Code& code, const MadeUp& made_up, 
       code_(code),
       made_up_(made_up),
       registers_(program.registers().size()),
+      generic_is_global_(all_generic_is_global(program)),
       known_(code.ops.size()) {
     doubtful_.resize(static_cast<std::size_t>(warps) * registers_);
     outcome_.resize(static_cast<std::size_t>(warps));
@@ -82,7 +100,7 @@ const Doubts::Facts& Doubts::facts(std::uint32_t pc) {
 
 Doubts::Facts Doubts::facts_of(const isa::Step& step) const {
     Facts out;
-    Listener told;
+    Listener told(generic_is_global_);
     isa::tell(step, told);
     const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
     out.unknown = text != nullptr ? !text->simulated : told.hidden && !isa::say::speaks(*step.op);

@@ -65,6 +65,7 @@ class Doubts {
     const Code& code_;
     const MadeUp& made_up_;
     std::size_t registers_;
+    bool generic_is_global_;
     std::deque<Facts> facts_;             ///< of the operations that have been executed
     std::vector<const Facts*> known_;     ///< by operation: the facts, or null
     std::vector<std::uint8_t> doubtful_;  ///< by warp and register

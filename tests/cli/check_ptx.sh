@@ -31,9 +31,18 @@ out_has ": 2 kernels, 1 error, 0 remarks"
 # A tensor map that the kernel changes, and a copy through it.
 run check "$SOURCE/tests/ptx/changed_map.ptx"
 exits 1
-err_has "changed_map.ptx:26: error: the bulk copy goes through a tensor map that the kernel changes, with no fence.proxy.tensormap since [WG-PROXY-03]"
-err_has "changed_map.ptx:22: changed here"
-out_has ": 3 kernels, 1 error, 0 remarks"
+err_has "changed_map.ptx:27: error: the bulk copy goes through a tensor map that the kernel changes, with no fence.proxy.tensormap since [WG-PROXY-03]"
+err_has "changed_map.ptx:23: changed here"
+err_has "changed_map.ptx:121: error: this fence.proxy.tensormap acquires a tensor map that the kernel changes, with nothing since that releases it [WG-PROXY-03]"
+err_has "changed_map.ptx:118: changed here"
+out_has ": 4 kernels, 2 errors, 0 remarks"
+
+# Stores to places that memory holds, and copies of pixels: what comes after them is decided all the same.
+run check "$SOURCE/tests/ptx/unknown_places.ptx"
+exits 1
+err_has "unknown_places.ptx:28: error: the kernel hangs: warp 0 waits for phase 0 (parity 0) of the mbarrier \`full\`: 64 of 65 arrivals have come"
+err_has "unknown_places.ptx:58: error: the kernel hangs: warp 0 waits for phase 0 (parity 0) of the mbarrier \`full\`: 1 of 2 arrivals have come"
+out_has ": 2 kernels, 2 errors, 0 remarks"
 
 # Reads of parameters: beyond one, beyond all of them, and misaligned.
 run check "$SOURCE/tests/ptx/parameters.ptx"
