@@ -52,7 +52,7 @@ HostArgument argument_of(const wgrun_argument& argument, const std::string& what
 }
 
 HostSimulation launch_of(const wgrun_launch* launch) {
-    const wgrun_launch given = read_struct(launch, "launch");
+    const wgrun_launch given = read_struct(launch, "launch", offsetof(wgrun_launch, block));
     const auto extent = [](std::uint32_t said) { return said == 0 ? 1 : said; };
     HostSimulation out;
     out.grid = {extent(given.grid[0]), extent(given.grid[1]), extent(given.grid[2])};
@@ -70,6 +70,13 @@ HostSimulation launch_of(const wgrun_launch* launch) {
     out.unchecked = given.unchecked != 0;
     out.seed = given.seed;
     if (given.numerics != nullptr) out.numerics = numerics_named(given.numerics);
+    const auto extents = [&](const std::uint32_t(&said)[3]) -> std::optional<Dim3> {
+        if (said[0] == 0 && said[1] == 0 && said[2] == 0) return {};
+        return Dim3{extent(said[0]), extent(said[1]), extent(said[2])};
+    };
+    out.block = extents(given.block);
+    out.cluster = extents(given.cluster);
+    if (given.shared != 0) out.shared = given.shared;
     return out;
 }
 

@@ -181,7 +181,28 @@ std::vector<Diagnostic> Kernel::check(const HostLaunch& launch) {
     return findings;
 }
 
+/// What the text of a compiler leaves open, this launch tells: sizes, and the types of pointers.
+void Kernel::fit_host(const HostLaunch& launch) {
+    RunOptions options;
+    options.block = launch.block;
+    options.cluster = launch.cluster;
+    options.shared = launch.shared;
+    std::vector<Tensor> tensors;
+    tensors.reserve(launch.args.size());
+    for (const HostArgument& argument : launch.args) {
+        options.args.emplace_back(std::int64_t{0});
+        const auto* pointer = std::get_if<HostPointer>(&argument);
+        if (!origin_ || pointer == nullptr) continue;
+        // Its type alone matters here: the memory may be a device's.
+        tensors.push_back(Tensor::wrap(pointer->dtype.value_or(Dtype::u8), {1},
+                                       reinterpret_cast<void*>(pointer->address), nullptr));
+        options.args.back() = &tensors.back();
+    }
+    fit(options);
+}
+
 void Kernel::simulate(const HostSimulation& launch) {
+    fit_host(launch);
     check_arguments(*program_, launch);
     std::vector<Tensor> tensors;
     tensors.reserve(launch.args.size());
@@ -197,6 +218,9 @@ void Kernel::simulate(const HostSimulation& launch) {
         }
     }
     run.grid = launch.grid;
+    run.block = launch.block;
+    run.cluster = launch.cluster;
+    run.shared = launch.shared;
     run.backend = Backend::sim;
     run.seed = launch.seed;
     run.numerics = launch.numerics;
@@ -208,6 +232,7 @@ void Kernel::simulate(const HostSimulation& launch) {
 
 void Kernel::launch(const HostLaunch& launch) {
     const Backend backend = gpu_backend(launch.backend);
+    fit_host(launch);
     check_arguments(*program_, launch);
     Hosted& hosted = this->hosted(backend, launch.unchecked);
     if (!launch.unchecked) foresee(launch, hosted);

@@ -192,6 +192,7 @@ void Kernel::fit(const RunOptions& options) {
     laws_.reset();
     findings_.reset();
     launched_.reset();
+    hosted_.clear();
     spoken_.reset();
     for (std::string* text : {&cuda_, &guarded_ptx_, &guarded_cuda_, &lined_cuda_}) text->clear();
 }

@@ -367,6 +367,42 @@ return { long = spin(4000000000), short = spin(10) }
             brief.short(grid=1, backend="sim")
 
 
+class Foreign(unittest.TestCase):
+    """Kernels of a PTX text take arrays, and what their text leaves to the launch."""
+
+    def setUp(self):
+        rows = Path(__file__).resolve().parents[1] / "ptx" / "rows.ptx"
+        self.softmax = wgrun.loads(f'return require("wgrun").ptx({json.dumps(str(rows))}).softmax').only
+        self.x = np.random.default_rng(1).standard_normal((3, 300), np.float32)
+
+    def test_arrays(self):
+        y = np.zeros_like(self.x)
+        self.softmax[3](self.x, y, 300, block=96, shared=1200)
+        powers = np.exp(self.x - self.x.max(1, keepdims=True))
+        np.testing.assert_allclose(y, powers / powers.sum(1, keepdims=True), atol=1e-6)
+        again = np.zeros_like(y)
+        self.softmax(self.x, again, 300, grid=(3,), block=(32, 1, 1), shared=1200)
+        np.testing.assert_allclose(again, y, atol=1e-6)
+
+    def test_what_the_launch_leaves_out_or_gets_wrong(self):
+        y = np.zeros_like(self.x)
+        with self.assertRaisesRegex(wgrun.ArgumentError, "does not say how many threads a CTA has"):
+            self.softmax[3](self.x, y, 300, shared=1200)
+        with self.assertRaisesRegex(wgrun.ArgumentError, "bytes of shared memory: 0 to"):
+            self.softmax[3](self.x, y, 300, block=96, shared=1 << 30)
+        with self.assertRaisesRegex(wgrun.CheckError, "outside every buffer"):
+            self.softmax[3](self.x, y, 300, block=96)
+        with self.assertRaisesRegex(wgrun.CheckError, "past the end of"):
+            self.softmax[3](self.x, y[:2].copy(), 300, block=96, shared=1200)
+        with self.assertRaises(wgrun.ArgumentError):
+            self.softmax[3](self.x, 0.5, 300, block=96, shared=1200)
+
+    def test_a_kernel_of_a_script_has_its_own(self):
+        scale = wgrun.loads(SCALE).only
+        with self.assertRaisesRegex(wgrun.ArgumentError, "this one has its own"):
+            scale[1](np.ones(4, np.float32), 4, 2.0, block=96)
+
+
 class Ptx(unittest.TestCase):
     """Kernels that other compilers have made."""
 

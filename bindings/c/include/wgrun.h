@@ -316,9 +316,14 @@ typedef struct wgrun_launch {
     /* On the simulator. */
     uint64_t seed;        /* of the order in which warps run */
     const char *numerics; /* "exact" (NULL too) or "h200" */
+    /* Of a kernel that was read from PTX, whose text may leave them to the launch: threads of a CTA, CTAs of a cluster, in
+     * each of which an extent of 0 stands for 1, and bytes of dynamic shared memory. All 0: what the text says. */
+    uint32_t block[3];
+    uint32_t cluster[3];
+    int64_t shared;
 } wgrun_launch;
 
-#define WGRUN_LAUNCH_INIT {sizeof(wgrun_launch), {1, 1, 1}, 0, NULL, 0, WGRUN_AUTO, WGRUN_CURRENT_DEVICE, NULL, 0, NULL}
+#define WGRUN_LAUNCH_INIT {sizeof(wgrun_launch), {1, 1, 1}, 0, NULL, 0, WGRUN_AUTO, WGRUN_CURRENT_DEVICE, NULL, 0, NULL, {0, 0, 0}, {0, 0, 0}, 0}
 
 /* Every finding of the static checker; if it finds no error and `launch` is not NULL, also those of a launch with this
  * grid and these integers (barriers that never open, phases that never complete). WGRUN_OK whatever is found. */

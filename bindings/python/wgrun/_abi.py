@@ -85,7 +85,8 @@ class Argument(ctypes.Structure):
 class Launch(Sized):
     _fields_ = [("size", c_size_t), ("grid", c_uint32 * 3), ("unchecked", c_int), ("arguments", POINTER(Argument)),
                 ("argument_count", c_size_t), ("backend", c_int), ("device", c_int), ("stream", c_void_p),
-                ("seed", c_uint64), ("numerics", c_char_p)]
+                ("seed", c_uint64), ("numerics", c_char_p), ("block", c_uint32 * 3), ("cluster", c_uint32 * 3),
+                ("shared", c_int64)]
 
 
 class PlanInfo(Sized):

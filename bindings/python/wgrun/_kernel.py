@@ -70,6 +70,13 @@ class Parameter:
     swizzle: int  #: of a tensor map, in bytes
 
 
+def _extents(given: Grid | None) -> tuple[int, int, int]:
+    return (0, 0, 0) if given is None else grid_of(given)
+
+
+_AS_THE_TEXT = ((0, 0, 0), (0, 0, 0), 0)
+
+
 class Kernel:
     """A kernel of a script. ``kernel[grid](A, B, C)`` runs it, with arrays of any package and with numbers in the order
     of its parameters: arrays on a CUDA device are used there, on the caller's stream, and the call does not wait;
@@ -106,23 +113,28 @@ class Kernel:
         return BoundKernel(self, grid_of(grid))
 
     def __call__(self, *arguments: Any, grid: Grid | None = None, stream: Any = None, backend: str | None = None,
-                 unchecked: bool = False, seed: int = 0, numerics: str | None = None) -> None:
+                 unchecked: bool = False, seed: int = 0, numerics: str | None = None, block: Grid | None = None,
+                 cluster: Grid | None = None, shared: int = 0) -> None:
         """Runs the kernel.
 
         stream: where, on a device; by default the current stream of the package that the arrays are of.
         backend: "gpu" (PTX) or "gpu-cuda" (CUDA C++ through NVRTC) for arrays on a device, "sim" for the host's.
         unchecked: in spite of what the static checker says.
         seed, numerics: of the simulator: the order in which threads run; "exact" or "h200".
+        block, cluster, shared: of a kernel that was read from PTX, whose text may leave them open: threads of a CTA, CTAs
+        of a cluster, bytes of dynamic shared memory. Its pointers take arrays; tensor maps and structures it takes from
+        Lua alone.
         Raises CheckError for findings, ArgumentError, CompileError, DeviceError."""
         stream = None if stream is None else stream_number(stream)
         values = [argument_of(argument, stream) for argument in arguments]
         memories = [value for value in values if type(value) is Memory]
-        self.run(values, memories, device_of(memories), grid_of(grid), stream, backend, unchecked, seed, numerics)
+        self.run(values, memories, device_of(memories), grid_of(grid), stream, backend, unchecked, seed, numerics,
+                 (_extents(block), _extents(cluster), shared))
 
     def run(self, values: list[Memory | int | float], memories: list[Memory], device: int | None,
             grid: tuple[int, int, int], stream: int | None, backend: str | None, unchecked: bool, seed: int,
-            numerics: str | None) -> None:
-        """A call with its arrays resolved."""
+            numerics: str | None, left_open: tuple[tuple[int, int, int], tuple[int, int, int], int] = _AS_THE_TEXT) -> None:
+        """A call with its arrays resolved. left_open: threads of a CTA, CTAs of a cluster, bytes of shared memory."""
         on_device = device is not None or (not memories and backend in ("gpu", "gpu-cuda"))
         number = backend_number(backend)
         if on_device and number == _abi.SIM:
@@ -135,6 +147,7 @@ class Kernel:
             launch = self._prepare(values)
             launch.grid[0], launch.grid[1], launch.grid[2] = grid
             launch.unchecked = unchecked
+            launch.block[:], launch.cluster[:], launch.shared = left_open
             launch.backend = number
             if on_device:
                 launch.device = _abi.CURRENT_DEVICE if device is None else device

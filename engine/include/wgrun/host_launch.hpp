@@ -37,6 +37,10 @@ struct HostLaunch {
     /// device. -1: the current context of the calling thread.
     int device = -1;
     bool unchecked = false;  ///< launch in spite of the static checker's errors
+    // As in RunOptions: of a kernel that was read from PTX. Its pointers are of the types of the memory that
+    // is passed, and not tensor maps.
+    std::optional<Dim3> block{}, cluster{};
+    std::optional<std::int64_t> shared{};
 };
 
 /// A launch on the simulator, with host pointers. Fields for the GPU are ignored.

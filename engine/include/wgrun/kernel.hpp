@@ -314,6 +314,7 @@ class Kernel {
     std::vector<Where> ptx_lines_;
     std::vector<Diagnostic> remarks_;
     std::map<std::tuple<Backend, gpu::Isolation, bool>, std::shared_ptr<Compiled>> compiled_;
+    void fit_host(const HostLaunch& launch);
     std::map<Backend, std::shared_ptr<Hosted>> hosted_;
 };
 
