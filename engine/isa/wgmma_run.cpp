@@ -45,7 +45,7 @@ struct FromLine {
     bool operator==(const FromLine&) const = default;
 };
 template <class T>
-using Row = std::vector<T, FromLine<T>>;
+using LineAligned = std::vector<T, FromLine<T>>;
 
 /// Scratch space of one host thread: operand matrices for the multiplication.
 struct Scratch {
@@ -53,11 +53,11 @@ struct Scratch {
     std::vector<std::byte> line;       // one line as stored
     std::vector<float> decoded;        // one line as numbers
     std::vector<float> a;              // [64][stored k]
-    Row<float> b;                      // [k][n]
+    LineAligned<float> b;              // [k][n]
     std::vector<int> k_of_a;           // [64][stored k]: the k of a stored element
     std::vector<int> a_exponents, b_exponents;
-    Row<float> integers;  // sums of a row of D
-    Row<double> sums;
+    LineAligned<float> integers;  // sums of a row of D
+    LineAligned<double> sums;
 };
 
 /// Reads a matrix of `rows` x `k` elements through its descriptor and calls put(row, k, value) for each

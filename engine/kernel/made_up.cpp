@@ -35,9 +35,9 @@ sim::TensorMap tensor_of(const TensorBox& box, std::uint64_t handle, std::uint64
 }
 
 /// A launch of the first cluster, with zeros in memory.
-class Launch {
+class MadeUpLaunch {
   public:
-    explicit Launch(const Program& program, bool numbers)
+    explicit MadeUpLaunch(const Program& program, bool numbers)
         : memory_(static_cast<std::byte*>(
               std::calloc(program.params().size() + 1, static_cast<std::size_t>(tensor_bytes)))) {
         const std::vector<Param>& params = program.params();
@@ -93,7 +93,7 @@ class Launch {
 
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
                                               sim::Observer* observer, Where* ended) {
-    return Launch(program, false).run(program, made, {.ended = ended}, observer);
+    return MadeUpLaunch(program, false).run(program, made, {.ended = ended}, observer);
 }
 
 std::vector<Diagnostic> races_with_numbers(const Program& program) {
@@ -102,7 +102,7 @@ std::vector<Diagnostic> races_with_numbers(const Program& program) {
     });
     if (hidden) return {};
     std::vector<Diagnostic> found =
-        Launch(program, true).run(program, check::Made::by_compiler, {.numbers = false}, nullptr);
+        MadeUpLaunch(program, true).run(program, check::Made::by_compiler, {.numbers = false}, nullptr);
     const bool races = std::ranges::all_of(
         found, [](const Diagnostic& finding) { return breaks(finding, rules::WG_RACE_01); });
     return races ? found : std::vector<Diagnostic>();
