@@ -15,9 +15,9 @@ class compilation:
 """
 TRITON = """
 from . import knobs
-def compile(path, cache_hit=False):
+def compile(path, cache_hit=False, shared=0):
     if knobs.compilation.listener is not None:
-        knobs.compilation.listener(src=None, metadata={}, metadata_group={"k.json": "", "k.ptx": path}, times=None, cache_hit=cache_hit)
+        knobs.compilation.listener(src=None, metadata={"shared": shared}, metadata_group={"k.json": "", "k.ptx": path}, times=None, cache_hit=cache_hit)
 """
 TVM_FFI = """
 functions = {}
@@ -99,6 +99,12 @@ class Compilations(unittest.TestCase):
         self.assertEqual((code, err), (0, "wgrun: checked 1 kernel by Triton: 0 errors, 0 remarks\n"))
         code, err = self.run_program(program + "raise SystemExit(7)\n", "-m", "wgrun")
         self.assertEqual(code, 7)
+
+    def test_candidates_that_cannot_be_loaded_are_not_checked(self):
+        tool = [os.environ.get("WGRUN_TOOL", "wgrun"), "-e", 'print(require "wgrun".target.cta_shared)']
+        most = int(subprocess.run(tool, capture_output=True, text=True, check=True).stdout)
+        for bytes_, code in ((most, 1), (most + 1, 0)):
+            self.assertEqual(self.run_program(f"import triton\ntriton.compile(TEXT, shared={bytes_})\n", "-m", "wgrun")[0], code)
 
     def test_errors_count_also_where_the_program_says_that_it_ends_well(self):
         for ending in ("raise SystemExit(0)\n", "import sys\nsys.exit()\n"):

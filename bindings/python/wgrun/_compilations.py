@@ -204,6 +204,9 @@ def _finish() -> None:
         shutil.rmtree(_state.folder, ignore_errors=True)
 
 
+#: Bytes of shared memory that a CTA may have (sm_90a). Triton compiles candidates that want more, and refuses to load them.
+CTA_SHARED = 232448
+
 # --- the compilers ---------------------------------------------------------------------------------------
 
 
@@ -213,6 +216,8 @@ def _triton(knobs: ModuleType) -> None:
     def listener(**given: Any) -> None:
         if before is not None:
             before(**given)
+        if given["metadata"].get("shared", 0) > CTA_SHARED:
+            return
         for name, path in given["metadata_group"].items():
             if name.endswith(".ptx"):
                 with open(path, encoding="utf-8") as file:
