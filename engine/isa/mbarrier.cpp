@@ -325,8 +325,7 @@ std::span<const Instruction> relaxed_mbarrier_family() {
             for (Row& row : op.rows)
                 for (Choice& choice : row.choices) {
                     const int first = choice.values().front();
-                    const std::string_view text =
-                        choice.field == Field::sem ? spelled(Field::sem, first) : "";
+                    const std::string text = choice.field == Field::sem ? spelled(Field::sem, first) : "";
                     if (!text.starts_with("release") && !text.starts_with("acquire")) continue;
                     choice = order({"relaxed.cta", "relaxed.cluster"});
                     rows.push_back(row);
