@@ -162,7 +162,8 @@ bool Report::told_as_read_after_write(std::uint32_t read) const {
 }
 
 void Report::retract_write_after_read(std::uint32_t write) {
-    if (!follows(write, pc_)) return;
+    // Steps of one line are one finding already, whichever way it was told.
+    if (!follows(write, pc_) || code_.ops[write].place == code_.ops[pc_].place) return;
     std::erase_if(findings_, [&](const Diagnostic& finding) {
         return finding.rule == rules::WG_RACE_01.id && finding.where == code_.where(write) &&
                !finding.notes.empty() && finding.notes.front().where == code_.where(pc_);
