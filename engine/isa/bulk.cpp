@@ -51,6 +51,11 @@ void set_multicast(BulkCopy& copy, const Counts& mask, std::size_t lane) {
     copy.known.multicast = mask.knows(lane);
 }
 
+void set_reduction(BulkCopy& copy, const Form& form) {
+    copy.reduction = static_cast<BulkCopy::Reduction>(form.get(Field::op));
+    copy.type = form.type();
+}
+
 /// Returns the coordinates of every lane.
 std::array<Counts, 5> coordinates_of(const Operand& operand, Machine& m) {
     std::array<Counts, 5> out{};
@@ -125,6 +130,7 @@ void run_prefetch(const Step& s, Machine& m) {
     });
 }
 
+template <bool reduces>
 void run_to_cluster(const Step& s, Machine& m) {
     const Addresses to = addresses_of<std::uint32_t>(m, s.operands[0]);
     const Addresses from = addresses_of<std::uint32_t>(m, s.operands[1]);
@@ -132,6 +138,7 @@ void run_to_cluster(const Step& s, Machine& m) {
     const Addresses barrier = addresses_of<std::uint32_t>(m, s.operands[3]);
     BulkCopy copy;
     copy.direction = Direction::to_cluster;
+    if constexpr (reduces) set_reduction(copy, s.form);
     issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
         set_shared(one, to, lane);
         one.source = static_cast<std::uint32_t>(from[lane]);
@@ -147,10 +154,7 @@ void run_store(const Step& s, Machine& m) {
     const Counts bytes = counts_of<std::uint32_t>(m, s.operands[2]);
     BulkCopy copy;
     copy.direction = Direction::to_global;
-    if constexpr (reduces) {
-        copy.reduction = static_cast<BulkCopy::Reduction>(s.form.get(Field::op));
-        copy.type = s.form.type();
-    }
+    if constexpr (reduces) set_reduction(copy, s.form);
     issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
         one.global = to[lane];
         set_shared(one, from, lane);
@@ -174,6 +178,11 @@ template <int global, int from, int coordinates = linear>
 void store_effects(const Step& s, Effects& e) {
     e.bulk_copy({Direction::to_global, nullptr, &s.operands[from], &s.operands[global],
                  coordinates == linear ? nullptr : s.operands.data() + coordinates});
+}
+
+void to_cluster_effects(const Step& s, Effects& e) {
+    e.bulk_copy({Direction::to_cluster, &s.operands[0], &s.operands[1]});
+    e.counted(s.operands[3]);
 }
 
 template <int coordinates = linear>
@@ -282,12 +291,20 @@ std::span<const Instruction> bulk_family() {
          .ptx = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [{%d}], [{%a}], "
                 "{%size}, "
                 "[{%mbarrier}]",
-         .effects =
-             [](const Step& s, Effects& e) {
-                 e.bulk_copy({Direction::to_cluster, &s.operands[0], &s.operands[1]});
-                 e.counted(s.operands[3]);
-             },
-         .run = run_to_cluster},
+         .effects = to_cluster_effects,
+         .run = run_to_cluster<false>},
+        {.name = "cp.reduce.async.bulk.cluster",
+         .summary = "reduces bytes of this CTA's shared memory into another's, whose mbarrier counts them",
+         .section = "9.7.9.25.4.2",
+         .rows = {{{reductions({"add"}), types({u32, s32, u64})}, {8, 0}},
+                  {{reductions({"min", "max"}), types({u32, s32})}, {8, 0}},
+                  {{reductions({"inc", "dec"}), types({u32})}, {8, 0}},
+                  {{reductions({"and", "or", "xor"}), types({b32})}, {8, 0}}},
+         .operands = {shared_address("d"), shared_address("a"), size(), shared_address("mbarrier")},
+         .ptx = "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes{.op}{.type} "
+                "[{%d}], [{%a}], {%size}, [{%mbarrier}]",
+         .effects = to_cluster_effects,
+         .run = run_to_cluster<true>},
         {.name = "cp.async.bulk.store",
          .summary = "copies bytes from shared to global memory, in a bulk group",
          .section = "9.7.9.25.4.1",
@@ -300,12 +317,14 @@ std::span<const Instruction> bulk_family() {
          .summary = "reduces bytes of shared memory into global memory, in a bulk group",
          .section = "9.7.9.25.4.2",
          .rows = {{{reductions({"add"}), types({u32, s32, u64, f32, f64}), hint()}, {8, 0}},
-                  {{reductions({"min", "max"}), types({u32, s32, u64, s64}), hint()}, {8, 0}},
+                  {{reductions({"add"}), among(Field::noftz, {1}), types({f16, bf16}), hint()}, {8, 0}},
+                  {{reductions({"min", "max"}), types({u32, s32, u64, s64, f16, bf16}), hint()}, {8, 0}},
                   {{reductions({"inc", "dec"}), types({u32}), hint()}, {8, 0}},
                   {{reductions({"and", "or", "xor"}), types({b32, b64}), hint()}, {8, 0}}},
          .operands = {global_address("d"), shared_address("a"), size(), policy()},
-         .ptx = "cp.reduce.async.bulk.global.shared::cta.bulk_group{.cache}{.op}{.type} [{%d}], [{%a}], "
-                "{%size}{,%policy}",
+         .ptx =
+             "cp.reduce.async.bulk.global.shared::cta.bulk_group{.cache}{.op}{.noftz}{.type} [{%d}], [{%a}], "
+             "{%size}{,%policy}",
          .effects = store_effects<0, 1>,
          .run = run_store<true>},
         {.name = "cp.async.bulk.commit_group",

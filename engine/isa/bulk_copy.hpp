@@ -16,7 +16,7 @@ struct BulkCopy {
     /// multiples of.
     static constexpr std::uint32_t unit = 16, box_align = 128;
     Direction direction = Direction::to_shared;
-    Reduction reduction = Reduction::none;      ///< of to_global
+    Reduction reduction = Reduction::none;      ///< of to_global and to_cluster
     Type type = Type::none;                     ///< of a linear reduction; a tensor map has its own
     int lane = 0;                               ///< the lane that issues it
     int dims = 0;                               ///< of the tensor; 0: a linear copy

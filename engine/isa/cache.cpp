@@ -75,6 +75,13 @@ OperandRule bytes(std::string_view name) {
 
 constexpr std::int64_t every_access = 0x3F800000;  // 1.0
 
+constexpr int line_bytes = 128;  ///< of the L2 cache
+
+OperandRule line() {
+    return {"bytes", Access::in, Rule::imm,  fixed<u32>,
+            nullptr, true,       line_bytes, Range{line_bytes, line_bytes}};
+}
+
 OperandRule address() { return {"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}; }
 
 }  // namespace
@@ -105,11 +112,23 @@ std::span<const Instruction> cache_family() {
          .rows = {{{optional(spelled_as(Field::space, {"global"})),
                     spelled_as(Field::level, {"L2::evict_normal"})},
                    {7, 8}}},
-         .operands = {address(),
-                      {"bytes", Access::in, Rule::imm, fixed<u32>, nullptr, true, 128, Range{128, 128}}},
+         .operands = {address(), line()},
          .ptx = "applypriority{.space}{.level} [{%a}], {%bytes}",
          .effects = [](const Step&, Effects& e) { e.prefetch(); },
          .run = [](const Step&, Machine&) {}},
+        {.name = "discard",
+         .summary = "leaves the 128 bytes at an address without a value, so that nobody writes them back",
+         .section = "9.7.9.17",
+         .rows = {{{optional(spelled_as(Field::space, {"global"})), spelled_as(Field::level, {"L2"})},
+                   {7, 8}}},
+         .operands = {address(), line()},
+         .ptx = "discard{.space}{.level} [{%a}], {%bytes}",
+         .effects =
+             [](const Step& s, Effects& e) {
+                 e.discard({Space::global, true, &s.operands[0], line_bytes});
+             },
+         .run = [](const Step& s,
+                   Machine& m) { m.discard(addresses_of<std::uint64_t>(m, s.operands[0]), line_bytes); }},
         {.name = "createpolicy.fractional",
          .summary = "a cache policy: `level` for a fraction of the accesses, `secondary` for the others",
          .section = createpolicy,

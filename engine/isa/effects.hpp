@@ -72,6 +72,8 @@ class Effects {
 
     // Memory, through the generic proxy, and its order.
     virtual void memory(const MemoryAccess&) {}
+    /// The bytes have no value afterwards: a write, of nothing.
+    virtual void discard(const MemoryAccess& access) { memory(access); }
     virtual void fence() {}                            ///< orders accesses to memory before and after it
     virtual void proxy_fence(std::optional<Space>) {}  ///< fence.proxy.async; no space: all of them
     /// Threads that pass know what came before the arrivals, or releases, for which they have waited.

@@ -61,6 +61,9 @@ class Machine {
     virtual void update(Space space, const Addresses& address, int bytes,
                         const std::function<void(int, std::byte*)>& change) = 0;
 
+    /// The global memory [address[l], address[l] + bytes) of each active lane l has no value any more.
+    virtual void discard(const Addresses&, int /*bytes*/) {}
+
     virtual void barrier(std::uint32_t id, std::uint32_t threads) = 0;
     virtual void barrier_arrive(std::uint32_t id, std::uint32_t threads) = 0;  ///< does not wait
     /// Waits like barrier(). Then `to` holds in every thread what the votes of all threads that wait there

@@ -175,40 +175,6 @@ void add_im2col(std::vector<Instruction>& out) {
                }));
 }
 
-// --- other copies --------------------------------------------------------------------------------------
-
-OperandRule copied_bytes() {
-    return {"size", Access::in, Rule::reg | Rule::imm,        fixed<u32>, nullptr,
-            false,  {},         Range{16, (1 << 20) - 16, 16}};
-}
-
-void add_reductions(std::vector<Instruction>& out) {
-    out.push_back(record(
-        {"cp.reduce.async.bulk.cluster", "reduces bytes into another CTA's shared memory", "9.7.9.25.4.2",
-         "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes{.op}{.type} [{%d}], "
-         "[{%a}], {%size}, [{%mbarrier}]"},
-        {{{reductions({"add"}), types({u32, s32, u64})}, {8, 0}},
-         {{reductions({"min", "max"}), types({u32, s32})}, {8, 0}},
-         {{reductions({"inc", "dec"}), types({u32})}, {8, 0}},
-         {{reductions({"and", "or", "xor"}), types({b32})}, {8, 0}}},
-        {shared_address("d"), shared_address("a"), copied_bytes(), shared_address("mbarrier")},
-        [](const Step& s, Effects& e) {
-            e.bulk_copy({Direction::to_cluster, &s.operands[0], &s.operands[1]});
-            e.counted(s.operands[3]);
-        }));
-    out.push_back(record(
-        {"cp.reduce.async.bulk.half", "reduces 16-bit floats of shared memory into global memory",
-         "9.7.9.25.4.2",
-         "cp.reduce.async.bulk.global.shared::cta.bulk_group{.cache}{.op}{.noftz}{.type} [{%d}], [{%a}], "
-         "{%size}{,%policy}"},
-        {{{reductions({"add"}), among(Field::noftz, {1}), types({f16, bf16}), cache_hint()}, {8, 0}},
-         {{reductions({"min", "max"}), types({f16, bf16}), cache_hint()}, {8, 0}}},
-        {global_address("d"), shared_address("a"), copied_bytes(), cache_policy()},
-        [](const Step& s, Effects& e) {
-            e.bulk_copy({Direction::to_global, nullptr, &s.operands[1], &s.operands[0]});
-        }));
-}
-
 // --- products of a warp (PTX ISA 9.7.14) ---------------------------------------------------------------
 
 void multiplies(const Step& s, Effects& e) {
@@ -384,13 +350,6 @@ void add_others(std::vector<Instruction>& out) {
     out.push_back(
         record({"prefetch.local", "prefetches local memory", "9.7.9.15", "prefetch.local{.level} [{%a}]"},
                {{{spelled_as(Field::level, {"L1", "L2"})}, {7, 8}}}, {global_address("a")}, fetches));
-    // What is discarded has no value afterwards: to those who read it, it was written.
-    out.push_back(record({"discard.L2", "discards 128 bytes in the L2 cache", "9.7.9.17",
-                          "discard{.space}.L2 [{%a}], {%bytes}"},
-                         {{{optional(spelled_as(Field::space, {"global"}))}, {7, 8}}},
-                         {global_address("a"), number("bytes")}, [](const Step& s, Effects& e) {
-                             e.memory({Space::global, true, &s.operands[0], map_bytes});
-                         }));
     for (const std::string_view ptx : {"testp.finite{.type} {%p}, {%a}", "testp.infinite{.type} {%p}, {%a}",
                                        "testp.number{.type} {%p}, {%a}", "testp.notanumber{.type} {%p}, {%a}",
                                        "testp.normal{.type} {%p}, {%a}", "testp.subnormal{.type} {%p}, {%a}"})
@@ -423,7 +382,6 @@ std::span<const Instruction> unsimulated_family() {
         std::vector<Instruction> out;
         add_tensor_maps(out);
         add_im2col(out);
-        add_reductions(out);
         add_products(out);
         add_multimem(out);
         add_others(out);

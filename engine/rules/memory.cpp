@@ -78,14 +78,19 @@ constexpr Rule WG_MEM_04{
     .id = "WG-MEM-04",
     .severity = error,
     .found_by = ahead | run,
-    .title = "shared or local memory that is not written",
-    .law = "Shared memory and a thread's local memory are written before they are read.",
+    .title = "memory that is not written",
+    .law =
+        "Shared memory and a thread's local memory are written before they are read, and so is global "
+        "memory again that discard.L2 has left without a value (PTX ISA 9.7.9.17).",
     .section = "5.1.7",
-    .why = "They hold what the last CTA on the multiprocessor left there.",
+    .why =
+        "They hold what the last CTA on the multiprocessor left there; what is discarded, the old value or "
+        "another one.",
     .fix = "Write the whole tile before it is read, also where the tensor does not fill it.",
     .decided =
         "In runs ahead and in a run, by the byte; of local memory where nothing of what a load reads is "
-        "written. Initialised by another launch's remains is not initialised.",
+        "written; of global memory within a launch. Initialised by another launch's remains is not "
+        "initialised.",
     .wrong = R"(local S = k:shared{bytes=512, name="S"}
 local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
 local x = k:ld_shared_f32(address)

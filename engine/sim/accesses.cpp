@@ -187,6 +187,27 @@ void Accesses::update_there(isa::Space space, const isa::Addresses& address, int
     scene_.tell();
 }
 
+void Accesses::discard(const isa::Addresses& address, int bytes) {
+    // As shared memory that nothing has written: a NaN in all formats.
+    constexpr std::size_t most = 16;
+    std::array<std::byte, most> nothing;
+    nothing.fill(std::byte{0xFF});
+    const Scene::Actors actors = scene_.actors();
+    for_each_access(
+        true, isa::Space::global, address, bytes, [&](std::byte* place, int lane, Cta*, std::uint32_t) {
+            const std::uint64_t at = scene_.global_shadow.watched(address[static_cast<std::size_t>(lane)]);
+            for (std::size_t i = 0; i < static_cast<std::size_t>(bytes); i += most) {
+                if (at != 0)
+                    scene_.global_shadow.store(actors.of(lane), lane, at + i, most, nothing.data(),
+                                               place + i);
+                std::memcpy(place + i, nothing.data(), most);
+            }
+            if (at != 0) scene_.global_shadow.discard(actors.of(lane), lane, at, bytes);
+        });
+    scene_.acted();
+    scene_.wrote = true;
+}
+
 // Tells the shadow of the memory that a strong step is about to access it.
 void Accesses::beside_strong(const Scene::Actors& actors, int lane, Cta* cta, std::uint32_t offset,
                              const isa::Addresses& address, int bytes) {

@@ -21,6 +21,8 @@ class Accesses {
     void store(isa::Space space, const isa::Addresses& address, int bytes, const void* data, int stride);
     void update(isa::Space space, const isa::Addresses& address, int bytes,
                 const std::function<void(int, std::byte*)>& change);
+    /// The bytes of global memory, a multiple of 16, have no value any more.
+    void discard(const isa::Addresses& address, int bytes);
     void fence(const isa::MemoryOrder& order);
     /// fence.proxy.async. Mbarriers are announced elsewhere.
     void proxy_fence(std::optional<isa::Space> space);

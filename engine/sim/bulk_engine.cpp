@@ -213,7 +213,10 @@ Epoch BulkEngine::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address
     if (scene_.launch.detect_races) {
         epoch = Epoch(mbarrier.next(), scene_.pc, mbarrier.actor(), lane);
         const Report::Copying copying(report_, mbarrier.actor(), epoch.clock());
+        const bool reduces = copy.reduction != isa::BulkCopy::Reduction::none;
+        if (reduces) report_.reduces(scene_.pc);
         for_each_shared_run(copy, copy.shared, [&](std::uint32_t offset, std::uint32_t bytes) {
+            if (reduces) cta->shadow.check_written(offset, bytes);
             cta->shadow.copy_in(scene_.actor(lane), epoch, offset, bytes);
         });
         cta->owe(epoch);
@@ -339,6 +342,14 @@ void BulkEngine::write_global(const Copy& copy) {
 
 namespace {
 
+/// Copies or reduces from one CTA's shared memory to another's.
+void move_between(const std::byte* from, const Copy& copy, std::byte* to) {
+    if (copy.reduction == isa::BulkCopy::Reduction::none)
+        std::memmove(to, from, copy.bytes);
+    else
+        reduce(copy.reduction, copy.type, to, from, copy.bytes * 8 / isa::bits(copy.type));
+}
+
 /// Stores what st.async or red.async delivers.
 void store_value(const Copy& copy, std::byte* to) {
     if (copy.reduction == isa::BulkCopy::Reduction::none) {
@@ -363,8 +374,7 @@ void BulkEngine::write_shared(const Copy& copy, Cta& cta) {
     else if (copy.direction == Direction::to_shared)
         std::memcpy(to, copy.global, copy.bytes);
     else
-        std::memmove(to, scene_.ctas[static_cast<std::size_t>(copy.source_cta)].shared.at(copy.source),
-                     copy.bytes);
+        move_between(scene_.ctas[static_cast<std::size_t>(copy.source_cta)].shared.at(copy.source), copy, to);
     report_.at(copy.pc, copy.issuer, Subject::copy);
     mbarriers_.land(cta, copy.mbarrier, copy.bytes, copy.serial, copy.pc);
 }

@@ -65,6 +65,7 @@ class Cluster final : public isa::Machine {
                 const std::function<void(int, std::byte*)>& change) override {
         accesses_.update(space, address, bytes, change);
     }
+    void discard(const isa::Addresses& address, int bytes) override { accesses_.discard(address, bytes); }
     void barrier(std::uint32_t id, std::uint32_t threads) override {
         if (come_to({Meeting::wait, id})) barriers_.meet(id, threads, true);
     }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "flow/graph.hpp"
+#include "isa/effects.hpp"
 #include "isa/lanes.hpp"
 #include "isa/registers.hpp"
 #include "isa/warp.hpp"
@@ -93,6 +94,13 @@ Code flatten(const Program& program) {
                    ? op.step->form.get(isa::Field::space) == static_cast<int>(isa::Space::global)
                    : std::ranges::any_of(op.step->op->operands, is_address);
     });
+    struct Listener final : isa::Effects {
+        bool discards = false;
+        void discard(const isa::MemoryAccess&) override { discards = true; }
+    } listener;
+    for (const Op& op : code.ops)
+        if (op.step != nullptr) isa::tell(*op.step, listener);
+    code.discards = listener.discards;
     if (program.cluster().volume() > 1)
         for (Op& op : code.ops) {
             op.waits_near = op.step != nullptr && op.step->op->awaits == isa::Awaits::mbarrier &&

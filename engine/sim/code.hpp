@@ -45,6 +45,8 @@ struct Code {
     bool hands_over = false;  ///< whether it passes values to other clusters: by strong accesses to global
                               ///< memory other than atomics
 
+    bool discards = false;  ///< whether it leaves global memory without a value
+
     bool waits_near = false;  ///< whether there are steps that do, in a cluster of several CTAs
 
     Where where(std::uint32_t pc) const { return ops[pc].where; }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "sim/discarded.hpp"
 #include "sim/knowledge.hpp"
 #include "sim/launch_history.hpp"
 
@@ -34,6 +35,9 @@ class Exchange {
     /// Of clusters that take turns on one host thread: what they have done. Else they are compared when they
     /// have ended.
     std::optional<LaunchHistory> history;
+
+    /// Of a program that discards memory.
+    std::optional<Discarded> discarded;
 
     /// Returns null where nothing has been released.
     const Place* find(std::uint64_t location) const {

@@ -119,6 +119,7 @@ void GlobalShadow::tell_write(const Actor& actor, Epoch by, std::uint64_t addres
 
 void GlobalShadow::load(const Actor& actor, int lane, std::uint64_t address, int bytes) {
     pc_ = actor.pc;
+    check_value(actor, lane, address, static_cast<std::uint64_t>(bytes));
     tell_read(actor, {actor.clock, actor.pc, actor.warp, lane}, address, static_cast<std::uint64_t>(bytes));
     shadow_.load(actor, lane, offset(address, static_cast<std::uint64_t>(bytes)), bytes);
 }
@@ -149,6 +150,7 @@ bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, in
     pc_ = actor.pc;
     wrote_ = true;
     const auto size = static_cast<std::size_t>(bytes);
+    if (discarded_ != nullptr) discarded_->written(address, size);
     tell_write(actor, {actor.clock, actor.pc, actor.warp, lane}, address, size,
                history_ != nullptr && std::memcmp(place, data, size) == 0);
     const std::uint32_t at = offset(address, size);
@@ -167,6 +169,7 @@ void GlobalShadow::update(const Actor& actor, int lane, std::uint64_t address, i
     pc_ = actor.pc;
     wrote_ = true;
     steps_.updates.insert(pc_);
+    check_value(actor, lane, address, static_cast<std::uint64_t>(bytes));
     tell_write(actor, {actor.clock, actor.pc, actor.warp, lane}, address, static_cast<std::uint64_t>(bytes));
     const std::uint32_t at = offset(address, static_cast<std::uint64_t>(bytes));
     written(at, static_cast<std::uint32_t>(bytes));
@@ -175,9 +178,25 @@ void GlobalShadow::update(const Actor& actor, int lane, std::uint64_t address, i
     shadow_.store(actor, lane, at, bytes);
 }
 
+void GlobalShadow::discard(const Actor& actor, int lane, std::uint64_t address, int bytes) {
+    discarded_->add(address, static_cast<std::uint64_t>(bytes),
+                    {cluster_, Epoch(actor.clock, actor.pc, actor.warp, lane)});
+}
+
+void GlobalShadow::check_value(const Actor& reader, int lane, std::uint64_t address, std::uint64_t bytes) {
+    if (discarded_ == nullptr) return;
+    const auto by = discarded_->find(address, bytes);
+    if (!by) return;
+    const Epoch now(reader.clock, reader.pc, reader.warp, lane);
+    if (by->cluster == cluster_ ? shadow_.ordered(reader, lane, by->step)
+                                : learned_->orders(by->cluster, by->step, now))
+        sink_.global_discarded(address, by->step);
+}
+
 void GlobalShadow::copy_from(const Actor& issuer, int lane, std::uint64_t address, std::uint64_t bytes) {
     pc_ = issuer.pc;
     steps_.copies.insert(pc_);
+    check_value(issuer, lane, address, bytes);
     tell_read(issuer, {issuer.clock, issuer.pc, issuer.warp, lane}, address, bytes);
     for_each_part(address, bytes, [&](std::uint64_t, std::uint32_t at, std::uint32_t part) {
         for (std::uint32_t i = 0, size = 0; i < part; i += size) {
@@ -214,7 +233,12 @@ void GlobalShadow::copy_to(const Actor& issuer, Epoch copy, std::uint64_t addres
                            bool combines) {
     pc_ = issuer.pc;
     steps_.copies.insert(pc_);
-    if (combines) steps_.reductions.insert(pc_);
+    if (combines) {
+        steps_.reductions.insert(pc_);
+        check_value(issuer, copy.lane(), address, bytes);
+    } else if (discarded_ != nullptr) {
+        discarded_->written(address, bytes);
+    }
     tell_write(issuer, copy, address, bytes, false, combines);
     for_each_part(address, bytes, [&](std::uint64_t, std::uint32_t at, std::uint32_t part) {
         written(at, part);

@@ -117,6 +117,8 @@ class GlobalShadow final : public HazardSink {
         virtual void global_unfenced(const GlobalRace& race) = 0;
         /// One of the two reads through ld.global.nc what the other writes, ordered or not.
         virtual void global_stale(const GlobalRace& race) = 0;
+        /// What is read has no value since the other step has discarded it.
+        virtual void global_discarded(std::uint64_t address, Epoch by) = 0;
         /// Returns whether the access of this step races with strong ones.
         virtual bool weak(std::uint32_t pc) const = 0;
     };
@@ -126,6 +128,7 @@ class GlobalShadow final : public HazardSink {
     /// From now on accesses are compared with those of other clusters, where these take turns.
     void follow(Exchange& exchange, std::uint64_t cluster, const Learned& learned) {
         history_ = exchange.history ? &*exchange.history : nullptr;
+        discarded_ = exchange.discarded ? &*exchange.discarded : nullptr;
         cluster_ = static_cast<std::uint32_t>(cluster);
         learned_ = &learned;
     }
@@ -150,6 +153,9 @@ class GlobalShadow final : public HazardSink {
         pc_ = actor.pc;
         shadow_.strong(actor, lane, offset(address, static_cast<std::uint64_t>(bytes)), bytes);
     }
+
+    /// Records that the bytes have no value any more: they are all `data`, whatever was there.
+    void discard(const Actor& actor, int lane, std::uint64_t address, int bytes);
 
     /// Records a fence.proxy.async of global memory.
     void proxy_fence(Clocks& clocks, int warp, Lanes lanes) {
@@ -187,6 +193,8 @@ class GlobalShadow final : public HazardSink {
         using Kind = LaunchHistory::Kind;
         return steps_.strong.contains(pc_) ? Kind::strong : Kind::weak;
     }
+    /// Reports bytes without a value, unless the order of the two accesses is the fault.
+    void check_value(const Actor& reader, int lane, std::uint64_t address, std::uint64_t bytes);
     /// Something writes these bytes of a page.
     void written(std::uint32_t offset, std::uint32_t bytes);
     template <class F>
@@ -216,6 +224,7 @@ class GlobalShadow final : public HazardSink {
     std::unordered_map<std::uint64_t, std::vector<std::vector<Epoch>>> ends_;
     bool same_value_ = false;  ///< it writes the value that is there
     LaunchHistory* history_ = nullptr;
+    Discarded* discarded_ = nullptr;
     std::uint32_t cluster_ = 0;
     const Learned* learned_ = nullptr;
 };

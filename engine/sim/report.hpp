@@ -38,6 +38,8 @@ class Report final : public HazardSink {
     void at(std::uint32_t pc, int thread, Subject subject = Subject::thread);
     void lane(int thread) { thread_ = thread; }
     bool weak(std::uint32_t pc) const override { return !code_.ops[pc].order.strong; }
+    /// The step is a copy that reduces into shared memory: two of them may meet there.
+    void reduces(std::uint32_t pc) { reductions_.insert(pc); }
     /// Sets the actor of thread copies for which no thread has waited.
     void copies_under_way(int actor) { copies_under_way_ = actor; }
 
@@ -94,6 +96,8 @@ class Report final : public HazardSink {
     void global_race(const GlobalRace& race, const std::string& place);
     void global_unfenced(const GlobalRace& race, const std::string& place);
     void global_stale(const GlobalRace& race, const std::string& place);
+    /// WG-MEM-04
+    void global_discarded(Epoch by, const std::string& place);
     /// WG-RACE-05: the step accesses what a launch before, of another kernel or the same, touches.
     void launch_before(bool write, const std::string& place, const Touched::Step& other,
                        const std::string& kernel);
@@ -193,7 +197,8 @@ class Report final : public HazardSink {
     const machine::Waits& waits_;
     Dim3 grid_, cluster_;
     int copies_under_way_ = -1;
-    int threads_per_cta_, warps_;  ///< threads of whole warps; warps of the cluster
+    std::set<std::uint32_t> reductions_;  ///< steps
+    int threads_per_cta_, warps_;         ///< threads of whole warps; warps of the cluster
     std::uint32_t pc_ = 0;
     int thread_ = 0;
     Subject subject_ = Subject::thread;

@@ -93,6 +93,12 @@ void Report::unfenced(std::uint32_t other, const std::string& who, bool reads, c
         {{where, "written here by " + past}});
 }
 
+void Report::global_discarded(Epoch by, const std::string& place) {
+    add(rules::WG_MEM_04, by.pc(),
+        fmt::format("{} reads {}, which nothing has written since it was discarded", who(), place),
+        fmt::format("write it before line {}", line(pc_)), {{code_.where(by.pc()), "discarded here"}});
+}
+
 void Report::global_stale(const GlobalRace& race, const std::string& place) {
     stale(race.other.pc(), who(), race.reads, place, past(race.other));
 }
@@ -178,6 +184,7 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                    fmt::format("write the whole tile before line {}", line(pc_)));
     const bool same_cta = by_copy(other) || other.thread() / threads_per_cta_ == thread_ / threads_per_cta_;
     if (code_.meet(pc_, other.pc(), same_cta)) return;  // whichever comes first
+    if (by_copy(other) && reductions_.contains(pc_) && reductions_.contains(other.pc())) return;
     if (hazard == Hazard::write_after_read && told_as_read_after_write(other.pc())) return;
     if (hazard == Hazard::read_after_write) retract_write_after_read(other.pc());
     const int here = line(pc_), there = line(other.pc());

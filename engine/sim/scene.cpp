@@ -104,6 +104,10 @@ void Scene::global_unfenced(const GlobalRace& race) {
     report.global_unfenced(race, global.place(race.address));
 }
 
+void Scene::global_discarded(std::uint64_t address, Epoch by) {
+    report.global_discarded(by, global.place(address));
+}
+
 void Scene::global_stale(const GlobalRace& race) { report.global_stale(race, global.place(race.address)); }
 
 }  // namespace wgrun::sim

@@ -174,6 +174,7 @@ class Scene final : private GlobalShadow::Sink {
     void global_race(const GlobalRace& race) override;
     void global_unfenced(const GlobalRace& race) override;
     void global_stale(const GlobalRace& race) override;
+    void global_discarded(std::uint64_t address, Epoch by) override;
     bool weak(std::uint32_t step) const override { return !code.ops[step].order.strong; }
 
     const memory::Pages register_data_;  ///< of all warps: most registers are never accessed

@@ -121,6 +121,11 @@ class Shadow {
         return ordered(known.seen, past) || among(known, 0, past);
     }
 
+    /// Returns whether the access comes before what the lane does now, also if it is one of its own warp.
+    bool ordered(const Actor& actor, int lane, Epoch past) const {
+        return ordered(actor, Epoch(actor.clock, actor.pc, actor.warp, lane), past);
+    }
+
     /// The last access to a word: the bytes accessed (one bit each), and the access to one of them.
     struct Last {
         unsigned written = 0, read = 0;
@@ -162,6 +167,9 @@ class Shadow {
     /// Checks the bytes that a bulk copy of the lane reads: whether earlier writes to them are published to
     /// the async proxy.
     void check_published(const Actor& issuer, int lane, std::uint32_t offset, std::uint32_t bytes);
+
+    /// Checks that something has written each of these whole words, which a reducing copy reads.
+    void check_written(std::uint32_t offset, std::uint32_t bytes);
 
     /// An asynchronous write of 4, 8 or 16 bytes through the generic proxy, as it is issued.
     void write_later(const Actor& issuer, Epoch write, std::uint32_t offset, std::uint32_t bytes);

@@ -164,6 +164,16 @@ void Shadow::check_published(const Actor& issuer, int lane, std::uint32_t offset
     }
 }
 
+void Shadow::check_written(std::uint32_t offset, std::uint32_t bytes) {
+    const auto unwritten = [](Epoch written) { return !written; };
+    for (std::uint32_t at = offset; at < offset + bytes; at += word_bytes) {
+        const Epoch written = writes_[at / word_bytes];
+        const bool lacks = written.is_link() ? std::ranges::any_of(splits_[written.index()].write, unwritten)
+                                             : unwritten(written);
+        if (lacks) sink_.hazard(Hazard::uninitialised, at, Epoch());
+    }
+}
+
 void Shadow::check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset, bool all) {
     if (!written) {
         if (all) sink_.hazard(Hazard::uninitialised, offset, written);

@@ -39,6 +39,7 @@ class Grid {
                              launch.made_up != nullptr ? launch.made_up->clusters : UINT64_MAX)),
           resident_(resident_clusters(program)) {
         if (code_.hands_over && launch.detect_races) exchange_.history.emplace();
+        if (code_.discards && launch.detect_races) exchange_.discarded.emplace();
         // A debugger, which is an observer, waits for a person meanwhile.
         if (launch.observer == nullptr)
             progress_.emplace(Progress::Is::work,

@@ -99,6 +99,7 @@ class Done final : public Machine {
         names.insert(of("read", space));
         names.insert(of("write", space));
     }
+    void discard(const Addresses&, int) override { names.insert(of("write", Space::global)); }
     void barrier(std::uint32_t, std::uint32_t) override { names.insert("barrier"); }
     void barrier_arrive(std::uint32_t, std::uint32_t) override { names.insert("arrive"); }
     void converge(Mask) override { names.insert("converge"); }

@@ -1,5 +1,5 @@
-// st.async and red.async: values that are stored to another CTA of the cluster, and the mbarrier that counts
-// them.
+// st.async, red.async and cp.reduce.async.bulk: what is sent to another CTA of the cluster, and the mbarrier
+// that counts it.
 #include "async_script.hpp"
 
 using namespace wgrun;
@@ -111,6 +111,82 @@ TEST_CASE("values are combined in the other CTA") {
             REQUIRE(outcome.findings.empty());
             for (int cta = 0; cta < 2; ++cta)
                 CHECK(out.at<std::uint32_t>(512 * cta) == c.want(64, 31 * 32 / 2, 31));
+        }
+    }
+}
+
+TEST_CASE("bulk copies reduce into another CTA, and no two of them race") {
+    struct Case {
+        const char* op;
+        std::uint32_t (*want)(std::uint32_t old, std::uint32_t value);
+    };
+    for (const Case& c :
+         {Case{"add_u32", [](auto old, auto value) { return old + 2 * value; }},
+          Case{"min_s32", [](auto old, auto value) { return std::min(old, value); }},
+          Case{"xor_b32", [](auto old, auto) { return old; }}, Case{"inc_u32", [](auto old, auto value) {
+                                                                        for (int i = 0; i < 2; ++i)
+                                                                            old = old >= value ? 0 : old + 1;
+                                                                        return old;
+                                                                    }}}) {
+        Mapped out = words();
+        SendScript k(out);
+        const int from = k.buffer("from", 128);
+        k.expect_bytes(10, 2 * 128);
+        const Reg value = k(1, "mad_lo_u32", {k.thread, 5, k.rank});
+        k.step(11, "st_shared_u32", {at(k.address(from, k.thread, 4)), value});
+        k.step(11, "st_shared_v4_b32", {at(k.start), std::vector<Reg>(4, k.constant(64))});
+        k.step(11, "fence_proxy_async");
+        k.meet(12);
+        const Reg place = k(1, "mapa_u32", {k.in(k.tile), k(1, "xor_b32", {k.rank, 1})});
+        for (int twice = 0; twice < 2; ++twice)
+            k.step(14, std::string("cp_reduce_async_bulk_cluster_") + c.op,
+                   {at(place), in_buffer(from), 128, at(k.full_there)}, {k.first});
+        k.wait(15, in_buffer(k.full), 0);
+        k.give_back(16);
+        k.meet(21);
+        const Program program = k.finish();
+        for (std::uint64_t seed = 0; seed < 12; ++seed) {
+            const Outcome outcome = run_mapped(program, {&out}, seed, {2, 1, 1});
+            INFO(c.op << " seed " << seed << '\n' << text_of(outcome));
+            REQUIRE(outcome.findings.empty());
+            for (std::uint32_t cta = 0; cta < 2; ++cta)
+                for (std::uint32_t t = 0; t < 32; ++t)
+                    CHECK(out.at<std::uint32_t>(512 * cta + 4 * t) == c.want(64, 5 * t + 1 - cta));
+        }
+    }
+}
+
+TEST_CASE("a reducing bulk copy races with other accesses, wants a fence, and its bytes are expected") {
+    enum class Lacks : std::uint8_t { nothing, fence, meeting, wait, bytes };
+    using enum Lacks;
+    for (const Lacks lacks : {nothing, fence, meeting, wait, bytes}) {
+        Mapped out = words();
+        SendScript k(out);
+        const int from = k.buffer("from", 512);
+        k.expect_bytes(10, lacks == bytes ? 256 : 512);
+        for (const Reg start : {k.start, k.address(from, k.thread, 16)})
+            k.step(11, "st_shared_v4_b32", {at(start), std::vector<Reg>(4, k.thread)});
+        if (lacks != fence) k.step(12, "fence_proxy_async");
+        if (lacks != meeting) k.meet(13);
+        const Reg place = k(1, "mapa_u32", {k.in(k.tile), k(1, "xor_b32", {k.rank, 1})});
+        k.step(15, "cp_reduce_async_bulk_cluster_add_u32",
+               {at(place), in_buffer(from), 512, at(k.full_there)}, {k.first});
+        if (lacks == wait) k(16, "ld_shared_u32", {at(k.start)});
+        k.wait(17, in_buffer(k.full), 0);
+        k.meet(18);
+        const Program program = k.finish();
+        INFO(static_cast<int>(lacks));
+        switch (lacks) {
+            case nothing: expect_mapped(program, {&out}, {}, {2, 1, 1}); break;
+            case fence: expect_mapped(program, {&out}, {{"WG-PROXY-01", 15}}, {2, 1, 1}); break;
+            case meeting:
+                expect_some(program, {&out}, {{"WG-RACE-01", 15}},
+                            {{"WG-TMA-02", 11}, {"WG-MEM-04", 15}, {"WG-SYNC-05", 15}}, {2, 1, 1});
+                break;
+            case wait: expect_mapped(program, {&out}, {{"WG-TMA-02", 16}}, {2, 1, 1}); break;
+            case bytes:
+                expect_some(program, {&out}, {{"WG-MBAR-03", 10}, {"WG-MBAR-03", 15}, {"WG-MBAR-05", 17}},
+                            {{"WG-TMA-03", 15}, {"WG-SYNC-05", 15}}, {2, 1, 1});
         }
     }
 }

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "async_script.hpp"
+#include "number/number.hpp"
 #include "sim/reduce.hpp"
 
 using namespace wgrun;
@@ -170,6 +171,72 @@ TEST_CASE("reductions of every type do what the ISA says") {
     CHECK_FALSE(reduce(bit_and, Type::f32, bytes, bytes, 1));
     CHECK_FALSE(reduce(inc, Type::s32, bytes, bytes, 1));
     CHECK(word == 5);
+}
+
+TEST_CASE("a copy reduces halves into global memory") {
+    for (const bool brain : {false, true}) {
+        LinearScript k;
+        k.step(10, "mbarrier_arrive_expect_tx", {in_buffer(k.full), 256}, {k.first});
+        k.load(11, 0, 256, 256);
+        k.wait(12, in_buffer(k.full), 0);
+        k.step(13, brain ? "cp_reduce_async_bulk_add_noftz_bf16" : "cp_reduce_async_bulk_add_noftz_f16",
+               {at(k.global), in_buffer(k.tile), 256}, {k.first});
+        k.step(14, "cp_async_bulk_commit_group", {}, {k.first});
+        k.step(15, "cp_async_bulk_wait_group", {0}, {k.first});
+        std::vector<std::byte> data(512);
+        auto* halves = reinterpret_cast<std::uint16_t*>(data.data());
+        for (std::uint16_t i = 0; i < 256; ++i)
+            halves[i] = brain ? to_bf16(i % 128 * 0.5) : to_f16(i < 128 ? i * 0x1p-24 : 0x1p-24);
+        const Outcome outcome = run_on(k.finish(), data);
+        INFO(text_of(outcome));
+        CHECK(outcome.findings.empty());
+        // Subnormals of f16 are added, too.
+        for (std::uint16_t i = 0; i < 128; ++i) CHECK(halves[i] == (brain ? to_bf16(i) : i + 1));
+    }
+}
+
+TEST_CASE("discarded memory has no value until it is written, for threads and copies") {
+    enum class By : std::uint8_t { load, reduction, copy, copy_back };
+    using enum By;
+    for (const By by : {load, reduction, copy, copy_back})
+        for (const bool written : {false, true}) {
+            LinearScript k;
+            k.step(10, "discard_global_L2", {at(k.global, 128)}, {k.first});
+            k.step(11, "bar_warp_sync");
+            const Reg mine = k(1, "mad_wide_u32", {k.thread, 4, k.global});
+            if (written) k.step(12, "st_global_u32", {at(mine, 128), k.thread});
+            k.step(13, "fence_proxy_async");
+            k.step(13, "bar_warp_sync");
+            k.step(14, "mbarrier_arrive_expect_tx", {in_buffer(k.full), 128}, {k.first});
+            k.load(14, 0, by == copy ? 128 : 512, 128);
+            k.wait(15, in_buffer(k.full), 0);
+            if (by == load) k(20, "ld_global_u32", {at(mine, 128)});
+            if (by == reduction) k.step(20, "red_global_add_u32", {at(mine, 128), 1});
+            if (by == copy_back) {  // a copy writes it
+                k.store(16, 128, 0, 128);
+                k.step(19, "bar_warp_sync");
+                k(20, "ld_global_u32", {at(mine, 128)});
+            }
+            std::vector<std::byte> data = pattern(1024);
+            const Outcome outcome = run_on(k.finish(), data);
+            INFO(static_cast<int>(by) << '\n' << text_of(outcome));
+            if (written || by == copy_back)
+                CHECK(outcome.findings.empty());
+            else
+                CHECK(found(outcome) == Found{{"WG-MEM-04", by == copy ? 14 : 20}});
+        }
+}
+
+TEST_CASE("of a discard and a read that nothing orders the race alone is told; its address is aligned") {
+    LinearScript k;
+    k.step(10, "discard_global_L2", {at(k.global, 128)}, {k.first});
+    k(11, "ld_global_u32", {at(k(1, "mad_wide_u32", {k.thread, 4, k.global}), 128)}, {k.first, true});
+    std::vector<std::byte> data = pattern(1024);
+    CHECK(found(run_on(k.finish(), data)) == Found{{"WG-RACE-04", 11}});
+    LinearScript off;
+    off.step(10, "discard_L2", {at(off.global, 64)}, {off.first});
+    off.step(11, "discard_L2", {at(off.global, 1024)}, {off.first});
+    CHECK(found(run_on(off.finish(), data)) == Found{{"WG-MEM-02", 10}, {"WG-MEM-01", 11}});
 }
 
 TEST_CASE("every CTA adds to the same words: none is lost, and the sum is the same in each run") {
