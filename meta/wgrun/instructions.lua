@@ -608,9 +608,10 @@ function k:cp_async_wait_group(n, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type? string the type of the operation and of its operands: u32, s32, u64, f32, f64, s64, b32, b64
+---@field type? string the type of the operation and of its operands: u32, s32, u64, f32, f64, f16, bf16, s64, b32, b64
 ---@field op? string the operation: add, min, max, inc, dec, and, or, xor
 ---@field cache? boolean an operand holds the L2 cache policy
+---@field noftz? boolean subnormal values are kept
 ---@field policy? wgrun.reg a u64 register
 
 ---Reduces bytes of shared memory into global memory, in a bulk group.
@@ -619,6 +620,21 @@ function k:cp_async_wait_group(n, options) end
 ---@param size wgrun.reg|number a u32 register, or an integer from 16 to 1048560
 ---@param options? wgrun.k.cp_reduce_async_bulk.options qualifiers and operands by name
 function k:cp_reduce_async_bulk(d, a, size, options) end
+
+---@class wgrun.k.cp_reduce_async_bulk_cluster.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field type? string the type of the operation and of its operands: u32, s32, u64, b32
+---@field op? string the operation: add, min, max, inc, dec, and, or, xor
+
+---Reduces bytes of this CTA's shared memory into another's, whose mbarrier counts them.
+---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param size wgrun.reg|number a u32 register, or an integer from 16 to 1048560
+---@param mbarrier wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.cp_reduce_async_bulk_cluster.options qualifiers and operands by name
+function k:cp_reduce_async_bulk_cluster(d, a, size, mbarrier, options) end
 
 ---@class wgrun.k.cp_reduce_async_bulk_tensor.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -780,6 +796,19 @@ function k:cvta_to(d, a, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.cvta_to_global.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:cvta_to_global(d, a, options) end
+
+---@class wgrun.k.discard.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: global
+---@field level? string the level of the cache, or the priority there: L2
+---@field bytes? number an integer from 128 to 128
+
+---Leaves the 128 bytes at an address without a value, so that nobody writes them back.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.discard.options qualifiers and operands by name
+function k:discard(a, options) end
 
 ---@class wgrun.k.div.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds

@@ -191,8 +191,8 @@ TEST_CASE("isa: what goes on when the thread has gone on") {
                        "cp.async", "cp.async.bulk", "cp.async.bulk.cluster", "cp.async.bulk.prefetch",
                        "cp.async.bulk.prefetch.tensor", "cp.async.bulk.store", "cp.async.bulk.tensor",
                        "cp.async.bulk.tensor.store", "cp.async.ignore_src", "cp.async.mbarrier.arrive",
-                       "cp.reduce.async.bulk", "cp.reduce.async.bulk.tensor", "red.async", "st.async",
-                       "wgmma.mma_async", "wgmma.mma_async.sp"});
+                       "cp.reduce.async.bulk", "cp.reduce.async.bulk.cluster", "cp.reduce.async.bulk.tensor",
+                       "red.async", "st.async", "wgmma.mma_async", "wgmma.mma_async.sp"});
 }
 
 TEST_CASE("isa: what steps wait for") {
