@@ -9,6 +9,11 @@ local kernel = wg.kernel("fences", { threads = kit.is "issuer_warp" and 32 or 12
   local map = k:tensor_map("X", { dtype = "f32", box = { 32, 4 } })
   local first, zero = k:special("tid.x"):eq(0), k:mov(0, { type = "s32" })
   local a, b = k:shared(kit.tile, "a"), k:shared(kit.tile, "b")
+  local function copy_out()
+    k:cp_async_bulk_tensor_store_2d(map, { zero, zero }, a)
+    k:cp_async_bulk_commit_group()
+    k:cp_async_bulk_wait_group(0)
+  end
   if kit.is("neighbour", "neighbour_mbarrier") then
     local met = kit.mbarriers(k, { 1 })
     local thread = k:special "tid.x"
@@ -21,9 +26,7 @@ local kernel = wg.kernel("fences", { threads = kit.is "issuer_warp" and 32 or 12
     if kit.is "neighbour" then k:bar_sync(0) end
     k:if_(thread:eq(kit.is "neighbour" and 0 or 64), function()
       if kit.is "neighbour_mbarrier" then k:mbarrier_wait(met, 0) end
-      k:cp_async_bulk_tensor_store_2d(map, { zero, zero }, a)
-      k:cp_async_bulk_commit_group()
-      k:cp_async_bulk_wait_group(0)
+      copy_out()
     end)
     return
   end
@@ -32,9 +35,7 @@ local kernel = wg.kernel("fences", { threads = kit.is "issuer_warp" and 32 or 12
     if kit.is "issuer" then k:bar_sync(0) else k:bar_warp_sync(0xFFFFFFFF) end
     k:if_(first, function()
       k:fence_proxy_async { space = "shared::cta" }
-      k:cp_async_bulk_tensor_store_2d(map, { zero, zero }, a)
-      k:cp_async_bulk_commit_group()
-      k:cp_async_bulk_wait_group(0)
+      copy_out()
     end)
     return
   end
