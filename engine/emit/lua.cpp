@@ -77,6 +77,16 @@ class LuaPrinter {
   private:
     const std::vector<BasicBlock>& blocks() const { return program_.blocks(); }
 
+    /// Returns the last comma before `most` at which a line can be broken, which is not inside of a text of
+    /// PTX, else the first one behind that text.
+    static std::size_t comma(std::string_view line, std::size_t most) {
+        const std::size_t at = line.rfind(", ", most), text = line.find("[==[");
+        const std::size_t end = line.find("]==]", text);
+        if (at == std::string_view::npos || text > at || end < at) return at;
+        const std::size_t before = text == 0 ? std::string_view::npos : line.rfind(", ", text - 1);
+        return before != std::string_view::npos && before > 0 ? before : line.find(", ", end);
+    }
+
     void line(const std::string& text) {
         text_.append(static_cast<std::size_t>(depth_) * 2, ' ');
         // Long lines are broken at commas.
@@ -84,7 +94,7 @@ class LuaPrinter {
         std::string_view rest = text;
         std::size_t indent = static_cast<std::size_t>(depth_) * 2;
         while (indent + rest.size() > width && !rest.starts_with("--")) {
-            const std::size_t at = rest.rfind(", ", width - indent);
+            const std::size_t at = comma(rest, width - indent);
             if (at == std::string_view::npos || at == 0) break;
             text_ += rest.substr(0, at + 1);
             text_ += '\n';

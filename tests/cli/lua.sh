@@ -92,6 +92,13 @@ run video.ptx
 exits 2
 err_has "wgrun lua"
 
+# A line is broken at commas, but not inside of such a text: it may be within quotes.
+pragma='.pragma "one thing, another, a third, a fourth, a fifth, a sixth, a seventh, an eighth, a ninth, a tenth";'
+awk -v pragma="$pragma" '{ print } /^{/ { print pragma }' video.ptx > pragma.ptx
+run lua pragma.ptx -o pragma.lua
+exits 0
+has pragma.lua "k:asm { [==[$pragma]==],"
+
 # A variable of the module may have a name that no script has: parameters of the script are called otherwise.
 file named.ptx <<'END'
 .version 8.0
