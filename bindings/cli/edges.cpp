@@ -65,7 +65,8 @@ void collect(Context& context, LookedAt& kernel, const std::vector<std::int64_t>
     warnings.clear();
     for (Diagnostic& finding : outcome.findings) {
         const bool known = std::ranges::any_of(context.sweep.findings, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where;
+            return other.rule == finding.rule && other.where == finding.where &&
+                   other.severity == finding.severity;
         });
         if (known) continue;
         finding.notes.push_back({kernel.where, "with " + text_of(kernel.ranges, values)});

@@ -127,9 +127,9 @@ bool Rehearsal::complete() const {
                                [](const Warp& warp) { return warp.state == Warp::State::ended; });
 }
 
-bool Rehearsal::came_to(Where where) const {
+bool Rehearsal::came_to(const Step* step) const {
     for (std::size_t i = 0; i < executed_.size(); ++i)
-        if (executed_[i] && scene_.skeleton.ops[i].where == where) return true;
+        if (executed_[i] && scene_.skeleton.ops[i].step == step) return true;
     return false;
 }
 

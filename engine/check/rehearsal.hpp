@@ -20,17 +20,17 @@ class Rehearsal final : public isa::ThreadMachine {
     /// Runs the kernel until every warp has ended or left, or none can continue.
     void run();
 
-    const std::vector<Diagnostic>& findings() const { return report_.findings(); }
-    /// Returns the findings that break the same law as the first; those of other laws may be consequences.
-    std::vector<Diagnostic> first_findings() const { return report_.first_findings(); }
+    const std::vector<rehearsal::Fault>& faults() const { return report_.faults(); }
+    /// Returns those that break the same law as the first; those of other laws may be consequences.
+    std::vector<rehearsal::Fault> first_faults() const { return report_.first_faults(); }
     /// Returns what is slow, but not wrong.
     const std::vector<Diagnostic>& remarks() const { return report_.remarks(); }
     /// Returns whether the kernel was too long to follow to its end.
     bool gave_up() const { return budget_ < 0; }
     /// Returns whether every warp has ended.
     bool complete() const;
-    /// Returns whether a warp has executed a step of that line.
-    bool came_to(Where where) const;
+    /// Returns whether a warp has executed that step.
+    bool came_to(const Step* step) const;
 
     isa::Mask active() const override { return scene_.active; }
     isa::Mask existing() const override { return scene_.warp->all; }

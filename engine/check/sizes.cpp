@@ -10,6 +10,8 @@ namespace wgrun::check {
 
 namespace {
 
+using rehearsal::Fault;
+
 // Small sizes suffice: a finding must occur with all sizes, so the first run may be short.
 constexpr std::int64_t usual = 256, large = 4096, few = 8;
 constexpr std::uint32_t usual_clusters = 16;
@@ -44,6 +46,16 @@ void add_all(std::vector<Diagnostic> findings, Findings& out) {
     for (Diagnostic& finding : findings) out.add(std::move(finding));
 }
 
+/// Returns whether the rehearsal shows that the fault does not occur with its sizes. A size proves nothing if
+/// it is too small for any warp to reach the step, or too large to follow. Of an unrolled loop, another step
+/// of the line may break the rule.
+bool refutes(const Rehearsal& rehearsal, const Fault& fault) {
+    return !rehearsal.gave_up() && rehearsal.came_to(fault.at) &&
+           std::ranges::none_of(rehearsal.faults(), [&](const Fault& other) {
+               return other.finding.rule == fault.finding.rule && other.finding.where == fault.finding.where;
+           });
+}
+
 }  // namespace
 
 bool rehearse(const Outline& outline, std::vector<bool> stored, Findings& findings) {
@@ -55,24 +67,17 @@ bool rehearse(const Outline& outline, std::vector<bool> stored, Findings& findin
     Rehearsal first(program, skeleton, all(program, usual, usual_clusters));
     first.run();
     add_all(first.remarks(), findings);
-    std::vector<Diagnostic> found = first.first_findings();
+    std::vector<Fault> found = first.first_faults();
     if (skeleton.depends_on_launch()) {
         for (const LaunchSizes& sizes : other_sizes(program, skeleton)) {
             if (found.empty()) return first.complete();
             Rehearsal again(program, skeleton, sizes);
             again.run();
-            // A size proves nothing if it is too small for any warp to reach the place, or too large to
-            // follow.
-            std::erase_if(found, [&](const Diagnostic& finding) {
-                return !again.gave_up() && again.came_to(finding.where) &&
-                       std::ranges::none_of(again.findings(), [&](const Diagnostic& other) {
-                           return other.rule == finding.rule && other.where == finding.where;
-                       });
-            });
+            std::erase_if(found, [&](const Fault& fault) { return refutes(again, fault); });
         }
     }
     const bool decided = first.complete() || !found.empty();
-    add_all(std::move(found), findings);
+    add_all(told_once(std::move(found)), findings);
     return decided;
 }
 
@@ -85,7 +90,7 @@ std::vector<Diagnostic> check_launch(const Program& program, const LaunchSizes& 
     for (const Dim3 cluster : {Dim3{0, 0, 0}, last}) {
         Rehearsal rehearsal(program, skeleton, sizes, cluster);
         rehearsal.run();
-        add_all(rehearsal.first_findings(), findings);
+        add_all(told_once(rehearsal.first_faults()), findings);
         if (last == Dim3{0, 0, 0}) break;
     }
     return std::move(findings).sorted(program.where().file);

@@ -174,7 +174,7 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
             finding.circumstance == Circumstance::same_value)
             continue;
         const bool known = std::ranges::any_of(out, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where;
+            return other.rule == finding.rule && other.where == finding.where && here(other) == here(finding);
         });
         if (!known) out.push_back(std::move(finding));
     }

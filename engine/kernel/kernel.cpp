@@ -144,11 +144,13 @@ std::vector<Diagnostic> Launch::take_remarks() { return std::exchange(state_->re
 
 namespace {
 
-/// Adds the findings whose rule and place are not in the list.
+/// Adds the findings whose rule and place are not in the list. A warning does not stand for an error of the
+/// same line, which may be of another step.
 void add_new(std::vector<Diagnostic>& to, std::vector<Diagnostic> findings) {
     for (Diagnostic& finding : findings) {
         const bool known = std::ranges::any_of(to, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where;
+            return other.rule == finding.rule && other.where == finding.where &&
+                   other.severity == finding.severity;
         });
         if (!known) to.push_back(std::move(finding));
     }

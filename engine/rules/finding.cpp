@@ -30,5 +30,9 @@ ArgumentError refusal(const Rule& rule, std::string message, std::string fix) {
 
 std::string before(Where where) { return where ? fmt::format("before line {}", where.line) : "before it"; }
 std::string after(Where where) { return where ? fmt::format("after line {}", where.line) : "after it"; }
+std::string between(Where first, Where second) {
+    if (first && first == second) return fmt::format("between the two accesses of line {}", first.line);
+    return after(first) + " and " + before(second);
+}
 
 }  // namespace wgrun::rules

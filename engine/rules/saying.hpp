@@ -28,5 +28,7 @@ Diagnostic finding(Saying saying, Where where, std::vector<Note> notes = {});
 /// "before line 41", or "before it" where no line is known.
 std::string before(Where where);
 std::string after(Where where);
+/// "after line 3 and before line 5", of two accesses.
+std::string between(Where first, Where second);
 
 }  // namespace wgrun::rules

@@ -77,9 +77,7 @@ Fix proxy_fence_between(Where access, Where here) {
 }
 
 Fix barrier_between(Where access, Where here) {
-    if (access && access == here)
-        return {fmt::format("k:bar_sync(0) between the two steps of line {}", here.line), {}};
-    return {fmt::format("k:bar_sync(0) {} and {}", after(access), before(here)),
+    return {"k:bar_sync(0) " + between(access, here),
             {{insert_after(access, {bar_sync()})}, {insert_before(here, {bar_sync()})}}};
 }
 

@@ -28,6 +28,8 @@ void Report::reset(Dim3 cluster) {
     reductions_.clear();
     seen_.clear();
     findings_.clear();
+    told_.clear();
+    further_.clear();
     settled_ = copy_refused_ = false;
 }
 
@@ -70,23 +72,61 @@ std::string Report::who() const {
     }
 }
 
-Report::Key Report::key(std::string_view rule, std::uint32_t other) const {
-    return {rule, code_.ops[pc_].place, other == no_pc ? no_pc : code_.ops[other].place};
+Report::Key Report::place_of(const Key& steps) const {
+    const auto& [rule, pc, other] = steps;
+    return {rule, code_.ops[pc].place, other == no_pc ? no_pc : code_.ops[other].place};
 }
 
-bool Report::seen(std::string_view rule, std::uint32_t other) {
-    return !seen_.insert(key(rule, other)).second;
+void Report::tell(const Key& steps, Diagnostic finding) {
+    const auto same = [&](const Key& told) { return place_of(told) == place_of(steps); };
+    if (std::ranges::any_of(told_, same)) {
+        further_.emplace_back(steps, std::move(finding));
+        return;
+    }
+    told_.push_back(steps);
+    findings_.push_back(std::move(finding));
 }
 
-void Report::written_too_late(const Where& read) {
-    std::erase_if(findings_, [&](const Diagnostic& one) {
-        return one.rule == rules::WG_MEM_04.id && one.where == read;
-    });
+template <class Which>
+void Report::retract(Which which) {
+    std::erase_if(further_, [&](const auto& one) { return which(one.first); });
+    for (std::size_t i = 0; i < told_.size();) {
+        if (!which(told_[i])) {
+            ++i;
+            continue;
+        }
+        const Key place = place_of(told_[i]);
+        const auto next =
+            std::ranges::find_if(further_, [&](const auto& one) { return place_of(one.first) == place; });
+        if (next == further_.end()) {
+            told_.erase(told_.begin() + static_cast<std::ptrdiff_t>(i));
+            findings_.erase(findings_.begin() + static_cast<std::ptrdiff_t>(i));
+        } else {
+            told_[i] = next->first;
+            findings_[i++] = std::move(next->second);
+            further_.erase(next);
+        }
+    }
+}
+
+void Report::written_too_late(std::uint32_t read) {
+    retract([&](const Key& one) { return one == Key{rules::WG_MEM_04.id, read, no_pc}; });
+}
+
+void Report::retract_write_after_read(std::uint32_t write) {
+    if (!follows(write, pc_)) return;
+    retract([&](const Key& one) { return one == Key{rules::WG_RACE_01.id, write, pc_}; });
 }
 
 void Report::add(rules::Saying saying, std::uint32_t other, std::vector<Note> notes) {
-    if (settled_ || seen(saying.rule.id, other)) return;
-    findings_.push_back(rules::finding(std::move(saying), code_.where(pc_), std::move(notes)));
+    const Key steps = key(saying.rule.id, other);
+    if (settled_ || seen(steps)) return;
+    tell(steps, rules::finding(std::move(saying), code_.where(pc_), std::move(notes)));
+}
+
+void Report::said(Diagnostic finding) {
+    told_.push_back(key({}, no_pc));
+    findings_.push_back(std::move(finding));
 }
 
 std::string Report::warp() const { return fmt::format("warp {}", thread_ % threads_per_cta_ / isa::lanes); }
@@ -228,9 +268,8 @@ void Report::left_over(const Registers::Closed& group) {
 }
 
 void Report::copy_left_over() {
-    const std::uint32_t copy = code_.ops[pc_].place;
-    const bool told = std::ranges::any_of(seen_, [&](const auto& finding) {
-        return std::get<0>(finding) == rules::WG_GROUP_04.id && std::get<2>(finding) == copy;
+    const bool told = std::ranges::any_of(seen_, [&](const Key& one) {
+        return std::get<0>(one) == rules::WG_GROUP_04.id && std::get<2>(one) == pc_;
     });
     if (told) return;
     add(rules::thread_copy_at_end("the CTA", " of " + who(), code_.where(pc_), end()), no_pc);
@@ -299,9 +338,11 @@ void Report::no_warpgroup(const isa::Instruction& op, int threads) {
 }
 
 void Report::refused(Diagnostic finding) {
-    if (settled_ || seen("refused", no_pc)) return;
+    const Rule* rule = find_rule(finding.rule);
+    const Key steps = key(rule == nullptr ? "refused" : rule->id, no_pc);
+    if (settled_ || seen(steps)) return;
     finding.where = code_.where(pc_);
-    findings_.push_back(std::move(finding));
+    tell(steps, std::move(finding));
 }
 
 }  // namespace wgrun::sim

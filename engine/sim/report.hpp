@@ -1,4 +1,5 @@
-// The findings of the simulator, in words. Each (rule, line, other line) is reported once.
+// The findings of the simulator, in words. Each (rule, line, other line) is reported once. What follows from
+// a finding is decided by steps: a whole kernel may stand on one line, as the steps of a library do.
 #pragma once
 
 #include <set>
@@ -65,7 +66,10 @@ class Report final : public HazardSink {
     /// A copy was reported and does not take place: whoever waits for it is not to blame.
     void copy_refused() { copy_refused_ = true; }
     std::span<const Diagnostic> findings() const { return findings_; }
-    std::vector<Diagnostic> take() { return std::move(findings_); }
+    std::vector<Diagnostic> take() {
+        told_.clear();
+        return std::move(findings_);
+    }
 
     /// Returns "thread 3", with its CTA if there are several, or the wgmma or the copy.
     std::string who() const;
@@ -155,14 +159,15 @@ class Report final : public HazardSink {
     void early(const Mbarrier& mbarrier, rules::Saying saying);
     void mbarrier_touched(std::uint32_t offset, const Mbarrier& mbarrier, std::string_view how);
     /// Adds the finding of a failed assertion or a trap.
-    void said(Diagnostic finding) { findings_.push_back(std::move(finding)); }
+    void said(Diagnostic finding);
     /// Adds the finding of a step's own check, which threw an ArgumentError.
     void refused(Diagnostic finding);
 
   private:
+    /// What the step reads is written, but nothing orders the two: that it was not yet is no fault of its
+    /// own.
+    void written_too_late(std::uint32_t read);
     /// one_told: a lane of the other's warp has synchronised, but for itself and not for the other.
-    /// What is read there is written, but nothing orders the two: that it was not yet is no fault of its own.
-    void written_too_late(const Where& read);
     void describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told);
     /// A bulk copy of `who` comes after a write of `past`; a load of one of them reads what the other writes.
     void unfenced(std::uint32_t other, const std::string& who, bool reads, const std::string& place,
@@ -177,11 +182,17 @@ class Report final : public HazardSink {
     const machine::LetThrough* culprit(Epoch other) const;
     void blame(const machine::LetThrough& wait, std::string consequence);
     int warp_at_hand() const { return thread_ / isa::lanes; }
-    /// The rule, and the places of the two parties.
+    /// The rule, and the steps of the two parties.
     using Key = std::tuple<std::string_view, std::uint32_t, std::uint32_t>;
-    Key key(std::string_view rule, std::uint32_t other) const;
+    Key key(std::string_view rule, std::uint32_t other) const { return {rule, pc_, other}; }
+    /// The same with their places.
+    Key place_of(const Key& steps) const;
     /// Returns whether this was reported before, and records it.
-    bool seen(std::string_view rule, std::uint32_t other);
+    bool seen(const Key& steps) { return !seen_.insert(steps).second; }
+    void tell(const Key& steps, Diagnostic finding);
+    /// Takes back what was reported of these steps.
+    template <class Which>
+    void retract(Which which);
     bool follows(std::uint32_t write, std::uint32_t read) const;
     bool told_as_read_after_write(std::uint32_t read) const;
     void retract_write_after_read(std::uint32_t write);
@@ -207,6 +218,8 @@ class Report final : public HazardSink {
     bool copy_refused_ = false;  ///< a copy that was reported has not taken place
     std::set<Key> seen_;
     std::vector<Diagnostic> findings_;
+    std::vector<Key> told_;                            ///< of each finding
+    std::vector<std::pair<Key, Diagnostic>> further_;  ///< findings whose places have been told
 };
 
 }  // namespace wgrun::sim

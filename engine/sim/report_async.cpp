@@ -21,10 +21,8 @@ void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string mess
 bool Report::said(const Rule& rule, std::uint32_t other) const { return seen_.contains(key(rule.id, other)); }
 
 bool Report::said_of_any(const Rule& rule) const {
-    const Key first = key(rule.id, 0);
-    const auto found = seen_.lower_bound({rule.id, std::get<1>(first), {}});
-    return found != seen_.end() && std::get<0>(*found) == rule.id &&
-           std::get<1>(*found) == std::get<1>(first);
+    const auto found = seen_.lower_bound(key(rule.id, 0));
+    return found != seen_.end() && std::get<0>(*found) == rule.id && std::get<1>(*found) == pc_;
 }
 
 void Report::fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string note) {
@@ -67,11 +65,10 @@ void Report::global_race(const GlobalRace& race, const std::string& place) {
                     race.other_reads ? "reads"
                     : copied         ? "writes"
                                      : "wrote"),
-        copied
-            ? fmt::format("k:cp_async_bulk_wait_group(0), without read, by the thread of line {}, then a "
-                          "barrier before line {}",
-                          line(race.other.pc()), line(pc_))
-            : fmt::format("k:bar_sync(0) after line {} and before line {}", line(race.other.pc()), line(pc_)),
+        copied ? fmt::format("k:cp_async_bulk_wait_group(0), without read, by the thread of line {}, then a "
+                             "barrier before line {}",
+                             line(race.other.pc()), line(pc_))
+               : "k:bar_sync(0) " + rules::between(code_.where(race.other.pc()), code_.where(pc_)),
         {{code_.where(race.other.pc()), race.other_reads ? "read here" : "written here"}});
 }
 
@@ -163,17 +160,7 @@ bool Report::follows(std::uint32_t write, std::uint32_t read) const {
 }
 
 bool Report::told_as_read_after_write(std::uint32_t read) const {
-    return follows(pc_, read) &&
-           seen_.contains({rules::WG_RACE_01.id, code_.ops[read].place, code_.ops[pc_].place});
-}
-
-void Report::retract_write_after_read(std::uint32_t write) {
-    // Steps of one line are one finding already, whichever way it was told.
-    if (!follows(write, pc_) || code_.ops[write].place == code_.ops[pc_].place) return;
-    std::erase_if(findings_, [&](const Diagnostic& finding) {
-        return finding.rule == rules::WG_RACE_01.id && finding.where == code_.where(write) &&
-               !finding.notes.empty() && finding.notes.front().where == code_.where(pc_);
-    });
+    return follows(pc_, read) && seen_.contains({rules::WG_RACE_01.id, read, pc_});
 }
 
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {
@@ -211,15 +198,13 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
     const std::vector<Change> meet_cluster{
         insert_before(now, {rules::cluster_arrive(), rules::cluster_wait()})};
     if (!same_cta)
-        barrier = {fmt::format("k:barrier_cluster_arrive() and k:barrier_cluster_wait() after line {} and "
-                               "before line {}",
-                               there, here),
+        barrier = {"k:barrier_cluster_arrive() and k:barrier_cluster_wait() " + rules::between(where, now),
                    {meet_cluster}};
     else if (program_.cluster().volume() > 1)
         barrier.remedies.push_back(meet_cluster);
     const bool own_warp = !by_copy(other) && other.actor() == thread_ / isa::lanes;
     const Fix meeting(
-        fmt::format("k:bar_warp_sync() after line {} and before line {}", there, here),
+        "k:bar_warp_sync() " + rules::between(where, now),
         {{insert_after(where, {rules::bar_warp_sync()})}, {insert_before(now, {rules::bar_warp_sync()})}});
     const Phrase meet = own_warp || one_told ? rules::bar_warp_sync() : rules::bar_sync();
     const Fix published(
@@ -249,7 +234,7 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                             hazard == Hazard::equal_writes ? Circumstance::same_value : Circumstance::usual},
                        other.pc(), {{where, "written here by " + past}});
         case Hazard::write_after_read:
-            written_too_late(where);
+            written_too_late(other.pc());
             return add(rules::WG_RACE_01, other.pc(), unordered, own_warp ? meeting : barrier,
                        {{where, "read here by " + past}});
         case Hazard::write_under_mma:

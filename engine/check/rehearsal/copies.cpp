@@ -162,7 +162,7 @@ void Copies::unfinished(int cta) {
             continue;
         const machine::LetThrough* wait = scene_.waits.for_phase(mbarrier->actor(), mbarrier->landed);
         if (!mbarriers_.let_through(wait, mbarrier->brought))
-            report_.add(rules::copy_in_at_end(), mbarrier->brought->where);
+            report_.add(rules::copy_in_at_end(), mbarrier->brought);
     }
     // Of each lane one copy: the last that is committed, or else the last.
     for (int w = scene_.first(cta); w < scene_.first(cta) + scene_.warps_per_cta; ++w) {
@@ -173,7 +173,7 @@ void Copies::unfinished(int cta) {
                 if (store.lane == lane && (copy == nullptr || store.number <= stores.groups.committed(lane)))
                     copy = store.step;
             if (copy != nullptr)
-                report_.add(rules::copy_out_at_end(copy->where, end_of(scene_.program)), copy->where);
+                report_.add(rules::copy_out_at_end(copy->where, end_of(scene_.program)), copy);
         }
     }
 }

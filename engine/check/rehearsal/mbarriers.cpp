@@ -114,7 +114,7 @@ void Mbarriers::fault(rules::Saying saying, std::uint32_t other, std::string_vie
 void Mbarriers::fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string_view note) {
     std::vector<Note> notes;
     if (other != machine::no_pc) notes.push_back({where(other), std::string(note)});
-    report_.add(std::move(saying), where(pc), std::move(notes));
+    report_.add(std::move(saying), scene_.step(pc), std::move(notes));
 }
 
 void Mbarriers::misaligned(std::uint64_t address) {
@@ -202,7 +202,8 @@ void Mbarriers::skipped(Mbarrier& mbarrier, std::int64_t parity) {
 
 /// Reports a skipped phase, unless one is reported already: further ones are consequences.
 void Mbarriers::skips(rules::Saying saying, std::uint32_t wait, Note note) {
-    if (!report_.told_anywhere(saying.rule)) report_.add(std::move(saying), where(wait), {std::move(note)});
+    if (!report_.told_anywhere(saying.rule))
+        report_.add(std::move(saying), scene_.step(wait), {std::move(note)});
 }
 
 bool Mbarriers::let_through(const machine::LetThrough* wait, const Step* copy) {

@@ -57,7 +57,7 @@ void Peers::close(int rank) {
     if (scene_.anybody_left) return;
     for (const Visit& visit : cta.visits)
         if (!scene_.known_in(rank, visit.warp, visit.clock))
-            report_.add(rules::peer_may_have_ended(end_of(scene_.program)), visit.step->where);
+            report_.add(rules::peer_may_have_ended(end_of(scene_.program)), visit.step);
 }
 
 }  // namespace wgrun::check::rehearsal

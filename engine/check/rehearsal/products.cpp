@@ -158,7 +158,7 @@ void Products::overwritten(const Mbarrier& mbarrier, std::uint32_t lo, std::uint
                 break;
             if (fresh && !contents_.maybe_stored(point.address - sm_90a.shared_base)) {
                 report_.add(
-                    rules::WG_TMA_02, reader.step->where,
+                    rules::WG_TMA_02, reader.step,
                     fmt::format("the wgmma reads {}, and nothing makes it wait for the copy that fills it",
                                 matrix),
                     fmt::format("wait for the phase of the copy's mbarrier {}", before(reader.step->where)),
@@ -186,7 +186,7 @@ void Products::compare(const Written& written, const Matrix& read, std::uint64_t
     const Descriptor descriptor = Descriptor::decode(bits);
     const std::string matrix = scene_.place(descriptor.start - sm_90a.shared_base);
     const auto tell = [&](std::string message, std::string fix) {
-        report_.add(rules::WG_TMA_05, written.step->where, std::move(message), std::move(fix),
+        report_.add(rules::WG_TMA_05, written.step, std::move(message), std::move(fix),
                     {{scene_.op->where, "multiplied here"}});
     };
     if (descriptor.swizzle != box.swizzle)

@@ -7,39 +7,37 @@
 
 namespace wgrun::check::rehearsal {
 
-bool Report::told(const Rule& rule, Where where) const {
-    return std::ranges::any_of(findings_, [&](const Diagnostic& finding) {
-        return breaks(finding, rule) && finding.where == where;
-    });
+bool Report::told(std::string_view rule, const Step* at) const {
+    return std::ranges::any_of(
+        faults_, [&](const Fault& fault) { return fault.at == at && fault.finding.rule == rule; });
 }
 
-bool Report::told(const Rule& rule) const { return told(rule, scene_.op->step->where); }
+bool Report::told(const Rule& rule) const { return told(rule.id, scene_.op->step); }
 
 bool Report::told_anywhere(const Rule& rule) const {
-    return std::ranges::find(findings_, rule.id, &Diagnostic::rule) != findings_.end();
+    return std::ranges::any_of(faults_, [&](const Fault& fault) { return breaks(fault.finding, rule); });
 }
 
 bool Report::remarked(Where where) const {
     return std::ranges::find(remarks_, where, &Diagnostic::where) != remarks_.end();
 }
 
-void Report::add(rules::Saying saying, Where where, std::vector<Note> notes) {
-    if (!where) where = scene_.program.where();
-    if (told(saying.rule, where)) return;
+void Report::add(rules::Saying saying, const Step* at, std::vector<Note> notes) {
+    if (told(saying.rule.id, at)) return;
+    const Where where = at != nullptr && at->where ? at->where : scene_.program.where();
     std::erase_if(notes, [](const Note& note) { return !note.where; });
-    findings_.push_back(rules::finding(std::move(saying), where, std::move(notes)));
+    faults_.push_back({at, rules::finding(std::move(saying), where, std::move(notes))});
 }
 
 void Report::fault(rules::Saying saying, std::vector<Note> notes) {
-    add(std::move(saying), scene_.op->step->where, std::move(notes));
+    add(std::move(saying), scene_.op->step, std::move(notes));
 }
 
 void Report::refused(Diagnostic finding) {
-    finding.where = scene_.op->step->where;
-    if (std::ranges::none_of(findings_, [&](const Diagnostic& told) {
-            return told.rule == finding.rule && told.where == finding.where;
-        }))
-        findings_.push_back(std::move(finding));
+    const Step* at = scene_.op->step;
+    if (told(finding.rule, at)) return;
+    finding.where = at->where;
+    faults_.push_back({at, std::move(finding)});
 }
 
 void Report::remark(Diagnostic remark) { remarks_.push_back(std::move(remark)); }
@@ -54,14 +52,26 @@ bool causes_others(const Diagnostic& finding) {
 
 }  // namespace
 
-std::vector<Diagnostic> Report::first_findings() const {
-    std::vector<Diagnostic> out = findings_;
-    const auto first = std::ranges::find_if(findings_, causes_others);
-    if (first == findings_.end()) return out;
-    if (std::cmp_less(first - findings_.begin(), faults_)) out.resize(faults_);
-    std::erase_if(out, [&](const Diagnostic& finding) {
-        return causes_others(finding) && finding.rule != first->rule;
+std::vector<Fault> Report::first_faults() const {
+    std::vector<Fault> out = faults_;
+    const auto first = std::ranges::find_if(faults_, causes_others, &Fault::finding);
+    if (first == faults_.end()) return out;
+    if (std::cmp_less(first - faults_.begin(), unstuck_)) out.resize(unstuck_);
+    std::erase_if(out, [&](const Fault& fault) {
+        return causes_others(fault.finding) && fault.finding.rule != first->finding.rule;
     });
+    return out;
+}
+
+std::vector<Diagnostic> told_once(std::vector<Fault> faults) {
+    std::vector<Diagnostic> out;
+    for (Fault& fault : faults) {
+        Diagnostic& finding = fault.finding;
+        const bool told = std::ranges::any_of(out, [&](const Diagnostic& other) {
+            return other.rule == finding.rule && other.where == finding.where;
+        });
+        if (!told) out.push_back(std::move(finding));
+    }
     return out;
 }
 

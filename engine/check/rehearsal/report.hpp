@@ -1,4 +1,5 @@
-// The findings of a rehearsal. Each (rule, place) is reported once.
+// The findings of a rehearsal. Each rule is reported once at a step; a whole kernel may stand on one line, as
+// the steps of a library do.
 #pragma once
 
 #include <vector>
@@ -8,15 +9,20 @@
 
 namespace wgrun::check::rehearsal {
 
+/// A finding, and the step that it is about; null: the kernel.
+struct Fault {
+    const Step* at;
+    Diagnostic finding;
+};
+
 class Report {
   public:
     explicit Report(const Scene& scene) : scene_(scene) {}
 
-    /// Reports a fault at this place; where none is given (Where{}), at the kernel's own. Notes without a
-    /// place are dropped.
-    void add(rules::Saying saying, Where where, std::vector<Note> notes = {});
-    void add(const Rule& rule, Where where, std::string message, Fix fix, std::vector<Note> notes = {}) {
-        add({rule, std::move(message), std::move(fix)}, where, std::move(notes));
+    /// Reports a fault of this step; of none, at the kernel's own place. Notes without a place are dropped.
+    void add(rules::Saying saying, const Step* at, std::vector<Note> notes = {});
+    void add(const Rule& rule, const Step* at, std::string message, Fix fix, std::vector<Note> notes = {}) {
+        add({rule, std::move(message), std::move(fix)}, at, std::move(notes));
     }
     /// Reports a fault of the current step.
     void fault(rules::Saying saying, std::vector<Note> notes = {});
@@ -31,20 +37,24 @@ class Report {
     bool remarked(Where where) const;
 
     /// What follows is reported because no warp can continue.
-    void stuck() { faults_ = findings_.size(); }
+    void stuck() { unstuck_ = faults_.size(); }
 
-    const std::vector<Diagnostic>& findings() const { return findings_; }
+    const std::vector<Fault>& faults() const { return faults_; }
     const std::vector<Diagnostic>& remarks() const { return remarks_; }
-    /// Returns the findings that break the same law as the first, of those before no warp could continue if
+    /// Returns the faults that break the same law as the first, of those before no warp could continue if
     /// there are any.
-    std::vector<Diagnostic> first_findings() const;
+    std::vector<Fault> first_faults() const;
 
   private:
-    bool told(const Rule& rule, Where where) const;
+    bool told(std::string_view rule, const Step* at) const;
 
     const Scene& scene_;
-    std::vector<Diagnostic> findings_, remarks_;
-    std::size_t faults_ = 0;  ///< number of findings before no warp could continue
+    std::vector<Fault> faults_;
+    std::vector<Diagnostic> remarks_;
+    std::size_t unstuck_ = 0;  ///< number of faults before no warp could continue
 };
+
+/// Returns the findings of faults, each (rule, place) once.
+std::vector<Diagnostic> told_once(std::vector<Fault> faults);
 
 }  // namespace wgrun::check::rehearsal

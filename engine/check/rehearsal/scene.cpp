@@ -54,6 +54,10 @@ std::string Scene::name(const Warp& warp) const {
 
 std::string Scene::place(std::uint32_t offset) const { return wait_words::place(program, offset); }
 
+const Step* Scene::step(std::uint32_t pc) const {
+    return pc == machine::no_pc ? nullptr : skeleton.ops[pc].step;
+}
+
 Where Scene::where(std::uint32_t pc) const { return pc == machine::no_pc ? Where{} : skeleton.ops[pc].where; }
 
 }  // namespace wgrun::check::rehearsal

@@ -87,6 +87,8 @@ class Scene {
     std::string name() const { return name(*warp); }
     /// "`full` + 8"
     std::string place(std::uint32_t offset) const;
+    /// Returns null where there is none.
+    const Step* step(std::uint32_t pc) const;
     Where where(std::uint32_t pc) const;
 };
 

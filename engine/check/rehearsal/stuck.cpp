@@ -158,7 +158,7 @@ void Stuck::report() {
     const Warp& warp = scene_.warps[static_cast<std::size_t>(waiting.front().warp)];
     if (asleep_for(warp, Warp::Wait::mbarrier)) return at_mbarrier(warp);
 
-    const Where at = scene_.where(waiting.front().pc);
+    const Step* at = scene_.step(waiting.front().pc);
     std::vector<Note> notes;
     for (const Suspect& other : waiting) {
         const Warp& who = scene_.warps[static_cast<std::size_t>(other.warp)];
@@ -204,7 +204,7 @@ void Stuck::at_mbarrier(const Warp& warp) {
                               m->expected() - m->pending());
         }
     }
-    report_.add(rules::WG_MBAR_05, scene_.where(warp.pc), message, fix, std::move(notes));
+    report_.add(rules::WG_MBAR_05, scene_.step(warp.pc), message, fix, std::move(notes));
 }
 
 }  // namespace wgrun::check::rehearsal

@@ -1,4 +1,5 @@
 -- The write and the read are steps of one line, as those of a library are of the line that calls it.
+-- No call mends it: there is no place between the two.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 64 }, function(k)

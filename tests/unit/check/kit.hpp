@@ -9,6 +9,8 @@
 #include "check/check.hpp"
 #include "check/performance.hpp"
 #include "check/sizes.hpp"
+#include "tests/catch.hpp"
+#include "tests/one_line.hpp"
 #include "tests/script.hpp"
 #include "wgrun/program.hpp"
 
@@ -172,7 +174,13 @@ class Kernel : private test::Script {
     void loop(const std::function<void(Reg)>& body) { loop(Operand::of(n()), body); }
 
     /// Returns the findings; the kernel is used up.
-    Findings check() { return found(check::check(finish())); }
+    Findings check() {
+        const Program program = finish();
+        const std::vector<Diagnostic> findings = check::check(program);
+        INFO("on one line");
+        CHECK(test::rules_of(check::check(test::on_one_line(program))) == test::rules_of(findings));
+        return found(findings);
+    }
     /// Returns the findings of WG-PERF; the kernel is used up.
     Findings performance() { return found(check::performance(finish())); }
     /// Returns the findings in full, after check() or performance().

@@ -137,24 +137,31 @@ class Roles : public Kernel {
     /// to shared memory only as `stored` says, by buffer.
     Rehearsed rehearse(Dim3 grid = {1, 1, 1}, std::vector<bool> stored = {}) {
         const Program program = builder().finish();
-        const check::Pressure pressure(program);
-        check::Skeleton skeleton(program, &pressure);
         stored.resize(program.shared().size());
-        skeleton.stored = std::move(stored);
-        if (skeleton.ops.empty()) return {{}, {}, {}, true, false};
-        check::Rehearsal rehearsal(program, skeleton,
-                                   {grid, std::vector<std::int64_t>(program.params().size(), 256)});
-        rehearsal.run();
-        Rehearsed out{{}, rehearsal.findings(), {}, rehearsal.complete(), rehearsal.gave_up()};
+        Rehearsed out = rehearse(program, grid, stored);
+        INFO("on one line");
+        CHECK(test::rules_of(rehearse(test::on_one_line(program), grid, stored).full) ==
+              test::rules_of(out.full));
         for (const Diagnostic& finding : out.full) out.findings.push_back({finding.rule, finding.where.line});
-        for (const Diagnostic& remark : rehearsal.remarks())
-            out.remarks.push_back({remark.rule, remark.where.line});
         return out;
     }
 
     Reg thread, first;
 
   private:
+    static Rehearsed rehearse(const Program& program, Dim3 grid, const std::vector<bool>& stored) {
+        const check::Pressure pressure(program);
+        check::Skeleton skeleton(program, &pressure);
+        skeleton.stored = stored;
+        if (skeleton.ops.empty()) return {{}, {}, {}, true, false};
+        check::Rehearsal rehearsal(program, skeleton,
+                                   {grid, std::vector<std::int64_t>(program.params().size(), 256)});
+        rehearsal.run();
+        Rehearsed out{{}, told_once(rehearsal.faults()), {}, rehearsal.complete(), rehearsal.gave_up()};
+        for (const Diagnostic& remark : rehearsal.remarks())
+            out.remarks.push_back({remark.rule, remark.where.line});
+        return out;
+    }
     Operand zeros(int dims) {
         std::vector<Reg> out;
         for (int d = 0; d < dims; ++d) out.push_back(value("mov", type(Type::s32), {imm(0)}));

@@ -116,7 +116,7 @@ inline Outcome run_mapped(const Program& program, std::vector<Mapped*> tensors, 
     launch.tensor_maps = maps;
     launch.seed = seed;
     launch.detect_races = detect_races;
-    return run(program, launch);
+    return run_both(program, launch);
 }
 
 inline std::string text_of(const Outcome& outcome) {

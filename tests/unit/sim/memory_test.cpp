@@ -60,7 +60,7 @@ TEST_CASE("structures by value are read from the parameter space, within its bou
     launch.params = params;
     launch.structures = structures;
     launch.buffers = buffers;
-    const Outcome outcome = run(k.finish(), launch);
+    const Outcome outcome = run_both(k.finish(), launch);
     CHECK(found(outcome) == Found{{"WG-MEM-07", 7}, {"WG-MEM-07", 8}, {"WG-MEM-07", 9}});
     for (const std::uint32_t word : memory.words) CHECK(word == 1007);
 }
@@ -90,7 +90,7 @@ TEST_CASE("the finding says on which side of which buffer, and the CTA of a larg
     launch.grid = {2, 2, 1};
     launch.params = params;
     launch.buffers = buffers;
-    const Outcome outcome = run(program, launch);
+    const Outcome outcome = run_both(program, launch);
     REQUIRE(outcome.findings.size() == 1);
     CHECK(outcome.findings[0].message ==
           "thread 0 of CTA (0, 0, 0) loads 4 bytes at 0xfff8, 8 bytes before `x` (128 bytes)");

@@ -22,7 +22,7 @@ std::vector<std::uint32_t> results(const Program& program, std::size_t count, st
     launch.params = params;
     launch.buffers = buffers;
     launch.seed = seed;
-    const Outcome outcome = run(program, launch);
+    const Outcome outcome = run_both(program, launch);
     for (const Diagnostic& finding : outcome.findings) FAIL_CHECK(to_text(finding));
     return out;
 }
@@ -163,7 +163,7 @@ TEST_CASE("the findings are those of the first CTA that has any, however many ru
     launch.buffers = buffers;
     std::set<std::uint64_t> steps;
     for (int i = 0; i < 10; ++i) {
-        const Outcome outcome = run(program, launch);
+        const Outcome outcome = run_both(program, launch);
         REQUIRE(outcome.findings.size() == 1);
         CHECK_THAT(outcome.findings[0].message, ContainsSubstring("CTA (5, 0, 0)"));
         steps.insert(outcome.steps);

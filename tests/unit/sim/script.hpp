@@ -9,6 +9,7 @@
 
 #include "sim/sim.hpp"
 #include "tests/catch.hpp"
+#include "tests/one_line.hpp"
 #include "tests/script.hpp"
 #include "wgrun/program.hpp"
 
@@ -102,6 +103,25 @@ class Script : public test::Script {
 /// Returns (rule, line) of findings.
 using Found = std::set<std::pair<std::string, int>>;
 
+/// Runs the program, and on the same data the one whose steps all stand on one line: it breaks the same
+/// rules.
+inline Outcome run_both(const Program& program, const SimulatedLaunch& launch) {
+    std::vector<std::vector<std::byte>> before;
+    for (const GlobalBuffer& buffer : launch.buffers)
+        before.emplace_back(buffer.data, buffer.data + buffer.bytes);
+    const auto exchange = [&] {
+        for (std::size_t i = 0; i < before.size(); ++i)
+            std::ranges::swap_ranges(before[i], std::span(launch.buffers[i].data, before[i].size()));
+    };
+    Outcome outcome = run(program, launch);
+    exchange();
+    const Outcome joined = run(test::on_one_line(program), launch);
+    exchange();
+    INFO("on one line");
+    CHECK(test::rules_of(joined.findings) == test::rules_of(outcome.findings));
+    return outcome;
+}
+
 inline Outcome run_with(const Program& program, std::uint64_t seed,
                         std::span<const GlobalBuffer> buffers = {}) {
     std::vector<std::uint64_t> params;
@@ -110,7 +130,7 @@ inline Outcome run_with(const Program& program, std::uint64_t seed,
     launch.params = params;
     launch.buffers = buffers;
     launch.seed = seed;
-    return run(program, launch);
+    return run_both(program, launch);
 }
 
 inline Found found(const Outcome& outcome) {

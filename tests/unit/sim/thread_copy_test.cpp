@@ -58,7 +58,7 @@ Outcome run_on(const Program& program, std::vector<std::byte>& data, std::uint64
     launch.buffers = buffers;
     launch.seed = seed;
     launch.detect_races = detect_races;
-    return run(program, launch);
+    return run_both(program, launch);
 }
 
 /// Expects that every schedule finds `want` and nothing else. Returns the last outcome.
