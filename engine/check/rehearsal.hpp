@@ -60,6 +60,7 @@ class Rehearsal final : public isa::ThreadMachine {
     void trap() override { refuse(); }  ///< what follows is not executed
     void converge(isa::Mask) override { scene_.warp->gathered = scene_.warp->now++; }
     void proxy_fence(std::optional<isa::Space> space) override;
+    void fence(const isa::MemoryOrder& order) override { scene_.fence(order); }
     void mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) override {
         mbarriers_.init(address, arrivals);
     }

@@ -58,7 +58,9 @@ void run_shfl(const Step& s, Machine& m) {
         const auto [from, in_range] = source_of(mode, static_cast<int>(l), b[l], c[l]);
         if (in_range && party[l] != 0 && (party[l] >> from & 1U) == 0)
             throw ArgumentError(rules::finding(
-                rules::source_takes_no_part(s.op->name, static_cast<int>(l), from, party[l]), {}));
+                rules::cited(rules::source_takes_no_part(s.op->name, static_cast<int>(l), from, party[l]),
+                             s.op->section),
+                {}));
         d[l] = party[l] >> from & 1U ? a[static_cast<std::size_t>(from)] : poison;
         p[l] = in_range;
     }

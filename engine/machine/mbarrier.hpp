@@ -199,6 +199,9 @@ class Mbarrier {
     Visible told(std::uint32_t known) const {
         return visible(known >= init_, [&] { return announced_ != 0 && known >= announced_; });
     }
+    /// Of what a warp knows, a relaxed operation passes on that phases are complete and that a fence has told
+    /// of the init, but not the init.
+    bool passed_on(std::uint32_t known) const { return known > init_; }
     /// A warp that knows of the init, but not that the previous phase is complete, is too early for the
     /// current phase: its operation might count for the previous one.
     bool is_early(std::uint32_t known) const { return known >= init_ && known < since_; }

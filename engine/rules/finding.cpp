@@ -13,10 +13,15 @@ Diagnostic finding(Saying saying, Where where, std::vector<Note> notes) {
             where,
             std::move(saying.message),
             std::move(saying.fix.text),
-            std::string(rule.section),
+            std::string(saying.section.empty() ? rule.section : saying.section),
             std::move(notes),
             std::move(saying.fix.remedies),
             saying.circumstance};
+}
+
+Saying cited(Saying saying, std::string_view section) {
+    saying.section = section;
+    return saying;
 }
 
 Diagnostic finding(const Rule& rule, Where where, std::string message, std::string fix,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diag/fix.hpp"
@@ -20,7 +21,11 @@ struct Saying {
     std::string message;
     Fix fix;
     Circumstance circumstance = Circumstance::usual;
+    std::string_view section = {};  ///< of the instruction, where the law is one of several; else the rule's
 };
+
+/// The same, with the section of the instruction that breaks the law.
+Saying cited(Saying saying, std::string_view section);
 
 /// All findings are made here: severity and section are the rule's.
 Diagnostic finding(Saying saying, Where where, std::vector<Note> notes = {});

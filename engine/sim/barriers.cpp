@@ -134,7 +134,13 @@ void Barriers::arrives_at_cluster() {
     if (isa::arrival_order(*scene_.code.ops[scene_.pc].step).release)
         clocks_.release(scene_.current, meeting_, scene_.whole_warp());
     else
-        mbarriers_.release_announced(meeting_);
+        arrives_relaxed();
+}
+
+/// It passes on the inits that a fence has announced, and of memory what one has released.
+void Barriers::arrives_relaxed() {
+    mbarriers_.release_announced(meeting_);
+    scene_.handoffs.arrive_relaxed(scene_.current, meeting_, scene_.ctas.size() > 1);
 }
 
 void Barriers::cluster_completed() {

@@ -58,6 +58,7 @@ class Barriers : public machine::BarrierUnit<Barriers, Cta> {
     void completed(Cta& cta, std::uint32_t id);
     void count_votes(Cta& cta, std::uint32_t id);
     void arrives_at_cluster();
+    void arrives_relaxed();
     void cluster_completed();
     void passes_cluster(std::uint32_t phase);
     void sleeps_at_cluster() { scene_.sleep(Warp::Wait::cluster); }

@@ -358,10 +358,13 @@ void Clocks::drain(int from, int place) {
     clear(from);
 }
 
-void Clocks::release_actors(int warp, int lane, int place) {
+void Clocks::release_actors(int warp, int lane, int place, const std::vector<int>& but) {
     std::uint32_t* out = row(place);
+    std::vector<std::uint32_t> kept;
+    for (const int actor : but) kept.push_back(out[actor]);
     const std::uint32_t* known = row(row_of(warp, isa::Mask{1} << lane));
     for (int a = warps_; a < actors_; ++a) out[a] = std::max(out[a], known[a]);
+    for (std::size_t i = 0; i < but.size(); ++i) out[but[i]] = kept[i];
 }
 
 void Clocks::clear(int place) {

@@ -142,7 +142,7 @@ class Clocks {
     /// The place learns what the place `from` knows. After that `from` knows nothing.
     void drain(int from, int place);
     /// The place learns what the lane knows about actors other than warps.
-    void release_actors(int warp, int lane, int place);
+    void release_actors(int warp, int lane, int place, const std::vector<int>& but = {});
     void clear(int place);
     /// A place learns that `actor` got as far as `clock`.
     void learn(int place, int actor, std::uint32_t clock);

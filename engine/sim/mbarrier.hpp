@@ -8,6 +8,12 @@
 
 namespace wgrun::sim {
 
+/// An arrival that releases nothing.
+struct RelaxedArrival {
+    int warp;
+    std::uint32_t clock, pc;
+};
+
 struct Mbarrier : machine::Mbarrier {
     using machine::Mbarrier::Mbarrier;
 
@@ -17,6 +23,8 @@ struct Mbarrier : machine::Mbarrier {
     int arriving_near = -1, complete_near = -1;
     /// By warp: the clock of `actor` up to which relaxed waits have seen its phases, and nothing else of it.
     std::vector<std::uint32_t> seen_relaxed;
+    std::vector<RelaxedArrival> arriving_relaxed,
+        relaxed;             ///< in the current phase, and in the one before it
     int cta = 0;             ///< rank in the cluster
     int generic_actor = -1;  ///< stands for writes through the generic proxy, at the clock of `actor`
 };

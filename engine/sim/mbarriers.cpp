@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace wgrun::sim {
 
@@ -88,13 +89,19 @@ void Mbarriers::arrives(Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes)
     scene_.signal({Signal::Kind::arrival, scene_.rank(cta), mbarrier.offset(), mbarrier.phase()});
 }
 
-/// It passes on which phases the lane knows to be complete, and of memory what a fence has released.
+/// It passes on which phases the lane knows to be complete, and of memory and of inits what a fence has
+/// released.
 void Mbarriers::arrives_relaxed(const Cta& cta, Mbarrier& mbarrier, int lane) {
     if (!watches()) return;
+    std::vector<int> inits;
+    for (Cta& any : scene_.ctas)
+        for (const Mbarrier& other : any.mbarriers.all())
+            if (!other.passed_on(known(other, lane))) inits.push_back(other.actor());
     const auto leave = [&](int place) {
-        clocks_.release_actors(scene_.current, lane, place);
+        clocks_.release_actors(scene_.current, lane, place, inits);
         scene_.handoffs.arrive_relaxed(scene_.current, place, &cta != scene_.cta);
     };
+    mbarrier.arriving_relaxed.push_back({scene_.current, clocks_.now(scene_.current), scene_.pc});
     leave(mbarrier.arriving);
     if (mbarrier.arriving_near >= 0 && &cta == scene_.cta) leave(mbarrier.arriving_near);
 }
@@ -102,6 +109,7 @@ void Mbarriers::arrives_relaxed(const Cta& cta, Mbarrier& mbarrier, int lane) {
 void Mbarriers::turned(Cta& cta, Mbarrier& mbarrier) {
     released_ = 0;
     if (watches()) {
+        mbarrier.relaxed = std::exchange(mbarrier.arriving_relaxed, {});
         const auto complete = [&](int arriving, int place) {
             clocks_.drain(arriving, place);
             clocks_.learn(place, mbarrier.actor(), mbarrier.clock());
@@ -133,7 +141,10 @@ void Mbarriers::passes(Cta& cta, Mbarrier& mbarrier, int lane) {
         // In the scope of its CTA a wait acquires nothing from the threads of another.
         const sim::Op& op = scene_.code.ops[scene_.pc];
         const int place = op.waits_near ? mbarrier.complete_near : mbarrier.complete;
-        if (op.order.strong && !op.order.acquire) {
+        const bool relaxed = op.order.strong && !op.order.acquire;
+        if (relaxed || !mbarrier.relaxed.empty())
+            report_.handed_over(mbarrier, relaxed, relaxed ? clocks_.snapshot(place) : Snapshot());
+        if (relaxed) {
             passes_relaxed(mbarrier, place);
         } else {
             if (places_ == 0 || past_[places_ - 1].first != place) past_[places_++] = {place, 0};

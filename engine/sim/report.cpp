@@ -30,6 +30,7 @@ void Report::reset(Dim3 cluster) {
     findings_.clear();
     told_.clear();
     further_.clear();
+    relaxed_.clear();
     settled_ = copy_refused_ = false;
 }
 
@@ -286,10 +287,14 @@ void Report::missing_fence(const RegisterUse& state, bool accumulator) {
 }
 
 void Report::diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all) {
-    add(rules::WG_SYNC_01, no_pc,
-        fmt::format("{} is executed by {} of the {} lanes of warp {}: all must execute it together", op.name,
-                    std::popcount(active), std::popcount(all), thread_ % threads_per_cta_ / isa::lanes),
-        "move it out of the divergent branch, or make the condition the same for the whole warp");
+    add(rules::cited(
+            {rules::WG_SYNC_01,
+             fmt::format("{} is executed by {} of the {} lanes of warp {}: all must execute it together",
+                         op.name, std::popcount(active), std::popcount(all),
+                         thread_ % threads_per_cta_ / isa::lanes),
+             "move it out of the divergent branch, or make the condition the same for the whole warp"},
+            op.section),
+        no_pc);
 }
 
 void Report::parted(const machine::Together::Apart& apart) {
@@ -307,11 +312,13 @@ void Report::parted(const machine::Together::Apart& apart) {
     if (here != there)
         notes.push_back({code_.where(there), fmt::format("{} here", code_.ops[there].step->op->name)});
     pc_ = here;
-    add({rules::WG_SYNC_01,
-         here == there ? fmt::format("{}warp {} ends without it: all must execute it together", group,
-                                     first + apart.other)
-                       : group + "others execute another step: all must execute the same together",
-         std::string(wait_words::whole_warpgroup)},
+    add(rules::cited(
+            {rules::WG_SYNC_01,
+             here == there ? fmt::format("{}warp {} ends without it: all must execute it together", group,
+                                         first + apart.other)
+                           : group + "others execute another step: all must execute the same together",
+             std::string(wait_words::whole_warpgroup)},
+            code_.ops[here].step->op->section),
         no_pc, std::move(notes));
     settled_ = true;
 }
@@ -334,7 +341,7 @@ void Report::endless_loop() {
 }
 
 void Report::no_warpgroup(const isa::Instruction& op, int threads) {
-    add(rules::no_whole_warpgroup(op.name, threads), no_pc);
+    add(rules::cited(rules::no_whole_warpgroup(op.name, threads), op.section), no_pc);
 }
 
 void Report::refused(Diagnostic finding) {

@@ -18,6 +18,7 @@
 #include "sim/memory.hpp"
 #include "sim/overlap.hpp"
 #include "sim/registers.hpp"
+#include "sim/relaxed.hpp"
 #include "sim/shadow.hpp"
 
 namespace wgrun::sim {
@@ -153,6 +154,11 @@ class Report final : public HazardSink {
     /// WG-MBAR-06: the warp missed a phase. What is reported is a consequence of that, and nothing that
     /// follows is news.
     void phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp);
+    /// The warp passes a wait for the mbarrier, and one of the two sides is relaxed: the wait, where the
+    /// phases know `done`, or arrivals.
+    void handed_over(const Mbarrier& mbarrier, bool relaxed_wait, Snapshot done) {
+        relaxed_.passed(warp_at_hand(), mbarrier, relaxed_wait ? pc_ : no_pc, std::move(done));
+    }
     /// Reports WG-TMA-03 or WG-MBAR-06.
     void unfinished_load(Epoch copy);
     /// The step comes before the wait for a phase of an mbarrier: WG-MBAR-03 or WG-MBAR-06.
@@ -201,12 +207,15 @@ class Report final : public HazardSink {
     std::string who(int thread, Dim3 cluster) const;
     std::string cta_name(std::uint32_t rank, Dim3 cluster) const;
     std::string past(Epoch access) const;
+    /// What orders them instead of the relaxed steps between them.
+    std::string ordered_by(const RelaxedHandovers::Steps& relaxed, bool same_cta) const;
     bool by_copy(Epoch access) const { return access.actor() >= warps_; }
 
     const Program& program_;
     const Code& code_;
     const machine::Waits& waits_;
     Dim3 grid_, cluster_;
+    RelaxedHandovers relaxed_;
     int copies_under_way_ = -1;
     std::set<std::uint32_t> reductions_;  ///< steps
     int threads_per_cta_, warps_;         ///< threads of whole warps; warps of the cluster

@@ -15,7 +15,9 @@ void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string mess
                       std::vector<Note> notes) {
     if (copy_refused_ && has_errors()) return;
     pc_ = pc;
-    add(*broken.rule, no_pc, std::move(message), std::string(broken.fix), std::move(notes));
+    rules::Saying saying{*broken.rule, std::move(message), std::string(broken.fix)};
+    if (broken.rule == &rules::WG_SYNC_01) saying.section = code_.ops[pc].step->op->section;
+    add(std::move(saying), no_pc, std::move(notes));
 }
 
 bool Report::said(const Rule& rule, std::uint32_t other) const { return seen_.contains(key(rule.id, other)); }
@@ -163,6 +165,18 @@ bool Report::told_as_read_after_write(std::uint32_t read) const {
     return follows(pc_, read) && seen_.contains({rules::WG_RACE_01.id, read, pc_});
 }
 
+std::string Report::ordered_by(const RelaxedHandovers::Steps& relaxed, bool same_cta) const {
+    const std::string fence = same_cta ? "k:fence_acq_rel_cta()" : "k:fence_acq_rel_cluster()";
+    std::string out;
+    if (relaxed.arrival != no_pc)
+        out =
+            fmt::format("an arrival that releases in line {}, or {} before it", line(relaxed.arrival), fence);
+    if (relaxed.wait != no_pc)
+        out += fmt::format("{}a wait that acquires in line {}, or {} behind it", out.empty() ? "" : "; and ",
+                           line(relaxed.wait), fence);
+    return out;
+}
+
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {
     const std::string place = this->place(offset);
     if (hazard == Hazard::uninitialised)
@@ -195,12 +209,14 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
         barrier = {
             fmt::format("k:bar_warp_sync() after line {}, before one lane tells of the whole warp", there),
             {{insert_after(where, {rules::bar_warp_sync()})}}};
+    const auto relaxed = by_copy(other) ? std::nullopt : relaxed_.between(other, warp_at_hand());
+    if (relaxed) barrier = ordered_by(*relaxed, same_cta);
     const std::vector<Change> meet_cluster{
         insert_before(now, {rules::cluster_arrive(), rules::cluster_wait()})};
-    if (!same_cta)
+    if (!same_cta && !relaxed)
         barrier = {"k:barrier_cluster_arrive() and k:barrier_cluster_wait() " + rules::between(where, now),
                    {meet_cluster}};
-    else if (program_.cluster().volume() > 1)
+    else if (program_.cluster().volume() > 1 && !relaxed)
         barrier.remedies.push_back(meet_cluster);
     const bool own_warp = !by_copy(other) && other.actor() == thread_ / isa::lanes;
     const Fix meeting(

@@ -28,3 +28,9 @@ out ""
 err_has "kernel.lua:7: error: "
 run kernel.lua
 exits 0
+
+# A law of several instructions is cited from the section of the one that breaks it.
+cites() { run check "$SOURCE/tests/rules/$1.lua"; exits 1; err_has "(PTX ISA $2)"; }
+cites WG-SYNC-01/bad_setmaxnreg 9.7.19.5
+cites WG-SYNC-01/bad_commit 9.7.15.7.2
+cites WG-SYNC-08/bad_excerpt 9.7.13.12

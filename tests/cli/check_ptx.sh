@@ -326,6 +326,22 @@ handed "s/ld.shared/$fence &/; s/arrive.relaxed/arrive.release/" 0
 handed "s/mbarrier.arrive.relaxed/$fence &/; s/ld.shared/$fence &/" 0
 raced "s/mbarrier.arrive.relaxed/$fence &/"
 raced "s/ld.shared/$fence &/"
+# What mends it is said of the relaxed step: there is no barrier to add.
+mended() { handed "$1" 1; err_has "fix: $2    (PTX ISA"; }
+arrival="an arrival that releases in line 25, or $fence before it"
+wait_for="a wait that acquires in line 28, or $fence behind it"
+mended '' "$arrival; and $wait_for"
+mended 's/arrive.relaxed/arrive.release/' "$wait_for"
+mended 's/parity.relaxed/parity.acquire/' "$arrival"
+
+# Nor does a relaxed arrival tell of an mbarrier, unless a fence comes before it.
+told() { sed "$1" "$SOURCE/tests/ptx/relaxed_init.ptx" >told.ptx; run check told.ptx; exits "$2"; }
+told '' 1
+err_has "told.ptx:26: error: nothing tells warp 1 that the mbarrier \`bars\` + 8 is initialised [WG-MBAR-02]"
+told 's/arrive.relaxed/arrive.release/' 0
+told "s/mbarrier.arrive.relaxed/$fence &/" 0
+told "s/mbarrier.arrive.relaxed/fence.mbarrier_init.release.cluster; &/" 0
+told 's/arrive.relaxed/arrive.release/; s/parity.acquire/parity.relaxed/' 1
 
 # A race behind a test of a size, which a run with made-up numbers passes: a warning, since the kernel may be meant for others.
 sized() { sed "$1" "$SOURCE/tests/ptx/sized.ptx" >sized.ptx; run check sized.ptx; exits 0; }

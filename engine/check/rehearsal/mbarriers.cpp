@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "isa/order.hpp"
 #include "machine/peers.hpp"
 #include "program/wait_words.hpp"
 #include "rules/barrier_words.hpp"
@@ -97,6 +98,7 @@ void Mbarriers::release_announced(Knowledge& place) const {
         for (const auto& mbarrier : cta.objects)
             if (mbarrier->told(known_to_warp(*mbarrier)) == Visible::to_async)
                 place.learn(mbarrier->actor(), mbarrier->announced());
+    place.learn(scene_.warp->fenced);
 }
 
 void Mbarriers::announced_to_warp(const Knowledge& met) {
@@ -148,10 +150,21 @@ void Mbarriers::early(const Mbarrier& mbarrier, rules::Saying saying) {
 // --- phases --------------------------------------------------------------------------------------------
 
 void Mbarriers::arrives(Cta&, Mbarrier& mbarrier, int, isa::Mask) {
-    if (std::exchange(released_, true))
+    if (!isa::arrival_order(*scene_.op->step).release)
+        arrives_relaxed(mbarrier);
+    else if (std::exchange(released_, true))
         mbarrier.arriving.learn(scene_.warp->known);
     else
         scene_.release(mbarrier.arriving);
+}
+
+/// It passes on which phases the warp knows to be complete.
+void Mbarriers::arrives_relaxed(Mbarrier& mbarrier) const {
+    for (const Cta& cta : ctas_)
+        for (const auto& other : cta.objects)
+            if (const std::uint32_t known = known_to_warp(*other); other->passed_on(known))
+                mbarrier.arriving.learn(other->actor(), known);
+    release_announced(mbarrier.arriving);
 }
 
 void Mbarriers::turned(Cta&, Mbarrier& mbarrier) {
@@ -181,7 +194,15 @@ void Mbarriers::blocked(Mbarrier& mbarrier, std::int64_t parity) {
 }
 
 bool Mbarriers::returns(isa::Mask complete) {
-    for (const Mbarrier* mbarrier : past_) Scene::acquire(*scene_.warp, mbarrier->complete);
+    const isa::MemoryOrder order = isa::order_of(*scene_.op->step);
+    for (const Mbarrier* mbarrier : past_) {
+        if (order.strong && !order.acquire) {
+            scene_.warp->known.learn(mbarrier->actor(), mbarrier->clock());
+            scene_.warp->seen.learn(mbarrier->complete);
+        } else {
+            Scene::acquire(*scene_.warp, mbarrier->complete);
+        }
+    }
     if (complete != 0 || scene_.unclear || std::exchange(scene_.warp->give_up, false)) return true;
     if (waiting().several) waiting().mbarrier = nullptr;
     scene_.sleep(Warp::Wait::mbarrier);

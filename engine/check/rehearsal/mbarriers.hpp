@@ -40,7 +40,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     /// fence.mbarrier_init or a proxy fence: warps that learn of the fence know the inits of the active
     /// lanes.
     void announce();
-    /// What a relaxed arrival publishes: mbarriers that a fence has announced, and nothing else.
+    /// What a relaxed arrival publishes: mbarriers that a fence has announced, and what one has released.
     void release_announced(Knowledge& place) const;
     /// The current warp has passed a barrier whose warps knew `met`.
     void announced_to_warp(const Knowledge& met);
@@ -103,6 +103,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     void skipped(Mbarrier& mbarrier, std::int64_t parity);
     void arrivals_begin() { released_ = false; }
     void arrives(Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes);
+    void arrives_relaxed(Mbarrier& mbarrier) const;
     void turned(Cta& cta, Mbarrier& mbarrier);
     void wait_begins();
     void passes(Cta& cta, Mbarrier& mbarrier, int lane);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "isa/order.hpp"
 #include "machine/mbarrier.hpp"
 #include "program/wait_words.hpp"
 
@@ -34,6 +35,11 @@ void Scene::release(Knowledge& place) {
     warp->known.learn(warp->number, warp->now);
     place.learn(warp->known);
     ++warp->now;
+}
+
+void Scene::fence(const isa::MemoryOrder& order) {
+    if (order.acquire) acquire(*warp, warp->seen);
+    if (order.release) release(warp->fenced);
 }
 
 void Scene::acquire(Warp& warp, const Knowledge& place) {

@@ -32,6 +32,8 @@ struct Warp {
     std::uint32_t gathered = 0;  ///< its clock when its lanes last synchronised
     flow::Divergence parted;
     Knowledge known;
+    Knowledge fenced;  ///< at its last releasing fence
+    Knowledge seen;    ///< what relaxed waits have found, for the next acquiring fence
 };
 
 /// One thread uses a scene at a time.
@@ -75,6 +77,8 @@ class Scene {
 
     /// `place` learns what the current warp knows; later operations of the warp are not included.
     void release(Knowledge& place);
+    /// What relaxed operations after it release, and those before it acquire.
+    void fence(const isa::MemoryOrder& order);
     /// A warp learns what `place` knows, and its lanes learn of each other if they released there.
     static void acquire(Warp& warp, const Knowledge& place);
 

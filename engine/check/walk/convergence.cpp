@@ -54,8 +54,8 @@ bool Convergence::aligned(const Step& step) {
     if (step.op->taken_by == Participants::warpgroup && !partial_warpgroup_ &&
         threads % sm_90a.warpgroup != 0 && (threads < sm_90a.warpgroup || !scene_.in_role())) {
         partial_warpgroup_ = true;
-        scene_.findings.add(rules::no_whole_warpgroup(step.op->name, threads), step.where,
-                            {{scene_.program.where(), "the kernel is declared here"}});
+        scene_.findings.add(rules::cited(rules::no_whole_warpgroup(step.op->name, threads), step.op->section),
+                            step.where, {{scene_.program.where(), "the kernel is declared here"}});
     }
     for (const Scope& scope : scene_.scopes) {
         // Whether a condition on more than the thread index diverges shows only when the kernel runs.
@@ -70,17 +70,20 @@ bool Convergence::aligned(const Step& step) {
         const std::string move = scope.left ? fmt::format("move {} before the branch", step.op->name)
                                             : fmt::format("move {} out of the {}", step.op->name, scope.what);
         scene_.findings.add(
-            rules::WG_SYNC_01, step.where,
-            together + (scope.left ? "some have left at a branch before it"
-                                   : fmt::format("the condition of the {} around it is not the same for all "
-                                                 "of them",
-                                                 scope.what)),
-            fmt::format("branch on a value that is the same in the whole {}, such as tid.x >> {}, or {}",
-                        group(whole),
-                        std::countr_zero(static_cast<unsigned>(
-                            whole == Participants::warpgroup ? sm_90a.warpgroup : sm_90a.lanes)),
-                        move),
-            {{scope.where, fmt::format("the {} is here", scope.what)}});
+            rules::cited(
+                {rules::WG_SYNC_01,
+                 together + (scope.left
+                                 ? "some have left at a branch before it"
+                                 : fmt::format("the condition of the {} around it is not the same for all "
+                                               "of them",
+                                               scope.what)),
+                 fmt::format("branch on a value that is the same in the whole {}, such as tid.x >> {}, or {}",
+                             group(whole),
+                             std::countr_zero(static_cast<unsigned>(
+                                 whole == Participants::warpgroup ? sm_90a.warpgroup : sm_90a.lanes)),
+                             move)},
+                step.op->section),
+            step.where, {{scope.where, fmt::format("the {} is here", scope.what)}});
         return true;
     }
     return false;
@@ -110,7 +113,8 @@ void Convergence::members(const Step& step, const Operand& membermask) {
             if (!scene_.scopes.empty())
                 notes.push_back(
                     {scene_.scopes.back().where, fmt::format("the {} is here", scene_.scopes.back().what)});
-            return scene_.findings.add(std::move(*wrong), step.where, std::move(notes));
+            return scene_.findings.add(rules::cited(std::move(*wrong), step.op->section), step.where,
+                                       std::move(notes));
         }
     }
 }
