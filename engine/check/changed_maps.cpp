@@ -102,6 +102,12 @@ class MapTracker final : public isa::Effects {
 }  // namespace
 
 std::vector<Diagnostic> through_changed_maps(const Program& program) {
+    struct Listener final : isa::Effects {
+        bool changes = false;
+        void change_map() override { changes = true; }
+    } listener;
+    for_each_step(program, [&](const Step& step) { isa::tell(step, listener); });
+    if (!listener.changes) return {};
     const flow::Graph graph(program);
     const ParameterAddresses parameters(program);
     const std::vector<BasicBlock>& blocks = program.blocks();

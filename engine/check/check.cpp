@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "check/changed_maps.hpp"
 #include "check/grids.hpp"
 #include "check/sizes.hpp"
 #include "check/walker.hpp"
@@ -36,6 +37,7 @@ std::vector<Diagnostic> check(const Program& program, Made made) {
                          "effects = \"none\", or some of { \"reads\", \"writes\", \"barrier\" }");
     });
     for (Diagnostic& early : before_grids(program)) findings.add(std::move(early));
+    for (Diagnostic& unfenced : through_changed_maps(program)) findings.add(std::move(unfenced));
     // Where threads diverge that must run together, further findings are consequences.
     const bool together = !findings.has(rules::WG_SYNC_01) && !findings.has(rules::WG_SYNC_03) &&
                           !findings.has(rules::WG_SYNC_08);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "isa/bulk_copy.hpp"
+#include "isa/map_field.hpp"
 #include "isa/special.hpp"
 #include "isa/token.hpp"
 #include "isa/warp.hpp"
@@ -99,6 +100,14 @@ class Machine {
     virtual void bulk_commit() = 0;
     /// Waits until at most `pending` groups run. The warp may sleep and execute the step again.
     virtual void bulk_wait(int pending, bool read) = 0;
+
+    // Tensor maps in memory (PTX ISA 9.7.9.26).
+    virtual void replace_in_map(Space, const Addresses&, MapField, int /*dimension*/,
+                                const Counts& /*value*/) {}
+    /// Copies the map from shared to global memory, once for the active lanes, and releases it.
+    virtual void publish_map(const Addresses& /*to*/, const Addresses& /*from*/) {}
+    virtual void release_maps() {}                ///< those that were changed before
+    virtual void acquire_map(const Addresses&) {}  ///< copies that follow see it as it was released
 
     // Copies by threads, through the generic proxy (cp.async, PTX ISA 9.7.9.25.3). Groups belong to the lane
     // that issues the copies.

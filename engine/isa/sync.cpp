@@ -75,10 +75,6 @@ Instruction vote(std::string_view name, std::string_view summary, std::string_vi
 /// A step that orders descriptors of tensors, and of which nothing is seen on the simulator.
 void run_fence(const Step& s, Machine& m) { m.fence(order_of(s)); }
 
-Choice one_order(std::string_view order, std::string_view fallback) {
-    return in_all_scopes({order}, fallback);
-}
-
 }  // namespace
 
 std::span<const Instruction> sync_family() {
@@ -173,23 +169,6 @@ std::span<const Instruction> sync_family() {
          .ptx = "trap",
          .effects = [](const Step&, Effects& e) { e.trap(); },
          .run = [](const Step&, Machine& m) { m.trap(); }},
-        {.name = "fence.proxy.tensormap.release",
-         .summary =
-             "orders what was written to a tensor map before, for the threads of the scope that acquire it",
-         .section = "9.7.13.4",
-         .rows = {{{one_order("release", "release.gpu")}, {8, 3}}},
-         .ptx = "fence.proxy.tensormap::generic{.sem}",
-         .effects = [](const Step&, Effects& e) { e.fence(), e.release_map(); },
-         .run = run_fence},
-        {.name = "fence.proxy.tensormap.acquire",
-         .summary = "copies that follow see the tensor map of 128 bytes as it was released",
-         .section = "9.7.13.4",
-         .rows = {{{one_order("acquire", "acquire.gpu")}, {8, 3}}},
-         .operands = {{"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}},
-                      {"bytes", Access::in, Rule::imm, fixed<u32>, nullptr, true, 128, Range{128, 128}}},
-         .ptx = "fence.proxy.tensormap::generic{.sem} [{%a}], {%bytes}",
-         .effects = [](const Step&, Effects& e) { e.fence(), e.await_arrivals(), e.acquire_map(); },
-         .run = run_fence},
         {.name = "fence.proxy.alias",
          .summary = "orders accesses to the same memory by different virtual addresses",
          .section = "9.7.13.4",

@@ -56,62 +56,6 @@ OperandRule list(std::string_view name, Access access = Access::in) {
     return {name, access, Rule::list, fixed<type>, registers<count>, false, {}, {}};
 }
 
-// --- tensor maps (PTX ISA 9.7.9.26) --------------------------------------------------------------------
-
-constexpr int map_bytes = 128;
-
-Type place_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
-OperandRule map_place() { return {"a", Access::in, Rule::address, place_type, nullptr, false, {}, {}}; }
-
-void writes_map(const Step& s, Effects& e) {
-    e.memory({space(s.form), true, &s.operands[0], map_bytes});
-    if (space(s.form) == Space::global) e.change_map();
-}
-
-void add_tensor_maps(std::vector<Instruction>& out) {
-    const auto add = [&](std::string_view ptx, Type type, bool has_dimension) {
-        std::vector<OperandRule> operands{map_place()};
-        if (has_dimension) operands.push_back(number("dimension"));
-        operands.push_back(in("value"));
-        out.push_back(
-            record({"tensormap.replace", "replaces a field of a tensor map in memory", "9.7.9.26.1", ptx},
-                   {{{spelled_as(Field::space, {"shared::cta", "global"}), types({type})}, {8, 3}}},
-                   std::move(operands), writes_map));
-    };
-    add("tensormap.replace.tile.global_address{.space}.b1024{.type} [{%a}], {%value}", b64, false);
-    add("tensormap.replace.tile.rank{.space}.b1024{.type} [{%a}], {%value}", b32, false);
-    add("tensormap.replace.tile.box_dim{.space}.b1024{.type} [{%a}], {%dimension}, {%value}", b32, true);
-    add("tensormap.replace.tile.global_dim{.space}.b1024{.type} [{%a}], {%dimension}, {%value}", b32, true);
-    add("tensormap.replace.tile.global_stride{.space}.b1024{.type} [{%a}], {%dimension}, {%value}", b64,
-        true);
-    add("tensormap.replace.tile.element_stride{.space}.b1024{.type} [{%a}], {%dimension}, {%value}", b32,
-        true);
-    for (const std::string_view ptx :
-         {"tensormap.replace.tile.elemtype{.space}.b1024{.type} [{%a}], {%value}",
-          "tensormap.replace.tile.interleave_layout{.space}.b1024{.type} [{%a}], {%value}",
-          "tensormap.replace.tile.swizzle_mode{.space}.b1024{.type} [{%a}], {%value}",
-          "tensormap.replace.tile.swizzle_atomicity{.space}.b1024{.type} [{%a}], {%value}",
-          "tensormap.replace.tile.fill_mode{.space}.b1024{.type} [{%a}], {%value}"})
-        add(ptx, b32, false);
-    Instruction publish = record(
-        {"tensormap.cp_fenceproxy",
-         "copies a tensor map from shared to global memory, and makes it known to the tensormap proxy",
-         "9.7.13.4",
-         "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic{.sem}.sync.aligned [{%to}], "
-         "[{%from}], "
-         "{%bytes}"},
-        {{{in_all_scopes({"release"})}, {8, 3}}},
-        {global_address("to"), shared_address("from"), number("bytes")}, [](const Step& s, Effects& e) {
-            e.memory({Space::shared, false, &s.operands[1], map_bytes});
-            e.memory({Space::global, true, &s.operands[0], map_bytes});
-            e.change_map();
-            e.release_map();
-            e.fence();
-        });
-    publish.taken_by = Participants::warp;
-    out.push_back(std::move(publish));
-}
-
 // --- im2col (PTX ISA 5.5.4) ----------------------------------------------------------------------------
 
 int dims(const Form& form) { return form.get(Field::dim); }
@@ -380,7 +324,6 @@ void add_others(std::vector<Instruction>& out) {
 std::span<const Instruction> unsimulated_family() {
     static const std::vector<Instruction> all = [] {
         std::vector<Instruction> out;
-        add_tensor_maps(out);
         add_im2col(out);
         add_products(out);
         add_multimem(out);

@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "check/changed_maps.hpp"
 #include "check/check.hpp"
 #include "check/outgoing.hpp"
 #include "check/parameters.hpp"
@@ -156,7 +155,6 @@ void moderate(std::vector<Diagnostic>& found, bool shape_is_known) {
 std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known) {
     std::vector<Diagnostic> out = check::check(program, check::Made::by_compiler);
     std::ranges::move(check::outgoing(program), std::back_inserter(out));
-    std::ranges::move(check::through_changed_maps(program), std::back_inserter(out));
     std::ranges::move(check::misread_parameters(program), std::back_inserter(out));
     const bool wrong = std::ranges::any_of(out, [](const Diagnostic& finding) {
         return here(finding) == Elsewhere::same && finding.severity == Severity::error;

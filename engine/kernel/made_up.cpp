@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
+#include "isa/generic.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/rules.hpp"
 #include "wgrun/target.hpp"
@@ -55,7 +57,11 @@ class MadeUpLaunch {
             // Far apart, so that what leaves one does not get into another.
             values_[i] = first_address + static_cast<std::uint64_t>(at) * 64;
             buffers_.push_back({memory_.get() + at, tensor_bytes, values_[i], param.constant});
-            if (param.box) maps_.push_back(tensor_of(*param.box, values_[i], values_[i]));
+            if (!param.box) continue;
+            const std::uint64_t place =
+                isa::param_base + static_cast<std::uint64_t>(program.param_offset(static_cast<int>(i)));
+            const std::uint64_t handle = isa::generic_of(isa::Space::param, place);
+            maps_.push_back(tensor_of(*param.box, handle, std::exchange(values_[i], handle)));
         }
     }
 

@@ -50,10 +50,15 @@ Saying written_before_copy(Where write, Where copy) {
             proxy_fence_between(write, copy)};
 }
 
+Saying no_tensor_map(std::uint64_t address) {
+    return {WG_TMA_01, fmt::format("{:#x} is not a tensor map of the launch", address),
+            "name a parameter that k:tensor_map declares, or memory to which one was copied"};
+}
+
 Saying map_not_acquired() {
     return {WG_PROXY_03,
-            "the bulk copy goes through a tensor map that the kernel changes, with no fence.proxy.tensormap "
-            "since",
+            "the bulk copy goes through a tensor map in memory with no fence.proxy.tensormap since it was "
+            "changed",
             "fence.proxy.tensormap::generic.acquire.gpu [map], 128 by the thread that copies"};
 }
 

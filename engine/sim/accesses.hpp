@@ -28,9 +28,10 @@ class Accesses {
     void proxy_fence(std::optional<isa::Space> space);
 
     /// Calls move(pointer to the bytes, lane, CTA, offset) for each active lane whose access is legal. For
-    /// global and local memory the CTA is null.
+    /// global and local memory the CTA is null. align: of the addresses; 0: the number of bytes.
     template <class Move>
-    void for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes, Move move);
+    void for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes, Move move,
+                         int align = 0);
 
     /// Returns whether a warp sleeps until global memory changes.
     bool polls_global() const;
@@ -76,13 +77,14 @@ class Accesses {
 
 template <class Move>
 void Accesses::for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes,
-                               Move move) {
+                               Move move, int align) {
+    if (align == 0) align = bytes;
     for (isa::Mask left = scene_.active; left != 0; left &= left - 1) {
         const int lane = std::countr_zero(left);
         std::uint64_t at = address[static_cast<std::size_t>(lane)];
         report_.lane(scene_.thread(lane));
-        if ((at & static_cast<std::uint64_t>(bytes - 1)) != 0) {
-            report_.misaligned(store, bytes, at);
+        if ((at & static_cast<std::uint64_t>(align - 1)) != 0) {
+            report_.misaligned(store, bytes, at, align);
         } else if (space == isa::Space::local) {
             const std::int64_t size = scene_.program.local_bytes();
             const auto offset = static_cast<std::int64_t>(at - isa::local_base);

@@ -76,10 +76,9 @@ void BulkEngine::sends() {
 bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
     if (asked.dims != 0) {
         copy.tensor = scene_.global.tensor(asked.tensor_map);
+        if (copy.tensor.map == nullptr) copy.tensor = maps_.find(asked.tensor_map, asked.lane);
         if (copy.tensor.map == nullptr) {
-            report_.fault({rules::WG_TMA_01,
-                           fmt::format("{:#x} is not a tensor map of the launch", asked.tensor_map),
-                           "name a parameter that k:tensor_map declares"});
+            report_.fault(rules::no_tensor_map(asked.tensor_map));
             return false;
         }
         const TensorBox& box = *copy.tensor.map->box;
@@ -94,6 +93,7 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
             report_.fault(rules::box_start_misaligned(copy.at[0], element));
         copy.bytes = static_cast<std::uint32_t>(box.bytes());
         copy.span = static_cast<std::uint32_t>(box.span());
+        if (!in_memory(copy)) return false;
         if (asked.direction != Direction::to_global) return true;
         if (const std::uint64_t start = copy.tensor.map->address; scene_.global.constant(start)) {
             report_.constant_store(static_cast<int>(copy.bytes), scene_.global.place(start));
@@ -125,6 +125,24 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
     report_.global_out_of_bounds(asked.direction == Direction::to_global, static_cast<int>(asked.bytes),
                                  scene_.global.describe(asked.global, static_cast<int>(asked.bytes)));
     return false;
+}
+
+/// Returns whether the elements that the copy names are memory; else reports it. The maps of a launch were
+/// compared with their tensors, those in memory describe what programs have written there.
+bool BulkEngine::in_memory(const Copy& copy) {
+    const TensorMap& map = *copy.tensor.map;
+    if (isa::space_of(map.handle) == isa::Space::param || copy.somewhere) return true;
+    if (scene_.global.in_buffer(map.address, bytes_of(map))) return true;
+    const bool write = copy.direction == Direction::to_global;
+    bool inside = true;
+    for_each_run(copy.tensor, copy.at, reached_by(copy),
+                 [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
+                     const auto size = static_cast<int>(bytes);
+                     if (!inside || (scene_.global.in_buffer(address, size) && copy.tensor.data != nullptr)) return;
+                     inside = false;
+                     report_.global_out_of_bounds(write, size, scene_.global.describe(address, size));
+                 });
+    return inside;
 }
 
 /// Returns whether all memory that the copy of a box writes is the tensor's; else reports it.

@@ -8,6 +8,7 @@
 
 #include "isa/bulk_copy.hpp"
 #include "machine/groups.hpp"
+#include "sim/maps.hpp"
 #include "sim/mbarriers.hpp"
 #include "sim/tensor.hpp"
 
@@ -40,8 +41,8 @@ struct Copy {
 
 class BulkEngine {
   public:
-    BulkEngine(Scene& scene, Mbarriers& mbarriers)
-        : scene_(scene), report_(scene.report), clocks_(scene.clocks), mbarriers_(mbarriers) {}
+    BulkEngine(Scene& scene, Mbarriers& mbarriers, Maps& maps)
+        : scene_(scene), report_(scene.report), clocks_(scene.clocks), mbarriers_(mbarriers), maps_(maps) {}
 
     void reset();
 
@@ -65,6 +66,7 @@ class BulkEngine {
 
     void touch_global(const Copy& copy, int lane);
     void sends();
+    bool in_memory(const Copy& copy);
     bool units_in_memory(const Copy& copy);
     bool global_side(const isa::BulkCopy& asked, Copy& copy);
     bool check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes, std::uint32_t align);
@@ -84,6 +86,7 @@ class BulkEngine {
     Report& report_;
     Clocks& clocks_;
     Mbarriers& mbarriers_;
+    Maps& maps_;
     std::vector<Copy> copies_;               ///< under way
     std::vector<machine::Groups<>> groups_;  ///< by warp
     std::vector<Storer> storers_;

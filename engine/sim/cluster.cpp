@@ -35,7 +35,8 @@ Cluster::Cluster(const Program& program, const Code& code, const SimulatedLaunch
       mbarriers_(scene_),
       barriers_(scene_, mbarriers_),
       accesses_(scene_),
-      bulk_(scene_, mbarriers_),
+      maps_(scene_, accesses_),
+      bulk_(scene_, mbarriers_, maps_),
       copies_(scene_, accesses_, mbarriers_),
       wgmma_(scene_),
       deadlock_(scene_, barriers_),
@@ -49,6 +50,7 @@ void Cluster::reset(std::uint64_t index) {
     scene_.reset(index);
     barriers_.reset();
     accesses_.reset();
+    maps_.reset();
     bulk_.reset();
     copies_.reset();
     messages_ = MessageLog(scene_.program, scene_.launch.grid, message_capacity(scene_.program));
@@ -356,6 +358,12 @@ void Cluster::leave(Cta& cta) {
 }
 
 void Cluster::bulk_copy(const isa::BulkCopy& copy) {
+    // Of a map in memory that is made up, nothing is known.
+    if (doubts_ && copy.dims != 0 && scene_.global.tensor(copy.tensor_map).map == nullptr) {
+        doubt_ = scene_.code.where(scene_.pc);
+        trapped_ = true;
+        return;
+    }
     if (!doubts_ || !doubts_->box_is_doubtful()) return bulk_.bulk_copy(copy);
     isa::BulkCopy somewhere = copy;
     somewhere.known.coordinates = false;

@@ -100,6 +100,15 @@ class Cluster final : public isa::Machine {
     void mbarrier_fence_init() override { mbarriers_.announce(); }
 
     void bulk_copy(const isa::BulkCopy& copy) override;
+    void replace_in_map(isa::Space space, const isa::Addresses& at, isa::MapField field, int dimension,
+                        const isa::Counts& value) override {
+        maps_.replace(space, at, field, dimension, value);
+    }
+    void publish_map(const isa::Addresses& to, const isa::Addresses& from) override {
+        maps_.publish(to, from);
+    }
+    void release_maps() override { maps_.release(); }
+    void acquire_map(const isa::Addresses& at) override { maps_.acquire(at); }
     void bulk_commit() override { bulk_.bulk_commit(); }
     void bulk_wait(int pending, bool read) override { bulk_.bulk_wait(pending, read); }
     void store_async(const isa::AsyncStore& store, const isa::Addresses& to, const isa::Addresses& mbarrier,
@@ -176,6 +185,7 @@ class Cluster final : public isa::Machine {
     Mbarriers mbarriers_;
     Barriers barriers_;
     Accesses accesses_;
+    Maps maps_;
     BulkEngine bulk_;
     AsyncCopies copies_;
     WgmmaUnit wgmma_;

@@ -157,6 +157,11 @@ class GlobalShadow final : public HazardSink {
     /// Records that the bytes have no value any more: they are all `data`, whatever was there.
     void discard(const Actor& actor, int lane, std::uint64_t address, int bytes);
 
+    /// Returns whether the access of a thread comes before what the lane does now.
+    bool ordered(const Actor& actor, int lane, Epoch past) const {
+        return shadow_.ordered(actor, lane, past);
+    }
+
     /// Records a fence.proxy.async of global memory.
     void proxy_fence(Clocks& clocks, int warp, Lanes lanes) {
         steps_.fenced = true;

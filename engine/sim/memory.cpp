@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "isa/generic.hpp"
+#include "sim/map_bytes.hpp"
 
 namespace wgrun::sim {
 namespace {
@@ -53,6 +54,21 @@ std::byte* GlobalMemory::find(std::uint64_t address, int bytes) {
     }
     const GlobalBuffer& buffer = pieces_[last_].buffer;
     return buffer.data + (address - buffer.address);
+}
+
+std::optional<std::uint64_t> GlobalMemory::address_of(const std::byte* place) const {
+    for (const Piece& piece : pieces_)
+        if (const GlobalBuffer& buffer = piece.buffer; place >= buffer.data && place < buffer.data + buffer.bytes)
+            return buffer.address + static_cast<std::uint64_t>(place - buffer.data);
+    return std::nullopt;
+}
+
+bool GlobalMemory::in_buffer(std::uint64_t address, std::int64_t bytes) const {
+    return std::ranges::any_of(pieces_, [&](const Piece& piece) {
+        const GlobalBuffer& buffer = piece.buffer;
+        return address >= buffer.address && bytes <= buffer.bytes &&
+               address - buffer.address <= static_cast<std::uint64_t>(buffer.bytes - bytes);
+    });
 }
 
 bool GlobalMemory::constant(std::uint64_t address) const {
@@ -104,6 +120,17 @@ ParameterMemory::ParameterMemory(const Program& program, const SimulatedLaunch& 
         } else {
             std::memcpy(to, &value, std::min(bytes, sizeof value));
         }
+    }
+    for (const TensorMap& map : launch.tensor_maps) {
+        if (isa::space_of(map.handle) != isa::Space::param) continue;
+        const auto of = std::ranges::find_if(launch.buffers, [&](const GlobalBuffer& buffer) {
+            return holds(buffer.address, buffer.bytes, map.address, 1);
+        });
+        const MapBytes bytes =
+            to_bytes(map, of == launch.buffers.end() ? nullptr : of->data + (map.address - of->address));
+        const std::uint64_t at = isa::within_space(map.handle);
+        if (find(at, static_cast<int>(bytes.size())) != nullptr)
+            std::memcpy(data_.data() + (at - isa::param_base), bytes.data(), bytes.size());
     }
 }
 

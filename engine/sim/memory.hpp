@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ class GlobalMemory {
 
     /// Returns where the bytes [address, address + bytes) are, or null unless one buffer holds them all.
     std::byte* find(std::uint64_t address, int bytes);
+
+    /// Returns where the kernel sees this place of the host; nothing if no buffer has it.
+    std::optional<std::uint64_t> address_of(const std::byte* place) const;
+
+    /// Returns whether one buffer holds them all.
+    bool in_buffer(std::uint64_t address, std::int64_t bytes) const;
 
     /// Returns whether the address is in a buffer that the kernel may not write.
     bool constant(std::uint64_t address) const;

@@ -157,11 +157,12 @@ void Report::constant_store(int bytes, const std::string& place) {
         "declare the parameter without const");
 }
 
-void Report::misaligned(bool store, int bytes, std::uint64_t address) {
+void Report::misaligned(bool store, int bytes, std::uint64_t address, int align) {
     add(rules::WG_MEM_02, no_pc,
         fmt::format("{} {} {} bytes at {:#x}, which is not a multiple of {}", who(),
-                    store ? "stores" : "loads", bytes, address, bytes),
-        fmt::format("align the address to {} bytes, or use a narrower vector", bytes));
+                    store ? "stores" : "loads", bytes, address, align),
+        fmt::format("align the address to {} bytes{}", align,
+                    align == bytes ? ", or use a narrower vector" : ""));
 }
 
 void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address, const Mbarrier* into) {

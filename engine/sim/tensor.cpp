@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "sim/reduce.hpp"
+#include "wgrun/rules.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun::sim {
@@ -30,11 +31,12 @@ void for_each_row(const TensorMap& map, const Coordinates& at, Reached reached, 
         extent = (extent + unit - 1) / unit * unit;
     const std::int64_t first = std::clamp<std::int64_t>(-std::int64_t{at[0]}, 0, box[0]);
     const std::int64_t last = std::clamp<std::int64_t>(extent - at[0], first, box[0]);
+    const std::vector<std::int64_t>& steps = map.box->steps;
     std::array<std::int64_t, 5> index{};
     for (;;) {
         Row row{address, first * element, last * element, (at[0] + first) * element};
         for (std::size_t d = 1; d < box.size(); ++d) {
-            const std::int64_t x = at[d] + index[d];
+            const std::int64_t x = at[d] + index[d] * (steps.empty() ? 1 : steps[d]);
             if (x >= 0 && x < map.extents[d])
                 row.global += x * map.strides[d - 1];
             else
@@ -125,13 +127,43 @@ void for_each_stored_run(const MappedTensor& tensor, const Coordinates& at, std:
                          const std::function<void(std::uint32_t, std::uint32_t)>& f) {
     const TensorBox& box = *tensor.map->box;
     bool inside = true;
-    for (std::size_t d = 0; d < box.extents.size(); ++d)
-        inside = inside && at[d] >= 0 && at[d] + box.extents[d] <= tensor.map->extents[d];
+    for (std::size_t d = 0; d < box.extents.size(); ++d) {
+        const std::int64_t step = d == 0 || box.steps.empty() ? 1 : box.steps[d];
+        inside = inside && at[d] >= 0 && at[d] + (box.extents[d] - 1) * step < tensor.map->extents[d];
+    }
     if (inside) return box.for_each_run(address, f);
     for_each_row(*tensor.map, at, Reached::units, address, [&](const Row& row, std::int64_t) {
         for (std::int64_t i = row.begin; i < row.end; i += unit_bytes)
             f(swizzled(box.swizzle, row.address + static_cast<std::uint32_t>(i)), unit_bytes);
     });
+}
+
+std::int64_t bytes_of(const TensorMap& map) {
+    std::int64_t bytes = bits(map.box->dtype) / 8;
+    for (std::size_t d = 0; d < map.extents.size(); ++d)
+        bytes += (map.extents[d] - 1) * (d == 0 ? bits(map.box->dtype) / 8 : map.strides[d - 1]);
+    return bytes;
+}
+
+void check_map(const TensorMap& map) {
+    const auto refuse = [](const std::string& why) {
+        throw rules::refusal(rules::WG_TMA_04, "tensor map: " + why);
+    };
+    const std::size_t rank = map.box->extents.size();
+    if (map.extents.size() != rank || map.strides.size() + 1 != rank)
+        refuse(fmt::format("the box has {} dimensions, the tensor {} and {} strides", rank, map.extents.size(),
+                           map.strides.size()));
+    constexpr Target::TensorMaps limits = sm_90a.tensor_maps;
+    for (std::size_t d = 0; d < rank; ++d) {
+        if (map.extents[d] < 1 || map.extents[d] > limits.extent)
+            refuse(fmt::format("extent {} is not 1 to 2^32", map.extents[d]));
+        const std::int64_t stride = d == 0 ? bits(map.box->dtype) / 8 : map.strides[d - 1];
+        if (stride < 0 || stride >= limits.stride || (d > 0 && stride % limits.unit != 0))
+            refuse(fmt::format("stride {} is not a multiple of {} below 2^40", stride, limits.unit));
+        constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
+        if (stride != 0 && map.extents[d] - 1 > most_bytes / stride)
+            refuse("the tensor is larger than any memory");
+    }
 }
 
 void check_tensor_maps(const Program& program, const SimulatedLaunch& launch) {
@@ -142,23 +174,8 @@ void check_tensor_maps(const Program& program, const SimulatedLaunch& launch) {
         };
         if (map.box == nullptr) refuse("it has no box");
         check_box(*map.box);
-        const std::size_t rank = map.box->extents.size();
-        if (map.extents.size() != rank || map.strides.size() + 1 != rank)
-            refuse(fmt::format("the box has {} dimensions, the tensor {} and {} strides", rank,
-                               map.extents.size(), map.strides.size()));
-        std::int64_t bytes = bits(map.box->dtype) / 8;
-        for (std::size_t d = 0; d < rank; ++d) {
-            constexpr std::int64_t most_extent = std::int64_t{1} << 32, most_stride = std::int64_t{1} << 40;
-            if (map.extents[d] < 1 || map.extents[d] > most_extent)
-                refuse(fmt::format("extent {} is not 1 to 2^32", map.extents[d]));
-            const std::int64_t stride = d == 0 ? bits(map.box->dtype) / 8 : map.strides[d - 1];
-            if (stride < 0 || stride >= most_stride || (d > 0 && stride % unit_bytes != 0))
-                refuse(fmt::format("stride {} is not a multiple of 16 below 2^40", stride));
-            constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
-            if (stride != 0 && map.extents[d] - 1 > most_bytes / stride)
-                refuse("the tensor is larger than any memory");
-            bytes += (map.extents[d] - 1) * stride;
-        }
+        check_map(map);
+        const std::int64_t bytes = bytes_of(map);
         const auto holds = [&](const GlobalBuffer& buffer) {
             return map.address >= buffer.address && buffer.bytes >= bytes &&
                    map.address - buffer.address <= static_cast<std::uint64_t>(buffer.bytes - bytes);

@@ -52,6 +52,12 @@ void for_each_run(const MappedTensor& tensor, const Coordinates& at, Reached rea
 void for_each_stored_run(const MappedTensor& tensor, const Coordinates& at, std::uint32_t address,
                          const std::function<void(std::uint32_t, std::uint32_t)>& f);
 
+/// Returns the bytes from the first element of the tensor to the end of the last one.
+std::int64_t bytes_of(const TensorMap& map);
+
+/// Throws ArgumentError (WG-TMA-04) for extents and strides that no tensor map can have.
+void check_map(const TensorMap& map);
+
 /// Throws ArgumentError when a map does not fit its tensor, or a tensor does not fit its buffer.
 void check_tensor_maps(const Program& program, const SimulatedLaunch& launch);
 

@@ -31,7 +31,7 @@ out_has ": 2 kernels, 1 error, 0 remarks"
 # A tensor map that the kernel changes, and a copy through it.
 run check "$SOURCE/tests/ptx/changed_map.ptx"
 exits 1
-err_has "changed_map.ptx:27: error: the bulk copy goes through a tensor map that the kernel changes, with no fence.proxy.tensormap since [WG-PROXY-03]"
+err_has "changed_map.ptx:27: error: the bulk copy goes through a tensor map in memory with no fence.proxy.tensormap since it was changed [WG-PROXY-03]"
 err_has "changed_map.ptx:23: changed here"
 err_has "changed_map.ptx:121: error: this fence.proxy.tensormap acquires a tensor map that the kernel changes, with nothing since that releases it [WG-PROXY-03]"
 err_has "changed_map.ptx:118: changed here"

@@ -27,9 +27,22 @@ struct RegisterInfo {
 /// itself (PTX ISA 5.5.8). Dimension 0 is the contiguous one, the last of the tensor's shape.
 struct TensorBox {
     Dtype dtype = Dtype::bf16;
-    std::vector<std::int64_t> extents;  ///< of the box, in elements: 1 to 5 of them, each 1 to 256
+    std::vector<std::int64_t> extents;  ///< of the box, in elements: 1 to 5 of them, each 1 to 256. What is
+                                        ///< copied: steps do not count
     SwizzleMode swizzle = SwizzleMode::none;
     bool nan_fill = false;  ///< elements outside the tensor are read as NaN instead of 0
+    /// From one element that is copied to the next, elements of dimensions 1 and up of the tensor; the first
+    /// is ignored. Empty: 1 each.
+    std::vector<std::int64_t> steps{};
+    /// Of an im2col map (PTX ISA 5.5.4): the pixels of a convolution's input, dimensions 1 (W) to rank - 2,
+    /// along which copies go line by line, from image to image (dimension rank - 1).
+    struct Pixels {
+        /// The first and the last of them, counted from the first and the last of the tensor; W first.
+        std::vector<std::int64_t> lower, upper;
+        bool operator==(const Pixels&) const = default;
+    };
+    /// With it the extents are channels, pixels, and 1 for each other dimension.
+    std::optional<Pixels> pixels{};
     bool operator==(const TensorBox&) const = default;
 
     /// Returns the bytes that a copy of the box transfers and an mbarrier counts.

@@ -124,6 +124,13 @@ class Done final : public Machine {
         names.insert(bulk(copy.direction));
         if (copy.mbarrier != 0) names.insert("counted");
     }
+    void replace_in_map(Space space, const Addresses&, MapField, int, const Counts&) override {
+        names.insert(of("write", space));
+    }
+    void publish_map(const Addresses&, const Addresses&) override {
+        names.insert(of("read", Space::shared));
+        names.insert(of("write", Space::global));
+    }
     void bulk_commit() override { names.insert("commit bulk"); }
     void bulk_wait(int, bool) override { names.insert("wait for bulk"); }
     void copy_async(const Addresses&, const Addresses&, int, const Counts&) override {

@@ -1,0 +1,24 @@
+-- WG-PROXY-03, broken: a tensor map in memory is changed by one warp and released, and another copies through it without acquiring it.
+local wg = require "wgrun"
+
+local kernel = wg.kernel("case", { threads = 64 }, function(k)
+  local map, maps = k:tensor_map("X", { dtype = "u32", box = { 32, 1 } }), k:param("maps", "u8*")
+  local own, full = k:shared { bytes = 128, align = 128, name = "own" }, k:shared { bytes = 8, align = 8, name = "full" }
+  local tile = k:shared { bytes = 128, align = 128, name = "tile" }
+  local thread, zero = k:special "tid.x", k:mov(0, { type = "s32" })
+  local warp, copies = thread >> 5, thread:eq(32)
+  k:mbarrier_init(full, 1, { guard = copies })
+  k:fence_mbarrier_init { guard = copies }
+  k:if_(warp:eq(0), function()
+    k:if_(thread:lt(8), function() k:st_shared_v4_b32(k:address(own, thread * 16), k:ld_v4_b32(map + k:cvt_u64_u32(thread * 16))) end)
+    k:bar_warp_sync()
+    k:tensormap_replace_global_dim_shared_cta(own, 1, 1, { guard = thread:eq(0) })
+    k:bar_warp_sync()
+    k:tensormap_cp_fenceproxy(maps, own)
+  end)
+  k:bar_sync(0)
+  k:mbarrier_arrive_expect_tx(full, 128, { guard = copies })
+  k:cp_async_bulk_tensor_2d(tile, maps, { zero, zero }, full, { guard = copies }) -- EXPECT: WG-PROXY-03
+  k:mbarrier_wait(full, 0)
+end)
+kernel:run { grid = { 1 }, args = { wg.zeros("u32", { 8, 32 }), wg.zeros("u8", 128) } }
