@@ -106,7 +106,7 @@ class Machine {
                                 const Counts& /*value*/) {}
     /// Copies the map from shared to global memory, once for the active lanes, and releases it.
     virtual void publish_map(const Addresses& /*to*/, const Addresses& /*from*/) {}
-    virtual void release_maps() {}                ///< those that were changed before
+    virtual void release_maps() {}                 ///< those that were changed before
     virtual void acquire_map(const Addresses&) {}  ///< copies that follow see it as it was released
 
     // Copies by threads, through the generic proxy (cp.async, PTX ISA 9.7.9.25.3). Groups belong to the lane

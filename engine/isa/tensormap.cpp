@@ -21,7 +21,8 @@ OperandRule number(std::string_view name, int most) {
     return {name, Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, most}};
 }
 OperandRule whole_map() {
-    return {"bytes", Access::in, Rule::imm, fixed<u32>, nullptr, true, map_bytes, Range{map_bytes, map_bytes}};
+    return {"bytes", Access::in, Rule::imm, fixed<u32>,
+            nullptr, true,       map_bytes, Range{map_bytes, map_bytes}};
 }
 
 void replaces(const Step& s, Effects& e) {
@@ -58,8 +59,8 @@ Instruction replacing(const Words& words, OperandRule value) {
     return op;
 }
 
-OperandRule word() { return in("value", fixed<b32>); }
-OperandRule wide() { return in("value", fixed<b64>); }
+OperandRule word() { return in("value", fixed<u32>); }
+OperandRule wide() { return in("value", fixed<u64>); }
 
 std::vector<Instruction> records() {
     using enum MapField;

@@ -255,7 +255,9 @@ constexpr Rule WG_PROXY_03{
         "the barrier; or by the thread that copies, after it. One with space = \"shared::cta\" is about "
         "shared memory alone.",
     .decided =
-        "Of tensor maps in texts of PTX, on every path of a thread. The rest in runs ahead and in a run, "
+        "Of tensor maps on every path of a thread, and in a run, also of maps that a launch before has "
+        "changed; whether a map that plain stores have brought to memory was released is not followed. The "
+        "rest in runs ahead and in a run, "
         "also between clusters. There the order of accesses in "
         "time is not compared: one fence in either cluster is taken for enough.",
     .wrong = R"(k:st_global_f32(k:element(X, thread), value)

@@ -138,7 +138,8 @@ bool BulkEngine::in_memory(const Copy& copy) {
     for_each_run(copy.tensor, copy.at, reached_by(copy),
                  [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
                      const auto size = static_cast<int>(bytes);
-                     if (!inside || (scene_.global.in_buffer(address, size) && copy.tensor.data != nullptr)) return;
+                     if (!inside || (scene_.global.in_buffer(address, size) && copy.tensor.data != nullptr))
+                         return;
                      inside = false;
                      report_.global_out_of_bounds(write, size, scene_.global.describe(address, size));
                  });

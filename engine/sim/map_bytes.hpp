@@ -13,8 +13,8 @@ namespace wgrun::sim {
 
 using MapBytes = std::array<std::byte, isa::map_bytes>;
 
-/// Returns the bytes of a map with a box. data: where the host has the tensor, which another launch may see at
-/// another address.
+/// Returns the bytes of a map with a box. data: where the host has the tensor, which another launch may see
+/// at another address.
 MapBytes to_bytes(const TensorMap& map, const std::byte* data);
 
 /// Returns whether these 128 bytes are those of a tensor map.

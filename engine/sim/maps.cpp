@@ -77,15 +77,14 @@ void Maps::publish(const isa::Addresses& to, const isa::Addresses& from) {
     MapBytes map{};
     bool read = false;
     const isa::Mask all = scene_.active;
-    accesses_.for_each_access(
-        false, isa::Space::shared, from, isa::map_bytes,
-        [&](const std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
-            if (scene_.launch.detect_races)
-                for (std::uint32_t i = 0; i < isa::map_bytes; i += chunk)
-                    cta->shadow.load(scene_.actor(lane), lane, offset + i, chunk);
-            if (!read) map = bytes_at(place);
-            read = true;
-        });
+    accesses_.for_each_access(false, isa::Space::shared, from, isa::map_bytes,
+                              [&](const std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
+                                  if (scene_.launch.detect_races)
+                                      for (std::uint32_t i = 0; i < isa::map_bytes; i += chunk)
+                                          cta->shadow.load(scene_.actor(lane), lane, offset + i, chunk);
+                                  if (!read) map = bytes_at(place);
+                                  read = true;
+                              });
     if (!read) return;
     // The warp copies once.
     scene_.active = all & (~all + 1);

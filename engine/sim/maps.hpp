@@ -1,5 +1,5 @@
-// Tensor maps in global memory: copies through them, the instructions that change them, and the fences of their
-// proxy (PTX ISA 9.7.9.26, 9.7.13.4).
+// Tensor maps in global memory: copies through them, the instructions that change them, and the fences of
+// their proxy (PTX ISA 9.7.9.26, 9.7.13.4).
 #pragma once
 
 #include <map>

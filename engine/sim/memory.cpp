@@ -58,7 +58,8 @@ std::byte* GlobalMemory::find(std::uint64_t address, int bytes) {
 
 std::optional<std::uint64_t> GlobalMemory::address_of(const std::byte* place) const {
     for (const Piece& piece : pieces_)
-        if (const GlobalBuffer& buffer = piece.buffer; place >= buffer.data && place < buffer.data + buffer.bytes)
+        if (const GlobalBuffer& buffer = piece.buffer;
+            place >= buffer.data && place < buffer.data + buffer.bytes)
             return buffer.address + static_cast<std::uint64_t>(place - buffer.data);
     return std::nullopt;
 }

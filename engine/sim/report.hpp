@@ -112,7 +112,9 @@ class Report final : public HazardSink {
     // WG-MEM-01, -02, -03, -05 and WG-DESC-03
     void global_out_of_bounds(bool store, int bytes, const std::string& place);
     void constant_store(int bytes, const std::string& place);
-    void misaligned(bool store, int bytes, std::uint64_t address) { misaligned(store, bytes, address, bytes); }
+    void misaligned(bool store, int bytes, std::uint64_t address) {
+        misaligned(store, bytes, address, bytes);
+    }
     void misaligned(bool store, int bytes, std::uint64_t address, int align);
     /// into: an mbarrier that the access would reach, or null.
     void shared_out_of_bounds(bool store, int bytes, std::uint64_t address, const Mbarrier* into = nullptr);

@@ -151,8 +151,8 @@ void check_map(const TensorMap& map) {
     };
     const std::size_t rank = map.box->extents.size();
     if (map.extents.size() != rank || map.strides.size() + 1 != rank)
-        refuse(fmt::format("the box has {} dimensions, the tensor {} and {} strides", rank, map.extents.size(),
-                           map.strides.size()));
+        refuse(fmt::format("the box has {} dimensions, the tensor {} and {} strides", rank,
+                           map.extents.size(), map.strides.size()));
     constexpr Target::TensorMaps limits = sm_90a.tensor_maps;
     for (std::size_t d = 0; d < rank; ++d) {
         if (map.extents[d] < 1 || map.extents[d] > limits.extent)

@@ -2394,6 +2394,143 @@ function k:szext_wrap(d, a, b, options) end
 ---@return wgrun.reg # the destination `d`
 function k:tanh(d, a, options) end
 
+---@class wgrun.k.tensormap_cp_fenceproxy.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field sem? string the memory order and its scope: release.cta, release.cluster, release.gpu, release.sys
+---@field bytes? number an integer from 128 to 128
+
+---Copies a tensor map from shared to global memory, and releases it to those who acquire it.
+---@param to wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param from wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.tensormap_cp_fenceproxy.options qualifiers and operands by name
+function k:tensormap_cp_fenceproxy(to, from, options) end
+
+---@class wgrun.k.tensormap_replace_box_dim.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, global
+
+---Replaces an extent of the box in a tensor map in memory.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param dimension number an integer from 0 to 4
+---@param value wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.tensormap_replace_box_dim.options qualifiers and operands by name
+function k:tensormap_replace_box_dim(a, dimension, value, options) end
+
+---@class wgrun.k.tensormap_replace_element_stride.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, global
+
+---Replaces a step from one copied element to the next in a tensor map in memory.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param dimension number an integer from 0 to 4
+---@param value wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.tensormap_replace_element_stride.options qualifiers and operands by name
+function k:tensormap_replace_element_stride(a, dimension, value, options) end
+
+---@class wgrun.k.tensormap_replace_elemtype.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, global
+
+---Replaces the type of the elements in a tensor map in memory: 0 u8, 1 u16, 2 u32, 3 s32, 4 u64, 5 s64, 6 f16, 7 f32, 8 f32.ftz, 9 f64, 10 bf16, 11 tf32, 12 tf32.ftz.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param value number an integer from 0 to 12
+---@param options? wgrun.k.tensormap_replace_elemtype.options qualifiers and operands by name
+function k:tensormap_replace_elemtype(a, value, options) end
+
+---@class wgrun.k.tensormap_replace_fill_mode.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, global
+
+---Replaces what is read outside the tensor in a tensor map in memory: 0 zeros, 1 NaN.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param value number|boolean an integer from 0 to 1
+---@param options? wgrun.k.tensormap_replace_fill_mode.options qualifiers and operands by name
+function k:tensormap_replace_fill_mode(a, value, options) end
+
+---@class wgrun.k.tensormap_replace_global_address.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, global
+
+---Replaces the tensor's address in a tensor map in memory.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param value wgrun.reg|number a u64 register, or a number
+---@param options? wgrun.k.tensormap_replace_global_address.options qualifiers and operands by name
+function k:tensormap_replace_global_address(a, value, options) end
+
+---@class wgrun.k.tensormap_replace_global_dim.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, global
+
+---Replaces an extent of the tensor in a tensor map in memory.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param dimension number an integer from 0 to 4
+---@param value wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.tensormap_replace_global_dim.options qualifiers and operands by name
+function k:tensormap_replace_global_dim(a, dimension, value, options) end
+
+---@class wgrun.k.tensormap_replace_global_stride.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, global
+
+---Replaces a stride, in bytes, of dimension 1 and up, in a tensor map in memory.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param dimension number an integer from 0 to 3
+---@param value wgrun.reg|number a u64 register, or a number
+---@param options? wgrun.k.tensormap_replace_global_stride.options qualifiers and operands by name
+function k:tensormap_replace_global_stride(a, dimension, value, options) end
+
+---@class wgrun.k.tensormap_replace_interleave_layout.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, global
+
+---Replaces the interleaving in a tensor map in memory: 0 none, 1 of 16 bytes, 2 of 32.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param value number an integer from 0 to 2
+---@param options? wgrun.k.tensormap_replace_interleave_layout.options qualifiers and operands by name
+function k:tensormap_replace_interleave_layout(a, value, options) end
+
+---@class wgrun.k.tensormap_replace_rank.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, global
+
+---Replaces the number of dimensions, less one, in a tensor map in memory.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param value wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.tensormap_replace_rank.options qualifiers and operands by name
+function k:tensormap_replace_rank(a, value, options) end
+
+---@class wgrun.k.tensormap_replace_swizzle_mode.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, global
+
+---Replaces the swizzle in a tensor map in memory: 0 none, 1 of 32 bytes, 2 of 64, 3 of 128.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param value number an integer from 0 to 3
+---@param options? wgrun.k.tensormap_replace_swizzle_mode.options qualifiers and operands by name
+function k:tensormap_replace_swizzle_mode(a, value, options) end
+
 ---@class wgrun.k.unpack.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold

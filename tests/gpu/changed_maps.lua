@@ -3,6 +3,7 @@
 --   wgrun tests/gpu/changed_maps.lua
 -- Without a device the simulator stands in the chip's place. Exit code 5 when one case differs.
 local wg = require "wgrun"
+io.stdout:setvbuf "line"
 local on_chip = wg.device() ~= nil
 if not on_chip then print(("skipped: no device (%s); the simulator alone"):format((select(2, wg.device())))) end
 local threads, bytes <const> = 32, 16384 -- of shared memory that is looked at

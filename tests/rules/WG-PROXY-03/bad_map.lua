@@ -1,4 +1,5 @@
 -- WG-PROXY-03, broken: a tensor map in memory is changed by one warp and released, and another copies through it without acquiring it.
+-- No call mends it: the fence names the map.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 64 }, function(k)

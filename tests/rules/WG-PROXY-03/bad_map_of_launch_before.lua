@@ -1,5 +1,6 @@
 -- WG-PROXY-03, broken: a launch has changed the tensor map in memory, and a thread of another one copies through it without
 -- acquiring it.
+-- No call mends it: the fence names the map.
 local wg = require "wgrun"
 
 local changes = wg.kernel("changes", { threads = 32 }, function(k)
