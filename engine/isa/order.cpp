@@ -8,12 +8,23 @@
 
 namespace wgrun::isa {
 
+namespace {
+
+/// Returns the bytes of an element, of which a packed type has two.
+int unit_of(Type type) {
+    const bool packed = to_string(type).ends_with("x2");
+    return bits(type) / 8 / (packed ? 2 : 1);
+}
+
+}  // namespace
+
 MemoryOrder order_of(const Step& step) {
     MemoryOrder out;
     const int sem = step.form.get(Field::sem, -1);
     const std::string name = sem < 0 ? "" : spelled(Field::sem, sem);
     if (name.empty() && !step.op->atomic) return out;
     out.strong = true;
+    if (step.form.has(Field::type)) out.unit = unit_of(step.form.type());
     // Atomics without an order are relaxed.gpu; volatile is relaxed.sys (PTX ISA 9.7.9.8, 9.7.13.5).
     out.scope = name.empty() ? Scope::gpu : Scope::sys;
     constexpr std::array<std::string_view, 4> scopes{"cta", "cluster", "gpu", "sys"};

@@ -16,6 +16,10 @@ struct MemoryOrder {
     bool strong = false;  ///< does not race with other strong accesses, in the scopes of both
     bool acquire = false, release = false;
     Scope scope = Scope::cta;
+    /// Bytes that it accesses at once: an element of a vector or of a packed type (8.2.2, 8.2.3); 0: it
+    /// accesses none. Strong accesses race with those of another size all the same: they do not overlap
+    /// completely (8.7).
+    int unit = 0;
 };
 
 /// Returns the memory order of a step, by its qualifiers.

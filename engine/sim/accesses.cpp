@@ -89,7 +89,7 @@ void Accesses::load(isa::Space space, const isa::Addresses& address, int bytes, 
             copy(static_cast<std::byte*>(data) + lane * stride, place, bytes);
             if (strong) {
                 seen.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
-                beside_strong(actors, lane, cta, offset, address, bytes);
+                beside_strong(actors, lane, cta, offset, address, bytes, false);
             }
             if (cta != nullptr && scene_.launch.detect_races)
                 cta->shadow.load(actors.of(lane), lane, offset, bytes);
@@ -125,7 +125,7 @@ void Accesses::store_there(isa::Space space, const isa::Addresses& address, int 
     for_each_access(
         true, space, address, bytes, [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
             const std::byte* from = static_cast<const std::byte*>(data) + lane * stride;
-            if (strong) beside_strong(actors, lane, cta, offset, address, bytes);
+            if (strong) beside_strong(actors, lane, cta, offset, address, bytes, true);
             if (cta != nullptr && scene_.launch.detect_races &&
                 std::memcmp(place, from, static_cast<std::size_t>(bytes)) == 0 &&
                 cta->shadow.store_again(actors.of(lane), lane, offset, bytes))
@@ -168,7 +168,7 @@ void Accesses::update_there(isa::Space space, const isa::Addresses& address, int
     for_each_access(
         true, space, address, bytes, [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
             before.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
-            beside_strong(actors, lane, cta, offset, address, bytes);
+            beside_strong(actors, lane, cta, offset, address, bytes, true);
             change(lane, place);
             after.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
             if (const std::uint64_t at =
@@ -210,12 +210,12 @@ void Accesses::discard(const isa::Addresses& address, int bytes) {
 
 // Tells the shadow of the memory that a strong step is about to access it.
 void Accesses::beside_strong(const Scene::Actors& actors, int lane, Cta* cta, std::uint32_t offset,
-                             const isa::Addresses& address, int bytes) {
+                             const isa::Addresses& address, int bytes, bool writes) {
     if (cta != nullptr) {
-        if (scene_.launch.detect_races) cta->shadow.strong(actors.of(lane), lane, offset, bytes);
+        if (scene_.launch.detect_races) cta->shadow.strong(actors.of(lane), lane, offset, bytes, writes);
     } else if (const std::uint64_t at =
                    scene_.global_shadow.watched(address[static_cast<std::size_t>(lane)])) {
-        scene_.global_shadow.strong(actors.of(lane), lane, at, bytes);
+        scene_.global_shadow.strong(actors.of(lane), lane, at, bytes, writes);
     }
 }
 

@@ -50,12 +50,12 @@ class Accesses {
     void update_there(isa::Space space, const isa::Addresses& address, int bytes,
                       const std::function<void(int, std::byte*)>& change);
     void beside_strong(const Scene::Actors& actors, int lane, Cta* cta, std::uint32_t offset,
-                       const isa::Addresses& address, int bytes);
+                       const isa::Addresses& address, int bytes, bool writes);
     /// The step does not race with other strong steps of other clusters, if its scope includes these.
     void morally_strong(isa::Space space) {
         if (scene_.launch.detect_races && space == isa::Space::global &&
             scene_.code.ops[scene_.pc].order.scope >= isa::Scope::gpu)
-            scene_.global_shadow.strong(scene_.pc);
+            scene_.global_shadow.strong(scene_.pc, scene_.code.ops[scene_.pc].order.unit);
     }
     std::uint64_t location(isa::Space space, std::uint64_t address) const;
     void strong_read(isa::Space space, const isa::Addresses& address);

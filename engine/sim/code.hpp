@@ -52,12 +52,16 @@ struct Code {
     Where where(std::uint32_t pc) const { return ops[pc].where; }
     /// Returns whether two steps of CTAs of one cluster may access the same memory without a race (PTX ISA
     /// 8.7, morally strong).
+    bool sizes_differ(std::uint32_t a, std::uint32_t b) const {
+        const isa::MemoryOrder &one = ops[a].order, &other = ops[b].order;
+        return one.strong && other.strong && one.unit != other.unit;
+    }
     bool meet(std::uint32_t a, std::uint32_t b, bool same_cta) const {
         const auto meets = [&](std::uint32_t pc) {
             const isa::MemoryOrder& order = ops[pc].order;
             return order.strong && (same_cta || order.scope > isa::Scope::cta);
         };
-        return meets(a) && meets(b);
+        return meets(a) && meets(b) && ops[a].order.unit == ops[b].order.unit;
     }
 };
 

@@ -113,7 +113,7 @@ void GlobalShadow::tell_read(const Actor& actor, Epoch by, std::uint64_t address
 void GlobalShadow::tell_write(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes,
                               bool same, bool reduces) {
     if (history_ == nullptr) return;
-    const LaunchHistory::Kind how = reduces ? LaunchHistory::Kind::reducing : kind();
+    const LaunchHistory::Kind how = reduces ? LaunchHistory::reducing : kind();
     history_->write({cluster_, *learned_, actor, by, how}, address, bytes, same);
 }
 
@@ -265,7 +265,8 @@ void GlobalShadow::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     if (steps_.both_combine(pc_, other.pc())) return;
     switch (hazard) {
         case Hazard::write_after_write:
-            if (!same_value_) sink_.global_race({false, false, address, other});
+            if (!same_value_ || steps_.updates.contains(other.pc()))
+                sink_.global_race({false, false, address, other});
             return;
         case Hazard::write_after_read:
             if (!ends_.contains(other.number())) sink_.global_race({false, true, address, other});
@@ -291,11 +292,12 @@ GlobalTrace GlobalShadow::trace() const {
                 return word;
             });
         }
-    for (const auto& [word, by] : shadow_.replaced())
-        if (!weak(shadow_.last(word).write.pc())) {
-            const std::uint64_t at = std::uint64_t{word} * word_bytes;
-            out.replaced.push_back({addresses_[at / page_bytes] + at % page_bytes, by});
-        }
+    shadow_.for_each_displaced([&](std::uint32_t word, const Shadow::Past& past) {
+        const Shadow::Last last = shadow_.last(word);
+        if (steps_.both_combine(past.by.pc(), (last.write ? last.write : last.reader).pc())) return;
+        const std::uint64_t at = std::uint64_t{word} * word_bytes;
+        out.replaced.push_back({addresses_[at / page_bytes] + at % page_bytes, past});
+    });
     return out;
 }
 
@@ -304,9 +306,20 @@ void LaunchShadow::Word::take(std::uint32_t cluster, const GlobalWord& word) {
     if (last.written != 0) {
         const std::uint32_t mine = bits_of(last.written);
         value = (value & ~mine) | (word.value & mine);
-        write = {cluster, write.bytes | last.written, last.write};
+        write = {cluster, write.bytes | last.written, last.write, true};
     }
-    if (last.read != 0) read = {cluster, read.bytes | last.read, last.reader};
+    if (last.read != 0) read = {cluster, read.bytes | last.read, last.reader, false};
+}
+
+/// The word takes what the cluster did last; what it stood for before is kept where that is of another kind.
+void LaunchShadow::take(Word& known, std::uint32_t cluster, const GlobalWord& word) {
+    const auto keep = [&](const Access& past, bool replaced, Epoch by) {
+        if (past.bytes != 0 && replaced && steps_.size_of(past.by.pc()) != steps_.size_of(by.pc()))
+            replaced_.emplace(word.address, past);
+    };
+    keep(known.write, word.last.written != 0, word.last.write);
+    keep(known.read, word.last.read != 0, word.last.reader);
+    known.take(cluster, word);
 }
 
 LaunchShadow::Words& LaunchShadow::words_of(Line& line) {
@@ -351,7 +364,7 @@ std::vector<Conflict> LaunchShadow::add(std::uint64_t cluster, GlobalTrace trace
         if (seen == machine::Visible::to_async || !through_async || !first.writes) return std::nullopt;
         return Conflict{Wrong::unfenced, address, second, first};
     };
-    std::map<std::uint64_t, Shadow::Replaced> replaced;
+    std::multimap<std::uint64_t, Shadow::Past> replaced;
     for (const GlobalTrace::Replaced& one : trace.replaced) replaced.emplace(one.address, one.by);
     for (std::uint32_t index = 0; index < trace.lines(); ++index) {
         const auto [line, first] = lines_.try_emplace(trace.address(index), Line{self, index, nullptr});
@@ -376,18 +389,20 @@ std::vector<Conflict> LaunchShadow::add(std::uint64_t cluster, GlobalTrace trace
                 compare(last.written, last.write, known.write, true, true);
             compare(last.written, last.write, known.read, true, false);
             compare(last.read, last.reader, known.write, false, true);
-            if (const auto weak = replaced_.find(word.address); weak != replaced_.end()) {
-                compare(last.written, last.write, weak->second, true, true);
-                compare(last.read, last.reader, weak->second, false, true);
+            for (auto [it, end] = replaced_.equal_range(word.address); it != end; ++it) {
+                compare(last.written, last.write, it->second, true, it->second.writes);
+                if (it->second.writes) compare(last.read, last.reader, it->second, false, true);
             }
-            if (const auto weak = replaced.find(word.address); weak != replaced.end()) {
-                compare(weak->second.bytes, weak->second.write, known.write, true, true);
-                compare(weak->second.bytes, weak->second.write, known.read, true, false);
+            for (auto [it, end] = replaced.equal_range(word.address); it != end; ++it) {
+                const Shadow::Past& past = it->second;
+                compare(past.bytes, past.by, known.write, past.writes, true);
+                if (past.writes) compare(past.bytes, past.by, known.read, true, false);
             }
-            known.take(self, word);
+            take(known, self, word);
         }
     }
-    for (const auto& [address, by] : replaced) replaced_[address] = {self, by.bytes, by.write};
+    for (const auto& [address, past] : replaced)
+        replaced_.emplace(address, Access{self, past.bytes, past.by, past.writes});
     traces_.emplace(self, std::move(trace));
     return out;
 }

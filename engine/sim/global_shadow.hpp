@@ -37,17 +37,19 @@ class GlobalTrace {
     static constexpr std::uint32_t line_bytes = line_words * 4;
 
     std::shared_ptr<const Learned> learned;  ///< what the cluster has acquired from others; null: nothing
-    /// Steps that do not race with steps of the same kind: strong accesses, and reducing copies.
-    std::set<std::uint32_t> strong, reductions;
+    /// Steps that do not race with steps of the same kind: strong accesses, by their size, and reducing
+    /// copies.
+    std::map<std::uint32_t, int> strong;
+    std::set<std::uint32_t> reductions;
     /// Atomics, and stores to what the cluster has read: what they write depends on what is there.
     std::set<std::uint32_t> updates;
     std::set<std::uint32_t> constant;  ///< loads through ld.global.nc
     std::set<std::uint32_t> copies;    ///< bulk copies: accesses through the async proxy
     bool fenced = false;               ///< a fence.proxy.async of global memory was executed
-    /// A weak write in whose place strong ones of the cluster came.
+    /// An access in whose place strong ones of the cluster came, of another kind than the last.
     struct Replaced {
         std::uint64_t address;  ///< of the word
-        Shadow::Replaced by;
+        Shadow::Past by;
     };
     std::vector<Replaced> replaced;
     void add_steps(const GlobalTrace& other) {
@@ -57,8 +59,13 @@ class GlobalTrace {
         constant.insert(other.constant.begin(), other.constant.end());
         copies.insert(other.copies.begin(), other.copies.end());
     }
+    /// Returns the size of a strong access, or 0.
+    int size_of(std::uint32_t pc) const {
+        const auto found = strong.find(pc);
+        return found == strong.end() ? 0 : found->second;
+    }
     bool both_combine(std::uint32_t a, std::uint32_t b) const {
-        return (strong.contains(a) && strong.contains(b)) ||
+        return (size_of(a) != 0 && size_of(a) == size_of(b)) ||
                (reductions.contains(a) && reductions.contains(b));
     }
 
@@ -147,11 +154,11 @@ class GlobalShadow final : public HazardSink {
     /// Records an atomic.
     void update(const Actor& actor, int lane, std::uint64_t address, int bytes);
     /// The step may access the same memory as strong steps of other clusters.
-    void strong(std::uint32_t pc) { steps_.strong.insert(pc); }
+    void strong(std::uint32_t pc, int unit) { steps_.strong.emplace(pc, unit); }
     /// The lane is about to access the bytes by a strong step.
-    void strong(const Actor& actor, int lane, std::uint64_t address, int bytes) {
+    void strong(const Actor& actor, int lane, std::uint64_t address, int bytes, bool writes) {
         pc_ = actor.pc;
-        shadow_.strong(actor, lane, offset(address, static_cast<std::uint64_t>(bytes)), bytes);
+        shadow_.strong(actor, lane, offset(address, static_cast<std::uint64_t>(bytes)), bytes, writes);
     }
 
     /// Records that the bytes have no value any more: they are all `data`, whatever was there.
@@ -194,10 +201,7 @@ class GlobalShadow final : public HazardSink {
     void tell_read(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes);
     void tell_write(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes,
                     bool same = false, bool reduces = false);
-    LaunchHistory::Kind kind() const {
-        using Kind = LaunchHistory::Kind;
-        return steps_.strong.contains(pc_) ? Kind::strong : Kind::weak;
-    }
+    LaunchHistory::Kind kind() const { return steps_.size_of(pc_); }
     /// Reports bytes without a value, unless the order of the two accesses is the fault.
     void check_value(const Actor& reader, int lane, std::uint64_t address, std::uint64_t bytes);
     /// Something writes these bytes of a page.
@@ -245,6 +249,7 @@ class LaunchShadow {
         std::uint32_t cluster = 0;
         unsigned bytes = 0;  ///< a bit each
         Epoch by;
+        bool writes = false;
     };
     struct Word {
         Access write, read;
@@ -264,7 +269,10 @@ class LaunchShadow {
     std::map<std::uint32_t, GlobalTrace> traces_;
     std::map<std::uint32_t, std::shared_ptr<const Learned>> learned_;  ///< by cluster, if it has anything
     GlobalTrace steps_;                                                ///< of all clusters, without lines
-    std::unordered_map<std::uint64_t, Access> replaced_;  ///< by address of the word: weak writes
+    /// By address of the word: those in whose place others came that stand for less, as a strong one for a
+    /// weak one.
+    std::unordered_multimap<std::uint64_t, Access> replaced_;
+    void take(Word& known, std::uint32_t cluster, const GlobalWord& word);
     std::set<std::uint32_t> fenced_;  ///< clusters that executed a fence.proxy.async of global memory
 };
 

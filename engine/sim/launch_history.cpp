@@ -46,7 +46,7 @@ void LaunchHistory::read(const Now& now, std::uint64_t address, std::uint64_t by
                 fed = true;
                 continue;
             }
-            if (past.kind != Kind::weak && past.kind == now.kind) continue;
+            if (past.kind != weak && past.kind == now.kind) continue;
             const Side write{past.cluster, true, past.by};
             const std::uint64_t byte = at + static_cast<unsigned>(std::countr_zero(past.bytes & part));
             if (past.before && ordered(now, past.cluster, past.before))
@@ -56,7 +56,7 @@ void LaunchHistory::read(const Now& now, std::uint64_t address, std::uint64_t by
         }
         std::erase_if(word, [&](Access& past) {
             if (past.writes || past.cluster != now.cluster || past.by.actor() != now.by.actor() ||
-                (past.kind == Kind::weak && now.kind != Kind::weak))
+                (past.kind == weak && now.kind != weak))
                 return false;
             fed |= past.fed;
             return (past.bytes &= static_cast<std::uint8_t>(~part)) == 0;
@@ -75,7 +75,7 @@ void LaunchHistory::write(const Now& now, std::uint64_t address, std::uint64_t b
                 if (past.writes) before = past.by;
                 continue;
             }
-            if ((past.kind != Kind::weak && past.kind == now.kind) || (past.writes && same) ||
+            if ((past.kind != weak && past.kind == now.kind) || (past.writes && same) ||
                 ordered(now, past.cluster, past.by))
                 continue;
             const Side other{past.cluster, past.writes, past.by};
@@ -89,7 +89,7 @@ void LaunchHistory::write(const Now& now, std::uint64_t address, std::uint64_t b
         // clusters are in no order, and each stands for those of its own thread before it.
         std::erase_if(word, [&](Access& past) {
             const bool own = past.cluster == now.cluster && past.by.actor() == now.by.actor();
-            if (now.kind != Kind::weak && !(own && past.kind == now.kind)) return false;
+            if (now.kind != weak && !(own && past.kind == now.kind)) return false;
             return (past.bytes &= static_cast<std::uint8_t>(~part)) == 0;
         });
         word.push_back({now.cluster, now.kind, true, false, static_cast<std::uint8_t>(part), now.by, before});

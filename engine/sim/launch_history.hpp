@@ -19,8 +19,10 @@ namespace wgrun::sim {
 
 class LaunchHistory {
   public:
-    /// Strong accesses do not race with each other, nor do reducing copies.
-    enum class Kind : std::uint8_t { weak, strong, reducing };
+    /// Weak, reducing copies, or strong accesses of so many bytes. Strong ones of one size do not race with
+    /// each other, nor do reducing copies.
+    using Kind = int;
+    static constexpr Kind weak = 0, reducing = -1;
     /// An access that happens now.
     struct Now {
         std::uint32_t cluster;

@@ -210,6 +210,8 @@ class Report final : public HazardSink {
     std::string who(int thread, Dim3 cluster) const;
     std::string cta_name(std::uint32_t rank, Dim3 cluster) const;
     std::string past(Epoch access) const;
+    /// What is to be said of the sizes, where two strong steps have different ones.
+    std::string sizes(std::uint32_t other) const;
     /// What orders them instead of the relaxed steps between them.
     std::string ordered_by(const RelaxedHandovers::Steps& relaxed, bool same_cta) const;
     bool by_copy(Epoch access) const { return access.actor() >= warps_; }

@@ -11,6 +11,10 @@
 
 namespace wgrun::sim {
 
+namespace {
+constexpr const char* one_size = "access the place by steps of one size, or let something order the two";
+}
+
 void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string message,
                       std::vector<Note> notes) {
     if (copy_refused_ && has_errors()) return;
@@ -50,6 +54,14 @@ void Report::mbarrier_touched(std::uint32_t offset, const Mbarrier& mbarrier, st
         "leave its 8 bytes to the mbarrier instructions, or end it with mbarrier.inval");
 }
 
+// The ISA promises that atomics which overlap in part do not tear each other, and nothing else of them
+// (8.7.2).
+std::string Report::sizes(std::uint32_t other) const {
+    if (!code_.sizes_differ(pc_, other)) return {};
+    return fmt::format(" (strong accesses of {} and of {} bytes overlap in part, and race as others do)",
+                       code_.ops[pc_].order.unit, code_.ops[other].order.unit);
+}
+
 std::string Report::past(Epoch access) const {
     if (by_copy(access) && access.generic())
         return fmt::format("the {}", code_.ops[access.pc()].step->op->name);
@@ -62,15 +74,18 @@ std::string Report::past(Epoch access) const {
 void Report::global_race(const GlobalRace& race, const std::string& place) {
     const bool copied = by_copy(race.other);
     add(rules::WG_RACE_04, race.other.pc(),
-        fmt::format("{} {} {}, which {} {}: nothing orders the two", who(), race.reads ? "reads" : "writes",
+        fmt::format("{} {} {}, which {} {}: nothing orders the two{}", who(), race.reads ? "reads" : "writes",
                     place, past(race.other),
                     race.other_reads ? "reads"
                     : copied         ? "writes"
-                                     : "wrote"),
-        copied ? fmt::format("k:cp_async_bulk_wait_group(0), without read, by the thread of line {}, then a "
-                             "barrier before line {}",
-                             line(race.other.pc()), line(pc_))
-               : "k:bar_sync(0) " + rules::between(code_.where(race.other.pc()), code_.where(pc_)),
+                                     : "wrote",
+                    sizes(race.other.pc())),
+        code_.sizes_differ(pc_, race.other.pc()) ? std::string(one_size)
+        : copied
+            ? fmt::format("k:cp_async_bulk_wait_group(0), without read, by the thread of line {}, then a "
+                          "barrier before line {}",
+                          line(race.other.pc()), line(pc_))
+            : "k:bar_sync(0) " + rules::between(code_.where(race.other.pc()), code_.where(pc_)),
         {{code_.where(race.other.pc()), race.other_reads ? "read here" : "written here"}});
 }
 
@@ -134,6 +149,12 @@ void Report::global_conflict(const Conflict& conflict, const std::string& place)
     const std::uint32_t there = other.by.pc();
     if (wrong == Wrong::unfenced) return unfenced(there, name(access), !access.writes, place, name(other));
     if (wrong == Wrong::stale) return stale(there, name(access), !access.writes, place, name(other));
+    if (code_.sizes_differ(pc_, there))
+        return add(rules::WG_RACE_04, there,
+                   fmt::format("{} {} {}, which {} {}: nothing orders the two{}", name(access),
+                               access.writes ? "writes" : "reads", place, name(other),
+                               other.writes ? "writes" : "reads", sizes(there)),
+                   one_size, {{code_.where(there), other.writes ? "written here" : "read here"}});
     if (access.writes && !other.writes)
         return add(rules::WG_RACE_04, there,
                    fmt::format("{} overwrites {}, which {} reads: nothing orders the two", name(access),
@@ -178,16 +199,16 @@ std::string Report::ordered_by(const RelaxedHandovers::Steps& relaxed, bool same
 }
 
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {
-    const std::string place = this->place(offset);
     if (hazard == Hazard::uninitialised)
         return add(rules::WG_MEM_04, no_pc,
-                   fmt::format("{} reads {}, which nothing has written", who(), place),
+                   fmt::format("{} reads {}, which nothing has written", who(), this->place(offset)),
                    fmt::format("write the whole tile before line {}", line(pc_)));
     const bool same_cta = by_copy(other) || other.thread() / threads_per_cta_ == thread_ / threads_per_cta_;
     if (code_.meet(pc_, other.pc(), same_cta)) return;  // whichever comes first
     if (by_copy(other) && reductions_.contains(pc_) && reductions_.contains(other.pc())) return;
     if (hazard == Hazard::write_after_read && told_as_read_after_write(other.pc())) return;
     if (hazard == Hazard::read_after_write) retract_write_after_read(other.pc());
+    const std::string place = this->place(offset);
     const int here = line(pc_), there = line(other.pc());
     const Where where = code_.where(other.pc());
     const std::string past = this->past(other);
@@ -198,7 +219,8 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                          hazard == Hazard::equal_writes       ? "wrote with the same value"
                          : hazard == Hazard::write_after_read ? "reads"
                          : by_copy(other)                     ? "writes"
-                                                              : "wrote");
+                                                              : "wrote") +
+        sizes(other.pc());
     const bool fenceless = hazard == Hazard::missing_proxy_fence || hazard == Hazard::unfenced_overwrite ||
                            hazard == Hazard::unfenced_read;
     if (const machine::LetThrough* wait = fenceless ? nullptr : culprit(other))
@@ -211,12 +233,14 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
             {{insert_after(where, {rules::bar_warp_sync()})}}};
     const auto relaxed = by_copy(other) ? std::nullopt : relaxed_.between(other, warp_at_hand());
     if (relaxed) barrier = ordered_by(*relaxed, same_cta);
+    if (code_.sizes_differ(pc_, other.pc())) barrier = one_size;
     const std::vector<Change> meet_cluster{
         insert_before(now, {rules::cluster_arrive(), rules::cluster_wait()})};
-    if (!same_cta && !relaxed)
+    const bool told = relaxed || code_.sizes_differ(pc_, other.pc());
+    if (!same_cta && !told)
         barrier = {"k:barrier_cluster_arrive() and k:barrier_cluster_wait() " + rules::between(where, now),
                    {meet_cluster}};
-    else if (program_.cluster().volume() > 1 && !relaxed)
+    else if (program_.cluster().volume() > 1 && !told)
         barrier.remedies.push_back(meet_cluster);
     const bool own_warp = !by_copy(other) && other.actor() == thread_ / isa::lanes;
     const Fix meeting(

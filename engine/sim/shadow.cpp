@@ -1,6 +1,7 @@
 #include "sim/shadow.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace wgrun::sim {
 namespace {
@@ -26,7 +27,7 @@ void Shadow::reset() {
     free_splits_.clear();
     read_sets_.clear();
     free_read_sets_.clear();
-    replaced_.clear();
+    displaced_.clear();
 }
 
 /// Calls f(word, bits of its bytes) for an aligned access of 1, 2, 4, 8 or 16 bytes.
@@ -58,6 +59,7 @@ void Shadow::load_word(const Actor& actor, Epoch now, std::uint32_t word, unsign
         return;
     }
     Split& parts = split(word);
+    check_displaced(actor, now, parts, bytes, false, offset);
     for (std::uint32_t b = 0; b < word_bytes; ++b) {
         if ((bytes >> b & 1U) == 0) continue;
         check_load(actor, now, parts.write[b], offset + b);
@@ -89,20 +91,60 @@ bool Shadow::store(const Actor& actor, int lane, std::uint32_t offset, int bytes
     return overlap;
 }
 
-void Shadow::strong(const Actor& actor, int lane, std::uint32_t offset, int bytes) {
+void Shadow::strong(const Actor& actor, int lane, std::uint32_t offset, int bytes, bool writes) {
     const Epoch now(actor.clock, actor.pc, actor.warp, lane);
     for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
-        if (const Last last = this->last(word); last.write && sink_.weak(last.write.pc())) {
-            replaced_[word] = {last.write, last.written};  // compared as every write is
+        const Epoch written = writes_[word], read = reads_[word];
+        const auto stays = [&](Epoch past, bool past_writes) {
+            return !past || (!past.is_link() && covers(actor, now, writes, past, past_writes));
+        };
+        if (!written.is_link() && stays(read, false) && (!writes || stays(written, true))) return;
+        displace(actor, now, word, part, writes);
+    });
+}
+
+void Shadow::displace(const Actor& actor, Epoch now, std::uint32_t word, unsigned part, bool writes) {
+    Split& parts = split(word);
+    std::erase_if(parts.displaced, [&](const Past& past) {
+        return (past.bytes & ~part) == 0 && covers(actor, now, writes, past.by, past.writes);
+    });
+    const auto keep = [&](Epoch past, unsigned byte, bool past_writes) {
+        if (!past || covers(actor, now, writes, past, past_writes)) return;
+        // Of reads in no order all are remembered where a read comes.
+        if (!writes && !ordered(actor, now, past)) return;
+        const auto known = std::ranges::find_if(parts.displaced, [&](const Past& other) {
+            return other.by == past && other.writes == past_writes;
+        });
+        if (known != parts.displaced.end()) {
+            known->bytes |= byte;
             return;
         }
-        const auto weak = replaced_.find(word);
-        if (weak == replaced_.end() || (weak->second.bytes & part) == 0 ||
-            ordered(actor, now, weak->second.write))
-            return;
-        race(actor, Hazard::write_after_write, offset, weak->second.write);
-        replaced_.erase(weak);
-    });
+        parts.displaced.push_back({past, byte, past_writes});
+        displaced_.insert(word);
+    };
+    for (std::uint32_t b = 0; b < word_bytes; ++b) {
+        if ((part >> b & 1U) == 0) continue;
+        if (writes) keep(parts.write[b], 1U << b, true);
+        const Epoch read = parts.read[b];
+        if (!read.is_link()) {
+            keep(read, 1U << b, false);
+            continue;
+        }
+        const Epoch* set = read_sets_.data() + read.index() * set_size();
+        for (std::size_t i = 0; i < set_size(); ++i) keep(set[i], 1U << b, false);
+    }
+}
+
+/// Compares an access with those in whose place strong ones came.
+void Shadow::check_displaced(const Actor& actor, Epoch now, const Split& parts, unsigned bytes, bool writes,
+                             std::uint32_t offset) {
+    for (const Past& past : parts.displaced) {
+        if ((past.bytes & bytes) == 0 || !(past.writes || writes) || ordered(actor, now, past.by)) continue;
+        const Hazard hazard = !writes       ? Hazard::read_after_write
+                              : past.writes ? Hazard::write_after_write
+                                            : Hazard::write_after_read;
+        race(actor, hazard, offset + static_cast<unsigned>(std::countr_zero(past.bytes & bytes)), past.by);
+    }
 }
 
 Epoch Shadow::written_at_once(std::uint32_t offset, int bytes) const {
@@ -136,6 +178,10 @@ bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsig
         return written != now && written.same_step(now);
     }
     Split& parts = split(word);
+    check_displaced(actor, now, parts, bytes, true, offset);
+    // What comes after a weak write comes after all that it was compared with.
+    if (!parts.displaced.empty() && sink_.weak(actor.pc))
+        std::erase_if(parts.displaced, [&](Past& past) { return (past.bytes &= ~bytes) == 0; });
     bool overlap = false;
     for (std::uint32_t b = 0; b < word_bytes; ++b) {
         if ((bytes >> b & 1U) == 0) continue;
@@ -145,7 +191,7 @@ bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsig
         parts.write[b] = now;
         parts.read[b] = Epoch();
     }
-    if (bytes == whole_word) {
+    if (bytes == whole_word && parts.displaced.empty()) {
         free_splits_.push_back(writes_[word].index());
         writes_[word] = now;
     }
@@ -262,6 +308,7 @@ Shadow::Split& Shadow::split(std::uint32_t word) {
         free_splits_.pop_back();
     }
     Split& parts = splits_[index];
+    parts.displaced.clear();
     parts.write.fill(writes_[word]);
     parts.read.fill(reads_[word]);
     if (reads_[word].is_link()) {  // each byte needs a set of its own

@@ -10,7 +10,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "sim/clocks.hpp"
@@ -144,15 +144,22 @@ class Shadow {
     /// done.
     bool store_again(const Actor& actor, int lane, std::uint32_t offset, int bytes);
 
-    /// The lane is about to access the bytes by a strong step. Others like it may have taken the place of a
-    /// weak write, which it races with all the same.
-    void strong(const Actor& actor, int lane, std::uint32_t offset, int bytes);
-    /// The weak writes in whose place strong ones came, by word. Newer weak ones are not among them.
-    struct Replaced {
-        Epoch write;
+    /// The lane is about to access the bytes by a strong step. It need not come after those in whose place it
+    /// comes: they are kept, for accesses that do not meet them.
+    void strong(const Actor& actor, int lane, std::uint32_t offset, int bytes, bool writes);
+    /// An access in whose place a strong one came.
+    struct Past {
+        Epoch by;
         unsigned bytes;  ///< a bit each
+        bool writes;
     };
-    const std::unordered_map<std::uint32_t, Replaced>& replaced() const { return replaced_; }
+    /// Calls visit(word, past access).
+    template <class Visit>
+    void for_each_displaced(Visit visit) const {
+        for (const std::uint32_t word : displaced_)
+            if (writes_[word].is_link())
+                for (const Past& past : splits_[writes_[word].index()].displaced) visit(word, past);
+    }
 
     /// A wgmma reads whole units of 16 bytes for the warps of its group whose bits are set in `warps`.
     void async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std::uint32_t offset, int bytes);
@@ -211,9 +218,10 @@ class Shadow {
     }
     static bool ordered(const std::uint32_t* seen, Epoch past) { return seen[past.actor()] >= past.clock(); }
 
-    /// The bytes of a word that is accessed in parts.
+    /// The bytes of a word that is accessed in parts, or by strong steps in each other's place.
     struct Split {
         std::array<Epoch, 4> write, read;
+        std::vector<Past> displaced;
     };
     struct InFlight {
         std::uint32_t serial = 0, pc = 0;
@@ -236,6 +244,13 @@ class Shadow {
     void check_copy_in(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset);
     void check_copy_over(const Actor& issuer, Epoch now, Epoch read, std::uint32_t offset);
     void check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset, bool all);
+    void check_displaced(const Actor& actor, Epoch now, const Split& parts, unsigned bytes, bool writes,
+                         std::uint32_t offset);
+    void displace(const Actor& actor, Epoch now, std::uint32_t word, unsigned part, bool writes);
+    /// Returns whether the access stands for the past one in every later comparison.
+    bool covers(const Actor& actor, Epoch now, bool writes, Epoch past, bool past_writes) const {
+        return past.pc() == now.pc() && (writes || !past_writes) && ordered(actor, now, past);
+    }
     void check_in_flight(const Actor& actor, std::uint32_t unit);
     /// Returns what the past access is to those that the issuer has the async proxy make.
     machine::Visible visible(const Actor& issuer, Epoch now, Epoch past) const {
@@ -276,7 +291,7 @@ class Shadow {
     /// clock.
     std::vector<Epoch> read_sets_;
     std::vector<std::uint32_t> free_read_sets_;
-    std::unordered_map<std::uint32_t, Replaced> replaced_;
+    std::unordered_set<std::uint32_t> displaced_;  ///< the words that have or had such accesses
 };
 
 }  // namespace wgrun::sim

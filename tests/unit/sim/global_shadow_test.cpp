@@ -67,8 +67,8 @@ TEST_CASE("atomics do not conflict with each other, and order clusters where the
     for (const bool other_combines : {true, false}) {
         LaunchShadow shadow;
         GlobalTrace one = trace(writes, 15, 5, 1), two = trace(writes, 15, 6, 2);
-        one.strong = {5};
-        if (other_combines) two.strong = {6};
+        one.strong = {{5, 4}};
+        if (other_combines) two.strong = {{6, 4}};
         CHECK(shadow.add(0, one).empty());
         CHECK(shadow.add(1, two).size() == (other_combines ? 0 : 1));
         // A reducing copy goes through another proxy.
