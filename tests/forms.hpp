@@ -157,7 +157,7 @@ inline std::vector<int> writable_values(isa::Field field) {
             types.erase(types.begin());  // none has no name
             return types;
         }
-        case Field::m: return {0, 16, 32, 64, 128, 192};
+        case Field::m: return {0, 8, 16, 32, 64, 128, 192};
         case Field::n: return count(273);
         case Field::k: return {0, 1, 4, 8, 12, 16, 24, 32, 64, 128, 256, 512};
         case Field::vec:
@@ -168,7 +168,7 @@ inline std::vector<int> writable_values(isa::Field field) {
         case Field::round: return count(9);
         case Field::cmp: return count(18);
         case Field::half: return count(3);
-        case Field::op: return count(23);
+        case Field::op: return count(29);
         case Field::a_in: return count(2);
         case Field::sreg: return count(46);
         case Field::sp_sel: return count(5);

@@ -1,5 +1,4 @@
-// Arithmetic that integers and floats share (add, sub, mul, mad, div, min, max, neg, abs), min.NaN, max.NaN
-// and rem.
+// Arithmetic that integers and floats share: add, sub, mul, mad, div, neg, abs; and rem.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "isa/families.hpp"
 #include "isa/halves.hpp"
 #include "isa/lanes.hpp"
+#include "isa/pairs.hpp"
 #include "isa/rounded.hpp"
 
 namespace wgrun::isa {
@@ -43,6 +43,7 @@ void run_add(const Step& s, Machine& m) {
     if (limits_integers(s.form)) return map_limited(s, m, [](auto a, auto b) { return a + b; });
     if (is_half(s.form.type()))
         return map_halves<2>(s, m, [](double a, double b) { return sum_to_odd(a, b); });
+    if (is_pair(s.form.type())) return map_pairs(s, m, [](auto a, auto b) { return a + b; });
     with_number(s.form.type(), [&]<class T>(T) {
         map_rounded<T, 2>(s, m,
                           [](T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); });
@@ -156,79 +157,6 @@ void run_rem(const Step& s, Machine& m) {
     with_integer(s.form.type(), [&]<class T>(T) { map2<T, T>(s, m, remainder<T>); });
 }
 
-// min and max of floats prefer a number to a NaN, and -0 is less than +0 (PTX ISA 9.7.3.11, 9.7.3.12).
-template <class T>
-T least(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-        if (std::isnan(a)) return b;
-        if (std::isnan(b)) return a;
-        if (a == b) return std::signbit(a) ? a : b;
-    }
-    return a < b ? a : b;
-}
-
-template <class T>
-T greatest(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-        if (std::isnan(a)) return b;
-        if (std::isnan(b)) return a;
-        if (a == b) return std::signbit(a) ? b : a;
-    }
-    return a > b ? a : b;
-}
-
-template <class T>
-T least_or_nan(T a, T b) {
-    return std::isnan(a) || std::isnan(b) ? std::numeric_limits<T>::quiet_NaN() : least(a, b);
-}
-template <class T>
-T greatest_or_nan(T a, T b) {
-    return std::isnan(a) || std::isnan(b) ? std::numeric_limits<T>::quiet_NaN() : greatest(a, b);
-}
-
-/// min and max of the magnitudes; the sign is the exclusive or of the signs.
-template <class F>
-void run_of_magnitudes(const Step& s, Machine& m, F f) {
-    if (is_half(s.form.type())) {
-        const HalfFormat format(s.form);
-        constexpr unsigned sign = 0x8000;
-        return map_half_bits<2>(s, m, [&](std::uint16_t a, std::uint16_t b) {
-            const auto magnitude = [&](unsigned bits) {
-                return format.number(static_cast<std::uint16_t>(bits & ~sign));
-            };
-            const double least = f(magnitude(a), magnitude(b));
-            return static_cast<std::uint16_t>(format.bits(least) |
-                                              (std::isnan(least) ? 0U : (unsigned{a} ^ b) & sign));
-        });
-    }
-    map_rounded<float, 2>(s, m, [&](float a, float b) {
-        return std::copysign(static_cast<float>(f(double{std::abs(a)}, double{std::abs(b)})),
-                             std::signbit(a) != std::signbit(b) ? -1.F : 1.F);
-    });
-}
-bool is_of_magnitudes(const Form& form) { return form.get(Field::xorsign, 0) == 1; }
-
-void run_min(const Step& s, Machine& m) {
-    if (is_of_magnitudes(s.form)) return run_of_magnitudes(s, m, least<double>);
-    if (is_half(s.form.type())) return map_halves<2>(s, m, least<double>);
-    with_number(s.form.type(), [&]<class T>(T) { map_rounded<T, 2>(s, m, least<T>); });
-}
-void run_max(const Step& s, Machine& m) {
-    if (is_of_magnitudes(s.form)) return run_of_magnitudes(s, m, greatest<double>);
-    if (is_half(s.form.type())) return map_halves<2>(s, m, greatest<double>);
-    with_number(s.form.type(), [&]<class T>(T) { map_rounded<T, 2>(s, m, greatest<T>); });
-}
-void run_min_nan(const Step& s, Machine& m) {
-    if (is_of_magnitudes(s.form)) return run_of_magnitudes(s, m, least_or_nan<double>);
-    if (is_half(s.form.type())) return map_halves<2>(s, m, least_or_nan<double>);
-    map_rounded<float, 2>(s, m, least_or_nan<float>);
-}
-void run_max_nan(const Step& s, Machine& m) {
-    if (is_of_magnitudes(s.form)) return run_of_magnitudes(s, m, greatest_or_nan<double>);
-    if (is_half(s.form.type())) return map_halves<2>(s, m, greatest_or_nan<double>);
-    map_rounded<float, 2>(s, m, greatest_or_nan<float>);
-}
-
 void run_neg(const Step& s, Machine& m) {
     if (is_half(s.form.type())) return map_halves<1>(s, m, [](double a) { return -a; });
     with_number(s.form.type(), [&]<class T>(T) {
@@ -263,7 +191,7 @@ Type product_type(const Form& form) {
     }
 }
 
-bool is_word(Type type) { return !is_float(type) && bits(type) >= 32; }
+bool is_word(Type type) { return !is_float(type) && !is_pair(type) && bits(type) >= 32; }
 
 std::int64_t sum(std::int64_t a, std::int64_t b) {
     return wrapping(a, b, [](auto x, auto y) { return x + y; });
@@ -347,16 +275,6 @@ std::vector<Row> with_halves(std::vector<Row> rest, bool rounded) {
     for (const Row& row : half_rows(rounded)) rest.push_back(row);
     return rest;
 }
-std::vector<Row> single_and_halves() { return with_halves({{{only(f32), flag(Field::ftz)}, {7, 8}}}, false); }
-/// Adds the rows of magnitudes: of the floats but f64, with .xorsign.abs.
-std::vector<Row> with_magnitudes(std::vector<Row> rest) {
-    for (Row row : single_and_halves()) {
-        row.choices.push_back(among(Field::xorsign, {1}));
-        row.choices.back().asked = true;
-        rest.push_back(row);
-    }
-    return rest;
-}
 /// Limited sums are those of s32 alone.
 Row limited() { return {{only(s32), Choice{Field::sat, {{1, 1}}, {}, true}}, {7, 8}}; }
 
@@ -377,7 +295,7 @@ std::span<const Instruction> arithmetic_family() {
         {.name = "add",
          .summary = "d = a + b",
          .section = "9.7.1.1",
-         .rows = with_halves(with_floats({integers(), limited()}, true, true, true), true),
+         .rows = with_halves(with_floats({integers(), limited(), pairs()}, true, true, true), true),
          .operands = {out("d"), in("a"), in("b")},
          .ptx = "add{.round}{.ftz}{.sat}{.type} {%d}, {%a}, {%b}",
          .work = Work::arithmetic,
@@ -429,38 +347,6 @@ std::span<const Instruction> arithmetic_family() {
          .ptx = "rem{.type} {%d}, {%a}, {%b}",
          .work = Work::remainder,
          .run = run_rem},
-        {.name = "min",
-         .summary = "the smaller of a and b",
-         .section = "9.7.1.12",
-         .rows = with_magnitudes(with_halves(with_floats({integers()}, false), false)),
-         .operands = {out("d"), in("a"), in("b")},
-         .ptx = "min{.ftz}{.xorsign}{.type} {%d}, {%a}, {%b}",
-         .work = Work::logic,
-         .run = run_min},
-        {.name = "min.NaN",
-         .summary = "the smaller of a and b; NaN if one of them is a NaN",
-         .section = "9.7.3.11",
-         .rows = with_magnitudes(single_and_halves()),
-         .operands = {out("d"), in("a"), in("b")},
-         .ptx = "min{.ftz}.NaN{.xorsign}{.type} {%d}, {%a}, {%b}",
-         .work = Work::logic,
-         .run = run_min_nan},
-        {.name = "max",
-         .summary = "the larger of a and b",
-         .section = "9.7.1.13",
-         .rows = with_magnitudes(with_halves(with_floats({integers()}, false), false)),
-         .operands = {out("d"), in("a"), in("b")},
-         .ptx = "max{.ftz}{.xorsign}{.type} {%d}, {%a}, {%b}",
-         .work = Work::logic,
-         .run = run_max},
-        {.name = "max.NaN",
-         .summary = "the larger of a and b; NaN if one of them is a NaN",
-         .section = "9.7.3.12",
-         .rows = with_magnitudes(single_and_halves()),
-         .operands = {out("d"), in("a"), in("b")},
-         .ptx = "max{.ftz}.NaN{.xorsign}{.type} {%d}, {%a}, {%b}",
-         .work = Work::logic,
-         .run = run_max_nan},
         {.name = "neg",
          .summary = "d = -a",
          .section = "9.7.1.11",

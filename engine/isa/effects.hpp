@@ -62,6 +62,7 @@ struct AsyncMma {
 /// A matrix multiply of one warp with all fragments in registers: mma.sync.
 struct WarpMma {
     const std::vector<Reg>*d, *a, *b, *c;
+    const Operand* metadata = nullptr;  ///< the register of a sparse A; null when A is dense
 };
 
 /// A listener, which receives what a step does, in the order of execution. It overrides the functions of the

@@ -7,25 +7,27 @@
 namespace wgrun::isa {
 
 std::span<const Instruction> move_family();  // move.cpp: mov, special registers, pack, matrix descriptor
-std::span<const Instruction>
-arithmetic_family();                            // arithmetic.cpp: add, sub, mul, mad, div, rem, min, max, ...
-std::span<const Instruction> float_family();    // float.cpp: fma, rcp, sqrt, ex2, lg2
-std::span<const Instruction> logic_family();    // logic.cpp: and, or, xor, not, shl, shr, setp, selp
-std::span<const Instruction> bits_family();     // bits.cpp: popc, clz, bfe, bfi, lop3, shf, prmt, dp4a, ...
-std::span<const Instruction> convert_family();  // convert.cpp: cvt
-std::span<const Instruction> memory_family();   // memory.cpp: ld, st
-std::span<const Instruction> generic_family();  // generic.cpp: cvta, isspacep, local memory
-std::span<const Instruction> cache_family();    // cache.cpp: prefetch, createpolicy
-std::span<const Instruction> sync_family();     // sync.cpp: bar, fence.proxy
-std::span<const Instruction> wgmma_family();    // wgmma.cpp
-std::span<const Instruction> mbarrier_family();     // mbarrier.cpp: mbarrier, fence.mbarrier_init
-std::span<const Instruction> copy_family();         // copy.cpp: cp.async and its groups
+std::span<const Instruction> arithmetic_family();  // arithmetic.cpp: add, sub, mul, mad, div, rem, ...
+std::span<const Instruction> extrema_family();     // extrema.cpp: min, max
+std::span<const Instruction> narrow_family();      // narrow.cpp: mul24, mad24
+std::span<const Instruction> float_family();       // float.cpp: fma, rcp, sqrt, ex2, lg2, testp
+std::span<const Instruction> logic_family();       // logic.cpp: and, or, xor, not, shl, shr, setp, selp
+std::span<const Instruction> bits_family();      // bits.cpp: popc, clz, bfe, bfi, lop3, shf, prmt, dp4a, ...
+std::span<const Instruction> convert_family();   // convert.cpp: cvt
+std::span<const Instruction> memory_family();    // memory.cpp: ld, st
+std::span<const Instruction> generic_family();   // generic.cpp: cvta, isspacep, local memory
+std::span<const Instruction> cache_family();     // cache.cpp: prefetch, createpolicy
+std::span<const Instruction> sync_family();      // sync.cpp: bar, fence.proxy
+std::span<const Instruction> wgmma_family();     // wgmma.cpp
+std::span<const Instruction> mbarrier_family();  // mbarrier.cpp: mbarrier, fence.mbarrier_init
+std::span<const Instruction> copy_family();      // copy.cpp: cp.async and its groups
 std::span<const Instruction> async_store_family();  // async_store.cpp: st.async, red.async
 std::span<const Instruction> bulk_family();         // bulk.cpp: cp.async.bulk, tensor maps
 std::span<const Instruction> tensormap_family();    // tensormap.cpp: tensormap.replace and its like
 std::span<const Instruction> cluster_family();      // cluster.cpp: barrier.cluster, mapa, elect, setmaxnreg
 std::span<const Instruction> matrix_family();       // matrix.cpp: ldmatrix, stmatrix, movmatrix
 std::span<const Instruction> mma_family();          // mma.cpp: mma.sync
+std::span<const Instruction> sparse_mma_family();   // mma_sparse.cpp: mma.sp
 std::span<const Instruction> warp_family();         // warp.cpp: shfl.sync, vote.sync, bar.warp.sync
 std::span<const Instruction> atomic_family();       // atomic.cpp: red, atom
 

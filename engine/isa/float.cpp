@@ -72,6 +72,29 @@ void run_copysign(const Step& s, Machine& m) {
         run_copysign_of<std::uint64_t>(s, m);
 }
 
+/// Zeros count as normal (PTX ISA 9.7.3.1).
+bool has_property(std::string_view property, double a, bool subnormal) {
+    if (property == "finite") return std::isfinite(a);
+    if (property == "infinite") return std::isinf(a);
+    if (property == "number") return !std::isnan(a);
+    if (property == "notanumber") return std::isnan(a);
+    return std::isfinite(a) && subnormal == (property == "subnormal");
+}
+
+void run_testp(const Step& s, Machine& m) {
+    const std::string property = spelled(Field::op, s.form.get(Field::op));
+    const auto of = [&]<class T>(T) {
+        map1<std::uint32_t, T>(s, m, [&](T a) {
+            const bool subnormal = std::fpclassify(a) == FP_SUBNORMAL;
+            return has_property(property, static_cast<double>(a), subnormal) ? 1U : 0U;
+        });
+    };
+    if (s.form.type() == f32)
+        of(float{});
+    else
+        of(double{});
+}
+
 double reciprocal(double a) { return 1 / a; }
 double root(double a) { return std::sqrt(a); }
 double reciprocal_root(double a) { return 1 / std::sqrt(a); }
@@ -194,6 +217,17 @@ std::span<const Instruction> float_family() {
          .operands = {out("d"), in("a"), in("b")},
          .ptx = "copysign{.type} {%d}, {%a}, {%b}",
          .run = run_copysign},
+        {.name = "testp",
+         .summary = "whether a has a property of floats",
+         .section = "9.7.3.1",
+         .rows = {{{spelled_as(Field::op,
+                               {"finite", "infinite", "number", "notanumber", "normal", "subnormal"}),
+                    types({f32, f64})},
+                   {7, 8}}},
+         .operands = {out("p", fixed<pred>), in("a")},
+         .ptx = "testp{.op}{.type} {%p}, {%a}",
+         .work = Work::logic,
+         .run = run_testp},
     };
     return list;
 }

@@ -1,5 +1,6 @@
 #include "isa/foreign.hpp"
 
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/generic.hpp"
 #include "isa/lanes.hpp"
@@ -194,6 +195,19 @@ Instruction load_of_constants() {
     return op;
 }
 
+Instruction prefetch_of_map(std::string_view name, std::string_view text) {
+    Instruction op;
+    op.name = name;
+    op.summary = "prefetches a tensor map for later bulk tensor copies";
+    op.section = "9.7.9.15";
+    op.rows = {{{}, {8, 0}}};
+    op.operands = {{"map", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}};
+    op.ptx = text;
+    op.effects = [](const Step&, Effects& e) { e.prefetch(); };
+    op.run = [](const Step&, Machine&) {};
+    return op;
+}
+
 /// With the option of short pointers, compilers have addresses of 32 bits.
 Instruction narrow_local_address() {
     Instruction op;
@@ -238,6 +252,8 @@ std::span<const Instruction> foreign_family() {
         general_conversion(),
         narrow_local_address(),
         load_of_constants(),
+        prefetch_of_map("prefetch.param.tensormap", "prefetch.param.tensormap [{%map}]"),
+        prefetch_of_map("prefetch.const.tensormap", "prefetch.const.tensormap [{%map}]"),
         of_constants("cvta.const", "cvta.const{.type} {%d}, {%a}",
                      "converts the address of a constant to a generic one"),
         of_constants("cvta.to.const", "cvta.to.const{.type} {%d}, {%a}",

@@ -18,6 +18,9 @@ std::span<const Instruction> unsimulated_family();
 /// Products of a warp in fragments whose layout the ISA leaves open.
 std::span<const Instruction> wmma_family();
 
+/// Volta's products of quarters of a warp.
+std::span<const Instruction> quad_mma_family();
+
 /// Arrivals and waits that order no memory (.relaxed).
 std::span<const Instruction> relaxed_mbarrier_family();
 

@@ -33,9 +33,11 @@ constexpr std::array<std::string_view, 18> compares{"eq",  "ne",  "lt",  "le",  
                                                     "lo",  "ls",  "hi",  "hs",  "equ", "neu",
                                                     "ltu", "leu", "gtu", "geu", "num", "nan"};
 constexpr std::array<std::string_view, 3> halves{"lo", "hi", "wide"};
-constexpr std::array<std::string_view, 23> operations{
-    "and.popc", "add",  "min",  "max", "inc", "dec", "and", "or",     "xor",  "exch",  "cas", "xor.popc",
-    "up",       "down", "bfly", "idx", "all", "any", "uni", "ballot", "popc", "clamp", "wrap"};
+constexpr std::array<std::string_view, 29> operations{
+    "and.popc", "add",    "min",        "max",      "inc",      "dec",   "and",  "or",
+    "xor",      "exch",   "cas",        "xor.popc", "up",       "down",  "bfly", "idx",
+    "all",      "any",    "uni",        "ballot",   "popc",     "clamp", "wrap", "finite",
+    "infinite", "number", "notanumber", "normal",   "subnormal"};
 constexpr std::array<std::string_view, 6> dims{"", "1d", "2d", "3d", "4d", "5d"};
 constexpr std::array<std::string_view, 24> orders{
     "release.cta",     "release.cluster", "acquire.cta", "acquire.cluster", "relaxed.cta",

@@ -14,11 +14,12 @@ const std::vector<const Instruction*>& table() {
     static const std::vector<const Instruction*> records = [] {
         std::vector<const Instruction*> out;
         for (const auto& family :
-             {move_family(),     arithmetic_family(), float_family(),   logic_family(),       bits_family(),
-              convert_family(),  memory_family(),     generic_family(), cache_family(),       sync_family(),
-              wgmma_family(),    mbarrier_family(),   copy_family(),    async_store_family(), bulk_family(),
-              cluster_family(),  matrix_family(),     mma_family(),     warp_family(),        atomic_family(),
-              tensormap_family()})
+             {move_family(),       arithmetic_family(), extrema_family(), narrow_family(),
+              float_family(),      logic_family(),      bits_family(),    convert_family(),
+              memory_family(),     generic_family(),    cache_family(),   sync_family(),
+              wgmma_family(),      mbarrier_family(),   copy_family(),    async_store_family(),
+              bulk_family(),       cluster_family(),    matrix_family(),  mma_family(),
+              sparse_mma_family(), warp_family(),       atomic_family(),  tensormap_family()})
             for (const Instruction& record : family) out.push_back(&record);
         return out;
     }();

@@ -20,11 +20,13 @@ struct TypeRow {
 };
 
 // The types in the order of the enumeration. The last column is the declared type of a register that holds
-// the type: PTX has no registers of 8 bits, nor of bf16, tf32 or a packed 8-bit type.
+// the type: PTX has no registers of 8 bits or fewer, nor of bf16, tf32 or a packed type.
 constexpr std::array rows{
     TypeRow{Type::none, "", 0, Kind::none, false, Type::none},
     TypeRow{Type::pred, "pred", 1, Kind::pred, false, Type::pred},
     TypeRow{Type::b1, "b1", 1, Kind::bits, false, Type::b32},
+    TypeRow{Type::u4, "u4", 4, Kind::integer, false, Type::b32},
+    TypeRow{Type::s4, "s4", 4, Kind::integer, true, Type::b32},
     TypeRow{Type::b8, "b8", 8, Kind::bits, false, Type::b16},
     TypeRow{Type::u8, "u8", 8, Kind::integer, false, Type::u16},
     TypeRow{Type::s8, "s8", 8, Kind::integer, true, Type::s16},
@@ -44,6 +46,8 @@ constexpr std::array rows{
     TypeRow{Type::bf16x2, "bf16x2", 32, Kind::floating, true, Type::b32},
     TypeRow{Type::e4m3x2, "e4m3x2", 16, Kind::floating, true, Type::b16},
     TypeRow{Type::e5m2x2, "e5m2x2", 16, Kind::floating, true, Type::b16},
+    TypeRow{Type::u16x2, "u16x2", 32, Kind::integer, false, Type::b32},
+    TypeRow{Type::s16x2, "s16x2", 32, Kind::integer, true, Type::b32},
     TypeRow{Type::b64, "b64", 64, Kind::bits, false, Type::b64},
     TypeRow{Type::u64, "u64", 64, Kind::integer, false, Type::u64},
     TypeRow{Type::s64, "s64", 64, Kind::integer, true, Type::s64},

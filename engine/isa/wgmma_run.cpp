@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "isa/lanes.hpp"
+#include "isa/sparse.hpp"
 #include "isa/wgmma.hpp"
 #include "number/number.hpp"
 #include "wgrun/rules.hpp"
@@ -160,37 +161,6 @@ void read_b(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
         });
 }
 
-/// The k of the stored elements of one chunk; meaningless codes are reported.
-class Chunks {
-  public:
-    Chunks(Type a, std::vector<int>& k_of_a, int stored)
-        : one_of_two_(a == tf32), k_of_a_(k_of_a), stored_(stored) {
-        k_of_a.resize(static_cast<std::size_t>(rows_of_a * stored));
-    }
-    /// A code has 4 bits: two indices of 2 bits, the first element's lowest; tf32: 0b0100 or 0b1110.
-    void put(int row, int chunk, unsigned code) {
-        const int first = static_cast<int>(code & 3), second = static_cast<int>(code >> 2);
-        if (one_of_two_ ? code != 0b0100 && code != 0b1110 : first == second)
-            throw rules::refusal(
-                rules::WG_SPARSE_01,
-                fmt::format("sparse metadata of row {}, chunk {}: 0b{:04b} has no meaning", row, chunk, code),
-                one_of_two_ ? "0b0100 (element 0 is kept) or 0b1110 (element 1)"
-                            : "two different indices: wg.sparse.validate says where the words are wrong");
-        int* k = k_of_a_.data() + row * stored_;
-        if (one_of_two_) {
-            k[chunk] = 2 * chunk + (code == 0b1110 ? 1 : 0);
-        } else {
-            k[2 * chunk] = 4 * chunk + first;
-            k[2 * chunk + 1] = 4 * chunk + second;
-        }
-    }
-
-  private:
-    bool one_of_two_;
-    std::vector<int>& k_of_a_;
-    int stored_;
-};
-
 /// Reads the metadata of a sparse A (9.7.15.6.2): a lane's word has eight codes. 8-bit types: lane q of four
 /// has the chunks 8(q/2) .. of row 16w + l/4 + 8(q%2). Wider ones: the lanes 2sel + p have the chunks 4p ..
 /// of rows 16w + l/4 (lower half) and 8 below (upper half).
@@ -199,7 +169,7 @@ void read_metadata(const Step& s, Reg metadata, int stored, Machine& m, Scratch&
     const int selector = s.form.get(Field::sp_sel);
     const bool narrow = bits(a) == 8;
     const Mask pairs = selector == 0 ? 0x33333333 : 0xCCCCCCCC;
-    Chunks chunks(a, scratch.k_of_a, stored);
+    Chunks chunks(a, scratch.k_of_a, rows_of_a, stored);
     for (int w = 0; w < warps_of_group; ++w) {
         m.select(w);
         const auto* words =

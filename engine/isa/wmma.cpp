@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <string>
 
@@ -193,7 +194,7 @@ std::uint64_t rounded(Type type, double value, bool saturates) {
 }
 
 /// As mma.sync: products and integer sums are exact, sums of floats are computed in binary64 and rounded
-/// once.
+/// once; those of binary64 are a chain of fma.
 void run_mma(const Step& s, Machine& m) {
     const Fragment d = of<'d'>(s.form), a = of<'a'>(s.form), b = of<'b'>(s.form), c = of<'c'>(s.form);
     const Bits x = read_fragment(m, s.operands[1].list, a), y = read_fragment(m, s.operands[2].list, b),
@@ -204,8 +205,8 @@ void run_mma(const Step& s, Machine& m) {
             const auto at = static_cast<std::size_t>(row * d.columns + column);
             double sum = number(c.type, before[at]);
             for (int i = 0; i < a.columns; ++i)
-                sum += number(a.type, x[static_cast<std::size_t>(row * a.columns + i)]) *
-                       number(b.type, y[static_cast<std::size_t>(i * b.columns + column)]);
+                sum = std::fma(number(a.type, x[static_cast<std::size_t>(row * a.columns + i)]),
+                               number(b.type, y[static_cast<std::size_t>(i * b.columns + column)]), sum);
             out[at] = rounded(d.type, sum, s.form.get(Field::satfinite, 0) == 1);
         }
     write_fragment(m, s.operands[0].list, d, out);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "isa/counts.hpp"
+#include "isa/pairs.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
@@ -190,6 +191,10 @@ void settle_number(const Instruction& op, const OperandRule& rule, Operand& oper
         refuse(op, rule,
                "PTX has no " + std::string(isa::to_string(type)) +
                    " literals; convert an f32 register with cvt");
+    } else if (isa::is_pair(type)) {
+        refuse(op, rule,
+               "PTX has no " + std::string(isa::to_string(type)) +
+                   " literals; pack two numbers of 16 bits into a register with mov");
     } else if (static_cast<double>(operand.imm) == real) {
         operand = Operand::immediate(operand.imm);
     } else if (real != std::trunc(real) || std::abs(real) >= 0x1p63) {

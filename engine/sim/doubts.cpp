@@ -36,6 +36,7 @@ class Listener final : public isa::Effects {
     bool computes = false, multiplies = false, hidden = false, prefetches = false;
     std::vector<const Operand*> addresses;
     const Operand* coordinates = nullptr;
+    const Operand* metadata = nullptr;  ///< of a product of a warp, which not all words are
 
   private:
     void memory(const isa::MemoryAccess& access) override {
@@ -47,7 +48,10 @@ class Listener final : public isa::Effects {
     void unknown() override { hidden = true; }
     void prefetch() override { prefetches = true; }
     void issue_mma(const isa::AsyncMma&) override { multiplies = true; }
-    void multiply(const isa::WarpMma&) override { computes = true; }
+    void multiply(const isa::WarpMma& mma) override {
+        computes = true;
+        metadata = mma.metadata;
+    }
     void copy_async(const isa::MemoryAccess&) override { agrees = true; }
     void arrive_copies(const Operand&) override { agrees = true; }
     void bulk_copy(const isa::BulkAccess& copy) override {
@@ -108,7 +112,7 @@ Doubts::Facts Doubts::facts_of(const isa::Step& step) const {
     out.loads = told.reads_memory || told.multiplies;
     out.multiplies = told.multiplies;
     const bool speaks = isa::say::speaks(*step.op);
-    out.harmless = speaks || told.prefetches ||
+    out.harmless = speaks || told.prefetches || told.metadata != nullptr ||
                    (!told.agrees && !told.multiplies && !told.addresses.empty() &&
                     !(told.writes_memory && told.beyond_global));
     // Of effects that are none of these nobody knows what they depend on.
@@ -128,8 +132,8 @@ Doubts::Facts Doubts::facts_of(const isa::Step& step) const {
         if (address && !out.effects) out.loads = true;  // of constants that the launch gives
         const bool accesses = std::ranges::find(told.addresses, &operand) != told.addresses.end();
         const bool of_product = told.multiplies && operand.kind == Operand::Kind::list;
-        const bool decides = accesses || &operand == mask || told.agrees || speaks || other ||
-                             (told.multiplies && !of_product);
+        const bool decides = accesses || &operand == mask || &operand == told.metadata || told.agrees ||
+                             speaks || other || (told.multiplies && !of_product);
         isa::for_each_register(operand, [&](Reg reg) {
             if (rule.access != Access::in) out.results.push_back(reg.id);
             if (rule.access != Access::out)

@@ -21,6 +21,8 @@ enum class Type : std::uint8_t {
     none,
     pred,
     b1,
+    u4,
+    s4,
     b8,
     u8,
     s8,
@@ -40,6 +42,8 @@ enum class Type : std::uint8_t {
     bf16x2,
     e4m3x2,
     e5m2x2,
+    u16x2,
+    s16x2,
     b64,
     u64,
     s64,
@@ -52,7 +56,7 @@ std::string_view to_string(Type type);
 std::optional<Type> parse_type(std::string_view name);
 int bits(Type type);        ///< width of a value; pred counts as 1
 bool is_float(Type type);   ///< f16, bf16, tf32, f32, f64 and the packed ones
-bool is_signed(Type type);  ///< s8, s16, s32, s64
+bool is_signed(Type type);  ///< s4, s8, s16, s16x2, s32, s64
 
 /// The type a register is declared with to hold a value of `type` (bf16x2 -> b32, tf32 -> b32, bf16 -> b16).
 Type register_type(Type type);
