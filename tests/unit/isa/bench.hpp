@@ -47,7 +47,9 @@ class Machine : public isa::ThreadMachine {
     Memory local{256};
     std::vector<std::uint64_t> params;
     std::vector<std::string> calls;
+    isa::Numerics sums;
 
+    isa::Numerics numerics() const override { return sums; }
     void refuse() override { throw std::logic_error("not a step of one warp"); }
 
     /// Adds a register with these values: 4 bytes per lane for types up to 32 bits, 8 up to 64, else 16, of

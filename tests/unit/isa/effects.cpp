@@ -77,6 +77,8 @@ class Done final : public Machine {
             return rule.name == "state" && rule.access == Access::in;
         });
         if (takes_state) values_.fill(token({.offset = 0, .phase = 0, .pending = 1}));
+        for (std::size_t i = 0; i < step.operands.size(); ++i)
+            if (step.op->operands[i].name == "sp_meta") metadata_ = step.operands[i].reg;
         step.op->run(step, *this);
     }
     Names names;
@@ -150,10 +152,7 @@ class Done final : public Machine {
     void set_registers(int, bool) override { names.insert("set registers"); }
     void order_registers() override { names.insert("order registers"); }
     void select(int) override {}
-    void begin_mma(const AsyncMma& mma) override {
-        names.insert("wgmma");
-        if (mma.metadata != nullptr) metadata_ = mma.metadata->reg;
-    }
+    void begin_mma(const AsyncMma&) override { names.insert("wgmma"); }
     const std::byte* async_read_shared(std::uint32_t, int, unsigned) override { return zeros_.data(); }
     const void* async_read(Reg reg, Mask) override { return read(reg); }
     void* async_write(Reg) override { return sink_.data(); }

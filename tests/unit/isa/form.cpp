@@ -116,7 +116,8 @@ TEST_CASE("what is missing is asked for") {
     CHECK(refused("wgmma.mma_async", "d=f32 a=bf16 b=bf16") ==
           "wgmma.mma_async needs `n` for d=f32, a=bf16, b=bf16 (legal: 8, 16, 24, ..., 256)");
     CHECK(refused("add", "") ==
-          "add needs `type` (legal: u16, s16, f16, bf16, u32, s32, f32, f16x2, bf16x2, u64, s64, f64)");
+          "add needs `type` (legal: u16, s16, f16, bf16, u32, s32, f32, f16x2, bf16x2, u16x2, s16x2, u64, "
+          "s64, f64)");
     CHECK(refused("isspacep", "") ==
           "isspacep needs `space` (legal: global, shared, shared::cta, shared::cluster, local)");
     CHECK(refused("setp", "type=f32") == "setp needs `cmp` for type=f32 (legal: eq, ne, lt, ..., nan)");

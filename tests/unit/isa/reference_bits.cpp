@@ -1,4 +1,5 @@
-// The instructions of isa/bits.cpp, bit by bit as in the PTX ISA's listings.
+// The instructions of isa/bits.cpp, bit by bit as in the PTX ISA's listings; numbers of 24 bits, pairs of 16,
+// and testp.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -85,6 +86,36 @@ Raw dot(std::string_view name, const Form& form, Raw a, Raw b, Raw c) {
     return static_cast<std::uint32_t>(sum);
 }
 
+/// The low or the high 32 of the 48 bits of a product, plus c.
+Raw product_of_24(const Form& form, Raw a, Raw b, Raw c) {
+    const Type type = form.type();
+    const bool high = isa::spelled(Field::half, form.get(Field::half)) == "hi";
+    const std::int64_t product = number(type, a, 24) * number(type, b, 24);
+    const Raw word = static_cast<Raw>(high ? product >> 16 : product) & 0xFFFFFFFF;
+    if (form.get(Field::sat, 0) == 0) return (word + c) & 0xFFFFFFFF;
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(number(type, word, 32) + number(type, c, 32), INT32_MIN, INT32_MAX));
+}
+
+/// add, min and max of two integers; .relu: at least 0.
+std::int64_t combined(std::string_view name, const Form& form, std::int64_t a, std::int64_t b) {
+    const std::int64_t out = name == "add" ? a + b : (a < b) == (name == "min") ? a : b;
+    return form.get(Field::relu, 0) == 1 && out < 0 ? 0 : out;
+}
+
+/// By the fields of a float: the exponent has `bits` bits.
+bool tested(std::string_view property, Raw a, unsigned width, unsigned bits) {
+    const unsigned below = width - 1 - bits;
+    const Raw exponent = a >> below & ((Raw{1} << bits) - 1), fraction = a & ((Raw{1} << below) - 1);
+    const bool last = exponent == (Raw{1} << bits) - 1, nan = last && fraction != 0;
+    const bool subnormal = exponent == 0 && fraction != 0;
+    if (property == "finite") return !last;
+    if (property == "infinite") return last && fraction == 0;
+    if (property == "number") return !nan;
+    if (property == "notanumber") return nan;
+    return property == "subnormal" ? subnormal : !last && !subnormal;
+}
+
 }  // namespace
 
 std::optional<Raw> reference_of_bits(std::string_view name, const Form& form, std::span<const Raw> in) {
@@ -145,6 +176,20 @@ std::optional<Raw> reference_of_bits(std::string_view name, const Form& form, st
             isa::is_signed(type) ? (a ^ Raw{1} << (width - 1)) < (b ^ Raw{1} << (width - 1)) : a < b;
         return (c + (less ? b - a : a - b)) & all;
     }
+    if (name == "mul24" || name == "mad24") return product_of_24(form, a, b, name == "mad24" ? c : 0);
+    if (name == "testp")
+        return tested(form.has(Field::op) ? isa::spelled(Field::op, form.get(Field::op)) : "finite", a, width,
+                      width == 64 ? 11 : 8);
+    if (type == Type::u16x2 || type == Type::s16x2) {
+        const auto half = [&](unsigned shift) {
+            const std::int64_t out =
+                combined(name, form, number(type, a >> shift, 16), number(type, b >> shift, 16));
+            return (static_cast<Raw>(out) & 0xFFFF) << shift;
+        };
+        return half(16) | half(0);
+    }
+    if (type == Type::s32 && form.get(Field::relu, 0) == 1 && (name == "min" || name == "max"))
+        return static_cast<std::uint32_t>(combined(name, form, number(type, a, 32), number(type, b, 32)));
     return {};
 }
 

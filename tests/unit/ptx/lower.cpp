@@ -402,8 +402,7 @@ TEST_CASE("mbarriers that order no memory, lop3 with a predicate, products of fe
         "%r2};\nret;");
     CHECK(k.unread.empty());
     CHECK(names(k.program) == Names{"mov", "mbarrier.arrive.state", "mbarrier.arrive.expect_tx",
-                                    "mbarrier.try_wait.parity", "lop3.and", "mma.sync.other",
-                                    "mma.sync.other"});
+                                    "mbarrier.try_wait.parity", "lop3.and", "mma.sync", "mma.sync"});
     // No script can call them.
     CHECK(isa::find("lop3.and") == nullptr);
     CHECK_THROWS(
