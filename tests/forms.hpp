@@ -168,7 +168,7 @@ inline std::vector<int> writable_values(isa::Field field) {
         case Field::round: return count(9);
         case Field::cmp: return count(18);
         case Field::half: return count(3);
-        case Field::op: return count(29);
+        case Field::op: return count(23);
         case Field::a_in: return count(2);
         case Field::sreg: return count(46);
         case Field::sp_sel: return count(5);
@@ -185,6 +185,7 @@ inline std::vector<int> writable_values(isa::Field field) {
         case Field::trans: return {0, 1};
         case Field::combine: return count(3);
         case Field::part: return count(10);
+        case Field::property: return count(6);
         case Field::cop: return count(7);
         case Field::evict: return count(5);
         case Field::prefetch: return count(3);

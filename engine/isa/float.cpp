@@ -82,7 +82,7 @@ bool has_property(std::string_view property, double a, bool subnormal) {
 }
 
 void run_testp(const Step& s, Machine& m) {
-    const std::string property = spelled(Field::op, s.form.get(Field::op));
+    const std::string property = spelled(Field::property, s.form.get(Field::property));
     const auto of = [&]<class T>(T) {
         map1<std::uint32_t, T>(s, m, [&](T a) {
             const bool subnormal = std::fpclassify(a) == FP_SUBNORMAL;
@@ -220,12 +220,12 @@ std::span<const Instruction> float_family() {
         {.name = "testp",
          .summary = "whether a has a property of floats",
          .section = "9.7.3.1",
-         .rows = {{{spelled_as(Field::op,
+         .rows = {{{spelled_as(Field::property,
                                {"finite", "infinite", "number", "notanumber", "normal", "subnormal"}),
                     types({f32, f64})},
                    {7, 8}}},
          .operands = {out("p", fixed<pred>), in("a")},
-         .ptx = "testp{.op}{.type} {%p}, {%a}",
+         .ptx = "testp{.property}{.type} {%p}, {%a}",
          .work = Work::logic,
          .run = run_testp},
     };

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, field_count> field_names{
     "op",    "a_in",  "trans_a", "trans_b",   "scale_a", "scale_b",  "sp_sel",    "sreg",
     "dim",   "sem",   "aligned", "multicast", "cache",   "read",     "num",       "trans",
     "noftz", "relu",  "cop",     "nc",        "evict",   "prefetch", "level",     "secondary",
-    "noinc", "bytes", "sat",     "xorsign",   "combine", "part"};
+    "noinc", "bytes", "sat",     "xorsign",   "combine", "part",     "property"};
 
 using Names = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 8> spaces{"global", "shared", "shared::cta", "shared::cluster",
@@ -33,11 +33,11 @@ constexpr std::array<std::string_view, 18> compares{"eq",  "ne",  "lt",  "le",  
                                                     "lo",  "ls",  "hi",  "hs",  "equ", "neu",
                                                     "ltu", "leu", "gtu", "geu", "num", "nan"};
 constexpr std::array<std::string_view, 3> halves{"lo", "hi", "wide"};
-constexpr std::array<std::string_view, 29> operations{
-    "and.popc", "add",    "min",        "max",      "inc",      "dec",   "and",  "or",
-    "xor",      "exch",   "cas",        "xor.popc", "up",       "down",  "bfly", "idx",
-    "all",      "any",    "uni",        "ballot",   "popc",     "clamp", "wrap", "finite",
-    "infinite", "number", "notanumber", "normal",   "subnormal"};
+constexpr std::array<std::string_view, 23> operations{
+    "and.popc", "add",  "min",  "max", "inc", "dec", "and", "or",     "xor",  "exch",  "cas", "xor.popc",
+    "up",       "down", "bfly", "idx", "all", "any", "uni", "ballot", "popc", "clamp", "wrap"};
+constexpr std::array<std::string_view, 6> properties{"finite",     "infinite", "number",
+                                                     "notanumber", "normal",   "subnormal"};
 constexpr std::array<std::string_view, 6> dims{"", "1d", "2d", "3d", "4d", "5d"};
 constexpr std::array<std::string_view, 24> orders{
     "release.cta",     "release.cluster", "acquire.cta", "acquire.cluster", "relaxed.cta",
@@ -75,6 +75,7 @@ Names names_of(Field field) {
         case Field::secondary: return levels;
         case Field::combine: return combinations;
         case Field::part: return parts_of_maps;
+        case Field::property: return properties;
         default: return {};
     }
 }
@@ -266,6 +267,7 @@ std::string_view summary(Field field) {
         "the result has the larger or smaller magnitude, and the signs' exclusive or",
         "how the comparison is combined with a predicate",
         "the part of a tensor map that is replaced",
+        "what a float is tested for",
     };
     static_assert(!summaries.back().empty());
     return summaries[static_cast<std::size_t>(field)];

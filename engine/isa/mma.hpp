@@ -13,12 +13,15 @@ inline constexpr int columns = 8;  ///< of D
 
 // --- operands ------------------------------------------------------------------------------------------
 
-/// Floats are packed bits, never an f32; those of 64 bits have registers of their own.
-inline Type packed(Type type) {
-    return type == Type::f64 ? Type::f64 : is_float(type) ? Type::f16x2 : Type::b32;
+/// Floats are packed bits, never an f32; those of 64 bits have registers of their own. Of the integers, the
+/// assembler refuses an f32 to those of m8n8k16 alone.
+inline Type packed(const Form& form, Type type) {
+    if (type == Type::f64) return type;
+    const bool bits_only = is_float(type) || (form.get(Field::m) == 8 && bits(type) == 8);
+    return bits_only ? Type::f16x2 : Type::b32;
 }
-inline Type a_type(const Form& form) { return packed(form.type(Field::a)); }
-inline Type b_type(const Form& form) { return packed(form.type(Field::b)); }
+inline Type a_type(const Form& form) { return packed(form, form.type(Field::a)); }
+inline Type b_type(const Form& form) { return packed(form, form.type(Field::b)); }
 inline Type d_type(const Form& form) {
     const Type d = form.type(Field::d);
     return d == Type::f16 ? Type::f16x2 : d;

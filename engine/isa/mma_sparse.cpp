@@ -24,6 +24,12 @@ int sparse_d_count(const Form& form) {
     return mma::registers(sparse_rows_of_d * mma::columns, form.type(Field::d));
 }
 
+/// Beside 8-bit floats the assembler refuses an f32.
+Type metadata_type(const Form& form) {
+    const Type a = form.type(Field::a);
+    return is_float(a) && bits(a) == 8 ? f16x2 : b32;
+}
+
 /// Reads the metadata: a lane's word has eight codes, and `given` lanes of four have a word, which the
 /// selector names. 8-bit types: lane p of them has the chunks 8(p/2) .. of row l/4 + 8(p%2). Wider ones: the
 /// chunks 4p .. of rows l/4 (lower half) and 8 below (upper half).
@@ -89,7 +95,7 @@ Instruction sparse_product(std::string_view name, std::string_view summary, std:
                          mma::fragment("a", Access::in, mma::a_type, sparse_a_count),
                          mma::fragment("b", Access::in, mma::b_type, sparse_b_count),
                          mma::fragment("c", Access::in, mma::d_type, sparse_d_count),
-                         in("sp_meta", fixed<b32>, Rule::reg)},
+                         in("sp_meta", metadata_type, Rule::reg)},
             .ptx = text,
             .taken_by = Participants::warp,
             .work = Work::products,

@@ -79,8 +79,9 @@ bool agrees(Type reg, Type wanted) {
     const TypeRow& want = row(register_type(wanted));
     if (have.bits != want.bits) return false;
     if (have.kind == Kind::pred || want.kind == Kind::pred) return have.kind == want.kind;
-    // tf32, f16x2 and the like are held in registers of bits; ptxas accepts no .f32 for them.
-    if (is_float(wanted) && want.kind == Kind::bits && have.kind == Kind::floating) return false;
+    // tf32, f16x2, u16x2 and the like are held in registers of bits; ptxas accepts no .f32 for them.
+    const bool pair = wanted == Type::u16x2 || wanted == Type::s16x2;
+    if ((is_float(wanted) || pair) && want.kind == Kind::bits && have.kind == Kind::floating) return false;
     return have.kind == want.kind || have.kind == Kind::bits || want.kind == Kind::bits;
 }
 

@@ -132,6 +132,7 @@ enum class Field : std::uint8_t {
     xorsign,
     combine,
     part,
+    property,
     count_
 };
 inline constexpr int field_count = static_cast<int>(Field::count_);

@@ -178,8 +178,9 @@ std::optional<Raw> reference_of_bits(std::string_view name, const Form& form, st
     }
     if (name == "mul24" || name == "mad24") return product_of_24(form, a, b, name == "mad24" ? c : 0);
     if (name == "testp")
-        return tested(form.has(Field::op) ? isa::spelled(Field::op, form.get(Field::op)) : "finite", a, width,
-                      width == 64 ? 11 : 8);
+        return tested(
+            form.has(Field::property) ? isa::spelled(Field::property, form.get(Field::property)) : "finite",
+            a, width, width == 64 ? 11 : 8);
     if (type == Type::u16x2 || type == Type::s16x2) {
         const auto half = [&](unsigned shift) {
             const std::int64_t out =
