@@ -95,7 +95,7 @@ void add_script_options(CLI::App& app, Request& request, Words& words) {
                    "fault, or in this process")
         ->check(Choice({"worker", "process"}))
         ->capture_default_str();
-    app.add_option("--numerics", words.numerics, "How the simulator accumulates the products of wgmma")
+    app.add_option("--numerics", words.numerics, "How the simulator accumulates the products of matrices")
         ->check(Choice({"exact", "h200"}))
         ->capture_default_str();
     add_colour_option(app, words);

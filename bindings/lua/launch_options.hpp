@@ -25,7 +25,7 @@ constexpr Option launch_keys[] = {
      "milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one "
      "is given"},
     {"numerics", R"(string|table = "exact")",
-     R"(how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model)",
+     R"(how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model)",
      numerics_keys},
     {"unchecked", "boolean = false", "runs the kernel although the checker found errors"},
     {"block", "integer|table?", "the threads of a CTA, for a kernel of wg.ptx whose text leaves them open"},

@@ -243,7 +243,7 @@ std::string_view summary(Field field) {
         "1: B is MN-major in shared memory",
         "-1: A is negated",
         "-1: B is negated",
-        "which pair of threads of four holds the metadata",
+        "which threads of four hold the metadata",
         "the special register",
         "the dimensions of the tensor",
         "the memory order and its scope",

@@ -42,7 +42,7 @@ Choice counts_of_bits() { return spelled_as(Field::op, {"and.popc", "xor.popc"})
 std::span<const Instruction> mma_family() {
     static const std::vector<Instruction> list{
         {.name = "mma.sync",
-         .summary = "D = A * B + C of a warp, 16 x 8, with all operands in registers",
+         .summary = "D = A * B + C of a warp, 16 x 8 or 8 x 8, with all operands in registers",
          .section = "9.7.14.5.14",
          .rows = {dense_form(m16(), {f16, f32}, {f16}, {8, 16}), dense_form(m16(), {f32}, {bf16}, {8, 16}),
                   dense_form(m16(), {f32}, {tf32}, {4, 8}),

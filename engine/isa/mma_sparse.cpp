@@ -120,7 +120,8 @@ std::span<const Instruction> sparse_mma_family() {
             "{%sp_meta}, {sp_sel}",
             {7, 8}, run_sparse_mma<false>),
         sparse_product(
-            "mma.sp.ordered_metadata.sync", "the same, with indices in the metadata that increase",
+            "mma.sp.ordered_metadata.sync",
+            "D = A * B + C of a warp with a sparse A, in whose metadata indices increase",
             "mma.sp::ordered_metadata.sync.aligned.m{m}n{n}k{k}.row.col{.satfinite}{.d}{.a}{.b}{.d} {%d}, "
             "{%a}, {%b}, {%c}, {%sp_meta}, {sp_sel}",
             {8, 5}, run_sparse_mma<true>),

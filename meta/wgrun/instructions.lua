@@ -33,7 +33,7 @@ function k:activemask(d, options) end
 ---@class wgrun.k.add.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, u16x2, s16x2, f32, f64, f16, f16x2, bf16, bf16x2
 ---@field round? string the rounding mode: rn, rz, rm, rp, contract
 ---@field ftz? boolean subnormal inputs and results become zero
 ---@field sat? boolean results are limited to 0 to 1, or to the range of the type
@@ -1178,6 +1178,23 @@ function k:lop3(d, a, b, c, table, options) end
 ---@return wgrun.reg # the destination `d`
 function k:mad(d, a, b, c, options) end
 
+---@class wgrun.k.mad24.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, s32
+---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi
+---@field sat? boolean results are limited to 0 to 1, or to the range of the type
+
+---d = a * b + c, where a and b are integers of 24 bits.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param c wgrun.reg|number a register, or a number
+---@param options? wgrun.k.mad24.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.mad24.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:mad24(d, a, b, c, options) end
+
 ---@class wgrun.k.mapa.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -1239,8 +1256,9 @@ function k:matrix_descriptor(d, address, fields, options) end
 ---@class wgrun.k.max.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, u16x2, s16x2, f64, f32, f16, f16x2, bf16, bf16x2
 ---@field ftz? boolean subnormal inputs and results become zero
+---@field relu? boolean negative results become zero
 ---@field xorsign? boolean the result has the larger or smaller magnitude, and the signs' exclusive or
 
 ---The larger of a and b.
@@ -1546,8 +1564,9 @@ function k:mbarrier_try_wait_parity(p, a, parity, options) end
 ---@class wgrun.k.min.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, u16x2, s16x2, f64, f32, f16, f16x2, bf16, bf16x2
 ---@field ftz? boolean subnormal inputs and results become zero
+---@field relu? boolean negative results become zero
 ---@field xorsign? boolean the result has the larger or smaller magnitude, and the signs' exclusive or
 
 ---The smaller of a and b.
@@ -1575,19 +1594,65 @@ function k:min(d, a, b, options) end
 ---@return wgrun.reg # the destination `d`
 function k:min_NaN(d, a, b, options) end
 
----@class wgrun.k.mma_sync.options
+---@class wgrun.k.mma_sp_ordered_metadata_sync.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field d? string the type of the accumulators D: f16, f32, s32
----@field a? string the element type of A: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
----@field b? string the element type of B: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
+---@field a? string the element type of A: f16, bf16, tf32, e4m3, e5m2, s8, u8
+---@field b? string the element type of B: f16, bf16, tf32, e4m3, e5m2, s8, u8
 ---@field m? integer the rows of D: 16
 ---@field n? integer the columns of D: 8
----@field k? integer the K extent of one instruction, in elements: 8, 16, 4, 32, 128, 256
+---@field k? integer the K extent of one instruction, in elements: 32, 16, 8, 64
+---@field satfinite? boolean results out of range become the nearest representable value
+---@field sp_sel? integer which threads of four hold the metadata: 0, 1, 2, 3
+
+---D = A * B + C of a warp with a sparse A, in whose metadata indices increase.
+---@param d table|wgrun.regs a list of registers; by default a new one
+---@param a table|wgrun.regs a list of registers
+---@param b table|wgrun.regs a list of registers
+---@param c table|wgrun.regs a list of registers
+---@param sp_meta wgrun.reg a register
+---@param options? wgrun.k.mma_sp_ordered_metadata_sync.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: table|wgrun.regs, b: table|wgrun.regs, c: table|wgrun.regs, sp_meta: wgrun.reg, options?: wgrun.k.mma_sp_ordered_metadata_sync.options): wgrun.regs
+---@return wgrun.regs # the destination `d`
+function k:mma_sp_ordered_metadata_sync(d, a, b, c, sp_meta, options) end
+
+---@class wgrun.k.mma_sp_sync.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field d? string the type of the accumulators D: f16, f32, s32
+---@field a? string the element type of A: f16, bf16, tf32, e4m3, e5m2, s8, u8
+---@field b? string the element type of B: f16, bf16, tf32, e4m3, e5m2, s8, u8
+---@field m? integer the rows of D: 16
+---@field n? integer the columns of D: 8
+---@field k? integer the K extent of one instruction, in elements: 32, 16, 8, 64
+---@field satfinite? boolean results out of range become the nearest representable value
+---@field sp_sel? integer which threads of four hold the metadata: 0, 1, 2, 3
+
+---D = A * B + C of a warp with a sparse A: half of its elements are stored, and metadata tells which.
+---@param d table|wgrun.regs a list of registers; by default a new one
+---@param a table|wgrun.regs a list of registers
+---@param b table|wgrun.regs a list of registers
+---@param c table|wgrun.regs a list of registers
+---@param sp_meta wgrun.reg a register
+---@param options? wgrun.k.mma_sp_sync.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: table|wgrun.regs, b: table|wgrun.regs, c: table|wgrun.regs, sp_meta: wgrun.reg, options?: wgrun.k.mma_sp_sync.options): wgrun.regs
+---@return wgrun.regs # the destination `d`
+function k:mma_sp_sync(d, a, b, c, sp_meta, options) end
+
+---@class wgrun.k.mma_sync.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field d? string the type of the accumulators D: f16, f32, f64, s32
+---@field a? string the element type of A: f16, bf16, tf32, e4m3, e5m2, f64, s8, u8, s4, u4, b1
+---@field b? string the element type of B: f16, bf16, tf32, e4m3, e5m2, f64, s8, u8, s4, u4, b1
+---@field m? integer the rows of D: 16, 8
+---@field n? integer the columns of D: 8
+---@field k? integer the K extent of one instruction, in elements: 8, 16, 4, 32, 64, 128, 256
 ---@field satfinite? boolean results out of range become the nearest representable value
 ---@field op? string the operation: and.popc, xor.popc
 
----D = A * B + C of a warp, 16 x 8, with all operands in registers.
+---D = A * B + C of a warp, 16 x 8 or 8 x 8, with all operands in registers.
 ---@param d table|wgrun.regs a list of registers; by default a new one
 ---@param a table|wgrun.regs a list of registers
 ---@param b table|wgrun.regs a list of registers
@@ -1640,6 +1705,21 @@ function k:movmatrix(d, a, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.mul.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:mul(d, a, b, options) end
+
+---@class wgrun.k.mul24.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, s32
+---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi
+
+---d = a * b of integers of 24 bits: the lower 32 of the product's 48 bits, or the upper ones.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.mul24.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.mul24.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:mul24(d, a, b, options) end
 
 ---@class wgrun.k.nanosleep.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -1731,6 +1811,24 @@ function k:pack_v4(d, a, options) end
 ---@return wgrun.reg # the destination `d`
 function k:param_address(d, a, options) end
 
+---@class wgrun.k.pmevent.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Counts an event of a profiler; the simulator passes it.
+---@param event number an integer from 0 to 15
+---@param options? wgrun.k.pmevent.options qualifiers and operands by name
+function k:pmevent(event, options) end
+
+---@class wgrun.k.pmevent_mask.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Counts events of a profiler, those of the bits; the simulator passes it.
+---@param events number an integer from 0 to 65535
+---@param options? wgrun.k.pmevent_mask.options qualifiers and operands by name
+function k:pmevent_mask(events, options) end
+
 ---@class wgrun.k.popc.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -1748,7 +1846,7 @@ function k:popc(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: global
+---@field space? string the state space of the address: global, local
 ---@field level? string the level of the cache, or the priority there: L1, L2, L2::evict_last, L2::evict_normal
 
 ---Prefetches the cache line of an address into a cache level.
@@ -2531,6 +2629,20 @@ function k:tensormap_replace_rank(a, value, options) end
 ---@param options? wgrun.k.tensormap_replace_swizzle_mode.options qualifiers and operands by name
 function k:tensormap_replace_swizzle_mode(a, value, options) end
 
+---@class wgrun.k.testp.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: f32, f64
+---@field property? string what a float is tested for: finite, infinite, number, notanumber, normal, subnormal
+
+---Whether a has a property of floats.
+---@param p wgrun.reg a pred register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.testp.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.testp.options): wgrun.reg
+---@return wgrun.reg # the destination `p`
+function k:testp(p, a, options) end
+
 ---@class wgrun.k.unpack.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -2628,7 +2740,7 @@ function k:wgmma_mma_async(d, a, b, options) end
 ---@field trans_b? integer 1: B is MN-major in shared memory: 0, 1
 ---@field scale_a? integer -1: A is negated: -1, 1
 ---@field scale_b? integer -1: B is negated: -1, 1
----@field sp_sel? integer which pair of threads of four holds the metadata: 0, 1
+---@field sp_sel? integer which threads of four hold the metadata: 0, 1
 ---@field scale_d? wgrun.reg|number|boolean a pred register, or an integer from 0 to 1
 
 ---The same with a sparse A: half of its elements are stored, and metadata tells which.

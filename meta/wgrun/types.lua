@@ -86,7 +86,7 @@ function attention:launch(Q, K, V, O, options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.attention.prepare.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.attention.prepare.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -121,7 +121,7 @@ function attention:prepare(Q, K, V, O, options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.attention.run.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.attention.run.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -157,7 +157,7 @@ function attention:run(Q, K, V, O, options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.attention.time.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.attention.time.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -235,7 +235,7 @@ function attention_backward:launches(options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.attention_backward.prepare.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.attention_backward.prepare.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -271,7 +271,7 @@ function attention_backward:prepare(options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.attention_backward.run.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.attention_backward.run.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -308,7 +308,7 @@ function attention_backward:run(options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.attention_backward.time.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.attention_backward.time.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -358,7 +358,7 @@ function attention_decode:launch(Q, K, V, O, options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.attention_decode.prepare.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.attention_decode.prepare.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -389,7 +389,7 @@ function attention_decode:prepare(Q, K, V, O, options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.attention_decode.run.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.attention_decode.run.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -421,7 +421,7 @@ function attention_decode:run(Q, K, V, O, options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.attention_decode.time.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.attention_decode.time.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -635,7 +635,7 @@ function gemm:launch(A, B, D, options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.gemm.prepare.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.gemm.prepare.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -678,7 +678,7 @@ function gemm:prepare(A, B, D, options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.gemm.run.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.gemm.run.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -722,7 +722,7 @@ function gemm:run(A, B, D, options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.gemm.time.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.gemm.time.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -1211,7 +1211,7 @@ function kernel:cuda() end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.kernel.debug.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.kernel.debug.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -1257,7 +1257,7 @@ function kernel:launch_rule(options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.kernel.prepare.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.kernel.prepare.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -1292,7 +1292,7 @@ function kernel:prepare(options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.kernel.profile.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.kernel.profile.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -1341,7 +1341,7 @@ function kernel:resident_clusters() end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.kernel.run.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.kernel.run.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -1379,7 +1379,7 @@ function kernel:sizes(declaration) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.kernel.time.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.kernel.time.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
@@ -1420,7 +1420,7 @@ function kernel:time(options) end
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
----@field numerics? string|wgrun.kernel.timeline.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field numerics? string|wgrun.kernel.timeline.numerics.options how the simulator accumulates the products of wgmma and mma.sync: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
 ---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
 ---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
