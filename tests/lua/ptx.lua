@@ -72,13 +72,13 @@ local strange = entry(".param .u32 n", [[
 ld.param.u32 %r1, [n];
 setp.eq.u32 %p1, %r1, 0;
 @%p1 bra DONE;
-pmevent 3;
+vadd.s32.s32.s32 %r2, %r1, %r1;
 DONE:]])
 strange.f:run { args = { 0 } }
-local unknown = check.raises("a thread has reached an instruction that the simulator does not know: pmevent 3;",
+local unknown = check.raises("a thread has reached an instruction that the simulator does not know: vadd.s32.s32.s32 %r2, %r1, %r1;",
   strange.f.run, strange.f, { args = { 1 } })
 check.equal({ unknown.file, unknown.line }, { "mine.ptx", 13 })
-check.equal(strange.f:ptx():find("pmevent 3;", 1, true) ~= nil, true)
+check.equal(strange.f:ptx():find("vadd.s32.s32.s32 %r2, %r1, %r1;", 1, true) ~= nil, true)
 
 -- A structure by value: a pointer, a pointer into a tensor, numbers of several widths.
 local structure = entry(".param .align 8 .b8 s[40]", [[
