@@ -160,7 +160,8 @@ constexpr Rule WG_MBAR_06{
         "with 1, which a fresh mbarrier lets through. Of a number that counts on the lowest bit: phase & 1.",
     .decided =
         "In the rehearsal; else in a run. A wait that passes early by chance of the schedule "
-        "needs the seed that shows it: odd seeds give up attempts that are limited, to 16,384 at most.",
+        "needs the seed that shows it: odd seeds give up attempts that a loop counts, to a million; a "
+        "loop that traps after so many is taken to mean others' faults.",
     .wrong = R"(for i = 0, 1 do
   k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
   k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})

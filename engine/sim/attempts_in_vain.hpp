@@ -1,5 +1,6 @@
 // Attempts to wait for an mbarrier may end before the phase is complete, all of a limited number. Those of a
-// loop that goes on until one succeeds end at some time.
+// loop that goes on until one succeeds end at some time, and so do those of one that traps instead of going
+// on: a limit that is never reached is no fault.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "sim/attempts.hpp"
+
 namespace wgrun::sim {
 
 /// Attempts of one warp that came too soon, one after the other.
@@ -16,16 +19,19 @@ class AttemptsInVain {
   public:
     void reset() {
         count_ = 0;
-        counted_ = most;
+        counted_ = most_counted;
+        uncounted_ = most;
     }
     /// The warp attempts again, with these bytes of registers. May it come too soon once more?
     ///
     /// After a few attempts it may if it counts them: its registers are not what they were some attempts ago
     /// (Brent, 1980).
-    bool once_more(std::span<const std::byte> registers) {
+    bool once_more(std::span<const std::byte> registers, Attempts kind) {
+        if (kind == Attempts::trapped) return false;
         if (count_ < patience) return true;
-        if (counted_ == 0) return false;
-        --counted_;
+        std::uint32_t& left = kind == Attempts::counted ? counted_ : uncounted_;
+        if (left == 0) return false;
+        --left;
         if (!std::has_single_bit(count_)) return !std::ranges::equal(registers, registers_);
         registers_.assign(registers.begin(), registers.end());
         return true;
@@ -34,8 +40,9 @@ class AttemptsInVain {
 
   private:
     static constexpr std::uint32_t patience = 64;
-    static constexpr std::uint32_t most = 1U << 14;  ///< of all loops of the warp
-    std::uint32_t count_ = 0, counted_ = most;
+    // Of all loops of the warp.
+    static constexpr std::uint32_t most = 1U << 14, most_counted = 1U << 20;
+    std::uint32_t count_ = 0, counted_ = most_counted, uncounted_ = most;
     std::vector<std::byte> registers_;
 };
 

@@ -19,6 +19,7 @@ class Flattener {
     explicit Flattener(std::vector<Op>& ops) : ops_(ops) {}
 
     void graph(const flow::Graph& graph) {
+        attempts_ = attempts_in_loops(graph);
         std::vector<std::uint32_t> begins(graph.blocks().size(), flow::Divergence::nowhere);
         std::vector<std::uint32_t> ends;
         for (BlockId id = 0; id < graph.blocks().size(); ++id) {
@@ -63,6 +64,7 @@ class Flattener {
         op.constant = step.form.get(isa::Field::nc, 0) == 1;
         op.quiet = isa::keeps_to_registers(step);
         op.copies = static_cast<bool>(isa::copied(step));
+        if (const auto found = attempts_.find(&step); found != attempts_.end()) op.attempts = found->second;
     }
 
     void end(const BasicBlock& block) {
@@ -76,6 +78,7 @@ class Flattener {
     }
 
     std::vector<Op>& ops_;
+    std::unordered_map<const isa::Step*, Attempts> attempts_;
     std::map<std::pair<const char*, int>, std::uint32_t> places_;  // file names are interned
 };
 

@@ -7,6 +7,7 @@
 #include "flow/divergence.hpp"
 #include "isa/order.hpp"
 #include "machine/mbarrier.hpp"
+#include "sim/attempts.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun::sim {
@@ -28,6 +29,7 @@ struct Op {
     bool waits_near = false;           ///< for an mbarrier, with .acquire.cta
     bool quiet = false;                ///< the registers after it follow from those before it
     bool copies = false;               ///< a register into another one, as it is
+    Attempts attempts = {};            ///< of a wait for an mbarrier
     std::uint32_t reg = no_reg;        ///< guard of a step, condition of a branch
     flow::Divergence::Ways ways = {};  ///< of a branch; of a jump `taken`
     isa::MemoryOrder order = {};       ///< of a step

@@ -176,7 +176,8 @@ void Mbarriers::blocked(Mbarrier& mbarrier, std::int64_t parity) {
 bool Mbarriers::comes_too_soon(const Mbarrier& mbarrier, int lane) {
     if (scene_.launch.seed % 2 == 0 || !watches() || !mbarrier.is_early(known(mbarrier, lane))) return false;
     Warp& warp = scene_.warp();
-    if (!once_more_) once_more_ = warp.attempts.once_more(warp.registers.all());
+    if (!once_more_)
+        once_more_ = warp.attempts.once_more(warp.registers.all(), scene_.code.ops[scene_.pc].attempts);
     too_soon_ |= *once_more_;
     return *once_more_;
 }
@@ -188,7 +189,8 @@ bool Mbarriers::returns(isa::Mask complete) {
     for (std::size_t i = 0; i < places_; ++i)
         clocks_.acquire(scene_.current, past_[i].first, scene_.lanes(past_[i].second));
     warp.attempts.came(too_soon_);
-    if (complete != 0 || too_soon_ || warp.give_up || scene_.draw(early) == 0) {
+    const bool patient = scene_.code.ops[scene_.pc].attempts == Attempts::trapped;
+    if (complete != 0 || too_soon_ || warp.give_up || (!patient && scene_.draw(early) == 0)) {
         warp.give_up = false;
         return true;
     }

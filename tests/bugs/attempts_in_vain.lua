@@ -1,8 +1,8 @@
 -- https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait:
 -- an attempt to wait for an mbarrier may return before the phase is complete. Code that makes a limited number of
 -- attempts, and then goes on, reads what is not there yet; whoever runs it hardly ever sees that.
--- bad: once thrice ten_times thousand_times
--- good: then_waits until_it_is_there counted_until_it_is_there
+-- bad: once thrice ten_times thousand_times hundred_thousand_times
+-- good: then_waits until_it_is_there counted_until_it_is_there timed_out soon_timed_out timed_out_behind_it
 local wg = require "wgrun"
 local kit = dofile(arg[0]:match ".*/" .. "kit.lua")
 
@@ -25,8 +25,8 @@ local kernel = wg.kernel("attempts", { threads = 64 }, function(k)
         k:if_(attempt(), function() tries:set(10) end, function() tries:set(tries + 1) end)
       end)
     end
-    if kit.is "thousand_times" then
-      local left = k:mov(1000, { type = "u32" })
+    if kit.is("thousand_times", "hundred_thousand_times") then
+      local left = k:mov(kit.is "thousand_times" and 1000 or 100000, { type = "u32" })
       k:while_(function() return left:gt(0) end, function()
         k:if_(attempt(), function() k:break_() end)
         left:set(left - 1)
@@ -46,6 +46,18 @@ local kernel = wg.kernel("attempts", { threads = 64 }, function(k)
         tries:set(tries + 1)
         k:if_(tries:gt(100000), function() k:trap() end)
       end)
+    end
+    -- What traps does not go on: the limit is for a fault of others.
+    if kit.is("timed_out", "soon_timed_out", "timed_out_behind_it") then
+      local there, tries, limit = k:mov(0, { type = "u32" }), k:mov(0, { type = "u32" }), kit.is "soon_timed_out" and 20 or 100000
+      k:while_(function() return there:eq(0) end, function()
+        there:set(k:selp(1, 0, attempt(), { type = "u32" }))
+        tries:set(tries + 1)
+        k:if_(tries:gt(limit), function()
+          if kit.is "timed_out_behind_it" then k:break_() else k:trap "nothing comes" end
+        end)
+      end)
+      if kit.is "timed_out_behind_it" then k:if_(there:eq(0), function() k:trap() end) end
     end
     k:st_global_u32(k:element(Y, thread), k:ld_shared_u32(k:address(data, (thread - 32) * 4))) -- EXPECT: WG-RACE-01
   end)
