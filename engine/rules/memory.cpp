@@ -389,11 +389,12 @@ constexpr Rule WG_RACE_04{
         "CTAs write to the next launch.",
     .decided =
         "In runs ahead of launches, of 64 clusters and more only in a run. Other kernels and "
-        "the host are not seen; equal values are no race between clusters. CTAs that hand values over by "
-        "flags "
-        "are compared access by access: those that others may read late run late, so that one schedule shows "
-        "what is read too early or overwritten too early. Of CTAs that use atomics alone, the last accesses "
-        "to a word count, and the last write before these that is no atomic.",
+        "the host are not seen; equal values are no race between clusters. CTAs that hand values over, by "
+        "flags or by atomics that acquire, are compared access by access: those that others may read late "
+        "run late, so that one schedule shows "
+        "what is read too early or overwritten too early. CTAs that learn nothing from each other, since "
+        "nothing "
+        "acquires, are in no order: of each, one access of each kind to a word counts.",
     .wrong = R"(local cta = k:special "ctaid.x"
 local value = k:cvt_rn_f32_u32(cta)
 local place = k:element(X, thread)

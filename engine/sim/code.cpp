@@ -82,16 +82,32 @@ class Flattener {
     std::map<std::pair<const char*, int>, std::uint32_t> places_;  // file names are interned
 };
 
+bool fences(const isa::Step& step) {
+    struct Listener final : isa::Effects {
+        bool heard = false;
+        void fence() override { heard = true; }
+    } listener;
+    isa::tell(step, listener);
+    return listener.heard;
+}
+
 }  // namespace
 
 Code flatten(const Program& program) {
     Code code;
     Flattener(code.ops).graph(flow::Graph(program));
-    code.hands_over = std::ranges::any_of(code.ops, [](const Op& op) {
-        if (!op.order.strong || op.order.scope < isa::Scope::gpu || op.step->op->atomic) return false;
-        const auto is_address = [](const isa::OperandRule& rule) {
-            return (rule.kinds & isa::OperandRule::address) != 0;
-        };
+    const auto is_address = [](const isa::OperandRule& rule) {
+        return (rule.kinds & isa::OperandRule::address) != 0;
+    };
+    const auto acquires = [](const Op& op) { return op.order.acquire && op.order.scope >= isa::Scope::gpu; };
+    const bool fenced =
+        std::ranges::any_of(code.ops, [&](const Op& op) { return acquires(op) && fences(*op.step); });
+    code.hands_over = std::ranges::any_of(code.ops, [&](const Op& op) {
+        if (!op.order.strong || op.order.scope < isa::Scope::gpu) return false;
+        // An atomic that learns nothing from others hands nothing over.
+        if (op.step->op->atomic &&
+            !(acquires(op) || (fenced && isa::awaited_by(*op.step) == isa::Awaits::memory)))
+            return false;
         // A generic address may be one of global memory.
         return op.step->form.has(isa::Field::space)
                    ? op.step->form.get(isa::Field::space) == static_cast<int>(isa::Space::global)

@@ -45,7 +45,7 @@ struct Code {
     std::size_t register_bytes = 0;  ///< of a warp
 
     bool hands_over = false;  ///< whether it passes values to other clusters: by strong accesses to global
-                              ///< memory other than atomics
+                              ///< memory, of atomics those that acquire, or that a fence does so for
 
     bool discards = false;  ///< whether it leaves global memory without a value
 
