@@ -203,8 +203,8 @@ std::vector<std::byte> bytes_of_number(std::string_view type, bool integral, std
     if (known == isa::Type::f32) return bytes_of(static_cast<float>(number));
     if (isa::is_float(known))
         throw ArgumentError(fmt::format("wg.struct: {}: f32 and f64 are possible, or its bits as u16", type));
-    const std::int64_t lo = -(std::int64_t{1} << (width - 1));
-    const bool fits = width == 64 || (integer >= lo && integer < std::int64_t{1} << width);
+    const bool fits =
+        width == 64 || (integer >= -(std::int64_t{1} << (width - 1)) && integer < std::int64_t{1} << width);
     if (!fits)
         throw ArgumentError(fmt::format("wg.struct: {} does not fit {}", integer, type),
                             R"({ "u64", value })");

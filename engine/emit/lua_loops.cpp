@@ -65,8 +65,17 @@ Line read(std::string_view text) {
     return out;
 }
 
+// Numbers wrap, as Lua's do: those of descriptors have a highest bit.
+std::int64_t minus(std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+std::int64_t times(std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
 /// How often the `period` lines from `first` on are repeated, with numbers that grow evenly.
 std::size_t repeats(const std::vector<Line>& lines, std::size_t first, std::size_t period) {
+    constexpr std::int64_t largest_step = std::int64_t{1} << 40;
     std::size_t count = 1;
     bool grows = false;
     for (; first + (count + 1) * period <= lines.size(); ++count)
@@ -75,9 +84,10 @@ std::size_t repeats(const std::vector<Line>& lines, std::size_t first, std::size
                        &here = lines[first + count * period + i];
             if (here.between != zero.between) return grows ? count : 1;
             for (std::size_t n = 0; n < zero.numbers.size(); ++n) {
-                const std::int64_t step = one.numbers[n] - zero.numbers[n];
+                const std::int64_t step = minus(one.numbers[n], zero.numbers[n]);
                 grows = grows || step != 0;
-                if (here.numbers[n] != zero.numbers[n] + step * static_cast<std::int64_t>(count))
+                if (step > largest_step || step < -largest_step ||
+                    minus(here.numbers[n], zero.numbers[n]) != times(step, static_cast<std::int64_t>(count)))
                     return grows ? count : 1;
             }
         }
@@ -96,7 +106,7 @@ std::string sum(std::int64_t a, std::int64_t b) {
 void add_loop(const std::vector<Line>& lines, std::size_t first, std::size_t period, std::size_t count,
               std::string& out) {
     const auto step = [&](std::size_t i, std::size_t n) {
-        return lines[first + period + i].numbers[n] - lines[first + i].numbers[n];
+        return minus(lines[first + period + i].numbers[n], lines[first + i].numbers[n]);
     };
     // The loop counts what grows by one first.
     std::int64_t begin = 0;
@@ -115,7 +125,7 @@ void add_loop(const std::vector<Line>& lines, std::size_t first, std::size_t per
             const auto begins =
                 static_cast<std::size_t>(line.between[n].data() - line.text.data()) + line.between[n].size();
             text += step(i, n) == 0 ? std::string(line.text.substr(begins, end - begins))
-                                    : sum(line.numbers[n] - step(i, n) * begin, step(i, n));
+                                    : sum(minus(line.numbers[n], times(step(i, n), begin)), step(i, n));
         }
         text += line.between.back();
         out += text + "\n";
