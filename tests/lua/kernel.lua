@@ -76,7 +76,7 @@ check.equal(wg.kernel("k", {}, function(k) k:shared { bytes = 232448 } end).shar
 local any = "a register, a list of registers, a number or a shared buffer"
 in_kernel("add takes d, a, b (the destination may be left out); 4 given", function(k) k:add(1, 2, 3, 4) end)
 in_kernel("add takes d, a, b (the destination may be left out); 0 given", function(k) k:add() end)
-in_kernel("add needs `type` (legal: u16, s16, f16, bf16, u32, s32, f32, f16x2, bf16x2, u64, s64, f64)", function(k) k:add(1, 2) end)
+in_kernel("add needs `type` (legal: u16, s16, f16, bf16, u32, s32, f32, f16x2, bf16x2, u16x2, s16x2, u64, s64, f64)", function(k) k:add(1, 2) end)
 in_kernel("add, operand: expected " .. any .. ", got function", function(k) k:add(k:reg "u32", print) end)
 in_kernel("add, operand a: takes no register of type pred", function(k) k:add(k:reg "pred", 1) end)
 in_kernel("ld, operand a: register of type u32 where a u64 register is expected", function(k) k:ld_global_b32(k:reg "u32") end)
