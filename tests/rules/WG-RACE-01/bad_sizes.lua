@@ -1,4 +1,5 @@
 -- Atomics of two sizes on one place: they overlap in part, so that they are not morally strong (PTX ISA 8.7).
+-- No call mends it: the accesses are to be of one size.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 64 }, function(k)

@@ -1,4 +1,5 @@
 -- Between the two accesses of other sizes come others, which are in no order with the first.
+-- No call mends it: the accesses are to be of one size.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 96 }, function(k)
