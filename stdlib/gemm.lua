@@ -48,6 +48,7 @@ return function(wg, internal)
   --- @option halves boolean?  where at most half of the CTAs would have a tile in the last round, its tiles are cut in two: for tiles with 128 rows for each consumer, such as 256 x 192, into an upper and a lower half; with `groups`, tiles such as 128 x 256 into a left and a right half. By default for a sparse A whose `problem` has such a last round, and for groups, contiguous or masked, whose tiles have 256 columns
   --- @option stream_k boolean = false  CTAs share the K blocks of the tiles in the last, partial round
   --- @option constant string?  "A" or "B": an operand, such as weights, that is not written by any launch that may still run when this one starts; its first tiles are fetched while the previous launch ends
+  --- @option next boolean = false  with b_type: launches are told the weights of the product behind them, as `next`, and bring the first of these to the L2 cache once they have asked for the last of their own
   --- @return gemm
   --- @raise for options that contradict each other, and for tiles that do not fit into shared memory or registers.
   --- @see wg.tune
@@ -160,6 +161,7 @@ return function(wg, internal)
   --- @option a_scales tensor?  f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
   --- @option b_scales tensor?  f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
   --- @option b_zeros tensor?  with zeros: K / group x N whole numbers of A's type
+  --- @option next tensor?  with `next`: the weights of the product behind this one, of B's shape; B itself where there is none
   --- @return table  { grid =, args =, flops = }
   --- @raise when the extents do not fit each other, or a value of the epilogue is missing.
   function gemm:launch(A, B, D, epilogue)
@@ -168,6 +170,7 @@ return function(wg, internal)
     internal.options("gemm:launch", epilogue)
     if p.mixed then return internal.mixed_launch(self, A, B, D, epilogue) end
     if epilogue.b_zeros ~= nil then fail "gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }" end
+    if epilogue.next ~= nil then fail "gemm: `next` is given, but not of a wg.gemm{ next = true }" end
     local metadata = epilogue.metadata
     if metadata ~= nil and not p.sparse then fail "gemm: `metadata` is given, but A is dense: wg.gemm{ sparse = \"A\" }" end
     local groups, group_rows, rows_of_tiles = internal.group_arguments(p, epilogue, (matrix("A", A)), p.m * p.cluster)

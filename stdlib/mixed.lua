@@ -38,6 +38,14 @@ return function(wg, internal)
     local args = { A, B, D, M, N, K }
     add_of_groups(p, "b_scales", values.b_scales, true, K, N, args)
     add_of_groups(p, "b_zeros", values.b_zeros, p.zeros, K, N, args)
+    if p.one_row then args[#args + 1] = A end
+    if p.next then
+      local following = text(internal.shape_of(values.next))
+      if following ~= want then fail(("gemm: next is %s, must be weights like B, %s"):format(following, want)) end
+      args[#args + 1] = values.next
+    elseif values.next ~= nil then
+      fail "gemm: `next` is given, but not of a wg.gemm{ next = true }"
+    end
     internal.epilogue_arguments(gemm, values, B, D, args)
     return { grid = { p.splits, ceil_div(M, p.n), ceil_div(N, p.m) }, args = args, flops = 2.0 * M * N * K }
   end
@@ -61,6 +69,7 @@ return function(wg, internal)
     local B = wg.randint { shape = internal.packed_shape(p.bits, N, K), dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 1 }
     local given = internal.extended({
       b_scales = wg.randn { shape = shape, dtype = p.dtype, seed = 2 },
+      next = p.next and B or nil,
       b_zeros = p.zeros and wg.randint { shape = shape, dtype = p.dtype, lo = 0, hi = 15, seed = 3 } or nil,
     }, internal.epilogue_tensors(p, M, N, { N, K }, random))
     return function(candidate)

@@ -8,7 +8,8 @@ return function(_, internal)
   local divided = internal.divided
 
   --- The copies of a CTA's part of K, in two steps: begin() before the CTA's, or cluster's, warps have met, finish() after it.
-  --- given: maps, buffers, sizes, work (row, column, from, to).
+  --- given: maps, buffers, sizes, work (row, column, from, to), and
+  --- alone: whether A is one row that is copied as it lies, nil where it is never.
   function internal.mixed_copies(k, p, ring, given)
     local maps, buffers, sizes, work = given.maps, given.buffers, given.sizes, given.work
     local cursor, elected, next_k = ring:cursor(), k:elect_sync(), k:mov(work.from, { type = "u32" })
@@ -16,14 +17,15 @@ return function(_, internal)
     local once = k:createpolicy_fractional_L2_evict_first(1.0) -- each weight is read by one CTA
     local scales = { { map = maps.b_scales, at = k:address(buffers.b_scales) } }
     if p.zeros then scales[2] = { map = maps.b_zeros, at = k:address(buffers.b_zeros) } end
-    local bytes = p.blocks * p.weight_bytes + #scales * p.scale_bytes + p.a.bytes
+    local alone, a_bytes = given.alone, p.a.bytes
+    if alone then a_bytes = k:selp_b32(2 * p.block_k, a_bytes, alone, { type = "u32" }) end
+    local bytes = a_bytes + (p.blocks * p.weight_bytes + #scales * p.scale_bytes)
 
     -- Where the weights of 64 rows begin. Where N ends within the tile, the last ones come again.
     local padded_k = divided(k, sizes.K + (internal.packed_k - 1), internal.packed_k) * internal.packed_k
     local bytes_of_k, last, from_of = 64 * p.bits // 8, (sizes.N + 63 >> 6) - 1, {}
-    for i = 0, p.blocks - 1 do
-      from_of[i] = k:mad_wide_u32(k:min((work.row >> 6) + i, last) * padded_k, bytes_of_k, sizes.weights)
-    end
+    local function start_of(i, tensor) return k:mad_wide_u32(k:min((work.row >> 6) + i, last) * padded_k, bytes_of_k, tensor) end
+    for i = 0, p.blocks - 1 do from_of[i] = start_of(i, sizes.weights) end
 
     local function copy_weights()
       local barrier = ring:expect(cursor, bytes)
@@ -34,6 +36,19 @@ return function(_, internal)
       end
     end
 
+    -- A box whose rows lie outside, all but one, comes slowly. The first line of a panel is not swizzled: a row alone is
+    -- copied as it lies.
+    local function copy_a(to, barrier)
+      local function boxes() k:load_tile { tile = p.a, map = maps.A, to = to, mn = work.column, k = next_k, barrier = barrier } end
+      if not alone then return boxes() end
+      k:if_(alone, function()
+        local from = k:mad_wide_u32(next_k, 2, sizes.row)
+        for panel = 0, p.block_k // 64 - 1 do
+          k:cp_async_bulk(panel == 0 and to or to + p.a:offset(0, 64 * panel), panel == 0 and from or from + 128 * panel, 128, barrier)
+        end
+      end, boxes)
+    end
+
     local function copy_others()
       local stage, barrier = cursor.stage, ring:full_barrier(cursor)
       for _, s in ipairs(scales) do
@@ -42,7 +57,13 @@ return function(_, internal)
           k:cp_async_bulk_tensor_2d(s.at + stage * p.scale_bytes + part * p.part_scale_bytes, s.map, { work.row, group }, barrier)
         end
       end
-      k:load_tile { tile = p.a, map = maps.A, to = a + stage * p.a.bytes, mn = work.column, k = next_k, barrier = barrier }
+      copy_a(a + stage * p.a.bytes, barrier)
+    end
+
+    -- The first weights of the product behind this one: what memory can bring while this one ends.
+    local function ask_for_next()
+      local size = k:min(work.to - work.from, 3 * p.block_k) * bytes_of_k
+      for i = 0, p.blocks - 1 do k:cp_async_bulk_prefetch(k:mad_wide_u32(work.from, bytes_of_k, start_of(i, sizes.next)), size) end
     end
 
     local function blocks_up_to(to, acquire, copy)
@@ -71,6 +92,7 @@ return function(_, internal)
           copy_weights()
           copy_others()
         end)
+        if p.next then k:if_(elected, ask_for_next) end
       end,
     }
   end

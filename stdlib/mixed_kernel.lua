@@ -47,6 +47,8 @@ return function(wg, internal)
     local box = { dtype = p.dtype, box = { p.m, p.k_parts * p.groups_of_part // p.scale_copies }, constant = true }
     maps.b_scales = k:tensor_map("b_scales", box)
     if p.zeros then maps.b_zeros = k:tensor_map("b_zeros", box) end
+    if p.one_row then sizes.row = k:param("row", ("const %s*"):format(p.dtype)) end
+    if p.next then sizes.next = k:param("next", "const u32*") end
     internal.epilogue_parameters(k, p, sizes, maps)
     return maps, sizes
   end
@@ -69,6 +71,17 @@ return function(wg, internal)
     end
   end
 
+  -- Zeros in the stages of A, all but whose first row stays as it is where A is one row.
+  local function clear_a(k, p, buffer)
+    local zeros, thread, bytes = k:regs("b32", 4), k:special "tid.x", p.stages * p.a.bytes
+    for i = 0, 3 do k:mov(zeros[i], 0) end
+    local at, step = k:address(buffer, thread << 4), 16 * 128 * p.consumers
+    for offset = 0, bytes - 1, step do
+      k:st_shared_v4_b32(at, zeros, { offset = offset, guard = offset + step > bytes and thread:lt((bytes - offset) // 16) or nil })
+    end
+    k:fence_proxy_async { space = "shared::cta" }
+  end
+
   --- The kernel of a plan (of internal.mixed_plan).
   function internal.mixed_kernel(p)
     local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
@@ -86,7 +99,8 @@ return function(wg, internal)
       local warp, work = k:reg "u32", work_of(k, p, sizes)
       k:shfl_sync_idx_b32(warp, k:special "tid.x" >> 5, 0, 31) -- the same in all lanes
       local copies = warp:eq(4 * p.consumers)
-      local copy = internal.mixed_copies(k, p, ring, { maps = maps, buffers = buffers, sizes = sizes, work = work })
+      local alone = p.one_row and sizes.M:eq(1) & (sizes.K & (p.block_k - 1)):eq(0) or nil
+      local copy = internal.mixed_copies(k, p, ring, { maps = maps, buffers = buffers, sizes = sizes, work = work, alone = alone })
       k:griddepcontrol_launch_dependents()
       -- Weights come as soon as there are mbarriers that count them, before the other warps, and CTAs, are ready.
       k:if_(copies, function()
@@ -95,10 +109,14 @@ return function(wg, internal)
         copy.begin()
         k:if_(elected, function() begin(k, p, maps, buffers, work) end)
       end)
+      if alone then
+        k:if_(alone & warp:lt(4 * p.consumers), function() clear_a(k, p, buffers.a) end)
+      end
       if p.splits == 1 then
         k:bar_sync(0)
       else
-        k:barrier_cluster_arrive { sem = "relaxed" } -- fence.mbarrier_init has released what others must see
+        -- fence.mbarrier_init has released what others must see, but for zeros
+        k:barrier_cluster_arrive { sem = alone and "release" or "relaxed" }
         k:barrier_cluster_wait()
       end
       k:if_(warp:ge(4 * p.consumers), function()

@@ -37,10 +37,10 @@ return function(wg, internal)
   end
 
   -- The rows of weights of a tile, when the plan chooses: 64 where that makes a tile for each SM, so that K needs no parts, and where the
-  -- rows of A, which each tile reads, are few beside the weights. Fewer than 8 rows are slower so: why is not known.
+  -- rows of A, which each tile reads, are few beside the weights. Of 2 to 7 rows TMA copies boxes slowly: most of their rows lie outside.
   local function rows_of(p, M, N, splits)
     local tiles = ceil_div(M, p.n) * ceil_div(N, 64)
-    local few = M >= 8 and p.n <= (p.bits == 4 and 32 or 16)
+    local few = (M == 1 or M >= 8) and p.n <= (p.bits == 4 and 32 or 16)
     return few and (splits or 1) == 1 and tiles <= target.multiprocessors and 2 * tiles > target.multiprocessors and 64 or 128
   end
 
@@ -106,7 +106,7 @@ return function(wg, internal)
 
   local legal = {
     a_type = true, b_type = true, group = true, zeros = true, d = true, problem = true, name = true, epilogue = true, tile = true, stages = true,
-    splits = true, constant = true,
+    splits = true, constant = true, next = true,
   }
 
   --- The plan for the options of wg.gemm with a b_type.
@@ -116,7 +116,7 @@ return function(wg, internal)
       if not legal[key] then fail(("wg.gemm: `%s` does not go with b_type"):format(key)) end
     end
     internal.kinds("wg.gemm", opts, {
-      a_type = "string", problem = "table", tile = "table", epilogue = "table", name = "string", d = "string", zeros = "boolean", constant = "string",
+      a_type = "string", problem = "table", tile = "table", epilogue = "table", name = "string", d = "string", zeros = "boolean", constant = "string", next = "boolean",
     })
     local p = {
       mixed = true, swapped = true, dtype = opts.a_type or "bf16", b_type = opts.b_type, bits = internal.weight_bits("wg.gemm", opts.b_type),
@@ -127,7 +127,7 @@ return function(wg, internal)
     if p.d ~= "bf16" and p.d ~= "f16" then fail(("wg.gemm: d is %s (legal with b_type: bf16, f16)"):format(p.d)) end
     if p.zeros and p.b_type == "e4m3" then fail "wg.gemm: weights of e4m3 have no zero points" end
     if opts.constant and opts.constant ~= "B" then fail(("wg.gemm: constant is %s (legal with b_type: B)"):format(opts.constant)) end
-    p.constant = opts.constant
+    p.constant, p.next = opts.constant, opts.next
     local problem = opts.problem or { 16, 8192, 8192 }
     for i = 1, 3 do internal.whole(("wg.gemm: problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
     local M, N, K = problem[1], problem[2], problem[3]
@@ -137,7 +137,9 @@ return function(wg, internal)
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
     p.epilogue, p.vectors = epilogue_of(opts.epilogue or {}), 0
     stages_of(p, opts.stages)
-    p.ahead = p.m == 64 and p.n > 16 and 1 or 2 -- blocks of weights that come before A
+    p.one_row = M == 1 -- of A: it is copied as it lies, at launches with one row
+    -- Blocks of weights that come before A. From the L2 cache they come sooner, and A is wanted sooner.
+    p.ahead = p.m == 64 and (p.n > 16 or p.next and p.bits == 4 and M > 1) and 1 or 2
     -- A warp that copies besides the consumers; of a warpgroup that gives them its registers, where the sums take many.
     p.registers = p.n > 128 and { 24, 240 } or nil
     p.threads = 128 * p.consumers + (p.registers and 128 or 32)

@@ -61,7 +61,8 @@ class Product:
         given = {"b_scales": self.scales}
         if self.zeros is not None:
             given["b_zeros"] = self.zeros
-        return [lambda packed=packed: gemm(self.a, packed, self.d, **given) for packed in self.packed]
+        following = [{"next": packed} if options.get("next") else {} for packed in self.packed[1:] + self.packed[:1]]
+        return [lambda packed=packed, more=more: gemm(self.a, packed, self.d, **given, **more) for packed, more in zip(self.packed, following)]
 
     def stands(self):
         zeros = 0 if self.zeros is None else self.zeros.double().repeat_interleave(self.group, 0).T
@@ -102,6 +103,10 @@ def errors():
         check(Product(m, 520, 1152, "bf16", "u4", 64 if m % 2 else 128, True))
     for splits in (1, 2, 4, 8):
         check(Product(16, 520, 2304, "bf16", "s4", 384), splits=splits)
+    for a_type in TYPES:
+        for b_type in ("s4", "u4", "s8", "e4m3"):
+            for k in (1152, 2048, 8192):  # one row
+                check(Product(1, 8192 if k == 8192 else 520, k, a_type, b_type, zeros=b_type == "u4"), constant="B", next=True)
 
 
 def graph_of(functions, launches):
@@ -165,6 +170,7 @@ def times(rows=(1, 8, 16, 32, 64, 128, 256), n=8192, k=8192):
             p = Product(m, n, k, "bf16", b_type, zeros=b_type in ("u4", "u8"), copies=8)
             name = b_type + (" with zero points" if p.zeros is not None else "")
             candidates[f"wg.gemm, {name}"] = (p.ours(constant="B"), p.weight_bytes())
+            candidates[f"wg.gemm, {name}, next"] = (p.ours(constant="B", next=True), p.weight_bytes())
             if b_type == "s4":
                 candidates["wg.gemm, s4, weights not constant"] = (p.ours(), p.weight_bytes())
                 candidates["torch._weight_int4pack_mm"] = (of_torch_int4(p), p.weight_bytes())

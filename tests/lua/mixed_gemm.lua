@@ -28,7 +28,7 @@ end
 
 local function product(name, M, N, K, opts, given)
   given = given or {}
-  opts.problem = { M, N, K }
+  opts.problem = opts.problem or { M, N, K }
   local gemm = wg.gemm(opts)
   assert(#gemm.kernel:check() == 0, name)
   local p = gemm.plan
@@ -48,7 +48,9 @@ local function product(name, M, N, K, opts, given)
   stands = wg.tensor(p.scales_sums and "f32" or p.dtype, { N, K }, stands)
   local D = wg.zeros(p.d, { M, N })
   local values = { b_scales = scales, b_zeros = zeros, backend = "sim", alpha = given.alpha, bias = given.bias, C = given.C, beta = given.beta }
-  gemm:run(A, wg.prepack(B, p.b_type), D, values)
+  B = wg.prepack(B, p.b_type)
+  values.next = p.next and B or nil
+  gemm:run(A, B, D, values)
   local exact = p.d == "bf16" and 2 ^ -8 or 2 ^ -11
   for i = 0, M - 1, M > 64 and 7 or 1 do
     for j = 0, N - 1, 5 do
@@ -89,6 +91,14 @@ product("64 rows of weights, C", 20, 136, 512, { b_type = "s4", tile = { 64, 32 
   { C = wg.ones("bf16", { 20, 136 }), beta = 3.0, of = function(x) return x + 3 end })
 product("64 rows of weights, four groups in a part", 17, 136, 1120, { b_type = "u4", zeros = true, group = 32, tile = { 64, 32 } })
 product("64 rows of weights, all in one group", 17, 136, 1536, { b_type = "s4", group = 512, tile = { 64, 32 }, stages = 2 })
+for _, b_type in ipairs { "s4", "e4m3" } do -- one row of A, which is copied as it lies
+  product("one row, " .. b_type, 1, 136, 1536, { b_type = b_type, tile = { 64, 16 }, stages = 2, constant = "B", next = true })
+end
+product("one row, weights not constant, zero points", 1, 200, 1536, { b_type = "u4", zeros = true, next = true })
+product("one row, f16, parts of K in four CTAs", 1, 200, 2048, { a_type = "f16", b_type = "s8", splits = 4, constant = "B", next = true })
+product("one row, K of a part of a block", 1, 72, 1184, { b_type = "s8", group = 32, tile = { 64, 16 } })
+product("a kernel for one row, 20 rows", 20, 136, 1024, { b_type = "s4", problem = { 1, 136, 1024 }, tile = { 64, 16 }, constant = "B" })
+product("weights of the next product", 20, 136, 2176, { b_type = "u4", tile = { 128, 32 }, splits = 2, stages = 2, constant = "B", next = true })
 product("48 rows", 48, 136, 256, { b_type = "s4" })
 product("100 rows", 100, 136, 256, { b_type = "s8", splits = 2 })
 product("256 rows", 256, 136, 256, { b_type = "s4", splits = 2 })
@@ -136,6 +146,8 @@ refuses("wg.gemm: tile[1] is 192, must be 64 or 128 with b_type: the rows of B",
 refuses("wg.gemm: tile[2] is 24, must be a multiple of 16 with b_type: the rows of A", { tile = { 128, 24 } })
 refuses("wg.gemm: tile[3] is 32, must be 64, 128, 256 or, with 64 rows of B, 512 with b_type", { tile = { 128, 32, 32 } })
 refuses("wg.gemm: two stages take 74240 bytes, and 33792 bytes of shared memory are left: fewer splits or a smaller tile", { tile = { 128, 256 }, splits = 4 })
+check.refuses("wg.gemm: `next` goes with b_type", function() wg.gemm { next = true } end)
+check.refuses("wg.gemm: option `next`: expected boolean, got string", function() wg.gemm { b_type = "s4", next = "B" } end)
 check.refuses("wg.gemm: `zeros` goes with b_type", function() wg.gemm { zeros = true } end)
 check.refuses("wg.prepacker: unknown b_type `f32` (legal: s4, u4, s8, u8, e4m3)", function() wg.prepack(wg.zeros("f32", { 8, 8 })) end)
 check.refuses("prepacker: K is 7, must be even", function() wg.prepack(wg.zeros("s8", { 8, 7 })) end)
@@ -154,6 +166,11 @@ launch_refuses("gemm: K is 96, must be a multiple of the 128 elements that share
 launch_refuses("gemm: N is 60, must be a multiple of 8 with b_type", gemm, A, B, wg.zeros("bf16", { 4, 60 }), { b_scales = scales })
 launch_refuses("gemm: K is 256, 1 blocks of 256: too few for 2 splits", gemm, wg.zeros("bf16", { 4, 256 }), wg.prepack(wg.zeros("s8", { 64, 256 })), D, { b_scales = scales })
 launch_refuses("gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }", wg.gemm { tile = { 64, 64 } }, A, wg.zeros("bf16", { 64, 512 }), D, { b_zeros = scales })
+launch_refuses("gemm: `next` is given, but not of a wg.gemm{ next = true }", gemm, A, B, D, { b_scales = scales, next = B })
+launch_refuses("gemm: `next` is given, but not of a wg.gemm{ next = true }", wg.gemm { tile = { 64, 64 } }, A, wg.zeros("bf16", { 64, 512 }), D, { next = B })
+local told = wg.gemm { b_type = "s8", next = true }
+launch_refuses("gemm: next is no tensor, must be weights like B, 1 x 16 x 128 x 4", told, A, B, D, { b_scales = scales })
+launch_refuses("gemm: next is 64 x 512, must be weights like B, 1 x 16 x 128 x 4", told, A, B, D, { b_scales = scales, next = wg.zeros("s8", { 64, 512 }) })
 
 -- Tiles that the plan chooses.
 local function tile(M, N, b_type)
@@ -162,7 +179,8 @@ local function tile(M, N, b_type)
 end
 check.equal(tile(16, 8192, "s4"), "64 16 512 1")
 check.equal(tile(32, 8192, "s4"), "64 32 512 1")
-check.equal(tile(4, 8192, "s4"), "128 16 256 2")
+check.equal(tile(1, 8192, "s4"), "64 16 512 1")
+check.equal(tile(4, 8192, "s4"), "128 16 256 2") -- boxes of A whose rows lie mostly outside come slowly
 check.equal(tile(32, 8192, "s8"), "128 32 256 2") -- each tile reads A, which is a fourth of the weights here
 check.equal(tile(16, 16384, "s4"), "128 16 256 1") -- else two rounds
 check.equal(tile(16, 4096, "s4"), "128 16 256 4") -- else half of the SMs
