@@ -292,6 +292,7 @@ function wg.full(dtype, shape, value) end
 ---@field halves? boolean where at most half of the CTAs would have a tile in the last round, its tiles are cut in two: for tiles with 128 rows for each consumer, such as 256 x 192, into an upper and a lower half; with `groups`, tiles such as 128 x 256 into a left and a right half. By default for a sparse A whose `problem` has such a last round, and for groups, contiguous or masked, whose tiles have 256 columns
 ---@field stream_k? boolean CTAs share the K blocks of the tiles in the last, partial round
 ---@field constant? string "A" or "B": an operand, such as weights, that is not written by any launch that may still run when this one starts; its first tiles are fetched while the previous launch ends
+---@field next? boolean with b_type: launches are told the weights of the product behind them, as `next`, and bring the first of these to the L2 cache once they have asked for the last of their own
 
 ---A kernel for D = activation(alpha * A * B + beta * C + bias), and its launches. A is M x K, B is K x N, D is M x N; a K-major operand has rows of K elements in memory, an MN-major one rows of M or N (16-bit types only). The epilogue computes in f32; integers are rounded to nearest, and 8-bit types saturate.
 ---@param options wgrun.wg.gemm.options

@@ -597,6 +597,7 @@ local gemm = {}
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
 ---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
 ---@field b_zeros? wgrun.tensor with zeros: K / group x N whole numbers of A's type
+---@field next? wgrun.tensor with `next`: the weights of the product behind this one, of B's shape; B itself where there is none
 
 ---The options of a launch, for kernel:run, kernel:time and kernel:prepare.
 ---@param A wgrun.tensor M x K, or K x M where A is MN-major; of a sparse A the values, M x K / 2
@@ -632,6 +633,7 @@ function gemm:launch(A, B, D, options) end
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
 ---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
 ---@field b_zeros? wgrun.tensor with zeros: K / group x N whole numbers of A's type
+---@field next? wgrun.tensor with `next`: the weights of the product behind this one, of B's shape; B itself where there is none
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -675,6 +677,7 @@ function gemm:prepare(A, B, D, options) end
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
 ---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
 ---@field b_zeros? wgrun.tensor with zeros: K / group x N whole numbers of A's type
+---@field next? wgrun.tensor with `next`: the weights of the product behind this one, of B's shape; B itself where there is none
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -719,6 +722,7 @@ function gemm:run(A, B, D, options) end
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
 ---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
 ---@field b_zeros? wgrun.tensor with zeros: K / group x N whole numbers of A's type
+---@field next? wgrun.tensor with `next`: the weights of the product behind this one, of B's shape; B itself where there is none
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given

@@ -143,6 +143,7 @@ local rows = {
   { case = "^mixed", name = "cp_async_bulk_wait_group", why = "The first store finds its panel free, and there is no other." },
   { case = "^mixed", name = "wgmma_wait_group", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The one is about registers, "
     .. "the other about panels, to which nothing has been written yet." },
+  { case = "^mixed", name = "cp_async_bulk_prefetch", why = "It changes when bytes arrive, and nothing else." },
   { case = "^mixed, many rows$", name = "fence_mbarrier_init", why = "The first of two: the second one, after the barriers of C, orders all." },
 
   -- wg.attention_backward: the producer acquires a stage of Q before one of dO, and Q's is given back after everything that read dO.
