@@ -195,6 +195,7 @@ class GlobalShadow final : public HazardSink {
 
     void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override;
     bool weak(std::uint32_t pc) const override { return sink_.weak(pc); }
+    bool meets_itself(std::uint32_t pc) const override { return steps_.size_of(pc) != 0; }
     std::uint32_t offset(std::uint64_t address, std::uint64_t bytes);
     void check_ends(const Actor& writer, std::uint32_t offset, std::uint32_t bytes);
     /// Tells the history of the launch of an access, as the actor's own or, `by`, as that of its copy.

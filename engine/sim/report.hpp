@@ -40,6 +40,7 @@ class Report final : public HazardSink {
     void at(std::uint32_t pc, int thread, Subject subject = Subject::thread);
     void lane(int thread) { thread_ = thread; }
     bool weak(std::uint32_t pc) const override { return !code_.ops[pc].order.strong; }
+    bool meets_itself(std::uint32_t pc) const override { return code_.meet(pc, pc, !of_cluster()); }
     /// The step is a copy that reduces into shared memory: two of them may meet there.
     void reduces(std::uint32_t pc) { reductions_.insert(pc); }
     /// Sets the actor of thread copies for which no thread has waited.

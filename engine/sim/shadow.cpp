@@ -138,7 +138,10 @@ void Shadow::displace(const Actor& actor, Epoch now, std::uint32_t word, unsigne
 /// Compares an access with those in whose place strong ones came.
 void Shadow::check_displaced(const Actor& actor, Epoch now, const Split& parts, unsigned bytes, bool writes,
                              std::uint32_t offset) {
+    if (parts.displaced.empty()) return;
+    const bool own = sink_.meets_itself(now.pc());
     for (const Past& past : parts.displaced) {
+        if (own && past.by.pc() == now.pc()) continue;
         if ((past.bytes & bytes) == 0 || !(past.writes || writes) || ordered(actor, now, past.by)) continue;
         const Hazard hazard = !writes       ? Hazard::read_after_write
                               : past.writes ? Hazard::write_after_write

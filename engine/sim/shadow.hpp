@@ -87,6 +87,8 @@ class HazardSink {
     }
     /// Returns whether the access of this step races with strong ones.
     virtual bool weak(std::uint32_t pc) const = 0;
+    /// Returns whether accesses of this step by any two threads do not race. It may be no where they do not.
+    virtual bool meets_itself(std::uint32_t) const { return false; }
 };
 
 /// The warp that accesses memory, and what the lane knows. Warps are numbered in the cluster.
