@@ -92,10 +92,18 @@ class Reader {
             objects_[where] = given.has("object") ? given.at("object").string() : std::string();
     }
 
+    /// The driver's box is what the copied elements span; without steps there is nothing to tell.
+    static void read_steps(std::vector<std::int64_t> steps, TensorBox& box) {
+        if (std::ranges::all_of(steps, [](std::int64_t step) { return step == 1; })) return;
+        for (std::size_t d = 1; d < std::min(steps.size(), box.extents.size()); ++d)
+            if (steps[d] > 1) box.extents[d] = (box.extents[d] + steps[d] - 1) / steps[d];
+        box.steps = std::move(steps);
+    }
+
     void describe(const Value& given) {
         given.has_only({"parameter", "offset", "element_type", "rank", "global_shape", "global_strides_bytes",
                         "box_shape", "element_strides", "swizzle", "interleave", "oob_fill", "object",
-                        "base_byte_offset"});
+                        "base_byte_offset", "pixel_box_lower_corner", "pixel_box_upper_corner"});
         const Place where = place(given);
         for (const char* key : {"global_shape", "box_shape"}) (void)given.at(key);
         TensorBox box;
@@ -104,6 +112,12 @@ class Reader {
         if (given.has("swizzle")) box.swizzle = parse_swizzle_mode(given.at("swizzle").string());
         if (given.has("interleave") && given.at("interleave").string() != "none")
             given.at("interleave").refuse("\"none\"");
+        if (given.has("element_strides")) read_steps(given.at("element_strides").integers(), box);
+        if (given.has("pixel_box_lower_corner")) {
+            box.pixels = {given.at("pixel_box_lower_corner").integers(),
+                          given.at("pixel_box_upper_corner").integers()};
+            if (box.extents.size() == 2) box.extents.resize(box.pixels->lower.size() + 2, 1);
+        }
         if (given.has("oob_fill")) box.nan_fill = given.at("oob_fill").string() == "nan";
         TensorView view;
         view.extents = given.at("global_shape").integers();

@@ -12,6 +12,7 @@
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
+#include "bindings/lua/map_options.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/session.hpp"
@@ -152,6 +153,9 @@ constexpr Option map_keys[] = {
      R"(the swizzle of the box in shared memory: "none", "32B", "64B" or "128B")"},
     {"dtype", "string?", "the element type; by default the tensor's"},
     {"nan_fill", "boolean = false", "elements outside of the tensor are filled with NaN instead of 0"},
+    steps_option,
+    lower_option,
+    upper_option,
     {"extents", "table?", "the elements of each dimension, the fastest first; by default the tensor's shape"},
     {"strides", "table?",
      "the bytes from one element to the next, of each dimension but the fastest; by default without gaps"},
@@ -174,6 +178,7 @@ int tensor_map_new(lua_State* L) {
     view.offset = options.integer("offset", 0, 0);
     options.push("box");
     read_integers(L, -1, "box", view.box->extents, 5);
+    read_box_details(L, options, *view.box);
     if (options.push("extents") != LUA_TNIL) read_integers(L, -1, "extents", view.extents, 5);
     if (options.push("strides") != LUA_TNIL) read_integers(L, -1, "strides", view.strides, 4);
     guarded(L, [&] {

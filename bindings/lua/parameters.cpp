@@ -3,6 +3,7 @@
 #include <array>
 
 #include "bindings/lua/args.hpp"
+#include "bindings/lua/map_options.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/trace.hpp"
 
@@ -74,6 +75,7 @@ void read_box(lua_State* L, const Options& options, TensorBox& box) {
         fail(L, [] { return "k:tensor_map: option `box` or `tile` is missing"; });
     read_integers(L, -1, "box", box.extents);
     lua_pop(L, 1);
+    read_box_details(L, options, box);
     const bool nan_fill = options.boolean("nan_fill", false);
     guarded(L, [&] {
         box.dtype = dtype_named(dtype);
@@ -98,6 +100,9 @@ constexpr Option tensor_map_keys[] = {
     {"swizzle", R"(string = "none")",
      R"(the swizzle of the box in shared memory: "none", "32B", "64B" or "128B")"},
     {"nan_fill", "boolean = false", "elements outside of the tensor are filled with NaN instead of 0"},
+    steps_option,
+    lower_option,
+    upper_option,
     {"constant", "boolean = false",
      "the tensor is not written by any launch that may still run when this one starts"},
     {"tile", "tile?",
@@ -141,7 +146,10 @@ constexpr Option parameter_keys[] = {
     {"dtype", R"(string = "bf16")", "of a tensor map: the element type"},
     {"box", "table?", "of a tensor map: the extents of the box, the fastest dimension first"},
     {"swizzle", R"(string = "none")", R"(of a tensor map: "none", "32B", "64B" or "128B")"},
-    {"nan_fill", "boolean = false", "of a tensor map: elements outside of the tensor are NaN instead of 0"}};
+    {"nan_fill", "boolean = false", "of a tensor map: elements outside of the tensor are NaN instead of 0"},
+    steps_option,
+    lower_option,
+    upper_option};
 
 // k:parameter(name, type) or k:parameter(name, { bytes = }) or k:parameter(name, { box = })
 int builder_parameter(lua_State* L) {

@@ -59,6 +59,12 @@ std::string type_of(const Param& param) {
         if (param.box->swizzle != SwizzleMode::none)
             out += fmt::format(", swizzle = \"{}\"", to_string(param.box->swizzle));
         if (param.box->nan_fill) out += ", nan_fill = true";
+        if (!param.box->steps.empty())
+            out += fmt::format(", steps = {{ {} }}", fmt::join(param.box->steps, ", "));
+        if (param.box->pixels)
+            out +=
+                fmt::format(", lower = {{ {} }}, upper = {{ {} }}", fmt::join(param.box->pixels->lower, ", "),
+                            fmt::join(param.box->pixels->upper, ", "));
         return out + (param.align() > 64 ? fmt::format(", align = {} }}", param.align()) : " }");
     }
     if (param.type == Type::tensormap) return fmt::format("{{ map = true, align = {} }}", param.align());

@@ -187,6 +187,8 @@ MapEnumerators enumerators_of(const TensorBox& box) {
     constexpr std::array<std::string_view, 4> swizzles{
         "CU_TENSOR_MAP_SWIZZLE_NONE", "CU_TENSOR_MAP_SWIZZLE_32B", "CU_TENSOR_MAP_SWIZZLE_64B",
         "CU_TENSOR_MAP_SWIZZLE_128B"};
+    if (box.pixels || !box.steps.empty())
+        throw ArgumentError("an exported launch makes tensor maps of boxes, without steps");
     const gpu::TensorMapSpec spec = map_spec(box, TensorShape(box.extents.size(), 1), 0);
     return {types.at(static_cast<std::size_t>(spec.type)),
             swizzles.at(static_cast<std::size_t>(spec.swizzle)),

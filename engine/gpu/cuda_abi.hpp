@@ -184,6 +184,11 @@ struct Driver {
                                            const std::uint64_t* extents, const std::uint64_t* strides,
                                            const std::uint32_t* box, const std::uint32_t* element_strides,
                                            int interleave, int swizzle, int l2_promotion, int fill);
+    abi::Result (*tensor_map_encode_im2col)(void* map, int type, std::uint32_t rank, void* address,
+                                            const std::uint64_t* extents, const std::uint64_t* strides,
+                                            const int* lower, const int* upper, std::uint32_t channels,
+                                            std::uint32_t pixels, const std::uint32_t* element_strides,
+                                            int interleave, int swizzle, int l2_promotion, int fill);
     abi::Result (*mem_host_register)(void* memory, std::size_t bytes, unsigned flags);
     abi::Result (*mem_host_unregister)(void* memory);
     abi::Result (*mem_host_get_device_pointer)(abi::DevicePointer* pointer, void* memory, unsigned flags);

@@ -58,6 +58,7 @@ const char* bind_all(const Library& library, Driver& driver) {
     bind(driver.mem_host_get_device_pointer, "cuMemHostGetDevicePointer_v2");
     bind(driver.event_elapsed_time, "cuEventElapsedTime");
     bind(driver.tensor_map_encode_tiled, "cuTensorMapEncodeTiled");
+    bind(driver.tensor_map_encode_im2col, "cuTensorMapEncodeIm2col");
     library.bind(driver.function_get_param_info, "cuFuncGetParamInfo");
     return lacking;
 }

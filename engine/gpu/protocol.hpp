@@ -105,9 +105,11 @@ struct TensorMapRequest {
     int type;
     std::uint32_t rank;
     std::uint64_t address;
-    std::uint64_t extents[5], strides[5];
-    std::uint32_t box[5], element_strides[5];
-    int interleave, swizzle, l2_promotion, fill;
+    std::uint64_t extents[5] = {}, strides[5] = {};
+    std::uint32_t box[5] = {}, element_strides[5] = {};
+    int interleave = 0, swizzle = 0, l2_promotion = 0, fill = 0;
+    int pixels = 0;  ///< 1: the box is channels and pixels, and these are corners
+    int lower[3] = {}, upper[3] = {};
 };
 
 /// A launch without its variable parts: the attributes, then for each parameter its size (u32) and its bytes.

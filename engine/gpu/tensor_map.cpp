@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -63,9 +64,16 @@ void check_tensor_map(const TensorMapSpec& spec) {
         if (stride < 1 || stride % unit != 0 || stride >= limits.stride)
             fail("strides {{{}}} bytes: each must be a multiple of {} below 2^40",
                  fmt::join(spec.strides, ", "), unit);
-    for (const std::int64_t side : spec.box)
-        if (side < 1 || side > limits.side)
-            fail("box {{{}}}: each side must be 1 to {} elements", fmt::join(spec.box, ", "), limits.side);
+    const bool pixels = !spec.lower.empty();
+    if (spec.lower.size() != spec.upper.size() || (pixels && spec.lower.size() + 2 != rank))
+        fail("corners of {} and {} offsets for {} dimensions", spec.lower.size(), spec.upper.size(), rank);
+    if (!spec.steps.empty() && spec.steps.size() != rank)
+        fail("{} steps for {} dimensions", spec.steps.size(), rank);
+    for (std::size_t d = 0; d < rank; ++d) {
+        const std::int64_t most = pixels && d == 1 ? limits.pixels : limits.side;
+        if (spec.box[d] < 1 || spec.box[d] > most)
+            fail("box {{{}}}: side {} must be 1 to {} elements", fmt::join(spec.box, ", "), d, most);
+    }
     const std::int64_t inner = spec.box[0] * type.bytes;
     if (inner % unit != 0) fail("the box is {} bytes wide: it must be a multiple of {}", inner, unit);
     const std::int64_t span =
@@ -80,8 +88,19 @@ abi::Result encode(const Driver& driver, const TensorMapSpec& spec, TensorMap& m
     const std::vector<std::uint64_t> extents(spec.extents.begin(), spec.extents.end());
     std::vector<std::uint64_t> strides(spec.strides.begin(), spec.strides.end());
     strides.resize(rank);  // one dimension has none, but the driver requires an address
-    const std::vector<std::uint32_t> box(spec.box.begin(), spec.box.end());
-    const std::vector<std::uint32_t> element_strides(rank, 1);
+    std::vector<std::uint32_t> box(spec.box.begin(), spec.box.end());
+    std::vector<std::uint32_t> element_strides(rank, 1);
+    std::ranges::copy(spec.steps, element_strides.begin());
+    if (!spec.lower.empty()) {
+        const std::vector<int> lower(spec.lower.begin(), spec.lower.end()),
+            upper(spec.upper.begin(), spec.upper.end());
+        return driver.tensor_map_encode_im2col(
+            map.bytes, static_cast<int>(spec.type), rank, std::bit_cast<void*>(spec.address), extents.data(),
+            strides.data(), lower.data(), upper.data(), box[0], box[1], element_strides.data(),
+            interleave_none, static_cast<int>(spec.swizzle), l2_promotion_128b, spec.nan_fill ? 1 : 0);
+    }
+    // The driver's box is what the copied elements span.
+    for (std::size_t d = 1; d < rank; ++d) box[d] *= element_strides[d];
     return driver.tensor_map_encode_tiled(
         map.bytes, static_cast<int>(spec.type), rank, std::bit_cast<void*>(spec.address), extents.data(),
         strides.data(), box.data(), element_strides.data(), interleave_none, static_cast<int>(spec.swizzle),

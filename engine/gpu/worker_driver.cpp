@@ -256,18 +256,7 @@ Result launch(const KernelStart& start) {
     return link.ask(kind(SpecialCall::launch), message.bytes(), load_limit);
 }
 
-Result tensor_map_encode_tiled(void* map, int type, std::uint32_t rank, void* address,
-                               const std::uint64_t* extents, const std::uint64_t* strides,
-                               const std::uint32_t* box, const std::uint32_t* element_strides, int interleave,
-                               int swizzle, int l2_promotion, int fill) {
-    if (rank < 1 || rank > 5) return abi::invalid_value;
-    TensorMapRequest request{
-        type,         rank, std::bit_cast<std::uint64_t>(address), {}, {}, {}, {}, interleave, swizzle,
-        l2_promotion, fill};
-    std::copy_n(extents, rank, request.extents);
-    std::copy_n(strides, rank - 1, request.strides);
-    std::copy_n(box, rank, request.box);
-    std::copy_n(element_strides, rank, request.element_strides);
+Result ask_for_map(const TensorMapRequest& request, void* map) {
     Link& link = Link::instance();
     const auto lock = link.lock();
     const Result result =
@@ -275,6 +264,45 @@ Result tensor_map_encode_tiled(void* map, int type, std::uint32_t rank, void* ad
     if (result == abi::success)
         std::memcpy(map, link.answer().take(sizeof(TensorMap)).data(), sizeof(TensorMap));
     return result;
+}
+
+Result tensor_map_encode_tiled(void* map, int type, std::uint32_t rank, void* address,
+                               const std::uint64_t* extents, const std::uint64_t* strides,
+                               const std::uint32_t* box, const std::uint32_t* element_strides, int interleave,
+                               int swizzle, int l2_promotion, int fill) {
+    if (rank < 1 || rank > 5) return abi::invalid_value;
+    TensorMapRequest request{type, rank, std::bit_cast<std::uint64_t>(address)};
+    request.interleave = interleave;
+    request.swizzle = swizzle;
+    request.l2_promotion = l2_promotion;
+    request.fill = fill;
+    std::copy_n(extents, rank, request.extents);
+    std::copy_n(strides, rank - 1, request.strides);
+    std::copy_n(box, rank, request.box);
+    std::copy_n(element_strides, rank, request.element_strides);
+    return ask_for_map(request, map);
+}
+
+Result tensor_map_encode_im2col(void* map, int type, std::uint32_t rank, void* address,
+                                const std::uint64_t* extents, const std::uint64_t* strides, const int* lower,
+                                const int* upper, std::uint32_t channels, std::uint32_t pixels,
+                                const std::uint32_t* element_strides, int interleave, int swizzle,
+                                int l2_promotion, int fill) {
+    if (rank < 3 || rank > 5) return abi::invalid_value;
+    TensorMapRequest request{type, rank, std::bit_cast<std::uint64_t>(address)};
+    request.interleave = interleave;
+    request.swizzle = swizzle;
+    request.l2_promotion = l2_promotion;
+    request.fill = fill;
+    request.pixels = 1;
+    std::copy_n(extents, rank, request.extents);
+    std::copy_n(strides, rank - 1, request.strides);
+    std::copy_n(element_strides, rank, request.element_strides);
+    std::copy_n(lower, rank - 2, request.lower);
+    std::copy_n(upper, rank - 2, request.upper);
+    request.box[0] = channels;
+    request.box[1] = pixels;
+    return ask_for_map(request, map);
 }
 
 // The device sees the worker's mapping of the block; the pointer comes with the registration.
@@ -411,6 +439,7 @@ Driver table() {
     asked<&Driver::event_query>(d);
     asked<&Driver::event_elapsed_time>(d);
     d.tensor_map_encode_tiled = tensor_map_encode_tiled;
+    d.tensor_map_encode_im2col = tensor_map_encode_im2col;
     d.mem_host_register = mem_host_register;
     d.mem_host_unregister = mem_host_unregister;
     d.mem_host_get_device_pointer = mem_host_get_device_pointer;

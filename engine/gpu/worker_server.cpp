@@ -326,10 +326,17 @@ class Server {
     Result tensor_map(Unpacker& body) {
         const auto request = body.get<TensorMapRequest>();
         TensorMap map{};
-        const Result result = driver_.tensor_map_encode_tiled(
-            &map, request.type, request.rank, std::bit_cast<void*>(request.address), request.extents,
-            request.strides, request.box, request.element_strides, request.interleave, request.swizzle,
-            request.l2_promotion, request.fill);
+        void* const address = std::bit_cast<void*>(request.address);
+        const Result result =
+            request.pixels != 0
+                ? driver_.tensor_map_encode_im2col(
+                      &map, request.type, request.rank, address, request.extents, request.strides,
+                      request.lower, request.upper, request.box[0], request.box[1], request.element_strides,
+                      request.interleave, request.swizzle, request.l2_promotion, request.fill)
+                : driver_.tensor_map_encode_tiled(&map, request.type, request.rank, address, request.extents,
+                                                  request.strides, request.box, request.element_strides,
+                                                  request.interleave, request.swizzle, request.l2_promotion,
+                                                  request.fill);
         answer_->append(map.bytes, sizeof map.bytes);
         return result;
     }

@@ -52,16 +52,17 @@ void set_multicast(BulkCopy& copy, const Counts& mask, std::size_t lane) {
 }
 
 void set_reduction(BulkCopy& copy, const Form& form) {
-    copy.reduction = static_cast<BulkCopy::Reduction>(form.get(Field::op));
+    copy.reduction = reduction_of(form);
     copy.type = form.type();
 }
 
-/// Returns the coordinates of every lane.
+/// Returns the coordinates of every lane, or the offsets; T is the type of their registers.
+template <class T>
 std::array<Counts, 5> coordinates_of(const Operand& operand, Machine& m) {
     std::array<Counts, 5> out{};
     const std::span<const Reg> regs =
         operand.kind == Operand::Kind::list ? std::span(operand.list) : std::span(&operand.reg, 1);
-    for (std::size_t d = 0; d < regs.size(); ++d) out[d] = counts_of<std::int32_t>(m, Operand::of(regs[d]));
+    for (std::size_t d = 0; d < regs.size(); ++d) out[d] = counts_of<T>(m, Operand::of(regs[d]));
     return out;
 }
 
@@ -77,32 +78,33 @@ void issue(Machine& m, BulkCopy copy, Fill fill) {
 
 template <class Fill>
 void issue_tensor(const Step& s, Machine& m, BulkCopy copy, const Operand& map, const Operand& place,
-                  Described described, Fill fill) {
+                  Moved moved, Fill fill) {
     const Addresses maps = addresses_of<std::uint64_t>(m, map);
-    const std::array<Counts, 5> at = coordinates_of(place, m);
+    const std::array<Counts, 5> at = coordinates_of<std::int32_t>(place, m);
+    std::array<Counts, 5> offsets{};
+    if (moved.offsets != nullptr) offsets = coordinates_of<std::uint16_t>(*moved.offsets, m);
     copy.dims = dims(s.form);
+    copy.pixels = moved.pixels;
     issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
         one.tensor_map = maps[lane];
-        one.known.tensor_map = described == Described::box && maps.knows(lane);
+        one.known.tensor_map = maps.knows(lane);
         for (std::size_t d = 0; d < 5; ++d) one.coordinates[d] = static_cast<std::int32_t>(at[d][lane]);
+        for (std::size_t d = 0; d < one.offsets.size(); ++d)
+            one.offsets[d] = static_cast<std::uint16_t>(offsets[d][lane]);
         fill(one, lane);
     });
 }
 
-void run_tensor_load(const Step& s, Machine& m) { load_tensor(s, m, 4, Described::box); }
+void run_tensor_load(const Step& s, Machine& m) { load_tensor(s, m, 4, {}); }
 
 template <bool reduces>
 void run_tensor_store(const Step& s, Machine& m) {
     BulkCopy::Reduction reduction = BulkCopy::Reduction::none;
-    if constexpr (reduces) reduction = static_cast<BulkCopy::Reduction>(s.form.get(Field::op));
-    store_tensor(s, m, reduction, Described::box);
+    if constexpr (reduces) reduction = reduction_of(s.form);
+    store_tensor(s, m, reduction, {});
 }
 
-void run_tensor_prefetch(const Step& s, Machine& m) {
-    BulkCopy copy;
-    copy.direction = Direction::prefetch;
-    issue_tensor(s, m, copy, s.operands[0], s.operands[1], Described::box, [](BulkCopy&, std::size_t) {});
-}
+void run_tensor_prefetch(const Step& s, Machine& m) { prefetch_tensor(s, m, {}); }
 
 void run_load(const Step& s, Machine& m) {
     const Addresses to = addresses_of<std::uint32_t>(m, s.operands[0]);
@@ -193,24 +195,30 @@ void prefetch_effects(const Step& s, Effects& e) {
 
 }  // namespace
 
-void load_tensor(const Step& s, Machine& m, std::size_t mask, Described described) {
+void load_tensor(const Step& s, Machine& m, std::size_t mask, Moved moved) {
     const Addresses to = addresses_of<std::uint32_t>(m, s.operands[0]);
     const Addresses barrier = addresses_of<std::uint32_t>(m, s.operands[3]);
     const Counts cast = counts_of<std::uint16_t>(m, s.operands[mask]);
-    issue_tensor(s, m, {}, s.operands[1], s.operands[2], described, [&](BulkCopy& copy, std::size_t lane) {
+    issue_tensor(s, m, {}, s.operands[1], s.operands[2], moved, [&](BulkCopy& copy, std::size_t lane) {
         set_shared(copy, to, lane);
         set_mbarrier(copy, barrier, lane);
         set_multicast(copy, cast, lane);
     });
 }
 
-void store_tensor(const Step& s, Machine& m, BulkCopy::Reduction reduction, Described described) {
+void store_tensor(const Step& s, Machine& m, BulkCopy::Reduction reduction, Moved moved) {
     BulkCopy copy;
     copy.direction = Direction::to_global;
     copy.reduction = reduction;
     const Addresses from = addresses_of<std::uint32_t>(m, s.operands[2]);
-    issue_tensor(s, m, copy, s.operands[0], s.operands[1], described,
+    issue_tensor(s, m, copy, s.operands[0], s.operands[1], moved,
                  [&](BulkCopy& one, std::size_t lane) { set_shared(one, from, lane); });
+}
+
+void prefetch_tensor(const Step& s, Machine& m, Moved moved) {
+    BulkCopy copy;
+    copy.direction = Direction::prefetch;
+    issue_tensor(s, m, copy, s.operands[0], s.operands[1], moved, [](BulkCopy&, std::size_t) {});
 }
 
 std::span<const Instruction> bulk_family() {

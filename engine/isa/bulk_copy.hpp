@@ -22,6 +22,8 @@ struct BulkCopy {
     int dims = 0;                               ///< of the tensor; 0: a linear copy
     std::uint64_t tensor_map = 0;               ///< its address
     std::array<std::int32_t, 5> coordinates{};  ///< elements, the contiguous dimension first
+    bool pixels = false;                        ///< of an im2col map (PTX ISA 5.5.4)
+    std::array<std::uint16_t, 3> offsets{};     ///< im2colOffsets: added to each pixel, W first
     std::uint64_t global = 0;                   ///< address, of a linear copy
     std::uint32_t shared = 0;                   ///< address; of the other CTA for to_cluster's destination
     std::uint32_t source = 0;                   ///< address in the CTA's own shared memory, of to_cluster

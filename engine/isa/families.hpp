@@ -23,6 +23,7 @@ std::span<const Instruction> mbarrier_family();  // mbarrier.cpp: mbarrier, fenc
 std::span<const Instruction> copy_family();      // copy.cpp: cp.async and its groups
 std::span<const Instruction> async_store_family();  // async_store.cpp: st.async, red.async
 std::span<const Instruction> bulk_family();         // bulk.cpp: cp.async.bulk, tensor maps
+std::span<const Instruction> im2col_family();       // im2col.cpp: bulk copies of pixels
 std::span<const Instruction> tensormap_family();    // tensormap.cpp: tensormap.replace and its like
 std::span<const Instruction> cluster_family();      // cluster.cpp: barrier.cluster, mapa, elect, setmaxnreg
 std::span<const Instruction> matrix_family();       // matrix.cpp: ldmatrix, stmatrix, movmatrix

@@ -19,7 +19,8 @@ const std::vector<const Instruction*>& table() {
               memory_family(),     generic_family(),    cache_family(),   sync_family(),
               wgmma_family(),      mbarrier_family(),   copy_family(),    async_store_family(),
               bulk_family(),       cluster_family(),    matrix_family(),  mma_family(),
-              sparse_mma_family(), warp_family(),       atomic_family(),  tensormap_family()})
+              sparse_mma_family(), warp_family(),       atomic_family(),  tensormap_family(),
+              im2col_family()})
             for (const Instruction& record : family) out.push_back(&record);
         return out;
     }();

@@ -1,17 +1,15 @@
 // Instructions that no script can call and that the simulator does not run. Their effects are known, so that
-// texts with them are checked; the rehearsal goes on over copies of pixels.
+// texts with them are checked.
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/foreign.hpp"
 #include "isa/machine.hpp"
-#include "isa/tensor_copies.hpp"
 
 namespace wgrun::isa {
 namespace {
 
 using enum Type;
 using Rule = OperandRule;
-using Direction = BulkCopy::Direction;
 
 struct Text {
     std::string_view name, summary, section, ptx;
@@ -36,69 +34,6 @@ Instruction record(
 
 OperandRule global_address(std::string_view name) {
     return {name, Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}};
-}
-
-// --- im2col (PTX ISA 5.5.4) ----------------------------------------------------------------------------
-
-int dims(const Form& form) { return form.get(Field::dim); }
-int offsets(const Form& form) { return form.get(Field::dim) - 2; }
-
-OperandRule tensor_map() { return {"map", Access::in, Rule::reg, fixed<u64>, nullptr, false, {}, {}}; }
-OperandRule coordinates() { return {"coordinates", Access::in, Rule::list, fixed<s32>, dims, false, {}, {}}; }
-OperandRule offset_list() { return {"offsets", Access::in, Rule::list, fixed<u16>, offsets, false, {}, {}}; }
-OperandRule mask() {
-    return {"mask", Access::in, Rule::reg | Rule::imm, fixed<u16>,      nullptr,
-            true,   0,          Range{0, 0xFFFF},      Field::multicast};
-}
-std::vector<Row> im2col_rows(bool cast) {
-    Row out{{Choice{Field::dim, {{3, 5}}, {}}, cache_hint()}, {8, 0}};
-    if (cast) out.choices.push_back(flag(Field::multicast));
-    return {std::move(out)};
-}
-
-void add_im2col(std::vector<Instruction>& out) {
-    out.push_back(record(
-        {"cp.async.bulk.tensor.im2col", "copies the pixels of a convolution to shared memory", "9.7.9.25.5.2",
-         "cp.async.bulk.tensor{.dim}.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast}"
-         "{.cache} [{%d}], [{%map}, {%coordinates}], [{%mbarrier}], {%offsets}{,%mask}{,%policy}"},
-        im2col_rows(true),
-        {shared_address("d"), tensor_map(), coordinates(), shared_address("mbarrier"), offset_list(), mask(),
-         cache_policy()},
-        [](const Step& s, Effects& e) {
-            e.bulk_copy({Direction::to_shared, &s.operands[0], nullptr, &s.operands[1]});
-            e.counted(s.operands[3]);
-        },
-        [](const Step& s, Machine& m) { load_tensor(s, m, 5, Described::pixels); }));
-    const auto stores = [](const Step& s, Effects& e) {
-        e.bulk_copy({Direction::to_global, nullptr, &s.operands[2], &s.operands[0]});
-    };
-    const auto run_store = [](const Step& s, Machine& m) {
-        store_tensor(s, m, BulkCopy::Reduction::none, Described::pixels);
-    };
-    out.push_back(record(
-        {"cp.async.bulk.tensor.store.im2col", "copies pixels from shared memory to a tensor", "9.7.9.25.5.2",
-         "cp.async.bulk.tensor{.dim}.global.shared::cta.im2col_no_offs.bulk_group{.cache} [{%map}, "
-         "{%coordinates}], [{%a}]{,%policy}"},
-        im2col_rows(false), {tensor_map(), coordinates(), shared_address("a"), cache_policy()}, stores,
-        run_store));
-    Instruction reduce =
-        record({"cp.reduce.async.bulk.tensor.im2col", "reduces pixels of shared memory into a tensor",
-                "9.7.9.25.5.3",
-                "cp.reduce.async.bulk.tensor{.dim}.global.shared::cta{.op}.im2col_no_offs.bulk_group{.cache} "
-                "[{%map}, {%coordinates}], [{%a}]{,%policy}"},
-               im2col_rows(false), {tensor_map(), coordinates(), shared_address("a"), cache_policy()}, stores,
-               run_store);
-    reduce.rows.front().choices.push_back(
-        reductions({"add", "min", "max", "inc", "dec", "and", "or", "xor"}));
-    out.push_back(std::move(reduce));
-    out.push_back(
-        record({"cp.async.bulk.prefetch.tensor.im2col", "prefetches pixels into the L2 cache", "9.7.9.25.5.4",
-                "cp.async.bulk.prefetch.tensor{.dim}.L2.global.im2col{.cache} [{%map}, {%coordinates}], "
-                "{%offsets}{,%policy}"},
-               im2col_rows(false), {tensor_map(), coordinates(), offset_list(), cache_policy()},
-               [](const Step& s, Effects& e) {
-                   e.bulk_copy({Direction::prefetch, nullptr, nullptr, &s.operands[0]});
-               }));
 }
 
 // --- memory of several GPUs (PTX ISA 9.7.9.12 to 14) ---------------------------------------------------
@@ -157,7 +92,6 @@ void add_multimem(std::vector<Instruction>& out) {
 std::span<const Instruction> unsimulated_family() {
     static const std::vector<Instruction> all = [] {
         std::vector<Instruction> out;
-        add_im2col(out);
         add_multimem(out);
         return out;
     }();

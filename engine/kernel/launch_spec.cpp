@@ -37,6 +37,11 @@ gpu::TensorMapSpec map_spec(const PassedMap& map) {
     spec.box = map.box.extents;
     spec.swizzle = static_cast<gpu::TensorMapSwizzle>(map.box.swizzle);
     spec.nan_fill = map.box.nan_fill;
+    spec.steps = map.box.steps;
+    if (map.box.pixels) {
+        spec.lower = map.box.pixels->lower;
+        spec.upper = map.box.pixels->upper;
+    }
     return spec;
 }
 

@@ -12,6 +12,13 @@ Saying copy_of_other_dimensions(int dims, std::size_t of_map) {
             fmt::format("the form for {} dimensions, with as many coordinates", of_map)};
 }
 
+Saying copy_of_other_mode(bool pixels) {
+    return {WG_TMA_01,
+            pixels ? "the copy moves pixels, and its tensor map describes boxes"
+                   : "the copy moves a box, and its tensor map describes pixels (im2col)",
+            pixels ? "a tensor map with `lower` and `upper`" : "the form with im2col"};
+}
+
 Saying copy_misaligned(const std::string& place, std::uint32_t align) {
     return {WG_TMA_01,
             fmt::format("the copy's place in shared memory, {}, is not a multiple of {} bytes", place, align),

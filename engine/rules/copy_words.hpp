@@ -23,6 +23,8 @@ Saying stored_box_below_zero(std::int32_t start, int dimension);
 Saying written_before_copy(Where write, Where copy);
 /// A copy through a tensor map in memory that has been changed before.
 Saying map_not_acquired();
+/// pixels: what the copy moves.
+Saying copy_of_other_mode(bool pixels);
 Saying no_tensor_map(std::uint64_t address);
 Saying map_not_released();
 /// So many lanes of a warp issue the same copy out of shared memory.

@@ -32,7 +32,6 @@ Reached reached_by(const Copy& copy) {
 // --- issue ---------------------------------------------------------------------------------------------
 
 void BulkEngine::bulk_copy(const isa::BulkCopy& asked) {
-    if (!asked.known.tensor_map) throw isa::Unknown{};  // a copy of pixels
     report_.at(scene_.pc, scene_.thread(asked.lane), Subject::copy);
     Copy copy{};
     copy.direction = asked.direction;
@@ -86,8 +85,12 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
             report_.fault(rules::copy_of_other_dimensions(asked.dims, box.extents.size()));
             return false;
         }
+        if (asked.pixels != box.pixels.has_value()) {
+            report_.fault(rules::copy_of_other_mode(asked.pixels));
+            return false;
+        }
         copy.somewhere = !asked.known.coordinates;
-        if (!copy.somewhere) copy.at = asked.coordinates;
+        if (!copy.somewhere) copy.at = {asked.coordinates, asked.offsets};
         // It goes on as if the engine could: whoever waits for it is not to blame.
         if (const std::int64_t element = bits(box.dtype) / 8; copy.at[0] * element % std::int64_t{unit} != 0)
             report_.fault(rules::box_start_misaligned(copy.at[0], element));

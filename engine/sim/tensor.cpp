@@ -22,31 +22,70 @@ struct Row {
     std::int64_t global;      ///< offset of byte `begin` in the tensor
 };
 
-template <class F>
-void for_each_row(const TensorMap& map, const Coordinates& at, Reached reached, std::uint32_t address, F f) {
-    const std::vector<std::int64_t>& box = map.box->extents;
-    const std::int64_t element = bits(map.box->dtype) / 8, bytes = box[0] * element;
+/// Returns the part along dimension 0 of the row at an address, at the start of the tensor.
+Row first_row(const TensorMap& map, const Coordinates& at, Reached reached, std::uint32_t address) {
+    const std::int64_t element = bits(map.box->dtype) / 8, side = map.box->extents[0];
     std::int64_t extent = map.extents[0];
     if (const std::int64_t unit = unit_bytes / element; reached == Reached::units)
         extent = (extent + unit - 1) / unit * unit;
-    const std::int64_t first = std::clamp<std::int64_t>(-std::int64_t{at[0]}, 0, box[0]);
-    const std::int64_t last = std::clamp<std::int64_t>(extent - at[0], first, box[0]);
-    const std::vector<std::int64_t>& steps = map.box->steps;
+    const std::int64_t first = std::clamp<std::int64_t>(-std::int64_t{at[0]}, 0, side);
+    const std::int64_t last = std::clamp<std::int64_t>(extent - at[0], first, side);
+    return {address, first * element, last * element, (at[0] + first) * element};
+}
+
+std::int64_t step_of(const TensorBox& box, std::size_t d) { return box.steps.empty() ? 1 : box.steps[d]; }
+
+/// Moves a row to place x of dimension d; outside the tensor nothing is left of it.
+void move_row(const TensorMap& map, std::size_t d, std::int64_t x, Row& row) {
+    if (x >= 0 && x < map.extents[d])
+        row.global += x * map.strides[d - 1];
+    else
+        row.end = row.begin;
+}
+
+/// The same for the pixels of an im2col map: they go along the lines of the bounding box, which the corners
+/// of the map name, from its first plane to its last, and from image to image.
+template <class F>
+void for_each_pixel(const TensorMap& map, const Coordinates& at, const Row& first, F f) {
+    const TensorBox& box = *map.box;
+    const std::size_t images = box.extents.size() - 1;  // the dimension of the images
+    std::array<std::int64_t, 5> x{};
+    for (std::size_t d = 1; d <= images; ++d) x[d] = at[d];
+    std::uint32_t address = first.address;
+    for (std::int64_t pixel = 0; pixel < box.extents[1]; ++pixel) {
+        Row row = first;
+        row.address = address;
+        for (std::size_t d = 1; d < images; ++d) move_row(map, d, x[d] + at.offsets[d - 1], row);
+        move_row(map, images, x[images], row);
+        f(row, box.extents[0] * bits(box.dtype) / 8);
+        address += static_cast<std::uint32_t>(box.pitch());
+        std::size_t d = 1;
+        for (; d < images; ++d) {
+            x[d] += step_of(box, d);
+            if (x[d] <= map.extents[d] - 1 + box.pixels->upper[d - 1]) break;
+            x[d] = box.pixels->lower[d - 1];
+        }
+        if (d == images) ++x[d];
+    }
+}
+
+/// Calls f(row, bytes of a whole one) for the rows of a box, or for the pixels.
+template <class F>
+void for_each_row(const TensorMap& map, const Coordinates& at, Reached reached, std::uint32_t address, F f) {
+    const TensorBox& box = *map.box;
+    const Row first = first_row(map, at, reached, address);
+    if (box.pixels) return for_each_pixel(map, at, first, f);
     std::array<std::int64_t, 5> index{};
     for (;;) {
-        Row row{address, first * element, last * element, (at[0] + first) * element};
-        for (std::size_t d = 1; d < box.size(); ++d) {
-            const std::int64_t x = at[d] + index[d] * (steps.empty() ? 1 : steps[d]);
-            if (x >= 0 && x < map.extents[d])
-                row.global += x * map.strides[d - 1];
-            else
-                row.end = row.begin;
-        }
-        f(row, bytes);
-        address += static_cast<std::uint32_t>(map.box->pitch());
+        Row row = first;
+        row.address = address;
+        for (std::size_t d = 1; d < box.extents.size(); ++d)
+            move_row(map, d, at[d] + index[d] * step_of(box, d), row);
+        f(row, box.extents[0] * bits(box.dtype) / 8);
+        address += static_cast<std::uint32_t>(box.pitch());
         std::size_t d = 1;
-        while (d < box.size() && ++index[d] == box[d]) index[d++] = 0;
-        if (d >= box.size()) return;
+        while (d < box.extents.size() && ++index[d] == box.extents[d]) index[d++] = 0;
+        if (d >= box.extents.size()) return;
     }
 }
 
@@ -126,10 +165,10 @@ void for_each_run(const MappedTensor& tensor, const Coordinates& at, Reached rea
 void for_each_stored_run(const MappedTensor& tensor, const Coordinates& at, std::uint32_t address,
                          const std::function<void(std::uint32_t, std::uint32_t)>& f) {
     const TensorBox& box = *tensor.map->box;
-    bool inside = true;
-    for (std::size_t d = 0; d < box.extents.size(); ++d) {
-        const std::int64_t step = d == 0 || box.steps.empty() ? 1 : box.steps[d];
-        inside = inside && at[d] >= 0 && at[d] + (box.extents[d] - 1) * step < tensor.map->extents[d];
+    bool inside = !box.pixels;
+    for (std::size_t d = 0; inside && d < box.extents.size(); ++d) {
+        const std::int64_t step = d == 0 ? 1 : step_of(box, d);
+        inside = at[d] >= 0 && at[d] + (box.extents[d] - 1) * step < tensor.map->extents[d];
     }
     if (inside) return box.for_each_run(address, f);
     for_each_row(*tensor.map, at, Reached::units, address, [&](const Row& row, std::int64_t) {

@@ -10,7 +10,11 @@
 
 namespace wgrun::sim {
 
-using Coordinates = std::array<std::int32_t, 5>;
+/// Where a copy begins, in elements. Of pixels, each is copied from the place at these offsets, W first.
+struct Coordinates : std::array<std::int32_t, 5> {
+    std::array<std::uint16_t, 3> offsets{};
+    bool operator==(const Coordinates&) const = default;
+};
 
 /// A tensor map, and where the simulator holds its tensor.
 struct MappedTensor {

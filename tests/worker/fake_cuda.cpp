@@ -285,6 +285,11 @@ Result cuTensorMapEncodeTiled(void* map, int, std::uint32_t, void*, const std::u
                               int) {
     return std::memset(map, 0, 128), success;
 }
+Result cuTensorMapEncodeIm2col(void* map, int, std::uint32_t, void*, const std::uint64_t*,
+                               const std::uint64_t*, const int*, const int*, std::uint32_t, std::uint32_t,
+                               const std::uint32_t*, int, int, int, int) {
+    return std::memset(map, 0, 128), success;
+}
 Result cuMemHostRegister_v2(void*, std::size_t, unsigned) { return success; }
 Result cuMemHostUnregister(void*) { return success; }
 Result cuMemHostGetDevicePointer_v2(DevicePointer* pointer, void* memory, unsigned) {

@@ -109,6 +109,10 @@ bool Copies::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
         report_.fault(rules::copy_of_other_dimensions(copy.dims, box->extents.size()));
         return false;
     }
+    if (box != nullptr && copy.pixels != box->pixels.has_value()) {
+        report_.fault(rules::copy_of_other_mode(copy.pixels));
+        return false;
+    }
     if (!copy.known.shared || (box == nullptr && !copy.known.bytes)) return true;
     const std::uint32_t address = copy.shared & isa::peer_window, offset = address - sm_90a.shared_base;
     const std::uint32_t align = box != nullptr ? isa::BulkCopy::box_align : isa::BulkCopy::unit;

@@ -441,7 +441,11 @@ struct TensorMapSpec {
     std::vector<std::int64_t> strides{};  ///< bytes, for dimensions 1 and up; multiples of 16
     std::vector<std::int64_t> box{};      ///< elements, each 1 to 256
     TensorMapSwizzle swizzle = TensorMapSwizzle::none;
-    bool nan_fill = false;  ///< out-of-bounds reads give NaN instead of zero (float types only)
+    bool nan_fill = false;              ///< out-of-bounds reads give NaN instead of zero (float types only)
+    std::vector<std::int64_t> steps{};  ///< elements, of each dimension; empty: 1
+    /// Of an im2col map (cuTensorMapEncodeIm2col): the corners of the pixels, W first, of rank - 2
+    /// dimensions. The box then is channels, pixels, and 1 for each other dimension.
+    std::vector<std::int64_t> lower{}, upper{};
 };
 
 /// The opaque object that a kernel takes as `.param .align 64 .b8 map[128]`.

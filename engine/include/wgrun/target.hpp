@@ -61,6 +61,8 @@ struct Target {
         std::int64_t extent;  ///< elements of a dimension, at most
         std::int64_t side;    ///< elements of a box along a dimension, at most
         std::int64_t stride;  ///< bytes, less than this
+        std::int64_t pixels;  ///< of a column that an im2col map describes, at most
+        std::int64_t step;    ///< elements from one that is copied to the next, at most
     } tensor_maps;
 
     /// Bytes of dynamic and static shared memory that a CTA can have together.
@@ -130,7 +132,9 @@ inline constexpr Target sm_90a{.name = "sm_90a",
                                                .dims = 5,
                                                .extent = std::int64_t{1} << 32,
                                                .side = 256,
-                                               .stride = std::int64_t{1} << 40}};
+                                               .stride = std::int64_t{1} << 40,
+                                               .pixels = 1024,
+                                               .step = 8}};
 
 }  // namespace wgrun
 

@@ -187,12 +187,26 @@ TEST_CASE("isa: what goes on when the thread has gone on") {
         if (isa::asynchronous(test::step_of(*op, test::some_forms_of(*op).front())))
             names.emplace_back(op->name);
     std::ranges::sort(names);
-    CHECK(names == std::vector<std::string>{
-                       "cp.async", "cp.async.bulk", "cp.async.bulk.cluster", "cp.async.bulk.prefetch",
-                       "cp.async.bulk.prefetch.tensor", "cp.async.bulk.store", "cp.async.bulk.tensor",
-                       "cp.async.bulk.tensor.store", "cp.async.ignore_src", "cp.async.mbarrier.arrive",
-                       "cp.reduce.async.bulk", "cp.reduce.async.bulk.cluster", "cp.reduce.async.bulk.tensor",
-                       "red.async", "st.async", "wgmma.mma_async", "wgmma.mma_async.sp"});
+    CHECK(names == std::vector<std::string>{"cp.async",
+                                            "cp.async.bulk",
+                                            "cp.async.bulk.cluster",
+                                            "cp.async.bulk.prefetch",
+                                            "cp.async.bulk.prefetch.tensor",
+                                            "cp.async.bulk.prefetch.tensor.im2col",
+                                            "cp.async.bulk.store",
+                                            "cp.async.bulk.tensor",
+                                            "cp.async.bulk.tensor.im2col",
+                                            "cp.async.bulk.tensor.store",
+                                            "cp.async.bulk.tensor.store.im2col",
+                                            "cp.async.ignore_src",
+                                            "cp.async.mbarrier.arrive",
+                                            "cp.reduce.async.bulk",
+                                            "cp.reduce.async.bulk.cluster",
+                                            "cp.reduce.async.bulk.tensor",
+                                            "red.async",
+                                            "st.async",
+                                            "wgmma.mma_async",
+                                            "wgmma.mma_async.sp"});
 }
 
 TEST_CASE("isa: what steps wait for") {

@@ -270,3 +270,89 @@ TEST_CASE("what a tensor copy names: WG-TMA-01 and -06") {
         CHECK(message("WG-TMA-01") == "the copy has 3 dimensions, its tensor map 2");
     }
 }
+
+namespace {
+
+/// The places of all pixels of the bounding box of every image, in the order in which copies go over them.
+std::vector<std::array<std::int64_t, 4>> places_of(const Mapped& tensor) {
+    std::vector<std::array<std::int64_t, 4>> out{{}};
+    const std::size_t images = tensor.extents.size() - 1;
+    for (std::size_t d = images; d >= 1; --d) {
+        const std::int64_t step = tensor.box.steps.empty() || d == images ? 1 : tensor.box.steps[d];
+        const std::int64_t first = d == images ? 0 : tensor.box.pixels->lower[d - 1];
+        const std::int64_t last = tensor.extents[d] - 1 + (d == images ? 9 : tensor.box.pixels->upper[d - 1]);
+        std::vector<std::array<std::int64_t, 4>> longer;
+        for (std::array<std::int64_t, 4> place : out)
+            for (place[d - 1] = first; place[d - 1] <= last; place[d - 1] += step) longer.push_back(place);
+        out = std::move(longer);
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("the pixels of an im2col map are those of its bounding box, line by line and image by image") {
+    using Pixels = TensorBox::Pixels;
+    std::mt19937 random(5);
+    for (const Mapped& given :
+         {mapped({16, 9, 3}, {Dtype::f32, {8, 20, 1}, SwizzleMode::none, false, {}, Pixels{{-1}, {-1}}}),
+          mapped({16, 5, 6, 2},
+                 {Dtype::f32, {8, 33, 1, 1}, SwizzleMode::b32, true, {}, Pixels{{-2, -1}, {0, 1}}}),
+          mapped(
+              {32, 7, 6, 2},
+              {Dtype::bf16, {16, 40, 1, 1}, SwizzleMode::b64, false, {1, 2, 3, 1}, Pixels{{0, -1}, {-1, 0}}}),
+          mapped({16, 4, 3, 5, 2}, {Dtype::f32,
+                                    {16, 50, 1, 1, 1},
+                                    SwizzleMode::none,
+                                    false,
+                                    {},
+                                    Pixels{{-1, 0, -1}, {0, -1, 1}}})}) {
+        Mapped tensor = given;
+        const TensorMap map{1, 2, tensor.extents, tensor.strides, &tensor.box};
+        check_box(tensor.box);
+        const auto places = places_of(tensor);
+        const std::size_t images = tensor.extents.size() - 1;
+        const std::int64_t element = bits(tensor.box.dtype) / 8;
+        for (int trial = 0; trial < 60; ++trial) {
+            const std::size_t first = random() % (places.size() / 4);
+            Coordinates at{};
+            at[0] = static_cast<int>(random() % 3 * 8);
+            for (std::size_t d = 1; d <= images; ++d) at[d] = static_cast<int>(places[first][d - 1]);
+            for (std::size_t d = 0; d + 1 < images; ++d)
+                at.offsets[d] = static_cast<std::uint16_t>(random() % 3);
+            std::vector<std::byte> memory = noise(16384), want = memory;
+            for (std::size_t pixel = 0; pixel < static_cast<std::size_t>(tensor.box.extents[1]); ++pixel)
+                for (std::int64_t c = 0; c < tensor.box.extents[0]; ++c) {
+                    bool inside = at[0] + c < tensor.extents[0];
+                    std::int64_t from = (at[0] + c) * element;
+                    for (std::size_t d = 1; d <= images; ++d) {
+                        const std::int64_t x =
+                            places[first + pixel][d - 1] + (d < images ? at.offsets[d - 1] : 0);
+                        inside = inside && x >= 0 && x < tensor.extents[d];
+                        from += x * tensor.strides[d - 1];
+                    }
+                    const std::uint32_t to =
+                        swizzled(
+                            tensor.box.swizzle,
+                            base + static_cast<std::uint32_t>(
+                                       static_cast<std::int64_t>(pixel) * tensor.box.pitch() + c * element)) -
+                        base;
+                    for (std::int64_t b = 0; b < element; ++b)
+                        want[to + static_cast<std::size_t>(b)] =
+                            inside ? tensor.data[static_cast<std::size_t>(from + b)]
+                                   : std::byte(!tensor.box.nan_fill ? 0
+                                               : b % 2 == 0         ? 0xF7
+                                                                    : 0x7F);
+                }
+            load_box({&map, tensor.data.data()}, at, {memory.data(), base, base});
+            REQUIRE(memory == want);
+            // Stored back, the elements are what they were.
+            at.offsets = {};
+            load_box({&map, tensor.data.data()}, at, {memory.data(), base, base});
+            const std::vector<std::byte> before = tensor.data;
+            store_box({&map, tensor.data.data()}, at, {memory.data(), base, base},
+                      isa::BulkCopy::Reduction::none);
+            REQUIRE(tensor.data == before);
+        }
+    }
+}
