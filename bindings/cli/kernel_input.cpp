@@ -116,7 +116,6 @@ class Reader {
         if (given.has("pixel_box_lower_corner")) {
             box.pixels = {given.at("pixel_box_lower_corner").integers(),
                           given.at("pixel_box_upper_corner").integers()};
-            if (box.extents.size() == 2) box.extents.resize(box.pixels->lower.size() + 2, 1);
         }
         if (given.has("oob_fill")) box.nan_fill = given.at("oob_fill").string() == "nan";
         TensorView view;

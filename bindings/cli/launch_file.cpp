@@ -81,7 +81,8 @@ class Reader {
     }
 
     TensorView map(const Value& value) {
-        value.has_only({"map", "box", "swizzle", "dtype", "nan_fill", "extents", "strides", "offset"});
+        value.has_only({"map", "box", "swizzle", "dtype", "nan_fill", "steps", "lower", "upper", "extents",
+                        "strides", "offset"});
         Tensor& tensor = passed(value.at("map"));
         TensorView out{&tensor, value.has("offset") ? value.at("offset").integer() : 0};
         TensorBox& box = out.box.emplace();
@@ -92,6 +93,9 @@ class Reader {
             if (!value.at("nan_fill").json().is_boolean()) value.at("nan_fill").refuse("true or false");
             box.nan_fill = value.at("nan_fill").json().get<bool>();
         }
+        if (value.has("steps")) box.steps = value.at("steps").integers();
+        if (value.has("lower") || value.has("upper"))
+            box.pixels = {value.at("lower").integers(), value.at("upper").integers()};
         if (value.has("extents")) out.extents = value.at("extents").integers();
         if (value.has("strides")) out.strides = value.at("strides").integers();
         try {

@@ -15,6 +15,12 @@ using Reduction = BulkCopy::Reduction;
 
 float without_subnormals(float x) { return std::fabs(x) < FLT_MIN ? std::copysign(0.0F, x) : x; }
 
+/// Returns the smaller, or the greater; a zero below is smaller than one above, as on the chip.
+double one_of(double a, double b, bool greater) {
+    if (a == 0 && b == 0) return std::signbit(a) != greater ? a : b;
+    return greater ? std::fmax(a, b) : std::fmin(a, b);
+}
+
 std::uint64_t half(Reduction operation, bool brain, std::uint64_t old, std::uint64_t value) {
     const auto from = [&](std::uint64_t bits) {
         const auto narrow = static_cast<std::uint16_t>(bits);
@@ -22,9 +28,7 @@ std::uint64_t half(Reduction operation, bool brain, std::uint64_t old, std::uint
     };
     const double a = from(old), b = from(value);
     // The sum of two values is exact in binary64, or the smaller one is too small to matter.
-    const double out = operation == Reduction::add   ? a + b
-                       : operation == Reduction::min ? std::fmin(a, b)
-                                                     : std::fmax(a, b);
+    const double out = operation == Reduction::add ? a + b : one_of(a, b, operation == Reduction::max);
     return brain ? to_bf16(out) : to_f16(out);
 }
 

@@ -1,5 +1,5 @@
-// Instructions that no script can call and that the simulator does not run. Their effects are known, so that
-// texts with them are checked.
+// Instructions that no script can call and that the simulator does not run: those of several GPUs. Their
+// effects are known, so that texts with them are checked.
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/foreign.hpp"
@@ -15,10 +15,8 @@ struct Text {
     std::string_view name, summary, section, ptx;
 };
 
-Instruction record(
-    const Text& text, std::vector<Row> rows, std::vector<OperandRule> operands,
-    void (*effects)(const Step&, Effects&) = nullptr,
-    void (*run)(const Step&, Machine&) = [](const Step&, Machine&) { throw Unknown{}; }) {
+Instruction record(const Text& text, std::vector<Row> rows, std::vector<OperandRule> operands,
+                   void (*effects)(const Step&, Effects&)) {
     Instruction op;
     op.name = text.name;
     op.summary = text.summary;
@@ -28,7 +26,7 @@ Instruction record(
     op.operands = std::move(operands);
     op.effects = effects;
     op.value = [](const Step&, const ValueOf&) { return Value{}; };
-    op.run = run;
+    op.run = [](const Step&, Machine&) { throw Unknown{}; };
     return op;
 }
 

@@ -251,6 +251,8 @@ void check_grid(const Program& program, Dim3 grid) {
 void complete_map(TensorView& view) {
     const auto shape_of = [](const auto* tensor) -> const TensorShape& { return tensor->shape(); };
     const Dtype dtype = view.box->dtype;
+    if (TensorBox& box = *view.box; box.pixels && box.extents.size() == 2)
+        box.extents.resize(box.pixels->lower.size() + 2, 1);
     if (view.extents.empty()) {
         const TensorShape& shape = std::visit(shape_of, view.tensor);
         view.extents.assign(shape.rbegin(), shape.rend());

@@ -50,6 +50,13 @@ Saying stored_box_below_zero(std::int32_t start, int dimension) {
             "begin at 0, with a smaller box"};
 }
 
+Saying stored_pixel_below_zero(std::int32_t place, int dimension) {
+    return {WG_TMA_06,
+            fmt::format("a store of pixels comes to coordinate {} of dimension {}: only loads may go below 0",
+                        place, dimension),
+            "a tensor map for stores, with `lower` from 0 on"};
+}
+
 Saying written_before_copy(Where write, Where copy) {
     return {WG_PROXY_01,
             "the bulk copy reads shared memory that was written through the generic proxy with no "

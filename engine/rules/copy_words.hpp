@@ -19,6 +19,8 @@ Saying box_start_misaligned(std::int32_t start, std::int64_t element);
 /// The tensor's lines have so many bytes, and the last one ends where its memory does.
 Saying unit_behind_memory(std::int64_t line);
 Saying stored_box_below_zero(std::int32_t start, int dimension);
+/// A copy of pixels, which begins elsewhere.
+Saying stored_pixel_below_zero(std::int32_t place, int dimension);
 /// It takes what was written at `write` through the generic proxy.
 Saying written_before_copy(Where write, Where copy);
 /// A copy through a tensor map in memory that has been changed before.

@@ -102,11 +102,13 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
             report_.constant_store(static_cast<int>(copy.bytes), scene_.global.place(start));
             return false;
         }
-        for (int d = 0; d < asked.dims; ++d)
-            if (const std::int32_t x = copy.at[static_cast<std::size_t>(d)]; x < 0) {
-                report_.fault(rules::stored_box_below_zero(x, d));
-                return false;
-            }
+        if (const auto below = below_zero(*copy.tensor.map, copy.at)) {
+            const auto [dimension, x] = *below;
+            report_.fault(copy.at[static_cast<std::size_t>(dimension)] == x
+                              ? rules::stored_box_below_zero(x, dimension)
+                              : rules::stored_pixel_below_zero(x, dimension));
+            return false;
+        }
         return copy.somewhere || units_in_memory(copy);
     }
     copy.bytes = copy.span = asked.bytes;

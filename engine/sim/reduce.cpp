@@ -14,7 +14,7 @@ bool reduce(isa::BulkCopy::Reduction op, isa::Type type, std::byte* to, const st
         std::uint64_t old = 0, value = 0;
         std::memcpy(&old, to, bytes);
         std::memcpy(&value, from, bytes);
-        const std::uint64_t result = isa::combined(op, type, true, old, value);
+        const std::uint64_t result = isa::combined(op, type, false, old, value);
         std::memcpy(to, &result, bytes);
     }
     return true;

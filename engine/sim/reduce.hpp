@@ -10,7 +10,8 @@
 namespace wgrun::sim {
 
 /// Computes to[i] = to[i] op from[i] for `count` elements. Floats are added with one rounding to nearest
-/// even; f32 flushes subnormals. Returns false, without effect, when the type has no such reduction.
+/// even, subnormals of f32 too (tests/gpu/reductions.lua). Returns false, without effect, when the type has
+/// no such reduction.
 bool reduce(isa::BulkCopy::Reduction op, isa::Type type, std::byte* to, const std::byte* from,
             std::int64_t count);
 

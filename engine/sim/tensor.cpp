@@ -43,22 +43,17 @@ void move_row(const TensorMap& map, std::size_t d, std::int64_t x, Row& row) {
         row.end = row.begin;
 }
 
-/// The same for the pixels of an im2col map: they go along the lines of the bounding box, which the corners
-/// of the map name, from its first plane to its last, and from image to image.
+/// Calls f(place) for the pixels of an im2col map, by dimension, before the offsets are added. They go along
+/// the lines of the bounding box, which the corners of the map name, from its first plane to its last, and
+/// from image to image.
 template <class F>
-void for_each_pixel(const TensorMap& map, const Coordinates& at, const Row& first, F f) {
+void for_each_place(const TensorMap& map, const Coordinates& at, F f) {
     const TensorBox& box = *map.box;
     const std::size_t images = box.extents.size() - 1;  // the dimension of the images
     std::array<std::int64_t, 5> x{};
-    for (std::size_t d = 1; d <= images; ++d) x[d] = at[d];
-    std::uint32_t address = first.address;
+    std::copy(at.begin(), at.end(), x.begin());
     for (std::int64_t pixel = 0; pixel < box.extents[1]; ++pixel) {
-        Row row = first;
-        row.address = address;
-        for (std::size_t d = 1; d < images; ++d) move_row(map, d, x[d] + at.offsets[d - 1], row);
-        move_row(map, images, x[images], row);
-        f(row, box.extents[0] * bits(box.dtype) / 8);
-        address += static_cast<std::uint32_t>(box.pitch());
+        f(x);
         std::size_t d = 1;
         for (; d < images; ++d) {
             x[d] += step_of(box, d);
@@ -67,6 +62,22 @@ void for_each_pixel(const TensorMap& map, const Coordinates& at, const Row& firs
         }
         if (d == images) ++x[d];
     }
+}
+
+/// The same for the rows, a pixel each.
+template <class F>
+void for_each_pixel(const TensorMap& map, const Coordinates& at, const Row& first, F f) {
+    const TensorBox& box = *map.box;
+    const std::size_t images = box.extents.size() - 1;
+    std::uint32_t address = first.address;
+    for_each_place(map, at, [&](const std::array<std::int64_t, 5>& x) {
+        Row row = first;
+        row.address = address;
+        for (std::size_t d = 1; d < images; ++d) move_row(map, d, x[d] + at.offsets[d - 1], row);
+        move_row(map, images, x[images], row);
+        f(row, box.extents[0] * bits(box.dtype) / 8);
+        address += static_cast<std::uint32_t>(box.pitch());
+    });
 }
 
 /// Calls f(row, bytes of a whole one) for the rows of a box, or for the pixels.
@@ -110,6 +121,17 @@ void fill(const TensorBox& box, std::byte* row, std::int64_t bytes) {
 
 isa::Type element_type(const MappedTensor& tensor) {
     return isa::parse_type(to_string(tensor.map->box->dtype)).value_or(isa::Type::none);
+}
+
+std::optional<BelowZero> below_zero(const TensorMap& map, const Coordinates& at) {
+    std::optional<BelowZero> out;
+    const auto look = [&](const auto& x) {
+        for (std::size_t d = 0; !out && d < map.extents.size(); ++d)
+            if (x[d] < 0) out = {static_cast<int>(d), static_cast<std::int32_t>(x[d])};
+    };
+    look(at);
+    if (map.box->pixels) for_each_place(map, at, look);
+    return out;
 }
 
 void load_box(const MappedTensor& tensor, const Coordinates& at, const BoxPlace<std::byte>& place) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "isa/bulk_copy.hpp"
 #include "sim/sim.hpp"
@@ -34,6 +35,15 @@ struct BoxPlace {
 /// Which bytes of a line of the tensor a copy reaches. Of a line that ends within a unit of 16 bytes, what
 /// loads reads the elements alone; what stores or reduces writes the unit whole (tests/gpu/tma_starts.lua).
 enum class Reached : std::uint8_t { elements, units };
+
+/// A coordinate that a copy reaches, and its dimension.
+struct BelowZero {
+    int dimension;
+    std::int32_t coordinate;
+};
+/// Returns one below 0, at which no store may begin, and which none of its pixels may have
+/// (tests/gpu/im2col.lua). Nothing: there is none.
+std::optional<BelowZero> below_zero(const TensorMap& map, const Coordinates& at);
 
 /// Returns the type of its elements.
 isa::Type element_type(const MappedTensor& tensor);

@@ -50,6 +50,19 @@ END
 run check --dynamic structure.ptx --launch structure.json
 exits 0
 
+# Copies of pixels, whose tensor map the launch makes: right, with too few bytes, and through a map of boxes.
+cp "$SOURCE/tests/ptx/pixels.ptx" "$SOURCE/tests/ptx/pixels.json" .
+run check --dynamic pixels.ptx --launch pixels.json
+exits 0
+sed 's/"copies"/"too_few"/' pixels.json >too_few.json
+run check --dynamic pixels.ptx --launch too_few.json
+exits 1
+err_has "[WG-MBAR-0"
+sed 's/"box": .4, 8., "lower": .0, 0., "upper": .-1, 0./"box": [4, 8, 1, 1]/' pixels.json >boxes.json
+run check --dynamic pixels.ptx --launch boxes.json
+exits 1
+err_has "the copy moves pixels, and its tensor map describes boxes [WG-TMA-01]"
+
 # What is no launch is told with its place.
 wrong() { sed "$1" launch.json >wrong.json; run check --dynamic rows.ptx --launch wrong.json; exits 1; err_has "$2"; }
 wrong 's/"shape"/"shap"/' 'wrong.json.tensors.x: unknown key `shap`: did you mean `shape`?'

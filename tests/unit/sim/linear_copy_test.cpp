@@ -164,7 +164,13 @@ TEST_CASE("reductions of every type do what the ISA says") {
     CHECK(run(add, Type::bf16, std::uint16_t{0x3F80}, std::uint16_t{0x4000}) == 0x4040);  // 1 + 2
     CHECK(run(add, Type::f16, std::uint16_t{0x3C00}, std::uint16_t{0x4000}) == 0x4200);
     CHECK(run(max, Type::f16, std::uint16_t{0x3C00}, std::uint16_t{0x4000}) == 0x4000);
-    CHECK(run(add, Type::f32, 1e-40F, 1e-40F) == 0);  // subnormal
+    CHECK(run(add, Type::f32, 0x1p-140F, 0x1p-140F) == 0x1p-139F);  // subnormal
+    constexpr std::uint16_t above = 0, below = 0x8000;              // zeros
+    for (const Type half : {Type::f16, Type::bf16})
+        for (const auto [a, b] : {std::pair(above, below), std::pair(below, above)}) {
+            CHECK(run(min, half, a, b) == below);
+            CHECK(run(max, half, a, b) == above);
+        }
     std::uint32_t word = 5;
     auto* bytes = reinterpret_cast<std::byte*>(&word);
     CHECK_FALSE(reduce(min, Type::f32, bytes, bytes, 1));
