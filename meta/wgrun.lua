@@ -541,6 +541,9 @@ function wg.tensor(dtype, shape, values) end
 ---@field swizzle? string the swizzle of the box in shared memory: "none", "32B", "64B" or "128B"
 ---@field dtype? string the element type; by default the tensor's
 ---@field nan_fill? boolean elements outside of the tensor are filled with NaN instead of 0
+---@field steps? table from one element that is copied to the next, in elements of each dimension of the tensor, 1 to 8; the first must be 1. The box is what is copied
+---@field lower? table of an im2col map, for copies of pixels: the first pixel of the bounding box, counted from the first of the tensor, in each of one to three dimensions, the fastest first. The tensor then is images x [depth x [height x]] width x channels, and the box { channels, pixels of a copy }
+---@field upper? table of an im2col map: the last pixel, counted from the last of the tensor
 ---@field extents? table the elements of each dimension, the fastest first; by default the tensor's shape
 ---@field strides? table the bytes from one element to the next, of each dimension but the fastest; by default without gaps
 ---@field offset? integer bytes from the tensor's first element to that of the map

@@ -493,6 +493,20 @@ function k:cp_async_bulk_prefetch(a, size, options) end
 ---@param options? wgrun.k.cp_async_bulk_prefetch_tensor.options qualifiers and operands by name
 function k:cp_async_bulk_prefetch_tensor(map, coordinates, options) end
 
+---@class wgrun.k.cp_async_bulk_prefetch_tensor_im2col.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field dim? string the dimensions of the tensor: 3d, 4d, 5d
+---@field cache? boolean an operand holds the L2 cache policy
+---@field policy? wgrun.reg a u64 register
+
+---Prefetches pixels of a tensor into the L2 cache.
+---@param map wgrun.reg a u64 register
+---@param coordinates table|wgrun.regs a list of s32 registers
+---@param offsets table|wgrun.regs a list of u16 registers
+---@param options? wgrun.k.cp_async_bulk_prefetch_tensor_im2col.options qualifiers and operands by name
+function k:cp_async_bulk_prefetch_tensor_im2col(map, coordinates, offsets, options) end
+
 ---@class wgrun.k.cp_async_bulk_store.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -525,6 +539,25 @@ function k:cp_async_bulk_store(d, a, size, options) end
 ---@param options? wgrun.k.cp_async_bulk_tensor.options qualifiers and operands by name
 function k:cp_async_bulk_tensor(d, map, coordinates, mbarrier, options) end
 
+---@class wgrun.k.cp_async_bulk_tensor_im2col.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field dim? string the dimensions of the tensor: 3d, 4d, 5d
+---@field multicast? boolean the data is multicast to the CTAs of a mask
+---@field cache? boolean an operand holds the L2 cache policy
+---@field mask? wgrun.reg|number a u16 register, or an integer from 0 to 65535
+---@field policy? wgrun.reg a u64 register
+
+---Copies the pixels of a convolution to shared memory, of several CTAs with a mask; an mbarrier counts the bytes.
+---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param map wgrun.reg a u64 register
+---@param coordinates table|wgrun.regs a list of s32 registers
+---@param mbarrier wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param offsets table|wgrun.regs a list of u16 registers
+---@param options? wgrun.k.cp_async_bulk_tensor_im2col.options qualifiers and operands by name
+function k:cp_async_bulk_tensor_im2col(d, map, coordinates, mbarrier, offsets, options) end
+
 ---@class wgrun.k.cp_async_bulk_tensor_store.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -539,6 +572,21 @@ function k:cp_async_bulk_tensor(d, map, coordinates, mbarrier, options) end
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.cp_async_bulk_tensor_store.options qualifiers and operands by name
 function k:cp_async_bulk_tensor_store(map, coordinates, a, options) end
+
+---@class wgrun.k.cp_async_bulk_tensor_store_im2col.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field dim? string the dimensions of the tensor: 3d, 4d, 5d
+---@field cache? boolean an operand holds the L2 cache policy
+---@field policy? wgrun.reg a u64 register
+
+---Copies pixels from shared memory to a tensor, in a bulk group.
+---@param map wgrun.reg a u64 register
+---@param coordinates table|wgrun.regs a list of s32 registers
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.cp_async_bulk_tensor_store_im2col.options qualifiers and operands by name
+function k:cp_async_bulk_tensor_store_im2col(map, coordinates, a, options) end
 
 ---@class wgrun.k.cp_async_bulk_wait_group.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -651,6 +699,22 @@ function k:cp_reduce_async_bulk_cluster(d, a, size, mbarrier, options) end
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.cp_reduce_async_bulk_tensor.options qualifiers and operands by name
 function k:cp_reduce_async_bulk_tensor(map, coordinates, a, options) end
+
+---@class wgrun.k.cp_reduce_async_bulk_tensor_im2col.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field op? string the operation: add, min, max, inc, dec, and, or, xor
+---@field dim? string the dimensions of the tensor: 3d, 4d, 5d
+---@field cache? boolean an operand holds the L2 cache policy
+---@field policy? wgrun.reg a u64 register
+
+---Reduces pixels of shared memory into a tensor, in a bulk group; the tensor map has the type.
+---@param map wgrun.reg a u64 register
+---@param coordinates table|wgrun.regs a list of s32 registers
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.cp_reduce_async_bulk_tensor_im2col.options qualifiers and operands by name
+function k:cp_reduce_async_bulk_tensor_im2col(map, coordinates, a, options) end
 
 ---@class wgrun.k.createpolicy_cvt_L2.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds

@@ -1032,6 +1032,9 @@ function k:param(name, type) end
 ---@field box? table of a tensor map: the extents of the box, the fastest dimension first
 ---@field swizzle? string of a tensor map: "none", "32B", "64B" or "128B"
 ---@field nan_fill? boolean of a tensor map: elements outside of the tensor are NaN instead of 0
+---@field steps? table from one element that is copied to the next, in elements of each dimension of the tensor, 1 to 8; the first must be 1. The box is what is copied
+---@field lower? table of an im2col map, for copies of pixels: the first pixel of the bounding box, counted from the first of the tensor, in each of one to three dimensions, the fastest first. The tensor then is images x [depth x [height x]] width x channels, and the box { channels, pixels of a copy }
+---@field upper? table of an im2col map: the last pixel, counted from the last of the tensor
 
 ---Declares a parameter of the kernel that instructions name: k:param is this and k:ld_param. Scripts that wgrun lua has translated use it.
 ---@param name string
@@ -1159,6 +1162,9 @@ function k:sum_parts(options) end
 ---@field box? table the extents of the box, the fastest dimension first
 ---@field swizzle? string the swizzle of the box in shared memory: "none", "32B", "64B" or "128B"
 ---@field nan_fill? boolean elements outside of the tensor are filled with NaN instead of 0
+---@field steps? table from one element that is copied to the next, in elements of each dimension of the tensor, 1 to 8; the first must be 1. The box is what is copied
+---@field lower? table of an im2col map, for copies of pixels: the first pixel of the bounding box, counted from the first of the tensor, in each of one to three dimensions, the fastest first. The tensor then is images x [depth x [height x]] width x channels, and the box { channels, pixels of a copy }
+---@field upper? table of an im2col map: the last pixel, counted from the last of the tensor
 ---@field constant? boolean the tensor is not written by any launch that may still run when this one starts
 ---@field tile? wgrun.tile a tile, in place of `dtype`, `box` and `swizzle`: the map then copies panels of the tile
 

@@ -203,6 +203,7 @@ TEST_CASE("isa: what goes on when the thread has gone on") {
                                             "cp.reduce.async.bulk",
                                             "cp.reduce.async.bulk.cluster",
                                             "cp.reduce.async.bulk.tensor",
+                                            "cp.reduce.async.bulk.tensor.im2col",
                                             "red.async",
                                             "st.async",
                                             "wgmma.mma_async",
