@@ -72,8 +72,28 @@ local function load_box(k, maps, place, size, out)
   end)
 end
 
+-- What comes, where a line tells it: line r and column c of the box, from the 64 x 64 words of the tensor.
+local wanted = {
+  address = function(X, r, c) return X[{ 16 + 4 + r, 16 + c }] end,
+  extents = function(X, r, c) return r < 3 and c < 16 and X[{ 4 + r, 32 + c }] or 0 end,
+  strides = function(X, r, c) return X[{ 2 * (3 + r), c }] end,
+  steps = function(X, r, c) return X[{ 5 + 2 * r, c }] end,
+  ["in the launch before"] = function(X, r, c) return r < 3 and X[{ 1 + 2 + r, c }] or 0 end,
+}
 local function differs(name, results)
   cases = cases + 1
+  local want = wanted[name:match "^(.-) in %l+ memory$" or name]
+  for _, out in ipairs(want and results or {}) do
+    local X = wg.randint { shape = { 64, 64 }, dtype = "u32", lo = 1, hi = 100, seed = 4096 }
+    for r = 0, 3 do
+      for c = 0, 31 do
+        if out[r * 32 + c] ~= want(X, r, c) then
+          wrong = wrong + 1
+          return print(("WRONG    %s: line %d, column %d is %d, expected %d"):format(name, r, c, out[r * 32 + c], want(X, r, c)))
+        end
+      end
+    end
+  end
   if not on_chip then return end
   local count, first = 0, nil
   for i = 0, #results[1] - 1 do
