@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "machine/lanes.hpp"
+
 namespace wgrun::sim {
 
 namespace {
@@ -16,6 +18,7 @@ void Handoffs::reset(std::uint64_t cluster) {
     learned_ = {};
     unfenced_ = {};
     read_at_.clear();
+    teachers_.clear();
     done_.clear();
     locations_.clear();
     released_.clear();
@@ -29,7 +32,7 @@ int& Handoffs::made(int& place) {
 }
 
 void Handoffs::read(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order) {
-    if (order.scope >= isa::Scope::gpu) learn(warp, location, order.acquire);
+    if (order.scope >= isa::Scope::gpu) learn(warp, lanes, location, order.acquire);
     const auto found = locations_.find(location);
     if (found == locations_.end()) return;
     for (const auto& [cta, place] : found->second.places) {
@@ -69,12 +72,16 @@ void Handoffs::write(int warp, Lanes lanes, std::uint64_t location, const isa::M
 
 void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
     if (order.release && order.scope >= isa::Scope::gpu) clocks_.release(warp, made(fenced_), lanes);
-    if (order.acquire && order.scope >= isa::Scope::gpu && !unfenced_.empty()) {
-        // It is not checked which warp has read.
-        ClusterKnowledge more;
-        for (const auto& [reader, read] : unfenced_) more.add(read);
-        unfenced_.erase(warp);
-        know(warp, more);
+    if (order.acquire && order.scope >= isa::Scope::gpu) {
+        if (!unfenced_.empty()) {
+            // It is not checked which warp has read.
+            ClusterKnowledge more;
+            for (const auto& [reader, read] : unfenced_) more.add(read);
+            unfenced_.erase(warp);
+            know(warp, lanes, more);
+        } else {
+            recall(warp, lanes);  // what other lanes of the warp had read, whose fence came before
+        }
     }
     if (order.acquire)
         if (const auto found = read_.find(warp); found != read_.end()) {
@@ -100,25 +107,43 @@ void Handoffs::wait_relaxed(int warp, int row, bool from_other_ctas) {
     if (from_other_ctas) clocks_.join(made(read.wide), row);
 }
 
-void Handoffs::learn(int warp, std::uint64_t location, bool acquire) {
+void Handoffs::learn(int warp, Lanes lanes, std::uint64_t location, bool acquire) {
     const Exchange::Place* place = exchange_.find(location);
     if (place == nullptr) return;
     std::uint64_t& last = read_at_[{warp, location, acquire}];
-    if (std::exchange(last, place->changed) == place->changed) return;
+    const bool again = std::exchange(last, place->changed) == place->changed;
+    if (again && acquire) return recall(warp, lanes);
+    if (again) return;
     if (!acquire) return place->teach(unfenced_[warp], location);
     ClusterKnowledge more;
     place->teach(more, location);
-    know(warp, more);
+    know(warp, lanes, more);
 }
 
-void Handoffs::know(int warp, const ClusterKnowledge& more) {
+// The lessons of a warp are an actor, so that they go from lane to lane and from warp to warp as what is known
+// of other actors does.
+void Handoffs::know(int warp, Lanes lanes, const ClusterKnowledge& more) {
     auto known = std::make_shared<ClusterKnowledge>(*known_);
     known->add(more);
     known_ = std::move(known);
+    const auto [taught, first] = teachers_.try_emplace(warp % most_teachers);
+    Learned::Number& number = taught->second;
+    if (first) number.actor = clocks_.add_actor();
+    ++number.count;
+    recall(warp, lanes);
     clocks_.tick(warp);
     auto now = std::make_shared<std::vector<std::uint32_t>>();
     for (int w = 0; w < clocks_.warps(); ++w) now->push_back(clocks_.now(w));
-    learned_.add(more, warp, now);
+    learned_.add(more, warp, now, number);
+}
+
+void Handoffs::recall(int warp, Lanes lanes) {
+    const auto taught = teachers_.find(warp % most_teachers);
+    if (taught == teachers_.end()) return;
+    const auto [actor, count] = taught->second;
+    bool all = true;
+    machine::for_each_lane(lanes.some, [&](int lane) { all &= clocks_.of(warp, lane).seen[actor] >= count; });
+    if (!all) clocks_.learn(warp, lanes, actor, count);
 }
 
 }  // namespace wgrun::sim

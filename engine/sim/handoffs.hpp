@@ -60,14 +60,19 @@ class Handoffs {
     std::map<int, Places> released_;  ///< by warp: at its last releasing fence
     std::map<int, Places> read_;      ///< by warp: at the locations that it has read since an acquiring fence
     /// Reads what other clusters have released there.
-    void learn(int warp, std::uint64_t location, bool acquire);
-    void know(int warp, const ClusterKnowledge& more);
+    void learn(int warp, Lanes lanes, std::uint64_t location, bool acquire);
+    void know(int warp, Lanes lanes, const ClusterKnowledge& more);
+    /// Lanes of a warp know its lessons so far.
+    void recall(int warp, Lanes lanes);
 
     // Other clusters, by accesses in the scope of the GPU.
     Exchange& exchange_;
     std::uint64_t cluster_ = 0;
     std::shared_ptr<const ClusterKnowledge> known_;
     Learned learned_;
+    /// Warps whose numbers have the same remainder share one.
+    static constexpr int most_teachers = 64;
+    std::map<int, Learned::Number> teachers_;
     std::map<int, ClusterKnowledge> unfenced_;  ///< by warp: read, and not acquired by a fence since
     /// By warp and location, and whether it was acquired: the last release that was read.
     std::map<std::tuple<int, std::uint64_t, bool>, std::uint64_t> read_at_;

@@ -49,14 +49,20 @@ class Learned {
     /// The clocks of its warps.
     using Now = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-    /// The warp learns more.
-    void add(const ClusterKnowledge& more, int warp, const Now& now) {
+    /// A lesson, numbered among those of the actor that stands for it: who knows the actor so far knows it.
+    struct Number {
+        int actor = -1;
+        std::uint32_t count = 0;
+    };
+
+    /// Lanes of the warp learn more.
+    void add(const ClusterKnowledge& more, int warp, const Now& now, Number number) {
         more.for_each([&](std::uint64_t cluster, std::uint64_t location, const Release& release) {
             std::vector<Lesson>& lessons = of_[cluster][location];
             const auto own = std::find_if(lessons.rbegin(), lessons.rend(),
                                           [&](const Lesson& lesson) { return lesson.warp == warp; });
             if (own == lessons.rend() || own->release.time < release.time)
-                lessons.push_back({release, now, warp});
+                lessons.push_back({release, now, warp, number});
         });
     }
     bool empty() const { return of_.empty(); }
@@ -66,7 +72,7 @@ class Learned {
         const auto found = of_.find(cluster);
         if (found == of_.end()) return false;
         for (const auto& [location, lessons] : found->second)
-            for (const auto& [release, now, learner] : lessons)
+            for (const auto& [release, now, learner, number] : lessons)
                 if (release.done->has(theirs.actor(), theirs.lane(), theirs.clock())) {
                     const auto warp = static_cast<std::size_t>(mine.actor());
                     if (warp >= now->size() || mine.clock() >= (*now)[warp]) return true;
@@ -75,17 +81,13 @@ class Learned {
         return false;
     }
 
-    /// Returns whether somebody who knows so much of the warps knows of `theirs`. Which lanes of a warp
-    /// learned it is not followed.
-    bool knows(std::uint64_t cluster, Epoch theirs, const KnownClocks& of_warps) const {
+    /// Returns whether somebody who knows so much knows of `theirs`.
+    bool knows(std::uint64_t cluster, Epoch theirs, const KnownClocks& known) const {
         const auto found = of_.find(cluster);
         return found != of_.end() && std::ranges::any_of(found->second, [&](const auto& at) {
                    return std::any_of(at.second.rbegin(), at.second.rend(), [&](const Lesson& lesson) {
-                       const auto warp = static_cast<std::size_t>(lesson.warp);
-                       const std::uint32_t then = (*lesson.now)[warp];
                        return lesson.release.done->has(theirs.actor(), theirs.lane(), theirs.clock()) &&
-                              (of_warps.seen[warp] >= then ||
-                               (of_warps.parts != nullptr && of_warps.parts[warp].clock >= then));
+                              known.seen[lesson.number.actor] >= lesson.number.count;
                    });
                });
     }
@@ -95,6 +97,7 @@ class Learned {
         Release release;
         Now now;
         int warp;  ///< that has learned
+        Number number;
     };
     std::map<std::uint64_t, std::map<std::uint64_t, std::vector<Lesson>>> of_;
 };
