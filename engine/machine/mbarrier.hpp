@@ -35,6 +35,7 @@ class Mbarrier {
         std::int64_t unsized;     ///< copies of unknown size that had not landed
         std::uint32_t told_at;    ///< the last expectation of bytes in it, or else the last arrival
         std::uint32_t copied_at;  ///< the last copy that began in it
+        bool by_others;           ///< other CTAs have begun copies in it
     };
     /// Who initialised the object: a lane of a warp, at that clock of the warp and that step.
     struct Maker {
@@ -85,10 +86,12 @@ class Mbarrier {
         if (announced_ != 0 || !live_ || made_.warp != warp || (lanes >> made_.lane & 1U) == 0) return {};
         return announced_ = ++clock_;
     }
-    /// Counts arrivals. False, without effect: the phase expects fewer.
+    /// Counts arrivals; none: one that cancels the expected arrival that it adds. False, without effect: the
+    /// phase expects fewer.
     bool arrive(std::int64_t arrivals, std::uint32_t pc = no_pc) {
         if (arrivals > pending_) return false;
         pending_ -= arrivals;
+        if (arrivals == 0) ++added_;
         arrived_at_ = pc;
         return true;
     }
@@ -96,6 +99,7 @@ class Mbarrier {
     bool expect_arrival() {
         if (pending_ >= most) return false;
         ++pending_;
+        ++added_;
         return true;
     }
     /// expect_tx. Returns the tx-count if that is more than the object holds; it stays at the limit.
@@ -109,8 +113,9 @@ class Mbarrier {
     /// Later phases expect so many arrivals fewer.
     void drop(std::int64_t arrivals) { expected_ = std::max(expected_ - arrivals, std::int64_t{0}); }
     /// A copy begins that the current phase counts.
-    void begin_copy(std::int64_t size, std::uint32_t pc = no_pc) {
+    void begin_copy(std::int64_t size, std::uint32_t pc = no_pc, bool by_other = false) {
         copied_at_ = pc;
+        by_others_ |= by_other;
         under_way_ += size;
         to_bring_ += size;
         copied_ = true;
@@ -143,7 +148,9 @@ class Mbarrier {
                        std::exchange(to_bring_, 0),
                        std::exchange(unsized_, 0),
                        expected_at != no_pc ? expected_at : arrived_at_,
-                       std::exchange(copied_at_, no_pc)};
+                       std::exchange(copied_at_, no_pc),
+                       std::exchange(by_others_, false)};
+        added_ = 0;
         pending_ = expected_;
         before_ = std::exchange(since_, ++clock_);
         return out;
@@ -168,6 +175,7 @@ class Mbarrier {
     bool live() const { return live_; }                  ///< between init and inval
     std::int64_t expected() const { return expected_; }  ///< arrivals of a phase
     std::int64_t pending() const { return pending_; }    ///< arrivals that are outstanding
+    std::int64_t added() const { return added_; }        ///< besides them, by copies (cp.async)
     std::int64_t tx() const { return tx_; }              ///< bytes that are expected but have not arrived
     std::int64_t under_way() const {
         return under_way_;
@@ -217,8 +225,8 @@ class Mbarrier {
     int actor_;
     Maker made_;
     std::uint32_t arrived_at_ = no_pc, expected_at_ = no_pc, copied_at_ = no_pc;
-    bool live_ = false, copied_ = false;
-    std::int64_t expected_ = 0, pending_ = 0;
+    bool live_ = false, copied_ = false, by_others_ = false;
+    std::int64_t expected_ = 0, pending_ = 0, added_ = 0;
     std::int64_t tx_ = 0, under_way_ = 0, to_expect_ = 0, to_bring_ = 0, unsized_ = 0;
     std::uint32_t phase_ = 0;
     std::uint32_t clock_ = 0;

@@ -227,7 +227,7 @@ class MbarrierUnit {
         if (turn->under_way != 0)
             self().fault_at(turn->told_at,
                             rules::phase_complete_early(self().place(object), turn->phase, turn->under_way,
-                                                        turn->to_expect, turn->to_bring),
+                                                        turn->to_expect, turn->to_bring, turn->by_others),
                             turn->copied_at, copied_here);
         else if (turn->unsized != 0)
             self().fault_at(turn->told_at, rules::phase_complete_without(self().place(object), turn->phase),

@@ -33,11 +33,17 @@ ArgumentError refusal(const Rule& rule, std::string message, std::string fix) {
     return ArgumentError(finding(rule, {}, std::move(message), std::move(fix)));
 }
 
+std::string line_of(Where where, Where from) {
+    std::string out = fmt::format("line {}", where.line);
+    if (where.file == from.file) return out;
+    return fmt::format("{} of {}", out, where.file.substr(where.file.rfind('/') + 1));
+}
+
 std::string before(Where where) { return where ? fmt::format("before line {}", where.line) : "before it"; }
-std::string after(Where where) { return where ? fmt::format("after line {}", where.line) : "after it"; }
+std::string after(Where where, Where from) { return where ? "after " + line_of(where, from) : "after it"; }
 std::string between(Where first, Where second) {
     if (first && first == second) return fmt::format("between the two accesses of line {}", first.line);
-    return after(first) + " and " + before(second);
+    return after(first, second) + " and " + before(second);
 }
 
 }  // namespace wgrun::rules

@@ -92,12 +92,15 @@ Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std
 }
 
 Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
-                            std::int64_t to_expect, std::int64_t to_bring) {
+                            std::int64_t to_expect, std::int64_t to_bring, bool by_others) {
     return {WG_MBAR_03,
             fmt::format("phase {} of {} completes while {} bytes of its copies are under way: it expects {} "
                         "bytes, and its copies bring {}",
                         phase, place, under_way, to_expect, to_bring),
-            fmt::format("expect {} bytes, before the last arrival of the phase", to_bring)};
+            fmt::format("expect {} bytes, before the last arrival of the phase{}", to_bring,
+                        by_others ? "; or let the CTAs that copy here wait until this one has released the "
+                                    "memory, before they copy what belongs to the next phase"
+                                  : "")};
 }
 
 Saying phase_complete_without(const std::string& place, std::int64_t phase) {

@@ -26,9 +26,10 @@ Saying phase_not_awaited(const std::string& who, std::string_view what, std::int
                          const std::string& place);
 Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std::string& place,
                         std::int64_t pending, std::int64_t expected, std::int64_t phase);
-/// to_expect, to_bring: the bytes that the phase was told to expect, and those of its copies.
+/// to_expect, to_bring: the bytes that the phase was told to expect, and those of its copies. by_others: some
+/// are of other CTAs, which may copy too early.
 Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
-                            std::int64_t to_expect, std::int64_t to_bring);
+                            std::int64_t to_expect, std::int64_t to_bring, bool by_others);
 /// The same of copies whose bytes are not known.
 Saying phase_complete_without(const std::string& place, std::int64_t phase);
 /// An arrival that was said not to complete a phase, and does.

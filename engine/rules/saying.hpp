@@ -30,10 +30,13 @@ Saying cited(Saying saying, std::string_view section);
 /// All findings are made here: severity and section are the rule's.
 Diagnostic finding(Saying saying, Where where, std::vector<Note> notes = {});
 
-/// "before line 41", or "before it" where no line is known.
+/// "line 41", or "line 41 of kit.lua" in a finding of another file.
+std::string line_of(Where where, Where from);
+/// "before line 41", the finding's own, or "before it" where no line is known.
 std::string before(Where where);
-std::string after(Where where);
-/// "after line 3 and before line 5", of two accesses.
+/// from: where the finding is
+std::string after(Where where, Where from);
+/// "after line 3 and before line 5", of two accesses, of which the second is found.
 std::string between(Where first, Where second);
 
 }  // namespace wgrun::rules

@@ -70,7 +70,7 @@ Saying group_at_end(const std::string& who, Where committed, Where end) {
 }
 
 Fix proxy_fence_between(Where access, Where here) {
-    return {fmt::format("k:fence_proxy_async() {}, before the barrier", after(access)),
+    return {fmt::format("k:fence_proxy_async() {}, before the barrier", after(access, here)),
             {{insert_after(access, {fence_proxy_async()})},
              {insert_after(access, {fence_proxy_async(), bar_sync()})},
              {insert_before(here, {fence_proxy_async()})}}};

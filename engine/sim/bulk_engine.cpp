@@ -269,7 +269,7 @@ void BulkEngine::count_for(const Mbarriers::Found& found, Copy copy) {
     copy.cta = scene_.rank(*found.cta);
     copy.mbarrier = mbarrier.offset();
     copy.serial = mbarrier.phase();
-    mbarriers_.begin_copy(mbarrier, copy.issuer % lanes, copy.bytes);
+    mbarriers_.begin_copy(mbarrier, copy.issuer % lanes, copy.bytes, found.cta != scene_.cta);
     scene_.signal({Signal::Kind::copy, copy.cta, copy.mbarrier, copy.serial, copy.bytes, global_name(copy)});
     copies_.push_back(std::move(copy));
 }

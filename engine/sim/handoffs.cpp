@@ -120,8 +120,8 @@ void Handoffs::learn(int warp, Lanes lanes, std::uint64_t location, bool acquire
     know(warp, lanes, more);
 }
 
-// The lessons of a warp are an actor, so that they go from lane to lane and from warp to warp as what is known
-// of other actors does.
+// The lessons of a warp are an actor, so that they go from lane to lane and from warp to warp as what is
+// known of other actors does.
 void Handoffs::know(int warp, Lanes lanes, const ClusterKnowledge& more) {
     auto known = std::make_shared<ClusterKnowledge>(*known_);
     known->add(more);

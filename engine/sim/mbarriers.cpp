@@ -200,11 +200,11 @@ bool Mbarriers::returns(isa::Mask complete) {
 
 // --- copies --------------------------------------------------------------------------------------------
 
-void Mbarriers::begin_copy(Mbarrier& mbarrier, int lane, std::int64_t bytes) {
+void Mbarriers::begin_copy(Mbarrier& mbarrier, int lane, std::int64_t bytes, bool by_other) {
     if (watches()) clocks_.release_actors(scene_.current, lane, mbarrier.arriving);
     if (watches() && mbarrier.arriving_near >= 0)
         clocks_.release_actors(scene_.current, lane, mbarrier.arriving_near);
-    mbarrier.begin_copy(bytes, scene_.pc);
+    mbarrier.begin_copy(bytes, scene_.pc, by_other);
 }
 
 void Mbarriers::land(Cta& cta, std::uint32_t offset, std::int64_t bytes, std::uint32_t phase,

@@ -31,7 +31,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
         return find_for(cta, address, user, lane);
     }
     /// A thread that sees the bytes of the copy knows what came before it.
-    void begin_copy(Mbarrier& mbarrier, int lane, std::int64_t bytes);
+    void begin_copy(Mbarrier& mbarrier, int lane, std::int64_t bytes, bool by_other);
     /// The copy has landed that began at `pc` in that phase of the object at this offset, if there still is
     /// one.
     void land(Cta& cta, std::uint32_t offset, std::int64_t bytes, std::uint32_t phase, std::uint32_t pc);

@@ -231,7 +231,7 @@ void Report::unwritten_register(isa::Reg reg) {
     add(rules::WG_REG_01, no_pc,
         subject_ == Subject::wgmma ? std::string("the wgmma reads a register that nothing has written")
                                    : fmt::format("{} reads a register that nothing has written", who()),
-        fmt::format("write it on every path before line {}", line(pc_)),
+        fmt::format("write it on every path before {}", line(pc_)),
         {{program_.registers()[reg.id].where, "the register is made here"}});
 }
 

@@ -205,8 +205,10 @@ class Report final : public HazardSink {
     void retract(Which which);
     bool follows(std::uint32_t write, std::uint32_t read) const;
     bool told_as_read_after_write(std::uint32_t read) const;
+    std::optional<std::string> stronger(Epoch access, Epoch other, isa::Scope needed) const;
     void retract_write_after_read(std::uint32_t write);
-    int line(std::uint32_t pc) const { return code_.where(pc).line; }
+    /// As rules::line_of(), in a finding at the current step.
+    std::string line(std::uint32_t pc) const { return rules::line_of(code_.where(pc), code_.where(pc_)); }
     std::string who(int thread) const { return who(thread, cluster_); }
     std::string who(int thread, Dim3 cluster) const;
     std::string cta_name(std::uint32_t rank, Dim3 cluster) const;

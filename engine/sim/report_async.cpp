@@ -81,11 +81,10 @@ void Report::global_race(const GlobalRace& race, const std::string& place) {
                                      : "wrote",
                     sizes(race.other.pc())),
         code_.sizes_differ(pc_, race.other.pc()) ? std::string(one_size)
-        : copied
-            ? fmt::format("k:cp_async_bulk_wait_group(0), without read, by the thread of line {}, then a "
-                          "barrier before line {}",
-                          line(race.other.pc()), line(pc_))
-            : "k:bar_sync(0) " + rules::between(code_.where(race.other.pc()), code_.where(pc_)),
+        : copied ? fmt::format("k:cp_async_bulk_wait_group(0), without read, by the thread of {}, then a "
+                               "barrier before {}",
+                               line(race.other.pc()), line(pc_))
+                 : "k:bar_sync(0) " + rules::between(code_.where(race.other.pc()), code_.where(pc_)),
         {{code_.where(race.other.pc()), race.other_reads ? "read here" : "written here"}});
 }
 
@@ -101,7 +100,7 @@ void Report::unfenced(std::uint32_t other, const std::string& who, bool reads, c
             "{} {} {}, which {} wrote through the generic proxy: no fence.proxy.async of global memory "
             "orders the two",
             who, reads ? "reads" : "overwrites", place, past),
-        Fix(fmt::format("k:fence_proxy_async() after line {}, before the barrier", line(other)),
+        Fix(fmt::format("k:fence_proxy_async() after {}, before the barrier", line(other)),
             {{insert_after(where, {rules::fence_proxy_async()})},
              {insert_before(code_.where(pc_), {rules::fence_proxy_async()})}}),
         {{where, "written here by " + past}});
@@ -110,7 +109,7 @@ void Report::unfenced(std::uint32_t other, const std::string& who, bool reads, c
 void Report::global_discarded(Epoch by, const std::string& place) {
     add(rules::WG_MEM_04, by.pc(),
         fmt::format("{} reads {}, which nothing has written since it was discarded", who(), place),
-        fmt::format("write it before line {}", line(pc_)), {{code_.where(by.pc()), "discarded here"}});
+        fmt::format("write it before {}", line(pc_)), {{code_.where(by.pc()), "discarded here"}});
 }
 
 void Report::global_stale(const GlobalRace& race, const std::string& place) {
@@ -122,7 +121,7 @@ void Report::stale(std::uint32_t other, const std::string& who, bool reads, cons
     add(rules::WG_MEM_06, other,
         fmt::format("{} {} {}, which {} {}", who, reads ? "reads through ld.global.nc" : "writes", place,
                     past, reads ? "writes in this launch" : "reads through ld.global.nc"),
-        fmt::format("ld.global without nc in line {}", line(reads ? pc_ : other)),
+        fmt::format("ld.global without nc in {}", line(reads ? pc_ : other)),
         {{code_.where(other), reads ? "written here" : "read here"}});
 }
 
@@ -133,7 +132,7 @@ void Report::launch_before(bool write, const std::string& place, const Touched::
             "{} {} {} before griddepcontrol.wait, and the launch of {} before it, which may still run, "
             "{} there",
             who(), write ? "writes" : "reads", place, kernel, other.writes ? "writes" : "reads"),
-        Fix(fmt::format("k:griddepcontrol_wait() before line {}", line(pc_)),
+        Fix(fmt::format("k:griddepcontrol_wait() before {}", line(pc_)),
             {{insert_before(code_.where(pc_), {rules::griddepcontrol_wait()})}}),
         {{other.where, other.writes ? "written here" : "read here"}});
 }
@@ -159,18 +158,41 @@ void Report::global_conflict(const Conflict& conflict, const std::string& place)
         return add(rules::WG_RACE_04, there,
                    fmt::format("{} overwrites {}, which {} reads: nothing orders the two", name(access),
                                place, name(other)),
-                   fmt::format("let line {} wait until the reader says that it has read: an atomic or a "
-                               "store with .release.gpu after line {}, and a load with .acquire.gpu before "
-                               "line {}",
+                   fmt::format("let {} wait until the reader says that it has read: an atomic or a "
+                               "store with .release.gpu after {}, and a load with .acquire.gpu before "
+                               "{}",
                                line(pc_), line(there), line(pc_)),
                    {{code_.where(there), "read here"}});
     add(rules::WG_RACE_04, there,
         fmt::format("{} {} {}, which {} {}: nothing orders CTAs of a launch", name(access),
                     access.writes ? "writes" : "reads", place, name(other),
                     other.writes ? "writes" : "reads"),
-        "give each CTA a part of the tensor of its own, or let atomics combine what they write; what another "
-        "CTA is to read is for the next launch, or for atomics that release and acquire",
+        stronger(access.by, other.by, isa::Scope::gpu)
+            .value_or(
+                "give each CTA a part of the tensor of its own, or let atomics combine what they write; "
+                "what another CTA is to read is for the next launch, or for atomics that release and "
+                "acquire"),
         {{code_.where(there), other.writes ? "written here" : "read here"}});
+}
+
+// Returns the fix of two accesses, at the current step and another, one of which is strong: what they lack to
+// be no race, in that scope.
+std::optional<std::string> Report::stronger(Epoch access, Epoch other, isa::Scope needed) const {
+    if (by_copy(access) || by_copy(other)) return std::nullopt;
+    const isa::MemoryOrder &mine = code_.ops[pc_].order, &theirs = code_.ops[other.pc()].order;
+    const std::string_view scope = needed == isa::Scope::gpu ? "gpu" : "cluster";
+    if (mine.strong && theirs.strong) {
+        std::string lines = mine.scope < needed ? line(pc_) : "";
+        if (theirs.scope < needed && code_.where(other.pc()) != code_.where(pc_))
+            lines += (lines.empty() ? "" : " and ") + line(other.pc());
+        if (lines.empty()) return std::nullopt;
+        return fmt::format("a scope that holds both, .{}, in {}", scope, lines);
+    }
+    if (mine.strong == theirs.strong) return std::nullopt;
+    return fmt::format(
+        "make the access of {0} strong, too: relaxed.{1}, or where it hands over what was written before, "
+        "release.{1} for a store and acquire.{1} for a load; or a release and an acquire between the two",
+        line(mine.strong ? other.pc() : pc_), scope);
 }
 
 // A write and a read behind it that nothing orders are one fault, whichever comes first: the read is the one
@@ -190,10 +212,9 @@ std::string Report::ordered_by(const RelaxedHandovers::Steps& relaxed, bool same
     const std::string fence = same_cta ? "k:fence_acq_rel_cta()" : "k:fence_acq_rel_cluster()";
     std::string out;
     if (relaxed.arrival != no_pc)
-        out =
-            fmt::format("an arrival that releases in line {}, or {} before it", line(relaxed.arrival), fence);
+        out = fmt::format("an arrival that releases in {}, or {} before it", line(relaxed.arrival), fence);
     if (relaxed.wait != no_pc)
-        out += fmt::format("{}a wait that acquires in line {}, or {} behind it", out.empty() ? "" : "; and ",
+        out += fmt::format("{}a wait that acquires in {}, or {} behind it", out.empty() ? "" : "; and ",
                            line(relaxed.wait), fence);
     return out;
 }
@@ -202,14 +223,14 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
     if (hazard == Hazard::uninitialised)
         return add(rules::WG_MEM_04, no_pc,
                    fmt::format("{} reads {}, which nothing has written", who(), this->place(offset)),
-                   fmt::format("write the whole tile before line {}", line(pc_)));
+                   fmt::format("write the whole tile before {}", line(pc_)));
     const bool same_cta = by_copy(other) || other.thread() / threads_per_cta_ == thread_ / threads_per_cta_;
     if (code_.meet(pc_, other.pc(), same_cta)) return;  // whichever comes first
     if (by_copy(other) && reductions_.contains(pc_) && reductions_.contains(other.pc())) return;
     if (hazard == Hazard::write_after_read && told_as_read_after_write(other.pc())) return;
     if (hazard == Hazard::read_after_write) retract_write_after_read(other.pc());
     const std::string place = this->place(offset);
-    const int here = line(pc_), there = line(other.pc());
+    const std::string here = line(pc_), there = line(other.pc());
     const Where where = code_.where(other.pc());
     const std::string past = this->past(other);
     const bool reads = hazard == Hazard::read_after_write || hazard == Hazard::async_after_write;
@@ -228,9 +249,8 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
     const Where now = code_.where(pc_);
     Fix barrier = rules::barrier_between(where, now);
     if (one_told)
-        barrier = {
-            fmt::format("k:bar_warp_sync() after line {}, before one lane tells of the whole warp", there),
-            {{insert_after(where, {rules::bar_warp_sync()})}}};
+        barrier = {fmt::format("k:bar_warp_sync() after {}, before one lane tells of the whole warp", there),
+                   {{insert_after(where, {rules::bar_warp_sync()})}}};
     const auto relaxed = by_copy(other) ? std::nullopt : relaxed_.between(other, warp_at_hand());
     if (relaxed) barrier = ordered_by(*relaxed, same_cta);
     if (code_.sizes_differ(pc_, other.pc())) barrier = one_size;
@@ -242,15 +262,16 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                    {meet_cluster}};
     else if (program_.cluster().volume() > 1 && !told)
         barrier.remedies.push_back(meet_cluster);
+    if (!same_cta && !told && code_.ops[pc_].order.strong)
+        if (std::optional<std::string> fix = stronger(Epoch(), other, isa::Scope::cluster)) barrier = {*fix};
     const bool own_warp = !by_copy(other) && other.actor() == thread_ / isa::lanes;
     const Fix meeting(
         "k:bar_warp_sync() " + rules::between(where, now),
         {{insert_after(where, {rules::bar_warp_sync()})}, {insert_before(now, {rules::bar_warp_sync()})}});
     const Phrase meet = own_warp || one_told ? rules::bar_warp_sync() : rules::bar_sync();
-    const Fix published(
-        fmt::format("k:fence_proxy_async() after line {}, then k:{} before {}", there, meet.lua,
-                    one_told ? "one lane tells of the whole warp" : fmt::format("line {}", here)),
-        {{insert_after(where, {rules::fence_proxy_async(), meet})}});
+    const Fix published(fmt::format("k:fence_proxy_async() after {}, then k:{} before {}", there, meet.lua,
+                                    one_told ? "one lane tells of the whole warp" : here),
+                        {{insert_after(where, {rules::fence_proxy_async(), meet})}});
     const Fix fence = rules::proxy_fence_between(where, now);
     switch (hazard) {
         case Hazard::write_after_write:
@@ -259,8 +280,8 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
         case Hazard::async_after_write:
             if (other.generic() && other.actor() == copies_under_way_)
                 return add(rules::WG_GROUP_04, other.pc(), unordered,
-                           fmt::format("k:cp_async_wait_all() by the threads of line {}, then k:bar_sync(0) "
-                                       "before line {}",
+                           fmt::format("k:cp_async_wait_all() by the threads of {}, then k:bar_sync(0) "
+                                       "before {}",
                                        there, here),
                            {{where, "issued here"}});
             if (by_copy(other))
@@ -281,7 +302,7 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
             return add(rules::WG_RACE_02, other.pc(),
                        rules::overwritten_while_read(
                            what, fmt::format("warp {}", other.actor() % (threads_per_cta_ / isa::lanes))),
-                       Fix(fmt::format("k:wgmma_wait_group(0) after line {}, then {} before line {}", there,
+                       Fix(fmt::format("k:wgmma_wait_group(0) after {}, then {} before {}", there,
                                        subject_ == Subject::copy ? "an arrival that the copy waits for"
                                                                  : "k:bar_sync(0)",
                                        here),
@@ -291,10 +312,10 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                        {{where, "issued here"}});
         case Hazard::write_under_copy:
             return add(rules::WG_RACE_03, other.pc(),
-                       fmt::format("{}, which the bulk copy of line {} may still be reading", what, there),
+                       fmt::format("{}, which the bulk copy of {} may still be reading", what, there),
                        Fix(fmt::format(
                                "k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, {{read=1}}) "
-                               "by the thread of line {}, then k:bar_sync(0) before line {}",
+                               "by the thread of {}, then k:bar_sync(0) before {}",
                                there, here),
                            {{insert_before(now, {rules::bar_sync()})},
                             {insert_before(now, {rules::bulk_wait_for_reads(), rules::bar_sync()})},

@@ -248,7 +248,7 @@ void Mbarriers::begin_copy(Mbarrier& mbarrier, std::optional<std::int64_t> bytes
     mbarrier.brought = scene_.op->step;
     mbarrier.landed = mbarrier.next();
     if (bytes)
-        mbarrier.begin_copy(*bytes, pc());
+        mbarrier.begin_copy(*bytes, pc(), scene_.warp->cta != mbarrier.cta);
     else
         mbarrier.begin_unsized(pc());
 }

@@ -197,7 +197,15 @@ void Stuck::at_mbarrier(const Warp& warp) {
                 {scene_.where(m->expected_at()), fmt::format("{} bytes are expected", m->to_expect())});
             notes.push_back({scene_.where(m->copied_at()),
                              fmt::format("the copies of the phase bring {}", m->to_bring())});
-            fix = fmt::format("expect {} bytes", m->to_expect() - m->tx());
+            const std::int64_t come = m->to_expect() - m->tx();
+            fix = come > 0 ? fmt::format("expect {} bytes", come)
+                           : "let a copy bring them that names this mbarrier (a multicast: whose mask names "
+                             "the CTA), or expect none";
+        } else if (m->added() > 0) {
+            fix = fmt::format(
+                "cp.async.mbarrier.arrive with .noinc, whose arrivals are among the {} of "
+                "mbarrier.init: without it each adds one to the phase",
+                m->expected());
         } else if (m->pending() < m->expected()) {
             notes.push_back({scene_.where(m->arrived_at()), "the last arrival"});
             fix = fmt::format("{} arrivals come in this phase: give mbarrier.init their number",
