@@ -188,7 +188,8 @@ constexpr Rule WG_TMA_01{
     .title = "illegal operands of a bulk copy",
     .law =
         "A bulk copy names a tensor map of its number of dimensions and an address in shared memory that is "
-        "a multiple of 128 bytes, or if linear, sizes and addresses that are multiples of 16.",
+        "a multiple of 128 bytes, or if linear, sizes and addresses that are multiples of 16. The mbarrier "
+        "that counts its bytes, or those of st.async and red.async, lies in the CTA that receives them.",
     .section = "9.7.9.25.5.2",
     .why = "The copy engine ends the launch with an error, or cuts the address and writes elsewhere.",
     .fix =

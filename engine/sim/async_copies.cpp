@@ -42,19 +42,25 @@ void AsyncCopies::copy_async(const isa::Addresses& to, const isa::Addresses& fro
         true, isa::Space::shared, to, bytes, [&](std::byte*, int lane, Cta* cta, std::uint32_t offset) {
             const auto l = static_cast<std::size_t>(lane);
             const std::int64_t count = from_bytes[l];
-            if (count > bytes)
+            if (count > bytes) {
+                report_.write_refused();
                 return report_.fault(
                     {rules::WG_FORM_02,
                      fmt::format("cp.async of {} bytes is to take {} bytes from global memory", bytes, count),
                      "src_size is at most the bytes that are copied"});
+            }
             if (count > 0) {
-                if (from[l] % static_cast<std::uint64_t>(bytes) != 0)
+                if (from[l] % static_cast<std::uint64_t>(bytes) != 0) {
+                    report_.write_refused();
                     return report_.misaligned(false, bytes, from[l]);
+                }
                 copy.from[l] = scene_.global.find(from[l], static_cast<int>(count));
-                if (copy.from[l] == nullptr)
+                if (copy.from[l] == nullptr) {
+                    report_.write_refused();
                     return report_.global_out_of_bounds(
                         false, static_cast<int>(count),
                         scene_.global.describe(from[l], static_cast<int>(count)));
+                }
             }
             if (count > 0 && scene_.dependents.watches())
                 scene_.dependents.access(false, lane, copy.from[l], from[l],

@@ -248,12 +248,23 @@ void Cluster::aligned(Warp& warp, const Op& op) {
     if (scene_.active == together)
         warp.diverged = false;
     else if (!std::exchange(warp.diverged, true))
-        scene_.report.diverged(*op.step->op, scene_.active, together);
+        scene_.report.diverged(*op.step->op, scene_.active, together, waiting_in_vain(warp));
     // A warp that sleeps for registers executes its step again.
     if (!op.grouped || std::exchange(warp.retries, false)) return;
     if (machine::Together* group = warpgroup())
         if (const auto apart = group->step(scene_.local() % machine::Together::warps, scene_.pc))
             scene_.report.parted(*apart);
+}
+
+// Returns a step at which lanes of the warp, which are apart, have waited in vain; no_pc: they are elsewhere.
+std::uint32_t Cluster::waiting_in_vain(const Warp& warp) const {
+    for (const flow::Divergence::Group& group : warp.parted.groups()) {
+        const Op& next = scene_.code.ops[group.next];
+        if (group.lanes != 0 && group.from == flow::Divergence::nowhere && group.next != scene_.pc &&
+            next.step != nullptr && isa::awaited_by(*next.step) == isa::Awaits::memory)
+            return group.next;
+    }
+    return no_pc;
 }
 
 machine::Together* Cluster::warpgroup() {

@@ -31,7 +31,7 @@ void Report::reset(Dim3 cluster) {
     told_.clear();
     further_.clear();
     relaxed_.clear();
-    settled_ = copy_refused_ = false;
+    settled_ = copy_refused_ = write_refused_ = false;
 }
 
 void Report::at(std::uint32_t pc, int thread, Subject subject) {
@@ -158,6 +158,7 @@ void Report::constant_store(int bytes, const std::string& place) {
 }
 
 void Report::misaligned(bool store, int bytes, std::uint64_t address, int align) {
+    if (store) write_refused();
     add(rules::WG_MEM_02, no_pc,
         fmt::format("{} {} {} bytes at {:#x}, which is not a multiple of {}", who(),
                     store ? "stores" : "loads", bytes, address, align),
@@ -199,6 +200,7 @@ void Report::local_out_of_bounds(bool store, int bytes, std::int64_t offset) {
 }
 
 void Report::local_unwritten(int bytes, std::int64_t offset) {
+    if (write_refused_) return;
     add(rules::WG_MEM_04, no_pc,
         fmt::format("{} loads {} bytes at byte {} of its local memory, which nothing has written", who(),
                     bytes, offset),
@@ -287,15 +289,22 @@ void Report::missing_fence(const RegisterUse& state, bool accumulator) {
         {{code_.where(other), touched ? "accessed here" : "issued here"}});
 }
 
-void Report::diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all) {
+void Report::diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all, std::uint32_t waiting) {
+    std::vector<Note> notes;
+    if (waiting != no_pc)
+        notes.push_back({code_.where(waiting), "others look at memory here until it changes"});
     add(rules::cited(
             {rules::WG_SYNC_01,
              fmt::format("{} is executed by {} of the {} lanes of warp {}: all must execute it together",
                          op.name, std::popcount(active), std::popcount(all),
                          thread_ % threads_per_cta_ / isa::lanes),
-             "move it out of the divergent branch, or make the condition the same for the whole warp"},
+             waiting == no_pc
+                 ? "move it out of the divergent branch, or make the condition the same for the whole warp"
+                 : fmt::format(
+                       "write what {} looks for before, by somebody who does not wait for these lanes",
+                       line(waiting))},
             op.section),
-        no_pc);
+        no_pc, std::move(notes));
 }
 
 void Report::parted(const machine::Together::Apart& apart) {

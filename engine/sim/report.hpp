@@ -67,6 +67,8 @@ class Report final : public HazardSink {
     }
     /// A copy was reported and does not take place: whoever waits for it is not to blame.
     void copy_refused() { copy_refused_ = true; }
+    /// The same of a write to shared or local memory: whoever reads there is not to blame.
+    void write_refused() { write_refused_ = true; }
     std::span<const Diagnostic> findings() const { return findings_; }
     std::vector<Diagnostic> take() {
         told_.clear();
@@ -136,7 +138,8 @@ class Report final : public HazardSink {
     void copy_left_over();
     void missing_fence(const RegisterUse& state, bool accumulator);
     // WG-SYNC-01, -02, -03
-    void diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all);
+    /// waiting: a step at which others wait in vain; no_pc: they are elsewhere.
+    void diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all, std::uint32_t waiting);
     /// The warps of a warpgroup part: what follows is no news.
     void parted(const machine::Together::Apart& apart);
     /// WG-SYNC-07: the warp goes round a loop, and nothing changes.
@@ -233,6 +236,7 @@ class Report final : public HazardSink {
     std::pair<int, std::uint32_t> copying_{-1, 0};
     bool settled_ = false;       ///< nothing that follows is news
     bool copy_refused_ = false;  ///< a copy that was reported has not taken place
+    bool write_refused_ = false;
     std::set<Key> seen_;
     std::vector<Diagnostic> findings_;
     std::vector<Key> told_;                            ///< of each finding

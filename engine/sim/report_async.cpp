@@ -220,6 +220,7 @@ std::string Report::ordered_by(const RelaxedHandovers::Steps& relaxed, bool same
 }
 
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {
+    if (hazard == Hazard::uninitialised && write_refused_) return;
     if (hazard == Hazard::uninitialised)
         return add(rules::WG_MEM_04, no_pc,
                    fmt::format("{} reads {}, which nothing has written", who(), this->place(offset)),
