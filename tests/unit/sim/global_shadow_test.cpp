@@ -87,7 +87,7 @@ TEST_CASE("atomics do not conflict with each other, and order clusters where the
                 ClusterKnowledge known;
                 known.add(cluster, 0x2000, {1, std::make_shared<const Snapshot>(released)});
                 Learned learned;
-                learned.add(known, 0, std::make_shared<const std::vector<std::uint32_t>>(1, clock));
+                learned.add(known, 0, std::make_shared<const std::vector<std::uint32_t>>(1, clock), {});
                 two.learned = std::make_shared<const Learned>(learned);
                 CHECK(shadow.add(0, one).empty());
                 const bool in_order = cluster == 0 && released.seen[0] == 1 && clock == 1;
