@@ -19,6 +19,7 @@ void Handoffs::reset(std::uint64_t cluster) {
     unfenced_ = {};
     read_at_.clear();
     teachers_.clear();
+    by_fences_.clear();
     done_.clear();
     locations_.clear();
     released_.clear();
@@ -73,14 +74,14 @@ void Handoffs::write(int warp, Lanes lanes, std::uint64_t location, const isa::M
 void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
     if (order.release && order.scope >= isa::Scope::gpu) clocks_.release(warp, made(fenced_), lanes);
     if (order.acquire && order.scope >= isa::Scope::gpu) {
+        // It is not checked which thread has read, nor whether its fence came first.
+        for (const auto& [actor, count] : by_fences_) recall(warp, lanes, {actor, count});
         if (!unfenced_.empty()) {
-            // It is not checked which warp has read.
             ClusterKnowledge more;
             for (const auto& [reader, read] : unfenced_) more.add(read);
-            unfenced_.erase(warp);
-            know(warp, lanes, more);
-        } else {
-            recall(warp, lanes);  // what other lanes of the warp had read, whose fence came before
+            unfenced_.clear();
+            const Learned::Number lesson = know(warp, lanes, more);
+            by_fences_[lesson.actor] = lesson.count;
         }
     }
     if (order.acquire)
@@ -112,8 +113,11 @@ void Handoffs::learn(int warp, Lanes lanes, std::uint64_t location, bool acquire
     if (place == nullptr) return;
     std::uint64_t& last = read_at_[{warp, location, acquire}];
     const bool again = std::exchange(last, place->changed) == place->changed;
-    if (again && acquire) return recall(warp, lanes);
-    if (again) return;
+    if (again) {
+        const auto taught = teachers_.find(warp % most_teachers);
+        if (acquire && taught != teachers_.end()) recall(warp, lanes, taught->second);
+        return;
+    }
     if (!acquire) return place->teach(unfenced_[warp], location);
     ClusterKnowledge more;
     place->teach(more, location);
@@ -122,7 +126,7 @@ void Handoffs::learn(int warp, Lanes lanes, std::uint64_t location, bool acquire
 
 // The lessons of a warp are an actor, so that they go from lane to lane and from warp to warp as what is
 // known of other actors does.
-void Handoffs::know(int warp, Lanes lanes, const ClusterKnowledge& more) {
+Learned::Number Handoffs::know(int warp, Lanes lanes, const ClusterKnowledge& more) {
     auto known = std::make_shared<ClusterKnowledge>(*known_);
     known->add(more);
     known_ = std::move(known);
@@ -130,20 +134,19 @@ void Handoffs::know(int warp, Lanes lanes, const ClusterKnowledge& more) {
     Learned::Number& number = taught->second;
     if (first) number.actor = clocks_.add_actor();
     ++number.count;
-    recall(warp, lanes);
+    recall(warp, lanes, number);
     clocks_.tick(warp);
     auto now = std::make_shared<std::vector<std::uint32_t>>();
     for (int w = 0; w < clocks_.warps(); ++w) now->push_back(clocks_.now(w));
     learned_.add(more, warp, now, number);
+    return number;
 }
 
-void Handoffs::recall(int warp, Lanes lanes) {
-    const auto taught = teachers_.find(warp % most_teachers);
-    if (taught == teachers_.end()) return;
-    const auto [actor, count] = taught->second;
+void Handoffs::recall(int warp, Lanes lanes, Learned::Number lesson) {
     bool all = true;
-    machine::for_each_lane(lanes.some, [&](int lane) { all &= clocks_.of(warp, lane).seen[actor] >= count; });
-    if (!all) clocks_.learn(warp, lanes, actor, count);
+    machine::for_each_lane(
+        lanes.some, [&](int lane) { all &= clocks_.of(warp, lane).seen[lesson.actor] >= lesson.count; });
+    if (!all) clocks_.learn(warp, lanes, lesson.actor, lesson.count);
 }
 
 }  // namespace wgrun::sim

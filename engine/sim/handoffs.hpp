@@ -61,9 +61,9 @@ class Handoffs {
     std::map<int, Places> read_;      ///< by warp: at the locations that it has read since an acquiring fence
     /// Reads what other clusters have released there.
     void learn(int warp, Lanes lanes, std::uint64_t location, bool acquire);
-    void know(int warp, Lanes lanes, const ClusterKnowledge& more);
-    /// Lanes of a warp know its lessons so far.
-    void recall(int warp, Lanes lanes);
+    Learned::Number know(int warp, Lanes lanes, const ClusterKnowledge& more);
+    /// Lanes of a warp know the lesson, too, and those before it of the same actor.
+    void recall(int warp, Lanes lanes, Learned::Number lesson);
 
     // Other clusters, by accesses in the scope of the GPU.
     Exchange& exchange_;
@@ -73,6 +73,8 @@ class Handoffs {
     /// Warps whose numbers have the same remainder share one.
     static constexpr int most_teachers = 64;
     std::map<int, Learned::Number> teachers_;
+    /// The lessons of acquiring fences, from reads before them: of each actor the last.
+    std::map<int, std::uint32_t> by_fences_;
     std::map<int, ClusterKnowledge> unfenced_;  ///< by warp: read, and not acquired by a fence since
     /// By warp and location, and whether it was acquired: the last release that was read.
     std::map<std::tuple<int, std::uint64_t, bool>, std::uint64_t> read_at_;
