@@ -58,13 +58,10 @@ std::string call_as_ptx(std::string_view method, std::string_view arguments) {
     }
     for (std::size_t i = 0; i < step.op->operands.size(); ++i)
         step.operands.push_back(i < texts.size() ? Operand::param(static_cast<int>(i)) : Operand());
-    return isa::expand(step.op->ptx, step,
-                       [&](const Operand& operand, const isa::OperandRule& rule) {
-                           return operand.kind == Operand::Kind::param
-                                      ? texts[static_cast<std::size_t>(operand.index)]
-                                      : std::string(rule.name);
-                       }) +
-           ";";
+    return isa::expand(step.op->ptx, step, [&](const Operand& operand, const isa::OperandRule& rule) {
+        return operand.kind == Operand::Kind::param ? texts[static_cast<std::size_t>(operand.index)]
+                                                    : std::string(rule.name);
+    });
 }
 
 /// Fixes are in the words of scripts: each k:method(arguments) becomes the instruction that it makes.

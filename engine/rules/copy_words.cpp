@@ -113,7 +113,7 @@ Saying copy_out_at_end(Where copy, Where end) {
     return {WG_TMA_03,
             "the CTA ends, and nothing has waited for this copy to read its shared memory",
             {"the thread that issues it: k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, "
-             "{read=1}) "
+             "{read=true}) "
              "before the kernel ends",
              {{insert_after(end, {bulk_wait_for_reads()})},
               {insert_after(copy, {bulk_commit_group(), bulk_wait_for_reads()})}}}};

@@ -29,7 +29,7 @@ constexpr Row copy_wait{"cp_async_wait_group(#)", "cp.async.wait_group #"};
 constexpr Row copy_wait_all{"cp_async_wait_all()", "cp.async.wait_all"};
 constexpr Row bulk_commit{"cp_async_bulk_commit_group()", "cp.async.bulk.commit_group"};
 constexpr Row bulk_wait{"cp_async_bulk_wait_group(#)", "cp.async.bulk.wait_group #"};
-constexpr Row bulk_read{"cp_async_bulk_wait_group(#, {read=1})", "cp.async.bulk.wait_group.read #"};
+constexpr Row bulk_read{"cp_async_bulk_wait_group(#, {read=true})", "cp.async.bulk.wait_group.read #"};
 constexpr Row more{"setmaxnreg_inc(#)", "setmaxnreg.inc.sync.aligned.u32 #"};
 constexpr Row fewer{"setmaxnreg_dec(#)", "setmaxnreg.dec.sync.aligned.u32 #"};
 

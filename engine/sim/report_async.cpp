@@ -312,17 +312,18 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                             {insert_after(where, {rules::wgmma_wait_group(0)})}}),
                        {{where, "issued here"}});
         case Hazard::write_under_copy:
-            return add(rules::WG_RACE_03, other.pc(),
-                       fmt::format("{}, which the bulk copy of {} may still be reading", what, there),
-                       Fix(fmt::format(
-                               "k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, {{read=1}}) "
-                               "by the thread of {}, then k:bar_sync(0) before {}",
-                               there, here),
-                           {{insert_before(now, {rules::bar_sync()})},
-                            {insert_before(now, {rules::bulk_wait_for_reads(), rules::bar_sync()})},
-                            {insert_before(now, {rules::bulk_commit_group(), rules::bulk_wait_for_reads(),
-                                                 rules::bar_sync()})}}),
-                       {{where, "issued here"}});
+            return add(
+                rules::WG_RACE_03, other.pc(),
+                fmt::format("{}, which the bulk copy of {} may still be reading", what, there),
+                Fix(fmt::format(
+                        "k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, {{read=true}}) "
+                        "by the thread of {}, then k:bar_sync(0) before {}",
+                        there, here),
+                    {{insert_before(now, {rules::bar_sync()})},
+                     {insert_before(now, {rules::bulk_wait_for_reads(), rules::bar_sync()})},
+                     {insert_before(now, {rules::bulk_commit_group(), rules::bulk_wait_for_reads(),
+                                          rules::bar_sync()})}}),
+                {{where, "issued here"}});
         case Hazard::missing_proxy_fence:
         case Hazard::unfenced_overwrite:
             return add(rules::WG_PROXY_01, other.pc(),

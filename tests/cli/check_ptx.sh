@@ -328,8 +328,8 @@ raced "s/mbarrier.arrive.relaxed/$fence &/"
 raced "s/ld.shared/$fence &/"
 # What mends it is said of the relaxed step: there is no barrier to add.
 mended() { handed "$1" 1; err_has "fix: $2    (PTX ISA"; }
-arrival="an arrival that releases in line 25, or $fence before it"
-wait_for="a wait that acquires in line 28, or $fence behind it"
+arrival="an arrival that releases in line 25, or ${fence%;} before it"
+wait_for="a wait that acquires in line 28, or ${fence%;} behind it"
 mended '' "$arrival; and $wait_for"
 mended 's/arrive.relaxed/arrive.release/' "$wait_for"
 mended 's/parity.relaxed/parity.acquire/' "$arrival"

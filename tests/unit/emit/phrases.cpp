@@ -26,7 +26,7 @@ TEST_CASE("what a remedy inserts in Lua is emitted as what it inserts in PTX") {
         const char* end = phrase.lua.data() + phrase.lua.size();
         if (std::from_chars(phrase.lua.data() + open + 1, end, number).ec == std::errc())
             operands.push_back(imm(number));
-        if (phrase.lua.find("{read=1}") != std::string::npos) named.form.set(Field::read, 1);
+        if (phrase.lua.find("{read=true}") != std::string::npos) named.form.set(Field::read, 1);
         Script s(128, {2, 1, 1});
         s.add(named.op->name, named.form, operands);
         const std::string text = emit::ptx(s.finish()).text;

@@ -38,7 +38,7 @@ TEST_CASE("words that speak of instructions, in PTX") {
     const auto ptx = [](std::string_view words) { return in_dialect(words, Dialect::ptx); };
     CHECK(ptx("k:fence_proxy_async() after line 5, then k:bar_sync(0) before line 9") ==
           "fence.proxy.async after line 5, then bar.sync 0 before line 9");
-    CHECK(ptx("k:cp_async_bulk_wait_group(0, {read=1})") == "cp.async.bulk.wait_group.read 0");
+    CHECK(ptx("k:cp_async_bulk_wait_group(0, {read=true})") == "cp.async.bulk.wait_group.read 0");
     CHECK(ptx("k:cp_async_bulk_wait_group(12)") == "cp.async.bulk.wait_group 12");
     CHECK(ptx("k:setmaxnreg_dec(56).") == "setmaxnreg.dec.sync.aligned.u32 56.");
     // What is no instruction, or has another argument than a number, or is no call of the kernel's builder.
