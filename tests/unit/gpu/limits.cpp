@@ -126,7 +126,7 @@ TEST_CASE("tensor maps that are not") {
           "tensor map: strides {8200} bytes: each must be a multiple of 16 below 2^40");
     CHECK(with([](auto& s) { s.strides[0] = std::int64_t{1} << 40; }) != "");
     CHECK(with([](auto& s) { s.box[1] = 257; }) ==
-          "tensor map: box {64, 257}: each side must be 1 to 256 elements");
+          "tensor map: box {64, 257}: side 1 must be 1 to 256 elements");
     CHECK(with([](auto& s) { s.box[0] = 4; }) ==
           "tensor map: the box is 8 bytes wide: it must be a multiple of 16");
     CHECK(with([](auto& s) { s.box[0] = 128; }) ==
