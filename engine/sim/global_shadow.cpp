@@ -317,8 +317,10 @@ void LaunchShadow::take(Word& known, std::uint32_t cluster, const GlobalWord& wo
         if (past.bytes != 0 && replaced && steps_.size_of(past.by.pc()) != steps_.size_of(by.pc()))
             replaced_.emplace(word.address, past);
     };
-    keep(known.write, word.last.written != 0, word.last.write);
-    keep(known.read, word.last.read != 0, word.last.reader);
+    if (!steps_.strong.empty()) {  // else all are of one kind, and this is done for each word of a launch
+        keep(known.write, word.last.written != 0, word.last.write);
+        keep(known.read, word.last.read != 0, word.last.reader);
+    }
     known.take(cluster, word);
 }
 
