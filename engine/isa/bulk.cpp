@@ -1,6 +1,4 @@
 // The bulk-copy engine: tensors through tensor maps, and linear copies.
-#include "isa/effects.hpp"
-#include "isa/families.hpp"
 #include "isa/lanes.hpp"
 #include "isa/tensor_copies.hpp"
 
@@ -11,14 +9,8 @@ using enum Type;
 using Rule = OperandRule;
 using Direction = BulkCopy::Direction;
 
-int dims(const Form& form) { return form.get(Field::dim); }
-
 Choice tensor_dims() { return {Field::dim, {{1, 5}}, {}}; }
-Choice hint() { return cache_hint(); }
-Choice cast() { return flag(Field::multicast); }
 
-OperandRule tensor_map() { return {"map", Access::in, Rule::reg, fixed<u64>, nullptr, false, {}, {}}; }
-OperandRule coordinates() { return {"coordinates", Access::in, Rule::list, fixed<s32>, dims, false, {}, {}}; }
 OperandRule global_address(std::string_view name) {
     return {name, Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}};
 }
@@ -26,12 +18,6 @@ OperandRule size() {
     return {"size", Access::in, Rule::reg | Rule::imm,        fixed<u32>, nullptr,
             false,  {},         Range{16, (1 << 20) - 16, 16}};
 }
-/// The CTAs that receive a copy. Unless it is given, the text omits it and its qualifier.
-OperandRule mask() {
-    return {"mask", Access::in, Rule::reg | Rule::imm, fixed<u16>,      nullptr,
-            true,   0,          Range{0, 0xFFFF},      Field::multicast};
-}
-OperandRule policy() { return cache_policy(); }
 
 // Reads a lane's operands into its copy.
 void set_shared(BulkCopy& copy, const Addresses& at, std::size_t lane) {
@@ -164,22 +150,13 @@ void run_store(const Step& s, Machine& m) {
     });
 }
 
-// --- effects: the places of the operands ----------------------------------------------------------------
-
-constexpr int linear = -1;
-
-/// The places of the global side and of the coordinates, of the mbarrier or the source.
-template <int global, int mbarrier, int coordinates = linear>
-void load_effects(const Step& s, Effects& e) {
-    e.bulk_copy({Direction::to_shared, &s.operands[0], nullptr, &s.operands[global],
-                 coordinates == linear ? nullptr : s.operands.data() + coordinates});
-    e.counted(s.operands[mbarrier]);
+void to_shared_effects(const Step& s, Effects& e) {
+    e.bulk_copy({Direction::to_shared, &s.operands[0], nullptr, &s.operands[1], nullptr});
+    e.counted(s.operands[3]);
 }
 
-template <int global, int from, int coordinates = linear>
-void store_effects(const Step& s, Effects& e) {
-    e.bulk_copy({Direction::to_global, nullptr, &s.operands[from], &s.operands[global],
-                 coordinates == linear ? nullptr : s.operands.data() + coordinates});
+void to_global_effects(const Step& s, Effects& e) {
+    e.bulk_copy({Direction::to_global, nullptr, &s.operands[1], &s.operands[0], nullptr});
 }
 
 void to_cluster_effects(const Step& s, Effects& e) {
@@ -187,13 +164,24 @@ void to_cluster_effects(const Step& s, Effects& e) {
     e.counted(s.operands[3]);
 }
 
-template <int coordinates = linear>
 void prefetch_effects(const Step& s, Effects& e) {
-    e.bulk_copy({Direction::prefetch, nullptr, nullptr, &s.operands[0],
-                 coordinates == linear ? nullptr : s.operands.data() + coordinates});
+    e.bulk_copy({Direction::prefetch, nullptr, nullptr, &s.operands[0], nullptr});
 }
 
 }  // namespace
+
+void tensor_load_effects(const Step& s, Effects& e) {
+    e.bulk_copy({Direction::to_shared, &s.operands[0], nullptr, &s.operands[1], &s.operands[2]});
+    e.counted(s.operands[3]);
+}
+
+void tensor_store_effects(const Step& s, Effects& e) {
+    e.bulk_copy({Direction::to_global, nullptr, &s.operands[2], &s.operands[0], &s.operands[1]});
+}
+
+void tensor_prefetch_effects(const Step& s, Effects& e) {
+    e.bulk_copy({Direction::prefetch, nullptr, nullptr, &s.operands[0], &s.operands[1]});
+}
 
 void load_tensor(const Step& s, Machine& m, std::size_t mask, Moved moved) {
     const Addresses to = addresses_of<std::uint32_t>(m, s.operands[0]);
@@ -228,41 +216,41 @@ std::span<const Instruction> bulk_family() {
              "copies a box of a tensor to shared memory, of several CTAs with a mask; an mbarrier counts "
              "the bytes",
          .section = "9.7.9.25.5.2",
-         .rows = {{{tensor_dims(), cast(), hint()}, {8, 0}}},
-         .operands = {shared_address("d"), tensor_map(), coordinates(), shared_address("mbarrier"), mask(),
-                      policy()},
+         .rows = {{{tensor_dims(), flag(Field::multicast), cache_hint()}, {8, 0}}},
+         .operands = {shared_address("d"), tensor_map(), coordinates(), shared_address("mbarrier"),
+                      receivers(), cache_policy()},
          .ptx = "cp.async.bulk.tensor{.dim}.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}"
                 "{.cache} [{%d}], [{%map}, {%coordinates}], [{%mbarrier}]{,%mask}{,%policy}",
-         .effects = load_effects<1, 3, 2>,
+         .effects = tensor_load_effects,
          .run = run_tensor_load},
         {.name = "cp.async.bulk.tensor.store",
          .summary = "copies a box from shared memory to a tensor, in a bulk group",
          .section = "9.7.9.25.5.2",
-         .rows = {{{tensor_dims(), hint()}, {8, 0}}},
-         .operands = {tensor_map(), coordinates(), shared_address("a"), policy()},
+         .rows = {{{tensor_dims(), cache_hint()}, {8, 0}}},
+         .operands = {tensor_map(), coordinates(), shared_address("a"), cache_policy()},
          .ptx = "cp.async.bulk.tensor{.dim}.global.shared::cta.bulk_group{.cache} [{%map}, {%coordinates}], "
                 "[{%a}]{,%policy}",
-         .effects = store_effects<0, 2, 1>,
+         .effects = tensor_store_effects,
          .run = run_tensor_store<false>},
         {.name = "cp.reduce.async.bulk.tensor",
          .summary =
              "reduces a box of shared memory into a tensor, in a bulk group; the tensor map has the type",
          .section = "9.7.9.25.5.3",
          .rows = {{{tensor_dims(), reductions({"add", "min", "max", "inc", "dec", "and", "or", "xor"}),
-                    hint()},
+                    cache_hint()},
                    {8, 0}}},
-         .operands = {tensor_map(), coordinates(), shared_address("a"), policy()},
+         .operands = {tensor_map(), coordinates(), shared_address("a"), cache_policy()},
          .ptx = "cp.reduce.async.bulk.tensor{.dim}.global.shared::cta{.op}.bulk_group{.cache} [{%map}, "
                 "{%coordinates}], [{%a}]{,%policy}",
-         .effects = store_effects<0, 2, 1>,
+         .effects = tensor_store_effects,
          .run = run_tensor_store<true>},
         {.name = "cp.async.bulk.prefetch.tensor",
          .summary = "prefetches a box of a tensor into the L2 cache",
          .section = "9.7.9.25.5.4",
-         .rows = {{{tensor_dims(), hint()}, {8, 0}}},
-         .operands = {tensor_map(), coordinates(), policy()},
+         .rows = {{{tensor_dims(), cache_hint()}, {8, 0}}},
+         .operands = {tensor_map(), coordinates(), cache_policy()},
          .ptx = "cp.async.bulk.prefetch.tensor{.dim}.L2.global{.cache} [{%map}, {%coordinates}]{,%policy}",
-         .effects = prefetch_effects<1>,
+         .effects = tensor_prefetch_effects,
          .run = run_tensor_prefetch},
         {.name = "prefetch.tensormap",
          .summary = "prefetches a tensor map for later bulk tensor copies",
@@ -275,21 +263,21 @@ std::span<const Instruction> bulk_family() {
         {.name = "cp.async.bulk",
          .summary = "copies bytes from global to shared memory; an mbarrier counts them",
          .section = "9.7.9.25.4.1",
-         .rows = {{{cast(), hint()}, {8, 0}}},
-         .operands = {shared_address("d"), global_address("a"), size(), shared_address("mbarrier"), mask(),
-                      policy()},
+         .rows = {{{flag(Field::multicast), cache_hint()}, {8, 0}}},
+         .operands = {shared_address("d"), global_address("a"), size(), shared_address("mbarrier"),
+                      receivers(), cache_policy()},
          .ptx =
              "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.cache} [{%d}], "
              "[{%a}], {%size}, [{%mbarrier}]{,%mask}{,%policy}",
-         .effects = load_effects<1, 3>,
+         .effects = to_shared_effects,
          .run = run_load},
         {.name = "cp.async.bulk.prefetch",
          .summary = "prefetches bytes of global memory into the L2 cache",
          .section = "9.7.9.25.4.3",
-         .rows = {{{hint()}, {8, 0}}},
-         .operands = {global_address("a"), size(), policy()},
+         .rows = {{{cache_hint()}, {8, 0}}},
+         .operands = {global_address("a"), size(), cache_policy()},
          .ptx = "cp.async.bulk.prefetch.L2.global{.cache} [{%a}], {%size}{,%policy}",
-         .effects = prefetch_effects<>,
+         .effects = prefetch_effects,
          .run = run_prefetch},
         {.name = "cp.async.bulk.cluster",
          .summary = "copies bytes from this CTA's shared memory to another's, whose mbarrier counts them",
@@ -316,24 +304,25 @@ std::span<const Instruction> bulk_family() {
         {.name = "cp.async.bulk.store",
          .summary = "copies bytes from shared to global memory, in a bulk group",
          .section = "9.7.9.25.4.1",
-         .rows = {{{hint()}, {8, 0}}},
-         .operands = {global_address("d"), shared_address("a"), size(), policy()},
+         .rows = {{{cache_hint()}, {8, 0}}},
+         .operands = {global_address("d"), shared_address("a"), size(), cache_policy()},
          .ptx = "cp.async.bulk.global.shared::cta.bulk_group{.cache} [{%d}], [{%a}], {%size}{,%policy}",
-         .effects = store_effects<0, 1>,
+         .effects = to_global_effects,
          .run = run_store<false>},
         {.name = "cp.reduce.async.bulk",
          .summary = "reduces bytes of shared memory into global memory, in a bulk group",
          .section = "9.7.9.25.4.2",
-         .rows = {{{reductions({"add"}), types({u32, s32, u64, f32, f64}), hint()}, {8, 0}},
-                  {{reductions({"add"}), among(Field::noftz, {1}), types({f16, bf16}), hint()}, {8, 0}},
-                  {{reductions({"min", "max"}), types({u32, s32, u64, s64, f16, bf16}), hint()}, {8, 0}},
-                  {{reductions({"inc", "dec"}), types({u32}), hint()}, {8, 0}},
-                  {{reductions({"and", "or", "xor"}), types({b32, b64}), hint()}, {8, 0}}},
-         .operands = {global_address("d"), shared_address("a"), size(), policy()},
+         .rows = {{{reductions({"add"}), types({u32, s32, u64, f32, f64}), cache_hint()}, {8, 0}},
+                  {{reductions({"add"}), among(Field::noftz, {1}), types({f16, bf16}), cache_hint()}, {8, 0}},
+                  {{reductions({"min", "max"}), types({u32, s32, u64, s64, f16, bf16}), cache_hint()},
+                   {8, 0}},
+                  {{reductions({"inc", "dec"}), types({u32}), cache_hint()}, {8, 0}},
+                  {{reductions({"and", "or", "xor"}), types({b32, b64}), cache_hint()}, {8, 0}}},
+         .operands = {global_address("d"), shared_address("a"), size(), cache_policy()},
          .ptx =
              "cp.reduce.async.bulk.global.shared::cta.bulk_group{.cache}{.op}{.noftz}{.type} [{%d}], [{%a}], "
              "{%size}{,%policy}",
-         .effects = store_effects<0, 1>,
+         .effects = to_global_effects,
          .run = run_store<true>},
         {.name = "cp.async.bulk.commit_group",
          .summary = "commits the thread's bulk copies since the last commit to a new bulk group",

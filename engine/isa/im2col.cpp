@@ -1,30 +1,17 @@
 // Copies of pixels, the columns of a convolution as a product of matrices (PTX ISA 5.5.4).
-#include "isa/effects.hpp"
-#include "isa/families.hpp"
 #include "isa/tensor_copies.hpp"
 
 namespace wgrun::isa {
 namespace {
 
 using enum Type;
-using Rule = OperandRule;
-using Direction = BulkCopy::Direction;
 
-int dims(const Form& form) { return form.get(Field::dim); }
-int moved_dims(const Form& form) { return form.get(Field::dim) - 2; }
+int moved_dims(const Form& form) { return dims(form) - 2; }
 
 Choice tensor_dims() { return {Field::dim, {{3, 5}}, {}}; }
 
-OperandRule tensor_map() { return {"map", Access::in, Rule::reg, fixed<u64>, nullptr, false, {}, {}}; }
-OperandRule coordinates() { return {"coordinates", Access::in, Rule::list, fixed<s32>, dims, false, {}, {}}; }
-OperandRule offsets() { return {"offsets", Access::in, Rule::list, fixed<u16>, moved_dims, false, {}, {}}; }
-OperandRule mask() {
-    return {"mask", Access::in, Rule::reg | Rule::imm, fixed<u16>,      nullptr,
-            true,   0,          Range{0, 0xFFFF},      Field::multicast};
-}
-
-void stores(const Step& s, Effects& e) {
-    e.bulk_copy({Direction::to_global, nullptr, &s.operands[2], &s.operands[0], &s.operands[1]});
+OperandRule offsets() {
+    return {"offsets", Access::in, OperandRule::list, fixed<u16>, moved_dims, false, {}, {}};
 }
 
 }  // namespace
@@ -38,15 +25,11 @@ std::span<const Instruction> im2col_family() {
          .section = "9.7.9.25.5.2",
          .rows = {{{tensor_dims(), flag(Field::multicast), cache_hint()}, {8, 0}}},
          .operands = {shared_address("d"), tensor_map(), coordinates(), shared_address("mbarrier"), offsets(),
-                      mask(), cache_policy()},
+                      receivers(), cache_policy()},
          .ptx = "cp.async.bulk.tensor{.dim}.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
                 "{.multicast}{.cache} [{%d}], [{%map}, {%coordinates}], [{%mbarrier}], "
                 "{%offsets}{,%mask}{,%policy}",
-         .effects =
-             [](const Step& s, Effects& e) {
-                 e.bulk_copy({Direction::to_shared, &s.operands[0], nullptr, &s.operands[1], &s.operands[2]});
-                 e.counted(s.operands[3]);
-             },
+         .effects = tensor_load_effects,
          .run =
              [](const Step& s, Machine& m) {
                  load_tensor(s, m, 5, {true, &s.operands[4]});
@@ -58,7 +41,7 @@ std::span<const Instruction> im2col_family() {
          .operands = {tensor_map(), coordinates(), shared_address("a"), cache_policy()},
          .ptx = "cp.async.bulk.tensor{.dim}.global.shared::cta.im2col_no_offs.bulk_group{.cache} [{%map}, "
                 "{%coordinates}], [{%a}]{,%policy}",
-         .effects = stores,
+         .effects = tensor_store_effects,
          .run =
              [](const Step& s, Machine& m) {
                  store_tensor(s, m, BulkCopy::Reduction::none, {true, nullptr});
@@ -73,7 +56,7 @@ std::span<const Instruction> im2col_family() {
          .operands = {tensor_map(), coordinates(), shared_address("a"), cache_policy()},
          .ptx = "cp.reduce.async.bulk.tensor{.dim}.global.shared::cta{.op}.im2col_no_offs.bulk_group{.cache} "
                 "[{%map}, {%coordinates}], [{%a}]{,%policy}",
-         .effects = stores,
+         .effects = tensor_store_effects,
          .run =
              [](const Step& s, Machine& m) {
                  store_tensor(s, m, reduction_of(s.form), {true, nullptr});
@@ -85,10 +68,7 @@ std::span<const Instruction> im2col_family() {
          .operands = {tensor_map(), coordinates(), offsets(), cache_policy()},
          .ptx = "cp.async.bulk.prefetch.tensor{.dim}.L2.global.im2col{.cache} [{%map}, {%coordinates}], "
                 "{%offsets}{,%policy}",
-         .effects =
-             [](const Step& s, Effects& e) {
-                 e.bulk_copy({Direction::prefetch, nullptr, nullptr, &s.operands[0], &s.operands[1]});
-             },
+         .effects = tensor_prefetch_effects,
          .run =
              [](const Step& s, Machine& m) {
                  prefetch_tensor(s, m, {true, &s.operands[2]});
