@@ -62,6 +62,9 @@ function kit.multiply(k, acc, a, b, scale_d)
   k:wgmma_commit_group()
 end
 
+--- Runs the kernel. False where kernels are only looked at (`wgrun check`), so that nothing was computed.
+function kit.ran(kernel, launch) return kernel:run(launch) ~= "none" end
+
 --- mbarriers for `arrivals`, made by thread 0 and known to all. One buffer of 8 bytes each.
 function kit.mbarriers(k, arrivals)
   local made = {}

@@ -4,13 +4,11 @@
 -- Without a device the simulator stands in the chip's place, and only what is known beforehand is compared.
 -- Exit code 5 when one case differs.
 local wg = require "wgrun"
-local backend = wg.device() and "gpu" or "sim"
-if backend == "sim" then print(("skipped: no device (%s); the simulator alone"):format((select(2, wg.device())))) end
+local beside = dofile((arg[0]:match ".*/" or "") .. "beside.lua")
 
 local parts = {}
 for _, part in ipairs(arg) do parts[part] = true end
 local function chosen(part) return #arg == 0 or parts[part] end
-local cases, wrong = 0, 0
 
 -- The coordinates of element i, from the last dimension on.
 local function coordinates(t, i)
@@ -25,18 +23,8 @@ end
 -- Runs the kernel on both; `make` gives fresh arguments, of which the last is compared, `want(i)` says what element i
 -- must be, if that is known beforehand.
 local function compare(name, kernel, grid, make, want)
-  cases = cases + 1
-  local results = {}
-  for i, where in ipairs(backend == "sim" and { "sim" } or { backend, "sim" }) do
-    local args = make()
-    local good, message = pcall(kernel.run, kernel, { grid = grid, args = args, backend = where, timeout_ms = 5000 })
-    if not good then
-      wrong = wrong + 1
-      print(("FAILED   %s on %s: %s"):format(name, where, tostring(message)))
-      return
-    end
-    results[i] = args[#args]
-  end
+  local results = beside.run(name, kernel, grid, make)
+  if not results then return end
   results[2] = results[2] or results[1]
   local differ, first = 0, nil
   for i = 0, #results[1] - 1 do
@@ -47,9 +35,7 @@ local function compare(name, kernel, grid, make, want)
       first = first or ("%d: %s, simulator %s%s"):format(i, x, y, want and want(i) and (", expected %s"):format(want(i)) or "")
     end
   end
-  if differ == 0 then return end
-  wrong = wrong + 1
-  print(("DIFFERS  %s: %d of %d words; first %s"):format(name, differ, #results[1], first))
+  if differ > 0 then beside.wrongly("DIFFERS", "%s: %d of %d words; first %s", name, differ, #results[1], first) end
 end
 
 local function words(count, seed) return wg.randint { shape = { count }, dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = seed } end
@@ -263,7 +249,7 @@ if chosen "narrow" then
       for _, row in ipairs { 16, 32, 48, 64, 96, 112 } do
         if swizzle == "none" or row <= widths[swizzle] then
           local inner, columns = row // sizes[dtype], 256 // sizes[dtype]
-          for _, rows in ipairs(backend == "sim" and { 3 } or { 3, 16 }) do
+          for _, rows in ipairs(beside.on_chip and { 3, 16 } or { 3 }) do
             local name = ("%s, %d rows of %d bytes, swizzle %s"):format(dtype, rows, row, swizzle)
             load_box("load " .. name, dtype, { 32, columns }, { inner, rows }, swizzle, { inner, 5 })
             store_box("store " .. name, dtype, { 32, columns }, { inner, rows }, swizzle, { inner, 5 })
@@ -293,5 +279,4 @@ if chosen "fill" then
   end
 end
 
-print(("%d cases on %s, %d differ"):format(cases, backend, wrong))
-if wrong > 0 then os.exit(5) end
+beside.finish()

@@ -3,11 +3,8 @@
 --   wgrun tests/gpu/changed_maps.lua
 -- Without a device the simulator stands in the chip's place. Exit code 5 when one case differs.
 local wg = require "wgrun"
-io.stdout:setvbuf "line"
-local on_chip = wg.device() ~= nil
-if not on_chip then print(("skipped: no device (%s); the simulator alone"):format((select(2, wg.device())))) end
+local beside = dofile((arg[0]:match ".*/" or "") .. "beside.lua")
 local threads, bytes <const> = 32, 16384 -- of shared memory that is looked at
-local cases, wrong = 0, 0
 
 -- The map that is a parameter becomes memory, changed by `change(k, map, value)`: `value` takes the method's name, its
 -- arguments and where the map is.
@@ -81,20 +78,18 @@ local wanted = {
   ["in the launch before"] = function(X, r, c) return r < 3 and X[{ 1 + 2 + r, c }] or 0 end,
 }
 local function differs(name, results)
-  cases = cases + 1
   local want = wanted[name:match "^(.-) in %l+ memory$" or name]
   for _, out in ipairs(want and results or {}) do
     local X = wg.randint { shape = { 64, 64 }, dtype = "u32", lo = 1, hi = 100, seed = 4096 }
     for r = 0, 3 do
       for c = 0, 31 do
         if out[r * 32 + c] ~= want(X, r, c) then
-          wrong = wrong + 1
-          return print(("WRONG    %s: line %d, column %d is %d, expected %d"):format(name, r, c, out[r * 32 + c], want(X, r, c)))
+          return beside.wrongly("WRONG", "%s: line %d, column %d is %d, expected %d", name, r, c, out[r * 32 + c], want(X, r, c))
         end
       end
     end
   end
-  if not on_chip then return end
+  if not beside.on_chip then return end
   local count, first = 0, nil
   for i = 0, #results[1] - 1 do
     local x, y = results[1][i], results[2][i]
@@ -103,25 +98,16 @@ local function differs(name, results)
       first = first or ("%d: %08x, simulator %08x"):format(i, x, y)
     end
   end
-  if count > 0 then
-    wrong = wrong + 1
-    print(("DIFFERS  %s: %d of %d words; first %s"):format(name, count, #results[1], first))
-  end
+  if count > 0 then beside.wrongly("DIFFERS", "%s: %d of %d words; first %s", name, count, #results[1], first) end
 end
 
 local function try(name, run)
-  local results = {}
-  for i, where in ipairs(on_chip and { "gpu", "sim" } or { "sim" }) do
+  local results = beside.each(name, function(where)
     local out = wg.zeros("u32", { bytes // 4 })
-    local good, message = pcall(run, where, out)
-    if not good then
-      wrong = wrong + 1
-      print(("FAILED   %s on %s: %s"):format(name, where, tostring(message)))
-      return
-    end
-    results[i] = out
-  end
-  differs(name, results)
+    run(where, out)
+    return out
+  end)
+  if results then differs(name, results) end
 end
 
 local function data(type, shape)
@@ -208,5 +194,4 @@ try("in the launch before", function(backend, out)
   copies:run { grid = 1, args = { out, maps, X }, backend = backend, timeout_ms = 5000 }
 end)
 
-print(("%d cases, %d differ"):format(cases, wrong))
-os.exit(wrong == 0 and 0 or 5)
+beside.finish()

@@ -4,16 +4,13 @@
 -- Without a device the simulator stands in the chip's place. --below: what a store does that starts below 0. Exit code 5 when
 -- one case differs.
 local wg = require "wgrun"
-io.stdout:setvbuf "line"
-local on_chip = wg.device() ~= nil
-if not on_chip then print(("skipped: no device (%s); the simulator alone"):format((select(2, wg.device())))) end
+local beside = dofile((arg[0]:match ".*/" or "") .. "beside.lua")
 local samples, below = 12, false
 for i, word in ipairs(arg) do
   if word == "--samples" then samples = math.tointeger(tonumber(arg[i + 1])) end
   below = below or word == "--below"
 end
 local threads <const> = 32
-local cases, wrong = 0, 0
 
 local state = 12345
 local function random(lo, hi)
@@ -151,16 +148,8 @@ local function stores(s, method, type)
 end
 
 local function compare(name, kernel, grid, make, want)
-  cases = cases + 1
-  for _, where in ipairs(on_chip and { "gpu", "sim" } or { "sim" }) do
-    local args = make()
-    local good, message = pcall(kernel.run, kernel, { grid = { grid }, args = args, backend = where, timeout_ms = 5000 })
-    if not good then
-      wrong = wrong + 1
-      print(("FAILED   %s on %s: %s"):format(name, where, tostring(message)))
-      return
-    end
-    local out = args[#args]:reshape { #args[#args] }
+  for i, result in ipairs(beside.run(name, kernel, { grid }, make) or {}) do
+    local out = result:reshape { #result }
     local count, first = 0, nil
     for i = 0, #out - 1 do
       if out[i] ~= want[i] then
@@ -169,9 +158,7 @@ local function compare(name, kernel, grid, make, want)
       end
     end
     if count > 0 then
-      wrong = wrong + 1
-      print(("DIFFERS  %s on %s: %d of %d words; first %s"):format(name, where, count, #out, first))
-      return
+      return beside.wrongly("DIFFERS", "%s, %s: %d of %d words; first %s", name, i == 2 and "simulator" or beside.backend, count, #out, first)
     end
   end
 end
@@ -225,5 +212,4 @@ for rank = 3, 5 do
   end
 end
 
-print(("%d cases, %d differ"):format(cases, wrong))
-os.exit(wrong == 0 and 0 or 5)
+beside.finish()

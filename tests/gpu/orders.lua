@@ -3,35 +3,20 @@
 --   wgrun tests/gpu/orders.lua [--ctas 96] [--rounds 20]
 -- Without a device the simulator stands in the chip's place. Exit code 5 when one case differs.
 local wg = require "wgrun"
-local on_chip = wg.device() ~= nil
-local backend = on_chip and "gpu" or "sim"
-if not on_chip then print(("skipped: no device (%s); the simulator alone"):format((select(2, wg.device())))) end
+local beside = dofile((arg[0]:match ".*/" or "") .. "beside.lua")
 local options = {}
 for i = 1, #arg, 2 do options[arg[i]] = math.tointeger(tonumber(arg[i + 1])) end
-local ctas, rounds = options["--ctas"] or (on_chip and 96 or 4), options["--rounds"] or (on_chip and 20 or 1)
+local ctas, rounds = options["--ctas"] or (beside.on_chip and 96 or 4), options["--rounds"] or (beside.on_chip and 20 or 1)
 local threads = 64
-local cases, wrong = 0, 0
-
-local function failed(text)
-  wrong = wrong + 1
-  print("FAILED   " .. text)
-end
 
 -- Runs the kernel on both back ends, and in later rounds on the chip alone; element i of the last argument must be
 -- want(i), or what the simulator has.
 local function compare(name, kernel, grid, make, want, round)
-  cases = cases + 1
-  local results = {}
-  for i, where in ipairs(not on_chip and { "sim" } or (round or 1) > 1 and { "gpu" } or { "gpu", "sim" }) do
-    local args = make()
-    local good, message = pcall(kernel.run, kernel, { grid = grid, args = args, backend = where, timeout_ms = 5000 })
-    if not good then return failed(("%s on %s: %s"):format(name, where, tostring(message))) end
-    results[i] = args[#args]
-  end
-  for _, result in ipairs(results) do
+  local results = beside.run(name, kernel, grid, make, beside.on_chip and (round or 1) > 1 and { "gpu" } or nil)
+  for _, result in ipairs(results or {}) do
     for i = 0, #result - 1 do
       local expected = want and want(i) or results[#results][i]
-      if result[i] ~= expected then return failed(("%s: element %d is %s, expected %s"):format(name, i, result[i], expected)) end
+      if result[i] ~= expected then return beside.wrongly("DIFFERS", "%s: element %d is %s, expected %s", name, i, result[i], expected) end
     end
   end
 end
@@ -215,9 +200,8 @@ do
     end
   end)
   local Y = wg.zeros("u64", { 4 })
-  kernel:run { grid = { 1 }, args = { Y }, backend = backend }
+  kernel:run { grid = { 1 }, args = { Y }, backend = beside.backend }
   for i = 0, 3 do print(("createpolicy.cvt gives %016x"):format(Y[i])) end
 end
 
-print(("%d cases on %s, %d differ"):format(cases, backend, wrong))
-if wrong > 0 then os.exit(5) end
+beside.finish()

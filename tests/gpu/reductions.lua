@@ -3,12 +3,9 @@
 --   wgrun tests/gpu/reductions.lua [--rounds 1]
 -- Without a device the simulator stands in the chip's place. Exit code 5 when one case differs.
 local wg = require "wgrun"
-io.stdout:setvbuf "line"
-local on_chip = wg.device() ~= nil
-if not on_chip then print(("skipped: no device (%s); the simulator alone"):format((select(2, wg.device())))) end
+local beside = dofile((arg[0]:match ".*/" or "") .. "beside.lua")
 local rounds = arg[1] == "--rounds" and math.tointeger(tonumber(arg[2])) or 1
 local threads, words <const> = 128, 4096 -- of a CTA
-local cases, wrong = 0, 0
 
 -- Random bits, and among those of floats: zeros, subnormals, infinities, values near each other.
 local edges = {
@@ -47,19 +44,8 @@ end
 
 local function compare(name, type, kernel, grid, make)
   for round = 1, rounds do
-    cases = cases + 1
-    local results = {}
-    for i, where in ipairs(on_chip and { "gpu", "sim" } or { "sim" }) do
-      local args = make(round)
-      local good, message = pcall(kernel.run, kernel, { grid = grid, args = args, backend = where, timeout_ms = 5000 })
-      if not good then
-        wrong = wrong + 1
-        print(("FAILED   %s on %s: %s"):format(name, where, tostring(message)))
-        return
-      end
-      results[i] = args[#args]
-    end
-    if not on_chip then return end
+    local results = beside.run(name, kernel, grid, function() return make(round) end)
+    if not results or not beside.on_chip then return end
     local got, expected, count, at = results[1]:totable(), results[2]:totable(), 0, nil
     for i, x in ipairs(got) do
       local other = type == "f64" and (i % 2 == 0 and i or i + 1) -- the upper half of a binary64
@@ -72,9 +58,7 @@ local function compare(name, type, kernel, grid, make)
     local args = make(round)
     local first = at and #args == 1 and ("%d: %a, simulator %a"):format(at - 1, got[at], expected[at]) or at and ("%d: %08x, simulator %08x, of %08x and %08x"):format(at - 1, got[at], expected[at], args[2][at - 1], args[1][at - 1])
     if count > 0 then
-      wrong = wrong + 1
-      print(("DIFFERS  %s: %d of %d words; first %s"):format(name, count, #got, first))
-      return
+      return beside.wrongly("DIFFERS", "%s: %d of %d words; first %s", name, count, #got, first)
     end
   end
 end
@@ -103,7 +87,7 @@ local function to_global(form)
   end)
 end
 
-local ctas <const> = on_chip and 8 or 2
+local ctas <const> = beside.on_chip and 8 or 2
 local forms = {
   add = { "u32", "s32", "u64", "f32", "f64", "noftz_f16", "noftz_bf16" },
   min = { "u32", "s32", "u64", "s64", "f16", "bf16" },
@@ -221,5 +205,4 @@ for _, form in ipairs { "discard_global_L2", "discard_L2" } do
   end)
 end
 
-print(("%d cases, %d differ"):format(cases, wrong))
-os.exit(wrong == 0 and 0 or 5)
+beside.finish()

@@ -3,10 +3,8 @@
 -- Integers, binary64 and words are compared bit for bit, sums of floats with what rounding allows.
 -- Without a device the simulator stands in the chip's place. Exit code 5 when one case differs.
 local wg = require "wgrun"
-local on_chip = wg.device() ~= nil
-if not on_chip then print(("skipped: no device (%s); the simulator alone"):format((select(2, wg.device())))) end
-local samples <const> = on_chip and 64 or 2 -- of a case, a CTA each
-local cases, wrong = 0, 0
+local beside = dofile((arg[0]:match ".*/" or "") .. "beside.lua")
+local samples <const> = beside.on_chip and 64 or 2 -- of a case, a CTA each
 
 local bits <const> = { f16 = 16, bf16 = 16, tf32 = 32, f32 = 32, s8 = 8, u8 = 8, s32 = 32, f64 = 64 }
 
@@ -68,19 +66,15 @@ end
 local allowed <const> = { f32 = 2e-6, f16 = 1e-3 }
 
 local function try(case)
-  cases = cases + 1
   local m, n, k = table.unpack(case.shape)
   local kernel = wg.ptx({ text = text(case), name = case.name }).wmma
-  local results = {}
-  for i, where in ipairs(on_chip and { "gpu", "sim" } or { "sim" }) do
-    local args = {
+  local results = beside.run(case.name, kernel, { samples }, function()
+    return {
       random(case.factor, samples * m * k, 1), random(case.factor, samples * k * n, 2), random(case.from, samples * m * n, 3),
       wg.zeros(case.to, { samples * m * n }),
     }
-    kernel:run { grid = { samples }, args = args, backend = where }
-    results[i] = args[4]
-  end
-  if not on_chip then return end
+  end)
+  if not results or not beside.on_chip then return end
   local worst = 0
   for i = 0, samples * m * n - 1 do
     local x, y = results[1][i], results[2][i]
@@ -88,9 +82,7 @@ local function try(case)
     local apart = math.abs(x - y)
     if limit then apart = apart / (math.abs(y) + 8) end
     if apart > (limit or 0) then
-      wrong = wrong + 1
-      print(("DIFFERS  %s: element %d: %s, simulator %s"):format(case.name, i, x, y))
-      return
+      return beside.wrongly("DIFFERS", "%s: element %d: %s, simulator %s", case.name, i, x, y)
     end
     worst = math.max(worst, apart)
   end
@@ -143,26 +135,22 @@ local words = wg.kernel("words", { threads = 128 }, function(k)
   k:st_global_b128(out, k:atom_cas_b128_global(mine, swapped, both), { offset = 48 })
   k:atom_cas_b128_global(mine, swapped, both) -- it holds `both` by now: nothing changes
 end)
-cases = cases + 1
-local seen = {}
-for i, where in ipairs(on_chip and { "gpu", "sim" } or { "sim" }) do
+local seen = beside.each("words of 128 bits", function(where)
   local count <const> = samples * 128
   local W = wg.randint { shape = { count * 4 }, dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 7 }
   local O = wg.zeros("u32", { count * 16 })
   words:run { grid = { samples }, args = { W, O }, backend = where }
-  seen[i] = { W, O }
-end
-if on_chip then
+  return { W, O }
+end)
+if seen and beside.on_chip then
   for part = 1, 2 do
     for i = 0, #seen[1][part] - 1 do
       if seen[1][part][i] ~= seen[2][part][i] then
-        wrong = wrong + 1
-        print(("DIFFERS  words of 128 bits: %d: %x, simulator %x"):format(i, seen[1][part][i], seen[2][part][i]))
+        beside.wrongly("DIFFERS", "words of 128 bits: %d: %x, simulator %x", i, seen[1][part][i], seen[2][part][i])
         break
       end
     end
   end
 end
 
-print(("%d cases, %d differ"):format(cases, wrong))
-os.exit(wrong == 0 and 0 or 5)
+beside.finish()

@@ -20,5 +20,4 @@ local kernel = wg.kernel("edge", { threads = 32 }, function(k)
   end)
 end)
 local x = wg.zeros("f32", { 6, 32 })
-local ran = kernel:run { grid = { 1 }, args = { x } }
-assert(ran == "none" or kit.is "short" or x[{ 5, 31 }] == 1)
+if kit.ran(kernel, { grid = { 1 }, args = { x } }) and not kit.is "short" then assert(x[{ 5, 31 }] == 1) end

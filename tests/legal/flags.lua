@@ -31,8 +31,7 @@ function case.splitk()
     end)
   end)
   local Y = wg.zeros("f32", 64)
-  local where = kernel:run { grid = 3, args = { wg.zeros("f32", 192), wg.zeros("u32", 3), Y } }
-  if where ~= "none" then assert(Y[5] == 3) end
+  if kit.ran(kernel, { grid = 3, args = { wg.zeros("f32", 192), wg.zeros("u32", 3), Y } }) then assert(Y[5] == 3) end
 end
 
 function case.counter()
@@ -66,8 +65,7 @@ function case.ticket()
     end)
   end)
   local X = wg.zeros("u32", 1)
-  local w = kernel:run { grid = 5, args = { wg.zeros("u32", 2), X } }
-  if w ~= "none" then assert(X[0] == 5) end
+  if kit.ran(kernel, { grid = 5, args = { wg.zeros("u32", 2), X } }) then assert(X[0] == 5) end
 end
 
 function case.grid()
@@ -116,8 +114,7 @@ function case.chain()
     end)
   end)
   local Y = wg.zeros("u32", 128)
-  local w = kernel:run { grid = 4, args = { wg.zeros("u32", 4), wg.zeros("u32", 4), Y } }
-  if w ~= "none" then assert(Y[97] == 97) end
+  if kit.ran(kernel, { grid = 4, args = { wg.zeros("u32", 4), wg.zeros("u32", 4), Y } }) then assert(Y[97] == 97) end
 end
 
 function case.by_way()
@@ -169,8 +166,7 @@ function case.turns()
   end)
   local X, F = wg.zeros("u32", 32), wg.zeros("u32", 2)
   F[0] = 1
-  local w = kernel:run { grid = 2, args = { X, F, 4 } }
-  if w ~= "none" then assert(X[4] == 8) end
+  if kit.ran(kernel, { grid = 2, args = { X, F, 4 } }) then assert(X[4] == 8) end
 end
 
 function case.last()
@@ -193,8 +189,7 @@ function case.last()
     end)
   end)
   local Y = wg.zeros("f32", 64)
-  local w = kernel:run { grid = 5, args = { wg.zeros("f32", 320), wg.zeros("u32", 1), Y } }
-  if w ~= "none" then assert(Y[3] == 5) end
+  if kit.ran(kernel, { grid = 5, args = { wg.zeros("f32", 320), wg.zeros("u32", 1), Y } }) then assert(Y[3] == 5) end
 end
 
 function case.tree()
@@ -216,8 +211,7 @@ function case.tree()
     k:if_(lane:eq(0), function() k:st_release_gpu_global_u32(k:element(F, cta), 1) end)
   end)
   local V = wg.zeros("u32", 7 * 32)
-  local w = kernel:run { grid = 7, args = { V, wg.zeros("u32", 7) } }
-  if w ~= "none" then assert(V[5] == 21) end
+  if kit.ran(kernel, { grid = 7, args = { V, wg.zeros("u32", 7) } }) then assert(V[5] == 21) end
 end
 
 function case.stored()

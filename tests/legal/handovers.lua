@@ -37,7 +37,7 @@ function case.look_back()
     k:st_global_u32(k:element(Y, cta * 32 + lane), sum + k:shfl_sync_idx(before, 0, 31))
   end)
   local Y = wg.zeros("u32", 160)
-  if kernel:run { grid = 5, args = { wg.ones("u32", 160), wg.zeros("u64", 5), Y } } ~= "none" then assert(Y[159] == 160) end
+  if kit.ran(kernel, { grid = 5, args = { wg.ones("u32", 160), wg.zeros("u64", 5), Y } }) then assert(Y[159] == 160) end
 end
 
 function case.grid_barrier()
@@ -67,7 +67,7 @@ function case.grid_barrier()
     k:st_global_u32(k:element(Y, cta * 64 + thread), k:ld_global_u32(theirs))
   end)
   local Y = wg.zeros("u32", 192)
-  if kernel:run { grid = 3, args = { wg.zeros("u32", 2), wg.zeros("u32", 192), Y } } ~= "none" then assert(Y[0] == 2) end
+  if kit.ran(kernel, { grid = 3, args = { wg.zeros("u32", 2), wg.zeros("u32", 192), Y } }) then assert(Y[0] == 2) end
 end
 
 function case.pieces()
@@ -92,7 +92,7 @@ function case.pieces()
     end)
   end)
   local F, Y = wg.zeros("u32", 1), wg.zeros("f32", 64)
-  if kernel:run { grid = 4, args = { wg.zeros("f32", 256), F, Y } } ~= "none" then assert(Y[3] == 6 and F[0] == 0) end
+  if kit.ran(kernel, { grid = 4, args = { wg.zeros("f32", 256), F, Y } }) then assert(Y[3] == 6 and F[0] == 0) end
 end
 
 function case.semaphore()
@@ -118,7 +118,7 @@ function case.semaphore()
     k:st_global_u32(k:element(Y, thread), k:ld_shared_u32(count))
   end)
   local Y = wg.zeros("u32", 128)
-  if kernel:run { args = { Y } } ~= "none" then assert(Y[127] == 12) end
+  if kit.ran(kernel, { args = { Y } }) then assert(Y[127] == 12) end
 end
 
 function case.named_ring()
@@ -143,7 +143,7 @@ function case.named_ring()
     end)
   end)
   local Y = wg.zeros("u32", 96)
-  if kernel:run { args = { Y } } ~= "none" then assert(Y[95] == 15) end
+  if kit.ran(kernel, { args = { Y } }) then assert(Y[95] == 15) end
 end
 
 function case.dropping()
