@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "check/changed_maps.hpp"
+#include "check/endless.hpp"
 #include "check/grids.hpp"
 #include "check/sizes.hpp"
 #include "check/walker.hpp"
@@ -36,6 +37,7 @@ std::vector<Diagnostic> check(const Program& program, Made made) {
                          "and what follows from that is not checked",
                          "effects = \"none\", or some of { \"reads\", \"writes\", \"barrier\" }");
     });
+    for (Diagnostic& endless : endless_loops(outline)) findings.add(std::move(endless));
     for (Diagnostic& early : before_grids(program)) findings.add(std::move(early));
     for (Diagnostic& unfenced : through_changed_maps(program)) findings.add(std::move(unfenced));
     // Where threads diverge that must run together, further findings are consequences.

@@ -8,6 +8,7 @@
 #include "isa/divisor.hpp"
 #include "isa/families.hpp"
 #include "isa/halves.hpp"
+#include "isa/known_bits.hpp"
 #include "isa/lanes.hpp"
 #include "isa/pairs.hpp"
 #include "isa/rounded.hpp"
@@ -256,6 +257,45 @@ Value value_mad(const Step& s, const ValueOf& of) {
     return out;
 }
 
+/// Wraps integers alone, not floats, and not limited to their range.
+bool wraps(const Form& form) {
+    const Type type = form.type();
+    return !is_float(type) && !is_half(type) && !is_pair(type) && form.get(Field::sat, 0) == 0;
+}
+
+KnownBits bits_of_sum(const Step& s, const BitsOf& of) {
+    if (!wraps(s.form)) return {};
+    return (of(s.operands[1]) + of(s.operands[2])).cut(bits(s.form.type()));
+}
+
+KnownBits bits_of_difference(const Step& s, const BitsOf& of) {
+    if (!wraps(s.form)) return {};
+    return (of(s.operands[1]) - of(s.operands[2])).cut(bits(s.form.type()));
+}
+
+/// Of mul: the low half, or with .wide all of the product.
+KnownBits bits_of_product(const Step& s, const BitsOf& of) {
+    const int half = s.form.get(Field::half, 0);
+    if (!wraps(s.form) || half == 1) return {};
+    const auto source = [&](std::size_t i) {
+        const KnownBits bits_of_it = of(s.operands[i]);
+        return half == 2 && is_signed(s.form.type()) ? bits_of_it.extended(bits(s.form.type())) : bits_of_it;
+    };
+    return (source(1) * source(2)).cut(bits(product_type(s.form)));
+}
+
+KnownBits bits_of_mad(const Step& s, const BitsOf& of) {
+    if (!wraps(s.form) || s.form.get(Field::half, 0) == 1) return {};
+    return (bits_of_product(s, of) + of(s.operands[3])).cut(bits(product_type(s.form)));
+}
+
+KnownBits bits_of_remainder(const Step& s, const BitsOf& of) {
+    if (is_signed(s.form.type())) return {};
+    const KnownBits a = of(s.operands[1]), b = of(s.operands[2]);
+    // By 0 it is a itself.
+    return up_to(b.least() == 0 ? a.greatest() : std::min(a.greatest(), b.greatest() - 1));
+}
+
 Row integers() { return {{types({u16, s16, u32, s32, u64, s64})}, {7, 8}}; }
 /// Returns `rest` and the rows of floats: with every rounding, or without any.
 /// limited: with .sat. fused: also as the assembler likes, "contract".
@@ -300,6 +340,7 @@ std::span<const Instruction> arithmetic_family() {
          .ptx = "add{.round}{.ftz}{.sat}{.type} {%d}, {%a}, {%b}",
          .work = Work::arithmetic,
          .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, false); },
+         .known_bits = bits_of_sum,
          .run = run_add},
         {.name = "sub",
          .summary = "d = a - b",
@@ -309,6 +350,7 @@ std::span<const Instruction> arithmetic_family() {
          .ptx = "sub{.round}{.ftz}{.sat}{.type} {%d}, {%a}, {%b}",
          .work = Work::arithmetic,
          .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, true); },
+         .known_bits = bits_of_difference,
          .run = run_sub},
         {.name = "mul",
          .summary = "d = a * b: the low half, the high half, or the wide product of integers",
@@ -318,6 +360,7 @@ std::span<const Instruction> arithmetic_family() {
          .ptx = "mul{.half}{.round}{.ftz}{.sat}{.type} {%d}, {%a}, {%b}",
          .work = Work::arithmetic,
          .value = value_mul,
+         .known_bits = bits_of_product,
          .run = run_mul},
         {.name = "mad",
          .summary = "d = a * b + c of integers (floats: fma)",
@@ -330,6 +373,7 @@ std::span<const Instruction> arithmetic_family() {
          .ptx = "mad{.half}{.sat}{.type} {%d}, {%a}, {%b}, {%c}",
          .work = Work::arithmetic,
          .value = value_mad,
+         .known_bits = bits_of_mad,
          .run = run_mad},
         {.name = "div",
          .summary = "d = a / b",
@@ -346,6 +390,7 @@ std::span<const Instruction> arithmetic_family() {
          .operands = {out("d"), in("a"), in("b")},
          .ptx = "rem{.type} {%d}, {%a}, {%b}",
          .work = Work::remainder,
+         .known_bits = bits_of_remainder,
          .run = run_rem},
         {.name = "neg",
          .summary = "d = -a",

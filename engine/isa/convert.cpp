@@ -5,6 +5,7 @@
 
 #include "isa/families.hpp"
 #include "isa/foreign.hpp"
+#include "isa/known_bits.hpp"
 #include "isa/lanes.hpp"
 #include "isa/rounded.hpp"
 #include "number/number.hpp"
@@ -288,6 +289,14 @@ void run_cvt_pair(const Step& s, Machine& m) {
 }
 
 /// Conversions between integers of 32 and 64 bits preserve addresses and constants.
+/// Of integers: the source, extended and cut.
+KnownBits bits_of_cvt(const Step& s, const BitsOf& of) {
+    const Type to = s.form.type(), from = s.form.type(Field::from);
+    if (is_float(to) || is_float(from)) return {};
+    const KnownBits a = of(s.operands[1]).cut(bits(from));
+    return (is_signed(from) ? a.extended(bits(from)) : a).cut(bits(to));
+}
+
 Value value_cvt(const Step& s, const ValueOf& of) {
     const Type to = s.form.type(), from = s.form.type(Field::from);
     const Value a = of(s.operands[1]);
@@ -417,6 +426,7 @@ std::span<const Instruction> convert_family() {
          .work = Work::logic,
          .infer = nullptr,
          .value = value_cvt,
+         .known_bits = bits_of_cvt,
          .run = run_cvt},
         {.name = "cvt.pair",
          .summary = "converts two f32 into one packed pair; the first goes to the upper half",

@@ -5,6 +5,7 @@
 
 #include "isa/families.hpp"
 #include "isa/halves.hpp"
+#include "isa/known_bits.hpp"
 #include "isa/lanes.hpp"
 #include "isa/pairs.hpp"
 #include "isa/rounded.hpp"
@@ -121,6 +122,17 @@ std::vector<Row> rows_of_extrema() {
     return with_magnitudes(std::move(out));
 }
 
+/// It is one of the two, and the smaller is no greater than either.
+KnownBits bits_of_one(const Step& s, const BitsOf& of, bool smaller) {
+    const Type type = s.form.type();
+    if (is_float(type) || is_half(type) || is_pair(type)) return {};
+    const KnownBits a = of(s.operands[1]), b = of(s.operands[2]);
+    KnownBits out = a.joined(b);
+    if (smaller && !is_signed(type)) out.unknown &= up_to(std::min(a.greatest(), b.greatest())).greatest();
+    if (s.form.get(Field::relu, 0) == 1) out = out.joined(KnownBits::of(0));
+    return out;
+}
+
 }  // namespace
 
 std::span<const Instruction> extrema_family() {
@@ -132,6 +144,7 @@ std::span<const Instruction> extrema_family() {
          .operands = {out("d"), in("a"), in("b")},
          .ptx = "min{.relu}{.ftz}{.xorsign}{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
+         .known_bits = [](const Step& s, const BitsOf& of) { return bits_of_one(s, of, true); },
          .run = run_min},
         {.name = "min.NaN",
          .summary = "the smaller of a and b; NaN if one of them is a NaN",
@@ -148,6 +161,7 @@ std::span<const Instruction> extrema_family() {
          .operands = {out("d"), in("a"), in("b")},
          .ptx = "max{.relu}{.ftz}{.xorsign}{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
+         .known_bits = [](const Step& s, const BitsOf& of) { return bits_of_one(s, of, false); },
          .run = run_max},
         {.name = "max.NaN",
          .summary = "the larger of a and b; NaN if one of them is a NaN",

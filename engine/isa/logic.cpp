@@ -7,6 +7,7 @@
 #include "isa/divisor.hpp"
 #include "isa/families.hpp"
 #include "isa/halves.hpp"
+#include "isa/known_bits.hpp"
 #include "isa/lanes.hpp"
 #include "isa/rounded.hpp"
 #include "wgrun/target.hpp"
@@ -290,6 +291,48 @@ Value value_and(const Step& s, const ValueOf& of) {
     return out;
 }
 
+KnownBits bits_of_not(const Step& s, const BitsOf& of) {
+    return (of(s.operands[1]) ^ KnownBits::of(~UINT64_C(0))).cut(bits(s.form.type()));
+}
+
+KnownBits bits_of_shl(const Step& s, const BitsOf& of) {
+    const auto n = of(s.operands[2]).value();
+    const int width = bits(s.form.type());
+    if (!n) return {};
+    const KnownBits a = of(s.operands[1]);
+    return *n >= static_cast<unsigned>(width) ? KnownBits::of(0)
+                                              : KnownBits{a.ones << *n, a.unknown << *n}.cut(width);
+}
+
+KnownBits bits_of_shr(const Step& s, const BitsOf& of) {
+    const auto n = of(s.operands[2]).value();
+    const int width = bits(s.form.type());
+    const KnownBits a = of(s.operands[1]);
+    if (is_signed(s.form.type())) return {};
+    if (!n) return up_to(a.greatest());
+    return *n >= static_cast<unsigned>(width) ? KnownBits::of(0) : KnownBits{a.ones >> *n, a.unknown >> *n};
+}
+
+KnownBits bits_of_setp(const Step& s, const BitsOf& of) {
+    const Type type = s.form.type();
+    if (is_float(type) || is_half(type)) return up_to(1);
+    const unsigned possible = possible_relations(type, of(s.operands[1]), of(s.operands[2])),
+                   holds = relations_of(s.form.get(Field::cmp)) & possible;
+    return holds == 0 ? KnownBits::of(0) : holds == possible ? KnownBits::of(1) : up_to(1);
+}
+
+KnownBits bits_of_setp_bool(const Step& s, const BitsOf& of) {
+    const KnownBits holds = bits_of_setp(s, of), c = of(s.operand("c"));
+    const std::string how = spelled(Field::combine, s.form.get(Field::combine));
+    return how == "and" ? holds & c : how == "or" ? holds | c : holds ^ c;
+}
+
+KnownBits bits_of_selp(const Step& s, const BitsOf& of) {
+    const auto first = of(s.operands[3]).value();
+    const KnownBits a = of(s.operands[1]), b = of(s.operands[2]);
+    return !first ? a.joined(b) : *first != 0 ? a : b;
+}
+
 Row bit_types() { return {{types({pred, b16, b32, b64})}, {7, 8}}; }
 Row signed_or_unsigned() {
     return {
@@ -360,6 +403,7 @@ std::span<const Instruction> logic_family() {
          .ptx = "and{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
          .value = value_and,
+         .known_bits = [](const Step& s, const BitsOf& of) { return of(s.operands[1]) & of(s.operands[2]); },
          .run = [](const Step& s,
                    Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a & b; }); }},
         {.name = "or",
@@ -369,6 +413,7 @@ std::span<const Instruction> logic_family() {
          .operands = {out("d"), in("a"), in("b")},
          .ptx = "or{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
+         .known_bits = [](const Step& s, const BitsOf& of) { return of(s.operands[1]) | of(s.operands[2]); },
          .run = [](const Step& s,
                    Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a | b; }); }},
         {.name = "xor",
@@ -378,6 +423,7 @@ std::span<const Instruction> logic_family() {
          .operands = {out("d"), in("a"), in("b")},
          .ptx = "xor{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
+         .known_bits = [](const Step& s, const BitsOf& of) { return of(s.operands[1]) ^ of(s.operands[2]); },
          .run = [](const Step& s,
                    Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a ^ b; }); }},
         {.name = "not",
@@ -387,6 +433,7 @@ std::span<const Instruction> logic_family() {
          .operands = {out("d"), in("a")},
          .ptx = "not{.type} {%d}, {%a}",
          .work = Work::logic,
+         .known_bits = bits_of_not,
          .run = run_not},
         {.name = "shl",
          .summary = "d = a << b; amounts of the width and more give 0",
@@ -396,6 +443,7 @@ std::span<const Instruction> logic_family() {
          .ptx = "shl{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
          .value = value_shl,
+         .known_bits = bits_of_shl,
          .run = run_shl},
         {.name = "shr",
          .summary = "d = a >> b; arithmetic for signed types",
@@ -405,6 +453,7 @@ std::span<const Instruction> logic_family() {
          .ptx = "shr{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
          .value = value_shr,
+         .known_bits = bits_of_shr,
          .run = run_shr},
         {.name = "setp",
          .summary = "p = a cmp b",
@@ -414,6 +463,7 @@ std::span<const Instruction> logic_family() {
          .ptx = "setp{.cmp}{.ftz}{.type} {%p}, {%a}, {%b}",
          .work = Work::logic,
          .value = value_setp,
+         .known_bits = bits_of_setp,
          .run = run_setp},
         {.name = "setp.bool",
          .summary = "p = (a cmp b) and, or, xor c",
@@ -421,6 +471,7 @@ std::span<const Instruction> logic_family() {
          .rows = comparisons(true, {combination()}),
          .operands = {out("p", fixed<pred>), in("a"), in("b"), in("c", fixed<pred>, OperandRule::reg)},
          .ptx = "setp{.cmp}{.combine}{.ftz}{.type} {%p}, {%a}, {%b}, {%c}",
+         .known_bits = bits_of_setp_bool,
          .run = run_setp},
         {.name = "setp.both",
          .summary = "p = a cmp b, q = the opposite",
@@ -473,6 +524,7 @@ std::span<const Instruction> logic_family() {
          .operands = {out("d"), in("a"), in("b"), in("p", fixed<pred>, OperandRule::reg)},
          .ptx = "selp{.type} {%d}, {%a}, {%b}, {%p}",
          .work = Work::logic,
+         .known_bits = bits_of_selp,
          .run = run_selp},
     };
     return list;

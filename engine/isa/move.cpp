@@ -1,6 +1,7 @@
 // mov, special registers, packing, and the matrix descriptor of wgmma.
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
+#include "isa/known_bits.hpp"
 #include "isa/lanes.hpp"
 
 namespace wgrun::isa {
@@ -57,6 +58,18 @@ Value value_special(const Step& s, const ValueOf&) {
     if (which == Special::tid_x) out.thread_shift = 0;  // value = (tid.x >> 0) + 0
     if (which == Special::tid_x) out.constant = 0;
     return out;
+}
+
+/// Positions in the CTA, whose extents are limited.
+KnownBits bits_of_special(const Step& s, const BitsOf&) {
+    using enum Special;
+    switch (special_of(s.form)) {
+        case tid_x:
+        case tid_y: return up_to(sm_90a.cta_threads - 1);
+        case tid_z: return up_to(63);
+        case laneid: return up_to(lanes - 1);
+        default: return {};
+    }
 }
 
 /// Calls f(Whole{}, Part{}) with the types of a register and of its parts.
@@ -164,6 +177,7 @@ std::span<const Instruction> move_family() {
          .ptx = "mov{.type} {%d}, {%a}",
          .cuda = "{%d} = {%a}",
          .value = value_mov,
+         .known_bits = [](const Step& s, const BitsOf& of) { return of(s.operands[1]); },
          .run = run_mov},
         {.name = "special",
          .summary = "reads a special register: mov.u32 d, %tid.x",
@@ -172,6 +186,7 @@ std::span<const Instruction> move_family() {
          .operands = {out("d")},
          .ptx = "mov{.type} {%d}, %{sreg}",
          .value = value_special,
+         .known_bits = bits_of_special,
          .run = run_special},
         {.name = "special.clock",
          .summary = "reads a clock: mov.u64 d, %globaltimer",

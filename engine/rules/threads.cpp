@@ -389,7 +389,7 @@ end))"};
 constexpr Rule WG_SYNC_07{
     .id = "WG-SYNC-07",
     .severity = error,
-    .found_by = ahead | run,
+    .found_by = check | ahead | run,
     .counts_threads = true,
     .title = "a loop without an end",
     .law = "Every loop of a kernel ends.",
@@ -400,8 +400,10 @@ constexpr Rule WG_SYNC_07{
         "times is taken to do so, where neither steps nor time of the launch are limited.",
     .fix = "Let the body change what the condition looks at.",
     .decided =
-        "In runs ahead and in a run: where the registers of a warp come back to what they "
-        "were, or after 8 million turns. That a loop ends with all sizes is not proved.",
+        "Statically where no way out can be taken, whatever the values are: u >= 0 of an unsigned "
+        "number, a step of 0, an odd number that is to become an even one by steps of 2. Others in runs "
+        "ahead and in a run: where the registers of a warp come back to what they were, or after 8 million "
+        "turns. That a loop ends with all sizes is not proved.",
     .wrong = R"(local n = k:mov(8, { type = "u32" })
 k:while_(function() return n:gt(0) end, function()
   local half = n >> 1   -- and n stays what it is

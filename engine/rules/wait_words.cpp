@@ -45,4 +45,36 @@ std::string for_phase(std::int64_t phase, std::int64_t parity, const std::string
     return fmt::format("for phase {} (parity {}) of the mbarrier {}: {}", phase, parity, place, come);
 }
 
+namespace {
+
+constexpr std::string_view common_mistakes =
+    "let the condition become false: an unsigned number is never below 0, and a counter that steps over its "
+    "end goes on";
+
+}  // namespace
+
+Saying never_left(Leaving leaving) {
+    switch (leaving) {
+        case Leaving::at_once:
+            return {WG_SYNC_07,
+                    "a thread that has gone round this loop goes round for ever: nothing that the condition "
+                    "looks at changes in it",
+                    "let the body change what the condition looks at"};
+        case Leaving::never:
+            return {WG_SYNC_07,
+                    "a thread that comes to this loop never leaves it: what would end it never holds",
+                    std::string(common_mistakes)};
+        default:
+            return {WG_SYNC_07, "a thread that comes to this loop never leaves it: it has no way out",
+                    "leave it by a branch"};
+    }
+}
+
+Saying too_many_turns(const std::string& who, std::uint64_t turns) {
+    return {WG_SYNC_07,
+            fmt::format("{} has gone round loops {} times, and is in this one: it is taken not to end", who,
+                        turns),
+            fmt::format("{}; if the loop does end, give a limit of steps (--max-steps)", common_mistakes)};
+}
+
 }  // namespace wgrun::rules

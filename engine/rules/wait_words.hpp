@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "rules/saying.hpp"
+
 namespace wgrun::rules {
 
 /// "warp 3", "warps 0, 1, 5", "warps 4-7": bit w stands for warp w.
@@ -23,5 +25,17 @@ std::string at_cluster_barrier(std::size_t arrived, std::size_t expected);      
 std::string for_registers(int wanted, int held, int free);  ///< a thread; free of the CTA's
 std::string for_phase(std::int64_t phase, std::int64_t parity, const std::string& place,
                       const std::string& come);
+
+// Of loops: WG-SYNC-07.
+
+/// When a thread may leave a loop that does not end.
+enum class Leaving : std::uint8_t {
+    at_once,  ///< in its first turns alone: what it looks at does not change afterwards
+    never,    ///< what would let it leave never holds
+    nowhere   ///< there is no way out
+};
+Saying never_left(Leaving leaving);
+/// who: a warp that has gone round loops so many times
+Saying too_many_turns(const std::string& who, std::uint64_t turns);
 
 }  // namespace wgrun::rules

@@ -10,6 +10,7 @@
 #include "program/wait_words.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
+#include "rules/wait_words.hpp"
 #include "rules/wgmma_words.hpp"
 
 namespace wgrun::sim {
@@ -333,13 +334,7 @@ void Report::parted(const machine::Together::Apart& apart) {
     settled_ = true;
 }
 
-void Report::too_many_turns(std::uint64_t turns) {
-    add(rules::WG_SYNC_07, no_pc,
-        fmt::format("{} has gone round loops {} times, and is in this one: it is taken not to end", warp(),
-                    turns),
-        "let the condition become false: an unsigned number is never below 0, and a counter that steps over "
-        "its end goes on; if the loop does end, give a limit of steps (--max-steps)");
-}
+void Report::too_many_turns(std::uint64_t turns) { add(rules::too_many_turns(warp(), turns), no_pc); }
 
 void Report::endless_loop() {
     add(rules::WG_SYNC_07, no_pc,

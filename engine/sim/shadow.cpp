@@ -105,22 +105,21 @@ void Shadow::strong(const Actor& actor, int lane, std::uint32_t offset, int byte
 
 void Shadow::displace(const Actor& actor, Epoch now, std::uint32_t word, unsigned part, bool writes) {
     Split& parts = split(word);
-    std::erase_if(parts.displaced, [&](const Past& past) {
-        return (past.bytes & ~part) == 0 && covers(actor, now, writes, past.by, past.writes);
+    std::erase_if(parts.displaced, [&](Displaced& past) {
+        if ((past.bytes & ~part) != 0 || past.by.pc() != now.pc() || (past.writes && !writes)) return false;
+        return (past.lanes &= ~ordered(actor, now, past)) == 0;
     });
+    fresh_.clear();
     const auto keep = [&](Epoch past, unsigned byte, bool past_writes) {
         if (!past || covers(actor, now, writes, past, past_writes)) return;
         // Of reads in no order all are remembered where a read comes.
         if (!writes && !ordered(actor, now, past)) return;
-        const auto known = std::ranges::find_if(parts.displaced, [&](const Past& other) {
-            return other.by == past && other.writes == past_writes;
-        });
-        if (known != parts.displaced.end()) {
+        const auto known = std::ranges::find_if(
+            fresh_, [&](const Past& other) { return other.by == past && other.writes == past_writes; });
+        if (known != fresh_.end())
             known->bytes |= byte;
-            return;
-        }
-        parts.displaced.push_back({past, byte, past_writes});
-        displaced_.insert(word);
+        else
+            fresh_.push_back({past, byte, past_writes});
     };
     for (std::uint32_t b = 0; b < word_bytes; ++b) {
         if ((part >> b & 1U) == 0) continue;
@@ -133,6 +132,17 @@ void Shadow::displace(const Actor& actor, Epoch now, std::uint32_t word, unsigne
         const Epoch* set = read_sets_.data() + read.index() * set_size();
         for (std::size_t i = 0; i < set_size(); ++i) keep(set[i], 1U << b, false);
     }
+    for (const Past& past : fresh_) {
+        const isa::Mask lane = isa::Mask{1} << past.by.lane();
+        const auto known = std::ranges::find_if(parts.displaced, [&](const Displaced& other) {
+            return other.by.same_step(past.by) && other.bytes == past.bytes && other.writes == past.writes;
+        });
+        if (known != parts.displaced.end())
+            known->lanes |= lane;
+        else
+            parts.displaced.push_back({past.by, lane, past.bytes, past.writes});
+    }
+    if (!fresh_.empty()) displaced_.insert(word);
 }
 
 /// Compares an access with those in whose place strong ones came.
@@ -140,13 +150,16 @@ void Shadow::check_displaced(const Actor& actor, Epoch now, const Split& parts, 
                              std::uint32_t offset) {
     if (parts.displaced.empty()) return;
     const bool own = sink_.meets_itself(now.pc());
-    for (const Past& past : parts.displaced) {
+    for (const Displaced& past : parts.displaced) {
         if (own && past.by.pc() == now.pc()) continue;
-        if ((past.bytes & bytes) == 0 || !(past.writes || writes) || ordered(actor, now, past.by)) continue;
+        if ((past.bytes & bytes) == 0 || !(past.writes || writes)) continue;
+        const isa::Mask apart = past.lanes & ~ordered(actor, now, past);
+        if (apart == 0) continue;
+        const Epoch by = past.by.of_lane(static_cast<std::size_t>(std::countr_zero(apart)));
         const Hazard hazard = !writes       ? Hazard::read_after_write
                               : past.writes ? Hazard::write_after_write
                                             : Hazard::write_after_read;
-        race(actor, hazard, offset + static_cast<unsigned>(std::countr_zero(past.bytes & bytes)), past.by);
+        race(actor, hazard, offset + static_cast<unsigned>(std::countr_zero(past.bytes & bytes)), by);
     }
 }
 
@@ -184,7 +197,7 @@ bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsig
     check_displaced(actor, now, parts, bytes, true, offset);
     // What comes after a weak write comes after all that it was compared with.
     if (!parts.displaced.empty() && sink_.weak(actor.pc))
-        std::erase_if(parts.displaced, [&](Past& past) { return (past.bytes &= ~bytes) == 0; });
+        std::erase_if(parts.displaced, [&](Displaced& past) { return (past.bytes &= ~bytes) == 0; });
     bool overlap = false;
     for (std::uint32_t b = 0; b < word_bytes; ++b) {
         if ((bytes >> b & 1U) == 0) continue;

@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "isa/lanes.hpp"
 #include "sim/clocks.hpp"
 
 namespace wgrun::sim {
@@ -40,6 +41,12 @@ class Epoch {
     std::uint32_t pc() const { return static_cast<std::uint32_t>(bits_ >> 15) & ((1U << 22) - 1); }
     int actor() const { return static_cast<int>(bits_ >> 5 & 1023); }
     int lane() const { return static_cast<int>(bits_ & 31); }
+    /// Returns the same access by another lane.
+    Epoch of_lane(std::size_t lane) const {
+        Epoch e = *this;
+        e.bits_ = (e.bits_ & ~std::uint64_t{31}) | lane;
+        return e;
+    }
     int thread() const { return static_cast<int>(bits_ & 32767); }  ///< of the cluster, if a warp did it
     /// Returns whether both have the same actor, step and clock.
     bool same_step(Epoch other) const { return (bits_ ^ other.bits_) >> 5 == 0; }
@@ -160,7 +167,8 @@ class Shadow {
     void for_each_displaced(Visit visit) const {
         for (const std::uint32_t word : displaced_)
             if (writes_[word].is_link())
-                for (const Past& past : splits_[writes_[word].index()].displaced) visit(word, past);
+                for (const Displaced& past : splits_[writes_[word].index()].displaced)
+                    past.for_each([&](Epoch by) { visit(word, Past{by, past.bytes, past.writes}); });
     }
 
     /// A wgmma reads whole units of 16 bytes for the warps of its group whose bits are set in `warps`.
@@ -197,13 +205,17 @@ class Shadow {
     /// Returns whether the lane of the access, though not its warp, is known to be past it. known: the lanes
     /// that are.
     bool among(const KnownClocks& knows, isa::Mask known, Epoch past) const {
-        if (past.is_link()) return false;
+        return among(knows, known, past, isa::Mask{1} << past.lane()) != 0;
+    }
+    /// Returns which of these lanes, that made the access, are known to be past it.
+    isa::Mask among(const KnownClocks& knows, isa::Mask known, Epoch past, isa::Mask lanes) const {
+        if (past.is_link()) return 0;
         if (knows.parts != nullptr && past.actor() < warps_.all) {
             const SomeLanes part = knows.parts[past.actor()];
             if (past.clock() <= part.clock) known |= part.lanes;
         }
         // Of several lanes that read, only one is named: if more than one is known, they may be all.
-        return (known >> past.lane() & 1U) != 0 && !(past.several() && std::has_single_bit(known));
+        return past.several() && std::has_single_bit(known) ? 0 : known & lanes;
     }
     /// The past access and the current one are not ordered.
     void race(const KnownClocks& knows, Hazard hazard, std::uint32_t offset, Epoch past) const {
@@ -220,10 +232,30 @@ class Shadow {
     }
     static bool ordered(const std::uint32_t* seen, Epoch past) { return seen[past.actor()] >= past.clock(); }
 
+    /// Accesses by lanes of a warp at one step and clock, in whose place strong ones came. Lanes have one
+    /// entry together, so that of a word that all threads update there are as many as warps.
+    struct Displaced {
+        Epoch by;
+        isa::Mask lanes;
+        unsigned bytes;
+        bool writes;
+
+        /// Calls visit(epoch) for each lane.
+        template <class Visit>
+        void for_each(Visit visit) const {
+            isa::for_each_lane(lanes, [&](std::size_t lane) { visit(by.of_lane(lane)); });
+        }
+    };
+    /// Returns which of its lanes made the access before what the actor does now.
+    isa::Mask ordered(const Actor& actor, Epoch now, const Displaced& past) const {
+        const bool own = past.by.actor() == actor.warp;
+        if (own ? past.by.clock() <= actor.met : ordered(actor.seen, past.by)) return past.lanes;
+        return among(actor, own ? isa::Mask{1} << now.lane() : 0, past.by, past.lanes);
+    }
     /// The bytes of a word that is accessed in parts, or by strong steps in each other's place.
     struct Split {
         std::array<Epoch, 4> write, read;
-        std::vector<Past> displaced;
+        std::vector<Displaced> displaced;
     };
     struct InFlight {
         std::uint32_t serial = 0, pc = 0;
@@ -293,6 +325,7 @@ class Shadow {
     /// clock.
     std::vector<Epoch> read_sets_;
     std::vector<std::uint32_t> free_read_sets_;
+    std::vector<Past> fresh_;                      ///< of the current access
     std::unordered_set<std::uint32_t> displaced_;  ///< the words that have or had such accesses
 };
 

@@ -23,8 +23,8 @@ void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std
             const Split& parts = splits_[written.index()];
             for (std::uint32_t b = 0; b < word_bytes; ++b)
                 check_mma(mma, warps, clocks, parts.write[b], at + b);
-            for (const Past& past : parts.displaced)
-                if (past.writes) check_mma(mma, warps, clocks, past.by, at);
+            for (const Displaced& past : parts.displaced)
+                if (past.writes) past.for_each([&](Epoch by) { check_mma(mma, warps, clocks, by, at); });
         } else {
             sink_.hazard(Hazard::uninitialised, at, written);
         }
@@ -68,9 +68,10 @@ void Shadow::overwrite(const Actor& issuer, Epoch write, std::uint32_t offset, s
                 check_written(parts.write[b], word * word_bytes + b);
                 check_read(parts.read[b], word * word_bytes + b);
             }
-            for (const Past& past : parts.displaced)
-                past.writes ? check_written(past.by, word * word_bytes)
-                            : check_read(past.by, word * word_bytes);
+            for (const Displaced& past : parts.displaced)
+                past.for_each([&](Epoch by) {
+                    past.writes ? check_written(by, word * word_bytes) : check_read(by, word * word_bytes);
+                });
             free_splits_.push_back(written.index());
         } else if (written && written != fine) {
             check_written(written, word * word_bytes);
@@ -142,8 +143,9 @@ void Shadow::copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std
         if (written.is_link()) {
             for (std::uint32_t b = 0; b < word_bytes; ++b)
                 check_copy_out(issuer, now, splits_[written.index()].write[b], word * word_bytes + b, all);
-            for (const Past& past : splits_[written.index()].displaced)
-                if (past.writes) check_copy_out(issuer, now, past.by, word * word_bytes, all);
+            for (const Displaced& past : splits_[written.index()].displaced)
+                if (past.writes)
+                    past.for_each([&](Epoch by) { check_copy_out(issuer, now, by, word * word_bytes, all); });
         } else if (!written || written != fine) {
             check_copy_out(issuer, now, written, word * word_bytes, all);
             fine = written;

@@ -22,6 +22,7 @@ namespace wgrun::isa {
 class Effects;
 class Machine;
 struct Value;
+struct KnownBits;
 
 }  // namespace wgrun::isa
 
@@ -170,6 +171,8 @@ enum class Work : std::uint8_t {
 
 /// The abstract value of an operand of the current step.
 using ValueOf = std::function<Value(const Operand&)>;
+/// The bits of an operand of a step that are always the same.
+using BitsOf = std::function<KnownBits(const Operand&)>;
 
 struct Instruction {
     std::string_view name;     ///< "wgmma.fence", as in messages and in `wgrun isa`
@@ -204,6 +207,8 @@ struct Instruction {
     void (*effects)(const Step&, Effects&) = nullptr;
     /// The abstract value of the destination; null: as uniform as its inputs, otherwise unknown.
     Value (*value)(const Step&, const ValueOf&) = nullptr;
+    /// The bits of the destination that are always the same, beyond its width 0; null: nothing is known.
+    KnownBits (*known_bits)(const Step&, const BitsOf&) = nullptr;
     void (*run)(const Step&, Machine&) = nullptr;
 };
 

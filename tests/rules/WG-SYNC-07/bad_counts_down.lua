@@ -3,7 +3,7 @@ local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 32 }, function(k)
   local Y, i = k:param("Y", "u32*"), k:mov(3, { type = "u32" })
-  k:while_(function() return i:ge(0) end, function() -- EXPECT IN RUN: WG-SYNC-07
+  k:while_(function() return i:ge(0) end, function() -- EXPECT: WG-SYNC-07
     k:sub(i, i, 1)
   end)
   k:st_global_u32(k:element(Y, k:special "tid.x"), i)

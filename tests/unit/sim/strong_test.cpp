@@ -217,3 +217,34 @@ TEST_CASE("more clusters than a chip holds cannot wait for the last one") {
     CHECK(found(fits.run(fits.script.finish(), 0, false)).empty());
     CHECK(found(waits.run(waits.script.finish(), 0, false)) == Found{{"WG-SYNC-06", 10}});
 }
+
+TEST_CASE("of strong accesses to one word by all lanes, none is forgotten") {
+    // Two strong steps of all lanes; then lane 0 alone, or all of them, tell another warp, which reads weakly.
+    const bool all = GENERATE(false, true), two_warps = GENERATE(false, true);
+    Script k(96);
+    const Reg tid = k.tid();
+    const int data = k.buffer("data", 16), flag = k.buffer("flag", 16);
+    const Reg place = k.address(data, k.constant(0), 0), told = k.address(flag, k.constant(0), 0);
+    k.step(2, "st_shared_u32", {in_buffer(flag), 0}, {k(1, "setp_eq_u32", {tid, 0})});
+    k.step(2, "st_shared_u32", {in_buffer(data), 0}, {k(1, "setp_eq_u32", {tid, 0})});
+    k.step(3, "bar_sync", {0});
+    k.begin_if(4, k(4, "setp_lt_u32", {tid, two_warps ? 64 : 32}));
+    k.step(10, "red_relaxed_cta_shared_add_u32", {at(place), 1});
+    k.step(11, "red_relaxed_cta_shared_add_u32", {at(place), 1});
+    if (all) k.step(12, "bar_warp_sync", {-1});
+    k.step(13, "red_release_cta_shared_add_u32", {at(told), 1},
+           {k(13, "setp_eq_u32", {k(13, "and_b32", {tid, 31}), 0})});
+    k.builder.end_if();
+    k.begin_if(5, k(5, "setp_eq_u32", {tid, 64}));
+    k.builder.begin_loop();
+    k.builder.loop_condition(
+        k(20, "setp_ne_u32", {k(20, "ld_acquire_cta_shared_u32", {at(told)}), two_warps ? 2 : 1}));
+    k.builder.end_loop();
+    k(22, "ld_shared_u32", {at(place)});
+    k.builder.end_if();
+    INFO(all << two_warps);
+    if (all)
+        expect(k.finish(), {});
+    else
+        expect(k.finish(), {{"WG-RACE-01", 22}});
+}

@@ -1,0 +1,210 @@
+#include "check/endless.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "isa/effects.hpp"
+#include "isa/known_bits.hpp"
+#include "isa/registers.hpp"
+#include "rules/wait_words.hpp"
+
+namespace wgrun::check {
+
+namespace {
+
+using isa::KnownBits;
+
+/// The bits of registers that are the same whichever step has written them.
+class Registers {
+  public:
+    explicit Registers(const Outline& outline)
+        : program_(outline.program()), bits_(program_.registers().size()) {
+        // From nothing written, each pass adds what steps make of what was found before. Bits only become
+        // unknown, so that it comes to an end.
+        do {
+            grew_ = false;
+            for (const BlockId id : outline.graph().order())
+                for (const Step& step : outline.blocks()[id].steps) write(step);
+        } while (grew_);
+    }
+
+    /// Returns the arm that a branch takes in all threads, always: 0 or 1.
+    std::optional<int> arm(const BasicBlock& block) const {
+        const std::optional<KnownBits>& known = bits_[block.condition.id];
+        const std::optional<std::uint64_t> value = known ? known->value() : std::nullopt;
+        if (!value) return {};
+        return (*value != 0) != block.negated ? 0 : 1;
+    }
+
+  private:
+    void write(const Step& step) {
+        bool reached = true;
+        isa::for_each_read(step, [&](isa::Reg reg) { reached &= bits_[reg.id].has_value(); });
+        if (!reached) return;
+        const KnownBits now = isa::known_bits(step, [this](isa::Reg reg) { return *bits_[reg.id]; });
+        isa::for_each_written(step, [&](isa::Reg reg) {
+            const int width = isa::bits(program_.registers()[reg.id].type);
+            // A wider register is extended.
+            const bool fits = !step.op->widens || width == isa::bits(step.op->operands[0].type(step.form));
+            std::optional<KnownBits>& known = bits_[reg.id];
+            const KnownBits is = fits ? now.cut(width) : KnownBits{}.cut(width),
+                            all = known ? known->joined(is) : is;
+            grew_ |= known != all;
+            known = all;
+        });
+    }
+
+    const Program& program_;
+    std::vector<std::optional<KnownBits>> bits_;  ///< none: no step writes it, of those looked at
+    bool grew_ = false;
+};
+
+/// Calls visit(block) for the successors that the end of the block may lead to.
+template <class Visit>
+void for_each_taken(const Registers& registers, const BasicBlock& block, Visit visit) {
+    const std::optional<int> only =
+        block.end == BasicBlock::End::branch ? registers.arm(block) : std::nullopt;
+    block.for_each_successor([&](BlockId next, int arm) {
+        if (!only || *only == arm) visit(next);
+    });
+}
+
+/// The blocks that threads may come to.
+std::vector<bool> visited(const Outline& outline, const Registers& registers) {
+    std::vector<bool> out(outline.blocks().size());
+    std::vector<BlockId> left{0};
+    while (!left.empty()) {
+        const BlockId id = left.back();
+        left.pop_back();
+        if (out[id]) continue;
+        out[id] = true;
+        for_each_taken(registers, outline.blocks()[id], [&](BlockId next) { left.push_back(next); });
+    }
+    return out;
+}
+
+/// May the step end the kernel, as far as is known?
+bool may_end(const Step& step) {
+    struct Listener final : isa::Effects {
+        bool ends = false;
+        void trap() override { ends = true; }
+        void unknown() override { ends = true; }
+    } listener;
+    isa::tell(step, listener);
+    return listener.ends;
+}
+
+/// Which registers keep their values while a thread goes round a loop, as far as the steps say that are
+/// executed in every turn.
+class Kept {
+  public:
+    explicit Kept(const Outline& outline)
+        : outline_(outline), writers_(outline.program().registers().size()) {
+        for (const BlockId id : outline.graph().order())
+            for (const Step& step : outline.blocks()[id].steps)
+                isa::for_each_written(step, [&](isa::Reg reg) { writers_[reg.id].push_back({id, &step}); });
+    }
+
+    /// Has the register, which the end of the block `at` looks at, the same value in each turn of the loop?
+    bool keeps(isa::Reg reg, int loop, BlockId at) {
+        loop_ = loop, at_ = at;
+        under_way_.clear();
+        return keeps(reg);
+    }
+
+  private:
+    struct Writer {
+        BlockId block;
+        const Step* step;
+    };
+    bool keeps(isa::Reg reg) {
+        // What depends on itself counts the turns.
+        if (std::ranges::find(under_way_, reg) != under_way_.end()) return false;
+        const Writer* only = nullptr;
+        for (const Writer& writer : writers_[reg.id]) {
+            if (!outline_.graph().inside(writer.block, loop_)) continue;
+            if (only != nullptr) return false;
+            only = &writer;
+        }
+        if (only == nullptr) return true;
+        const Step& step = *only->step;
+        if (step.guard || step.op->effects != nullptr || step.op->run == nullptr || step.op->convergent ||
+            !outline_.graph().dominates(only->block, at_))
+            return false;
+        under_way_.push_back(reg);
+        bool out = true;
+        isa::for_each_read(step, [&](isa::Reg source) { out = out && keeps(source); });
+        under_way_.pop_back();
+        return out;
+    }
+
+    const Outline& outline_;
+    std::vector<std::vector<Writer>> writers_;  ///< by register
+    std::vector<isa::Reg> under_way_;
+    int loop_ = flow::no_loop;
+    BlockId at_ = no_block;
+};
+
+/// What is known of a thread's way through a loop.
+struct Turns {
+    bool goes_round = false;              ///< it may come to the header again
+    bool may_end = false;                 ///< by something that changes, or is not analysed
+    bool leaves = false;                  ///< a way out may be taken
+    const BasicBlock* decides = nullptr;  ///< the first whose end has a way out; null: there is none
+};
+
+Turns turns(const Outline& outline, const Registers& registers, const std::vector<bool>& come, Kept& kept,
+            int loop) {
+    const flow::Graph& graph = outline.graph();
+    const flow::Loop& of = graph.loops()[static_cast<std::size_t>(loop)];
+    Turns out;
+    for (const BlockId id : of.blocks) {
+        if (!come[id]) continue;
+        const BasicBlock& block = outline.blocks()[id];
+        out.may_end |= std::ranges::any_of(block.steps, may_end);
+        block.for_each_successor([&](BlockId next, int) {
+            if (out.decides == nullptr && !graph.inside(next, loop)) out.decides = &block;
+        });
+        bool leaves = false;
+        for_each_taken(registers, block, [&](BlockId next) {
+            leaves |= !graph.inside(next, loop);
+            out.goes_round |= next == of.header;
+        });
+        if (!leaves) continue;
+        out.leaves = true;
+        out.may_end = out.may_end || !of.natural || block.end != BasicBlock::End::branch ||
+                      !kept.keeps(block.condition, loop, id);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<Diagnostic> endless_loops(const Outline& outline) {
+    const flow::Graph& graph = outline.graph();
+    if (graph.loops().empty()) return {};
+    const Registers registers(outline);
+    const std::vector<bool> come = visited(outline, registers);
+    Kept kept(outline);
+    std::vector<Diagnostic> out;
+    // Inner loops come after those around them: one that holds a loop without an end is not to blame.
+    std::vector<bool> to_blame(graph.loops().size(), true);
+    for (std::size_t l = graph.loops().size(); l-- > 0;) {
+        if (!to_blame[l]) continue;
+        const flow::Loop& loop = graph.loops()[l];
+        const Turns found = turns(outline, registers, come, kept, static_cast<int>(l));
+        if (found.may_end || !found.goes_round) continue;
+        for (int around = loop.parent; around != flow::no_loop;
+             around = graph.loops()[static_cast<std::size_t>(around)].parent)
+            to_blame[static_cast<std::size_t>(around)] = false;
+        const rules::Leaving when = found.leaves    ? rules::Leaving::at_once
+                                    : found.decides ? rules::Leaving::never
+                                                    : rules::Leaving::nowhere;
+        out.push_back(rules::finding(
+            rules::never_left(when),
+            (found.decides != nullptr ? *found.decides : outline.blocks()[loop.blocks.back()]).where));
+    }
+    return out;
+}
+
+}  // namespace wgrun::check
