@@ -281,6 +281,9 @@ GlobalTrace GlobalShadow::trace() const {
     std::vector<std::uint32_t> order(addresses_.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::sort(order, {}, [&](std::uint32_t place) { return addresses_[place]; });
+    std::size_t lines = 0;
+    for (const std::uint32_t touched : touched_) lines += static_cast<std::size_t>(std::popcount(touched));
+    out.reserve(lines);
     for (const std::uint32_t place : order)
         for (std::uint32_t left = touched_[place]; left != 0; left &= left - 1) {
             const std::uint64_t in_page =

@@ -69,6 +69,13 @@ class GlobalTrace {
                (reductions.contains(a) && reductions.contains(b));
     }
 
+    /// Makes room for so many lines.
+    void reserve(std::size_t lines) {
+        lines_.reserve(lines);
+        writes_.reserve(lines * line_words);
+        values_.reserve(lines * line_words);
+        bytes_.reserve(lines * line_words);
+    }
     /// Adds a line whose words are word(0), word(1), ...
     template <class F>
     void add(std::uint64_t address, F word) {

@@ -19,8 +19,13 @@ Shadow::Shadow(Warps warps, std::int64_t bytes, HazardSink& sink) : warps_(warps
 
 void Shadow::reset() {
     std::fill(writes_.begin(), writes_.end(), Epoch());
-    std::fill(reads_.begin(), reads_.end(), Epoch());
-    in_flight_.clear();
+    if (read_) std::fill(reads_.begin(), reads_.end(), Epoch());
+    read_ = false;
+    before_ = latest_;
+    if (before_ > UINT32_MAX / 2) {
+        std::fill(in_flight_.begin(), in_flight_.end(), InFlight());
+        before_ = latest_ = 0;
+    }
     if (copied_) std::fill(copies_.begin(), copies_.end(), Epoch());
     copied_ = false;
     splits_.clear();
@@ -41,6 +46,7 @@ void Shadow::for_each_word(std::uint32_t offset, int bytes, F f) {
 
 void Shadow::load(const Actor& actor, int lane, std::uint32_t offset, int bytes) {
     const Epoch now(actor.clock, actor.pc, actor.warp, lane);
+    read_ = true;
     for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
         const Epoch written = writes_[word], read = reads_[word];
         if (part == whole_word && (written || initialised_) && ordered(actor, now, written) &&
@@ -264,7 +270,7 @@ void Shadow::check_in_flight(const Actor& actor, std::uint32_t unit) {
         const InFlight* mma = in_flight_.data() + std::size_t{unit} * static_cast<std::size_t>(warps_.warps);
         const std::uint32_t* finished = actor.finished + warps_.first;
         for (int w = 0; w < warps_.warps; ++w)
-            if (mma[w].serial > finished[w])
+            if (mma[w].serial > before_ + finished[w])
                 sink_.hazard(Hazard::write_under_mma, unit * unit_bytes,
                              Epoch(0, mma[w].pc, warps_.first + w, 0));
     }

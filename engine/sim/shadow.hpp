@@ -314,11 +314,14 @@ class Shadow {
     Warps warps_;
     HazardSink& sink_;
     std::vector<Epoch> writes_, reads_;  ///< per word
+    bool read_ = false;                  ///< whether a thread has read any
     std::vector<Epoch> copies_;          ///< per unit of 16 bytes: the last bulk copy that reads it
     bool copied_ = false;                ///< whether there has been one
     bool initialised_ = false;           ///< bytes that were never written may be read
-    std::vector<InFlight> in_flight_;  ///< per unit of 16 bytes and warp: the last wgmma that reads it; empty
-                                       ///< before the first
+    /// Per unit of 16 bytes and warp: the last wgmma that reads it; empty before the first. Serials count on
+    /// from `before_`, the last of all that the CTAs before this one issued, so that nothing needs clearing.
+    std::vector<InFlight> in_flight_;
+    std::uint32_t before_ = 0, latest_ = 0;
     std::vector<Split> splits_;
     std::vector<std::uint32_t> free_splits_;
     /// Pool of sets: by warp of the cluster, the last read, and before it the last of another lane at another

@@ -15,10 +15,15 @@ void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std
                                     ? Clocks::Group{clocks.of(one).seen, clocks.of(one).published}
                                     : clocks.group(mma.first);
     const std::uint32_t end = offset + static_cast<std::uint32_t>(bytes);
+    Epoch fine;  // was found published just now: neighbouring words have the same history
     for (std::uint32_t at = offset; at < end; at += word_bytes) {
         const Epoch written = writes_[at / word_bytes];
         if (written && !written.is_link()) {
-            if (!published(known.seen, known.published, written)) check_mma(mma, warps, clocks, written, at);
+            if (written == fine) continue;
+            if (published(known.seen, known.published, written))
+                fine = written;
+            else
+                check_mma(mma, warps, clocks, written, at);
         } else if (written) {
             const Split& parts = splits_[written.index()];
             for (std::uint32_t b = 0; b < word_bytes; ++b)
@@ -31,10 +36,12 @@ void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std
     }
     if (in_flight_.empty()) in_flight_.resize(copies_.size() * static_cast<std::size_t>(warps_.warps));
     const int local = mma.first - warps_.first;
+    const std::uint32_t serial = before_ + mma.serial;
+    latest_ = std::max(latest_, serial);
     for (std::uint32_t unit = offset / unit_bytes; unit < end / unit_bytes; ++unit) {
         InFlight* readers = in_flight_.data() + unit * static_cast<std::size_t>(warps_.warps) + local;
         for (int w = 0; w < isa::warps_of_group; ++w)
-            if (warps >> w & 1U) readers[w] = {mma.serial, mma.pc};
+            if (warps >> w & 1U) readers[w] = {serial, mma.pc};
     }
 }
 

@@ -220,11 +220,12 @@ Found comparable(const Found& found) {
 TEST_CASE("the shadow finds what a model of event sets finds") {
     std::map<Hazard, int> seen;
     int clean = 0;
+    Sink sink;
+    Shadow shadow({warps, 0, warps}, memory_bytes, sink);  // of one CTA after the other
     for (unsigned trial = 0; trial < 2000; ++trial) {
         std::mt19937 random(trial);
         const auto draw = [&](unsigned below) { return static_cast<unsigned>(random()) % below; };
-        Sink sink;
-        Shadow shadow({warps, 0, warps}, memory_bytes, sink);
+        shadow.reset();
         Clocks clocks(warps);
         clocks.add_place();
         Model model;
