@@ -3,10 +3,10 @@
 // on: a limit that is never reached is no fault.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -32,7 +32,8 @@ class AttemptsInVain {
         std::uint32_t& left = kind == Attempts::counted ? counted_ : uncounted_;
         if (left == 0) return false;
         --left;
-        if (!std::has_single_bit(count_)) return !std::ranges::equal(registers, registers_);
+        if (!std::has_single_bit(count_))
+            return std::memcmp(registers.data(), registers_.data(), registers.size()) != 0;
         registers_.assign(registers.begin(), registers.end());
         return true;
     }
