@@ -171,6 +171,7 @@ void look_ahead(lua_State* L, Sweep& sweep) {
         lua::push_size(L, sizes->ranges, values);
         call_protected(L, 1, drawn);
         lua::guarded(L, [&] {
+            if (drawn.code == Exit::interrupted) sweep.code = drawn.code;
             drawn = {};
             looked.launches.push_back(values);
             const std::vector<Diagnostic>& findings = kernel.check();
@@ -180,6 +181,7 @@ void look_ahead(lua_State* L, Sweep& sweep) {
                     {sizes->where, "with " + text_of(sizes->ranges, values)});
             }
         });
+        if (sweep.code != Exit::ok) break;
         lua_gc(L, LUA_GCCOLLECT);  // the tensors of this size
     }
     lua_settop(L, function - 1);
@@ -190,7 +192,7 @@ void look_ahead(lua_State* L, Sweep& sweep) {
 void look_ahead_at_sizes(lua_State* L, Sweep& sweep) {
     lua::push_kernels(L);
     const auto count = static_cast<lua_Integer>(lua_rawlen(L, -1));
-    for (lua_Integer i = 1; i <= count; ++i) {
+    for (lua_Integer i = 1; i <= count && sweep.code == Exit::ok; ++i) {
         lua_rawgeti(L, -1, i);
         look_ahead(L, sweep);
         lua_pop(L, 1);

@@ -75,8 +75,8 @@ int explore(const Request& request, const Search& search, Checked& checked) {
         run.seed = static_cast<std::uint64_t>(seed);
         const Outcome outcome = with_state(run, lua::Mode::run, run_body, nullptr);
         for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
-        if (outcome.code != Exit::ok)
-            return std::ranges::none_of(outcome.findings, is_error) ? outcome.code : Exit::ok;
+        if (outcome.code == Exit::failed && std::ranges::any_of(outcome.findings, is_error)) return Exit::ok;
+        if (outcome.code != Exit::ok) return outcome.code;
     }
     return Exit::ok;
 }
@@ -94,7 +94,7 @@ Checked gather(const Request& request, const Search& search) {
     for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
     for (const Diagnostic& finding : visit.ahead.findings) add_once(checked.findings, finding);
     checked.sizes = std::move(visit.ahead.kernels);
-    checked.code = outcome.code;
+    checked.code = outcome.code != Exit::ok ? outcome.code : visit.ahead.code;
     checked.traceback = std::move(outcome.traceback);
     checked.explored = search.dynamic && checked.code == Exit::ok && checked.errors() == 0;
     if (checked.explored) checked.code = explore(request, search, checked);
@@ -106,6 +106,7 @@ Checked gather(const Request& request, const Search& search) {
     }
     if (search.perf && checked.code == Exit::ok && checked.errors() == 0) {
         checked.tried = try_without(request, search.seeds);
+        checked.code = checked.tried.code;
         for (const Diagnostic& finding : checked.tried.remarks) {
             const bool known = std::ranges::any_of(checked.findings, [&](const Diagnostic& other) {
                 return other.where == finding.where && breaks(other, rules::WG_PERF_06);

@@ -39,22 +39,26 @@ void body(lua_State* L, const Request& request, Outcome& outcome, void* context_
     run_scripts(L, request, outcome);
 }
 
-/// Once through all launches. Returns why the script did not run through.
-std::string pass(const Request& request, Context& context) {
+/// Once through all launches. Says in `out` why the script did not run through.
+void pass(const Request& request, Context& context, Tried& out) {
     Request run = request;
     run.backend = Backend::sim;
     run.keep_warnings = true;
     run.seed = 1;
     const Outcome outcome = with_state(run, lua::Mode::run, body, &context);
-    if (outcome.code != Exit::ok || has_errors(outcome.findings))
-        return outcome.findings.empty() ? fmt::format("exit code {}", outcome.code)
-                                        : to_line(outcome.findings.front());
+    if (outcome.code == Exit::interrupted) out.code = outcome.code;
+    if (outcome.code != Exit::ok || has_errors(outcome.findings)) {
+        out.not_tried = outcome.findings.empty() ? fmt::format("exit code {}", outcome.code)
+                                                 : to_line(outcome.findings.front());
+        return;
+    }
     const Sweep sweep =
         sweep_sizes(request, context.seeds,
                     [&context](Kernel& kernel, const RunOptions& options, const std::string& sizes) {
                         context.launch(kernel, options, sizes);
                     });
-    return sweep.findings.empty() ? std::string() : to_line(sweep.findings.front());
+    if (sweep.code == Exit::interrupted) out.code = sweep.code;
+    if (!sweep.findings.empty()) out.not_tried = to_line(sweep.findings.front());
 }
 
 }  // namespace
@@ -67,10 +71,10 @@ Tried try_without(const Request& request, int seeds) {
     Context context;
     context.seeds = seeds;
     Tried out;
-    out.not_tried = pass(request, context);
+    pass(request, context, out);
     context.pass = Needless::Pass::together;
     if (out.not_tried.empty() && std::ranges::any_of(context.kernels, &Needless::any))
-        out.not_tried = pass(request, context);
+        pass(request, context, out);
     for (const Needless& kernel : context.kernels) {
         std::string summary = fmt::format("{}: {}", kernel.name(), kernel.summary());
         if (kernel.has_any() && std::ranges::find(out.summaries, summary) == out.summaries.end())

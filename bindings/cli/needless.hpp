@@ -13,6 +13,7 @@ struct Tried {
     std::vector<Diagnostic> remarks;     ///< WG-PERF-07
     std::vector<std::string> summaries;  ///< a line for each kernel that was launched
     std::string not_tried;               ///< why, where the script does not run through
+    int code = Exit::ok;                 ///< interrupted, or good
 };
 
 /// Runs the script on the simulator, its kernels also with the edge sizes that it declares, and tries each

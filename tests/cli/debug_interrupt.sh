@@ -17,10 +17,7 @@ ran="wgrun debug loop.lua"
 child=$!
 exec 7>commands
 wait_for() {
-    for _ in $(seq 100); do
-        if grep -qF "$1" out.txt; then return 0; fi
-        sleep 0.1
-    done
+    wait_until grep -qF "$1" out.txt && return
     kill -9 $child
     bad "it should print: $1"
 }

@@ -18,10 +18,7 @@ for signal in INT TERM; do
     rm -f grandchild
     "$WGRUN" check --assemble kernel.lua >out.txt 2>err.txt &
     child=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-        [ -s grandchild ] && break
-        sleep 0.2
-    done
+    wait_until test -s grandchild
     kill -$signal $child
     code=0
     wait $child || code=$?

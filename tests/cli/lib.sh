@@ -4,6 +4,7 @@
 #   out TEXT           standard output is TEXT
 #   err TEXT           standard error is TEXT
 #   out_has / err_has TEXT   ... holds TEXT
+#   wait_until COMMAND...    until COMMAND succeeds, for 12 seconds at most; fails then
 #   file NAME          standard input of the case becomes NAME in the case's own folder, where it runs
 WGRUN=$1
 CASE=$2
@@ -36,6 +37,13 @@ out_has() { has out.txt "$1"; }
 err_has() { has err.txt "$1"; }
 out_lacks() { lacks out.txt "$1"; }
 err_lacks() { lacks err.txt "$1"; }
+wait_until() {
+    for _ in $(seq 60); do
+        "$@" && return
+        sleep 0.2
+    done
+    return 1
+}
 file() { cat >"$1"; }
 
 . "$CASE"

@@ -27,14 +27,8 @@ END
 typed() { $T send-keys -l -- "$1"; }
 keys() { $T send-keys "$@"; }
 # seen PATTERN: waits until a line of the screen matches.
-seen() {
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-        $T capture-pane -p >out.txt
-        grep -qE -- "$1" out.txt && return
-        sleep 0.2
-    done
-    bad "not seen: $1"
-}
+screen_has() { $T capture-pane -p >out.txt; grep -qE -- "$1" out.txt; }
+seen() { wait_until screen_has "$1" || bad "not seen: $1"; }
 unseen() { $T capture-pane -p >out.txt; ! grep -qE -- "$1" out.txt || bad "seen: $1"; }
 
 begin ""

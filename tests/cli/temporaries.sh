@@ -12,10 +12,7 @@ for signal in TERM HUP INT; do
     "$WGRUN" loop.lua >out.txt 2>err.txt &
     child=$!
     ran="wgrun loop.lua, ended by $signal"
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-        grep -q ready out.txt && break
-        sleep 0.2
-    done
+    wait_until grep -q ready out.txt
     kill -$signal $child
     code=0
     wait $child || code=$?

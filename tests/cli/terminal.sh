@@ -11,13 +11,7 @@ typed() {
         shift 2
     done
 }
-answered() {
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        sleep 0.1
-        grep -qE -- "$1" out.txt && return
-        sleep 0.2
-    done
-}
+answered() { sleep 0.1; wait_until grep -qE -- "$1" out.txt; }
 code=0
 : >out.txt
 : >err.txt

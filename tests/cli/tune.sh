@@ -25,10 +25,7 @@ err ''
 rm "$results"
 "$WGRUN" --backend=sim tune.lua 4000000000 >out.txt 2>err.txt &
 child=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60; do
-    grep -q 'builds 4000000000' err.txt && break
-    sleep 0.2
-done
+wait_until grep -q 'builds 4000000000' err.txt
 kill -INT $child
 code=0
 wait $child || code=$?
