@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "bindings/cli/decided.hpp"
 #include "bindings/cli/host.hpp"
+#include "bindings/cli/input.hpp"
 #include "bindings/cli/launch_file.hpp"
 #include "bindings/cli/ptx_text.hpp"
 #include "wgrun/foreign.hpp"
@@ -22,27 +20,6 @@
 
 namespace wgrun::cli {
 namespace {
-
-struct CloseFile {
-    void operator()(std::FILE* file) const {
-        if (file != stdin) std::fclose(file);
-    }
-};
-
-std::string contents(const std::string& name) {
-    errno = 0;
-    const std::unique_ptr<std::FILE, CloseFile> file(name == "-" ? stdin : std::fopen(name.c_str(), "rb"));
-    std::string text;
-    char piece[1 << 16];
-    while (file != nullptr && std::ferror(file.get()) == 0) {
-        const std::size_t read = std::fread(piece, 1, sizeof piece, file.get());
-        text.append(piece, read);
-        if (read == 0) break;
-    }
-    if (file == nullptr || std::ferror(file.get()) != 0)
-        throw EnvironmentError("ENOENT", "cannot read " + name + ": " + std::strerror(errno));
-    return text;
-}
 
 /// Whatever the file is called.
 bool begins_as_ptx(const std::string& name) {

@@ -1,11 +1,12 @@
 // wgrun debug FILE: runs a script with its kernels under the debugger, on the simulator.
 #include <unistd.h>
 
-#include <fstream>
 #include <memory>
+#include <sstream>
 
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
+#include "bindings/cli/input.hpp"
 #include "bindings/lua/guard.hpp"
 #include "wgrun/debugger.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 
 struct Debugging {
     std::string commands;  ///< the file; empty: standard input
-    std::ifstream file;
+    std::istringstream file;
     DebugConsole console{};
 };
 
@@ -59,11 +60,7 @@ void debug_body(lua_State* L, const Request& request, Outcome& outcome, void* co
 
 int debug_file(const Request& request, Debugging& debugging) {
     if (!debugging.commands.empty()) {
-        debugging.file.open(debugging.commands);
-        if (!debugging.file) {
-            remark("wgrun: cannot read " + debugging.commands);
-            return Exit::usage;
-        }
+        debugging.file.str(contents(debugging.commands));
     }
     Request asked = request;
     asked.backend = Backend::sim;

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bindings/cli/input.hpp"
 #include "bindings/cli/ptx_text.hpp"
 #include "bindings/cli/silence.hpp"
 #include "bindings/cli/unified_diff.hpp"
@@ -236,10 +237,11 @@ std::string as_json(const Mended& outcome, bool diff) {
 }  // namespace
 
 std::optional<ScriptText> read_script(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(stream), {}};
-    if (!stream.is_open()) return {};
-    return ScriptText(std::move(text));
+    try {
+        return ScriptText(contents(file));
+    } catch (const Unreadable&) {
+        return {};
+    }
 }
 
 namespace {
@@ -284,11 +286,7 @@ int refuse_standard_input() {
 
 int fix(const Request& request, const Search& search, bool diff, Results& results) {
     if (request.file == "-") return refuse_standard_input();
-    std::optional<ScriptText> script = read_script(request.file);
-    if (!script) {
-        remark(fmt::format("wgrun: cannot read {}: {}", request.file, std::strerror(errno)));
-        return Exit::usage;
-    }
+    const std::string before = contents(request.file);
     const auto check = [&](const std::string& text) {
         const Silence silence;
         Request here = request;
@@ -296,7 +294,7 @@ int fix(const Request& request, const Search& search, bool diff, Results& result
         return gather(here, search);
     };
     const auto read = [](std::string text) { return std::make_unique<ScriptText>(std::move(text)); };
-    return mend(request, {read, check}, script->text(), "call", diff, results);
+    return mend(request, {read, check}, before, "call", diff, results);
 }
 
 int fix_ptx(const Request& request, const std::string& text, bool diff, Results& results) {

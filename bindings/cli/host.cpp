@@ -104,6 +104,8 @@ std::string advice_on_message(std::string_view message) {
         message.find("got wgrun.reg)") != std::string_view::npos)
         return "Lua's functions take values that are known while the kernel is traced; instructions compute "
                "with registers: k:max, k:ex2_approx_f32, k:sqrt_rn_f32, ...";
+    if (message.ends_with(R"(near '<\255>')") || message.ends_with(R"(near '<\254>')"))
+        return "a script is UTF-8; a text that begins with this byte is UTF-16";
     constexpr std::string_view mark = "(global '";
     const std::size_t at = message.find(mark);
     if (at == std::string_view::npos || message.find("nil value") == std::string_view::npos) return {};
@@ -149,7 +151,7 @@ bool call_protected(lua_State* L, int arguments, Outcome& outcome, int results) 
 namespace {
 
 bool run_code(lua_State* L, const std::string& code, Outcome& outcome) {
-    if (luaL_loadbufferx(L, code.data(), code.size(), "=(command line)", "t") != LUA_OK) {
+    if (lua::load_text(L, code, "=(command line)") != LUA_OK) {
         take_error(L, outcome);
         return false;
     }

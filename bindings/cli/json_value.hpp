@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -31,7 +32,8 @@ class JsonValue {
         const std::vector<std::string_view> known(keys);
         for (const auto& [key, value] : json_.items())
             if (std::ranges::find(known, key) == known.end())
-                throw ArgumentError(fmt::format("{}: unknown key `{}`{}", place_, key, nearest(key, known)));
+                throw ArgumentError(fmt::format("{}: unknown key `{}`{} (legal: {})", place_, key,
+                                                nearest(key, known), fmt::join(known, ", ")));
     }
     bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
     JsonValue at(const char* key) const {

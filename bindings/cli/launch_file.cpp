@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "bindings/cli/input.hpp"
 #include "bindings/cli/json_value.hpp"
 #include "bindings/cli/kernel_input.hpp"
 #include "wgrun/tile.hpp"
@@ -155,17 +156,25 @@ class Reader {
     std::map<std::string, Tensor*> named_;
 };
 
+/// "launch.json:3: no JSON: ..."
+std::string place_and_reason(const std::string& file, const std::string& text,
+                             const Json::parse_error& error) {
+    const std::size_t read = std::min(error.byte, text.size());
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(read), '\n');
+    const std::string_view said = error.what();  // "[json...] parse error at line 3, column 1: ..."
+    return fmt::format("{}:{}: no JSON: {}", file, line, said.substr(said.find(": ") + 2));
+}
+
 }  // namespace
 }  // namespace launch_file_detail
 
 LaunchFile read_launch(const std::string& file, const ForeignModule& module) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in) throw EnvironmentError("ENOENT", "cannot read " + file);
+    const std::string text = contents(file);
     launch_file_detail::Json json;
     try {
-        json = launch_file_detail::Json::parse(in);
-    } catch (const launch_file_detail::Json::exception& error) {
-        throw ArgumentError(fmt::format("{}: no JSON: {}", file, error.what()));
+        json = launch_file_detail::Json::parse(text);
+    } catch (const launch_file_detail::Json::parse_error& error) {
+        throw ArgumentError(launch_file_detail::place_and_reason(file, text, error));
     }
     LaunchFile out;
     const std::string name = std::filesystem::path(file).filename().string();

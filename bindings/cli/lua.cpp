@@ -36,7 +36,7 @@ int translate(Request request, const Asked& asked) {
     request.file = asked.file;
     const std::optional<std::string> text = ptx_text(request);
     Results results(true);
-    if (!text || !is_ptx(*text)) {
+    if (!text || (!is_ptx(*text) && !request.file.ends_with(".ptx"))) {
         remark(fmt::format("wgrun: {} is no PTX: a text begins with .version", request.file));
         return Exit::not_assembled;
     }

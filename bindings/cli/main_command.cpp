@@ -14,6 +14,7 @@
 
 #include "bindings/cli/choice.hpp"
 #include "bindings/cli/command.hpp"
+#include "bindings/cli/input.hpp"
 #include "bindings/cli/interrupt.hpp"
 #include "bindings/cli/progress.hpp"
 #include "bindings/cli/watch.hpp"
@@ -24,8 +25,9 @@ namespace {
 
 constexpr const char* footer =
     "wgrun FILE [args] runs a Lua script; - is standard input; without a file there is a prompt.\n"
-    "check, ptx, cuda and export run the script but none of its kernels.\n"
-    "\n"
+    "check, ptx, cuda, sass, report, export and layout run the script, but its launches compute nothing;\n"
+    "check --dynamic and --perf then run it on the simulator.\n";
+constexpr const char* exit_codes =
     "Exit codes: 0 good; 1 findings, or the script raised an error; 2 wrong usage; 3 the kernel could not "
     "be\n"
     "assembled; 4 no device; 5 wrong result (left to scripts: os.exit(5)); 130 interrupted.";
@@ -117,6 +119,7 @@ std::vector<Declared> declare_commands(CLI::App& app, Request& request, Words& w
     for (const Command* command : commands) {
         CLI::App& here = *app.add_subcommand(command->name, command->summary);
         here.prefix_command(false);
+        here.footer(exit_codes);
         here.add_flag("--json", request.json, "Print JSON on standard output");
         Arguments arguments(here);
         out.push_back({*command, here, command->declare(arguments)});
@@ -179,6 +182,12 @@ bool refuse_ptx(const std::string& file) {
     return true;
 }
 
+/// As where a shell's variable has no value.
+int refuse_no_name() {
+    remark("wgrun: the name of the file is empty (wgrun --help)");
+    return Exit::usage;
+}
+
 bool comes_before(std::string_view word, std::string_view other, char** begin, char** end) {
     return std::find(begin, end, word) < std::find(begin, end, other);
 }
@@ -187,7 +196,7 @@ int dispatch(int argc, char** argv) {
     Request request;
     Words words;
     CLI::App app("wgrun: an assembler for Hopper tensor-core kernels, scripted in Lua", "wgrun");
-    app.footer(footer);
+    app.footer(fmt::format("{}\n{}", footer, exit_codes));
     app.set_version_flag("--version", fmt::format("wgrun {}, {}", version_and_commit(), LUA_RELEASE));
     app.prefix_command();  // arguments after FILE belong to the script
     app.add_flag("--json", request.json, "Print errors as JSON on standard output");
@@ -213,7 +222,11 @@ int dispatch(int argc, char** argv) {
                                  dynamic_cast<const CLI::ConversionError*>(&error) != nullptr;
         if (const std::string option = wrong_value ? "" : unknown_option(here, argc, argv); !option.empty())
             return refuse_option(here, option);
-        remark("wgrun: " + std::string(error.what()) + " (wgrun --help)");
+        const std::string what = error.what();  // "-o is required"
+        const bool too_late = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
+                              std::find(argv + 1, argv + argc, what.substr(0, what.find(' '))) != argv + argc;
+        remark("wgrun: " + what + (too_late ? " before the arguments of the script" : "") +
+               " (wgrun --help)");
         return Exit::usage;
     }
     request.program = argv[0];
@@ -231,6 +244,7 @@ int dispatch(int argc, char** argv) {
         if (command.takes == Takes::script) request.args = here.remaining();
         if (!request.args.empty() && comes_before(request.args.front(), request.file, argv + 1, argv + argc))
             return refuse_option(here, request.args.front());
+        if (command.takes == Takes::script && request.file.empty()) return refuse_no_name();
         const bool takes_script = command.takes == Takes::script && &command != &check_command;
         if (takes_script && refuse_ptx(request.file)) return Exit::usage;
         return request.watch ? watch(request.file, argc, argv) : run(request);
@@ -238,6 +252,7 @@ int dispatch(int argc, char** argv) {
 
     std::vector<std::string> rest = app.remaining();
     if (!rest.empty()) {
+        if (rest.front().empty()) return refuse_no_name();
         request.file = rest.front();
         request.args.assign(rest.begin() + 1, rest.end());
     }
@@ -274,6 +289,9 @@ int main(int argc, char** argv) {
         if (const std::optional<int> served = gpu::worker_main(argc, argv)) return *served;
         gpu::set_worker_program("/proc/self/exe");
         return dispatch(argc, argv);
+    } catch (const Unreadable& error) {
+        std::fprintf(stderr, "wgrun: %s\n", error.what());
+        return Exit::usage;
     } catch (const std::exception& error) {
         // Nothing is allocated here, since memory may have run out.
         const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;

@@ -1,13 +1,13 @@
 // wgrun timeline FILE: the timeline of a kernel of a script, by the model of docs/timeline.md or from a run.
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
 #include <vector>
 
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/lua/guard.hpp"
+#include "file/replacement.hpp"
 #include "wgrun/timeline.hpp"
 
 namespace wgrun::cli {
@@ -82,12 +82,13 @@ void timeline_body(lua_State* L, const Request& request, Outcome& outcome, void*
 
 bool save(const std::string& path, const std::string& text) {
     if (path.empty()) return true;
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (file) return true;
-    remark("wgrun: cannot write " + path);
-    return false;
+    try {
+        file::replace(path, text);
+        return true;
+    } catch (const EnvironmentError& error) {
+        remark(fmt::format("wgrun: cannot write {}", error.what()));
+        return false;
+    }
 }
 
 int show_timeline(const Request& request, const Options& options) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "bindings/lua/error.hpp"
 
@@ -33,16 +34,55 @@ void set_script_arguments(lua_State* L, const std::string& program, const std::s
     lua_setglobal(L, "arg");
 }
 
+namespace {
+
+/// A file, or where that has no value a text.
+struct Loading {
+    std::optional<const char*> file;
+    std::string_view text;
+    const char* name;
+    int status;
+};
+
+int load(lua_State* L) {
+    auto& loading = *static_cast<Loading*>(lua_touserdata(L, 1));
+    loading.status = loading.file
+                         ? luaL_loadfilex(L, *loading.file, "t")
+                         : luaL_loadbufferx(L, loading.text.data(), loading.text.size(), loading.name, "t");
+    return 1;
+}
+
+// Of the errors of Lua's parser one, too many levels, calls the message handler of the call around it, which
+// expects that the error ends that call. Here there is none.
+int load_without_handler(lua_State* L, Loading loading) {
+    lua_pushcfunction(L, load);
+    lua_pushlightuserdata(L, &loading);
+    const int called = lua_pcall(L, 1, 1, 0);
+    const int status = called == LUA_OK ? loading.status : called;
+    if (status != LUA_ERRRUN) return status;
+    // Lua says "C stack overflow", and no place.
+    const char* name = loading.file ? *loading.file : loading.name + 1;
+    lua_pop(L, 1);
+    lua_pushfstring(L, "%s: too many blocks, tables or parentheses inside each other",
+                    name == nullptr ? "stdin" : name);
+    return status;
+}
+
+}  // namespace
+
+int load_text(lua_State* L, std::string_view text, const char* name) {
+    return load_without_handler(L, {{}, text, name, LUA_OK});
+}
+
 int load_script(lua_State* L, const char* file, const std::string* text) {
-    if (text == nullptr) return luaL_loadfilex(L, file, "t");
+    if (text == nullptr) return load_without_handler(L, {file, {}, nullptr, LUA_OK});
     if (file == nullptr)
         lua_pushliteral(L, "=(text)");
     else
         lua_pushfstring(L, "@%s", file);
     // A first line for the shell is not Lua; Lua's own file loader skips it, too.
     const std::size_t begin = text->starts_with('#') ? std::min(text->find('\n'), text->size()) : 0;
-    const int status =
-        luaL_loadbufferx(L, text->data() + begin, text->size() - begin, lua_tostring(L, -1), "t");
+    const int status = load_text(L, std::string_view(*text).substr(begin), lua_tostring(L, -1));
     lua_remove(L, -2);
     return status;
 }

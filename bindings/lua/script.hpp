@@ -4,6 +4,7 @@
 #include <lua.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "wgrun/diagnostic.hpp"
@@ -21,6 +22,9 @@ void set_script_arguments(lua_State* L, const std::string& program, const std::s
 /// of `file` ("(text)" where that is null). Returns the status of lua_load, or LUA_ERRFILE with errno if the
 /// file cannot be read; then the error is on the stack. Bytecode is refused.
 int load_script(lua_State* L, const char* file, const std::string* text);
+
+/// The same of a text, in a chunk called `name`.
+int load_text(lua_State* L, std::string_view text, const char* name);
 
 /// The functions by which scripts raise errors of their own.
 struct Raisers {

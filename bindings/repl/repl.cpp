@@ -119,7 +119,10 @@ int round(lua_State* L) {
         if (!s.chunk.empty()) helper->begin_with(s.chunk);
         return s.console->read(s.chunk.empty() ? "> " : ">> ", *helper, s.line);
     });
-    if (input == Console::Input::end) s.over = true;
+    if (input == Console::Input::end) {
+        s.over = true;
+        if (!s.chunk.empty()) evaluate(L, s, s.chunk, "=stdin", true);  // says what is missing
+    }
     if (input != Console::Input::line) {
         s.chunk.clear();
         return 0;

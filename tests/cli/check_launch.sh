@@ -65,7 +65,7 @@ err_has "the copy moves pixels, and its tensor map describes boxes [WG-TMA-01]"
 
 # What is no launch is told with its place.
 wrong() { sed "$1" launch.json >wrong.json; run check --dynamic rows.ptx --launch wrong.json; exits 1; err_has "$2"; }
-wrong 's/"shape"/"shap"/' 'wrong.json.tensors.x: unknown key `shap`: did you mean `shape`?'
+wrong 's/"shape"/"shap"/' 'wrong.json.tensors.x: unknown key `shap`: did you mean `shape`? (legal: dtype, shape, fill, seed, file)'
 wrong 's/"x", "y"/"x", "z"/' 'wrong.json.arguments[1]: expected the name of one of `tensors`, got "z"'
 wrong 's/"grid": 3/"grid": 0/' 'wrong.json.grid: expected extents from 1, got 0'
 wrong 's/"grid": 3,//' '`grid` is missing'
@@ -75,8 +75,12 @@ wrong 's/, 300\]/]/' 'kernel softmax takes 3 arguments'
 wrong 's/^{/[/' 'no JSON'
 wrong '/"kernel"/d' '`kernel` is missing: the text has 2 kernels'
 run check --dynamic rows.ptx --launch none.json
+exits 2
+err_has "cannot read none.json: No such file or directory"
+printf '{\n  "grid": 1,\n}\n' >comma.json
+run check --dynamic rows.ptx --launch comma.json
 exits 1
-err_has "cannot read none.json"
+err_has "wgrun: comma.json:3: no JSON: syntax error"
 run check --dynamic rows.ptx
 exits 2
 err_has "--dynamic and --launch FILE belong together"

@@ -179,7 +179,7 @@ printf '\177ELF\002\001' > binary.ptx
 run check binary.ptx
 exits 3
 run check absent.ptx
-exits 1
+exits 2
 err_has "cannot read absent.ptx"
 
 # An unknown instruction is reported as not checked, and stops nothing.
@@ -310,7 +310,7 @@ err_has "kernel.txt:32: error"
 run check lanes.ptx utf16.ptx
 exits 3
 run check lanes.ptx nowhere.ptx
-exits 1
+exits 2
 err_has "cannot read nowhere.ptx"
 
 # A relaxed arrival releases nothing, and a relaxed wait acquires nothing, but what fences beside them order.

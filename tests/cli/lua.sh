@@ -57,7 +57,7 @@ run lua rows.lua
 exits 3
 err_has "rows.lua is no PTX: a text begins with .version"
 run lua nowhere.ptx
-exits 1
+exits 2
 err_has "cannot read nowhere.ptx"
 run lua "$SOURCE/tests/ptx/rows.ptx" --kernel softmx
 exits 1

@@ -29,6 +29,15 @@ text'
 err_has "stdin:1: attempt to perform arithmetic on a nil value"
 err_has 'unknown command `.hlp`: did you mean `.help`?'
 
+# What the end of the input leaves unfinished is told.
+input='1 + 1
+function f(
+'
+run
+exits 0
+out 2
+err_has "expected near <eof>"
+
 # A script in the session, and the session as a script.
 file part.lua <<'END'
 #!/usr/bin/env wgrun

@@ -16,6 +16,11 @@ run syntax.lua
 exits 1
 err "wgrun: syntax.lua:1: <name> expected near '='"
 
+printf '\377\376l\0o\0c\0a\0l\0' >utf16.lua
+run utf16.lua
+exits 1
+err_has "fix: a script is UTF-8"
+
 run -e 'error({})'
 exits 1
 err_has "wgrun: table"
@@ -27,3 +32,14 @@ err "wgrun: nil"
 run -e 'error(setmetatable({}, { __tostring = function() error "worse" end }))'
 exits 1
 err "wgrun: (command line):1: worse"
+
+printf 'x = %s1%s' "$(printf '%0300d' 0 | tr 0 '(')" "$(printf '%0300d' 0 | tr 0 ')')" >levels.lua
+run levels.lua
+exits 1
+err_has "wgrun: levels.lua: too many blocks, tables or parentheses inside each other"
+run check levels.lua
+exits 1
+err_has "wgrun: levels.lua: too many blocks, tables or parentheses inside each other"
+run -e "$(cat levels.lua)"
+exits 1
+err_has "wgrun: (command line): too many blocks"

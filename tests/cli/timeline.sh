@@ -52,3 +52,6 @@ exits 1
 err_has "has 1 such launch, but no launch 7"
 run timeline missing.lua
 exits 2
+run timeline "$script" --svg nowhere/picture.svg
+exits 1
+err_has "wgrun: cannot write nowhere/picture.svg: No such file or directory"

@@ -14,3 +14,12 @@ exits 2
 err_has "--bogus"
 run -e
 exits 2
+run check --dynamic ""
+exits 2
+err "wgrun: the name of the file is empty (wgrun --help)"
+run ""
+exits 2
+err "wgrun: the name of the file is empty (wgrun --help)"
+run export script.lua 64 -o out
+exits 2
+err "wgrun: -o is required before the arguments of the script (wgrun --help)"
