@@ -352,7 +352,7 @@ std::span<const Instruction> bits_family() {
          .work = Work::logic,
          .run = run_bfe},
         {.name = "bfi",
-         .summary = "b, with the lowest `length` bits of a put in at `position`",
+         .summary = "puts the lowest `length` bits of a into b, from bit `position` on",
          .section = "9.7.1.20",
          .rows = {words()},
          .operands = {out("d"), in("a"), in("b"), in("position", fixed<u32>), in("length", fixed<u32>)},

@@ -211,7 +211,7 @@ std::span<const Instruction> float_family() {
          .ptx = "div.full{.ftz}{.type} {%d}, {%a}, {%b}",
          .run = run_quotient},
         {.name = "copysign",
-         .summary = "b with the sign of a",
+         .summary = "the magnitude of b with the sign of a",
          .section = "9.7.3.2",
          .rows = {{{types({f32, f64})}, {7, 8}}},
          .operands = {out("d"), in("a"), in("b")},

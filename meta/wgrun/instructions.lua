@@ -271,7 +271,7 @@ function k:bfe(d, a, position, length, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: b32, b64
 
----B, with the lowest `length` bits of a put in at `position`.
+---Puts the lowest `length` bits of a into b, from bit `position` on.
 ---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
@@ -388,7 +388,7 @@ function k:cnot(d, a, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: f32, f64
 
----B with the sign of a.
+---The magnitude of b with the sign of a.
 ---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
