@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bindings/cli/command.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::cli {
 namespace cache_detail {
@@ -37,16 +38,18 @@ Answer info(const gpu::Cache& cache) {
         json["off"] = info.missing;
         return {fmt::format("nothing is cached: {}\n", info.missing), std::move(json)};
     }
-    return {fmt::format("{}\n{} entries, {:.1f} of {:.0f} MiB\n", info.folder, info.entries,
-                        mebibytes(info.bytes), mebibytes(info.limit)),
-            std::move(json)};
+    return {
+        fmt::format("{}\n{}, {:.1f} of {:.0f} MiB\n", info.folder, count_of(info.entries, "entry", "entries"),
+                    mebibytes(info.bytes), mebibytes(info.limit)),
+        std::move(json)};
 }
 
 Answer clear(const gpu::Cache& cache) {
     const std::string folder = cache.info().folder;
     const gpu::CacheCleared done = cache.clear();
     if (!done.problem.empty()) return refused(folder, done.problem);
-    return {fmt::format("{} entries removed, {:.1f} MiB\n", done.entries, mebibytes(done.bytes)),
+    return {fmt::format("{} removed, {:.1f} MiB\n", count_of(done.entries, "entry", "entries"),
+                        mebibytes(done.bytes)),
             {{"folder", folder}, {"removed", done.entries}, {"bytes", done.bytes}}};
 }
 

@@ -9,15 +9,12 @@
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/decided.hpp"
 #include "bindings/cli/fix.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
 namespace check_detail {
 namespace {
-
-std::string counted(std::size_t count, const char* noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 struct Options {
     Search search;
@@ -73,19 +70,20 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
     const std::size_t errors = checked.errors();
     std::string text;
     for (const auto& [name, report] : checked.assembled)
-        text += fmt::format(
-            "{}: {} registers a thread (estimate: {}), {} bytes of shared memory, {} bytes spilled ({})\n",
-            name, report.registers, report.estimated, report.static_shared + report.dynamic_shared,
-            report.spill_stores,
-            assembler_version(report).empty() ? report.assembler
-                                              : report.assembler + " " + assembler_version(report));
+        text += fmt::format("{}: {} a thread (estimate: {}), {} of shared memory, {} spilled ({})\n", name,
+                            count_of(report.registers, "register"), report.estimated,
+                            count_of(report.static_shared + report.dynamic_shared, "byte"),
+                            count_of(report.spill_stores, "byte"),
+                            assembler_version(report).empty()
+                                ? report.assembler
+                                : report.assembler + " " + assembler_version(report));
     if (!checked.not_assembled.empty()) text += fmt::format("not assembled: {}\n", checked.not_assembled);
     for (const LookedAt& kernel : checked.sizes) {
         text += fmt::format("{}: looked {} {}: {}\n", kernel.kernel, dynamic ? "at" : "ahead at",
-                            counted(kernel.launches.size(), "size"), values_of(kernel));
+                            count_of(kernel.launches.size(), "size"), values_of(kernel));
         if (!kernel.left_out.empty())
             text += fmt::format("{}: {} left out, since they take too long\n", kernel.kernel,
-                                counted(kernel.left_out.size(), "size"));
+                                count_of(kernel.left_out.size(), "size"));
     }
     for (const std::string& summary : checked.tried.summaries) text += fmt::format("{}\n", summary);
     if (!checked.tried.not_tried.empty())
@@ -93,8 +91,8 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
             "without barriers, fences and waits: nothing was tried, since the script does not run through: "
             "{}\n",
             checked.tried.not_tried);
-    text += fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels, "kernel"),
-                        counted(errors, "error"), counted(checked.findings.size() - errors, "remark"));
+    text += fmt::format("{}: {}, {}, {}\n", request.file, count_of(checked.kernels, "kernel"),
+                        count_of(errors, "error"), count_of(checked.findings.size() - errors, "remark"));
     // Where something is wrong, that comes first.
     if (dynamic || checked.kernels == 0 || errors != 0) return text;
     text += fmt::format("  {}\n", left_to_a_run("a run (--dynamic)"));

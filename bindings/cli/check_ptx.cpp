@@ -14,6 +14,7 @@
 #include "bindings/cli/input.hpp"
 #include "bindings/cli/launch_file.hpp"
 #include "bindings/cli/ptx_text.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/foreign.hpp"
 #include "wgrun/printable.hpp"
 #include "wgrun/rules.hpp"
@@ -29,10 +30,6 @@ bool begins_as_ptx(const std::string& name) {
     return is_ptx({begin.data(), static_cast<std::size_t>(file.gcount())});
 }
 
-std::string counted(std::size_t count, const char* noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 /// Long names, as those of C++ templates are, are cut.
 std::string shown(const std::string& name) {
     constexpr std::size_t longest = 72;
@@ -41,7 +38,7 @@ std::string shown(const std::string& name) {
 
 std::string describe(const ForeignKernel& kernel) {
     std::string out = fmt::format("{}:{}: {}: {}", kernel.where.file, kernel.where.line, shown(kernel.name),
-                                  counted(kernel.instructions, "instruction"));
+                                  count_of(kernel.instructions, "instruction"));
     if (kernel.unread > 0) out += fmt::format(", {} not checked", kernel.unread);
     out += '\n';
     constexpr std::size_t most = 8;
@@ -111,8 +108,8 @@ std::string add_dynamic(const Request& request, std::string name, std::string te
     for (int seed = 1; seed <= launches.seeds; ++seed) {
         LaunchFile launch = read_launch(launches.file, module);
         if (launch.kernel.empty() && module.names().size() != 1)
-            throw ArgumentError(fmt::format("{}: `kernel` is missing: the text has {} kernels", launches.file,
-                                            module.names().size()));
+            throw ArgumentError(fmt::format("{}: `kernel` is missing: the text has {}", launches.file,
+                                            count_of(module.names().size(), "kernel")));
         Kernel kernel = module.kernel(launch.kernel.empty() ? module.names().front() : launch.kernel);
         RunOptions& options = launch.options;
         options.backend = Backend::sim;
@@ -122,7 +119,7 @@ std::string add_dynamic(const Request& request, std::string name, std::string te
         kernel.fit(options);
         add(findings, kernel.check());
         ran = fmt::format("{}: {} on the simulator\n", shown(kernel.program().name()),
-                          counted(static_cast<std::size_t>(seed), "schedule"));
+                          count_of(static_cast<std::size_t>(seed), "schedule"));
         try {
             kernel.run(options);
             add(findings, kernel.take_remarks());
@@ -160,9 +157,9 @@ void print(const Request& request, const Looked& looked, bool launched, Results&
     const std::vector<ForeignKernel>& kernels = looked.text.kernels;
     for (const ForeignKernel& kernel : kernels) results.write(describe(kernel));
     results.write(looked.ran);
-    results.write(fmt::format("{}: {}, {}, {}\n", request.file, counted(kernels.size(), "kernel"),
-                              counted(looked.errors(), "error"),
-                              counted(looked.findings.size() - looked.errors(), "remark")));
+    results.write(fmt::format("{}: {}, {}, {}\n", request.file, count_of(kernels.size(), "kernel"),
+                              count_of(looked.errors(), "error"),
+                              count_of(looked.findings.size() - looked.errors(), "remark")));
     if (!launched && looked.errors() == 0 && !kernels.empty())
         results.write(fmt::format("  {}\n", left_to_a_run("a launch (--dynamic --launch FILE)")));
 }

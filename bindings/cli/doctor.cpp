@@ -5,6 +5,7 @@
 
 #include "bindings/cli/command.hpp"
 #include "gpu/disassemble.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/gpu.hpp"
 
 namespace wgrun::cli {
@@ -28,9 +29,9 @@ std::string describe(const gpu::DeviceInfo& device) {
 
 std::string describe(const gpu::CacheInfo& cache) {
     if (!cache.missing.empty()) return "off: " + cache.missing;
-    return fmt::format("{}, {} entries, {:.1f} of {:.0f} MiB", cache.folder, cache.entries,
-                       static_cast<double>(cache.bytes) / (1 << 20),
-                       static_cast<double>(cache.limit) / (1 << 20));
+    return fmt::format(
+        "{}, {}, {:.1f} of {:.0f} MiB", cache.folder, count_of(cache.entries, "entry", "entries"),
+        static_cast<double>(cache.bytes) / (1 << 20), static_cast<double>(cache.limit) / (1 << 20));
 }
 
 std::string to_text(const gpu::MachineReport& report, const BackendChoice& choice) {

@@ -20,6 +20,7 @@
 #include "bindings/cli/unified_diff.hpp"
 #include "diag/fix.hpp"
 #include "file/replacement.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/foreign.hpp"
 
 namespace wgrun::cli {
@@ -202,7 +203,7 @@ struct Mended {
 std::string why_not(const Checked& found) {
     if (found.code == Exit::interrupted) return "interrupted";
     const std::size_t errors = found.errors();
-    return fmt::format("{} error{} that no proposed change mends", errors, errors == 1 ? "" : "s");
+    return fmt::format("{} that no proposed change mends", count_of(errors, "error"));
 }
 
 std::string as_text(const Request& request, const Mended& outcome) {
@@ -214,7 +215,7 @@ std::string as_text(const Request& request, const Mended& outcome) {
         ++(change.inserted ? lines : options);
     }
     text += fmt::format("{}: {} {}{} inserted, ", request.file, lines, outcome.line, lines == 1 ? "" : "s");
-    if (options > 0) text += fmt::format("{} option{} set, ", options, options == 1 ? "" : "s");
+    if (options > 0) text += fmt::format("{} set, ", count_of(options, "option"));
     return text + "0 errors\n";
 }
 

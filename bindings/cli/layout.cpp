@@ -13,6 +13,7 @@
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/lua/types.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/picture.hpp"
 #include "wgrun/tile.hpp"
 
@@ -111,9 +112,9 @@ View view_of(const Tile& tile, const Options& options) {
 
 View view_of(const Fragment& fragment, const Options& options) {
     View view;
-    view.facts =
-        fmt::format("{}\n{}\n{} threads, {} values in {} registers of each\n", fragment.name,
-                    fragment.tv.to_string(), fragment.threads(), fragment.values(), fragment.registers());
+    view.facts = fmt::format("{}\n{}\n{}, {} in {} of each\n", fragment.name, fragment.tv.to_string(),
+                             count_of(fragment.threads(), "thread"), count_of(fragment.values(), "value"),
+                             count_of(fragment.registers(), "register"));
     view.json = to_object(fragment.tv);
     view.json.update({{"name", fragment.name},
                       {"rows", fragment.rows},

@@ -10,6 +10,7 @@
 #include "bindings/cli/host.hpp"
 #include "bindings/cli/launch_file.hpp"
 #include "file/replacement.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/foreign.hpp"
 
 namespace wgrun::cli {
@@ -47,8 +48,8 @@ int translate(Request request, const Asked& asked) {
         if (!asked.launch.empty()) launch = launch_of(asked, module, name);
         std::vector<std::string> names = name.empty() ? module.names() : std::vector{name};
         if (launch && names.size() != 1)
-            throw ArgumentError(
-                fmt::format("{}: `kernel` is missing: the text has {} kernels", asked.launch, names.size()));
+            throw ArgumentError(fmt::format("{}: `kernel` is missing: the text has {}", asked.launch,
+                                            count_of(names.size(), "kernel")));
         const TranslatedText script = module.script(names, launch ? &launch->options : nullptr);
         for (const std::string& said : script.remarks) remark(fmt::format("{}: {}", request.file, said));
         if (asked.out.empty()) {

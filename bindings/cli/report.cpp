@@ -5,6 +5,7 @@
 
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/gpu.hpp"
 #include "wgrun/target.hpp"
 
@@ -59,17 +60,19 @@ void body(lua_State* L, const Request& request, Outcome& outcome, void* context)
 std::string to_text(const Reported& r) {
     const auto [ctas, limit] = occupancy(r);
     const std::string version = assembler_version(r.report);
-    std::string text = fmt::format("{} ({} threads, {}{}{})\n", r.kernel, r.threads, r.report.assembler,
-                                   version.empty() ? "" : " ", version);
+    std::string text = fmt::format("{} ({}, {}{}{})\n", r.kernel, count_of(r.threads, "thread"),
+                                   r.report.assembler, version.empty() ? "" : " ", version);
     text += fmt::format("  registers      {} a thread (the program's values need at least {})\n",
                         r.report.registers, r.report.estimated);
-    text += fmt::format("  shared memory  {} bytes\n", r.report.static_shared + r.report.dynamic_shared);
-    text += fmt::format("  occupancy      {} CTA{} an SM, {} of {} warps; {} set the limit\n", ctas,
-                        ctas == 1 ? "" : "s", ctas * sm_90a.warps_of(r.threads), sm_90a.sm_warps(), limit);
-    text += r.report.spill_stores + r.report.spill_loads == 0
-                ? "  spills         none\n"
-                : fmt::format("  spills         {} bytes stored, {} bytes loaded\n", r.report.spill_stores,
-                              r.report.spill_loads);
+    text += fmt::format("  shared memory  {}\n",
+                        count_of(r.report.static_shared + r.report.dynamic_shared, "byte"));
+    text += fmt::format("  occupancy      {} an SM, {} of {} warps; {} set the limit\n",
+                        count_of(ctas, "CTA"), ctas * sm_90a.warps_of(r.threads), sm_90a.sm_warps(), limit);
+    text +=
+        r.report.spill_stores + r.report.spill_loads == 0
+            ? "  spills         none\n"
+            : fmt::format("  spills         {} stored, {} loaded\n", count_of(r.report.spill_stores, "byte"),
+                          count_of(r.report.spill_loads, "byte"));
     for (const std::string& note : r.report.notes) text += fmt::format("  note           {}\n", note);
     return text;
 }

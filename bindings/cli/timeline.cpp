@@ -8,6 +8,7 @@
 #include "bindings/cli/host.hpp"
 #include "bindings/lua/guard.hpp"
 #include "file/replacement.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/timeline.hpp"
 
 namespace wgrun::cli {
@@ -103,8 +104,8 @@ int show_timeline(const Request& request, const Options& options) {
             options.kernel.empty() ? "no kernel" : "no kernel called `" + options.kernel + "`";
         remark(work.launches == 0
                    ? fmt::format("wgrun: {} launches {}", request.file, of)
-                   : fmt::format("wgrun: {} has {} such launch{}, but no launch {}", request.file,
-                                 work.launches, work.launches == 1 ? "" : "es", options.launch));
+                   : fmt::format("wgrun: {} has {}, but no launch {}", request.file,
+                                 count_of(work.launches, "such launch", "such launches"), options.launch));
         return Exit::failed;
     }
     if (!save(options.svg, to_svg(work.timelines, options.from, options.to)) ||

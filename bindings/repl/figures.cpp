@@ -1,4 +1,5 @@
 #include "bindings/repl/figures.hpp"
+#include "wgrun/count_of.hpp"
 
 #include <fmt/format.h>
 
@@ -154,22 +155,22 @@ std::string matrix(const Tensor& tensor, const View& view) {
 
 std::string summary(const Program& program) {
     const Dim3 cluster = program.cluster();
-    std::string out = fmt::format("kernel {}: {} threads", program.name(), program.threads());
+    std::string out = fmt::format("kernel {}: {}", program.name(), count_of(program.threads(), "thread"));
     if (cluster.x * cluster.y * cluster.z > 1)
         out += fmt::format(", clusters of {} x {} x {}", cluster.x, cluster.y, cluster.z);
-    out += fmt::format(", {} bytes of shared memory\n", program.shared_bytes());
+    out += fmt::format(", {} of shared memory\n", count_of(program.shared_bytes(), "byte"));
     std::size_t name = 0;
     for (const Param& param : program.params()) name = std::max(name, param.name.size());
     for (const SharedBuffer& buffer : program.shared()) name = std::max(name, buffer.name.size());
     for (const Param& param : program.params())
         out += fmt::format("  parameter  {:<{}}  {}\n", param.name, name, type_of(param));
     for (const SharedBuffer& buffer : program.shared())
-        out += fmt::format("  shared     {:<{}}  {} bytes at {}\n", buffer.name, name, buffer.bytes,
-                           buffer.offset);
+        out += fmt::format("  shared     {:<{}}  {} at {}\n", buffer.name, name,
+                           count_of(buffer.bytes, "byte"), buffer.offset);
     int total = 0;
     std::map<std::string_view, int> notable;
     count_steps(program, total, notable);
-    out += fmt::format("  {} instructions", total);
+    out += fmt::format("  {}", count_of(total, "instruction"));
     for (const auto& [op, count] : notable) out += fmt::format(", {} {}", count, op);
     return out + '\n';
 }

@@ -1,4 +1,5 @@
 #include "check/matrix.hpp"
+#include "wgrun/count_of.hpp"
 
 #include <fmt/format.h>
 
@@ -48,8 +49,8 @@ Region MatrixCheck::footprint(const Step& step, const Matrix& matrix, int buffer
     const std::int64_t lo = *lowest, hi = std::int64_t{*highest} + 16;
     if (info.offset + hi > program_.shared_bytes()) {
         findings_.add(rules::WG_DESC_03, step.where,
-                      fmt::format("operand {} reads up to byte {} of `{}`, which has {} bytes", matrix.name,
-                                  hi, info.name, info.bytes),
+                      fmt::format("operand {} reads up to byte {} of `{}`, which has {}", matrix.name, hi,
+                                  info.name, count_of(info.bytes, "byte")),
                       "check start, LBO and SBO of the descriptor, or make the buffer larger",
                       {{info.where, fmt::format("`{}` is declared here", info.name)}});
         return {};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "isa/parameter_read.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::check {
@@ -17,16 +18,17 @@ std::vector<Diagnostic> misread_parameters(const Program& program) {
         if (read->offset < 0 || read->offset + read->bytes > param.bytes())
             out.push_back(rules::finding(
                 rules::WG_MEM_07, step.where,
-                fmt::format("the kernel reads {} bytes at byte {} of the parameter `{}`, which has {}",
-                            read->bytes, read->offset, param.name, param.bytes()),
+                fmt::format("the kernel reads {} at byte {} of the parameter `{}`, which has {}",
+                            count_of(read->bytes, "byte"), read->offset, param.name, param.bytes()),
                 "check the offset, the type and the vector"));
         else if (at % read->bytes != 0)
             out.push_back(rules::finding(
                 rules::WG_MEM_02, step.where,
-                fmt::format("the kernel reads {} bytes at byte {} of the parameters (byte {} of `{}`), which "
+                fmt::format("the kernel reads {} at byte {} of the parameters (byte {} of `{}`), which "
                             "is not a multiple of {}",
-                            read->bytes, at, read->offset, param.name, read->bytes),
-                fmt::format("align the parameter to {} bytes, or read less at a time", read->bytes)));
+                            count_of(read->bytes, "byte"), at, read->offset, param.name, read->bytes),
+                fmt::format("align the parameter to {}, or read less at a time",
+                            count_of(read->bytes, "byte"))));
     });
     return out;
 }

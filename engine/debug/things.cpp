@@ -12,6 +12,7 @@
 #include "isa/lanes.hpp"
 #include "program/value_text.hpp"
 #include "sim/memory.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::debugging {
 namespace {
@@ -93,8 +94,8 @@ Thing Things::find(std::string_view text, Where where) const {
         } else if (!indices.empty()) {
             const auto i = static_cast<std::size_t>(indices.front().at(0));
             if (i >= out.regs.size())
-                throw ArgumentError(
-                    fmt::format("`{}` has {} registers, counted from 0", parts.name, out.regs.size()));
+                throw ArgumentError(fmt::format("`{}` has {}, counted from 0", parts.name,
+                                                count_of(out.regs.size(), "register")));
             out.regs = {out.regs[i]};
             out.array = false;
         }
@@ -116,7 +117,8 @@ Thing Things::find(std::string_view text, Where where) const {
         }
         const std::int64_t stages = buffer.tile ? buffer.bytes / buffer.tile->bytes() : 1;
         if (out.stage >= stages)
-            throw ArgumentError(fmt::format("`{}` has {} tiles, counted from 0", buffer.name, stages));
+            throw ArgumentError(
+                fmt::format("`{}` has {}, counted from 0", buffer.name, count_of(stages, "tile")));
         const auto outside = [&](const Tile& tile) {
             return out.element->first >= tile.mn() || out.element->second >= tile.k();
         };
@@ -158,11 +160,13 @@ std::string Things::names() const {
         if (std::ranges::find(seen, name.name) != seen.end()) continue;
         seen.push_back(name.name);
         const std::string_view type = isa::to_string(program_.registers()[name.regs.front().id].type);
-        out += name.array ? fmt::format("{}: {} registers ({})\n", name.name, name.regs.size(), type)
-                          : fmt::format("{}: a register ({})\n", name.name, type);
+        out += name.array
+                   ? fmt::format("{}: {} ({})\n", name.name, count_of(name.regs.size(), "register"), type)
+                   : fmt::format("{}: a register ({})\n", name.name, type);
     }
     for (const SharedBuffer& buffer : program_.shared()) {
-        out += fmt::format("{}: {} bytes of shared memory at {}", buffer.name, buffer.bytes, buffer.offset);
+        out += fmt::format("{}: {} of shared memory at {}", buffer.name, count_of(buffer.bytes, "byte"),
+                           buffer.offset);
         if (buffer.tile)
             out += fmt::format(", {} of {} {} x {}", buffer.bytes / buffer.tile->bytes(),
                                to_string(buffer.tile->dtype()), buffer.tile->mn(), buffer.tile->k());
@@ -215,9 +219,7 @@ std::string Things::show_registers(const Thing& thing, int warp, sim::View view,
         std::vector<std::string> cells;
         for (int lane = 0; lane < isa::lanes; ++lane)
             if ((all >> lane & 1U) != 0)
-                cells.push_back((written >> lane & 1U) != 0
-                                    ? lane_text(lanes(warp, reg), type, lane)
-                                    : "?");
+                cells.push_back((written >> lane & 1U) != 0 ? lane_text(lanes(warp, reg), type, lane) : "?");
         out += thing.text + (thing.array ? fmt::format("[{}]", i) : "") +
                fmt::format(" ({})", isa::to_string(type));
         if (std::ranges::all_of(cells, [&](const std::string& cell) { return cell == cells.front(); })) {
@@ -250,7 +252,8 @@ std::string Things::show(const Thing& thing, sim::View view, int warp, const Lan
                                    matrix.at(thing.element->first, thing.element->second));
             return to_text(matrix, whole);
         }
-        std::string out = fmt::format("`{}`, {} bytes, as 32-bit words", buffer.name, buffer.bytes);
+        std::string out =
+            fmt::format("`{}`, {}, as 32-bit words", buffer.name, count_of(buffer.bytes, "byte"));
         constexpr std::int64_t shown = 128, across = 8;
         for (std::int64_t at = 0; at + 4 <= buffer.bytes && (whole || at < shown); at += 4) {
             if (at / 4 % across == 0) out += fmt::format("\n{:>6}:", at);
@@ -278,8 +281,8 @@ Place Things::register_place(const Thing& thing, sim::View view, int warp) const
     out.warp = warp;
     if (!thing.element) {
         if (thing.regs.size() != 1)
-            throw ArgumentError(
-                fmt::format("`{}` is {} registers: name one, or an element", thing.text, thing.regs.size()));
+            throw ArgumentError(fmt::format("`{}` is {}: name one, or an element", thing.text,
+                                            count_of(thing.regs.size(), "register")));
         out.reg = thing.regs.front();
     } else {
         const std::optional<Holders> held = holders(thing, view, warp);

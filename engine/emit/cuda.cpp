@@ -7,6 +7,7 @@
 
 #include "emit/writer.hpp"
 #include "isa/effects.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun::emit {
@@ -235,8 +236,8 @@ class CudaEmitter {
             out_.line(fmt::format("const unsigned shared_base = (unsigned)__cvta_generic_to_shared({});",
                                   shared_name));
             for (const SharedBuffer& buffer : program_.shared())
-                out_.line(fmt::format("// shared_base + {}: {}, {} bytes", buffer.offset, buffer.name,
-                                      buffer.bytes));
+                out_.line(fmt::format("// shared_base + {}: {}, {}", buffer.offset, buffer.name,
+                                      count_of(buffer.bytes, "byte")));
         }
         if (program_.local_bytes() > 0)
             out_.line(fmt::format("__align__({}) unsigned char {}[{}];", program_.local_align(), local_name,
@@ -277,8 +278,8 @@ class CudaEmitter {
 
     void declare_registers() {
         // There is one declaration per C++ type, wrapped at a readable width.
-        for (std::string_view declaration :
-             {"int", "unsigned", "float", "double", "unsigned short", "unsigned long long", "unsigned __int128"}) {
+        for (std::string_view declaration : {"int", "unsigned", "float", "double", "unsigned short",
+                                             "unsigned long long", "unsigned __int128"}) {
             std::string line;
             for (std::size_t i = 0; i < names_.size(); ++i) {
                 if (cuda_type(program_.registers()[i].type).declaration != declaration) continue;

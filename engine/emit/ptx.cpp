@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "emit/writer.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::emit {
 namespace {
@@ -104,8 +105,8 @@ class PtxEmitter {
 
     void describe_shared() {
         for (const SharedBuffer& buffer : program_.shared())
-            out_.line(
-                fmt::format("// {}+{}: {}, {} bytes", shared_name, buffer.offset, buffer.name, buffer.bytes));
+            out_.line(fmt::format("// {}+{}: {}, {}", shared_name, buffer.offset, buffer.name,
+                                  count_of(buffer.bytes, "byte")));
     }
 
     const std::string& name(Reg reg) const { return names_[reg.id]; }

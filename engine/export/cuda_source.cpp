@@ -6,6 +6,7 @@
 #include "emit/emit.hpp"
 #include "export/sources.hpp"
 #include "number/element.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/version.hpp"
 
 namespace wgrun::exporting::runtime {
@@ -168,10 +169,10 @@ std::string allowance(const Facts& facts) {
     };
     if (facts.launch.shared_bytes > default_dynamic_shared)
         set("cudaFuncAttributeMaxDynamicSharedMemorySize", facts.launch.shared_bytes,
-            fmt::format("{} bytes of dynamic shared memory", facts.launch.shared_bytes));
+            fmt::format("{} of dynamic shared memory", count_of(facts.launch.shared_bytes, "byte")));
     if (facts.launch.non_portable_cluster)
         set("cudaFuncAttributeNonPortableClusterSizeAllowed", 1,
-            fmt::format("clusters of {} CTAs", facts.program.cluster().volume()));
+            fmt::format("clusters of {}", count_of(facts.program.cluster().volume(), "CTA")));
     return fill(allow_function, {{"what", what}, {"name", facts.name()}, {"calls", calls}});
 }
 

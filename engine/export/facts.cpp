@@ -8,6 +8,7 @@
 #include <set>
 
 #include "kernel/launch_spec.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::exporting {
 namespace {
@@ -152,7 +153,8 @@ std::string script_type(const Param& param) {
     if (param.box) return fmt::format("{}tensor of {}", constant, to_string(param.box->dtype));
     if (param.pointee) return fmt::format("{}{}*", constant, to_string(*param.pointee));
     if (param.structure > 0)
-        return fmt::format("structure of {} bytes, aligned to {}", param.structure, param.align());
+        return fmt::format("structure of {}, aligned to {}", count_of(param.structure, "byte"),
+                           param.align());
     return std::string(isa::to_string(param.type));
 }
 

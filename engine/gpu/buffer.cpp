@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gpu/context.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::gpu {
 
@@ -12,7 +13,7 @@ constexpr std::string_view name = "the buffer";
 
 std::string readable(std::size_t bytes) {
     constexpr std::size_t mib = std::size_t{1} << 20;
-    if (bytes < mib) return fmt::format("{} bytes", bytes);
+    if (bytes < mib) return fmt::format("{}", count_of(bytes, "byte"));
     return fmt::format("{} MiB", (bytes + mib - 1) / mib);
 }
 
@@ -76,8 +77,8 @@ bool Buffer::lost() const { return context_ != nullptr && context_->generation()
 
 void Buffer::check_range(std::size_t offset, std::size_t size, const char* what) const {
     if (offset > bytes_ || size > bytes_ - offset)
-        throw ArgumentError(
-            fmt::format("{} of {} bytes at offset {}: the buffer has {} bytes", what, size, offset, bytes_));
+        throw ArgumentError(fmt::format("{} of {} bytes at offset {}: the buffer has {}", what, size, offset,
+                                        count_of(bytes_, "byte")));
 }
 
 void Buffer::upload(std::span<const std::byte> from, std::size_t offset) {

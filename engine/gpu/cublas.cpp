@@ -9,6 +9,7 @@
 
 #include "gpu/context.hpp"
 #include "gpu/library.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::gpu {
 
@@ -188,7 +189,7 @@ void check_gemm(const Gemm& g, int candidates) {
     if (facts.bytes == 1 && (g.a != Gemm::Major::k || g.b != Gemm::Major::k))
         throw ArgumentError("a GEMM of 8-bit operands takes them K-major");
     if (candidates < 1 || candidates > 64)
-        throw ArgumentError(fmt::format("{} candidates: must be 1 to 64", candidates));
+        throw ArgumentError(fmt::format("{}: must be 1 to 64", count_of(candidates, "candidate")));
 }
 
 void check_buffers(const Gemm& g, const Buffer& a, const Buffer& b, const Buffer& d) {
@@ -198,8 +199,8 @@ void check_buffers(const Gemm& g, const Buffer& a, const Buffer& b, const Buffer
         const auto needed = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns) *
                             static_cast<std::uint64_t>(size);  // below 2^64
         if (buffer.bytes() < needed)
-            throw ArgumentError(
-                fmt::format("buffer {} has {} bytes, but the GEMM needs {}", name, buffer.bytes(), needed));
+            throw ArgumentError(fmt::format("buffer {} has {}, but the GEMM needs {}", name,
+                                            count_of(buffer.bytes(), "byte"), needed));
     };
     check("a", a, g.m, g.k, input_bytes);
     check("b", b, g.k, g.n, input_bytes);

@@ -3,6 +3,7 @@
 
 #include "gpu/context.hpp"
 #include "memory/shared_block.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::gpu {
 
@@ -34,7 +35,8 @@ HostVisible::HostVisible(const Device& device, std::size_t bytes) {
     std::optional<memory::SharedBlock> block = memory::SharedBlock::make(bytes);
     if (!block)
         throw EnvironmentError(
-            "ENOMEM", fmt::format("cannot allocate {} bytes of memory that the device can access", bytes));
+            "ENOMEM",
+            fmt::format("cannot allocate {} of memory that the device can access", count_of(bytes, "byte")));
     state_ = std::make_unique<State>(device.shared(), std::move(*block));
     address();
 }

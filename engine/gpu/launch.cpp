@@ -2,6 +2,7 @@
 // capability). The driver refuses the same things with CUDA_ERROR_INVALID_VALUE and no other word.
 #include <fmt/format.h>
 
+#include "wgrun/count_of.hpp"
 #include "wgrun/gpu.hpp"
 
 namespace wgrun::gpu {
@@ -64,7 +65,7 @@ class Check {
         if (!attributes_.parameters) return;
         const std::vector<std::size_t>& expected = *attributes_.parameters;
         if (given.size() != expected.size())
-            fail("{} parameters are given, but it takes {}", given.size(), expected.size());
+            fail("it takes {}, not {}", count_of(expected.size(), "parameter"), given.size());
         for (std::size_t i = 0; i < given.size(); ++i)
             if (given[i].size() != expected[i])
                 fail("parameter {} has {} bytes, but it takes {}", i + 1, given[i].size(), expected[i]);

@@ -18,6 +18,7 @@
 #include <charconv>
 #include <utility>
 
+#include "wgrun/count_of.hpp"
 #include "wgrun/gpu.hpp"
 
 namespace wgrun::gpu {
@@ -239,8 +240,7 @@ std::string summary(const std::string& compiler, const AssemblerLog& log) {
     const std::string where = first->line > 0 ? fmt::format("line {}: ", first->line) : "";
     const std::string code = first->code.empty() ? "" : fmt::format(" ({})", first->code);
     const auto more = std::ranges::count_if(log.notes, is_error) - 1;
-    const std::string others =
-        more == 0 ? "" : fmt::format(" (and {} more error{})", more, more == 1 ? "" : "s");
+    const std::string others = more == 0 ? "" : fmt::format(" (and {})", count_of(more, "more error"));
     return fmt::format("{}: {}{}{}{}", compiler, where, first->message, code, others);
 }
 

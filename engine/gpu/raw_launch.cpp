@@ -1,4 +1,5 @@
 #include "gpu/raw_launch.hpp"
+#include "wgrun/count_of.hpp"
 
 #include <fmt/format.h>
 
@@ -62,9 +63,10 @@ abi::Result read_attributes(const Driver& driver, abi::Handle function, Function
 EnvironmentError does_not_fit(std::string_view kernel, const FunctionAttributes& attributes,
                               std::size_t dynamic_shared, std::int64_t cluster) {
     return {"EFAULT",
-            fmt::format("kernel `{}` does not fit on the device: {} registers a thread, {} bytes of shared "
-                        "memory a CTA, clusters of {} CTAs",
-                        kernel, attributes.registers, attributes.shared_bytes + dynamic_shared, cluster),
+            fmt::format("kernel `{}` does not fit on the device: {} a thread, {} of shared "
+                        "memory a CTA, clusters of {}",
+                        kernel, count_of(attributes.registers, "register"),
+                        count_of(attributes.shared_bytes + dynamic_shared, "byte"), count_of(cluster, "CTA")),
             "use fewer threads, less shared memory or smaller clusters"};
 }
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "wgrun/count_of.hpp"
 #include "wgrun/device_tensor.hpp"
 #include "wgrun/target.hpp"
 
@@ -37,9 +38,9 @@ void check_mapped(const Program& program, std::size_t i, Dtype dtype, const Tens
             fmt::format("a {} tensor is expected, not {}", to_string(box.dtype), to_string(dtype)));
     if (shape.size() != box.extents.size())
         throw wrong_argument(program, i,
-                             fmt::format("a tensor of {} dimensions is expected, as its tensor map's box has "
+                             fmt::format("a tensor of {} is expected, as its tensor map's box has "
                                          "them, not {}",
-                                         box.extents.size(), shape.size()),
+                                         count_of(box.extents.size(), "dimension"), shape.size()),
                              {}, rules::WG_TMA_04);
     for (std::int64_t extent : shape)
         if (extent < 1)
@@ -50,10 +51,10 @@ void check_mapped(const Program& program, std::size_t i, Dtype dtype, const Tens
     if (shape.size() > 1 && line % unit != 0)
         throw wrong_argument(
             program, i,
-            fmt::format("rows of {} {} elements are {} bytes, but a tensor map needs a multiple of {}",
-                        shape.back(), to_string(box.dtype), line, unit),
-            fmt::format("rows of {} elements, the last ones padding",
-                        (line / unit + 1) * unit * 8 / bits(box.dtype)),
+            fmt::format("rows of {} {} elements are {}, but a tensor map needs a multiple of {}",
+                        shape.back(), to_string(box.dtype), count_of(line, "byte"), unit),
+            fmt::format("rows of {}, the last ones padding",
+                        count_of((line / unit + 1) * unit * 8 / bits(box.dtype), "element")),
             rules::WG_TMA_04);
 }
 
@@ -75,8 +76,9 @@ void check_view(const Program& program, std::size_t i, const TensorView& view) {
     check_box(*view.box);
     if (view.extents.size() != view.box->extents.size() || view.strides.size() + 1 != view.extents.size())
         throw wrong_argument(program, i,
-                             fmt::format("a box of {} dimensions, of a tensor of {} with {} strides",
-                                         view.box->extents.size(), view.extents.size(), view.strides.size()),
+                             fmt::format("a box of {}, of a tensor of {} with {} strides",
+                                         count_of(view.box->extents.size(), "dimension"), view.extents.size(),
+                                         view.strides.size()),
                              {}, rules::WG_TMA_04);
     std::int64_t last = view.offset + bits(view.box->dtype) / 8;
     for (std::size_t d = 0; d < view.extents.size(); ++d) {
@@ -87,17 +89,18 @@ void check_view(const Program& program, std::size_t i, const TensorView& view) {
             (d > 0 && stride % limits.unit != 0))
             throw wrong_argument(
                 program, i,
-                fmt::format("dimension {} has {} elements, {} bytes apart: 1 to 2^32 elements and strides "
+                fmt::format("dimension {} has {}, {} apart: 1 to 2^32 elements and strides "
                             "of a multiple of {} bytes are possible",
-                            d, view.extents[d], stride, limits.unit),
+                            d, count_of(view.extents[d], "element"), count_of(stride, "byte"), limits.unit),
                 {}, rules::WG_TMA_04);
         if (view.extents[d] - 1 > (most - last) / std::max<std::int64_t>(stride, 1)) last = most;
         last = std::min(last + (view.extents[d] - 1) * stride, most);
     }
     if (std::cmp_greater(last, bytes))
-        throw wrong_argument(program, i,
-                             fmt::format("the tensor map describes {} bytes, the tensor has {}", last, bytes),
-                             {}, rules::WG_TMA_04);
+        throw wrong_argument(
+            program, i,
+            fmt::format("the tensor map describes {}, the tensor has {}", count_of(last, "byte"), bytes), {},
+            rules::WG_TMA_04);
 }
 
 void check_structure(const Program& program, std::size_t i, const Structure& structure) {
@@ -106,8 +109,8 @@ void check_structure(const Program& program, std::size_t i, const Structure& str
         throw wrong_argument(program, i,
                              param.structure == 0
                                  ? std::string("no structure is expected")
-                                 : fmt::format("a structure of {} bytes is expected, not of {}",
-                                               param.structure, structure.bytes));
+                                 : fmt::format("a structure of {} is expected, not of {}",
+                                               count_of(param.structure, "byte"), structure.bytes));
     for (const Structure::Part& part : structure.parts) {
         std::size_t bytes = sizeof(std::uint64_t);
         if (const auto* view = std::get_if<TensorView>(&part.value)) {
@@ -118,9 +121,9 @@ void check_structure(const Program& program, std::size_t i, const Structure& str
         }
         if (part.offset < 0 || std::cmp_greater(bytes, structure.bytes) ||
             part.offset > structure.bytes - static_cast<std::int64_t>(bytes))
-            throw wrong_argument(
-                program, i,
-                fmt::format("{} bytes at byte {} of a structure of {}", bytes, part.offset, structure.bytes));
+            throw wrong_argument(program, i,
+                                 fmt::format("{} at byte {} of a structure of {}", count_of(bytes, "byte"),
+                                             part.offset, structure.bytes));
     }
 }
 
@@ -176,7 +179,8 @@ void check_memory(const Program& program, std::size_t i, const PassedMemory& mem
     }
     if (param.structure > 0)
         throw wrong_argument(
-            program, i, fmt::format("a structure of {} bytes is expected, not a tensor", param.structure));
+            program, i,
+            fmt::format("a structure of {} is expected, not a tensor", count_of(param.structure, "byte")));
     if (param.any) return;
     if (param.type == Type::tensormap)
         throw wrong_argument(program, i, "the kernel leaves the box of its tensor map to the launch",
@@ -195,7 +199,8 @@ void check_number(const Program& program, std::size_t i, Number number) {
     const Param& param = program.params()[i];
     if (param.structure > 0)
         throw wrong_argument(
-            program, i, fmt::format("a structure of {} bytes is expected, not a number", param.structure));
+            program, i,
+            fmt::format("a structure of {} is expected, not a number", count_of(param.structure, "byte")));
     if (param.pointee || param.box)
         throw wrong_argument(program, i,
                              fmt::format("a tensor of {} is expected, not a number",
@@ -229,8 +234,8 @@ void check_count(const Program& program, std::size_t given) {
         fix = fmt::format("args = {{ {} }}; argument {} ({}) is missing, or nil", names, given + 1,
                           program.params()[given].name);
     throw rules::refusal(rules::WG_FORM_05,
-                         fmt::format("kernel {} takes {} argument{} ({}), not {}", program.name(), wanted,
-                                     wanted == 1 ? "" : "s", names, given),
+                         fmt::format("kernel {} takes {} ({}), not {}", program.name(),
+                                     count_of(wanted, "argument"), names, given),
                          fix);
 }
 
@@ -264,7 +269,7 @@ void complete_map(TensorView& view) {
     if (!view.strides.empty()) return;
     for (std::size_t d = 0; d + 1 < view.extents.size(); ++d) {
         if (view.extents[d] < 1 || view.extents[d] > INT64_MAX / stride)
-            throw ArgumentError(fmt::format("a tensor map of {} elements", view.extents[d]));
+            throw ArgumentError(fmt::format("a tensor map of {}", count_of(view.extents[d], "element")));
         view.strides.push_back(stride *= view.extents[d]);
     }
 }

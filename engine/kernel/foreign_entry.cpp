@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "wgrun/count_of.hpp"
 #include "wgrun/device_tensor.hpp"
 #include "wgrun/foreign.hpp"
 #include "wgrun/rules.hpp"
@@ -77,8 +78,8 @@ ptx::LaunchFacts ForeignEntry::facts(const RunOptions& options) const {
         refuse(fmt::format("block {{{}}}: the text requires {} (.reqntid)", text_of(*options.block),
                            text_of(extents_of(*required))));
     if (options.block && most != nullptr && options.block->volume() > extents_of(*most).volume())
-        refuse(fmt::format("block {{{}}}: the text allows {} threads at most (.maxntid)",
-                           text_of(*options.block), extents_of(*most).volume()));
+        refuse(fmt::format("block {{{}}}: the text allows {} at most (.maxntid)", text_of(*options.block),
+                           count_of(extents_of(*most).volume(), "thread")));
     if (!options.block && required == nullptr && most == nullptr)
         refuse("the text does not say how many threads a CTA has", "block = 128, or { x, y, z }");
     const ptx::Directive* clusters = directive(".reqnctapercluster");
@@ -88,7 +89,7 @@ ptx::LaunchFacts ForeignEntry::facts(const RunOptions& options) const {
     if (!options.cluster && clusters == nullptr && directive(".explicitcluster") != nullptr)
         refuse("the text leaves the size of its clusters to the launch (.explicitcluster)", "cluster = 2");
     if (options.shared && (*options.shared < 0 || *options.shared > max_shared_bytes))
-        refuse(fmt::format("{} bytes of shared memory: 0 to {} are possible", *options.shared,
+        refuse(fmt::format("{} of shared memory: 0 to {} are possible", count_of(*options.shared, "byte"),
                            max_shared_bytes));
     for (const Argument& argument : options.args) out.params.push_back(passed(argument));
     return out;

@@ -15,6 +15,7 @@
 #include "program/wait_words.hpp"
 #include "rules/saying.hpp"
 #include "rules/wait_words.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun {
 namespace {
@@ -66,13 +67,13 @@ std::string of_ctas(const std::vector<Dim3>& ctas, Dim3 grid) {
     const Dim3 first = ctas.front();
     const std::string place = fmt::format("{{{}, {}, {}}}", first.x, first.y, first.z);
     if (ctas.size() == 1) return " of CTA " + place;
-    return fmt::format(" of {} CTAs, the first {}", ctas.size(), place);
+    return fmt::format(" of {}, the first {}", count_of(ctas.size(), "CTA"), place);
 }
 
 std::string address_text(std::uint64_t address, std::span<const DeviceRange> tensors) {
     for (const DeviceRange& tensor : tensors)
         if (address >= tensor.address && address - tensor.address < tensor.bytes)
-            return fmt::format("`{}` + {} bytes", tensor.name, address - tensor.address);
+            return fmt::format("`{}` + {}", tensor.name, count_of(address - tensor.address, "byte"));
     return fmt::format("{:#x}", address);
 }
 
@@ -161,7 +162,8 @@ HangReport::HangReport(const Program& program, const GuardedProgram& guarded, Di
                                    cluster.volume() * static_cast<std::uint64_t>(warps_per_cta));
             }
             case Awaits::registers:
-                return fmt::format("for {} registers a thread", *isa::awaited(site.step).registers);
+                return fmt::format("for {} a thread",
+                                   count_of(*isa::awaited(site.step).registers, "register"));
             case Awaits::lanes: return "for other lanes of the warp";
             case Awaits::grids: return "for the grids before";
             case Awaits::nothing: break;

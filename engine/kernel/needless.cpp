@@ -19,6 +19,7 @@
 #include "program/polls.hpp"
 #include "program/without.hpp"
 #include "sim/observer.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/progress.hpp"
 #include "wgrun/rules.hpp"
 
@@ -408,10 +409,10 @@ std::vector<Diagnostic> Needless::remarks() const {
         if (s.named.size() > most_named) named.emplace_back("...");
         out.push_back(rules::finding(
             rules::WG_PERF_07, candidate.where,
-            fmt::format("nothing that the simulator has seen needs {}: without it {} launch{} with {} "
-                        "schedule{} each gave the same results, and no finding ({})",
-                        what_of(candidate), candidate.launches, candidate.launches == 1 ? "" : "es", s.seeds,
-                        s.seeds == 1 ? "" : "s", fmt::join(named, "; ")),
+            fmt::format("nothing that the simulator has seen needs {}: without it {} with {}"
+                        " each gave the same results, and no finding ({})",
+                        what_of(candidate), count_of(candidate.launches, "launch", "launches"),
+                        count_of(s.seeds, "schedule"), fmt::join(named, "; ")),
             fmt::format("leave out {} (in PTX {}), or what calls it here, unless another launch needs it",
                         call_of(candidate), candidate.ptx)));
     }
@@ -425,11 +426,10 @@ std::string Needless::summary() const {
         tried += candidate.most > 0 ? 1 : 0;
         seldom += !candidate.needed && candidate.most < candidate.least ? 1 : 0;
     }
-    std::string out = fmt::format("without barriers, fences and waits, one at a time ({}): {} launch{}",
-                                  tried, s.launches, s.launches == 1 ? "" : "es");
+    std::string out = fmt::format("without barriers, fences and waits, one at a time ({}): {}", tried,
+                                  count_of(s.launches, "launch", "launches"));
     if (seldom != 0) out += fmt::format("; {} executed too seldom to tell", seldom);
-    if (s.left_out != 0)
-        out += fmt::format("; {} launch{} left out", s.left_out, s.left_out == 1 ? "" : "es");
+    if (s.left_out != 0) out += fmt::format("; {} left out", count_of(s.left_out, "launch", "launches"));
     return out;
 }
 

@@ -1,4 +1,5 @@
 #include "kernel/shared_things.hpp"
+#include "wgrun/count_of.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +12,6 @@ std::optional<Descriptor> decoded(std::int64_t bits) try {
     return Descriptor::decode(static_cast<std::uint64_t>(bits));
 } catch (const Error&) {
     return {};  // the checker tells of it
-}
-
-std::string arrivals_of(std::int64_t count) {
-    return fmt::format("{} arrival{}", count, count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -120,7 +117,8 @@ void SharedThings::add_mbarriers() {
         const bool several = ring.size() > 1;
         std::string says = several ? fmt::format("{} mbarriers", ring.size()) : "an mbarrier";
         if (like.arrivals)
-            says += fmt::format(", {} {}", several ? "each expects" : "expects", arrivals_of(*like.arrivals));
+            says += fmt::format(", {} {}", several ? "each expects" : "expects",
+                                count_of(*like.arrivals, "arrival"));
         if (counts_bytes) says += " and the bytes of copies";
         add({counts_bytes ? "full" : several ? "empty" : "mbarrier", std::move(says), 0, std::move(ring)}, 8);
     }

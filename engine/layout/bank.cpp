@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "layout/lines.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/target.hpp"
 
@@ -206,15 +207,16 @@ std::string_view to_string(SharedAccess access) {
 
 std::vector<BankPhase> bank_phases(std::span<const std::uint32_t> addresses, int bytes) {
     if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1)) != 0)
-        throw ArgumentError(fmt::format("bank conflicts: a lane cannot access {} bytes", bytes),
+        throw ArgumentError(fmt::format("bank conflicts: a lane cannot access {}", count_of(bytes, "byte")),
                             "1, 2, 4, 8 or 16 bytes");
     if (addresses.size() > warp)
-        throw ArgumentError(fmt::format("bank conflicts: {} addresses for one warp", addresses.size()),
+        throw ArgumentError(fmt::format("bank conflicts: {} for one warp",
+                                        count_of(addresses.size(), "address", "addresses")),
                             fmt::format("at most {}", warp));
     for (const std::uint32_t address : addresses)
         if (address % static_cast<std::uint32_t>(bytes) != 0)
-            throw ArgumentError(
-                fmt::format("bank conflicts: address {} is not a multiple of {} bytes", address, bytes));
+            throw ArgumentError(fmt::format("bank conflicts: address {} is not a multiple of {}", address,
+                                            count_of(bytes, "byte")));
     const std::size_t together =
         std::min<std::size_t>(warp, banks * word_bytes / static_cast<std::size_t>(bytes));
     std::vector<BankPhase> out;
@@ -228,8 +230,9 @@ std::string BankConflicts::to_string() const {
     const std::string name(wgrun::to_string(access));
     if (degree == 1) return name + ": no conflicts";
     const auto phase = std::ranges::max_element(worst, {}, &BankPhase::degree);
-    return fmt::format("{}: {}-way conflict (line {}, unit {}: lanes {} on bank {}), {} passes instead of {}",
-                       name, degree, line, unit, fmt::join(phase->guilty, " "), phase->bank, passes, phases);
+    return fmt::format("{}: {}-way conflict (line {}, unit {}: lanes {} on bank {}), {} instead of {}", name,
+                       degree, line, unit, fmt::join(phase->guilty, " "), phase->bank,
+                       count_of(passes, "pass", "passes"), phases);
 }
 
 BankConflicts bank_conflicts(const Tile& tile, SharedAccess access) {

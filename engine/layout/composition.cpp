@@ -4,6 +4,7 @@
 
 #include "layout/checked.hpp"
 #include "layout/modes.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun {
 namespace {
@@ -128,8 +129,8 @@ Layout composition(const Layout& a, const Layout& b) {
 
 Layout composition(const Layout& a, const Tiler& b) {
     if (static_cast<int>(b.size()) > a.rank())
-        throw ArgumentError(fmt::format("composition of {} by mode: the tiler has {} modes, the layout {}",
-                                        a.to_string(), b.size(), a.rank()));
+        throw ArgumentError(fmt::format("composition of {} by mode: the tiler has {}, the layout {}",
+                                        a.to_string(), count_of(b.size(), "mode"), a.rank()));
     std::vector<Layout> modes;
     modes.reserve(b.size());
     for (std::size_t i = 0; i < b.size(); ++i) {

@@ -5,19 +5,16 @@
 #include <algorithm>
 
 #include "wgrun/bank.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/identify.hpp"
 
 namespace wgrun {
 namespace {
 
-std::string plural(int count, std::string_view noun, std::string_view more = "s") {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : more);
-}
-
 std::string head(const Tile& t) {
-    return fmt::format("tile {} {}x{}, {}-major, swizzle {}: {} bytes at a multiple of {}\n",
-                       to_string(t.dtype()), t.mn(), t.k(), to_string(t.major()), to_string(t.swizzle()),
-                       t.bytes(), t.align());
+    return fmt::format("tile {} {}x{}, {}-major, swizzle {}: {} at a multiple of {}\n", to_string(t.dtype()),
+                       t.mn(), t.k(), to_string(t.major()), to_string(t.swizzle()),
+                       count_of(t.bytes(), "byte"), t.align());
 }
 
 std::string layout_lines(const Tile& t) {
@@ -25,9 +22,10 @@ std::string layout_lines(const Tile& t) {
     return fmt::format(
         "  layout     {}  (offsets in elements)\n"
         "  PTX ISA    {}  (swizzle on bytes), T = {}\n"
-        "  atom       {}x{} elements, {} bytes; {} along mn, {} along k, next one first along {}\n",
+        "  atom       {}x{} elements, {}; {} along mn, {} along k, next one first along {}\n",
         t.layout().to_string(), canonical_form(t.major(), t.swizzle()), 128 / element_bits, t.atom_mn(),
-        t.atom_k(), t.atom_bytes(), t.mn() / t.atom_mn(), t.k() / t.atom_k(), to_string(t.order()));
+        t.atom_k(), count_of(t.atom_bytes(), "byte"), t.mn() / t.atom_mn(), t.k() / t.atom_k(),
+        to_string(t.order()));
 }
 
 std::string stride_lines(const Tile& t) {
@@ -40,12 +38,15 @@ std::string stride_lines(const Tile& t) {
         sbo = "from 8 rows to the next 8";
     } else {
         lbo = plain ? "from 8 k to the next 8"
-                    : fmt::format("from {} rows (one atom) to the next {}", t.atom_mn(), t.atom_mn());
-        sbo = plain ? fmt::format("from {} rows (16 bytes) to the next {}", t.atom_mn(), t.atom_mn())
+                    : fmt::format("from {} (one atom) to the next {}", count_of(t.atom_mn(), "row"),
+                                  t.atom_mn());
+        sbo = plain ? fmt::format("from {} (16 bytes) to the next {}", count_of(t.atom_mn(), "row"),
+                                  t.atom_mn())
                     : "from 8 k to the next 8";
     }
-    return fmt::format("  LBO        {} bytes (field {}): {}\n  SBO        {} bytes (field {}): {}\n",
-                       t.lbo(), t.lbo() >> 4, lbo, t.sbo(), t.sbo() >> 4, sbo);
+    return fmt::format("  LBO        {} (field {}): {}\n  SBO        {} (field {}): {}\n",
+                       count_of(t.lbo(), "byte"), t.lbo() >> 4, lbo, count_of(t.sbo(), "byte"), t.sbo() >> 4,
+                       sbo);
 }
 
 std::string kstep_line(const Tile& t) {
@@ -61,13 +62,13 @@ std::string kstep_line(const Tile& t) {
 std::string tma_line(const Tile& t) {
     const TmaBox box = t.tma_box();
     std::string line = fmt::format("  TMA        {} of {}x{} elements, tensor map swizzle {}\n",
-                                   plural(static_cast<int>(box.panels.size()), "box", "es"), box.inner,
+                                   count_of(static_cast<int>(box.panels.size()), "box", "boxes"), box.inner,
                                    box.outer, to_string(t.swizzle()));
     const AtomOrder other = t.order() == AtomOrder::mn ? AtomOrder::k : AtomOrder::mn;
     const Tile turned({t.dtype(), t.mn(), t.k(), t.major(), t.swizzle(), other});
     if (const auto fewer = turned.tma_box().panels.size(); fewer < box.panels.size())
         line += fmt::format("             order = \"{}\" would need {} only\n", to_string(other),
-                            plural(static_cast<int>(fewer), "box", "es"));
+                            count_of(static_cast<int>(fewer), "box", "boxes"));
     return line;
 }
 
@@ -81,8 +82,8 @@ std::string choices(const Tile& t) {
          {SwizzleMode::b128, SwizzleMode::b64, SwizzleMode::b32, SwizzleMode::none}) {
         out += fmt::format("    {}{:<5}", mode == t.swizzle() ? "* " : "  ", to_string(mode));
         if (std::ranges::find(legal, mode) == legal.end()) {
-            out += fmt::format("not legal: {} bytes of {} are not a whole number of {}-byte atoms\n", line,
-                               along, width(mode));
+            out += fmt::format("not legal: {} of {} are not a whole number of {}-byte atoms\n",
+                               count_of(line, "byte"), along, width(mode));
             continue;
         }
         const Tile other({t.dtype(), t.mn(), t.k(), t.major(), mode, t.order()});
@@ -92,7 +93,7 @@ std::string choices(const Tile& t) {
                 conflicts += fmt::format("{}{} {}-way", conflicts.empty() ? "conflicts: " : ", ",
                                          to_string(found.access), found.degree);
         out += fmt::format("{} contiguous bytes a global request, {}, {}{}\n", width(mode),
-                           plural(static_cast<int>(other.tma_box().panels.size()), "TMA box", "es"),
+                           count_of(static_cast<int>(other.tma_box().panels.size()), "TMA box", "TMA boxes"),
                            conflicts.empty() ? "no bank conflicts" : conflicts,
                            mode == legal.front() ? "; the widest that fits" : "");
     }
@@ -122,19 +123,19 @@ std::string explain(const Descriptor& d) {
     };
     row("0-13", "start address >> 4", d.start >> 4, fmt::format("byte 0x{:x} of the shared window", d.start));
     row("16-29", "leading byte offset >> 4", d.lbo >> 4,
-        fmt::format("{} bytes: {}", d.lbo,
+        fmt::format("{}: {}", count_of(d.lbo, "byte"),
                     plain ? "K-major: to the next 16-byte column; MN-major: to the next 8 k"
                           : "K-major: not used; MN-major: to the next atom along M/N"));
     row("32-45", "stride byte offset >> 4", d.sbo >> 4,
-        fmt::format("{} bytes: {}", d.sbo,
+        fmt::format("{}: {}", count_of(d.sbo, "byte"),
                     plain ? "K-major: to the next 8 rows; MN-major: to the next 16 bytes of M/N"
                           : "K-major: to the next 8 rows; MN-major: to the next 8 k"));
     const auto period = static_cast<std::uint32_t>(8 * width(d.swizzle));
     row("49-51", "base offset", d.base_offset,
         plain ? "no pattern without a swizzle"
-              : fmt::format("{}", d.base_offset == 0
-                                      ? fmt::format("the pattern starts on a multiple of {} bytes", period)
-                                      : "the pattern starts (address >> 7) & 7 rows late"));
+              : fmt::format("{}", d.base_offset == 0 ? fmt::format("the pattern starts on a multiple of {}",
+                                                                   count_of(period, "byte"))
+                                                     : "the pattern starts (address >> 7) & 7 rows late"));
     row("62-63", "swizzle", static_cast<std::uint32_t>(encoding(d.swizzle)),
         fmt::format("{}: Swizzle<{},4,3> on byte addresses", to_string(d.swizzle),
                     static_cast<int>(d.swizzle)));

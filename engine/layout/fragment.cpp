@@ -6,6 +6,7 @@
 #include <optional>
 #include <ranges>
 
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -126,8 +127,8 @@ Fragment::Owner Fragment::owner(int row, int column) const {
 
 Layout Fragment::inverse() const {
     if (tv.size() != std::int64_t{rows} * columns)
-        throw ArgumentError(fmt::format("{}: {} values for {} elements, so no inverse", name, tv.size(),
-                                        std::int64_t{rows} * columns),
+        throw ArgumentError(fmt::format("{}: {} for {}, so no inverse", name, count_of(tv.size(), "value"),
+                                        count_of(std::int64_t{rows} * columns, "element")),
                             "owner(row, column) gives the first thread that holds an element");
     return composition(right_inverse(tv), Layout(IntTuple{rows, columns}));
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -116,8 +117,8 @@ Swizzle on_elements(SwizzleMode mode, int element_bits) {
 
 std::string strides_of(const Identity& id) {
     if (id.major == Major::k && id.swizzle != SwizzleMode::none)
-        return fmt::format("SBO {} bytes, LBO not used", id.sbo);
-    return fmt::format("LBO {} bytes, SBO {} bytes", id.lbo, id.sbo);
+        return fmt::format("SBO {}, LBO not used", count_of(id.sbo, "byte"));
+    return fmt::format("LBO {}, SBO {}", count_of(id.lbo, "byte"), count_of(id.sbo, "byte"));
 }
 
 /// If only the swizzle is wrong, the right one.
@@ -162,7 +163,8 @@ Identity identify(const Layout& layout, Dtype dtype) {
     if (b > 32)
         refuse(fmt::format("{} is not a type of wgmma's A or B", to_string(dtype)),
                "an element of 1 to 32 bits");
-    if (layout.size() > 1 << 21) refuse(fmt::format("{} elements", layout.size()), "at most 2097152");
+    if (layout.size() > 1 << 21)
+        refuse(fmt::format("{}", count_of(layout.size(), "element")), "at most 2097152");
     const Bytes bytes(layout, dtype);
     const Matrix m{bytes, static_cast<int>(layout.mode(0).size()), static_cast<int>(layout.mode(1).size()),
                    b};

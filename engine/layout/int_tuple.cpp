@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "layout/checked.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/layout.hpp"
 
 namespace wgrun {
@@ -44,9 +45,8 @@ int IntTuple::depth() const {
 
 const IntTuple& IntTuple::operator[](int i) const {
     if (i < 0 || i >= rank())
-        throw ArgumentError(
-            fmt::format("mode {} of {}: it has {} mode{}", i, to_string(), rank(), rank() == 1 ? "" : "s"),
-            "modes count from 0");
+        throw ArgumentError(fmt::format("mode {} of {}: it has {}", i, to_string(), count_of(rank(), "mode")),
+                            "modes count from 0");
     return is_leaf_ ? *this : modes_[static_cast<std::size_t>(i)];
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -12,7 +13,7 @@ UnitLines unit_lines(const Layout& layout, int element_bits, std::string_view wh
     };
     if (layout.rank() != 2) refuse("a matrix has two modes", "one mode of rows and one of columns");
     if (element_bits != 1 && element_bits != 8 && element_bits != 16 && element_bits != 32)
-        refuse(fmt::format("elements of {} bits", element_bits), "1, 8, 16 or 32 bits");
+        refuse(fmt::format("elements of {}", count_of(element_bits, "bit")), "1, 8, 16 or 32 bits");
     const std::vector<std::int64_t> offsets = layout.offsets();
     const auto rows = static_cast<int>(layout.mode(0).size());
     const auto columns = static_cast<int>(layout.mode(1).size());
@@ -27,7 +28,8 @@ UnitLines unit_lines(const Layout& layout, int element_bits, std::string_view wh
     out.lines = out.along_rows ? columns : rows;
     out.units = length / unit;
     if (length % unit != 0)
-        refuse(fmt::format("lines of {} elements", length), fmt::format("a multiple of {} (16 bytes)", unit));
+        refuse(fmt::format("lines of {}", count_of(length, "element")),
+               fmt::format("a multiple of {} (16 bytes)", unit));
     const std::int64_t most = (std::int64_t{1} << 32) / 16 * unit;
     for (int line = 0; line < out.lines; ++line)
         for (int i = 0; i < length; ++i) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/target.hpp"
 
@@ -67,7 +68,7 @@ std::vector<Grid::Arrow> arrows_of(const Tile& tile, int mn, int k) {
                            .from_column = 0,
                            .to_row = rows / mn,
                            .to_column = columns / k,
-                           .label = fmt::format("{} {} bytes", name, bytes)});
+                           .label = fmt::format("{} {}", name, count_of(bytes, "byte"))});
     };
     const bool k_major = tile.major() == Major::k;
     const bool plain = tile.swizzle() == SwizzleMode::none;
@@ -133,7 +134,7 @@ Grid grid_of(const Layout& layout, int chunk) {
 
 Grid byte_grid(const Layout& layout, int element_bits) {
     Grid grid = grid_of(layout);
-    grid.title += fmt::format(" of {} bits: byte addresses", element_bits);
+    grid.title += fmt::format(" of {}: byte addresses", count_of(element_bits, "bit"));
     const std::vector<std::int64_t> offsets = layout.offsets();
     for (int column = 0; column < grid.columns; ++column)
         for (int row = 0; row < grid.rows; ++row) {
@@ -142,8 +143,8 @@ Grid byte_grid(const Layout& layout, int element_bits) {
                         static_cast<std::size_t>(row)];
             std::int64_t bit = 0;
             if (__builtin_mul_overflow(offset, element_bits, &bit) || bit % 8 != 0 || bit < 0)
-                throw ArgumentError(fmt::format(
-                    "picture: offset {} of elements of {} bits is not a byte address", offset, element_bits));
+                throw ArgumentError(fmt::format("picture: offset {} of elements of {} is not a byte address",
+                                                offset, count_of(element_bits, "bit")));
             Grid::Cell& c = grid.at(row, column);
             c.text = std::to_string(bit / 8);
             c.tip += fmt::format(" byte {} bank {} chunk {}", bit / 8,

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "layout/picture.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun {
@@ -19,9 +20,10 @@ int heat_of(int degree) { return std::min(degree, 8) - 1; }
 Grid map_of(const ConflictBlocks& blocks, int element_bits) {
     const std::string access(to_string(blocks.total.access));
     Grid grid = blank_grid(
-        blocks.total.degree == 1 ? access + ": no conflicts"
-                                 : fmt::format("{}: {}-way, {} passes for {}", access, blocks.total.degree,
-                                               blocks.total.passes, blocks.total.phases),
+        blocks.total.degree == 1
+            ? access + ": no conflicts"
+            : fmt::format("{}: {}-way, {} for {}", access, blocks.total.degree,
+                          count_of(blocks.total.passes, "pass", "passes"), blocks.total.phases),
         blocks.along_rows ? blocks.units : blocks.groups, blocks.along_rows ? blocks.groups : blocks.units);
     grid.heat = true;
     const int unit = 128 / element_bits;
@@ -42,9 +44,10 @@ Grid map_of(const ConflictBlocks& blocks, int element_bits) {
             }
             c.text = std::to_string(phase.degree);
             c.colour = heat_of(phase.degree);
-            c.tip += phase.degree == 1 ? "1 pass"
-                                       : fmt::format("{} passes, lanes {} on bank {}", phase.degree,
-                                                     fmt::join(phase.guilty, " "), phase.bank);
+            c.tip += phase.degree == 1
+                         ? "1 pass"
+                         : fmt::format("{}, lanes {} on bank {}", count_of(phase.degree, "pass", "passes"),
+                                       fmt::join(phase.guilty, " "), phase.bank);
         }
     grid.legend = heat_legend();
     return grid;
@@ -82,8 +85,8 @@ Grid grid_of(const BankConflicts& conflicts) {
                     static_cast<int>(distinct[static_cast<std::size_t>(word % bank_count)].size());
                 grid.at(lane, word % bank_count) = {
                     std::to_string(degree),
-                    fmt::format("lane {} byte {}: {} words of bank {} in this phase", lane,
-                                bytes_of_word * word, degree, word % bank_count),
+                    fmt::format("lane {} byte {}: {} of bank {} in this phase", lane, bytes_of_word * word,
+                                count_of(degree, "word"), word % bank_count),
                     heat_of(degree), fmt::format("b{}", word % bank_count)};
             }
         const auto size = static_cast<int>(phase.addresses.size());

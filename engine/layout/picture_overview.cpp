@@ -5,6 +5,7 @@
 #include <set>
 
 #include "layout/picture.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -122,13 +123,13 @@ Grid overview(const Layout& layout) {
                     low = std::min(low, offset);
                     most = std::max(most, offset);
                 }
-            grid.at(row, column) = {
-                low == most ? std::to_string(low) : fmt::format("{} {}", low, most),
-                fmt::format("rows {}, columns {}: {} coordinates, offsets {} to {}",
-                            grid.row_names[static_cast<std::size_t>(row)],
-                            grid.column_names[static_cast<std::size_t>(column)], count, low, most),
-                (row + column) % 2 == 0 ? 0 : 6,
-                {}};
+            grid.at(row, column) = {low == most ? std::to_string(low) : fmt::format("{} {}", low, most),
+                                    fmt::format("rows {}, columns {}: {}, offsets {} to {}",
+                                                grid.row_names[static_cast<std::size_t>(row)],
+                                                grid.column_names[static_cast<std::size_t>(column)],
+                                                count_of(count, "coordinate"), low, most),
+                                    (row + column) % 2 == 0 ? 0 : 6,
+                                    {}};
         }
     if (rows % high == 0 && columns % wide == 0)
         grid.detail = detail_of(rows, columns, [&] { return grid_of(layout); });

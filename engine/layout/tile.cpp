@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/rules.hpp"
 #include "wgrun/tile.hpp"
@@ -52,7 +53,8 @@ void check(const TileSpec& spec) {
                fmt::format("mn = {}", (std::int64_t{spec.mn} + 7) / 8 * 8));
     // Divided, because the product of the extents may overflow.
     if (spec.mn > window * 8 / b / spec.k)
-        refuse(fmt::format("it is larger than the {} bytes that a matrix descriptor reaches", window),
+        refuse(fmt::format("it is larger than the {} that a matrix descriptor reaches",
+                           count_of(window, "byte")),
                "smaller extents");
 }
 
@@ -75,11 +77,11 @@ SwizzleMode pick(const TileSpec& spec) {
     std::string names;
     for (SwizzleMode mode : modes)
         names += fmt::format("{}\"{}\"", names.empty() ? "" : " or ", to_string(mode));
-    throw rules::refusal(
-        rules::WG_LAYOUT_01,
-        fmt::format("{}: {} bytes of {} are not a whole number of {}-byte swizzle atoms", describe(spec),
-                    line_bytes(spec), spec.major == Major::k ? "K" : "M/N", width(*spec.swizzle)),
-        fmt::format("swizzle = {}, or omit it for the widest that fits", names));
+    throw rules::refusal(rules::WG_LAYOUT_01,
+                         fmt::format("{}: {} of {} are not a whole number of {}-byte swizzle atoms",
+                                     describe(spec), count_of(line_bytes(spec), "byte"),
+                                     spec.major == Major::k ? "K" : "M/N", width(*spec.swizzle)),
+                         fmt::format("swizzle = {}, or omit it for the widest that fits", names));
 }
 
 }  // namespace
@@ -174,13 +176,14 @@ void Tile::check_block(const OperandBlock& block) const {
     if (block.ksteps < 1 || block.kstep < 0 || block.kstep > last || block.ksteps > ksteps() - block.kstep)
         refuse(
             fmt::format(
-                "K step {}{} is outside the tile's {} steps of {} elements", block.kstep,
+                "K step {}{} is outside the tile's {} of {}", block.kstep,
                 block.ksteps > 1 ? fmt::format(" to {}", std::int64_t{block.kstep} + block.ksteps - 1) : "",
-                ksteps(), kstep_elements()),
+                count_of(ksteps(), "step"), count_of(kstep_elements(), "element")),
             last == 0 ? "kstep = 0" : fmt::format("kstep = 0 .. {}", last));
     if (block.mn_offset < 0 || block.mn_offset >= mn_ || block.mn < 0 || block.mn > mn_ - block.mn_offset)
-        refuse(fmt::format("rows {} to {} are outside the tile's {} rows", block.mn_offset,
-                           block.mn == 0 ? mn_ - 1 : std::int64_t{block.mn_offset} + block.mn - 1, mn_),
+        refuse(fmt::format("rows {} to {} are outside the tile's {}", block.mn_offset,
+                           block.mn == 0 ? mn_ - 1 : std::int64_t{block.mn_offset} + block.mn - 1,
+                           count_of(mn_, "row")),
                "mn_offset + mn <= " + std::to_string(mn_));
     if (block.mn_offset % 8 != 0 || block.mn % 8 != 0)
         refuse(fmt::format("rows from {} cut an 8-row group", block.mn_offset),
@@ -205,9 +208,9 @@ Descriptor Tile::descriptor(std::uint32_t address, const OperandBlock& block) co
     if (address % alignment != 0)
         throw rules::refusal(
             rules::WG_DESC_04,
-            fmt::format("tile address 0x{:x} is not a multiple of {} bytes, on which the {} pattern starts",
-                        address, alignment, to_string(swizzle_)),
-            fmt::format("align the tile to {} bytes", align()));
+            fmt::format("tile address 0x{:x} is not a multiple of {}, on which the {} pattern starts",
+                        address, count_of(alignment, "byte"), to_string(swizzle_)),
+            fmt::format("align the tile to {}", count_of(align(), "byte")));
     if (address >= window || bytes_ > window - address)
         throw rules::refusal(
             rules::WG_DESC_03,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "layout/modes.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -10,8 +11,8 @@ namespace wgrun {
 Layout by_mode(const Layout& a, const Tiler& tiler, std::string_view name,
                Layout (*operation)(const Layout&, const Layout&)) {
     if (static_cast<int>(tiler.size()) > a.rank())
-        throw ArgumentError(fmt::format("{} of {}: the tiler has {} modes, the layout {}", name,
-                                        a.to_string(), tiler.size(), a.rank()),
+        throw ArgumentError(fmt::format("{} of {}: the tiler has {}, the layout {}", name, a.to_string(),
+                                        count_of(tiler.size(), "mode"), a.rank()),
                             "at most one tiler mode for each mode of the layout");
     std::vector<Layout> modes = top_modes(a);
     for (std::size_t i = 0; i < tiler.size(); ++i)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rules/phrases.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::machine {
 
@@ -34,8 +35,8 @@ std::string difference(const Descriptor& got, const Descriptor& wanted) {
                            to_string(wanted.swizzle));
     if (got.base_offset != wanted.base_offset)
         return fmt::format("has base offset {}, but the tile's pattern starts aligned: 0", got.base_offset);
-    return fmt::format("has LBO {} and SBO {}, but the tile's are {} and {} bytes", got.lbo, got.sbo,
-                       wanted.lbo, wanted.sbo);
+    return fmt::format("has LBO {} and SBO {}, but the tile's are {} and {}", got.lbo, got.sbo, wanted.lbo,
+                       count_of(wanted.sbo, "byte"));
 }
 
 }  // namespace
@@ -58,9 +59,10 @@ std::optional<Misfit> misaligned(const SharedBuffer& buffer, SwizzleMode swizzle
     const std::int64_t needed = swizzle == SwizzleMode::none ? 16 : 8 * width(swizzle);
     if (buffer.offset % needed == 0 && shared_align % needed == 0) return std::nullopt;
     return Misfit{{rules::WG_DESC_04,
-                   fmt::format("shared buffer `{}` is aligned to {} bytes, but a wgmma reads it with {} "
-                               "swizzle, whose pattern starts on {} bytes",
-                               buffer.name, buffer.align, to_string(swizzle), needed),
+                   fmt::format("shared buffer `{}` is aligned to {}, but a wgmma reads it with {} "
+                               "swizzle, whose pattern starts on {}",
+                               buffer.name, count_of(buffer.align, "byte"), to_string(swizzle),
+                               count_of(needed, "byte")),
                    {fmt::format("align = {} for `{}`", needed, buffer.name),
                     {{set_option(buffer.where, rules::align_option(), std::to_string(buffer.align),
                                  std::to_string(needed))}}}},
@@ -78,10 +80,11 @@ std::optional<Misfit> inside_pattern(const Matrix& matrix, const SharedBuffer& b
     return Misfit{
         {rules::WG_DESC_04,
          fmt::format(
-             "operand {} starts {} bytes into `{}`, in line {} of the pattern of {} swizzle, which starts on "
-             "{} bytes",
-             matrix.name, offset, buffer.name, row, to_string(descriptor.swizzle), pattern),
-         fmt::format("stages whose sizes are multiples of {} bytes", pattern)}};
+             "operand {} starts {} into `{}`, in line {} of the pattern of {} swizzle, which starts on "
+             "{}",
+             matrix.name, count_of(offset, "byte"), buffer.name, row, to_string(descriptor.swizzle),
+             count_of(pattern, "byte")),
+         fmt::format("stages whose sizes are multiples of {}", count_of(pattern, "byte"))}};
 }
 
 std::optional<Misfit> unlike(const Matrix& matrix, const SharedBuffer& buffer, Where step) {
@@ -115,9 +118,9 @@ std::optional<Misfit> misplaced(const Matrix& matrix, const SharedBuffer& buffer
     if (!block)
         return Misfit{
             {rules::WG_DESC_02,
-             fmt::format("operand {} starts {} bytes into the tile `{}` ({}), where no K step of 32 "
+             fmt::format("operand {} starts {} into the tile `{}` ({}), where no K step of 32 "
                          "bytes and no 8-row group starts",
-                         matrix.name, offset % tile.bytes(), buffer.name, describe(tile)),
+                         matrix.name, count_of(offset % tile.bytes(), "byte"), buffer.name, describe(tile)),
              "take the start from tile:descriptor(address, kstep)"}};
     block->mn = matrix.rows;
     block->ksteps = std::max(1, matrix.k_bytes / 32);
@@ -126,8 +129,8 @@ std::optional<Misfit> misplaced(const Matrix& matrix, const SharedBuffer& buffer
         wanted = tile.descriptor(0, *block);
     } catch (const ArgumentError& error) {
         return Misfit{{rules::WG_DESC_02,
-                       fmt::format("operand {} reads {} rows from row {} of `{}`: {}", matrix.name,
-                                   matrix.rows, block->mn_offset, buffer.name, error.what()),
+                       fmt::format("operand {} reads {} from row {} of `{}`: {}", matrix.name,
+                                   count_of(matrix.rows, "row"), block->mn_offset, buffer.name, error.what()),
                        error.finding().fix}};
     }
     if (!fields) return std::nullopt;
@@ -143,8 +146,8 @@ std::optional<Misfit> misplaced(const Matrix& matrix, const SharedBuffer& buffer
 std::optional<Misfit> astray(const Matrix& matrix, const SharedBuffer& buffer, std::int64_t offset) {
     if (offset >= 0 && offset < buffer.bytes) return std::nullopt;
     return Misfit{{rules::WG_DESC_03,
-                   fmt::format("operand {} starts {} bytes into `{}`, which has {} bytes", matrix.name,
-                               offset, buffer.name, buffer.bytes),
+                   fmt::format("operand {} starts {} into `{}`, which has {}", matrix.name,
+                               count_of(offset, "byte"), buffer.name, count_of(buffer.bytes, "byte")),
                    "check the K step or the stage that the descriptor is advanced by"}};
 }
 

@@ -5,6 +5,7 @@
 
 #include "number/element.hpp"
 #include "number/number.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -13,19 +14,20 @@ namespace {
 void check_bytes(Dtype dtype, std::size_t items, std::size_t bytes) {
     const auto expected = static_cast<std::size_t>(bytes_of(dtype, static_cast<std::int64_t>(items)));
     if (bytes != expected)
-        throw ArgumentError(
-            fmt::format("{} elements of {} take {} bytes, not {}", items, to_string(dtype), expected, bytes));
+        throw ArgumentError(fmt::format("{} of {} take {}, not {}", count_of(items, "element"),
+                                        to_string(dtype), count_of(expected, "byte"), bytes));
 }
 
 }  // namespace
 
 std::int64_t bytes_of(Dtype dtype, std::int64_t items) {
-    if (items < 0) throw ArgumentError(fmt::format("{} elements: a count must not be negative", items));
+    if (items < 0)
+        throw ArgumentError(fmt::format("{}: a count must not be negative", count_of(items, "element")));
     if (dtype == Dtype::b1) return items / 8 + (items % 8 != 0 ? 1 : 0);
     const int bytes = bits(dtype) / 8;
     if (items > std::numeric_limits<std::int64_t>::max() / bytes)
         throw ArgumentError(
-            fmt::format("{} elements of {} are more than 2^63 bytes", items, to_string(dtype)));
+            fmt::format("{} of {} are more than 2^63 bytes", count_of(items, "element"), to_string(dtype)));
     return items * bytes;
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "number/format.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -30,7 +31,8 @@ void encode(const float* values, Bits* bits, std::size_t count, Rounding roundin
 }
 
 void check_lengths(std::size_t values, std::size_t bits) {
-    if (values != bits) throw ArgumentError(fmt::format("{} values against {} encodings", values, bits));
+    if (values != bits)
+        throw ArgumentError(fmt::format("{} against {} encodings", count_of(values, "value"), bits));
 }
 
 template <Format F, class Bits>

@@ -9,6 +9,7 @@
 #include "program/limits.hpp"
 #include "program/messages.hpp"
 #include "program/step.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/program.hpp"
 #include "wgrun/rules.hpp"
 
@@ -28,7 +29,7 @@ bool is_identifier(std::string_view name) {
 [[noreturn]] void refuse_name(const char* what, const std::string& name) {
     if (name.size() > max_name)
         throw ArgumentError(
-            fmt::format("a {} name of {} characters: {} at most", what, name.size(), max_name));
+            fmt::format("a {} name of {}: {} at most", what, count_of(name.size(), "character"), max_name));
     throw ArgumentError(
         fmt::format("{} name `{}`: letters, digits and _ only, not starting with a digit", what, name));
 }
@@ -77,8 +78,8 @@ Builder::Builder(std::string name, int threads, Dim3 cluster, Where where)
     if (!legal(cluster.x) || !legal(cluster.y) || !legal(cluster.z) || cluster.volume() > most_ctas)
         throw rules::refusal(
             rules::WG_FORM_03,
-            fmt::format("kernel {}: a cluster of {} x {} x {} CTAs, 1 to {} in all fit a group of SMs", name,
-                        cluster.x, cluster.y, cluster.z, most_ctas));
+            fmt::format("kernel {}: a cluster of {} x {} x {}, 1 to {} in all fit a group of SMs", name,
+                        cluster.x, cluster.y, count_of(cluster.z, "CTA"), most_ctas));
     program_.name_ = std::move(name);
     program_.threads_ = threads;
     program_.block_ = {static_cast<std::uint32_t>(threads), 1, 1};
@@ -154,11 +155,11 @@ int Builder::tensor_map(std::string name, std::int64_t align) {
 int Builder::structure(std::string name, std::int64_t bytes, std::int64_t align) {
     constexpr std::int64_t widest = 128;
     if (bytes < 1 || std::cmp_greater(bytes, max_parameter_bytes))
-        throw ArgumentError(fmt::format("parameter `{}`: a structure of {} bytes: 1 to {} are possible", name,
-                                        bytes, max_parameter_bytes));
+        throw ArgumentError(fmt::format("parameter `{}`: a structure of {}: 1 to {} are possible", name,
+                                        count_of(bytes, "byte"), max_parameter_bytes));
     if (align < 1 || align > widest || (align & (align - 1)) != 0)
-        throw ArgumentError(
-            fmt::format("parameter `{}`: alignment {}: a power of two up to {} bytes", name, align, widest));
+        throw ArgumentError(fmt::format("parameter `{}`: alignment {}: a power of two up to {}", name, align,
+                                        count_of(widest, "byte")));
     return add({std::move(name), isa::Type::b8, {}, {}, true, where_, bytes, align});
 }
 
@@ -186,8 +187,8 @@ int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align,
     if (bytes > max_shared_bytes || offset + bytes > max_shared_bytes) {
         throw rules::refusal(
             rules::WG_FORM_03,
-            fmt::format("shared memory: {} bytes on top of {} exceed the {} bytes ({} KiB) of a CTA", bytes,
-                        used, max_shared_bytes, max_shared_bytes / 1024),
+            fmt::format("shared memory: {} on top of {} exceed the {} bytes ({} KiB) of a CTA",
+                        count_of(bytes, "byte"), used, max_shared_bytes, max_shared_bytes / 1024),
             "smaller tiles or fewer stages");
     }
     program_.shared_.push_back({std::move(name), offset, bytes, align, tile, where_});
@@ -197,15 +198,14 @@ int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align,
 std::int64_t Builder::local(std::int64_t bytes, std::int64_t align) {
     constexpr std::int64_t most = 512 << 10;  // a thread's (CUDA programming guide, compute capability 9.0)
     constexpr std::int64_t most_align = 128;
-    if (bytes < 1) throw ArgumentError(fmt::format("local memory of {} bytes", bytes));
+    if (bytes < 1) throw ArgumentError(fmt::format("local memory of {}", count_of(bytes, "byte")));
     if (align < 1 || align > most_align || (align & (align - 1)) != 0)
         throw ArgumentError(fmt::format("alignment {}: a power of two up to {} bytes", align, most_align));
     const std::int64_t used = program_.local_bytes_, offset = (used + align - 1) / align * align;
     if (bytes > most || offset + bytes > most)
-        throw rules::refusal(
-            rules::WG_FORM_03,
-            fmt::format("local memory: {} bytes on top of {} exceed the {} bytes of a thread", bytes, used,
-                        most));
+        throw rules::refusal(rules::WG_FORM_03,
+                             fmt::format("local memory: {} on top of {} exceed the {} bytes of a thread",
+                                         count_of(bytes, "byte"), used, most));
     program_.local_bytes_ = offset + bytes;
     program_.local_align_ = std::max(program_.local_align_, align);
     return offset;
@@ -316,9 +316,9 @@ Program Builder::finish() {
     std::size_t steps = 0;
     for (const BasicBlock& block : constructs_->blocks()) steps += block.steps.size();
     if (steps > max_steps)
-        throw ArgumentError(
-            fmt::format("kernel {} has {} instructions: {} at most", program_.name_, steps, max_steps),
-            "k:loop where Lua's own loop unrolls");
+        throw ArgumentError(fmt::format("kernel {} has {}: {} at most", program_.name_,
+                                        count_of(steps, "instruction"), max_steps),
+                            "k:loop where Lua's own loop unrolls");
     program_.blocks_ = constructs_->take(program_.where_);
     *constructs_ = Constructs();
     return std::move(program_);

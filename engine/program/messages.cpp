@@ -11,6 +11,7 @@
 
 #include "isa/say.hpp"
 #include "program/value_text.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
@@ -22,7 +23,9 @@ using isa::Type;
 constexpr std::size_t most_bytes = 8 << 20;
 constexpr std::size_t most_values = 1024;
 
-bool is_bits(Type type) { return type == Type::b16 || type == Type::b32 || type == Type::b64 || type == Type::b128; }
+bool is_bits(Type type) {
+    return type == Type::b16 || type == Type::b32 || type == Type::b64 || type == Type::b128;
+}
 
 /// Throws unless `conversion`, by its last letter, can print a register of the type.
 void check_conversion(const std::string& conversion, Type type) {
@@ -151,7 +154,8 @@ std::string value_text(Type type, std::uint64_t value) { return natural(type, ma
 std::vector<Message::Piece> parse_format(std::string_view format, std::span<const Type> types,
                                          std::span<const int> counts) {
     if (types.size() > most_values)
-        throw ArgumentError(fmt::format("{} values in one message: {} at most", types.size(), most_values));
+        throw ArgumentError(
+            fmt::format("{} in one message: {} at most", count_of(types.size(), "value"), most_values));
     std::vector<Message::Piece> out;
     std::string text;
     std::size_t value = 0, next = 0;
@@ -173,8 +177,9 @@ std::vector<Message::Piece> parse_format(std::string_view format, std::span<cons
         out.push_back({std::exchange(text, {}), std::move(conversion), std::max(count, 1), count > 0});
     }
     if (value < counts.size())
-        throw ArgumentError(fmt::format("{} values for a format with {} conversions", counts.size(), value),
-                            "one conversion (%d, %g, %x, ...) a value");
+        throw ArgumentError(
+            fmt::format("{} for a format with {} conversions", count_of(counts.size(), "value"), value),
+            "one conversion (%d, %g, %x, ...) a value");
     if (!text.empty()) out.push_back({std::move(text), {}, 0, false});
     return out;
 }

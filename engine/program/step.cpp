@@ -10,6 +10,7 @@
 
 #include "isa/counts.hpp"
 #include "isa/pairs.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
@@ -259,8 +260,8 @@ void check_param(const Builder& builder, const Instruction& op, const OperandRul
         const std::int64_t bytes = loaded_bytes(op, form);
         if (operand.offset < 0 || operand.offset > param.bytes() - bytes)
             refuse(op, rule,
-                   fmt::format("{} bytes at offset {} do not lie in parameter `{}`, which has {}", bytes,
-                               operand.offset, param.name, param.bytes()));
+                   fmt::format("{} at offset {} do not lie in parameter `{}`, which has {}",
+                               count_of(bytes, "byte"), operand.offset, param.name, param.bytes()));
         return;
     }
     if (param.type != type && !isa::agrees(isa::register_type(param.type), type))

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "wgrun/count_of.hpp"
 #include "wgrun/program.hpp"
 #include "wgrun/rules.hpp"
 #include "wgrun/target.hpp"
@@ -41,14 +42,15 @@ void check_pixels(const TensorBox& box, const std::function<void(const std::stri
     if (rank < 3) refuse("an im2col map has 3 to 5 dimensions: channels, one to three of pixels, images");
     const std::size_t corner = rank - 2;
     if (box.pixels->lower.size() != corner || box.pixels->upper.size() != corner)
-        refuse(fmt::format("`lower` and `upper` have {} offsets each for {} dimensions", corner, rank));
+        refuse(fmt::format("`lower` and `upper` have {} offsets each for {}", corner,
+                           count_of(rank, "dimension")));
     // Of 16 bits for one dimension of pixels, of 8 for two, of 5 for three.
     const std::int64_t most = corner == 1 ? 1 << 15 : corner == 2 ? 1 << 7 : 1 << 4;
     for (const auto* offsets : {&box.pixels->lower, &box.pixels->upper})
         for (const std::int64_t offset : *offsets)
             if (offset < -most || offset >= most)
-                refuse(
-                    fmt::format("offsets of corners are {} to {} for {} dimensions", -most, most - 1, rank));
+                refuse(fmt::format("offsets of corners are {} to {} for {}", -most, most - 1,
+                                   count_of(rank, "dimension")));
 }
 
 }  // namespace
@@ -71,7 +73,8 @@ void check_box(const TensorBox& box) {
                           : fmt::format("each extent is 1 to {} elements", most));
     }
     if (!box.steps.empty() && box.steps.size() != box.extents.size())
-        refuse(fmt::format("{} steps for {} dimensions", box.steps.size(), box.extents.size()));
+        refuse(fmt::format("{} for {}", count_of(box.steps.size(), "step"),
+                           count_of(box.extents.size(), "dimension")));
     for (const std::int64_t step : box.steps)
         if (step < 1 || step > limits.step) refuse(fmt::format("each step is 1 to {} elements", limits.step));
     for (std::size_t d = 1; d < box.steps.size() && !box.pixels; ++d)
@@ -81,10 +84,10 @@ void check_box(const TensorBox& box) {
     if (box.pixels) check_pixels(box, refuse);
     const std::int64_t inner = box.extents[0] * bits(box.dtype) / 8;
     if (inner % limits.unit != 0)
-        refuse(fmt::format("{} bytes wide, which is not a multiple of {}", inner, limits.unit));
+        refuse(fmt::format("{} wide, which is not a multiple of {}", count_of(inner, "byte"), limits.unit));
     if (box.swizzle != SwizzleMode::none && inner > width(box.swizzle))
-        refuse(fmt::format("{} bytes wide: at most {} with the {} swizzle", inner, width(box.swizzle),
-                           to_string(box.swizzle)));
+        refuse(fmt::format("{} wide: at most {} with the {} swizzle", count_of(inner, "byte"),
+                           width(box.swizzle), to_string(box.swizzle)));
     if (box.nan_fill && !is_float(box.dtype)) refuse("only floats can be filled with NaN");
 }
 

@@ -4,12 +4,13 @@
 
 #include "rules/phrases.hpp"
 #include "rules/wgmma_words.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::rules {
 
 Saying copy_of_other_dimensions(int dims, std::size_t of_map) {
-    return {WG_TMA_01, fmt::format("the copy has {} dimensions, its tensor map {}", dims, of_map),
-            fmt::format("the form for {} dimensions, with as many coordinates", of_map)};
+    return {WG_TMA_01, fmt::format("the copy has {}, its tensor map {}", count_of(dims, "dimension"), of_map),
+            fmt::format("the form for {}, with as many coordinates", count_of(of_map, "dimension"))};
 }
 
 Saying copy_of_other_mode(bool pixels) {
@@ -21,26 +22,25 @@ Saying copy_of_other_mode(bool pixels) {
 
 Saying copy_misaligned(const std::string& place, std::uint32_t align) {
     return {WG_TMA_01,
-            fmt::format("the copy's place in shared memory, {}, is not a multiple of {} bytes", place, align),
+            fmt::format("the copy's place in shared memory, {}, is not a multiple of {}", place,
+                        count_of(align, "byte")),
             fmt::format("align = {} for the buffer, and offsets that are multiples of {}", align, align)};
 }
 
 Saying box_start_misaligned(std::int32_t start, std::int64_t element) {
-    return {
-        WG_TMA_06,
-        fmt::format("the box starts at element {} of its lines, {} bytes from their beginning: no multiple "
-                    "of 16",
-                    start, start * element),
-        fmt::format("start at a multiple of {} elements", 16 / element)};
+    return {WG_TMA_06,
+            fmt::format("the box starts at element {} of its lines, {} from their beginning: no multiple "
+                        "of 16",
+                        start, count_of(start * element, "byte")),
+            fmt::format("start at a multiple of {} elements", 16 / element)};
 }
 
 Saying unit_behind_memory(std::int64_t line) {
-    return {
-        rules::WG_MEM_01,
-        fmt::format("a line of {} bytes ends within a unit of 16 bytes, which a store or a reduction of a "
-                    "box writes whole: it ends behind the tensor's memory",
-                    line),
-        "lines of a multiple of 16 bytes, or the last elements by the threads"};
+    return {rules::WG_MEM_01,
+            fmt::format("a line of {} ends within a unit of 16 bytes, which a store or a reduction of a "
+                        "box writes whole: it ends behind the tensor's memory",
+                        count_of(line, "byte")),
+            "lines of a multiple of 16 bytes, or the last elements by the threads"};
 }
 
 Saying stored_box_below_zero(std::int32_t start, int dimension) {
@@ -87,9 +87,9 @@ Saying map_not_released() {
 
 Saying copy_by_each_lane(int lanes) {
     return {WG_TMA_07,
-            fmt::format("{} lanes of a warp execute this copy, and each of them issues one: its bytes are "
+            fmt::format("{} of a warp execute this copy, and each of them issues one: its bytes are "
                         "written {} times",
-                        lanes, lanes),
+                        count_of(lanes, "lane"), lanes),
             "let one lane issue it, commit and wait"};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "rules/phrases.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::rules {
 namespace {
@@ -33,7 +34,7 @@ Saying mbarrier_misaligned(const std::string& place, Where buffer, std::int64_t 
         remedies.push_back(
             {set_option(buffer, align_option(), std::to_string(align), std::to_string(object_bytes))});
     return {WG_MBAR_01,
-            fmt::format("the mbarrier at {} is not aligned to {} bytes", place, object_bytes),
+            fmt::format("the mbarrier at {} is not aligned to {}", place, count_of(object_bytes, "byte")),
             {fmt::format("align = {} for the buffer, and offsets that are multiples of {}", object_bytes,
                          object_bytes),
              std::move(remedies)}};
@@ -51,7 +52,8 @@ Saying mbarrier_made_again(const std::string& place, bool by_same_step) {
 }
 
 Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes) {
-    return {WG_MBAR_01, fmt::format("{} is ended while {} bytes that it counts are under way", place, bytes),
+    return {WG_MBAR_01,
+            fmt::format("{} is ended while {} that it counts are under way", place, count_of(bytes, "byte")),
             "wait for its phase first"};
 }
 
@@ -67,9 +69,10 @@ Saying mbarrier_untold_to_engine(const std::string& place, Where made, bool clus
 }
 
 Saying too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, std::int64_t most) {
-    return {WG_MBAR_03,
-            fmt::format("the mbarrier {} cannot expect {} arrivals: 1 to {}", place, arrivals, most),
-            "count the arrivals of a phase"};
+    return {
+        WG_MBAR_03,
+        fmt::format("the mbarrier {} cannot expect {}: 1 to {}", place, count_of(arrivals, "arrival"), most),
+        "count the arrivals of a phase"};
 }
 
 Saying phase_not_awaited(const std::string& who, std::string_view what, std::int64_t phase,
@@ -94,10 +97,10 @@ Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std
 Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
                             std::int64_t to_expect, std::int64_t to_bring, bool by_others) {
     return {WG_MBAR_03,
-            fmt::format("phase {} of {} completes while {} bytes of its copies are under way: it expects {} "
-                        "bytes, and its copies bring {}",
-                        phase, place, under_way, to_expect, to_bring),
-            fmt::format("expect {} bytes, before the last arrival of the phase{}", to_bring,
+            fmt::format("phase {} of {} completes while {} of its copies are under way: it expects {}"
+                        ", and its copies bring {}",
+                        phase, place, count_of(under_way, "byte"), count_of(to_expect, "byte"), to_bring),
+            fmt::format("expect {}, before the last arrival of the phase{}", count_of(to_bring, "byte"),
                         by_others ? "; or let the CTAs that copy here wait until this one has released the "
                                     "memory, before they copy what belongs to the next phase"
                                   : "")};
@@ -120,14 +123,16 @@ Saying arrival_completes(const std::string& who, const std::string& place) {
 
 Saying too_many_bytes(const std::string& place, std::int64_t bytes, std::int64_t most) {
     return {WG_MBAR_03,
-            fmt::format("the tx-count of {} becomes {} bytes: it holds {} at most", place, bytes, most),
+            fmt::format("the tx-count of {} becomes {}: it holds {} at most", place, count_of(bytes, "byte"),
+                        most),
             "expect fewer bytes in a phase"};
 }
 
 Saying no_more_arrivals(const std::string& place, std::int64_t pending) {
-    return {WG_MBAR_03,
-            fmt::format("{} expects {} arrivals already, and no more are possible", place, pending),
-            "count the arrivals of a phase"};
+    return {
+        WG_MBAR_03,
+        fmt::format("{} expects {} already, and no more are possible", place, count_of(pending, "arrival")),
+        "count the arrivals of a phase"};
 }
 
 Saying waits_for_foreign_mbarrier(const std::string& who) {

@@ -1,4 +1,5 @@
 #include "rules/wait_words.hpp"
+#include "wgrun/count_of.hpp"
 
 #include <fmt/format.h>
 
@@ -23,7 +24,7 @@ std::string kernel_hangs(const std::string& who_waits) { return "the kernel hang
 
 std::string what_has_come(std::int64_t arrivals, std::int64_t expected, std::int64_t bytes) {
     return fmt::format("{} of {} arrivals have come, {}", arrivals, expected,
-                       bytes < 0 ? fmt::format("and {} bytes more than are expected", -bytes)
+                       bytes < 0 ? fmt::format("and {} more than are expected", count_of(-bytes, "byte"))
                                  : fmt::format("{} bytes are outstanding", bytes));
 }
 
@@ -36,8 +37,8 @@ std::string at_cluster_barrier(std::size_t arrived, std::size_t expected) {
 }
 
 std::string for_registers(int wanted, int held, int free) {
-    return fmt::format("for {} registers a thread: it has {}, and {} of the CTA's are free", wanted, held,
-                       free);
+    return fmt::format("for {} a thread: it has {}, and {} of the CTA's are free",
+                       count_of(wanted, "register"), held, free);
 }
 
 std::string for_phase(std::int64_t phase, std::int64_t parity, const std::string& place,

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun::sim {
@@ -19,7 +20,7 @@ void Allowance::take(std::uint64_t steps, const Where& where) {
     constexpr std::uint32_t between_clocks = 16;  // calls
     const std::uint64_t all = taken_.fetch_add(steps, std::memory_order_relaxed) + steps;
     if (launch_.most_steps != 0 && all > launch_.most_steps)
-        end("ELIMIT", fmt::format("took more than {} steps on the simulator", launch_.most_steps),
+        end("ELIMIT", fmt::format("took more than {} on the simulator", count_of(launch_.most_steps, "step")),
             "raise the limit (--max-steps, Limits::simulation_steps), or simulate a smaller problem", where);
     if (launch_.timeout.count() == 0 || calls_.fetch_add(1, std::memory_order_relaxed) % between_clocks != 0)
         return;

@@ -1,4 +1,5 @@
 #include "sim/async_copies.hpp"
+#include "wgrun/count_of.hpp"
 
 #include <fmt/format.h>
 
@@ -44,10 +45,10 @@ void AsyncCopies::copy_async(const isa::Addresses& to, const isa::Addresses& fro
             const std::int64_t count = from_bytes[l];
             if (count > bytes) {
                 report_.write_refused();
-                return report_.fault(
-                    {rules::WG_FORM_02,
-                     fmt::format("cp.async of {} bytes is to take {} bytes from global memory", bytes, count),
-                     "src_size is at most the bytes that are copied"});
+                return report_.fault({rules::WG_FORM_02,
+                                      fmt::format("cp.async of {} is to take {} from global memory",
+                                                  count_of(bytes, "byte"), count_of(count, "byte")),
+                                      "src_size is at most the bytes that are copied"});
             }
             if (count > 0) {
                 if (from[l] % static_cast<std::uint64_t>(bytes) != 0) {

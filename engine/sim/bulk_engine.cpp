@@ -13,6 +13,7 @@
 #include "rules/copy_words.hpp"
 #include "rules/mbarrier_words.hpp"
 #include "sim/reduce.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::sim {
 
@@ -114,8 +115,8 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
     copy.bytes = copy.span = asked.bytes;
     if (asked.bytes % unit != 0 || asked.bytes == 0 || asked.global % unit != 0) {
         report_.fault({rules::WG_TMA_01,
-                       fmt::format("a copy of {} bytes at {:#x}: size and addresses are multiples of 16",
-                                   asked.bytes, asked.global),
+                       fmt::format("a copy of {} at {:#x}: size and addresses are multiples of 16",
+                                   count_of(asked.bytes, "byte"), asked.global),
                        "copy whole units of 16 bytes, and what remains by the threads"});
         return false;
     }

@@ -10,6 +10,7 @@
 #include "isa/lanes.hpp"
 #include "isa/registers.hpp"
 #include "isa/warp.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::sim {
 namespace {
@@ -128,8 +129,8 @@ Code flatten(const Program& program) {
         }
     for (const RegisterInfo& info : program.registers()) {
         if (code.register_bytes > UINT32_MAX - 256)
-            throw ArgumentError(fmt::format("the program has {} registers, more than the simulator can hold",
-                                            program.registers().size()));
+            throw ArgumentError(fmt::format("the program has {}, more than the simulator can hold",
+                                            count_of(program.registers().size(), "register")));
         code.register_offset.push_back(static_cast<std::uint32_t>(code.register_bytes));
         code.register_bytes += static_cast<std::size_t>(isa::lanes * isa::storage_bytes(info.type));
     }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "sim/tensor.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::sim {
@@ -122,8 +123,9 @@ std::optional<DecodedMap> decoded(const std::byte* map) {
     const Raw raw = read(map);
     if (raw.elements == other_elements || raw.interleave != 0) return std::nullopt;
     if (const std::size_t dims = std::size_t{raw.rank} + 1; dims > sm_90a.tensor_maps.dims)
-        throw rules::refusal(rules::WG_TMA_04, fmt::format("tensor map: {} dimensions: must be 1 to {}", dims,
-                                                           sm_90a.tensor_maps.dims));
+        throw rules::refusal(rules::WG_TMA_04,
+                             fmt::format("tensor map: {}: must be 1 to {}", count_of(dims, "dimension"),
+                                         sm_90a.tensor_maps.dims));
     DecodedMap out;
     out.map.address = raw.address;
     out.data = raw.data;

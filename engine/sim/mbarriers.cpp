@@ -1,4 +1,5 @@
 #include "sim/mbarriers.hpp"
+#include "wgrun/count_of.hpp"
 
 #include <fmt/format.h>
 
@@ -220,9 +221,9 @@ void Mbarriers::left_over(Cta& cta) {
         report_.at(last != no_pc ? last : mbarrier.copied_at(), scene_.thread(0));
         report_.fault(
             {rules::WG_MBAR_03,
-             fmt::format("the CTA ends in phase {} of {}, which {} {} bytes", mbarrier.phase(),
+             fmt::format("the CTA ends in phase {} of {}, which {} {}", mbarrier.phase(),
                          report_.place(mbarrier), missing > 0 ? "still expects" : "has not expected",
-                         std::abs(missing)),
+                         count_of(std::abs(missing), "byte")),
              "expect the bytes of all copies of the phase, and wait for it before the kernel ends"});
     }
 }

@@ -7,6 +7,7 @@
 
 #include "isa/generic.hpp"
 #include "sim/map_bytes.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::sim {
 namespace {
@@ -95,14 +96,16 @@ std::string GlobalMemory::describe(std::uint64_t address, int bytes) const {
     const GlobalBuffer& buffer = near.buffer;
     const std::string name = near.name.empty() ? "a buffer" : '`' + near.name + '`';
     if (address < buffer.address)
-        return fmt::format("{:#x}, {} bytes before {} ({} bytes)", address, buffer.address - address, name,
-                           buffer.bytes);
+        return fmt::format("{:#x}, {} before {} ({})", address, count_of(buffer.address - address, "byte"),
+                           name, count_of(buffer.bytes, "byte"));
     const std::uint64_t offset = address - buffer.address;
     const auto size = static_cast<std::uint64_t>(buffer.bytes);
     if (offset < size)
-        return fmt::format("{:#x}: its last {} bytes lie past the end of {} ({} bytes)", address,
-                           offset + static_cast<std::uint64_t>(bytes) - size, name, size);
-    return fmt::format("{:#x}, {} bytes past the end of {} ({} bytes)", address, offset - size, name, size);
+        return fmt::format("{:#x}: its last {} lie past the end of {} ({})", address,
+                           count_of(offset + static_cast<std::uint64_t>(bytes) - size, "byte"), name,
+                           count_of(size, "byte"));
+    return fmt::format("{:#x}, {} past the end of {} ({})", address, count_of(offset - size, "byte"), name,
+                       count_of(size, "byte"));
 }
 
 ParameterMemory::ParameterMemory(const Program& program, const SimulatedLaunch& launch)

@@ -12,6 +12,7 @@
 #include "rules/copy_words.hpp"
 #include "rules/wait_words.hpp"
 #include "rules/wgmma_words.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::sim {
 
@@ -147,23 +148,23 @@ void Report::overlapping_store(const Rule& rule, const std::string& place, int o
 
 void Report::global_out_of_bounds(bool store, int bytes, const std::string& place) {
     add(rules::WG_MEM_01, no_pc,
-        fmt::format("{} {} {} bytes at {}", who(), store ? "stores" : "loads", bytes, place),
+        fmt::format("{} {} {} at {}", who(), store ? "stores" : "loads", count_of(bytes, "byte"), place),
         "guard the access with a predicate on the index, or make the tensor larger");
 }
 
 void Report::constant_store(int bytes, const std::string& place) {
     add(rules::WG_MEM_05, no_pc,
-        fmt::format("{} stores {} bytes at {}, a parameter that the kernel declares const", who(), bytes,
-                    place),
+        fmt::format("{} stores {} at {}, a parameter that the kernel declares const", who(),
+                    count_of(bytes, "byte"), place),
         "declare the parameter without const");
 }
 
 void Report::misaligned(bool store, int bytes, std::uint64_t address, int align) {
     if (store) write_refused();
     add(rules::WG_MEM_02, no_pc,
-        fmt::format("{} {} {} bytes at {:#x}, which is not a multiple of {}", who(),
-                    store ? "stores" : "loads", bytes, address, align),
-        fmt::format("align the address to {} bytes{}", align,
+        fmt::format("{} {} {} at {:#x}, which is not a multiple of {}", who(), store ? "stores" : "loads",
+                    count_of(bytes, "byte"), address, align),
+        fmt::format("align the address to {}{}", count_of(align, "byte"),
                     align == bytes ? ", or use a narrower vector" : ""));
 }
 
@@ -174,11 +175,11 @@ void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address, 
         return fault(rules::outside_cluster(who(), mapped - 1, ctas));
     if (mapped != 0 && mapped <= ctas) return fault(rules::peer_as_own(who(), address));
     const std::int64_t offset = static_cast<std::int64_t>(address) - SharedMemory::base;
-    const std::string does = fmt::format("{} {} {} bytes at", who(),
+    const std::string does = fmt::format("{} {} {} at", who(),
                                          subject_ == Subject::copy ? "moves"
                                          : store                   ? "stores"
                                                                    : "loads",
-                                         bytes);
+                                         count_of(bytes, "byte"));
     const SharedBuffer* buffer =
         offset < 0 ? nullptr : wait_words::buffer_at(program_, static_cast<std::uint32_t>(offset));
     add(rules::WG_MEM_03, no_pc,
@@ -186,37 +187,38 @@ void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address, 
             ? fmt::format("{} byte {} of the shared memory, outside every buffer declared (the last ends at "
                           "{})",
                           does, offset, program_.shared_bytes())
-            : fmt::format("{} {}, of which the last {} lie past the end of `{}` ({} bytes){}", does,
+            : fmt::format("{} {}, of which the last {} lie past the end of `{}` ({}){}", does,
                           place(static_cast<std::uint32_t>(offset)),
-                          offset + bytes - buffer->offset - buffer->bytes, buffer->name, buffer->bytes,
+                          offset + bytes - buffer->offset - buffer->bytes, buffer->name,
+                          count_of(buffer->bytes, "byte"),
                           into == nullptr ? "" : ", in the mbarrier " + place(*into)),
         "check the index, or declare the buffer larger");
 }
 
 void Report::local_out_of_bounds(bool store, int bytes, std::int64_t offset) {
     add(rules::WG_MEM_07, no_pc,
-        fmt::format("{} {} {} bytes at byte {} of its local memory, which has {}", who(),
-                    store ? "stores" : "loads", bytes, offset, program_.local_bytes()),
+        fmt::format("{} {} {} at byte {} of its local memory, which has {}", who(),
+                    store ? "stores" : "loads", count_of(bytes, "byte"), offset, program_.local_bytes()),
         "check the index, or declare more local memory");
 }
 
 void Report::local_unwritten(int bytes, std::int64_t offset) {
     if (write_refused_) return;
     add(rules::WG_MEM_04, no_pc,
-        fmt::format("{} loads {} bytes at byte {} of its local memory, which nothing has written", who(),
-                    bytes, offset),
+        fmt::format("{} loads {} at byte {} of its local memory, which nothing has written", who(),
+                    count_of(bytes, "byte"), offset),
         "store there before");
 }
 
 void Report::param_out_of_bounds(bool store, int bytes, std::int64_t offset, std::int64_t size) {
     if (store)
         add(rules::WG_MEM_07, no_pc,
-            fmt::format("{} stores {} bytes to the parameters, which are constant", who(), bytes),
+            fmt::format("{} stores {} to the parameters, which are constant", who(), count_of(bytes, "byte")),
             "copy the value to local or shared memory first");
     else
         add(rules::WG_MEM_07, no_pc,
-            fmt::format("{} loads {} bytes at byte {} of the parameters, which have {}", who(), bytes, offset,
-                        size),
+            fmt::format("{} loads {} at byte {} of the parameters, which have {}", who(),
+                        count_of(bytes, "byte"), offset, size),
             "check the offset in the structure");
 }
 
@@ -296,8 +298,8 @@ void Report::diverged(const isa::Instruction& op, isa::Mask active, isa::Mask al
         notes.push_back({code_.where(waiting), "others look at memory here until it changes"});
     add(rules::cited(
             {rules::WG_SYNC_01,
-             fmt::format("{} is executed by {} of the {} lanes of warp {}: all must execute it together",
-                         op.name, std::popcount(active), std::popcount(all),
+             fmt::format("{} is executed by {} of the {} of warp {}: all must execute it together", op.name,
+                         std::popcount(active), count_of(std::popcount(all), "lane"),
                          thread_ % threads_per_cta_ / isa::lanes),
              waiting == no_pc
                  ? "move it out of the divergent branch, or make the condition the same for the whole warp"

@@ -8,6 +8,7 @@
 #include "rules/phrases.hpp"
 #include "rules/wgmma_words.hpp"
 #include "sim/report.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::sim {
 
@@ -58,8 +59,8 @@ void Report::mbarrier_touched(std::uint32_t offset, const Mbarrier& mbarrier, st
 // (8.7.2).
 std::string Report::sizes(std::uint32_t other) const {
     if (!code_.sizes_differ(pc_, other)) return {};
-    return fmt::format(" (strong accesses of {} and of {} bytes overlap in part, and race as others do)",
-                       code_.ops[pc_].order.unit, code_.ops[other].order.unit);
+    return fmt::format(" (strong accesses of {} and of {} overlap in part, and race as others do)",
+                       code_.ops[pc_].order.unit, count_of(code_.ops[other].order.unit, "byte"));
 }
 
 std::string Report::past(Epoch access) const {

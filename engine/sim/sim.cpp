@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "sim/cluster.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/progress.hpp"
 #include "wgrun/target.hpp"
 
@@ -268,8 +269,9 @@ void check(const Program& program, const SimulatedLaunch& launch) {
                                          grid.x, grid.y, grid.z, c.x, c.y, c.z),
                              "make each extent of the grid a multiple of the cluster's");
     if (launch.params.size() != program.params().size())
-        throw ArgumentError(fmt::format("kernel {} has {} parameters, the launch gives {}", program.name(),
-                                        program.params().size(), launch.params.size()));
+        throw ArgumentError(fmt::format("kernel {} has {}, the launch gives {}", program.name(),
+                                        count_of(program.params().size(), "parameter"),
+                                        launch.params.size()));
     check_tensor_maps(program, launch);
 }
 

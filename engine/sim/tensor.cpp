@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "sim/reduce.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
 #include "wgrun/target.hpp"
 
@@ -212,7 +213,7 @@ void check_map(const TensorMap& map) {
     };
     const std::size_t rank = map.box->extents.size();
     if (map.extents.size() != rank || map.strides.size() + 1 != rank)
-        refuse(fmt::format("the box has {} dimensions, the tensor {} and {} strides", rank,
+        refuse(fmt::format("the box has {}, the tensor {} and {} strides", count_of(rank, "dimension"),
                            map.extents.size(), map.strides.size()));
     constexpr Target::TensorMaps limits = sm_90a.tensor_maps;
     for (std::size_t d = 0; d < rank; ++d) {
@@ -242,7 +243,8 @@ void check_tensor_maps(const Program& program, const SimulatedLaunch& launch) {
                    map.address - buffer.address <= static_cast<std::uint64_t>(buffer.bytes - bytes);
         };
         if (std::none_of(launch.buffers.begin(), launch.buffers.end(), holds))
-            refuse(fmt::format("its {} bytes from {:#x} lie in no buffer of the launch", bytes, map.address));
+            refuse(fmt::format("its {} from {:#x} lie in no buffer of the launch", count_of(bytes, "byte"),
+                               map.address));
     }
 }
 

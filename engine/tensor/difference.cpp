@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "number/number.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -199,23 +200,23 @@ class Causes {
         for (std::int64_t by = 1; by < e_.columns; by *= 2)
             if (explained([&](auto r, auto c) { return Place{r, c ^ by}; }))
                 out_.push_back(fmt::format(
-                    "neighbouring blocks of {} column{} are swapped{}", by, by == 1 ? "" : "s",
+                    "neighbouring blocks of {} are swapped{}", count_of(by, "column"),
                     by == chunk_ ? ": two core matrices (16 bytes), as if LBO and SBO were exchanged "
                                    "or another swizzle"
                                  : ""));
         for (std::int64_t by = 1; by < e_.rows; by *= 2)
             if (explained([&](auto r, auto c) { return Place{r ^ by, c}; }))
-                out_.push_back(fmt::format("neighbouring blocks of {} row{} are swapped{}", by,
-                                           by == 1 ? "" : "s", by == 8 ? ": two core matrices" : ""));
+                out_.push_back(fmt::format("neighbouring blocks of {} are swapped{}", count_of(by, "row"),
+                                           by == 8 ? ": two core matrices" : ""));
         swizzles();
         for (std::int64_t by = 1; by <= 64; ++by)
             for (const std::int64_t sign : {1, -1}) {
                 if (by < e_.columns && explained([&](auto r, auto c) { return Place{r, c + sign * by}; }))
-                    out_.push_back(fmt::format("they are {} column{} too far to the {}", by,
-                                               by == 1 ? "" : "s", sign > 0 ? "left" : "right"));
+                    out_.push_back(fmt::format("they are {} too far to the {}", count_of(by, "column"),
+                                               sign > 0 ? "left" : "right"));
                 if (by < e_.rows && explained([&](auto r, auto c) { return Place{r + sign * by, c}; }))
-                    out_.push_back(fmt::format("they are {} row{} too {}", by, by == 1 ? "" : "s",
-                                               sign > 0 ? "high" : "low"));
+                    out_.push_back(
+                        fmt::format("they are {} too {}", count_of(by, "row"), sign > 0 ? "high" : "low"));
             }
     }
 
@@ -260,8 +261,8 @@ std::string picture_of(const Errors& errors) {
         out += '\n';
     }
     if (high > 1 || wide > 1)
-        out += fmt::format("         each character: {} row{} and {} column{}\n", high, high == 1 ? "" : "s",
-                           wide, wide == 1 ? "" : "s");
+        out += fmt::format("         each character: {} and {}\n", count_of(high, "row"),
+                           count_of(wide, "column"));
     return out;
 }
 

@@ -11,6 +11,7 @@
 #include "tensor/input_file.hpp"
 #include "tensor/npy_header.hpp"
 #include "tensor/shape.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/tensor.hpp"
 
@@ -62,11 +63,11 @@ class Reader {
             digits[0] | digits[1] << 8U | digits[2] << 16U | static_cast<std::uint32_t>(digits[3]) << 24U;
         constexpr std::uint32_t longest = 1U << 16;
         if (length > left() && length <= longest)
-            throw ArgumentError(fmt::format("{}: truncated: a header of {} bytes expected, {} found", name(),
-                                            length, left()));
+            throw ArgumentError(fmt::format("{}: truncated: a header of {} expected, {} found", name(),
+                                            count_of(length, "byte"), left()));
         if (length > longest)
-            throw ArgumentError(
-                fmt::format("{}: a header of {} bytes is too long for a plain array", name(), length));
+            throw ArgumentError(fmt::format("{}: a header of {} is too long for a plain array", name(),
+                                            count_of(length, "byte")));
         std::string text(length, ' ');
         read(text.data(), text.size());
         return parse_npy_header(text, name());
@@ -136,9 +137,9 @@ Tensor Tensor::load(const fs::path& path, std::optional<Dtype> dtype, Loading lo
     }
     if (reader.left() != static_cast<std::uint64_t>(expected))
         throw ArgumentError(
-            fmt::format("{}: {}{} takes {} bytes, but {} follow the header", reader.name(),
+            fmt::format("{}: {}{} takes {}, but {} follow the header", reader.name(),
                         reader.left() < static_cast<std::uint64_t>(expected) ? "truncated: " : "",
-                        describe(read_as, header.shape), expected, reader.left()));
+                        describe(read_as, header.shape), count_of(expected, "byte"), reader.left()));
     const bool transposed = header.fortran_order && header.shape.size() > 1 && expected > 0;
     const std::uint64_t element = static_cast<std::uint64_t>(bits(read_as)) / 8;
     if (loading == Loading::map && !transposed && expected > 0 && reader.offset() % element == 0) {

@@ -7,6 +7,7 @@
 
 #include "tensor/input_file.hpp"
 #include "tensor/safetensors_header.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -27,10 +28,10 @@ std::string header_text(const InputFile& file) {
         length = length << 8 | std::to_integer<std::uint64_t>(digits[i]);
     if (length > longest_header)
         throw failure(
-            fmt::format("not a .safetensors file, or damaged: a header of {} bytes, at most {} are possible",
-                        length, longest_header));
+            fmt::format("not a .safetensors file, or damaged: a header of {}, at most {} are possible",
+                        count_of(length, "byte"), longest_header));
     if (length > file.size() - length_bytes)
-        throw failure(fmt::format("truncated: a header of {} bytes expected, {} found", length,
+        throw failure(fmt::format("truncated: a header of {} expected, {} found", count_of(length, "byte"),
                                   file.size() - length_bytes));
     std::string text(length, ' ');
     file.read(length_bytes, std::as_writable_bytes(std::span(text)));

@@ -12,6 +12,7 @@
 #include "number/element.hpp"
 #include "number/number.hpp"
 #include "tensor/shape.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -123,7 +124,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
         if (at_ == At::extents) {
             if (value > INT64_MAX) throw of_tensor(fmt::format("the extent {} does not fit 63 bits", value));
             if (told.back().shape.size() > Tensor::max_rank)
-                throw of_tensor(fmt::format("more than {} dimensions", Tensor::max_rank));
+                throw of_tensor(fmt::format("more than {}", count_of(Tensor::max_rank, "dimension")));
             told.back().shape.push_back(static_cast<std::int64_t>(value));
         } else if (at_ == At::ends) {
             if (told.back().offsets.size() == 2) throw of_tensor("data_offsets has more than 2 numbers");
@@ -181,8 +182,8 @@ std::uint64_t interpret(const HeaderReader::Told& told, SafetensorsEntry& entry)
     const bool packed = kind.pieces == 0;
     const std::int64_t items = count_items(packed ? Dtype::u8 : kind.dtype, told.shape);
     if (packed && items * kind.bits % 8 != 0)
-        throw ArgumentError(
-            fmt::format("{} elements of {} bits are not a whole number of bytes", items, kind.bits));
+        throw ArgumentError(fmt::format("{} of {} bits are not a whole number of bytes",
+                                        count_of(items, "element"), kind.bits));
     entry.dtype = kind.dtype;
     entry.shape = told.shape;
     if (packed) entry.shape.assign(1, items * kind.bits / 8);
@@ -209,12 +210,12 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
             throw failure(error.what());
         }
         if (entry.begin > entry.end || entry.end > data_bytes)
-            throw failure(fmt::format("bytes {} to {} are outside the {} bytes after the header", entry.begin,
-                                      entry.end, data_bytes));
+            throw failure(fmt::format("bytes {} to {} are outside the {} after the header", entry.begin,
+                                      entry.end, count_of(data_bytes, "byte")));
         if (entry.end - entry.begin != bytes)
-            throw failure(fmt::format("{} takes {} bytes, but offsets {} to {} hold {}",
-                                      describe(entry.dtype, entry.shape), bytes, entry.begin, entry.end,
-                                      entry.end - entry.begin));
+            throw failure(fmt::format("{} takes {}, but offsets {} to {} hold {}",
+                                      describe(entry.dtype, entry.shape), count_of(bytes, "byte"),
+                                      entry.begin, entry.end, entry.end - entry.begin));
         header.entries.push_back(std::move(entry));
     }
     std::ranges::stable_sort(header.entries, {},
@@ -229,7 +230,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
     }
     if (end != data_bytes)
         throw reader.failure(
-            fmt::format("{} bytes after the last tensor belong to no tensor", data_bytes - end));
+            fmt::format("{} of no tensor after the last one", count_of(data_bytes - end, "byte")));
     return header;
 }
 

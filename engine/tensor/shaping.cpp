@@ -11,6 +11,7 @@
 #include "tensor/parallel.hpp"
 #include "tensor/shape.hpp"
 #include "tensor/shaping.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/tensor_ops.hpp"
 
@@ -95,8 +96,8 @@ Strided part_of(const Tensor& tensor, std::span<const IndexRange> ranges) {
     refuse_bits(tensor);
     const TensorShape& shape = tensor.shape();
     if (ranges.size() > shape.size())
-        throw ArgumentError(fmt::format("{} ranges for the {} dimensions of {}", ranges.size(), shape.size(),
-                                        to_string(tensor)));
+        throw ArgumentError(fmt::format("{} ranges for the {} of {}", ranges.size(),
+                                        count_of(shape.size(), "dimension"), to_string(tensor)));
     const std::vector<std::int64_t> strides = strides_of(shape);
     Strided part;
     for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -121,8 +122,8 @@ Tensor view(const std::shared_ptr<Tensor>& of, std::int64_t first, TensorShape s
     refuse_bits(*of);
     const std::int64_t items = count_items(of->dtype(), shape);
     if (first < 0 || first > of->items() || items > of->items() - first)
-        throw ArgumentError(
-            fmt::format("{} elements from position {} on exceed {}", items, first, to_string(*of)));
+        throw ArgumentError(fmt::format("{} from position {} on exceed {}", count_of(items, "element"), first,
+                                        to_string(*of)));
     const std::int64_t offset = first * bytes_an_element(*of);
     if (of->read_only())
         return Tensor::wrap_read_only(of->dtype(), std::move(shape), std::as_const(*of).data() + offset, of);
@@ -136,12 +137,12 @@ Tensor reshape(const std::shared_ptr<Tensor>& of, TensorShape shape) {
         const std::int64_t others = count_items(of->dtype(), shape);
         *open = others > 0 && of->items() % others == 0 ? of->items() / others : -1;
         if (*open < 0)
-            throw ArgumentError(fmt::format("the {} elements of {} are not a multiple of {}", of->items(),
-                                            to_string(*of), others));
+            throw ArgumentError(fmt::format("the {} of {} are not a multiple of {}",
+                                            count_of(of->items(), "element"), to_string(*of), others));
     }
     if (count_items(of->dtype(), shape) != of->items())
-        throw ArgumentError(fmt::format("{} has {} elements, but the shape {{{}}} has {}", to_string(*of),
-                                        of->items(), fmt::join(shape, ", "),
+        throw ArgumentError(fmt::format("{} has {}, but the shape {{{}}} has {}", to_string(*of),
+                                        count_of(of->items(), "element"), fmt::join(shape, ", "),
                                         count_items(of->dtype(), shape)));
     return view(of, 0, std::move(shape));
 }
@@ -156,9 +157,9 @@ Tensor permute(const Tensor& tensor, std::span<const int> order) {
         if (good) seen[static_cast<std::size_t>(d)] = true;
     }
     if (!good)
-        throw ArgumentError(
-            fmt::format("{{{}}} is not a permutation of the {} dimensions of {}, which count from 0",
-                        fmt::join(order, ", "), rank, to_string(tensor)));
+        throw ArgumentError(fmt::format("{{{}}} is not a permutation of the {} of {}, which count from 0",
+                                        fmt::join(order, ", "), count_of(rank, "dimension"),
+                                        to_string(tensor)));
     const std::vector<std::int64_t> strides = strides_of(tensor.shape());
     Strided part;
     for (const int d : order) {

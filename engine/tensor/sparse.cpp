@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "tensor/parallel.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/rules.hpp"
 
@@ -173,11 +174,10 @@ void compress_block(const Tensor& matrix, const Pattern& pattern, std::int64_t b
             if (code > 15)
                 throw rules::refusal(
                     rules::WG_SPARSE_03,
-                    fmt::format(
-                        "sparse.compress: row {}, chunk {} (columns {} to {}) has {} elements that are "
-                        "not zero, {} are kept",
-                        row, chunk, chunk * pattern.chunk, (chunk + 1) * pattern.chunk - 1,
-                        std::popcount(mask), pattern.kept),
+                    fmt::format("sparse.compress: row {}, chunk {} (columns {} to {}) has {} that are "
+                                "not zero, {} are kept",
+                                row, chunk, chunk * pattern.chunk, (chunk + 1) * pattern.chunk - 1,
+                                count_of(std::popcount(mask), "element"), pattern.kept),
                     "wg.sparse.prune first");
             const auto [first, second] = kept_by(pattern, code);
             *to++ = from[first];

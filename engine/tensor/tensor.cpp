@@ -16,6 +16,7 @@
 #include "tensor/chunk.hpp"
 #include "tensor/parallel.hpp"
 #include "tensor/shape.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/tensor_budget.hpp"
 
@@ -26,8 +27,8 @@ std::string describe(Dtype dtype, const TensorShape& shape) {
 
 std::int64_t count_items(Dtype dtype, const TensorShape& shape) {
     if (shape.size() > Tensor::max_rank)
-        throw ArgumentError(fmt::format("{}: {} dimensions, but a tensor has at most {}",
-                                        describe(dtype, shape), shape.size(), Tensor::max_rank));
+        throw ArgumentError(fmt::format("{}: {}, but a tensor has at most {}", describe(dtype, shape),
+                                        count_of(shape.size(), "dimension"), Tensor::max_rank));
     if (std::ranges::any_of(shape, [](std::int64_t extent) { return extent < 0; }))
         throw ArgumentError(fmt::format("{}: extents must not be negative", describe(dtype, shape)));
     if (std::ranges::find(shape, 0) != shape.end()) return 0;
@@ -70,8 +71,8 @@ void check_values(Dtype dtype, std::span<const double> values) {
 
 void check_position(const Tensor& tensor, std::int64_t position) {
     if (position < 0 || position >= tensor.items())
-        throw ArgumentError(fmt::format("position {} is outside {}, which has {} elements", position,
-                                        to_string(tensor), tensor.items()));
+        throw ArgumentError(fmt::format("position {} is outside {}, which has {}", position,
+                                        to_string(tensor), count_of(tensor.items(), "element")));
 }
 
 }  // namespace
@@ -109,8 +110,8 @@ Tensor Tensor::wrap(Dtype dtype, TensorShape shape, void* data, std::shared_ptr<
     if (data == nullptr && tensor.bytes_ > 0)
         throw ArgumentError(fmt::format("{}: the memory to wrap is null", to_string(tensor)));
     if (where % element != 0)
-        throw ArgumentError(fmt::format("{}: memory at {:#x} is not aligned to the {} bytes of an element",
-                                        to_string(tensor), where, element),
+        throw ArgumentError(fmt::format("{}: memory at {:#x} is not aligned to the {} of an element",
+                                        to_string(tensor), where, count_of(element, "byte")),
                             "copy it to aligned memory first");
     // A count of its own: tensors that share an owner, as those of a file do, are still told apart. The owner
     // goes with the last tensor, and not with the last weak_ptr, which keeps the deleter.
@@ -159,8 +160,8 @@ Tensor Tensor::zeros(Dtype dtype, TensorShape shape) { return {dtype, std::move(
 Tensor Tensor::from_values(Dtype dtype, TensorShape shape, std::span<const double> values) {
     Tensor tensor(dtype, std::move(shape));
     if (values.size() != static_cast<std::size_t>(tensor.items_))
-        throw ArgumentError(fmt::format("{} has {} elements, but {} values are given", to_string(tensor),
-                                        tensor.items_, values.size()));
+        throw ArgumentError(fmt::format("{} has {}, but {} values are given", to_string(tensor),
+                                        count_of(tensor.items_, "element"), values.size()));
     check_values(dtype, values);
     encode(dtype, values, tensor.bytes());
     return tensor;

@@ -10,6 +10,7 @@
 #include "kernel/errors.hpp"
 #include "program/spoken.hpp"
 #include "sim/observer.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::timeline {
 namespace {
@@ -46,10 +47,9 @@ class Buffer {
         const std::int64_t wanted = std::min<std::int64_t>(options.clusters, clusters) * of_cluster;
         const std::int64_t out = std::min(clusters * of_cluster, std::max(wanted, plenty / slice_));
         if (options.events > most || out * slice_ > most)
-            throw ArgumentError(
-                fmt::format("a profile of {} events for each of {} warps takes more than 2 GiB",
-                            options.events, out),
-                "ask for fewer clusters or events");
+            throw ArgumentError(fmt::format("a profile of {} for each of {} takes more than 2 GiB",
+                                            count_of(options.events, "event"), count_of(out, "warp")),
+                                "ask for fewer clusters or events");
         return out;
     }
 

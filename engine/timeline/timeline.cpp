@@ -10,6 +10,7 @@
 #include "kernel/errors.hpp"
 #include "timeline/measured.hpp"
 #include "timeline/verdict.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/progress.hpp"
 
 namespace wgrun {
@@ -190,8 +191,7 @@ std::string_view to_string(Timeline::Source source) {
 }
 
 std::string headline(const Timeline& timeline) {
-    const std::string of =
-        fmt::format("for {} CTA{} of an SM", timeline.shown, timeline.shown == 1 ? "" : "s");
+    const std::string of = fmt::format("for {} of an SM", count_of(timeline.shown, "CTA"));
     switch (timeline.source) {
         case Timeline::Source::gpu:
             return fmt::format("{}, recorded on the GPU: {:.0f} cycles {}, about {:.1f} us at {:.2f} GHz",

@@ -24,7 +24,7 @@ out_has '"good": 0'
 echo nonsense >$own/$key.entry
 run cache clear
 exits 0
-out "1 entries removed, 0.0 MiB"
+out "1 entry removed, 0.0 MiB"
 [ "$(ls -A $own)" = mine.txt ] || bad "only mine.txt expected: $(ls -A $own)"
 chmod 777 $own
 run cache clear

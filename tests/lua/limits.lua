@@ -20,7 +20,10 @@ end
 
 local function branch(k, p, body) k:if_(p, body) end
 local function loop(k, _, body) k:loop(2, function() body() end) end
-local function while_(k, p, body) k:while_(function() return p end, body) end
+local function while_(k, _, body)
+  local turn = k:mov(0, { type = "u32" })
+  k:while_(function() return turn:lt(2) end, function() body(); k:add(turn, turn, 1) end)
+end
 for _, block in ipairs {branch, loop, while_} do
   local kernel = nested(128, block)
   assert(#kernel:ptx() < 1 << 20 and #kernel:cuda() < 1 << 20)

@@ -10,6 +10,7 @@
 #include "program/end.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -127,13 +128,14 @@ bool Copies::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
     });
     if (holder == buffers.end() || offset + bytes <= holder->offset + holder->bytes) return true;
     const std::int64_t left = holder->offset + holder->bytes - offset;
-    report_.fault({rules::WG_MEM_03,
-                   box != nullptr ? fmt::format("a box of {} is {} bytes, and from {} on there are {}",
-                                                describe(*box), bytes, scene_.place(offset), left)
-                                  : fmt::format("the copy is {} bytes long, and from {} on there are {}",
-                                                bytes, scene_.place(offset), left),
-                   "a smaller box, or a larger buffer"},
-                  {{holder->where, fmt::format("`{}` is declared here", holder->name)}});
+    report_.fault(
+        {rules::WG_MEM_03,
+         box != nullptr ? fmt::format("a box of {} is {}, and from {} on there are {}", describe(*box),
+                                      count_of(bytes, "byte"), scene_.place(offset), left)
+                        : fmt::format("the copy is {} long, and from {} on there are {}",
+                                      count_of(bytes, "byte"), scene_.place(offset), left),
+         "a smaller box, or a larger buffer"},
+        {{holder->where, fmt::format("`{}` is declared here", holder->name)}});
     return false;
 }
 

@@ -6,6 +6,7 @@
 
 #include "check/findings.hpp"
 #include "rules/barrier_words.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -28,10 +29,10 @@ void Pool::set_registers(int registers, bool increase) {
     if (what == Resize::wrong_way) {
         const Step* before = own().by;
         const int held = pool.held(local);
-        const std::string text = before != nullptr
-                                     ? fmt::format("{} registers since here", held)
-                                     : fmt::format("a CTA of {} threads enters with {} registers a thread",
-                                                   scene_.program.threads(), held);
+        const std::string text = before != nullptr ? fmt::format("{} since here", count_of(held, "register"))
+                                                   : fmt::format("a CTA of {} enters with {} a thread",
+                                                                 count_of(scene_.program.threads(), "thread"),
+                                                                 count_of(held, "register"));
         return report_.fault(rules::resized_the_wrong_way(increase, registers, held),
                              {{before != nullptr ? before->where : scene_.program.where(), text}});
     }
@@ -73,15 +74,14 @@ void Pool::fits() {
     if (need <= limit || report_.remarked(where)) return;
     Diagnostic remark = rules::finding(
         {rules::WG_REG_04,
-         fmt::format(
-             "this wgmma and what is alive here need {} registers of a thread or more, and it has {}: the "
-             "assembler spills, waits for each wgmma, ignores setmaxnreg or gives up",
-             need, limit),
+         fmt::format("this wgmma and what is alive here need {} of a thread or more, and it has {}: the "
+                     "assembler spills, waits for each wgmma, ignores setmaxnreg or gives up",
+                     count_of(need, "register"), limit),
          limit < sm_90a.thread_registers ? "a smaller N, fewer values at a time, or setmaxnreg.inc"
                                          : "a smaller N, or fewer values at a time"},
         where);
     if (resized != nullptr)
-        remark.notes.push_back({resized->where, fmt::format("{} registers since here", held)});
+        remark.notes.push_back({resized->where, fmt::format("{} since here", count_of(held, "register"))});
     report_.remark(std::move(remark));
 }
 

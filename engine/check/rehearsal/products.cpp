@@ -7,6 +7,7 @@
 #include "check/findings.hpp"
 #include "rules/copy_words.hpp"
 #include "rules/phrases.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -201,9 +202,9 @@ void Products::compare(const Written& written, const Matrix& read, std::uint64_t
                     fmt::format("a tensor of {}, and a tensor map of it", isa::to_string(type)));
     if (!lines_fit(box))
         return tell(
-            fmt::format("the box of {} fills {} in lines of {} bytes, and the wgmma that multiplies it "
+            fmt::format("the box of {} fills {} in lines of {}, and the wgmma that multiplies it "
                         "reads lines of {}",
-                        describe(box), matrix, line_bytes(box), width(descriptor.swizzle)),
+                        describe(box), matrix, count_of(line_bytes(box), "byte"), width(descriptor.swizzle)),
             as_the_tile);
     const std::vector<std::uint32_t> all = units(descriptor, read);
     const auto missing = [&](std::uint32_t address) {

@@ -7,6 +7,7 @@
 #include "isa/awaited.hpp"
 #include "program/wait_words.hpp"
 #include "rules/wait_words.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -179,9 +180,10 @@ void Stuck::report() {
     const int threads = scene_.program.threads();
     report_.add(
         rules::WG_REG_02, at, message,
-        fmt::format("a CTA of {} threads has {} registers: what its warpgroups ask for may not exceed "
+        fmt::format("a CTA of {} has {}: what its warpgroups ask for may not exceed "
                     "them, and setmaxnreg.dec frees them",
-                    threads, scene_.warps_per_cta * lanes * sm_90a.registers_at_entry(threads)),
+                    count_of(threads, "thread"),
+                    count_of(scene_.warps_per_cta * lanes * sm_90a.registers_at_entry(threads), "register")),
         std::move(notes));
 }
 
@@ -190,15 +192,15 @@ void Stuck::at_mbarrier(const Warp& warp) {
     std::vector<Note> notes;
     std::string fix(wait_words::law(isa::Awaits::mbarrier).fix);
     if (const Mbarrier* m = mbarriers_.waited_for(warp)) {
-        notes.push_back(
-            {scene_.where(m->made().pc), fmt::format("initialised here with {} arrivals", m->expected())});
+        notes.push_back({scene_.where(m->made().pc),
+                         fmt::format("initialised here with {}", count_of(m->expected(), "arrival"))});
         if (m->pending() == 0 || m->tx() < 0) {
             notes.push_back(
                 {scene_.where(m->expected_at()), fmt::format("{} bytes are expected", m->to_expect())});
             notes.push_back({scene_.where(m->copied_at()),
                              fmt::format("the copies of the phase bring {}", m->to_bring())});
             const std::int64_t come = m->to_expect() - m->tx();
-            fix = come > 0 ? fmt::format("expect {} bytes", come)
+            fix = come > 0 ? fmt::format("expect {}", count_of(come, "byte"))
                            : "let a copy bring them that names this mbarrier (a multicast: whose mask names "
                              "the CTA), or expect none";
         } else if (m->added() > 0) {
@@ -208,8 +210,9 @@ void Stuck::at_mbarrier(const Warp& warp) {
                 m->expected());
         } else if (m->pending() < m->expected()) {
             notes.push_back({scene_.where(m->arrived_at()), "the last arrival"});
-            fix = fmt::format("{} arrivals come in this phase: give mbarrier.init their number",
-                              m->expected() - m->pending());
+            const auto come = m->expected() - m->pending();
+            fix = fmt::format("{} {} in this phase: give mbarrier.init their number",
+                              count_of(come, "arrival"), come == 1 ? "comes" : "come");
         }
     }
     report_.add(rules::WG_MBAR_05, scene_.step(warp.pc), message, fix, std::move(notes));

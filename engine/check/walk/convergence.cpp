@@ -12,6 +12,7 @@
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
 #include "rules/lane_words.hpp"
+#include "wgrun/count_of.hpp"
 
 namespace wgrun::check::walk {
 
@@ -166,9 +167,9 @@ void Convergence::barriers_met() {
     if (std::find(divergent_.begin(), divergent_.end(), first.scope.node) != divergent_.end()) return;
     scene_.findings.add(
         rules::WG_SYNC_02, first.step->where,
-        fmt::format("{} waits for all {} threads of the CTA, but some of them go around the {} that it "
+        fmt::format("{} waits for all {} of the CTA, but some of them go around the {} that it "
                     "is in",
-                    first.step->op->name, scene_.program.threads(), first.scope.what),
+                    first.step->op->name, count_of(scene_.program.threads(), "thread"), first.scope.what),
         "move the barrier out, or give it an id and the number of threads that arrive",
         {{first.scope.where, fmt::format("the {} is here", first.scope.what)}});
 }

@@ -92,7 +92,7 @@ TEST_CASE("a kernel that requires a cluster") {
 }
 
 TEST_CASE("parameters are counted and measured") {
-    CHECK(refusal({}, kernel, {8}) == "kernel `k`: 1 parameters are given, but it takes 2");
+    CHECK(refusal({}, kernel, {8}) == "kernel `k`: it takes 2 parameters, not 1");
     CHECK(refusal({}, kernel, {8, 8}) == "kernel `k`: parameter 2 has 8 bytes, but it takes 4");
     FunctionAttributes unknown = kernel;
     unknown.parameters.reset();
@@ -116,7 +116,7 @@ TEST_CASE("tensor maps that are not") {
     CHECK(with([](auto& s) { s.extents = {}; }) == "tensor map: 0 dimensions: must be 1 to 5");
     CHECK(with([](auto& s) { s.strides = {}; }) ==
           "tensor map: 0 strides for 2 dimensions: each but the first needs one");
-    CHECK(with([](auto& s) { s.box = {64}; }) == "tensor map: a box of 1 dimensions for a tensor of 2");
+    CHECK(with([](auto& s) { s.box = {64}; }) == "tensor map: a box of 1 dimension for a tensor of 2");
     CHECK(with([](auto& s) { s.address = 1032; }) ==
           "tensor map: address 0x408: it must be a multiple of 16");
     CHECK(with([](auto& s) { s.extents[1] = 0; }) == "tensor map: extents {4096, 0}: each must be 1 to 2^32");

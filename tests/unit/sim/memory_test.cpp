@@ -212,7 +212,7 @@ TEST_CASE("unwritten values read as NaN in every format") {
 TEST_CASE("a launch that does not fit the kernel is refused") {
     GlobalScript k(32);
     const Program program = k.finish();
-    CHECK_THROWS_WITH(run(program, {}), "kernel k has 1 parameters, the launch gives 0");
+    CHECK_THROWS_WITH(run(program, {}), "kernel k has 1 parameter, the launch gives 0");
     SimulatedLaunch launch;
     const std::uint64_t param = 0;
     launch.params = {&param, 1};

@@ -100,7 +100,7 @@ TEST_CASE("damaged files are refused by name") {
     refused("{\"w\"", "", "the header is not JSON from byte 5 on");
     refused("{} {}", "", "the header is not JSON from byte 4 on");
     refused("{\"\xff\":1}", "", "the header is not JSON from byte 3 on");
-    refused("{}", "x", "1 bytes after the last tensor belong to no tensor");
+    refused("{}", "x", "1 byte of no tensor after the last one");
     refused(one("[]"), "", "tensor `w`: its description is a list, not an object");
     refused(one("{}"), "", "tensor `w`: `dtype` is missing");
     refused(one(R"({"dtype":"F32","shape":[1]})"), "", "tensor `w`: `data_offsets` is missing");
