@@ -23,7 +23,7 @@ void Shadow::reset() {
     read_ = false;
     before_ = latest_;
     if (before_ > UINT32_MAX / 2) {
-        std::fill(in_flight_.begin(), in_flight_.end(), InFlight());
+        std::fill(in_flight_.begin(), in_flight_.end(), 0);
         before_ = latest_ = 0;
     }
     if (copied_) std::fill(copies_.begin(), copies_.end(), Epoch());
@@ -267,12 +267,16 @@ Shadow::Last Shadow::last(std::uint32_t word) const {
 
 void Shadow::check_in_flight(const Actor& actor, std::uint32_t unit) {
     if (!in_flight_.empty()) {
-        const InFlight* mma = in_flight_.data() + std::size_t{unit} * static_cast<std::size_t>(warps_.warps);
+        const auto warps = static_cast<std::size_t>(warps_.warps);
+        const std::uint32_t* serial = in_flight_.data() + unit * warps;
         const std::uint32_t* finished = actor.finished + warps_.first;
-        for (int w = 0; w < warps_.warps; ++w)
-            if (mma[w].serial > before_ + finished[w])
-                sink_.hazard(Hazard::write_under_mma, unit * unit_bytes,
-                             Epoch(0, mma[w].pc, warps_.first + w, 0));
+        unsigned any = 0;  // without a branch for each warp: nearly always there is none
+        for (std::size_t w = 0; w < warps; ++w) any |= serial[w] > before_ + finished[w];
+        for (std::size_t w = 0; any != 0 && w < warps; ++w)
+            if (serial[w] > before_ + finished[w])
+                sink_.hazard(
+                    Hazard::write_under_mma, unit * unit_bytes,
+                    Epoch(0, in_flight_pc_[unit * warps + w], warps_.first + static_cast<int>(w), 0));
     }
     if (copied_ && !ordered(actor.seen, copies_[unit]))
         sink_.hazard(Hazard::write_under_copy, unit * unit_bytes, copies_[unit]);

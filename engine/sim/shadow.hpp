@@ -257,9 +257,6 @@ class Shadow {
         std::array<Epoch, 4> write, read;
         std::vector<Displaced> displaced;
     };
-    struct InFlight {
-        std::uint32_t serial = 0, pc = 0;
-    };
     /// The write of these bytes, if one step of one warp wrote them all. Of more than a word, that of the
     /// first.
     Epoch written_at_once(std::uint32_t offset, int bytes) const;
@@ -318,9 +315,10 @@ class Shadow {
     std::vector<Epoch> copies_;          ///< per unit of 16 bytes: the last bulk copy that reads it
     bool copied_ = false;                ///< whether there has been one
     bool initialised_ = false;           ///< bytes that were never written may be read
-    /// Per unit of 16 bytes and warp: the last wgmma that reads it; empty before the first. Serials count on
-    /// from `before_`, the last of all that the CTAs before this one issued, so that nothing needs clearing.
-    std::vector<InFlight> in_flight_;
+    /// Per unit of 16 bytes and warp: serial and step of the last wgmma that reads it; empty before the
+    /// first. Serials count on from `before_`, the last of all that the CTAs before this one issued, so that
+    /// nothing needs clearing.
+    std::vector<std::uint32_t> in_flight_, in_flight_pc_;
     std::uint32_t before_ = 0, latest_ = 0;
     std::vector<Split> splits_;
     std::vector<std::uint32_t> free_splits_;

@@ -34,15 +34,20 @@ void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std
             sink_.hazard(Hazard::uninitialised, at, written);
         }
     }
-    if (in_flight_.empty()) in_flight_.resize(copies_.size() * static_cast<std::size_t>(warps_.warps));
-    const int local = mma.first - warps_.first;
+    const auto all = static_cast<std::size_t>(warps_.warps);
+    if (in_flight_.empty()) {
+        in_flight_.resize(copies_.size() * all);
+        in_flight_pc_.resize(in_flight_.size());
+    }
     const std::uint32_t serial = before_ + mma.serial;
     latest_ = std::max(latest_, serial);
-    for (std::uint32_t unit = offset / unit_bytes; unit < end / unit_bytes; ++unit) {
-        InFlight* readers = in_flight_.data() + unit * static_cast<std::size_t>(warps_.warps) + local;
-        for (int w = 0; w < isa::warps_of_group; ++w)
-            if (warps >> w & 1U) readers[w] = {serial, mma.pc};
-    }
+    const auto first = static_cast<std::size_t>(mma.first - warps_.first);
+    for (std::size_t unit = offset / unit_bytes; unit < end / unit_bytes; ++unit)
+        for (std::size_t w = 0; w < isa::warps_of_group; ++w) {
+            if ((warps >> w & 1U) == 0) continue;
+            in_flight_[unit * all + first + w] = serial;
+            in_flight_pc_[unit * all + first + w] = mma.pc;
+        }
 }
 
 void Shadow::check_mma(const MmaActor& mma, unsigned warps, Clocks& clocks, Epoch written,
