@@ -4,8 +4,7 @@
 return function(_, internal)
   local function signed(k, x) return k:mov(x, { type = "s32" }) end
 
-  -- Of accumulator r: which of the thread's two keys it belongs to, and its query, counted from the thread's first one.
-  local function half_of(r) return r // 2 % 2 end
+  -- The query of accumulator r, counted from the thread's first one.
   local function query_of(r) return 8 * (r // 4) + r % 2 end
 
   --- Operands of wgmma: views of buffers, that is bytes at an address, read as a tile.

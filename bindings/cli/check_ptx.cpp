@@ -187,7 +187,7 @@ std::optional<std::string> ptx_text(Request& request) {
     return {};
 }
 
-int each_text(Request request, std::string first,
+int each_text(const Request& request, std::string first,
               const std::function<int(const Request&, std::string)>& visit) {
     int code = visit(request, std::move(first));
     for (const std::string& file : request.args) {

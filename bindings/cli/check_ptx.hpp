@@ -24,7 +24,7 @@ struct PtxLaunches {
 
 /// Visits `first`, the text of the request's file, and those of the files that follow it on the command line,
 /// each with a request of its own. Returns the worst of the exit codes.
-int each_text(Request request, std::string first,
+int each_text(const Request& request, std::string first,
               const std::function<int(const Request&, std::string)>& visit);
 
 /// Checks them and prints what is found: as text one after the other, else as one document. Returns the worst

@@ -202,8 +202,6 @@ bool Graph::inside(BlockId block, int loop) const {
     return at == loop;
 }
 
-bool Graph::reducible() const { return std::ranges::all_of(loops_, &Loop::natural); }
-
 void Graph::find_dependences() {
     dependences_.resize(blocks().size());
     for (BlockId block : order_) {

@@ -55,8 +55,6 @@ class Graph {
     const std::vector<Loop>& loops() const { return loops_; }
     int innermost_loop(BlockId block) const { return loop_of_[block]; }  ///< index; no_loop: in none
     bool inside(BlockId block, int loop) const;
-    /// Has every loop a single entry?
-    bool reducible() const;
 
     /// The branches that directly decide whether the block runs.
     const std::vector<Dependence>& dependences(BlockId block) const { return dependences_[block]; }

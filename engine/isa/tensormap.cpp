@@ -53,7 +53,7 @@ Instruction replacing(const Words& words, OperandRule value) {
     op.rows = {{{spelled_as(Field::space, {"shared::cta", "global"})}, {8, 3}}};
     op.operands = {place()};
     if (dimensions > 0) op.operands.push_back(number("dimension", dimensions - 1));
-    op.operands.push_back(std::move(value));
+    op.operands.push_back(value);
     op.effects = replaces;
     op.run = run_replace<field, (dimensions > 0), T>;
     return op;

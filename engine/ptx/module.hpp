@@ -161,7 +161,4 @@ struct Parsed {
 /// is how findings name the text. Throws ArgumentError for a text of 1 GiB and more.
 Parsed parse(std::string file, std::string text);
 
-/// Returns the module as text, a statement a line, without comments.
-std::string print(const Module& module);
-
 }  // namespace wgrun::ptx

@@ -3,10 +3,6 @@
 // other.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun::rules {
@@ -25,17 +21,11 @@ Phrase cp_async_commit_group();
 Phrase cp_async_wait_group(int pending);
 Phrase cp_async_wait_all();
 Phrase bulk_commit_group();
-Phrase bulk_wait_group();      ///< of none
 Phrase bulk_wait_for_reads();  ///< of none, until the sources are read
 Phrase setmaxnreg(bool increase, int registers);
 
 /// Options of declarations, and the directives and operands that PTX has instead.
 Phrase align_option();
 Phrase transpose_option(char operand);  ///< 'a' or 'b'
-
-/// Words that speak of instructions as a script calls them, k:wgmma_fence(), in the other language:
-/// "wgmma.fence.sync.aligned". Calls that are no instructions (k:descriptor) and those of other arguments
-/// than a number stay as they are.
-std::string in_dialect(std::string_view words, Dialect dialect);
 
 }  // namespace wgrun::rules

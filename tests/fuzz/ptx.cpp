@@ -4,6 +4,7 @@
 
 #include "ptx/module.hpp"
 #include "tests/fuzz/bodies.hpp"
+#include "tests/unit/ptx/printer.hpp"
 
 namespace wgrun::fuzz {
 

@@ -14,8 +14,7 @@ TEST_CASE("what a remedy inserts in Lua is emitted as what it inserts in PTX") {
           rules::bar_warp_sync(), rules::cluster_arrive(), rules::cluster_wait(), rules::fence_proxy_async(),
           rules::fence_mbarrier_init(), rules::griddepcontrol_wait(), rules::cp_async_commit_group(),
           rules::cp_async_wait_group(2), rules::cp_async_wait_all(), rules::bulk_commit_group(),
-          rules::bulk_wait_group(), rules::bulk_wait_for_reads(), rules::setmaxnreg(true, 232),
-          rules::setmaxnreg(false, 40)}) {
+          rules::bulk_wait_for_reads(), rules::setmaxnreg(true, 232), rules::setmaxnreg(false, 40)}) {
         INFO(phrase.lua);
         const std::size_t open = phrase.lua.find('(');
         REQUIRE(open != std::string::npos);

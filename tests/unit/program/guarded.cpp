@@ -15,7 +15,6 @@
 using namespace wgrun;
 using isa::Awaits;
 using isa::Field;
-using isa::Form;
 using isa::Type;
 using Kind = GuardSite::Kind;
 

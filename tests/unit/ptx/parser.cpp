@@ -3,6 +3,7 @@
 
 #include "ptx/module.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/ptx/printer.hpp"
 
 using namespace wgrun;
 using namespace wgrun::ptx;

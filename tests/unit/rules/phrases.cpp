@@ -34,20 +34,6 @@ TEST_CASE("another value for an option, in both languages") {
     CHECK(in_words({set_option({}, transpose_option('b'), "0", "1")}, Dialect::ptx) == "imm-trans-b 1 in it");
 }
 
-TEST_CASE("words that speak of instructions, in PTX") {
-    const auto ptx = [](std::string_view words) { return in_dialect(words, Dialect::ptx); };
-    CHECK(ptx("k:fence_proxy_async() after line 5, then k:bar_sync(0) before line 9") ==
-          "fence.proxy.async after line 5, then bar.sync 0 before line 9");
-    CHECK(ptx("k:cp_async_bulk_wait_group(0, {read=true})") == "cp.async.bulk.wait_group.read 0");
-    CHECK(ptx("k:cp_async_bulk_wait_group(12)") == "cp.async.bulk.wait_group 12");
-    CHECK(ptx("k:setmaxnreg_dec(56).") == "setmaxnreg.dec.sync.aligned.u32 56.");
-    // What is no instruction, or has another argument than a number, or is no call of the kernel's builder.
-    for (const char* same : {"k:descriptor(buffer of t)", "k:wgmma_wait_group(N) before the access",
-                             "k:", "desk:bar_sync(0)", "k:bar_sync(", "k:wgmma_wait_group()", ""})
-        CHECK(ptx(same) == same);
-    CHECK(in_dialect("k:bar_sync(0)", Dialect::lua) == "k:bar_sync(0)");
-}
-
 TEST_CASE("what an mbarrier's wording proposes") {
     const Where made = Where::at("k.lua", 7), declared = Where::at("k.lua", 2);
     const Saying one = mbarrier_untold("warp 1", "`full`", made, false);

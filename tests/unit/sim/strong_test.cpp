@@ -219,7 +219,8 @@ TEST_CASE("more clusters than a chip holds cannot wait for the last one") {
 }
 
 TEST_CASE("of strong accesses to one word by all lanes, none is forgotten") {
-    // Two strong steps of all lanes; then lane 0 alone, or all of them, tell another warp, which reads weakly.
+    // Two strong steps of all lanes; then lane 0 alone, or all of them, tell another warp, which reads
+    // weakly.
     const bool all = GENERATE(false, true), two_warps = GENERATE(false, true);
     Script k(96);
     const Reg tid = k.tid();

@@ -1,10 +1,11 @@
-// A tree as text.
+// A tree as text, to read what was read once more.
+#pragma once
+
 #include <fmt/format.h>
 
 #include "ptx/module.hpp"
 
 namespace wgrun::ptx {
-namespace {
 
 class Printer {
   public:
@@ -169,8 +170,7 @@ class Printer {
     std::string out_;
 };
 
-}  // namespace
-
-std::string print(const Module& module) { return Printer(module).run(); }
+/// Returns the module as text, a statement a line, without comments.
+inline std::string print(const Module& module) { return Printer(module).run(); }
 
 }  // namespace wgrun::ptx
