@@ -44,7 +44,7 @@ struct Words {
 
 /// The record of a field. dimensions: how many there are, of which one is named; 0: the field has no parts.
 template <MapField field, int dimensions, class T>
-Instruction replacing(const Words& words, OperandRule value) {
+Instruction replacing(const Words& words, const OperandRule& value) {
     Instruction op;
     op.name = words.name;
     op.summary = words.summary;
