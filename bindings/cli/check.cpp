@@ -1,5 +1,5 @@
-// wgrun check FILE: every finding in every kernel of a script, or of a PTX text. Kernels run only with
-// --dynamic.
+// wgrun check FILE: every finding in every kernel of a script, or of a PTX text. With --dynamic the kernels
+// also run.
 #include <fmt/format.h>
 
 #include <map>

@@ -192,7 +192,7 @@ void Products::compare(const Written& written, const Matrix& read, std::uint64_t
     };
     if (descriptor.swizzle != box.swizzle)
         return tell(
-            fmt::format("the copy fills {} with {} swizzle, and the wgmma that multiplies it reads {}",
+            fmt::format("the copy fills {} with swizzle {}, and the wgmma that multiplies it reads {}",
                         matrix, to_string(box.swizzle), to_string(descriptor.swizzle)),
             "make the tensor map and the descriptor from the same tile");
     const isa::Type type = scene_.op->step->form.type(read.name == 'A' ? isa::Field::a : isa::Field::b);

@@ -101,7 +101,7 @@ TEST_CASE("a box with another swizzle") {
     const Rehearsed out = k.rehearse();
     CHECK(out.findings == Findings{{"WG-TMA-05", copy}});
     CHECK(out.message() ==
-          "the copy fills `B` with none swizzle, and the wgmma that multiplies it reads 128B");
+          "the copy fills `B` with swizzle none, and the wgmma that multiplies it reads 128B");
     CHECK(out.full[0].notes.at(0).where.line == mma);
 }
 

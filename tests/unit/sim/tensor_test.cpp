@@ -113,7 +113,7 @@ TEST_CASE("boxes are loaded by the definition: swizzled, strided, filled outside
     for (const std::int32_t far : {INT32_MIN, INT32_MAX, -257, 1 << 20}) {
         Model model({40, 30}, {Dtype::bf16, {32, 16}});
         std::vector<std::byte> memory = noise(2048);
-        load_box(model.view(), {far, far}, {memory.data(), base, base});
+        load_box(model.view(), {{far, far}}, {memory.data(), base, base});
         CHECK(std::count(memory.begin(), memory.begin() + 1024, std::byte{0}) == 1024);
     }
 }
@@ -168,7 +168,7 @@ TEST_CASE("a swizzled box is the tile that wgmma reads") {
         const int columns = width(mode) / 2;
         Model model({columns, 64}, {Dtype::bf16, {columns, 64}, mode});
         std::vector<std::byte> memory(16384);
-        load_box(model.view(), {0, 0}, {memory.data(), base, base + 1024});
+        load_box(model.view(), {{0, 0}}, {memory.data(), base, base + 1024});
         const Tile tile({Dtype::bf16, 64, columns, Major::k, mode, AtomOrder::mn});
         for (int row = 0; row < 64; ++row)
             for (int k = 0; k < columns; ++k) {
