@@ -205,6 +205,7 @@ local arguments = {
   figures = false, ldmatrix_layouts = false, tune = false,
   gemm = { "--m", "64", "--n", "64", "--k", "256" },
   gemm_fast = { "--m", "64", "--n", "320", "--k", "1024" },
+  convolution = { "--height", "9", "--width", "8", "--channels", "72" },
 }
 
 --- Those of the scripts and of the scripts that keep a rule, besides the ones above.

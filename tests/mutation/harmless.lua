@@ -129,6 +129,13 @@ local rows = {
   { case = "^attention$", name = "bar_sync", text = "local function sync", why = "The first of two: there are no copies from the "
     .. "panels yet that it would wait for." },
 
+  { case = "^convolution$", name = "cp_async_bulk_wait_group", why = "The only store finds its panel free." },
+  { case = "^convolution$", name = "wgmma_wait_group", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The wait for a panel is one of copies; "
+    .. "the sums are read behind both." },
+  { case = "^convolution$", name = "bar_sync", text = "local function sync", why = "The first of two: no copy from the panel comes before it." },
+  { case = "^convolution$", name = "cp_async_bulk_tensor_im2col_4d", kind = "swapped", what = "after cp_async_bulk_tensor_2d", why = "Two copies of one phase; "
+    .. "either may land first." },
+
   { case = "^mixed", name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk", why = "As for copies of tensors, above." },
   { case = "^mixed", name = "mbarrier_wait", kind = "swapped", what = "after begin_if", why = "The lane that copies waits; the others only "
     .. "go round with it." },
