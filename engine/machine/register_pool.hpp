@@ -6,7 +6,16 @@
 
 #include "wgrun/target.hpp"
 
+namespace wgrun {
+class Program;
+}
+
 namespace wgrun::machine {
+
+/// Returns the registers of each thread when the kernel begins: the share of its CTA, and no more than the
+/// largest setmaxnreg.inc asks for. The ISA leaves it to directives and to the assembler; ptxas 13.0 chooses
+/// so.
+int registers_at_entry(const Program& program);
 
 /// Warps are numbered within the CTA; registers count per thread, except in free().
 class RegisterPool {

@@ -57,7 +57,10 @@ class Symbols {
     }
 
   private:
-    using Scope = std::unordered_map<std::string_view, Symbol>;
+    struct Scope {
+        std::unordered_map<std::string_view, Symbol> names;
+        std::unordered_map<std::string_view, Symbol> counted;  ///< %r<n>, which does not declare %r
+    };
     const Symbol* declared(std::string_view name, std::int64_t& number) const;
     static const Symbol* in_scope(const Scope& scope, std::string_view name, std::int64_t& number);
 

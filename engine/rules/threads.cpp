@@ -122,7 +122,7 @@ constexpr Rule WG_REG_02{
     .why =
         "The other direction is undefined, and where too few are free setmaxnreg.inc waits for ever. A "
         "thread enters the kernel with its share of the 65536 registers, in units of 8: 168 of them with "
-        "384 threads.",
+        "384 threads, or with what the largest setmaxnreg.inc asks for, if that is less.",
     .fix = "dec in the warpgroups that need less, inc in those that need more.",
     .decided =
         "In the rehearsal: where even the fewest registers that every other warp may come to "

@@ -14,7 +14,7 @@ Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const S
       turns(turns),
       exchange(exchange),
       warps_per_cta((program.threads() + isa::lanes - 1) / isa::lanes),
-      entry_registers(sm_90a.registers_at_entry(program.threads())),
+      entry_registers(machine::registers_at_entry(program)),
       global(program, launch),
       params(program, launch),
       report(program, code, launch.grid, waits),

@@ -1,6 +1,6 @@
 -- Kernels in styles of their own: turns as in FlashAttention-3, fragments that are loaded while the others multiply, loops with two
 -- entries, empty groups, barriers named by registers, tiles that are used again for what leaves, mixed swizzles, pieces of stream-K.
--- good: turns fragments entries left empty named by_register panels ldmatrix reused exited swizzles generic pieces half_each votes
+-- good: turns fragments entries left empty named by_register panels ldmatrix reused exited swizzles generic pieces half_each votes few
 local wg = require "wgrun"
 local kit = dofile(arg[0]:match ".*/" .. "../bugs/kit.lua")
 
@@ -13,6 +13,26 @@ local function of(n, more)
 end
 
 local case = {}
+
+-- 256 threads, of which each could have 248 registers: the kernel begins with as many as the largest setmaxnreg.inc asks for.
+function case.few()
+  local kernel = wg.kernel("few", { threads = 256 }, function(k)
+    local a, b = k:shared(kit.tile, "a"), k:shared(kit.tile, "b")
+    local group = k:special "tid.x" >> 7
+    k:if_(group:eq(0), function()
+      k:setmaxnreg_dec(24)
+      kit.store(k, { a, b })
+      k:fence_proxy_async()
+      k:bar_arrive(1, { threads = 256 })
+    end, function()
+      k:setmaxnreg_inc(240)
+      k:bar_sync(1, { threads = 256 })
+      kit.multiply(k, k:regs("f32", 32), a, b)
+      k:wgmma_wait_group(0)
+    end)
+  end)
+  kernel:run { grid = 1, args = {} }
+end
 
 function case.turns()
   local kernel = wg.kernel("turns", { threads = 384 }, function(k)

@@ -15,8 +15,8 @@ Pool::Pool(Scene& scene, Report& report)
       report_(report),
       ctas_(static_cast<std::size_t>(scene.ctas)),
       warps_(scene.warps.size()) {
-    for (machine::RegisterPool& pool : ctas_)
-        pool.reset(scene.warps_per_cta, sm_90a.registers_at_entry(scene.program.threads()));
+    const int at_entry = machine::registers_at_entry(scene.program);
+    for (machine::RegisterPool& pool : ctas_) pool.reset(scene.warps_per_cta, at_entry);
 }
 
 void Pool::set_registers(int registers, bool increase) {

@@ -180,10 +180,11 @@ void Stuck::report() {
     const int threads = scene_.program.threads();
     report_.add(
         rules::WG_REG_02, at, message,
-        fmt::format("a CTA of {} has {}: what its warpgroups ask for may not exceed "
-                    "them, and setmaxnreg.dec frees them",
-                    count_of(threads, "thread"),
-                    count_of(scene_.warps_per_cta * lanes * sm_90a.registers_at_entry(threads), "register")),
+        fmt::format(
+            "a CTA of {} has {}: what its warpgroups ask for may not exceed "
+            "them, and setmaxnreg.dec frees them",
+            count_of(threads, "thread"),
+            count_of(scene_.warps_per_cta * lanes * machine::registers_at_entry(scene_.program), "register")),
         std::move(notes));
 }
 

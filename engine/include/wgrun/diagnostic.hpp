@@ -79,7 +79,9 @@ enum class Circumstance : std::uint8_t {
     /// all.
     same_value,
     /// The step itself has done before what is to be done once, in another lane or another turn.
-    same_step
+    same_step,
+    /// In a launch whose arguments are made up: what is wrong depends on them.
+    made_up
 };
 
 /// One finding. `rule` is an id of the catalogue (`wgrun explain ID`), empty for plain errors;

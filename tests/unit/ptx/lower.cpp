@@ -255,6 +255,16 @@ TEST_CASE("the inner %r<n> hides as many registers as it declares") {
     CHECK(k.program.registers().size() == 3);
 }
 
+// Triton's conversion of e4m3 declares its registers so.
+TEST_CASE("a and a<2> are three registers") {
+    const ptx::Lowered k = lowered(
+        ".reg .b16 %h;\n.reg .b32 %r;\nmov.b16 %h, 1;\n{ .reg .b32 a;\n.reg .f16 a<2>;\n"
+        "cvt.rn.f16x2.e4m3x2 a, %h;\nmov.b32 {a0, a1}, a;\nmov.b32 %r, {a1, a0}; }\nret;");
+    CHECK(k.errors.empty());
+    CHECK(k.opaque == 0);
+    CHECK(k.program.registers().size() == 5);
+}
+
 TEST_CASE("results that nobody wants") {
     const ptx::Lowered k = lowered(".reg .b32 %r<4>;\n.reg .b16 %h<4>;\nmov.b32 {_, %h1}, %r1;\nret;");
     CHECK(names(k.program) == Names{"unpack"});
