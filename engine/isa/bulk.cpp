@@ -11,9 +11,6 @@ using Direction = BulkCopy::Direction;
 
 Choice tensor_dims() { return {Field::dim, {{1, 5}}, {}}; }
 
-OperandRule global_address(std::string_view name) {
-    return {name, Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}};
-}
 OperandRule size() {
     return {"size", Access::in, Rule::reg | Rule::imm,        fixed<u32>, nullptr,
             false,  {},         Range{16, (1 << 20) - 16, 16}};
@@ -264,8 +261,8 @@ std::span<const Instruction> bulk_family() {
          .summary = "copies bytes from global to shared memory; an mbarrier counts them",
          .section = "9.7.9.25.4.1",
          .rows = {{{flag(Field::multicast), cache_hint()}, {8, 0}}},
-         .operands = {shared_address("d"), global_address("a"), size(), shared_address("mbarrier"),
-                      receivers(), cache_policy()},
+         .operands = {shared_address("d"), wide_address("a"), size(), shared_address("mbarrier"), receivers(),
+                      cache_policy()},
          .ptx =
              "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.cache} [{%d}], "
              "[{%a}], {%size}, [{%mbarrier}]{,%mask}{,%policy}",
@@ -275,7 +272,7 @@ std::span<const Instruction> bulk_family() {
          .summary = "prefetches bytes of global memory into the L2 cache",
          .section = "9.7.9.25.4.3",
          .rows = {{{cache_hint()}, {8, 0}}},
-         .operands = {global_address("a"), size(), cache_policy()},
+         .operands = {wide_address("a"), size(), cache_policy()},
          .ptx = "cp.async.bulk.prefetch.L2.global{.cache} [{%a}], {%size}{,%policy}",
          .effects = prefetch_effects,
          .run = run_prefetch},
@@ -305,7 +302,7 @@ std::span<const Instruction> bulk_family() {
          .summary = "copies bytes from shared to global memory, in a bulk group",
          .section = "9.7.9.25.4.1",
          .rows = {{{cache_hint()}, {8, 0}}},
-         .operands = {global_address("d"), shared_address("a"), size(), cache_policy()},
+         .operands = {wide_address("d"), shared_address("a"), size(), cache_policy()},
          .ptx = "cp.async.bulk.global.shared::cta.bulk_group{.cache} [{%d}], [{%a}], {%size}{,%policy}",
          .effects = to_global_effects,
          .run = run_store<false>},
@@ -318,7 +315,7 @@ std::span<const Instruction> bulk_family() {
                    {8, 0}},
                   {{reductions({"inc", "dec"}), types({u32}), cache_hint()}, {8, 0}},
                   {{reductions({"and", "or", "xor"}), types({b32, b64}), cache_hint()}, {8, 0}}},
-         .operands = {global_address("d"), shared_address("a"), size(), cache_policy()},
+         .operands = {wide_address("d"), shared_address("a"), size(), cache_policy()},
          .ptx =
              "cp.reduce.async.bulk.global.shared::cta.bulk_group{.cache}{.op}{.noftz}{.type} [{%d}], [{%a}], "
              "{%size}{,%policy}",

@@ -82,8 +82,6 @@ OperandRule line() {
             nullptr, true,       line_bytes, Range{line_bytes, line_bytes}};
 }
 
-OperandRule address() { return {"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}; }
-
 }  // namespace
 
 std::span<const Instruction> cache_family() {
@@ -95,7 +93,7 @@ std::span<const Instruction> cache_family() {
                     spelled_as(Field::level, {"L1", "L2", "L2::evict_last", "L2::evict_normal"})},
                    {7, 8}},
                   {{spelled_as(Field::space, {"local"}), spelled_as(Field::level, {"L1", "L2"})}, {7, 8}}},
-         .operands = {address()},
+         .operands = {wide_address("a")},
          .ptx = "prefetch{.space}{.level} [{%a}]",
          .effects = [](const Step&, Effects& e) { e.prefetch(); },
          .run = [](const Step&, Machine&) {}},
@@ -103,7 +101,7 @@ std::span<const Instruction> cache_family() {
          .summary = "prefetches the cache line of a generic address into the uniform cache",
          .section = "9.7.9.15",
          .rows = {{{}, {7, 8}}},
-         .operands = {address()},
+         .operands = {wide_address("a")},
          .ptx = "prefetchu.L1 [{%a}]",
          .effects = [](const Step&, Effects& e) { e.prefetch(); },
          .run = [](const Step&, Machine&) {}},
@@ -113,7 +111,7 @@ std::span<const Instruction> cache_family() {
          .rows = {{{optional(spelled_as(Field::space, {"global"})),
                     spelled_as(Field::level, {"L2::evict_normal"})},
                    {7, 8}}},
-         .operands = {address(), line()},
+         .operands = {wide_address("a"), line()},
          .ptx = "applypriority{.space}{.level} [{%a}], {%bytes}",
          .effects = [](const Step&, Effects& e) { e.prefetch(); },
          .run = [](const Step&, Machine&) {}},
@@ -122,7 +120,7 @@ std::span<const Instruction> cache_family() {
          .section = "9.7.9.17",
          .rows = {{{optional(spelled_as(Field::space, {"global"})), spelled_as(Field::level, {"L2"})},
                    {7, 8}}},
-         .operands = {address(), line()},
+         .operands = {wide_address("a"), line()},
          .ptx = "discard{.space}{.level} [{%a}], {%bytes}",
          .effects =
              [](const Step& s, Effects& e) {
@@ -145,7 +143,7 @@ std::span<const Instruction> cache_family() {
          .summary = "a cache policy: `level` for the first bytes from an address, `secondary` for the others",
          .section = createpolicy,
          .rows = {{{primary(), secondary()}, {7, 8}}},
-         .operands = {out("d", fixed<u64>), address(), bytes("primary"), bytes("total")},
+         .operands = {out("d", fixed<u64>), wide_address("a"), bytes("primary"), bytes("total")},
          .ptx = "createpolicy.range.global{.level}{.secondary}.b64 {%d}, [{%a}], {%primary}, {%total}",
          .infer = check_sizes,
          .value = value_policy,

@@ -47,8 +47,6 @@ std::vector<Row> copy_rows() {
          {7, 8}}};
 }
 
-OperandRule global_address() { return {"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}; }
-
 }  // namespace
 
 std::span<const Instruction> copy_family() {
@@ -59,7 +57,7 @@ std::span<const Instruction> copy_family() {
          .section = "9.7.9.25.3.1",
          .rows = copy_rows(),
          .operands = {shared_address("d"),
-                      global_address(),
+                      wide_address("a"),
                       {"src_size", Access::in, Rule::reg, fixed<u32>, nullptr, true, most, {}},
                       cache_policy()},
          .ptx =
@@ -71,7 +69,7 @@ std::span<const Instruction> copy_family() {
          .section = "9.7.9.25.3.1",
          .rows = copy_rows(),
          .operands = {shared_address("d"),
-                      global_address(),
+                      wide_address("a"),
                       {"ignore_src", Access::in, Rule::reg, fixed<pred>, nullptr, false, {}, {}},
                       cache_policy()},
          .ptx = "cp.async{.cop}.shared.global{.cache}{.prefetch} [{%d}], [{%a}], {bytes}, "

@@ -123,6 +123,11 @@ inline OperandRule shared_address(std::string_view name) {
     return {name, Access::in, OperandRule::address, fixed<Type::u32>, nullptr, false, {}, {}};
 }
 
+/// The same with 64 bits: in global memory, or generic.
+inline OperandRule wide_address(std::string_view name) {
+    return {name, Access::in, OperandRule::address, fixed<Type::u64>, nullptr, false, {}, {}};
+}
+
 /// Returns the rule of a cache policy, as createpolicy makes it, with the flag .L2::cache_hint that announces
 /// it.
 inline OperandRule cache_policy() {

@@ -186,8 +186,7 @@ Instruction load_of_constants() {
     op.summary = "loads one, two or four values of a constant variable";
     op.section = "9.7.9.8";
     op.rows = constant_rows();
-    op.operands = {{"d", Access::out, Rule::reg | Rule::list, loaded, vec, false, {}, {}},
-                   {"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}};
+    op.operands = {{"d", Access::out, Rule::reg | Rule::list, loaded, vec, false, {}, {}}, wide_address("a")};
     op.ptx = "ld.const{.vec}{.type} {%d}, [{%a}]";
     op.widens = true;
     op.value = value_of_load;
@@ -201,7 +200,7 @@ Instruction prefetch_of_map(std::string_view name, std::string_view text) {
     op.summary = "prefetches a tensor map for later bulk tensor copies";
     op.section = "9.7.9.15";
     op.rows = {{{}, {8, 0}}};
-    op.operands = {{"map", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}};
+    op.operands = {wide_address("map")};
     op.ptx = text;
     op.effects = [](const Step&, Effects& e) { e.prefetch(); };
     op.run = [](const Step&, Machine&) {};

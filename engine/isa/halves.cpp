@@ -36,7 +36,7 @@ double HalfFormat::number(std::uint16_t bits) const {
 
 std::uint16_t HalfFormat::bits(double value) const {
     if (limit_) value = saturated(value);
-    if (std::isnan(value)) return 0x7FFF;
+    if (std::isnan(value)) return half_nan;
     const std::uint16_t out = brain_ ? to_bf16(value) : to_f16(value);
     constexpr std::uint16_t exponent = 0x7C00, sign = 0x8000;
     return flush_ && (out & exponent) == 0 ? out & sign : out;

@@ -12,7 +12,7 @@ bool is_half(Type type);
 /// Returns the rows that PTX has: only f16 and f16x2 take .ftz.
 std::vector<Row> half_rows(bool rounded);
 
-/// Converts a value of the type to a number and back. NaN becomes 0x7FFF, as in the chip's arithmetic.
+/// Converts a value of the type to a number and back. NaN becomes half_nan.
 class HalfFormat {
   public:
     explicit HalfFormat(const Form& form) : HalfFormat(form.type(), form) {}

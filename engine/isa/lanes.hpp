@@ -141,6 +141,9 @@ void write_reg(Machine& m, Reg reg, const Lanes<T>& value) {
 /// Returns the bytes of one element of the access.
 inline int element_bytes(const Form& form) { return bits(form.type()) / 8; }
 
+/// The only NaN that arithmetic in f16 or bf16 produces (docs/silicon.md).
+inline constexpr std::uint16_t half_nan = 0x7FFF;
+
 /// Returns the value, with any NaN replaced by the one that an f32 unit produces (docs/silicon.md).
 inline float settled(float value) { return std::isnan(value) ? std::bit_cast<float>(0x7FFFFFFFU) : value; }
 template <class T>

@@ -75,7 +75,7 @@ float sum(float c, const Line& a, const Line& b, Type d) {
     return c + of_products;
 }
 
-std::uint32_t to_half(float value) { return std::isnan(value) ? 0x7FFFU : to_f16(double{value}); }
+std::uint32_t to_half(float value) { return std::isnan(value) ? half_nan : to_f16(double{value}); }
 
 void multiply(const Step& s, Machine& m, bool a_by_rows, bool b_by_columns, Type d, Type c) {
     const Lines a = read_lines(m, s.operands[1].list, a_by_rows),

@@ -86,8 +86,7 @@ std::uint32_t integer(double sum, bool saturate) {
     return static_cast<std::uint32_t>(saturate ? std::clamp<std::int64_t>(exact, INT32_MIN, INT32_MAX)
                                                : exact);
 }
-/// There is one NaN of each type of D (docs/silicon.md).
-std::uint32_t half(double sum) { return std::isnan(sum) ? 0x7FFFU : to_f16(sum); }
+std::uint32_t half(double sum) { return std::isnan(sum) ? half_nan : to_f16(sum); }
 std::uint32_t single(double sum) { return std::bit_cast<std::uint32_t>(settled(static_cast<float>(sum))); }
 
 void write_d(const Step& s, Machine& m, std::span<const double> result) {

@@ -14,9 +14,6 @@ using Rule = OperandRule;
 Type place_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
 
 OperandRule place() { return {"a", Access::in, Rule::address, place_type, nullptr, false, {}, {}}; }
-OperandRule global_place(std::string_view name) {
-    return {name, Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}};
-}
 OperandRule number(std::string_view name, int most) {
     return {name, Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, most}};
 }
@@ -119,7 +116,7 @@ std::vector<Instruction> records() {
              "copies a tensor map from shared to global memory, and releases it to those who acquire it",
          .section = "9.7.13.4",
          .rows = {{{in_all_scopes({"release"}, "release.gpu")}, {8, 3}}},
-         .operands = {global_place("to"), shared_address("from"), whole_map()},
+         .operands = {wide_address("to"), shared_address("from"), whole_map()},
          .ptx = "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic{.sem}.sync.aligned [{%to}], "
                 "[{%from}], {%bytes}",
          .taken_by = Participants::warp,
@@ -149,7 +146,7 @@ std::vector<Instruction> records() {
          .summary = "copies that follow see the tensor map of 128 bytes as it was released",
          .section = "9.7.13.4",
          .rows = {{{in_all_scopes({"acquire"}, "acquire.gpu")}, {8, 3}}},
-         .operands = {global_place("a"), whole_map()},
+         .operands = {wide_address("a"), whole_map()},
          .ptx = "fence.proxy.tensormap::generic{.sem} [{%a}], {%bytes}",
          .effects = [](const Step&, Effects& e) { e.fence(), e.await_arrivals(), e.acquire_map(); },
          .run =

@@ -30,10 +30,6 @@ Instruction record(const Text& text, std::vector<Row> rows, std::vector<OperandR
     return op;
 }
 
-OperandRule global_address(std::string_view name) {
-    return {name, Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}};
-}
-
 // --- memory of several GPUs (PTX ISA 9.7.9.12 to 14) ---------------------------------------------------
 
 int accessed(const Form& form) { return vec(form) * bits(form.type()) / 8; }
@@ -58,29 +54,28 @@ std::vector<Row> multimem_rows(const Choice& order, bool combines) {
 }
 
 void add_multimem(std::vector<Instruction>& out) {
-    out.push_back(record({"multimem.ld_reduce", "reduces the values of all GPUs at an address", "9.7.9.13",
-                          "multimem.ld_reduce{.sem}.global{.op}{.vec}{.type} {%d}, [{%a}]"},
-                         multimem_rows(orders({"relaxed", "acquire"}), true),
-                         {values("d", Access::out), global_address("a")}, [](const Step& s, Effects& e) {
-                             e.memory({Space::global, false, &s.operands[1], accessed(s.form)});
-                         }));
-    out.push_back(record({"multimem.ld_reduce.wide", "reduces with sums in binary32", "9.7.9.13",
-                          "multimem.ld_reduce{.sem}.global{.op}.acc::f32{.vec}{.type} {%d}, [{%a}]"},
-                         multimem_rows(orders({"relaxed", "acquire"}), true),
-                         {values("d", Access::out), global_address("a")}, [](const Step& s, Effects& e) {
-                             e.memory({Space::global, false, &s.operands[1], accessed(s.form)});
-                         }));
+    const auto reads = [](const Step& s, Effects& e) {
+        e.memory({Space::global, false, &s.operands[1], accessed(s.form)});
+    };
     const auto writes = [](const Step& s, Effects& e) {
         e.memory({Space::global, true, &s.operands[0], accessed(s.form)});
     };
+    out.push_back(record({"multimem.ld_reduce", "reduces the values of all GPUs at an address", "9.7.9.13",
+                          "multimem.ld_reduce{.sem}.global{.op}{.vec}{.type} {%d}, [{%a}]"},
+                         multimem_rows(orders({"relaxed", "acquire"}), true),
+                         {values("d", Access::out), wide_address("a")}, reads));
+    out.push_back(record({"multimem.ld_reduce.wide", "reduces with sums in binary32", "9.7.9.13",
+                          "multimem.ld_reduce{.sem}.global{.op}.acc::f32{.vec}{.type} {%d}, [{%a}]"},
+                         multimem_rows(orders({"relaxed", "acquire"}), true),
+                         {values("d", Access::out), wide_address("a")}, reads));
     out.push_back(record({"multimem.st", "stores to an address on all GPUs", "9.7.9.13",
                           "multimem.st{.sem}.global{.vec}{.type} [{%a}], {%b}"},
                          multimem_rows(orders({"relaxed", "release"}), false),
-                         {global_address("a"), values("b", Access::in)}, writes));
+                         {wide_address("a"), values("b", Access::in)}, writes));
     Instruction reduce = record({"multimem.red", "reduces into an address on all GPUs", "9.7.9.13",
                                  "multimem.red{.sem}.global{.op}{.vec}{.type} [{%a}], {%b}"},
                                 multimem_rows(orders({"relaxed", "release"}), true),
-                                {global_address("a"), values("b", Access::in)}, writes);
+                                {wide_address("a"), values("b", Access::in)}, writes);
     reduce.atomic = true;
     out.push_back(std::move(reduce));
 }
