@@ -1,10 +1,8 @@
 // wgrun report FILE: the assembler's figures for every kernel of a script. No kernel runs.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "bindings/cli/command.hpp"
-#include "bindings/cli/host.hpp"
+#include "bindings/cli/print_kernels.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/gpu.hpp"
 #include "wgrun/target.hpp"
@@ -98,17 +96,7 @@ int report(const Request& request) {
     Results results(true);
     Visit visit{nullptr, {}, {}};
     const Outcome outcome = with_state(request, lua::Mode::trace, body, &visit);
-    visit.findings.insert(visit.findings.end(), outcome.findings.begin(), outcome.findings.end());
-    if (request.json) {
-        Json json = Json::parse(to_json(visit.findings));
-        json["kernels"] = Json::array();
-        for (const Reported& r : visit.reports) json["kernels"].push_back(to_object(r));
-        results.write(json.dump(2) + "\n");
-    } else {
-        print_findings(request, visit.findings);
-        for (const Reported& r : visit.reports) results.write(to_text(r));
-    }
-    return conclude(results, outcome, visit.findings);
+    return print_kernels(results, request, outcome, visit.findings, visit.reports, to_object, to_text);
 }
 
 }  // namespace

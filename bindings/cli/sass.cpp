@@ -3,11 +3,10 @@
 
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "bindings/cli/command.hpp"
-#include "bindings/cli/host.hpp"
+#include "bindings/cli/print_kernels.hpp"
 #include "gpu/disassemble.hpp"
 #include "wgrun/gpu.hpp"
 #include "wgrun/printable.hpp"
@@ -139,18 +138,9 @@ int sass(const Request& request) {
     Results results(true);
     Visit visit{nullptr, {}, {}};
     const Outcome outcome = with_state(request, lua::Mode::trace, body, &visit);
-    visit.findings.insert(visit.findings.end(), outcome.findings.begin(), outcome.findings.end());
-    if (request.json) {
-        Json json = Json::parse(to_json(visit.findings));
-        json["kernels"] = Json::array();
-        for (const Disassembled& kernel : visit.kernels) json["kernels"].push_back(to_object(kernel));
-        results.write(json.dump(2) + "\n");
-    } else {
-        print_findings(request, visit.findings);
-        Sources sources;
-        for (const Disassembled& kernel : visit.kernels) results.write(to_text(kernel, sources));
-    }
-    return conclude(results, outcome, visit.findings);
+    Sources sources;
+    return print_kernels(results, request, outcome, visit.findings, visit.kernels, to_object,
+                         [&](const Disassembled& kernel) { return to_text(kernel, sources); });
 }
 
 }  // namespace

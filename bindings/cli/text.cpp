@@ -1,9 +1,8 @@
 // wgrun ptx FILE, wgrun cuda FILE: the text of every kernel of a script. No kernel runs.
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "bindings/cli/command.hpp"
-#include "bindings/cli/host.hpp"
+#include "bindings/cli/print_kernels.hpp"
 
 namespace wgrun::cli {
 namespace text_detail {
@@ -11,9 +10,13 @@ namespace {
 
 using Text = const std::string& (Kernel::*)();
 
+struct Named {
+    std::string name, text;
+};
+
 struct Texts {
     Text text;
-    std::vector<std::pair<std::string, std::string>> kernels;  ///< name, text
+    std::vector<Named> kernels;
     std::vector<Diagnostic> findings;
 };
 
@@ -23,7 +26,7 @@ void add_text(Kernel& kernel, void* context) {
     texts.findings.insert(texts.findings.end(), findings.begin(), findings.end());
     // What a translated script is wrong about, its text is wrong about already.
     if (has_errors(findings) && !kernel.program().translated()) return;
-    texts.kernels.emplace_back(kernel.program().name(), (kernel.*texts.text)());
+    texts.kernels.push_back({kernel.program().name(), (kernel.*texts.text)()});
 }
 
 void text_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
@@ -36,18 +39,12 @@ int print_texts(const Request& request, Text text) {
     Results results(true);
     Texts texts{text, {}, {}};
     const Outcome outcome = with_state(request, lua::Mode::trace, text_body, &texts);
-    texts.findings.insert(texts.findings.end(), outcome.findings.begin(), outcome.findings.end());
-    if (request.json) {
-        nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(texts.findings));
-        json["kernels"] = nlohmann::ordered_json::array();
-        for (const auto& [name, kernel] : texts.kernels)
-            json["kernels"].push_back({{"name", name}, {"text", kernel}});
-        results.write(json.dump(2) + "\n");
-    } else {
-        print_findings(request, texts.findings);
-        for (const auto& [name, kernel] : texts.kernels) results.write(kernel);
-    }
-    return conclude(results, outcome, texts.findings);
+    return print_kernels(
+        results, request, outcome, texts.findings, texts.kernels,
+        [](const Named& kernel) -> nlohmann::ordered_json {
+            return {{"name", kernel.name}, {"text", kernel.text}};
+        },
+        [](const Named& kernel) { return kernel.text; });
 }
 
 template <Text plain, Text guarded, Text lines>
