@@ -182,6 +182,22 @@ bool refuse_ptx(const std::string& file) {
     return true;
 }
 
+/// What follows `--` is no option, as for lua.
+std::vector<std::string> without_end_of_options(std::vector<std::string> words) {
+    if (!words.empty() && words.front() == "--") words.erase(words.begin());
+    return words;
+}
+
+/// The arguments behind FILE. What follows a `--` there goes to the parent: CLI11 takes it for the end of the
+/// command's options, but it is the script's.
+std::vector<std::string> script_arguments(const CLI::App& command, const CLI::App& parent) {
+    std::vector<std::string> out = without_end_of_options(command.remaining());
+    const std::vector<std::string> behind = parent.remaining();
+    if (!behind.empty()) out.push_back("--");
+    out.insert(out.end(), behind.begin(), behind.end());
+    return out;
+}
+
 /// As where a shell's variable has no value.
 int refuse_no_name() {
     remark("wgrun: the name of the file is empty (wgrun --help)");
@@ -241,8 +257,9 @@ int dispatch(int argc, char** argv) {
     const ProgressLine progress(!request.json && !request.watch && can_show_progress());
     for (const auto& [command, here, run] : declared) {
         if (!here.parsed()) continue;
-        if (command.takes == Takes::script) request.args = here.remaining();
-        if (!request.args.empty() && comes_before(request.args.front(), request.file, argv + 1, argv + argc))
+        if (command.takes == Takes::script) request.args = script_arguments(here, app);
+        if (!request.args.empty() && request.args.front() != "--" &&
+            comes_before(request.args.front(), request.file, argv + 1, argv + argc))
             return refuse_option(here, request.args.front());
         if (command.takes == Takes::script && request.file.empty()) return refuse_no_name();
         const bool takes_script = command.takes == Takes::script && &command != &check_command;
@@ -250,13 +267,14 @@ int dispatch(int argc, char** argv) {
         return request.watch ? watch(request.file, argc, argv) : run(request);
     }
 
-    std::vector<std::string> rest = app.remaining();
+    const std::vector<std::string> remaining = app.remaining(), rest = without_end_of_options(remaining);
     if (!rest.empty()) {
         if (rest.front().empty()) return refuse_no_name();
         request.file = rest.front();
         request.args.assign(rest.begin() + 1, rest.end());
     }
-    if (request.file.starts_with('-') && request.file != "-") return refuse_option(app, request.file);
+    if (rest.size() == remaining.size() && request.file.starts_with('-') && request.file != "-")
+        return refuse_option(app, request.file);
     if (refuse_command(request.file) || refuse_ptx(request.file)) return Exit::usage;
     return request.watch ? watch(request.file, argc, argv) : run_script(request);
 }

@@ -11,3 +11,18 @@ run sub/main.lua one --two
 exits 0
 out "sub/main.lua	one	--two	2	2	42"
 err ""
+file -dash.lua <<'END'
+print(arg[0], ...)
+END
+run -- -dash.lua -x
+exits 0
+out "-dash.lua	-x"
+run check -- -dash.lua
+exits 0
+out_has "-dash.lua: 0 kernels"
+run run -- -dash.lua -- a --json
+exits 0
+out "-dash.lua	--	a	--json"
+run run ./-dash.lua -- a
+exits 0
+out "./-dash.lua	--	a"
