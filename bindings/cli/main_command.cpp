@@ -208,6 +208,30 @@ bool comes_before(std::string_view word, std::string_view other, char** begin, c
     return std::find(begin, end, word) < std::find(begin, end, other);
 }
 
+/// Prints the help and the version, which parsing ends with too, or says what is wrong. Returns the exit
+/// code.
+int answer(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+    if (error.get_exit_code() == 0) {  // --help, --version
+        std::ostringstream text;
+        app.exit(error, text, text);
+        Results results(false);
+        results.write(text.str());
+        return results.finish() ? Exit::ok : Exit::failed;
+    }
+    // What is said to be missing or too much may be what follows a misspelt option.
+    const std::vector<CLI::App*> parsed = app.get_subcommands();
+    const CLI::App& here = parsed.empty() ? app : *parsed.front();
+    const bool wrong_value = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr ||
+                             dynamic_cast<const CLI::ConversionError*>(&error) != nullptr;
+    if (const std::string option = wrong_value ? "" : unknown_option(here, argc, argv); !option.empty())
+        return refuse_option(here, option);
+    const std::string what = error.what();  // "-o is required"
+    const bool too_late = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
+                          std::find(argv + 1, argv + argc, what.substr(0, what.find(' '))) != argv + argc;
+    remark("wgrun: " + what + (too_late ? " before the arguments of the script" : "") + " (wgrun --help)");
+    return Exit::usage;
+}
+
 int dispatch(int argc, char** argv) {
     Request request;
     Words words;
@@ -224,26 +248,7 @@ int dispatch(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) {  // --help, --version
-            std::ostringstream text;
-            app.exit(error, text, text);
-            Results results(false);
-            results.write(text.str());
-            return results.finish() ? Exit::ok : Exit::failed;
-        }
-        // What is said to be missing or too much may be what follows a misspelt option.
-        const std::vector<CLI::App*> parsed = app.get_subcommands();
-        const CLI::App& here = parsed.empty() ? app : *parsed.front();
-        const bool wrong_value = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr ||
-                                 dynamic_cast<const CLI::ConversionError*>(&error) != nullptr;
-        if (const std::string option = wrong_value ? "" : unknown_option(here, argc, argv); !option.empty())
-            return refuse_option(here, option);
-        const std::string what = error.what();  // "-o is required"
-        const bool too_late = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
-                              std::find(argv + 1, argv + argc, what.substr(0, what.find(' '))) != argv + argc;
-        remark("wgrun: " + what + (too_late ? " before the arguments of the script" : "") +
-               " (wgrun --help)");
-        return Exit::usage;
+        return answer(app, error, argc, argv);
     }
     request.program = argv[0];
     request.backend = backend_named(words.backend);
