@@ -13,7 +13,7 @@ return function(wg, internal)
   --- @param options table
   --- @option dtype string  of the matrix: "f16", "bf16", "f32", "s32", "e4m3", "e5m2" or "s8"
   --- @option n integer  the columns of the accumulators: 8 to 256, a multiple of 8
-  --- @option transposed boolean = false  the columns of the accumulators become the rows of the matrix (f16 and bf16, n a multiple of 16)
+  --- @option transposed boolean = false  the columns of the accumulators become the rows of the matrix (f16 and bf16)
   --- @return table  the panel, for k:epilogue
   --- @field columns integer  elements in a line of the panel
   --- @field lines integer  lines of the panel
@@ -42,7 +42,7 @@ return function(wg, internal)
     local plain = not transposed and n * size % 64 ~= 0 and n % 16 == 0
     local line_bytes = plain and n * size or (transposed or n * size % 128 == 0) and 128 or 64
     local columns, lines = line_bytes // size, transposed and n or 64
-    if transposed and (size ~= 2 or n % 16 ~= 0) then fail "wg.panel: `transposed` requires f16 or bf16, and n to be a multiple of 16" end
+    if transposed and size ~= 2 then fail "wg.panel: `transposed` requires f16 or bf16" end
     if not transposed and n % columns ~= 0 then
       fail(("wg.panel: n is %d: for %s it must be a multiple of %d, so that the panels are 64 bytes wide"):format(n, dtype, columns))
     end
@@ -88,16 +88,18 @@ return function(wg, internal)
     end
   end
 
-  -- Transposed: line c of the panel is column c of the accumulators, a warp's 16 rows are two units of it.
+  -- Transposed: line c of the panel is column c of the accumulators, a warp's 16 rows are two units of it. Of an odd number of eight
+  -- lines the last ones are a piece of two blocks.
   local function pieces_transposed(panel, base, lane, warp)
     local in_pair = lane >> 3
     local line = base + ((lane & 7) + ((in_pair >> 1) << 3)) * panel.line_bytes
     local at = unit_address(panel, line, (warp << 1) + (in_pair & 1), lane & 7)
     return function(_, offset)
       local pieces = {}
-      for pair = 0, panel.lines // 16 - 1 do
-        local r = 8 * pair
-        pieces[pair + 1] = { at = at, offset = offset + pair * 16 * panel.line_bytes, r, r + 2, r + 4, r + 6 }
+      for line8 = 0, panel.lines // 8 - 1, 2 do
+        local r, piece = 4 * line8, { at = at, offset = offset + line8 * 8 * panel.line_bytes }
+        for i = 0, line8 + 1 < panel.lines // 8 and 3 or 1 do piece[i + 1] = r + 2 * i end
+        pieces[#pieces + 1] = piece
       end
       return pieces
     end
@@ -143,13 +145,18 @@ return function(wg, internal)
     return { column + i * panel.columns, row }
   end
 
-  -- How a thread moves a piece between registers and a panel, by the bytes of an element: four 8x8 blocks, a pair of
+  -- How a thread moves a piece between registers and a panel, by the bytes of an element: four 8x8 blocks, or two, a pair of
   -- neighbours in one 16-bit register, or two registers.
   local transfer = {
     [2] = {
-      words = function(b) return b:regs("b32", 4) end,
-      load = function(b, words, at, panel, offset) b:ldmatrix_x4(words, at, { trans = panel.transposed and 1 or 0, offset = offset }) end,
-      store = function(b, words, at, panel, offset) b:stmatrix_x4(at, words, { trans = panel.transposed and 1 or 0, offset = offset }) end,
+      words = function(b, _, piece) return b:regs("b32", #piece) end,
+      load = function(b, words, at, panel, offset)
+        b["ldmatrix_x" .. #words](b, words, at, { trans = panel.transposed and 1 or 0, offset = offset })
+        if #words == 2 then b:bar_warp_sync(0xFFFFFFFF) end -- other lanes than those that read these rows write them
+      end,
+      store = function(b, words, at, panel, offset)
+        b["stmatrix_x" .. #words](b, at, words, { trans = panel.transposed and 1 or 0, offset = offset })
+      end,
     },
     [1] = {
       words = function(b, panel) return b:regs(panel.dtype == "s8" and "u16" or "b16", 1) end,
@@ -165,7 +172,7 @@ return function(wg, internal)
 
   -- Loads C's words for a piece, from the place where the piece will be written or from `at` with that offset.
   local function read_piece(self, panel, piece, at, offset)
-    local words = transfer[panel.size].words(self, panel)
+    local words = transfer[panel.size].words(self, panel, piece)
     transfer[panel.size].load(self, words, at or piece.at, panel, offset or piece.offset)
     return words
   end
