@@ -38,7 +38,7 @@ return function(wg, internal)
     local args = { A, B, D, M, N, K }
     add_of_groups(p, "b_scales", values.b_scales, true, K, N, args)
     add_of_groups(p, "b_zeros", values.b_zeros, p.zeros, K, N, args)
-    if p.one_row then args[#args + 1] = A end
+    if p.few then args[#args + 1] = A end
     if p.next then
       local following = text(internal.shape_of(values.next))
       if following ~= want then fail(("gemm: next is %s, must be weights like B, %s"):format(following, want)) end

@@ -2,14 +2,16 @@
 --
 -- One thread copies, but all lanes go round, so that what the copies need lives in uniform registers. Each block of K comes in its
 -- order, for a copy waits for those before it. At the start some weights may come ahead of A: those that arrive anyway until A
--- is there, since more would only keep A waiting.
+-- is there, since more would only keep A waiting. Some more are brought to the L2 cache by threads that have nothing to do yet, whose
+-- requests do not stand before those of copies.
 
 return function(_, internal)
   local divided = internal.divided
 
-  --- The copies of a CTA's part of K, in two steps: begin() before the CTA's, or cluster's, warps have met, finish() after it.
+  --- The copies of a CTA's part of K, in two steps: begin() before the CTA's, or cluster's, warps have met, finish() after it. The warps
+  --- that multiply may call ask() at the start.
   --- given: maps, buffers, sizes, work (row, column, from, to), and
-  --- alone: whether A is one row that is copied as it lies, nil where it is never.
+  --- few: whether A has so few rows that boxes of A_few hold them, nil where there is no such map.
   function internal.mixed_copies(k, p, ring, given)
     local maps, buffers, sizes, work = given.maps, given.buffers, given.sizes, given.work
     local cursor, elected, next_k = ring:cursor(), k:elect_sync(), k:mov(work.from, { type = "u32" })
@@ -17,8 +19,8 @@ return function(_, internal)
     local once = k:createpolicy_fractional_L2_evict_first(1.0) -- each weight is read by one CTA
     local scales = { { map = maps.b_scales, at = k:address(buffers.b_scales) } }
     if p.zeros then scales[2] = { map = maps.b_zeros, at = k:address(buffers.b_zeros) } end
-    local alone, a_bytes = given.alone, p.a.bytes
-    if alone then a_bytes = k:selp_b32(2 * p.block_k, a_bytes, alone, { type = "u32" }) end
+    local few, a_bytes = given.few, p.a.bytes
+    if few then a_bytes = k:selp_b32(p.few * p.block_k * 2, a_bytes, few, { type = "u32" }) end
     local bytes = a_bytes + (p.blocks * p.weight_bytes + #scales * p.scale_bytes)
 
     -- Where the weights of 64 rows begin. Where N ends within the tile, the last ones come again.
@@ -36,15 +38,14 @@ return function(_, internal)
       end
     end
 
-    -- A box whose rows lie outside, all but one, comes slowly. The first line of a panel is not swizzled: a row alone is
-    -- copied as it lies.
+    -- A box of which many rows lie outside comes slowly. The rows of a panel lie side by side, however many are copied.
     local function copy_a(to, barrier)
       local function boxes() k:load_tile { tile = p.a, map = maps.A, to = to, mn = work.column, k = next_k, barrier = barrier } end
-      if not alone then return boxes() end
-      k:if_(alone, function()
-        local from = k:mad_wide_u32(next_k, 2, sizes.row)
-        for panel = 0, p.block_k // 64 - 1 do
-          k:cp_async_bulk(panel == 0 and to or to + p.a:offset(0, 64 * panel), panel == 0 and from or from + 128 * panel, 128, barrier)
+      if not few then return boxes() end
+      k:if_(few, function()
+        for column = 0, p.block_k - 1, 64 do
+          local panel, from = column == 0 and to or to + p.a:offset(0, column), column == 0 and next_k or next_k + column
+          k:cp_async_bulk_tensor_2d(panel, maps.A_few, { from, work.column }, barrier)
         end
       end, boxes)
     end
@@ -62,7 +63,7 @@ return function(_, internal)
 
     -- The first weights of the product behind this one: what memory can bring while this one ends.
     local function ask_for_next()
-      local size = k:min(work.to - work.from, 3 * p.block_k) * bytes_of_k
+      local size = k:min(work.to - work.from, p.told * p.block_k) * bytes_of_k
       for i = 0, p.blocks - 1 do k:cp_async_bulk_prefetch(k:mad_wide_u32(work.from, bytes_of_k, start_of(i, sizes.next)), size) end
     end
 
@@ -76,7 +77,20 @@ return function(_, internal)
     end
 
     local ahead = k:min(work.to, work.from + p.ahead * p.block_k)
+    -- Each thread asks for a line of 128 bytes at a time.
+    local function ask()
+      local mine = k:special "tid.x" << 7
+      local size = k:min(work.to - ahead, p.asked * p.block_k) * bytes_of_k
+      for i = 0, p.blocks - 1 do
+        local lines = k:add(k:mad_wide_u32(ahead, bytes_of_k, from_of[i]), k:cvt_u64_u32(mine))
+        for offset = 0, p.asked * p.weight_bytes - 1, 128 * 128 * p.consumers do
+          k:prefetch_global_L2(lines, { offset = offset, guard = (mine + offset):lt(size) })
+        end
+      end
+    end
+
     return {
+      ask = ask,
       begin = function()
         if p.constant then return blocks_up_to(ahead, false, copy_weights) end
       end,
@@ -92,7 +106,7 @@ return function(_, internal)
           copy_weights()
           copy_others()
         end)
-        if p.next then k:if_(elected, ask_for_next) end
+        if p.told > 0 then k:if_(elected, ask_for_next) end
       end,
     }
   end

@@ -47,7 +47,7 @@ return function(wg, internal)
     local box = { dtype = p.dtype, box = { p.m, p.k_parts * p.groups_of_part // p.scale_copies }, constant = true }
     maps.b_scales = k:tensor_map("b_scales", box)
     if p.zeros then maps.b_zeros = k:tensor_map("b_zeros", box) end
-    if p.one_row then sizes.row = k:param("row", ("const %s*"):format(p.dtype)) end
+    if p.few then maps.A_few = k:tensor_map("A_few", { dtype = p.dtype, box = { 64, p.few }, swizzle = "128B", constant = true }) end
     if p.next then sizes.next = k:param("next", "const u32*") end
     internal.epilogue_parameters(k, p, sizes, maps)
     return maps, sizes
@@ -55,7 +55,7 @@ return function(wg, internal)
 
   -- What one thread does before all others begin.
   local function begin(k, p, maps, buffers, work)
-    for _, name in ipairs { "A", "b_scales", "b_zeros", "C", "D" } do
+    for _, name in ipairs { "A", "A_few", "b_scales", "b_zeros", "C", "D" } do
       if maps[name] then k:prefetch_tensormap(maps[name]) end
     end
     if buffers.c then
@@ -71,7 +71,7 @@ return function(wg, internal)
     end
   end
 
-  -- Zeros in the stages of A, all but whose first row stays as it is where A is one row.
+  -- Zeros in the stages of A, where boxes come with fewer rows than a tile has.
   local function clear_a(k, p, buffer)
     local zeros, thread, bytes = k:regs("b32", 4), k:special "tid.x", p.stages * p.a.bytes
     for i = 0, 3 do k:mov(zeros[i], 0) end
@@ -99,8 +99,8 @@ return function(wg, internal)
       local warp, work = k:reg "u32", work_of(k, p, sizes)
       k:shfl_sync_idx_b32(warp, k:special "tid.x" >> 5, 0, 31) -- the same in all lanes
       local copies = warp:eq(4 * p.consumers)
-      local alone = p.one_row and sizes.M:eq(1) & (sizes.K & (p.block_k - 1)):eq(0) or nil
-      local copy = internal.mixed_copies(k, p, ring, { maps = maps, buffers = buffers, sizes = sizes, work = work, alone = alone })
+      local few = p.few and sizes.M:le(p.few) or nil
+      local copy = internal.mixed_copies(k, p, ring, { maps = maps, buffers = buffers, sizes = sizes, work = work, few = few })
       k:griddepcontrol_launch_dependents()
       -- Weights come as soon as there are mbarriers that count them, before the other warps, and CTAs, are ready.
       k:if_(copies, function()
@@ -109,14 +109,17 @@ return function(wg, internal)
         copy.begin()
         k:if_(elected, function() begin(k, p, maps, buffers, work) end)
       end)
-      if alone then
-        k:if_(alone & warp:lt(4 * p.consumers), function() clear_a(k, p, buffers.a) end)
+      if few or p.asked > 0 then
+        k:if_(warp:lt(4 * p.consumers), function()
+          if p.asked > 0 then copy.ask() end
+          if few then k:if_(few, function() clear_a(k, p, buffers.a) end) end
+        end)
       end
       if p.splits == 1 then
         k:bar_sync(0)
       else
         -- fence.mbarrier_init has released what others must see, but for zeros
-        k:barrier_cluster_arrive { sem = alone and "release" or "relaxed" }
+        k:barrier_cluster_arrive { sem = few and "release" or "relaxed" }
         k:barrier_cluster_wait()
       end
       k:if_(warp:ge(4 * p.consumers), function()
@@ -128,6 +131,7 @@ return function(wg, internal)
       end)
     end)
     kernel:launch_rule { notes = {
+      A_few = p.few and ("A again, for launches with up to %d rows"):format(p.few) or nil,
       B = ("as wg.prepack gives them; the grid has %d x ceil(M / %d) x ceil(N / %d) CTAs"):format(p.splits, p.n, p.m),
       b_scales = ("K / %d x N"):format(p.group), b_zeros = p.zeros and ("K / %d x N"):format(p.group) or nil,
     } }

@@ -37,19 +37,20 @@ return function(wg, internal)
   end
 
   -- The rows of weights of a tile, when the plan chooses: 64 where that makes a tile for each SM, so that K needs no parts, and where the
-  -- rows of A, which each tile reads, are few beside the weights. Of 2 to 7 rows TMA copies boxes slowly: most of their rows lie outside.
+  -- rows of A, which each tile reads, are few beside the weights.
   local function rows_of(p, M, N, splits)
     local tiles = ceil_div(M, p.n) * ceil_div(N, 64)
-    local few = (M == 1 or M >= 8) and p.n <= (p.bits == 4 and 32 or 16)
+    local few = p.n <= (p.bits == 4 and 32 or 16)
     return few and (splits or 1) == 1 and tiles <= target.multiprocessors and 2 * tiles > target.multiprocessors and 64 or 128
   end
 
   -- The weights are wgmma's A: a tile has 64 or 128 rows of them, which are columns of D, and n rows of A.
   local function tile_of(p, opts, M, N)
     local tile = opts.tile or {}
-    local chosen = ceil_div(ceil_div(M, ceil_div(M, most_rows)), 16) * 16 -- as few tiles as possible, all equal
-    p.n = internal.whole("wg.gemm: tile[2]", tile[2] or chosen, 16, most_rows)
-    if p.n % 16 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 16 with b_type: the rows of A"):format(p.n)) end
+    local chosen = ceil_div(ceil_div(M, ceil_div(M, most_rows)), 8) * 8 -- as few tiles as possible, all equal
+    p.n = internal.whole("wg.gemm: tile[2]", tile[2] or chosen, 8, most_rows)
+    if p.n % 8 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 8 with b_type: the rows of A"):format(p.n)) end
+    if M < p.n and p.n <= 32 then p.few = M end -- rows of A: boxes of so many come sooner than boxes with rows outside
     p.m = tile[1] or rows_of(p, M, N, opts.splits)
     if p.m ~= 64 and p.m ~= 128 then fail(("wg.gemm: tile[1] is %s, must be 64 or 128 with b_type: the rows of B"):format(tostring(p.m))) end
     -- Where sums are few, four warpgroups share the tile, each with 64 rows and a part of a block of K: converting takes many warps.
@@ -92,6 +93,16 @@ return function(wg, internal)
       fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left: fewer splits or a smaller tile"):format(2 * stage, room))
     end
     p.stages = internal.whole("wg.gemm: stages", given or math.min(16, room // stage), 2, math.min(32, room // stage))
+  end
+
+  -- Blocks of weights that come without A at the start: `ahead` in the ring, `asked` behind them in the L2 cache, and `told` of the next
+  -- launch's there. The first blocks are wanted first, and more than memory brings until A is there keep them waiting (docs/performance.md, weights of
+  -- 4 and 8 bits). With 8 rows what a launch asks for at its start is better than what the launch before asked for.
+  local function choose_ahead(p)
+    p.ahead = p.m == 64 and p.n > 16 and 1 or 2
+    p.told = p.next and p.n > 8 and (p.bits == 8 and 1 or p.n > 16 and 2 or 3) or 0
+    local asked = p.bits == 8 and (p.n <= 32 and 1 or 0) or p.n == 8 and 2 or p.n <= 24 and 1 or 0
+    p.asked = p.constant and p.told == 0 and asked or 0
   end
 
   -- The epilogue of a D that is written transposed.
@@ -137,9 +148,7 @@ return function(wg, internal)
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
     p.epilogue, p.vectors = epilogue_of(opts.epilogue or {}), 0
     stages_of(p, opts.stages)
-    p.one_row = M == 1 -- of A: it is copied as it lies, at launches with one row
-    -- Blocks of weights that come before A. From the L2 cache they come sooner, and A is wanted sooner.
-    p.ahead = p.m == 64 and (p.n > 16 or p.next and p.bits == 4 and M > 1) and 1 or 2
+    choose_ahead(p)
     -- A warp that copies besides the consumers; of a warpgroup that gives them its registers, where the sums take many.
     p.registers = p.n > 128 and { 24, 240 } or nil
     p.threads = 128 * p.consumers + (p.registers and 128 or 32)

@@ -26,7 +26,7 @@ return function(_, internal)
             values[i] = k:reg "b16"
             k:ld_shared_b16(values[i], at + stage * p.scale_bytes, { offset = group * p.m * 2 + 16 * half })
           end
-          groups[group][half] = how.prepare(values[1], values[2])
+          groups[group][half] = how.prepare(half, values[1], values[2])
         end
       end
       return groups, function(step) return words:slice(step * how.words, how.words), groups[16 * step // p.group] or groups[0] end
@@ -36,13 +36,13 @@ return function(_, internal)
   --- The products of a CTA's part of K, into `acc`, an array of n / 2 registers. given: ring, buffers, work, mine (block: which 64 rows
   --- of the tile; part: which half of a block of K; thread: in the warpgroup).
   ---
-  --- The tensor cores multiply some steps of K while the next ones are converted, in another set of registers. With few rows, products of a group of K have sums of their own, in `products`, and
-  --- are scaled in f32 when they are complete; with many there are no registers for that, and each weight is scaled.
+  --- The tensor cores multiply some steps of K while the next ones are converted, in another set of registers. With few rows, products
+  --- of a group of K have sums of their own, in `products`, and are scaled in f32 when they are complete; with many there are no registers
+  --- for that, and each weight is scaled.
   function internal.mixed_sums(k, p, acc, given)
     local ring, buffers, work, mine = given.ring, given.buffers, given.work, given.mine
-    local how, lane, cursor = internal.mixed_convert(k, p), mine.thread & 31, ring:cursor()
+    local how, lane = internal.mixed_convert(k, p), mine.thread & 31
     local load = loader(k, p, buffers, how, mine)
-    local previous = { stage = k:mov(0, { type = "u32" }) }
     local products, scales = p.scales_sums and k:regs("f32", p.n // 2) or acc, p.scales_sums and k:regs("f32", 2)
     local steps, sets = p.steps, {}
     for set = 0, 1 do sets[set] = k:regs("b32", 4 * steps) end
@@ -59,19 +59,23 @@ return function(_, internal)
       for half = 0, 1 do k:mov(scales[half], 0.0) end
     end
 
-    -- In a register that the assembler cannot compute anew each time, from the CTA's place in its cluster.
-    local full = k:reg "u32"
+    -- In registers that the assembler cannot compute anew each time, from the CTA's place in its cluster.
+    local full, empty = k:reg "u32", k:reg "u32"
     k:shfl_sync_idx_b32(full, k:address(ring.full), 0, 31)
-    k:loop({ from = work.from, to = work.to, step = p.block_k }, function(first_k)
-      k:mbarrier_wait(full + (cursor.stage << 3), cursor.phase)
-      local groups, of_step = load(cursor.stage)
-      local b = k:mad_wide_u32(cursor.stage, p.a.bytes >> 4, descriptor)
+    k:shfl_sync_idx_b32(empty, k:address(ring.empty), 0, 31)
+    local leads = lane:eq(0)
+
+    -- A block of K.
+    local function turn(stage, phase, releases)
+      k:mbarrier_wait(full + 8 * stage, phase)
+      local groups, of_step = load(stage)
+      local b = stage == 0 and descriptor or k:add(descriptor, stage * p.a.bytes >> 4)
       -- The stage before: its products are complete and its weights have been read, in the turn before, so that the fence need not wait
       -- for them. The copy that overwrites it may follow, once one lane has said so for its warp.
       local function release()
         k:fence_proxy_async { space = "shared::cta" }
         k:bar_warp_sync(0xFFFFFFFF)
-        ring:release(previous, { lane = lane, guard = first_k:gt(work.from) })
+        k:mbarrier_arrive(empty + 8 * ((stage - 1) % p.stages), { guard = releases })
       end
       for first = 0, p.part_k // 16 - 1, steps do
         local operands = sets[first // steps % 2]
@@ -98,8 +102,18 @@ return function(_, internal)
           if first == 0 then release() end
         end
       end
-      k:mov(previous.stage, cursor.stage)
-      ring:advance(cursor)
+    end
+
+    -- Rounds of the ring are unrolled, so that what depends on the stage is a constant of the instructions.
+    local blocks, phase = divided(k, work.to - work.from, p.block_k), k:mov(0, { type = "u32" })
+    local left = k:mov(blocks, { type = "u32" })
+    k:while_(function() return left:gt(0) end, function()
+      turn(0, phase, leads & left:lt(blocks))
+      for stage = 1, p.stages - 1 do
+        k:if_(left:gt(stage), function() turn(stage, phase, leads) end)
+      end
+      k:sub(left, left, k:min(left, p.stages))
+      k:xor(phase, phase, 1)
     end)
     k:wgmma_wait_group(0)
     if p.scales_sums then add_products() end

@@ -91,13 +91,23 @@ product("64 rows of weights, C", 20, 136, 512, { b_type = "s4", tile = { 64, 32 
   { C = wg.ones("bf16", { 20, 136 }), beta = 3.0, of = function(x) return x + 3 end })
 product("64 rows of weights, four groups in a part", 17, 136, 1120, { b_type = "u4", zeros = true, group = 32, tile = { 64, 32 } })
 product("64 rows of weights, all in one group", 17, 136, 1536, { b_type = "s4", group = 512, tile = { 64, 32 }, stages = 2 })
-for _, b_type in ipairs { "s4", "e4m3" } do -- one row of A, which is copied as it lies
+for _, b_type in ipairs { "s4", "e4m3" } do -- one row of A
   product("one row, " .. b_type, 1, 136, 1536, { b_type = b_type, tile = { 64, 16 }, stages = 2, constant = "B", next = true })
 end
 product("one row, weights not constant, zero points", 1, 200, 1536, { b_type = "u4", zeros = true, next = true })
 product("one row, f16, parts of K in four CTAs", 1, 200, 2048, { a_type = "f16", b_type = "s8", splits = 4, constant = "B", next = true })
 product("one row, K of a part of a block", 1, 72, 1184, { b_type = "s8", group = 32, tile = { 64, 16 } })
 product("a kernel for one row, 20 rows", 20, 136, 1024, { b_type = "s4", problem = { 1, 136, 1024 }, tile = { 64, 16 }, constant = "B" })
+for _, M in ipairs { 1, 2, 5, 8, 9, 12, 20, 24 } do -- boxes of as many rows as A has; weights that threads ask for; odd numbers of eight rows
+  product(M .. " rows, constant weights", M, 136, 2560, { b_type = "s4", constant = "B", tile = { 64, (M + 7) // 8 * 8 }, stages = 3 })
+  product(M .. " rows, constant weights of 8 bits", M, 72, 1184, { b_type = "u8", zeros = true, group = 32, constant = "B", stages = 2 })
+end
+product("a kernel for 5 rows, 3 rows", 3, 136, 512, { b_type = "s4", problem = { 5, 136, 512 } })
+product("a kernel for 5 rows, 8 rows", 8, 136, 512, { b_type = "s4", problem = { 5, 136, 512 } })
+product("a kernel for 5 rows, 11 rows", 11, 136, 512, { b_type = "s4", problem = { 5, 136, 512 } })
+product("8 rows, weights of the next product", 8, 136, 1024, { b_type = "s4", constant = "B", next = true })
+product("8 rows, C", 7, 136, 512, { b_type = "s4", epilogue = { beta = true } },
+  { C = wg.ones("bf16", { 7, 136 }), beta = 3.0, of = function(x) return x + 3 end })
 product("weights of the next product", 20, 136, 2176, { b_type = "u4", tile = { 128, 32 }, splits = 2, stages = 2, constant = "B", next = true })
 product("48 rows", 48, 136, 256, { b_type = "s4" })
 product("100 rows", 100, 136, 256, { b_type = "s8", splits = 2 })
@@ -143,7 +153,7 @@ refuses("wg.gemm: group is 16, must be an integer from 32 to 1073741824", { grou
 refuses("wg.gemm: constant is A (legal with b_type: B)", { constant = "A" })
 refuses("wg.gemm: splits is 3, must be 1, 2, 4 or 8 with b_type: the CTAs of a cluster", { splits = 3 })
 refuses("wg.gemm: tile[1] is 192, must be 64 or 128 with b_type: the rows of B", { tile = { 192, 32 } })
-refuses("wg.gemm: tile[2] is 24, must be a multiple of 16 with b_type: the rows of A", { tile = { 128, 24 } })
+refuses("wg.gemm: tile[2] is 20, must be a multiple of 8 with b_type: the rows of A", { tile = { 128, 20 } })
 refuses("wg.gemm: tile[3] is 32, must be 64, 128, 256 or, with 64 rows of B, 512 with b_type", { tile = { 128, 32, 32 } })
 refuses("wg.gemm: two stages take 74240 bytes, and 33792 bytes of shared memory are left: fewer splits or a smaller tile", { tile = { 128, 256 }, splits = 4 })
 check.refuses("wg.gemm: `next` goes with b_type", function() wg.gemm { next = true } end)
@@ -179,8 +189,8 @@ local function tile(M, N, b_type)
 end
 check.equal(tile(16, 8192, "s4"), "64 16 512 1")
 check.equal(tile(32, 8192, "s4"), "64 32 512 1")
-check.equal(tile(1, 8192, "s4"), "64 16 512 1")
-check.equal(tile(4, 8192, "s4"), "128 16 256 2") -- boxes of A whose rows lie mostly outside come slowly
+check.equal(tile(1, 8192, "s4"), "64 8 512 1")
+check.equal(tile(20, 8192, "s4"), "64 24 512 1")
 check.equal(tile(32, 8192, "s8"), "128 32 256 2") -- each tile reads A, which is a fourth of the weights here
 check.equal(tile(16, 16384, "s4"), "128 16 256 1") -- else two rounds
 check.equal(tile(16, 4096, "s4"), "128 16 256 4") -- else half of the SMs

@@ -75,8 +75,8 @@ gemm("sparse", 300, 128, 640, { tile = { 128, 64 }, stages = 2, sparse = "A" })
 gemm("sparse, 8 bits, ping-pong", 384, 64, 1280, { tile = { 128, 64 }, stages = 3, dtype = "e4m3", schedule = "pingpong", sparse = "A" })
 gemm("sparse, cluster, halves", 1100, 64, 512, { tile = { 256, 64 }, stages = 2, cluster = 2, sparse = "A", halves = true }, 4)
 
--- Weights of 4 or 8 bits: halves of a block of K in one CTA and in two, sums that are scaled, and weights that are; one row of A, which is copied
--- without a tensor map.
+-- Weights of 4 or 8 bits: halves of a block of K in one CTA and in two, sums that are scaled, and weights that are; few rows of A, which have
+-- boxes of their own.
 local function mixed(name, rows, N, K, opts)
   local bits = opts.b_type:sub(2) == "4" and 4 or 8
   local W = wg.randint { shape = { N, K * bits // 8 }, dtype = bits == 4 and "u8" or opts.b_type, lo = bits == 4 and 0 or -90, hi = bits == 4 and 255 or 90, seed = 1 }
@@ -99,7 +99,9 @@ local function mixed(name, rows, N, K, opts)
 end
 mixed("mixed, halves of K", 24, 128, 1024, { b_type = "s4", tile = { 128, 16, 256 }, stages = 2, splits = 1 })
 mixed("mixed, quarters of K", 24, 128, 2048, { b_type = "s4", tile = { 64, 16, 512 }, stages = 2, constant = "B" })
-mixed("mixed, one row", { 1, 24 }, 128, 2048, { b_type = "s4", problem = { 1, 128, 2048 }, tile = { 64, 16, 512 }, stages = 2, constant = "B", next = true })
+mixed("mixed, few rows", { 5, 24 }, 128, 2048, { b_type = "s4", problem = { 5, 128, 2048 }, tile = { 64, 16, 512 }, stages = 2, constant = "B", next = true })
+mixed("mixed, eight rows", { 5, 24 }, 128, 2048, { b_type = "s4", problem = { 5, 128, 2048 }, tile = { 64, 8, 512 }, stages = 2, constant = "B" })
+mixed("mixed, 24 rows", 20, 128, 1024, { b_type = "s4", problem = { 24, 128, 1024 }, tile = { 128, 24, 256 }, stages = 2, splits = 1, epilogue = { beta = true } })
 mixed("mixed, parts of K", 24, 128, 2048, { b_type = "u4", zeros = true, tile = { 128, 16, 256 }, stages = 2, splits = 2, constant = "B" })
 mixed("mixed, many rows", 96, 128, 640, { b_type = "s8", group = 32, tile = { 128, 96, 128 }, stages = 2, splits = 1, epilogue = { beta = true } })
 

@@ -139,9 +139,11 @@ local rows = {
   { case = "^mixed", name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk", why = "As for copies of tensors, above." },
   { case = "^mixed", name = "mbarrier_wait", kind = "swapped", what = "after begin_if", why = "The lane that copies waits; the others only "
     .. "go round with it." },
-  { case = "^mixed", name = "bar_warp_sync", kind = "swapped", what = "after wgmma_wait_group", why = "Still before the stage is given back." },
-  { case = "^mixed", name = "bar_warp_sync", kind = "swapped", what = "after mbarrier_arrive", why = "Weights of the stage that is given back "
-    .. "have been read before the warp met in the turn before." },
+  { case = "^mixed", name = "bar_warp_sync", text = "k:bar_warp_sync", why = "Weights of the stage that is given back have been read before the warp met in the turn "
+    .. "before, which is another call of a round." },
+  { case = "^mixed", name = "wgmma_wait_group", text = "wait_group(1)", kind = "swapped", why = "Still before the registers of the set are written "
+    .. "again." },
+  { case = "^mixed, eight rows$", name = "matrix_descriptor", what = "SBO", why = "There is one block of eight rows, so that SBO is not used." },
   { case = "^mixed", name = "wgmma_wait_group", kind = "swapped", what = "after fence_proxy_async", why = "Still before the stage is given back." },
   { case = "^mixed", name = "fence_proxy_async", why = "As for decoding, above: WG-PROXY-02 warns." },
   { case = "^mixed", name = "st_async_v4_f32", kind = "swapped", what = "after st_async_v4_f32", why = "Stores are not ordered among each other." },
@@ -150,8 +152,10 @@ local rows = {
   { case = "^mixed", name = "cp_async_bulk_wait_group", why = "The first store finds its panel free, and there is no other." },
   { case = "^mixed", name = "wgmma_wait_group", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The one is about registers, "
     .. "the other about panels, to which nothing has been written yet." },
-  { case = "^mixed", name = "cp_async_bulk_prefetch", why = "It changes when bytes arrive, and nothing else." },
-  { case = "^mixed, many rows$", name = "fence_mbarrier_init", why = "The first of two: the second one, after the barriers of C, orders all." },
+  { case = "^mixed", text = "prefetch", why = "It changes when bytes arrive, and nothing else." },
+  { case = "^mixed, 24 rows$", name = "bar_warp_sync", kind = "swapped", what = "after stmatrix_x4", why = "What that writes are rows that the same lanes "
+    .. "have read." },
+  { case = "^mixed, [m2].* rows$", name = "fence_mbarrier_init", why = "The first of two: the second one, after the barriers of C, orders all." },
 
   -- wg.attention_backward: the producer acquires a stage of Q before one of dO, and Q's is given back after everything that read dO.
   { case = "^backward", text = "self.empty", name = "mbarrier_init", why = "The one of K and V, which come once: nobody waits for it." },
