@@ -1,5 +1,7 @@
 -- The end of a piece of wg.attention_decode: the sums of the warps that had different keys become one, and where several CTAs worked
--- on a head, the one that finishes last adds up theirs, in the order of the keys. Each sum is relative to its own maximum.
+-- on a head, the one that finishes last adds up theirs, in the order of the keys. Each sum is relative to its own maximum. Where
+-- two CTAs share a head, its end was the first piece of one, long ago, when the other comes to the end of its last piece: having looked
+-- at the counter before its last block, the other adds up both without putting its own part into memory.
 
 return function(internal)
   local nothing = -2.0 ^ 100 -- the maximum of no scores: finite, so that differences are; a power of two, so that they are exact
@@ -38,10 +40,11 @@ return function(internal)
   internal.attention_decode_place = place_of
   internal.attention_decode_nothing = nothing
 
-  --- Makes finish(at, count), which the compute warps call together at the end of each piece.
+  --- What the compute warps do for each piece, besides its blocks: begin(at, count) returns the piece; look(piece, at) comes before its last
+  --- block, and finish(piece, at) behind it, which all warps call together.
   --- @param rows table  for each half of a warp's rows: its number, top (scaled to log2), and this thread's part of its sum
   --- @param acc regs  the sums of the weighted rows of V
-  --- @param buffers table  shared memory: exchange, sums, flag
+  --- @param buffers table  shared memory: exchange, sums, flags
   --- @param sizes table  the kernel's parameters: O, lse, partials, part_sums, counters
   function internal.attention_decode_finish(k, p, sizes, buffers, work, acc, rows, warp)
     local thread, lane, threads = k:special "tid.x", warp.lane, 32 * p.warps
@@ -107,30 +110,40 @@ return function(internal)
       k:st_global_v2_f32(k:element(sizes.part_sums, line << 1), { total.top, total.sum }, { guard = four:eq(0) })
     end
 
-    -- Whether this CTA is the last of a head's parts to come here; the counter is 0 again afterwards.
-    local function is_last(at, parts)
-      local counter, flag, leader = k:element(sizes.counters, at.batch * p.kv_heads + at.head), k:address(buffers.flag), thread:eq(0)
-      k:if_(leader, function() k:st_shared_u32(flag, k:atom_global_add_u32(counter, 1, { sem = "acq_rel.gpu" })) end)
-      sync()
-      local last = k:ld_shared_u32(flag):eq(parts - 1)
-      k:st_global_u32(counter, 0, { guard = leader & last })
+    -- A head's counter of complete parts, which all warps learn from the leader's look at it, `number` 0 or 1 in a piece. Who finds
+    -- all but its own there is the last, and makes it 0 again.
+    local leader = thread:eq(0)
+    local function counter_of(at) return k:element(sizes.counters, at.batch * p.kv_heads + at.head) end
+    local function show(number, count) k:st_shared_u32(k:address(buffers.flags, 4 * number), count) end
+    local function is_last(number, at, parts)
+      local last = k:ld_shared_u32(k:address(buffers.flags, 4 * number)):eq(parts - 1)
+      k:st_global_u32(counter_of(at), 0, { guard = leader & last })
       return last
     end
 
+    -- own: the slot of a part that is in registers, `mine`.
     local at_once = 4 -- parts whose loads are under way together
-    local function sum_of_parts(parts, slot_of, row, four)
+    local function sum_of_parts(parts, slot_of, row, four, own, mine)
       local total = total_of(k, 4)
       k:loop({ from = 0, to = parts, step = at_once }, function(first)
         local loaded = {}
         for i = 0, at_once - 1 do
           local part = first + i
-          local here, line = part:lt(parts), slot_of(part) * p.rows + row
+          local slot = slot_of(part)
+          local here, line = part:lt(parts), slot * p.rows + row
+          local is_own = own and here & slot:eq(own)
+          if own then here = here & slot:ne(own) end
           local two, values = k:regs("f32", 2), k:regs("f32", 4)
           for j = 0, 3 do k:mov(values[j], 0.0) end
           k:mov(two[0], nothing)
           k:mov(two[1], 0.0)
           k:ld_global_v2_f32(two, k:element(sizes.part_sums, line << 1), { guard = here })
           k:ld_global_v4_f32(values, k:element(sizes.partials, line * p.dim + (four << 2)), { guard = here })
+          if own then
+            for j = 0, 3 do k:mov(values[j], mine.values[j], { guard = is_own }) end
+            k:mov(two[0], mine.top, { guard = is_own })
+            k:mov(two[1], mine.sum, { guard = is_own })
+          end
           loaded[i + 1] = { top = two[0], sum = two[1], values = values }
         end
         total.add(loaded)
@@ -138,23 +151,41 @@ return function(internal)
       return total
     end
 
-    return function(at, count)
-      local whole = at.block:eq(0) & count:eq(at.blocks)
-      local own, parts, slot_of = work.slots(at)
+    local function begin(at, count)
+      local piece = { whole = at.block:eq(0) & count:eq(at.blocks), complete = k:mov(0xFFFFFFFF, { type = "u32" }) } -- no number of parts
+      piece.own, piece.parts, piece.slot_of = work.slots(at)
+      piece.of_two = at.block:eq(0) & piece.parts:eq(2)
+      return piece
+    end
+
+    local function look(piece, at)
+      k:if_(leader & piece.of_two, function() k:ld_global_u32(piece.complete, counter_of(at), { sem = "acquire.gpu" }) end)
+    end
+
+    local function finish(piece, at)
+      local whole, own, parts, slot_of = piece.whole, piece.own, piece.parts, piece.slot_of
+      local last
       for first = 0, p.dim - 1, p.columns do
         share_with_warps(first)
+        if first == 0 then k:if_(leader, function() show(0, piece.complete) end) end
         sync()
+        if first == 0 then last = is_last(0, at, parts) end
         each_vector(first, p.columns, function(row, four, in_exchange)
           local total = sum_of_warps(row, in_exchange)
-          k:if_(whole, function() store(at, row, four, total) end, function() keep(own, row, four, total) end)
+          k:if_(whole, function() store(at, row, four, total) end, function()
+            k:if_(last, function() store(at, row, four, sum_of_parts(parts, slot_of, row, four, own, total)) end, function() keep(own, row, four, total) end)
+          end)
         end)
         sync() -- the exchange is free, and what the CTA keeps has been written
       end
-      k:if_(~whole, function()
-        k:if_(is_last(at, parts), function()
+      k:if_(~(whole | last), function()
+        k:if_(leader, function() show(1, k:atom_global_add_u32(counter_of(at), 1, { sem = "acq_rel.gpu" })) end)
+        sync()
+        k:if_(is_last(1, at, parts), function()
           each_vector(0, p.dim, function(row, four) store(at, row, four, sum_of_parts(parts, slot_of, row, four)) end)
         end)
       end)
     end
+    return { begin = begin, look = look, finish = finish }
   end
 end

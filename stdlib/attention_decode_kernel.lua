@@ -175,10 +175,11 @@ return function(wg, internal)
     local acc = k:regs("f32", p.dim // 2)
     local q, load_queries = query_loader(k, p, sizes.Q, rows, column)
     local step = stepper(k, p, q, acc, rows, warp, column, ring, buffers.kv, scale)
-    local finish = internal.attention_decode_finish(k, p, sizes, buffers, work, acc, rows, warp)
+    local pieces = internal.attention_decode_finish(k, p, sizes, buffers, work, acc, rows, warp)
 
     work.each_piece(function(at, count)
       load_queries(at)
+      local piece = pieces.begin(at, count)
       for r = 0, #acc - 1 do k:mov(acc[r], 0.0) end
       for half = 0, p.halves - 1 do
         k:mov(rows[half].maximum, internal.attention_decode_nothing)
@@ -190,11 +191,12 @@ return function(wg, internal)
       local clear = k:min(internal.divided(k, k:max(at.length, hidden) - hidden, p.block), to)
       for _, masked in ipairs { false, true } do
         k:while_(function() return block:lt(masked and to or clear) end, function()
+          k:if_((block + 1):eq(to), function() pieces.look(piece, at) end)
           step(at, block, masked)
           k:add(block, block, 1)
         end)
       end
-      finish(at, count)
+      pieces.finish(piece, at)
     end)
   end
 
@@ -228,7 +230,7 @@ return function(wg, internal)
         kv = k:shared { bytes = p.stages * 2 * p.tile_bytes, align = 1024, name = "kv" },
         exchange = k:shared { bytes = p.exchange_bytes, align = 16, name = "exchange" },
         sums = k:shared { bytes = p.sums_bytes, align = 8, name = "sums" },
-        flag = k:shared { bytes = 4, align = 4, name = "flag" },
+        flags = k:shared { bytes = 8, align = 4, name = "flags" },
       }
       local ring = k:pipeline { stages = p.stages, arrivals = p.warps, producers = internal.attention_decode_producers(p) }
       local thread = k:special "tid.x"
@@ -242,9 +244,8 @@ return function(wg, internal)
       end)
       -- The next grid of the stream may start now, as this one may have before the previous grid's results were there.
       k:griddepcontrol_launch_dependents()
-      k:griddepcontrol_wait()
-      k:bar_sync(0)
       local work = internal.attention_decode_work(k, p, sizes, warp.lane)
+      k:bar_sync(0)
       k:if_(warp.number:lt(p.warps), function()
         compute(k, p, sizes, buffers, ring, work, warp)
       end, function()

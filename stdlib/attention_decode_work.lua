@@ -16,6 +16,7 @@ return function(internal)
     work.member = work.id - team * sizes.together
     work.head_groups = k:div(u32(k, p.kv_heads), sizes.together)
 
+    k:griddepcontrol_wait() -- what comes before it needs nothing from the launch before
     -- Nobody but the device knows the lengths: one that cannot be is cut, so that all accesses stay within the tensors.
     function work.length_of(batch) return k:min(k:ld_global_nc_u32(k:element(sizes.lengths, batch)), sizes.keys) end
     -- An empty sequence has a block, too: its result is 0, which somebody has to write.
