@@ -432,7 +432,7 @@ function wg.ordered_layout(shape, order) end
 ---@class wgrun.wg.panel.options
 ---@field dtype string of the matrix: "f16", "bf16", "f32", "s32", "e4m3", "e5m2" or "s8"
 ---@field n integer the columns of the accumulators: 8 to 256, a multiple of 8
----@field transposed? boolean the columns of the accumulators become the rows of the matrix (f16 and bf16, n a multiple of 16)
+---@field transposed? boolean the columns of the accumulators become the rows of the matrix (f16 and bf16)
 
 ---The shape of the panels in shared memory through which k:epilogue stores blocks of 64 x n accumulators. A panel has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width; where n allows neither and is a multiple of 16, a single panel without a swizzle holds the whole block.
 ---@param options wgrun.wg.panel.options
