@@ -38,8 +38,11 @@ nlohmann::ordered_json sizes_json(const LookedAt& kernel, const std::vector<std:
 std::string as_json(const Search& search, const Checked& checked) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(checked.findings));
     if (!search.dynamic) json["rules"] = decided_rules();
-    for (const auto& [kernel, where] : checked.ended)
-        json["ended_ahead"].push_back({{"kernel", kernel}, {"file", where.file}, {"line", where.line}});
+    for (const auto& [kernel, ended] : checked.ended)
+        json["ended_ahead"].push_back({{"kernel", kernel},
+                                       {"file", ended.where.file},
+                                       {"line", ended.where.line},
+                                       {"limit", ended.limit}});
     for (const LookedAt& kernel : checked.sizes)
         json["sizes"].push_back({{"kernel", kernel.kernel},
                                  {"file", kernel.where.file},
@@ -96,11 +99,11 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
     // Where something is wrong, that comes first.
     if (dynamic || checked.kernels == 0 || errors != 0) return text;
     text += fmt::format("  {}\n", left_to_a_run("a run (--dynamic)"));
-    for (const auto& [kernel, where] : checked.ended)
-        text += fmt::format(
-            "  the run ahead of {} ended at {}:{}, where a value decides that is not known before a "
-            "run\n",
-            kernel, where.file, where.line);
+    for (const auto& [kernel, ended] : checked.ended)
+        text += fmt::format("  the run ahead of {} ended at {}:{}, {}\n", kernel, ended.where.file,
+                            ended.where.line,
+                            ended.limit ? "after as many steps as such a run takes"
+                                        : "where a value decides that is not known before a run");
     return text;
 }
 

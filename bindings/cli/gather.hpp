@@ -21,12 +21,13 @@ struct Checked {
     std::vector<Diagnostic> findings;
     std::size_t kernels = 0;
     std::vector<std::pair<std::string, AssemblyReport>> assembled;  ///< name of the kernel, report
-    std::vector<std::pair<std::string, Where>> ended;  ///< kernels whose runs ahead did not come through
-    std::string not_assembled;                         ///< the reason, if there is no assembler
-    bool explored = false;                             ///< the script has run on the simulator
-    std::vector<LookedAt> sizes;                       ///< of kernels that declare sizes
-    Tried tried;                                       ///< with `perf`
-    int code = Exit::ok;                               ///< the reason why the script did not complete
+    /// Kernels whose runs ahead did not come through.
+    std::vector<std::pair<std::string, EndOfRunAhead>> ended;
+    std::string not_assembled;    ///< the reason, if there is no assembler
+    bool explored = false;        ///< the script has run on the simulator
+    std::vector<LookedAt> sizes;  ///< of kernels that declare sizes
+    Tried tried;                  ///< with `perf`
+    int code = Exit::ok;          ///< the reason why the script did not complete
     std::string traceback;
 
     std::size_t errors() const;

@@ -158,7 +158,7 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
         return here(finding) == Elsewhere::same && finding.severity == Severity::error;
     });
     if (wrong || !shape_is_known) return out;
-    Where ended;
+    EndOfRunAhead ended;
     std::vector<Diagnostic> ran = found_in_every_launch(program, check::Made::by_compiler, nullptr, &ended);
     // Which tensor maps a structure holds, a launch decides; what follows from their lack is no finding.
     const auto names_a_map = [](const Diagnostic& finding) { return breaks(finding, rules::WG_TMA_01); };

@@ -98,7 +98,7 @@ class MadeUpLaunch {
 }  // namespace
 
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
-                                              sim::Observer* observer, Where* ended) {
+                                              sim::Observer* observer, EndOfRunAhead* ended) {
     return MadeUpLaunch(program, false).run(program, made, {.ended = ended}, observer);
 }
 

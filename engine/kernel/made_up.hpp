@@ -19,7 +19,7 @@ class Observer;
 /// observer: null, or who watches the run. ended: becomes the place where it depends on them; untouched if it
 /// does not.
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
-                                              sim::Observer* observer = nullptr, Where* ended = nullptr);
+                                              sim::Observer* observer = nullptr, EndOfRunAhead* ended = nullptr);
 
 /// What the integers among the arguments are in the launch of races_with_numbers(): more than a CTA has
 /// threads, so that those that begin with a test of a size get past it.

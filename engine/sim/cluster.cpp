@@ -153,7 +153,7 @@ void Cluster::jump(Warp& warp, const Op& op) {
         scene_.active = warp.running;
         scene_.report.at(scene_.pc, scene_.thread(0));
         if (doubts_ && doubts_->decides(scene_.current, op.reg)) {
-            doubt_ = scene_.code.where(scene_.pc);
+            doubt_ = {scene_.code.where(scene_.pc)};
             trapped_ = true;
             return;
         }
@@ -233,8 +233,8 @@ bool Cluster::certain(Warp& warp, const Op& op) {
     doubts_->executed(scene_.current, scene_.pc, by_all);
     scene_.doubtful = doubts_->works_with_doubts(scene_.current);
     if (verdict == Doubts::Verdict::go) return true;
-    if (verdict == Doubts::Verdict::stop) {
-        doubt_ = scene_.code.where(scene_.pc);
+    if (verdict == Doubts::Verdict::stop || verdict == Doubts::Verdict::limit) {
+        doubt_ = {scene_.code.where(scene_.pc), verdict == Doubts::Verdict::limit};
         trapped_ = true;
         return false;
     }
@@ -372,7 +372,7 @@ void Cluster::leave(Cta& cta) {
 void Cluster::bulk_copy(const isa::BulkCopy& copy) {
     // Of a map in memory that is made up, nothing is known.
     if (doubts_ && copy.dims != 0 && scene_.global.tensor(copy.tensor_map).map == nullptr) {
-        doubt_ = scene_.code.where(scene_.pc);
+        doubt_ = {scene_.code.where(scene_.pc)};
         trapped_ = true;
         return;
     }

@@ -39,8 +39,9 @@ class Cluster final : public isa::Machine {
     GlobalTrace global_trace() const { return accesses_.global_trace(); }
     std::uint64_t steps() const { return steps_; }  ///< of the last run
     std::uint64_t mmas() const { return mmas_; }
-    /// Where something made up would have decided, so that the last run ended; nowhere if it did not.
-    Where ended_by_doubt() const { return doubt_; }
+    /// Where something made up would have decided, or a limit was reached, so that the last run ended;
+    /// nowhere if it did not.
+    EndOfRunAhead ended_by_doubt() const { return doubt_; }
 
     isa::Mask active() const override { return scene_.active; }
     isa::Mask existing() const override { return scene_.warps[static_cast<std::size_t>(scene_.current)].all; }
@@ -194,7 +195,7 @@ class Cluster final : public isa::Machine {
     std::optional<Doubts> doubts_;  ///< of a launch with arguments that are made up
     Allowance& allowance_;
     MessageLog messages_;
-    Where doubt_;                              ///< where something made up would have decided
+    EndOfRunAhead doubt_;                      ///< see ended_by_doubt()
     std::set<std::uint32_t> divided_by_zero_;  ///< operations that have
     bool trapped_ = false;  ///< an assertion has failed, or a trap was executed: nothing continues
     std::vector<int> ready_;

@@ -154,7 +154,8 @@ Doubts::Verdict Doubts::judge(int warp, std::uint32_t pc) {
     const Facts& facts = this->facts(pc);
     const Op& op = code_.ops[pc];
     box_is_doubtful_ = any(warp, facts.place);
-    if (left_ == 0 || (facts.multiplies && products_left_ == 0) || facts.unknown) return Verdict::stop;
+    if (left_ == 0 || (facts.multiplies && products_left_ == 0)) return Verdict::limit;
+    if (facts.unknown) return Verdict::stop;
     --left_;
     if (facts.multiplies) --products_left_;
     const bool guarded = op.reg != no_reg && doubtful(warp, op.reg);

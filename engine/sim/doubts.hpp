@@ -22,7 +22,8 @@ class Doubts {
         go,    ///< execute the step
         skip,  ///< whether it is executed, or where, nobody knows, and no harm is done: its results are
                ///< doubtful
-        stop   ///< what follows differs between launches
+        stop,  ///< what follows differs between launches
+        limit  ///< the run has taken as many steps, or products, as it may
     };
 
     Doubts(const Program& program, const Code& code, const MadeUp& made_up, int warps);

@@ -178,7 +178,7 @@ class Grid {
         const std::uint64_t index = running.index;
         Cluster& cluster = *running.cluster;
         turns_.changed();
-        if (const Where doubt = cluster.ended_by_doubt(); doubt && launch_.made_up->ended != nullptr)
+        if (const EndOfRunAhead doubt = cluster.ended_by_doubt(); doubt && launch_.made_up->ended != nullptr)
             if (index < doubted_) {
                 doubted_ = index;
                 *launch_.made_up->ended = doubt;

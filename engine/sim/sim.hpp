@@ -40,8 +40,8 @@ struct MadeUp {
     std::uint64_t clusters = 1;      ///< of the grid that are run, the first ones
     std::uint64_t steps = 1U << 17;  ///< of a cluster: what has not shown by then is left to a launch
     std::uint64_t products = 64;     ///< of wgmma in a cluster, likewise
-    /// Where a run first ended because something made up would have decided; untouched if none did.
-    Where* ended = nullptr;
+    /// Where a run first ended before its end, other than by a finding; untouched if none did.
+    EndOfRunAhead* ended = nullptr;
 };
 
 /// What a launch is to the simulator.

@@ -47,3 +47,19 @@ L
 run check memory_decides.lua
 exits 0
 out_has "the run ahead of decided ended at memory_decides.lua:4, where a value decides that is not known before a run"
+run check --json memory_decides.lua
+out_has '"limit": false'
+
+# Or at its limit.
+file goes_on.lua <<'L'
+local wg = require "wgrun"
+wg.kernel("long", { threads = 32 }, function(k)
+  local sum = k:mov(0)
+  k:loop(1000000, function(i) k:add(sum, sum, i) end)
+end)
+L
+run check goes_on.lua
+exits 0
+out_has "the run ahead of long ended at goes_on.lua:4, after as many steps as such a run takes"
+run check --json goes_on.lua
+out_has '"limit": true'

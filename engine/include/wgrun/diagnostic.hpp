@@ -27,6 +27,15 @@ struct Where {
     bool operator==(const Where&) const = default;
 };
 
+/// Where a run that the static checker makes by itself ended before its end.
+struct EndOfRunAhead {
+    Where where;
+    bool limit = false;  ///< after as many steps, or products, as such a run takes; else a value decides
+                         ///< there that is not known before a run
+
+    explicit operator bool() const { return static_cast<bool>(where); }
+};
+
 enum class Severity { note, warning, error };
 
 std::string_view to_string(Severity severity);

@@ -210,8 +210,8 @@ class Kernel {
     const std::vector<Diagnostic>& check();
 
     /// Where the last run ahead of a launch ended, because what memory holds, or another value that is made
-    /// up, decides there (check(), foresee()); nowhere if none has ended so.
-    Where ended_ahead() const { return ended_ahead_; }
+    /// up, decides there, or at its limit (check(), foresee()); nowhere if none has ended so.
+    EndOfRunAhead ended_ahead() const { return ended_ahead_; }
 
     /// Adds the findings of a launch with these options to check(), for tools that check a script without
     /// running it. Throws ArgumentError if they fit no launch.
@@ -308,7 +308,7 @@ class Kernel {
     std::optional<std::vector<Diagnostic>> findings_;  ///< the same, and what every launch would find
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
     std::vector<std::pair<Dim3, std::vector<std::int64_t>>> looked_at_;   ///< launches that were foreseen
-    Where ended_ahead_;
+    EndOfRunAhead ended_ahead_;
     std::shared_ptr<const Program> spoken_;  ///< what the GPU runs, where threads say something
     std::string ptx_, cuda_, guarded_ptx_, guarded_cuda_, lined_ptx_, lined_cuda_;
     std::vector<Where> ptx_lines_;
