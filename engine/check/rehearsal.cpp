@@ -59,7 +59,8 @@ void Rehearsal::go(Warp& warp) {
 
 void Rehearsal::jump(Warp& warp, const Op& op) {
     if (op.kind == Op::Kind::jump) return warp.parted.go(op.ways.taken, warp.running, warp.pc);
-    const std::optional<isa::Mask> taken = values_.condition(op);
+    std::optional<isa::Mask> taken = values_.condition(op);
+    if (!taken && op.goes_on >= 0) taken = op.goes_on == 0 ? warp.running : 0;
     if (!taken) return leave(warp);
     warp.parted.part(warp.pc, op.ways, *taken, warp.running, warp.pc);
 }
@@ -81,6 +82,12 @@ void Rehearsal::step(Warp& warp, const Op& op) {
         return;
     }
     executed_[warp.pc] = true;
+    if (op.traps) {
+        // What follows is not executed.
+        if (!scene_.unclear) return leave(warp);
+        ++warp.pc;
+        return;
+    }
     const bool blind =
         scene_.unclear || op.opaque || (!op.synchronises && !op.may_visit && !values_.sources_known(op));
     try {

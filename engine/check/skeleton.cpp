@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "flow/traps.hpp"
 #include "isa/effects.hpp"
 #include "isa/registers.hpp"
 #include "isa/special.hpp"
@@ -51,10 +52,10 @@ struct Skeleton::Nature final : isa::Effects {
     void cluster_arrive() override { synchronises = true; }
     void cluster_wait() override { synchronises = true; }
     void converge() override { synchronises = true; }
-    void trap() override { synchronises = true; }
+    void trap() override { traps = true; }
     void set_registers(int, bool) override { synchronises = true; }
 
-    bool synchronises = false, multiplies = false;
+    bool synchronises = false, multiplies = false, traps = false;
     bool may_visit = false;                    ///< it accesses what a generic address points to
     bool known;                                ///< its results are known if its sources are
     bool counts = false;                       ///< an mbarrier counts the bytes that it copies
@@ -96,7 +97,7 @@ void Skeleton::need(Reg reg) {
 /// are scarce at it, or if the bulk-copy engine fills what it reads.
 bool Skeleton::is_root(const Step& step, const Nature& nature) const {
     if (pressure_ != nullptr && pressure_->at(&step) > sm_90a.least_setmaxnreg) return true;
-    return nature.synchronises || nature.may_visit || (copies_ && nature.multiplies);
+    return nature.synchronises || nature.traps || nature.may_visit || (copies_ && nature.multiplies);
 }
 
 bool Skeleton::needed(const Step& step, std::size_t number) {
@@ -170,7 +171,8 @@ void Skeleton::add(const Step& step) {
     const Nature nature(step);
     const bool root = is_root(step, nature);
     op.may_visit = nature.may_visit && !nature.synchronises;
-    op.synchronises = root && !op.may_visit;
+    op.traps = nature.traps;
+    op.synchronises = root && !op.may_visit && !op.traps;
     op.multiplies = root && nature.multiplies;
     if (pressure_ != nullptr) op.pressure = pressure_->at(&step);
     op.opaque = !root && !nature.known;
@@ -214,6 +216,7 @@ void Skeleton::flatten() {
         if (!kept_[block].empty() || decides_[block])
             for (const flow::Dependence& on : graph_.dependences(block))
                 if (on.arm == 1) both_arms[on.block] = true;
+    const std::vector<bool> trapping = flow::trapping(graph_);
     for (const End& from : ends) {
         SkeletonOp& op = ops[from.op];
         const BasicBlock& block = graph_.blocks()[from.block];
@@ -225,6 +228,7 @@ void Skeleton::flatten() {
         op.ways = {begin(block.taken), begin(block.otherwise),
                    join == no_block ? flow::Divergence::nowhere : begin(join)};
         op.both_arms = both_arms[from.block];
+        if (trapping[block.taken] != trapping[block.otherwise]) op.goes_on = trapping[block.taken] ? 1 : 0;
     }
 }
 

@@ -74,6 +74,7 @@ const Instruction& assertion() {
 const Instruction& trap() {
     static const Instruction it = [] {
         Instruction op = record("trap", {immediate("message"), values()}, "");
+        op.effects = [](const Step&, Effects& e) { e.trap(); };
         op.run = [](const Step& s, Machine& m) { say_by(m.active(), s, m); };
         return op;
     }();

@@ -40,7 +40,10 @@ class Waits {
     /// A lane of the warp arrives at this mbarrier, possibly too early.
     void arrives_at(int warp, const Mbarrier& mbarrier);
     /// The object is initialised again.
-    void forget(const Mbarrier& mbarrier) { suspects_.erase(mbarrier.actor()); }
+    void forget(const Mbarrier& mbarrier) {
+        suspects_.erase(mbarrier.actor());
+        for (Warp& warp : warps_) warp.arrived.erase(mbarrier.actor());
+    }
 
     /// The last wait of the warp, if it has waited for that phase before and for nothing else since; or null.
     /// Like all results here, it is valid until the next wait.
@@ -52,6 +55,8 @@ class Waits {
     const LetThrough* for_phase(int actor, std::uint32_t clock) const;
     /// The wait that is to blame for what the warp does before a phase of the mbarrier has been waited for,
     /// or null: its own last one, or that of a warp that has arrived at the mbarrier, or has waited for it.
+    /// Its last one is that, too, if a fresh mbarrier has let it through although the warp is in a later
+    /// turn: it has arrived before.
     const LetThrough* to_blame(int warp, const Mbarrier& mbarrier) const;
 
   private:
@@ -59,6 +64,11 @@ class Waits {
         /// Has a wait for an mbarrier told it anything since it arrived at one; since it met other warps?
         bool news_since_arrival = false, news_since_meeting = false;
         std::vector<LetThrough> let_through;  ///< since it last waited for an unknown phase
+        /// It has just been let through by an mbarrier of which no phase is complete, and has not arrived
+        /// since.
+        bool by_a_fresh_one = false;
+        std::map<int, std::uint32_t>
+            arrived;  ///< the phase in which it last arrived at an mbarrier, by actor
     };
     struct Suspect {
         LetThrough wait;

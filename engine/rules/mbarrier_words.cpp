@@ -88,8 +88,8 @@ Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std
                         std::int64_t pending, std::int64_t expected, std::int64_t phase) {
     return {
         WG_MBAR_03,
-        fmt::format("{} arrives {} times at {}, where {} of {} arrivals are still expected in phase {}", who,
-                    arrivals, place, pending, expected, phase),
+        fmt::format("{} arrives {} at {}, where {} of {} arrivals are still expected in phase {}", who,
+                    count_of(arrivals, "time"), place, pending, expected, phase),
         "give mbarrier.init the number of arrivals of a phase, and wait for a phase before arriving in the "
         "next"};
 }

@@ -4,24 +4,15 @@
 #include <unordered_set>
 #include <vector>
 
+#include "flow/traps.hpp"
 #include "isa/effects.hpp"
 #include "isa/order.hpp"
 #include "isa/registers.hpp"
-#include "isa/say.hpp"
 
 namespace wgrun::sim {
 namespace {
 
 bool attempts(const isa::Step& step) { return step.op->awaits == isa::Awaits::mbarrier; }
-
-bool traps(const isa::Step& step) {
-    struct Listener final : isa::Effects {
-        bool heard = false;
-        void trap() override { heard = true; }
-    } listener;
-    if (step.op->effects != nullptr) isa::tell(step, listener);
-    return listener.heard || step.op == &isa::say::trap();
-}
 
 /// One loop, and what its ways out depend on.
 class Around {
@@ -37,7 +28,7 @@ class Around {
         bool counts = false;
         for (const BlockId id : graph_.loops()[static_cast<std::size_t>(loop_)].blocks) {
             const BasicBlock& block = graph_.blocks()[id];
-            if (std::ranges::any_of(block.steps, traps)) return Attempts::trapped;
+            if (std::ranges::any_of(block.steps, flow::traps)) return Attempts::trapped;
             for (const BlockId next : {block.taken, block.otherwise}) {
                 if (next == no_block || graph_.inside(next, loop_)) continue;
                 if (traps_first(next)) return Attempts::trapped;
@@ -54,7 +45,7 @@ class Around {
         for (int i = 0; i < most && id != no_block && !trapping_[id]; ++i) {
             const BasicBlock& block = graph_.blocks()[id];
             for (const isa::Step& step : block.steps) {
-                if (traps(step)) return true;
+                if (flow::traps(step)) return true;
                 if (!isa::keeps_to_registers(step)) return false;
             }
             if (block.end == BasicBlock::End::exit) return false;
@@ -104,24 +95,6 @@ class Around {
     std::unordered_map<std::uint32_t, std::vector<const isa::Step*>> definitions_;  ///< in the loop
 };
 
-/// Returns, by block, whether every way from there traps.
-std::vector<bool> trapping_blocks(const flow::Graph& graph) {
-    std::vector<bool> out(graph.blocks().size());
-    for (bool grew = true; grew;) {
-        grew = false;
-        for (BlockId id = 0; id < out.size(); ++id) {
-            if (out[id] || !graph.reachable(id)) continue;
-            const BasicBlock& block = graph.blocks()[id];
-            const auto trapping = [&](BlockId next) { return next == no_block || out[next]; };
-            out[id] = std::ranges::any_of(block.steps,
-                                          [](const isa::Step& step) { return !step.guard && traps(step); }) ||
-                      (block.taken != no_block && trapping(block.taken) && trapping(block.otherwise));
-            grew |= out[id];
-        }
-    }
-    return out;
-}
-
 }  // namespace
 
 std::unordered_map<const isa::Step*, Attempts> attempts_in_loops(const flow::Graph& graph) {
@@ -133,7 +106,7 @@ std::unordered_map<const isa::Step*, Attempts> attempts_in_loops(const flow::Gra
         if (loop == flow::no_loop) continue;
         for (const isa::Step& step : graph.blocks()[id].steps) {
             if (!attempts(step)) continue;
-            if (trapping.empty()) trapping = trapping_blocks(graph);
+            if (trapping.empty()) trapping = flow::trapping(graph);
             const auto [found, made] = loops.try_emplace(loop, Attempts::until_success);
             if (made) found->second = Around(graph, loop, trapping).judge();
             if (found->second != Attempts::until_success) out.emplace(&step, found->second);

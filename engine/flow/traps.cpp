@@ -1,0 +1,35 @@
+#include "flow/traps.hpp"
+
+#include <algorithm>
+
+#include "isa/effects.hpp"
+
+namespace wgrun::flow {
+
+bool traps(const isa::Step& step) {
+    struct Listener final : isa::Effects {
+        bool heard = false;
+        void trap() override { heard = true; }
+    } listener;
+    isa::tell(step, listener);
+    return listener.heard;
+}
+
+std::vector<bool> trapping(const Graph& graph) {
+    std::vector<bool> out(graph.blocks().size());
+    for (bool grew = true; grew;) {
+        grew = false;
+        for (BlockId id = 0; id < out.size(); ++id) {
+            if (out[id] || !graph.reachable(id)) continue;
+            const BasicBlock& block = graph.blocks()[id];
+            const auto follows = [&](BlockId next) { return next == no_block || out[next]; };
+            out[id] = std::ranges::any_of(block.steps,
+                                          [](const isa::Step& step) { return !step.guard && traps(step); }) ||
+                      (block.taken != no_block && follows(block.taken) && follows(block.otherwise));
+            grew |= out[id];
+        }
+    }
+    return out;
+}
+
+}  // namespace wgrun::flow
