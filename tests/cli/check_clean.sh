@@ -54,7 +54,7 @@ out_has '"limit": false'
 file goes_on.lua <<'L'
 local wg = require "wgrun"
 wg.kernel("long", { threads = 32 }, function(k)
-  local sum = k:mov(0)
+  local sum = k:mov(0, { type = "u32" })
   k:loop(1000000, function(i) k:add(sum, sum, i) end)
 end)
 L
