@@ -170,7 +170,10 @@ std::vector<Row> rows(Choice (*orders)(std::string_view fallback), Names bitwise
         add(more, {b32, b64});
         const std::size_t before = out.size();
         add(more, {b128});
-        for (std::size_t i = before; i < out.size(); ++i) out[i].min_ptx = {8, 4};
+        for (std::size_t i = before; i < out.size(); ++i) {
+            out[i].min_ptx = {8, 4};
+            out[i].choices[1] = only(b128);
+        }
     }
     const auto add_vector = [&](Names ops, std::initializer_list<Type> of, std::initializer_list<int> sizes,
                                 std::initializer_list<Choice> tail) {

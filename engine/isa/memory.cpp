@@ -116,7 +116,7 @@ std::vector<Size> sizes() {
     return {{scalar(), among(Field::vec, {1}, 1), {7, 8}},
             {scalar(), among(Field::vec, {2}), {7, 8}},
             {scalar_of_four(), among(Field::vec, {4}), {7, 8}},
-            {types({b128}), among(Field::vec, {1}, 1), {8, 3}}};
+            {only(b128), among(Field::vec, {1}, 1), {8, 3}}};
 }
 /// Without a space the address is generic.
 Choice every_space() {
@@ -164,7 +164,7 @@ void add_strong(std::vector<Row>& rows, std::string_view order, const std::vecto
     of_global.assign({strong(is_volatile)});
     of_global.insert(of_global.end(), more.begin(), more.end());
     add_sizes(rows, global_space(), of_global);
-    for (const auto& [type, version] : {std::pair{scalar(), PtxVersion{8, 2}}, {types({b128}), {8, 4}}})
+    for (const auto& [type, version] : {std::pair{scalar(), PtxVersion{8, 2}}, {only(b128), {8, 4}}})
         rows.push_back({{global_space(), type, among(Field::vec, {1}, 1),
                          strong(spelled_as(Field::sem, {"mmio.relaxed.sys"}))},
                         version});

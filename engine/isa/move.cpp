@@ -172,7 +172,7 @@ std::span<const Instruction> move_family() {
         {.name = "mov",
          .summary = "copies a register, an immediate or the address of a shared buffer",
          .section = "9.7.9.1",
-         .rows = {any_register(), {{types({b128})}, {8, 3}}},
+         .rows = {any_register(), {{only(b128)}, {8, 3}}},
          .operands = {out("d"), in("a", typed<Field::type>, Rule::reg | Rule::imm | Rule::shared)},
          .ptx = "mov{.type} {%d}, {%a}",
          .cuda = "{%d} = {%a}",

@@ -134,3 +134,27 @@ TEST_CASE("row_of finds the row of a complete form, with its PTX version") {
     CHECK(version("n=64 d=s32 a=u8 b=u8") == PtxVersion{8, 0});
     CHECK_THROWS_WITH(row_of(op, form("n=3")), ContainsSubstring("wgmma.mma_async: "));
 }
+
+TEST_CASE("128 bits are asked for by name") {
+    int rows = 0;
+    for (const Instruction* op : all())
+        for (const Row& row : op->rows) {
+            const Choice* type = row.find(Field::type);
+            if (type == nullptr || type->values() != std::vector{static_cast<int>(Type::b128)}) continue;
+            if (op->name.ends_with(".b128")) continue;
+            Form asked;
+            for (const Choice& choice : row.choices)
+                if (&choice != type && !choice.fallback) asked.set(choice.field, choice.values().front());
+            INFO(op->name << ": " << test::spelled(asked));
+            bool filled_in = false;
+            try {
+                filled_in = resolve(*op, asked).type() == Type::b128;
+            } catch (const ArgumentError&) {  // it is asked for
+            }
+            CHECK_FALSE(filled_in);
+            ++rows;
+        }
+    CHECK(rows > 20);
+    CHECK(refused("mov", "").starts_with("mov needs `type` (legal: pred, b16, u16, s16, b32, "));
+    CHECK(refused("ld", "space=global").starts_with("ld needs `type` for space=global (legal: b8, u8, s8, "));
+}
