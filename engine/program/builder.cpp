@@ -78,8 +78,8 @@ Builder::Builder(std::string name, int threads, Dim3 cluster, Where where)
     if (!legal(cluster.x) || !legal(cluster.y) || !legal(cluster.z) || cluster.volume() > most_ctas)
         throw rules::refusal(
             rules::WG_FORM_03,
-            fmt::format("kernel {}: a cluster of {} x {} x {}, 1 to {} in all fit a group of SMs", name,
-                        cluster.x, cluster.y, count_of(cluster.z, "CTA"), most_ctas));
+            fmt::format("kernel {}: a cluster of {} x {} x {} CTAs, 1 to {} in all fit a group of SMs", name,
+                        cluster.x, cluster.y, cluster.z, most_ctas));
     program_.name_ = std::move(name);
     program_.threads_ = threads;
     program_.block_ = {static_cast<std::uint32_t>(threads), 1, 1};
