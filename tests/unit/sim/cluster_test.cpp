@@ -336,10 +336,16 @@ TEST_CASE("registers move between warpgroups of a CTA, never more than it has") 
                        ContainsSubstring("for 240 registers a thread: it has 168"));
     }
     AsyncScript k(384);
+    const Reg first = k(1, "setp_lt_u32", {k.thread, 128});
+    k.begin_if(9, first);
+    k.step(9, "setmaxnreg_inc", {168});
+    k.builder.end_if();
+    k.begin_if(10, k(10, "setp_ge_u32", {k.thread, 128}));
     k.step(10, "setmaxnreg_inc", {160});
-    const Program program = k.finish();
-    expect_mapped(program, {}, {{"WG-REG-02", 10}});
-    CHECK(finding_of(program, {}, "WG-REG-02").message ==
+    k.builder.end_if();
+    const Program fewer = k.finish();
+    expect_mapped(fewer, {}, {{"WG-REG-02", 10}});
+    CHECK(finding_of(fewer, {}, "WG-REG-02").message ==
           "setmaxnreg.inc to 160 registers a thread, which has 168");
 }
 
