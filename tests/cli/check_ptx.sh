@@ -363,3 +363,15 @@ sized 's/sub.s32 %r8, 508/sub.s32 %r8, %r1/'
 err_lacks "warning"
 sized 's/.param .u32 turned_param_2/.param .align 4 .b8 turned_param_2[8]/'
 err_lacks "warning"
+
+# Loops that no thread leaves, whatever a launch is; and what is wrong behind a trap.
+run check "$SOURCE/tests/ptx/loops_without_end.ptx"
+exits 1
+err_has "loops_without_end.ptx:12: error: a thread that comes to this loop never leaves it: what would end it never holds [WG-SYNC-07]"
+err_has "loops_without_end.ptx:22: error: a thread that has gone round this loop goes round for ever: nothing that the condition looks at changes in it [WG-SYNC-07]"
+err_has "loops_without_end.ptx:31: error: a thread that comes to this loop never leaves it: it has no way out [WG-SYNC-07]"
+err_has "loops_without_end.ptx:51: error: a thread that comes to this loop never leaves it: what would end it never holds [WG-SYNC-07]"
+out_has "6 kernels, 4 errors, 0 remarks"
+run check "$SOURCE/tests/ptx/behind_a_trap.ptx"
+exits 1
+err_has "behind_a_trap.ptx:18: error: the kernel hangs: warp 0 waits at barrier 2: 32 of 128 threads have arrived [WG-SYNC-02]"
