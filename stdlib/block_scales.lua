@@ -50,8 +50,8 @@ return function(_, internal)
     end
   end
 
-  --- The main loop of a consumer: returns body(piece, place), which leaves a tile's sums in `sums`, an f32 array for each
-  --- of the plan's blocks of 64 rows. given: ring, cursor, lane, sizes, row (the first of the consumer's rows in the
+  --- The main loop of a consumer: returns body(piece, place), which leaves a tile's sums in `sums`, f32 registers from 0 for each
+  --- of the plan's blocks of 64 rows, and returns the tile's place. given: ring, cursor, lane, sizes, row (the first of the consumer's rows in the
   --- tile), buffer (of A's scales), operands(stage): the descriptors a(step, row) and b(step, row) of a stage.
   function internal.scaled_sums(k, p, sums, given)
     local s, ring, cursor, lane, sizes = p.scaled, given.ring, given.cursor, given.lane, given.sizes
@@ -96,13 +96,15 @@ return function(_, internal)
       end
     end
 
-    -- The addresses of the first scales in the rows of B's scales that the tile touches; rows beyond the last one repeat it.
-    local function rows_of_b(column, first)
+    -- The addresses of the first scales in the rows of B's scales that the tile touches, from that element of K on; rows beyond the
+    -- last one repeat it.
+    local function rows_of_b(column, first, from)
       local blocks, last = (sizes.K + (block - 1)) >> 7, (sizes.N - 1) >> 7
       local out = {}
       for i = 0, s.rows - 1 do
         local row = k:min((column >> 7) + i, last)
-        out[i] = k:element(sizes.b_scales, (first and row + first or row) * blocks)
+        local at = (first and row + first or row) * blocks
+        out[i] = k:element(sizes.b_scales, from == 0 and at or at + (from >> 7))
       end
       return out
     end
@@ -110,7 +112,7 @@ return function(_, internal)
     return function(piece, place)
       local row, column = place()
       local from_a = p.groups and my_scales + ((row & 3) << 2) or my_scales
-      local from_b, of_segment = rows_of_b(column, piece.scales_first), of_segments(k, s, of_b, column & (block - 1))
+      local from_b, of_segment = rows_of_b(column, piece.scales_first, piece.from), of_segments(k, s, of_b, column & (block - 1))
       for at = 1, p.blocks do for r = 0, p.n // 2 - 1 do k:mov(sums[at][r], 0.0) end end
       load_b(from_b)
       k:loop({ from = piece.from, to = piece.to, step = block }, function(first_k)
@@ -140,6 +142,7 @@ return function(_, internal)
         end
         ring:advance(cursor)
       end)
+      return row, column
     end
   end
 end

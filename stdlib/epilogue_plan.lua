@@ -84,7 +84,7 @@ return function(wg, internal)
   --- that no other CTA fills does not show that the others' are free as well.
   function internal.plan_residual(p)
     local e = p.epilogue
-    local possible = not p.own_tiles and p.splits == 1 and not p.stream and not p.halves and p.cluster == 1
+    local possible = not p.own_tiles and p.parts == 1 and not p.halves and p.cluster == 1
     if (e.beta or e.residual) and possible and p.panel.bytes * p.panel.count <= p.b.bytes then p.residual_stages = p.consumers * p.blocks end
   end
 

@@ -42,8 +42,9 @@ return function(wg, internal)
   --- @option schedule string?  "cooperative": the consumers share a tile; "pingpong": each of two has its own
   --- @option cluster integer = 1  the CTAs that share B by multicast, 1 to 16
   --- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
-  --- @option group integer?  rows of tiles that the order covers before it goes on to the next column; by default 12, 16 for a sparse A, scales of blocks and groups, and 8 for pingpong. With b_type, the elements of K that share a scale: 32, 64 or a multiple of 128 (the default)
+  --- @option group integer?  rows of tiles that the order covers before it goes on to the next column; by default 12, 16 for a sparse A (11 of 256 rows), scales of blocks and groups, and 8 for pingpong. With b_type, the elements of K that share a scale: 32, 64 or a multiple of 128 (the default)
   --- @option splits integer?  the parts of K, 1 to 64, which different CTAs multiply and sum in a fixed order
+  --- @option last_splits integer?  with scales for blocks: where at most one of so many CTAs would have a tile in the last round, its tiles are multiplied in so many parts of K, 1 to 64, and summed as with `splits`. By default where the `problem` has such a round and K is long
   --- @option sparse string?  "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from wg.sparse.compress(A, "gemm"); A is K-major
   --- @option halves boolean?  where at most half of the CTAs would have a tile in the last round, its tiles are cut in two: for tiles with 128 rows for each consumer, such as 256 x 192, into an upper and a lower half; with `groups`, tiles such as 128 x 256 into a left and a right half. By default for a sparse A whose `problem` has such a last round, and for groups, contiguous or masked, whose tiles have 256 columns
   --- @option stream_k boolean = false  CTAs share the K blocks of the tiles in the last, partial round
@@ -178,7 +179,7 @@ return function(wg, internal)
     if p.swapped then A, B, M, N = B, A, N, M end
     local rows, columns = rows_of_tiles or ceil_div(M, p.m * p.cluster), ceil_div(N, p.n)
     local most = p.cluster > 1 and self.kernel:resident_clusters() or internal.sms() // p.cluster
-    local clusters = math.min(rows * columns * p.splits * (p.narrow and 2 or 1), most)
+    local clusters = math.min(rows * columns * p.splits * p.last_splits * (p.narrow and 2 or 1), most)
     local args = { A, B, D, M, N, K }
     internal.epilogue_arguments(self, epilogue, B, D, args)
     if p.sparse then
@@ -197,11 +198,12 @@ return function(wg, internal)
         fail(("gemm: %d tiles of %d blocks of K are too many for stream_k: wg.gemm{stream_k = false}"):format(rows * columns, blocks))
       end
       args[#args + 1], args[#args + 2] = workspace_of(self, clusters, 2)
-    elseif p.splits > 1 then
-      if blocks < p.splits then
-        fail(("gemm: K is %d, %d blocks of %d: too few for %d splits"):format(K, blocks, p.round_k, p.splits))
+    elseif p.parts > 1 then
+      if blocks < p.parts then
+        fail(("gemm: K is %d, %d blocks of %d: too few for %d splits"):format(K, blocks, p.round_k, p.parts))
       end
-      args[#args + 1], args[#args + 2] = workspace_of(self, rows * p.cluster * columns, p.splits)
+      -- At most one of so many CTAs of the chip has a tile that is cut in the last round.
+      args[#args + 1], args[#args + 2] = workspace_of(self, p.last_splits > 1 and ceil_div(most, p.parts) or rows * p.cluster * columns, p.parts)
     end
     return { grid = { clusters * p.cluster }, args = args, flops = 2.0 * M * N * K * p.products }
   end

@@ -7,7 +7,7 @@ return function(wg, internal)
 
   local function tiles_of(p, sizes, more)
     local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = p.cluster,
-      group = p.group, splits = p.splits, order = sizes.order, halves = p.halves }
+      group = p.group, splits = p.splits, order = sizes.order, halves = p.halves, last_splits = p.last_splits }
     for key, value in pairs(more) do out[key] = value end
     return out
   end
@@ -19,12 +19,17 @@ return function(wg, internal)
     if p.groups then return internal.each_group_tile(k, p, sizes, more.first, body) end
     local tiles = tiles_of(p, sizes, more)
     if p.stream then
-      tiles.K, tiles.block, tiles.cluster, tiles.splits, tiles.halves = sizes.K, p.round_k, nil, nil, nil
+      tiles.K, tiles.block, tiles.cluster, tiles.splits, tiles.halves, tiles.last_splits = sizes.K, p.round_k, nil, nil, nil, nil
       return k:each_piece(tiles, body)
     end
-    k:each_tile(tiles, function(place, part, number, half)
-      local piece = { from = 0, to = sizes.K, part = part, number = number, half = half }
-      if part then piece.from, piece.to = k:part_of_k { K = sizes.K, block = p.round_k, part = part, splits = p.splits } end
+    k:each_tile(tiles, function(place, part, number, cut)
+      local piece = { from = 0, to = sizes.K, part = part, number = number, half = p.halves and cut or nil }
+      if part then piece.from, piece.to = k:part_of_k { K = sizes.K, block = p.round_k, part = part, splits = p.parts } end
+      if p.last_splits > 1 then
+        piece.cut = cut
+        piece.from = k:selp_b32(piece.from, 0, cut, { type = "u32" })
+        piece.to = k:selp_b32(piece.to, sizes.K, cut, { type = "u32" })
+      end
       body(place, piece)
     end)
   end
@@ -194,8 +199,17 @@ return function(wg, internal)
     }, internal.epilogue_of_kernel(k, p, {
       maps = maps, sizes = sizes, stages = stages, mine = mine, factors = function(names) return factors_of(p, sizes, names) end,
     })))
-    local acc = {}
-    for block = 1, p.blocks do acc[block] = k:regs(p.accumulator, p.width // 2) end
+    local acc, summed = {}, {} -- the sums of each block of rows, and those that are added to other parts' of K
+    for block = 1, p.blocks do
+      local sums = k:regs(p.accumulator, p.width // 2)
+      acc[block], summed[block] = sums, sums
+      -- What is stored by fours lies in aligned registers, as products do. Neighbours change places, so that an addition reads
+      -- its product and its sum from different banks.
+      if p.scaled and p.parts > 1 then
+        acc[block] = {}
+        for r = 0, #sums - 1 do acc[block][r] = sums[r ~ 1] end
+      end
+    end
     local left = {} -- those of the tile's left half
     for block = 1, p.narrow and p.blocks or 0 do left[block] = acc[block]:slice(0, p.width // 4) end
     local function operands(stage, mine_of) return descriptors(k, p.a, (mine_of or all).a, stage), descriptors(k, p.b, b0, stage) end
@@ -205,9 +219,9 @@ return function(wg, internal)
     local others = p.own_tiles and divided(k, sizes.K + (p.block_k - 1), p.block_k) -- K blocks of the other consumer's tile
     if others then k:if_(mine:ne(0), function() ring:skip(cursor, others) end) end
 
-    -- The first of the consumer's rows of a tile, and the tile's first column.
-    local function my_place(place, piece)
-      local row, column = place()
+    -- The first of the consumer's rows of a tile, and the tile's first column. place() may have been called before.
+    local function my_place(place, piece, row, column)
+      if not row then row, column = place() end
       if not shared_tile then return row, column end
       local rows = 64 * p.blocks
       return row + mine * (piece.half and k:selp_b32(rows // 2, rows, piece.half, { type = "u32" }) or rows), column
@@ -260,12 +274,11 @@ return function(wg, internal)
     end
 
     local function work_on(place, piece)
-      sum_products(piece, place)
-      local row, column
+      local row, column = sum_products(piece, place)
       if early then
         row, column = early.row, early.column
       else
-        row, column = my_place(place, piece) -- overlaps with the last block's product
+        row, column = my_place(place, piece, row, column) -- overlaps with the last block's product
         if not piece.part then fetch(row, column) end
       end
       if not p.scaled then
@@ -293,8 +306,8 @@ return function(wg, internal)
       if not piece.part then return store_all() end
       local function sum()
         return k:sum_parts {
-          acc = acc, partials = sizes.partials, counters = sizes.counters, tile = piece.number * p.consumers + mine,
-          part = piece.part, splits = p.stream and 2 or p.splits, barrier = mine + 1, flag = k:address(stages.flags, mine << 2),
+          acc = summed, partials = sizes.partials, counters = sizes.counters, tile = piece.number * p.consumers + mine,
+          part = piece.part, splits = p.parts, barrier = mine + 1, flag = k:address(stages.flags, mine << 2),
         }
       end
       if not piece.cut then return k:if_(sum(), store_all) end
@@ -352,6 +365,9 @@ return function(wg, internal)
     if p.stream then
       notes.partials = ("%d elements for each CTA of the grid"):format(2 * sums)
       notes.counters = ("%d for each CTA of the grid, zeros before the first launch"):format(p.consumers)
+    elseif p.last_splits > 1 then
+      notes.partials = ("%d elements for each %d CTAs of the grid"):format(p.parts * sums, p.parts)
+      notes.counters = ("%d for each %d CTAs of the grid, zeros before the first launch"):format(p.consumers, p.parts)
     elseif p.splits > 1 then
       local tiles = ("for each of the ceil(M / %d) * %d * ceil(N / %d) tiles"):format(p.m * p.cluster, p.cluster, p.n)
       notes.partials = ("%d elements %s"):format(p.splits * sums, tiles)
@@ -386,7 +402,7 @@ return function(wg, internal)
         internal.group_parameters(k, p, sizes)
       end
       if p.raster == "hilbert" then sizes.order = k:param("order", "const u32*") end
-      if p.splits > 1 or p.stream then
+      if p.parts > 1 then
         sizes.partials, sizes.counters = k:param("partials", p.accumulator .. "*"), k:param("counters", "u32*")
       end
       local stages = {
@@ -398,7 +414,7 @@ return function(wg, internal)
         turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil,
         vectors = p.vectors > 0 and k:shared { bytes = 4 * p.n * p.vectors * p.consumers, align = 16, name = "vectors" } or nil,
         c = maps.C and not p.residual_stages and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
-        flags = (p.splits > 1 or p.stream or p.epilogue.row_sums) and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
+        flags = (p.parts > 1 or p.epilogue.row_sums) and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
       }
       -- Every warp that reads a stage releases it to each CTA that fills it.
       local readers = 4 * (p.own_tiles and 1 or p.consumers)

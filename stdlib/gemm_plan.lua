@@ -68,6 +68,7 @@ return function(wg, internal)
     return 1000 + 2500 * blocks * n / 256 + m * n * e.cycles + stages
   end
   local workspace_bytes = 32 -- bytes of sums that an SM writes to or reads from the L2 cache in a cycle: not measured
+  local last_splits_cycles = 15000 -- what the kernel takes longer whose last tiles are cut along K: fitted, not understood
   local memory_bytes = 24 -- an SM's share of the memory bandwidth, in bytes a cycle
 
   function internal.ceil_div(a, b) return (a + b - 1) // b end
@@ -101,6 +102,18 @@ return function(wg, internal)
     return best, least
   end
 
+  -- With scales for blocks of K: the number of parts of K for the tiles of the last round, as many of them as CTAs would have none,
+  -- and the cycles that the product then takes.
+  local function best_last_splits(m, n, tiles, cycles, blocks, e)
+    local ctas, epilogue, sums = wg.target.multiprocessors, epilogue_cycles(m, n, "cooperative", e), m * n * 4 / workspace_bytes
+    local rest, best, least = tiles % ctas, 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, e)
+    for splits = 2, rest > 0 and math.min(4, ctas // rest, blocks // 4) or 1 do
+      local total = tiles // ctas * (cycles + epilogue) + cycles / splits + epilogue + (splits + 1) * sums + last_splits_cycles
+      if total < least then best, least = splits, total end
+    end
+    return best, least
+  end
+
   -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given. `groups`, which have
   -- a B each, may take as long as their bytes do; the products are not hidden behind these entirely.
   local function choose(p, M, N, K, bytes, schedule, kind, groups, halves)
@@ -117,6 +130,8 @@ return function(wg, internal)
         total = cycles_of(m, n, tiles, cycles, c.schedule, 1, e, halves and c.schedule == "cooperative" and n == 256)
         local bytes_take = memory * (c.line > 128 and 0.98 or 1)
         total = math.max(total, bytes_take) + 0.1 * math.min(total, bytes_take)
+      elseif kind == "scaled" then
+        total = select(2, best_last_splits(m, n, tiles, cycles, K // 128, e))
       elseif c.schedule == "pingpong" then
         total = cycles_of(m, n, tiles, cycles, c.schedule, 1, e)
       else
@@ -191,6 +206,20 @@ return function(wg, internal)
     local cycles = 2 * p.m * p.width * K * bytes / 8192 / (opts.tile and 1 or chosen.speed)
     if p.swapped then cycles = math.max(cycles, (p.m + p.n) * K * bytes / memory_bytes) end
     return (best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
+  end
+
+  -- The number of parts of K for the tiles of the last round: the option, or the model's choice where the problem is known.
+  local function last_splits_of(p, opts)
+    local possible = p.scaled and not p.groups and p.cluster == 1
+    if opts.last_splits then
+      local splits = whole("last_splits", opts.last_splits, 1, 64)
+      if splits > 1 and not possible then fail "wg.gemm: `last_splits` requires scales for blocks, without `groups` and `cluster`" end
+      return splits
+    end
+    if not opts.problem or not possible then return 1 end
+    local M, N, K = table.unpack(opts.problem, 1, 3)
+    local cycles = 2 * p.m * p.n * K / 8192
+    return (best_last_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
   end
 
   -- Whether CTAs share the blocks of the tiles in the last, partial round.
@@ -286,9 +315,11 @@ return function(wg, internal)
       internal.plan_block_scales(p)
     end
     p.halves = halves_of(p, opts)
+    p.last_splits = last_splits_of(p, opts)
+    p.parts = p.stream and 2 or math.max(p.splits, p.last_splits) -- into which a tile's K is cut, where it is
     -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
     p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream
-    p.group = whole("group", opts.group or p.own_tiles and 8 or kind == "dense" and 12 or 16, 1, 0xFFFF)
+    p.group = whole("group", opts.group or p.own_tiles and 8 or (kind == "dense" and 12 or kind == "sparse" and p.m == 256 and 11) or 16, 1, 0xFFFF)
     -- Operands that are used once and should not stay in the L2 cache: A where a tile has all columns of D, and a D
     -- that would fill more than half of the cache.
     p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }

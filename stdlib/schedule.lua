@@ -49,15 +49,18 @@ return function(wg, internal)
   --- @option first reg?  u32: the first of the cluster's tiles that is taken; used with `every`
   --- @option every integer?  takes only every n-th of the cluster's tiles
   --- @option halves boolean = false  where at most half of the clusters would have a tile in the last round, each of its tiles is two: the upper and the lower half of its rows
-  --- @param body function(place: function, part: reg, number: reg, half: reg)  emits the work on a tile. place() computes the tile's first
-  ---   row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with halves,
-  ---   `half` is a predicate that holds where the tile has half of the rows
+  --- @option last_splits integer = 1  where at most one of so many clusters would have a tile in the last round, each of its tiles is visited once for each of so many parts of K; without `splits` and `halves`
+  --- @param body function(place: function, part: reg, number: reg, cut: reg)  emits the work on a tile. place() computes the tile's first
+  ---   row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with last_splits
+  ---   they count where `cut`, a predicate, holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the rows
   --- @see k:each_piece
   function k:each_tile(opts, body, ...)
     internal.surplus("each_tile", 2, ...)
     internal.object("k:each_tile, k", self, "builder")
     options("k:each_tile", opts)
     local splits = internal.whole("k:each_tile: splits", opts.splits or 1, 1, 0xFFFF)
+    local last_splits = internal.whole("k:each_tile: last_splits", opts.last_splits or 1, 1, 0xFFFF)
+    if last_splits > 1 and (splits > 1 or opts.halves) then internal.fail "k:each_tile: `last_splits` goes without `splits` and `halves`" end
     local place, units, cluster = order_of(self, "k:each_tile", opts)
     internal.body("k:each_tile, body", body)
     local cta = self:special "ctaid.x"
@@ -68,20 +71,25 @@ return function(wg, internal)
     if opts.first then from = from + opts.first * clusters end
     local step = opts.every and clusters * opts.every or clusters
 
-    local whole -- tiles, before those that are halves
-    if opts.halves then
+    local pieces, whole = opts.halves and 2 or last_splits, nil -- whole: the tiles before those that are cut
+    if pieces > 1 then
       local rest = self:rem(units, clusters)
-      self:mov(rest, 0, { guard = (rest << 1):gt(clusters) })
-      whole, units = units - rest, units + rest
+      self:mov(rest, 0, { guard = (rest * pieces):gt(clusters) })
+      whole, units = units - rest, units + rest * (pieces - 1)
     end
     if splits > 1 then units = units * splits end
     self:loop({ from = from, to = units, step = step }, function(unit)
-      local tile, part, number, half, lower = unit, nil, nil, nil, nil
+      local tile, part, number, cut, lower = unit, nil, nil, nil, nil
       if whole then
-        half = unit:ge(whole)
+        cut = unit:ge(whole)
         local index = unit - whole
-        tile = self:selp_b32(whole + (index >> 1), unit, half, { type = "u32" })
-        lower = self:selp_b32((index & 1) * (opts.m // 2), 0, half, { type = "u32" })
+        number = divided(self, index, pieces)
+        part = index - number * pieces
+        tile = self:selp_b32(whole + number, unit, cut, { type = "u32" })
+        if opts.halves then
+          lower = self:selp_b32(part * (opts.m // 2), 0, cut, { type = "u32" })
+          part, number = nil, nil
+        end
       end
       if splits > 1 then
         tile = divided(self, unit, splits)
@@ -93,7 +101,7 @@ return function(wg, internal)
         if cluster > 1 then row = row * cluster + rank end
         row = row * opts.m
         return lower and row + lower or row, column * opts.n
-      end, part, number, half)
+      end, part, number, cut)
     end)
   end
 

@@ -46,6 +46,10 @@ blocks("narrow tiles", 136, 200, 144, { tile = { 64, 96 } }, { grid = 1 })
 blocks("one row", 1, 136, 272, { problem = { 1, 136, 272 } })
 blocks("a cluster shares B", 392, 264, 400, { tile = { 128, 256 }, cluster = 2 }, { grid = 2, seed = 4 })
 blocks("a constant B", 136, 264, 272, { tile = { 64, 128 }, constant = "B", stages = 2 }, { grid = 1, seed = 5 })
+blocks("the last tiles in parts of K", 203, 456, 720, { tile = { 192, 128 }, last_splits = 3 }, { grid = 7, seed = 6 })
+blocks("two blocks of rows in parts of K", 300, 200, 720, { tile = { 256, 128 }, last_splits = 2, epilogue = { alpha = true } }, { grid = 3, seed = 7, alpha = 0.5 })
+blocks("parts of K, none are cut", 203, 456, 400, { tile = { 192, 128 }, last_splits = 2 }, { grid = 5, seed = 8 })
+blocks("nothing but parts of K", 203, 200, 720, { tile = { 192, 128 }, last_splits = 3, stages = 2 }, { seed = 9 })
 blocks("Hilbert's curve, e5m2, alpha", 136, 264, 272, { tile = { 64, 128 }, raster = "hilbert", dtype = "e5m2", epilogue = { alpha = true } }, { alpha = 0.5 })
 
 local function vectors(name, M, N, K, a_kind, b_kind, opts)
@@ -83,6 +87,16 @@ refuses("wg.gemm: tile[3] is 64, must be 128: the blocks of K that have scales",
 refuses("wg.gemm: tile[1] is 384: with scales for blocks at most 256", { dtype = "e4m3", scales = of_blocks, tile = { 384, 64 } })
 refuses("wg.gemm: a tile of 256 x 192 leaves no registers for the products of a block of K: at most 160 columns fit", { dtype = "e4m3", scales = of_blocks, tile = { 256, 192 } })
 
+refuses("wg.gemm: `last_splits` requires scales for blocks, without `groups` and `cluster`", { dtype = "e4m3", last_splits = 2 })
+refuses("wg.gemm: `last_splits` requires scales for blocks, without `groups` and `cluster`", { dtype = "e4m3", scales = of_blocks, cluster = 2, last_splits = 2 })
+refuses("wg.gemm: last_splits is 65, must be an integer from 1 to 64", { dtype = "e4m3", scales = of_blocks, last_splits = 65 })
+
+-- A long K pays for the sums of its parts; 44 tiles of the last round become 132 there.
+for _, row in ipairs { { 4096, 7168, 16384, 192, 3 }, { 4096, 7168, 2048, 192, 1 }, { 8192, 8192, 8192, 192, 1 }, { 4096, 4096, 8192, 128, 1 } } do
+  local plan = wg.gemm({ dtype = "e4m3", scales = of_blocks, problem = { row[1], row[2], row[3] } }).plan
+  check.equal({ plan.m, plan.last_splits }, { row[4], row[5] })
+end
+
 local gemm = wg.gemm { dtype = "e4m3", scales = of_blocks, tile = { 64, 128 } }
 local A, B, D = wg.zeros("e4m3", { 64, 272 }), wg.zeros("e4m3", { 136, 272 }), wg.zeros("bf16", { 64, 136 })
 local a, b = wg.zeros("f32", { 3, 64 }), wg.zeros("f32", { 2, 3 })
@@ -92,3 +106,5 @@ check.refuses("gemm: a_scales must be ceil(K / 128) x M, a multiple of 4, = 3 x 
 check.refuses("gemm: b_scales must be ceil(N / 128) x ceil(K / 128) = 2 x 3 f32, not 3 x 2", function() gemm:run(A, B, D, b_turned) end)
 local plain = wg.gemm { dtype = "e4m3", tile = { 64, 128 } }
 check.refuses("gemm: `a_scales` is given, but wg.gemm has no such `scales`", function() plain:run(A, B, D, { a_scales = a }) end)
+local parted = wg.gemm { dtype = "e4m3", scales = of_blocks, tile = { 64, 128 }, last_splits = 4 }
+check.refuses("gemm: K is 272, 3 blocks of 128: too few for 4 splits", function() parted:run(A, B, D, { a_scales = a, b_scales = b }) end)
