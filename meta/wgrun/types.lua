@@ -847,10 +847,11 @@ function k:each_piece(options, body) end
 ---@field first? wgrun.reg u32: the first of the cluster's tiles that is taken; used with `every`
 ---@field every? integer takes only every n-th of the cluster's tiles
 ---@field halves? boolean where at most half of the clusters would have a tile in the last round, each of its tiles is two: the upper and the lower half of its rows
+---@field last_splits? integer where at most one of so many clusters would have a tile in the last round, each of its tiles is visited once for each of so many parts of K; without `splits` and `halves`
 
 ---Persistent CTAs: a loop over the tiles of a matrix that belong to this CTA. The clusters of the grid take turns: cluster c has the tiles c, c + clusters, ... The order goes down `group` rows of tiles, then on to the next column, so that the tiles in flight share rows of A and columns of B in the L2 cache.
 ---@param options wgrun.k.each_tile.options
----@param body fun(place: function, part: wgrun.reg, number: wgrun.reg, half: wgrun.reg) emits the work on a tile. place() computes the tile's first row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with halves, `half` is a predicate that holds where the tile has half of the rows
+---@param body fun(place: function, part: wgrun.reg, number: wgrun.reg, cut: wgrun.reg) emits the work on a tile. place() computes the tile's first row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with last_splits they count where `cut`, a predicate, holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the rows
 function k:each_tile(options, body) end
 
 ---The address of an element behind a pointer parameter, in a new u64 register.
