@@ -92,6 +92,11 @@ for _, gemm in ipairs { { problem = { 16, 64, 256 } }, { problem = { 160, 64, 64
   for _, skipped in ipairs(whole.skipped) do assert(skipped.reason:find "^wg.gemm" or skipped.reason:find "^gemm" or skipped.reason:find "cluster", skipped.reason) end
 end
 os.remove(path)
+local of_blocks = { dtype = "e4m3", problem = { 64, 64, 512 }, scales = { a = "1x128", b = "128x128" } }
+local _, of_parts = wg.tune { gemm = of_blocks, backend = "sim", rounds = 1, cache = false }
+local parts = {}
+for _, result in ipairs(of_parts.results) do parts[result.candidate.last_splits or 1] = true end
+check.equal(parts, { true, true, true, true })
 
 -- What a fused epilogue reads and writes is made for it.
 local fused = { dtype = "e4m3", d = "e4m3", problem = { 64, 128, 64 }, scales = { b = "row" }, epilogue = { gate = "silu", quantize = "1x128", row_sums = "rms" } }
