@@ -85,6 +85,14 @@ Saying map_not_released() {
         "tensormap.cp_fenceproxy from shared memory"};
 }
 
+Saying map_released_apart() {
+    return {WG_PROXY_03,
+            "this fence.proxy.tensormap acquires a tensor map that another CTA has released, and the scope "
+            "of one "
+            "of the two is that of its CTA",
+            "release.gpu and acquire.gpu, or release.cluster and acquire.cluster within a cluster"};
+}
+
 Saying copy_by_each_lane(int lanes) {
     return {WG_TMA_07,
             fmt::format("{} of a warp execute this copy, and each of them issues one: its bytes are "

@@ -29,6 +29,8 @@ Saying map_not_acquired();
 Saying copy_of_other_mode(bool pixels);
 Saying no_tensor_map(std::uint64_t address);
 Saying map_not_released();
+/// A tensor map that another CTA has released, where one of the two fences has the scope of its CTA.
+Saying map_released_apart();
 /// So many lanes of a warp issue the same copy out of shared memory.
 Saying copy_by_each_lane(int lanes);
 

@@ -27,7 +27,31 @@ MapBytes bytes_at(const std::byte* place) {
 
 void Maps::reset() {
     changes_.clear();
+    released_.clear();
     acquired_.clear();
+}
+
+void Maps::released(std::uint64_t address, std::byte* map) {
+    const isa::Scope scope = scene_.code.ops[scene_.pc].order.scope;
+    set_unreleased(map, scope < isa::Scope::gpu ? scene_.exchange.launch : 0);
+    released_.insert_or_assign(address, Released{scope, scene_.rank(*scene_.cta), scene_.pc});
+}
+
+/// Reports a map that nothing has released to the CTA that acquires it.
+void Maps::check_released(std::uint64_t address, const std::byte* place) {
+    if (!is_map(place)) return;
+    const auto release = released_.find(address);
+    const bool unreleased = sim::unreleased(place) == scene_.exchange.launch;
+    if (release == released_.end()) {
+        if (!unreleased) return;
+        const auto change = std::ranges::find(changes_, address, &Change::address);
+        const std::uint32_t by = change == changes_.end() ? no_pc : change->by.pc();
+        return report_.fault(rules::map_not_released(), by, "changed here");
+    }
+    const bool own = release->second.cta == scene_.rank(*scene_.cta),
+               acquires_near = scene_.code.ops[scene_.pc].order.scope == isa::Scope::cta;
+    if (!own && (release->second.scope == isa::Scope::cta || acquires_near))
+        report_.fault(rules::map_released_apart(), release->second.pc, "released here");
 }
 
 /// The lane writes a map to global memory.
@@ -64,6 +88,7 @@ void Maps::replace(isa::Space space, const isa::Addresses& at, isa::MapField fie
             return;
         }
         set_unreleased(map.data(), scene_.exchange.launch);
+        released_.erase(at[l]);
         write(lane, place, at[l], map);
         changes_.push_back({at[l], place, now(lane)});
     };
@@ -90,8 +115,9 @@ void Maps::publish(const isa::Addresses& to, const isa::Addresses& from) {
     scene_.active = all & (~all + 1);
     accesses_.for_each_access(true, isa::Space::global, to, isa::map_bytes,
                               [&](std::byte* place, int lane, Cta*, std::uint32_t) {
-                                  if (is_map(map.data())) set_unreleased(map.data(), 0);
-                                  write(lane, place, to[static_cast<std::size_t>(lane)], map);
+                                  const std::uint64_t address = to[static_cast<std::size_t>(lane)];
+                                  if (is_map(map.data())) released(address, map.data());
+                                  write(lane, place, address, map);
                               });
     scene_.active = all;
     scene_.clocks.meet(scene_.current, scene_.active_lanes());
@@ -105,7 +131,7 @@ void Maps::release() {
         for_each_lane(scene_.active, [&](int lane) {
             mine = mine || scene_.global_shadow.ordered(scene_.actor(lane), lane, change.by);
         });
-        if (mine && is_map(change.place)) set_unreleased(change.place, 0);
+        if (mine && is_map(change.place)) released(change.address, change.place);
         return mine;
     });
 }
@@ -119,11 +145,7 @@ void Maps::acquire(const isa::Addresses& at) {
         if (place == nullptr)
             return report_.global_out_of_bounds(false, isa::map_bytes,
                                                 scene_.global.describe(address, isa::map_bytes));
-        if (is_map(place) && unreleased(place) == scene_.exchange.launch) {
-            const auto change = std::ranges::find(changes_, address, &Change::address);
-            const std::uint32_t by = change == changes_.end() ? no_pc : change->by.pc();
-            report_.fault(rules::map_not_released(), by, "changed here");
-        }
+        check_released(address, place);
         Acquired& last = acquired_[{scene_.rank(*scene_.cta), address}][scene_.current];
         const Epoch now = this->now(lane);
         if (!last.by.same_step(now)) last = {0, now, bytes_at(place)};

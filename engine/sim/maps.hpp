@@ -43,6 +43,16 @@ class Maps {
         Epoch by;  ///< of one of them
         MapBytes map;
     };
+    /// Who has released a map to the threads of a scope.
+    struct Released {
+        isa::Scope scope;
+        int cta;
+        std::uint32_t pc;
+    };
+    /// The step releases the map there, which is of global memory. Where its scope is less than the GPU, the
+    /// map stays unreleased for other clusters.
+    void released(std::uint64_t address, std::byte* map);
+    void check_released(std::uint64_t address, const std::byte* place);
     void write(int lane, std::byte* place, std::uint64_t address, const MapBytes& map);
     bool acquired(std::uint64_t address, const std::byte* place, int lane) const;
     Epoch now(int lane) const {
@@ -54,6 +64,7 @@ class Maps {
     Report& report_;
     Accesses& accesses_;
     std::vector<Change> changes_;
+    std::map<std::uint64_t, Released> released_;  ///< by address: the last release by the cluster
     /// By CTA and address, of each warp the last.
     std::map<std::pair<int, std::uint64_t>, std::map<int, Acquired>> acquired_;
     std::map<MapBytes, std::unique_ptr<DecodedMap>> decoded_;
