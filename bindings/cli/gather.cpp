@@ -43,7 +43,8 @@ void check_kernel(Kernel& kernel, void* context) {
     ++checked.kernels;
     const std::vector<Diagnostic>& findings = kernel.check();
     for (const Diagnostic& finding : findings) add_once(checked.findings, finding);
-    if (const EndOfRunAhead ended = kernel.ended_ahead()) checked.ended.emplace_back(kernel.program().name(), ended);
+    if (const EndOfRunAhead ended = kernel.ended_ahead())
+        checked.ended.emplace_back(kernel.program().name(), ended);
     if (search.perf)
         for (const Diagnostic& finding : kernel.performance()) add_once(checked.findings, finding);
     if (search.assemble && std::none_of(findings.begin(), findings.end(), is_error))

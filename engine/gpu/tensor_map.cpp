@@ -7,9 +7,9 @@
 
 #include "gpu/context.hpp"
 #include "gpu/tensor_map.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
 #include "wgrun/target.hpp"
-#include "wgrun/count_of.hpp"
 
 namespace wgrun::gpu {
 
@@ -55,7 +55,8 @@ void check_tensor_map(const TensorMapSpec& spec) {
     if (rank < 1 || rank > limits.dims) fail("{} dimensions: must be 1 to {}", rank, limits.dims);
     if (spec.strides.size() != rank - 1)
         fail("{} strides for {} dimensions: each but the first needs one", spec.strides.size(), rank);
-    if (spec.box.size() != rank) fail("a box of {} for a tensor of {}", count_of(spec.box.size(), "dimension"), rank);
+    if (spec.box.size() != rank)
+        fail("a box of {} for a tensor of {}", count_of(spec.box.size(), "dimension"), rank);
     if (spec.address == 0 || spec.address % static_cast<std::uint64_t>(unit) != 0)
         fail("address {:#x}: it must be a multiple of {}", spec.address, unit);
     for (const std::int64_t extent : spec.extents)

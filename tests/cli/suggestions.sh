@@ -78,3 +78,10 @@ err 'wgrun: there is no rule `xyzzy` (wgrun rules lists them)'
 run -e 'require "wgrun".tile { dtype = "bf16", mn = 64, k = 64, major = "k", swizzle = "128b" }'
 exits 1
 err_has 'did you mean `K`?'
+
+# A type that nothing tells has to be named, although one of 128 bits stands alone in its row.
+for call in 'mov(0)' 'ld_global(X)' 'st_global(X, 0)' 'atom_global_exch(X, 5)'; do
+    run -e "require 'wgrun'.kernel('k', { threads = 32 }, function(k) local X = k:param('X', 'u32*') k:$call end)"
+    exits 1
+    err_has "needs \`type\`"
+done
