@@ -308,6 +308,8 @@ void Cluster::execute(const Op& op) {
             wgmma_.copy(*op.step, *this);
         else
             op.step->op->run(*op.step, *this);
+    } catch (const UnknownInstruction&) {
+        throw;
     } catch (const ArgumentError& error) {
         scene_.report.refused(error.finding());
         take_results_for_written(op);

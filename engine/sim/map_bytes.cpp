@@ -119,6 +119,10 @@ void set_unreleased(std::byte* map, std::uint64_t launch) {
     write(map, raw);
 }
 
+std::string_view beyond_launches(const std::byte* map) {
+    return read(map).interleave != 0 ? "interleaved elements" : "elements of u16, f32.ftz or tf32.ftz";
+}
+
 std::optional<DecodedMap> decoded(const std::byte* map) {
     const Raw raw = read(map);
     if (raw.elements == other_elements || raw.interleave != 0) return std::nullopt;

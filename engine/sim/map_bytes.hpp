@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "isa/map_field.hpp"
 #include "sim/sim.hpp"
@@ -38,5 +39,7 @@ struct DecodedMap {
 /// Returns what the map there describes. Nothing: elements or an interleaving that the simulator does not
 /// have. Throws ArgumentError (WG-TMA-04) for what no tensor map can describe.
 std::optional<DecodedMap> decoded(const std::byte* map);
+/// Returns what such a map has that only tensormap.replace makes, and no tensor map of a launch.
+std::string_view beyond_launches(const std::byte* map);
 
 }  // namespace wgrun::sim

@@ -179,7 +179,12 @@ MappedTensor Maps::find(std::uint64_t address, int lane) {
     std::unique_ptr<DecodedMap>& kept = decoded_[key];
     if (kept == nullptr) {
         std::optional<DecodedMap> map = decoded(place);
-        if (!map) throw isa::Unknown{};
+        if (!map)
+            throw UnknownInstruction(plain_error(
+                fmt::format(
+                    "the simulator does not copy {}, which tensormap.replace has put into the tensor map",
+                    beyond_launches(place)),
+                {}, scene_.code.ops[scene_.pc].step->where));
         kept = std::make_unique<DecodedMap>(std::move(*map));
         kept->map.box = &kept->box;
         kept->map.handle = address;

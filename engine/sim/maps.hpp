@@ -26,8 +26,8 @@ class Maps {
     void acquire(const isa::Addresses& at);
 
     /// Returns the tensor of the map at an address of global memory, for a copy of the lane; one without a
-    /// map, if there is none. Throws isa::Unknown for one that the simulator does not have, and ArgumentError
-    /// for one that no copy can use.
+    /// map, if there is none. Throws UnknownInstruction for one that the simulator does not have, and
+    /// ArgumentError for one that no copy can use.
     MappedTensor find(std::uint64_t address, int lane);
 
   private:
