@@ -49,6 +49,11 @@ LuaRegisters::LuaRegisters(const Program& program, const std::vector<std::string
     const auto type_of = [&](std::size_t i) { return program.registers()[i].type; };
     const auto own = [&](std::size_t i) { return i < names.size() ? names[i] : std::string(); };
     for (std::size_t i = 0; i < program.registers().size(); ++i) ++uses[{own(i), type_of(i)}];
+    // A function of Lua has 200 local variables. A text of functions that are read in place of their calls
+    // may declare more names anew: those that differ by their digits alone share a table then.
+    constexpr std::ptrdiff_t most_tables = 120;
+    const bool crowded =
+        std::ranges::count_if(uses, [](const auto& use) { return use.second > 1; }) > most_tables;
     std::map<std::string, std::int64_t> counts;
     for (std::size_t i = 0; i < program.registers().size(); ++i) {
         std::string name = own(i);
@@ -61,7 +66,7 @@ LuaRegisters::LuaRegisters(const Program& program, const std::vector<std::string
         if (alone && digits < name.size() && name.size() - digits <= most_digits &&
             (name[digits] != '0' || digits + 1 == name.size()))
             std::from_chars(name.data() + digits, name.data() + name.size(), number);
-        if (number < 0) stem = name.empty() ? "t" : name + "_";
+        if (number < 0) stem = name.empty() ? "t" : (crowded && !stem.empty() ? stem : name) + "_";
         const auto [table, added] = tables_.try_emplace({stem, type_of(i)});
         if (added) table->second = variables.variable(stem);
         if (number < 0) number = ++counts[table->second];

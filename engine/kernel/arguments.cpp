@@ -20,11 +20,12 @@ namespace {
 using isa::Type;
 
 void check_integer(const Program& program, std::size_t i, std::int64_t value, Type type) {
+    const bool any_sign = program.params()[i].either_sign;
     const int width = isa::bits(type);
     if (width == 64) return;
     const bool negative_fits = isa::is_signed(type);
-    const std::int64_t lo = negative_fits ? -(std::int64_t{1} << (width - 1)) : 0;
-    const std::int64_t hi = (std::int64_t{1} << (negative_fits ? width - 1 : width)) - 1;
+    const std::int64_t lo = negative_fits || any_sign ? -(std::int64_t{1} << (width - 1)) : 0;
+    const std::int64_t hi = (std::int64_t{1} << (negative_fits && !any_sign ? width - 1 : width)) - 1;
     if (value < lo || value > hi)
         throw wrong_argument(program, i, fmt::format("{} does not fit {}", value, isa::to_string(type)));
 }

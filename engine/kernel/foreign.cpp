@@ -87,8 +87,7 @@ Elsewhere here(const Diagnostic& finding) {
         case Circumstance::usual: break;
         case Circumstance::of_engine:
         case Circumstance::same_value: return Elsewhere::once;
-        case Circumstance::same_step:
-        case Circumstance::made_up: return Elsewhere::warning;
+        case Circumstance::same_step: return Elsewhere::warning;
     }
     const Rule* rule = find_rule(finding.rule);
     return rule == nullptr ? Elsewhere::same : rule->elsewhere;

@@ -144,6 +144,12 @@ int Builder::any_param(std::string name) {
     return add(std::move(param));
 }
 
+int Builder::integer_param(std::string name, isa::Type type) {
+    Param param{std::move(name), type, {}, {}, false, where_};
+    param.either_sign = true;
+    return add(std::move(param));
+}
+
 int Builder::tensor_map(std::string name, std::int64_t align) {
     constexpr std::int64_t least = sm_90a.tensor_maps.align, most = 2 * least;
     if (align != least && align != most)

@@ -138,6 +138,8 @@ class HeadMaker {
                     else if (variable.array && !map)
                         symbol.index = builder_.structure(std::move(known), bytes_of(module_, variable),
                                                           std::max<std::int64_t>(variable.align, 1));
+                    else if (isa::bits(type) < 64 && !isa::is_float(type))
+                        symbol.index = builder_.integer_param(std::move(known), type);
                     else
                         symbol.index = builder_.param(std::move(known), type, pointee(type, passed));
                 } catch (const ArgumentError&) {  // more of them than wgrun's own kernels may have

@@ -239,7 +239,7 @@ void Accesses::check_overlap(isa::Space space, const isa::Addresses& address, in
                 global ? rules::WG_RACE_04 : rules::WG_RACE_01,
                 global ? scene_.global.place(at)
                        : report_.place(static_cast<std::uint32_t>(at) - SharedMemory::base),
-                scene_.thread(lane), scene_.doubtful);
+                scene_.thread(lane));
         }
 }
 

@@ -231,7 +231,6 @@ bool Cluster::certain(Warp& warp, const Op& op) {
     const Doubts::Verdict verdict = doubts_->judge(scene_.current, scene_.pc);
     const bool by_all = op.reg == no_reg && scene_.active == warp.all;
     doubts_->executed(scene_.current, scene_.pc, by_all);
-    scene_.doubtful = doubts_->works_with_doubts(scene_.current);
     if (verdict == Doubts::Verdict::go) return true;
     if (verdict == Doubts::Verdict::stop || verdict == Doubts::Verdict::limit) {
         doubt_ = {scene_.code.where(scene_.pc), verdict == Doubts::Verdict::limit};

@@ -66,7 +66,7 @@ struct Warp {
         attempts.reset();
         diverged = retries = false;
         part = {};
-        polled = {};
+        polled = looked = {};
         parted.clear();
         turns.reset();
         registers.reset();
@@ -87,6 +87,7 @@ struct Warp {
     bool diverged = false;  ///< it has been reported that its lanes are apart
     Part part;
     Poll polled;
+    Poll looked;                ///< the last one, whatever the warp has done since
     std::uint32_t barrier = 0;  ///< at which it waits: the number, or the offset of the mbarrier
     std::int64_t parity = 0;    ///< that it waits for there
     flow::Divergence parted;

@@ -34,8 +34,6 @@ class Doubts {
     Verdict judge(int warp, std::uint32_t pc);
     /// Judges the condition of a branch.
     bool decides(int warp, std::uint32_t reg) const { return doubtful(warp, reg); }
-    /// Whether what the warp's step at hand works with depends on what is made up.
-    bool works_with_doubts(int warp) const { return outcome_[static_cast<std::size_t>(warp)] != 0; }
     /// The step has been executed, or skipped, by all lanes of the warp or by some.
     void executed(int warp, std::uint32_t pc, bool by_all);
 

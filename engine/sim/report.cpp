@@ -139,17 +139,12 @@ rules::Saying Report::misaligned_mbarrier(std::uint64_t address) const {
     return wait_words::mbarrier_misaligned(program_, place(offset), offset);
 }
 
-void Report::overlapping_store(const Rule& rule, const std::string& place, int other_thread, bool made_up) {
-    rules::Saying saying{rule,
-                         fmt::format("threads {} and {} write different values to {} in one step",
-                                     other_thread % threads_per_cta_, thread_ % threads_per_cta_, place),
-                         "give each lane an address of its own, or let one lane write"};
-    std::vector<Note> notes;
-    if (made_up) {
-        saying.circumstance = Circumstance::made_up;
-        notes.push_back({code_.where(pc_), "in a launch whose memory holds zeros"});
-    }
-    add(std::move(saying), pc_, std::move(notes));
+void Report::overlapping_store(const Rule& rule, const std::string& place, int other_thread) {
+    add({rule,
+         fmt::format("threads {} and {} write different values to {} in one step",
+                     other_thread % threads_per_cta_, thread_ % threads_per_cta_, place),
+         "give each lane an address of its own, or let one lane write", Circumstance::same_step},
+        pc_);
 }
 
 void Report::global_out_of_bounds(bool store, int bytes, const std::string& place) {

@@ -111,7 +111,7 @@ class Report final : public HazardSink {
                        const std::string& kernel);
     void global_conflict(const Conflict& conflict, const std::string& place);
     /// Two lanes of one step write the same bytes: WG-RACE-01 or WG-RACE-04.
-    void overlapping_store(const Rule& rule, const std::string& place, int other_thread, bool made_up);
+    void overlapping_store(const Rule& rule, const std::string& place, int other_thread);
     // WG-MEM-01, -02, -03, -05 and WG-DESC-03
     void global_out_of_bounds(bool store, int bytes, const std::string& place);
     void constant_store(int bytes, const std::string& place);

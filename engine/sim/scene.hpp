@@ -59,8 +59,7 @@ class Scene final : private GlobalShadow::Sink {
     Cta* cta = nullptr;
     isa::Mask active = 0;
     std::uint32_t pc = 0;
-    bool put_off = false;   ///< it has not been executed: other warps or lanes run first
-    bool doubtful = false;  ///< it works with what is made up
+    bool put_off = false;  ///< it has not been executed: other warps or lanes run first
 
     void enter(int warp) {
         current = warp;

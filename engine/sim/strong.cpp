@@ -1,6 +1,7 @@
 // Strong accesses: the order that they make, and warps that poll memory until it changes.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "machine/lanes.hpp"
 #include "machine/peers.hpp"
@@ -70,6 +71,8 @@ void Accesses::poll(isa::Space space, std::uint64_t digest) {
     const Warp::Poll now{scene_.pc, space == isa::Space::global, digest};
     if (warp.polled != now) {
         warp.polled = now;
+        // One that tells other warps what it has found, and looks again, lets other clusters go on.
+        if (now.global && std::exchange(warp.looked, now) == now) scene_.stand_back(true);
         return;
     }
     if (warp.give_up) {

@@ -343,13 +343,10 @@ told "s/mbarrier.arrive.relaxed/$fence &/" 0
 told "s/mbarrier.arrive.relaxed/fence.mbarrier_init.release.cluster; &/" 0
 told 's/arrive.relaxed/arrive.release/; s/parity.acquire/parity.relaxed/' 1
 
-# Whether lanes store different values depends on what memory holds, and that is made up: a warning. By tid.x it does not.
-ties() { sed "$1" "$SOURCE/tests/ptx/ties.ptx" >ties.ptx; run check ties.ptx; exits "$2"; }
-ties '' 0
+# Of lanes that store to one place in one step CUDA lets one win: a warning.
+run check "$SOURCE/tests/ptx/ties.ptx"
+exits 0
 err_has "ties.ptx:53: warning: threads 0 and 1 write different values to \`place\` in one step [WG-RACE-01]"
-err_has "ties.ptx:53: in a launch whose memory holds zeros"
-ties 's/\[%r12\], %r11/[%r12], %r1/' 1
-err_has "ties.ptx:53: error: threads 0 and 1 write different values to \`place\` in one step [WG-RACE-01]"
 
 # A race behind a test of a size, which a run with made-up numbers passes: a warning, since the kernel may be meant for others.
 sized() { sed "$1" "$SOURCE/tests/ptx/sized.ptx" >sized.ptx; run check sized.ptx; exits 0; }

@@ -1,6 +1,6 @@
 -- What CTAs tell each other by flags, counters and locks in global memory: sums of parts, tickets, barriers of the grid, chains,
 -- trees, and bulk copies on either side of a flag.
--- good: splitk counter ticket grid chain by_way max turns last tree stored loaded
+-- good: splitk counter ticket grid chain by_way max turns last tree stored loaded told
 local wg = require "wgrun"
 local kit = dofile(arg[0]:match ".*/" .. "../bugs/kit.lua")
 
@@ -90,6 +90,27 @@ function case.grid()
     end)
   end)
   kernel:run { grid = 3, args = { wg.zeros("u32", 1), wg.zeros("u32", 192), wg.zeros("u32", 192) } }
+end
+
+-- A barrier of the grid as Triton writes it: one thread looks, and all go round by what it tells them.
+function case.told()
+  local kernel = wg.kernel("told", { threads = 64 }, function(k)
+    local X, C, Y = k:param("X", "u32*"), k:param("C", "u32*"), k:param("Y", "u32*")
+    local thread, part, parts = k:special "tid.x", k:special "ctaid.x", k:special "nctaid.x"
+    local seen = k:shared { bytes = 4, align = 4, name = "seen" }
+    k:st_global_u32(k:element(X, part * 64 + thread), part + 1)
+    k:bar_sync(0)
+    k:if_(thread:eq(0), function() k:red_release_gpu_global_add_u32(k:element(C, 0), 1) end)
+    k:while_(function()
+      k:bar_sync(0)
+      k:if_(thread:eq(0), function() k:st_shared_u32(word(k, seen, 0), k:ld_acquire_gpu_global_u32(k:element(C, 0))) end)
+      k:bar_sync(0)
+      return k:ld_shared_u32(word(k, seen, 0)):lt(parts)
+    end, function() end)
+    k:st_global_u32(k:element(Y, part * 64 + thread), k:ld_global_u32(k:element(X, ((part + 1) % parts) * 64 + thread)))
+  end)
+  local Y = wg.zeros("u32", 192)
+  if kit.ran(kernel, { grid = 3, args = { wg.zeros("u32", 192), wg.zeros("u32", 1), Y } }) then assert(Y[5] == 2 and Y[133] == 1) end
 end
 
 function case.chain()

@@ -104,6 +104,23 @@ check.raises("a structure of 40 bytes is expected, not of 8", structure.f.run, s
 check.raises("a structure of 40 bytes is expected, not a tensor", structure.f.run, structure.f, { args = { a } })
 check.raises("8 bytes at byte 36 of a structure of 40", structure.f.run, structure.f,
   { args = { wg.struct { size = 40, [36] = a } } })
+
+-- Compilers write .u32 for an int.
+local whole = wg.ptx { text = [[
+.version 9.0
+.target sm_90a
+.address_size 64
+.visible .entry f(.param .u32 n, .param .u64 y) .reqntid 32 {
+.reg .b32 %r<2>; .reg .b64 %rd<2>;
+ld.param.u32 %r1, [n];
+ld.param.u64 %rd1, [y];
+st.global.u32 [%rd1], %r1;
+ret; }]], name = "mine.ptx" }.f
+local stored = wg.zeros("s32", 1)
+whole:run { args = { -100, stored } }
+check.equal(stored[0], -100)
+check.raises("-2147483649 does not fit u32", whole.run, whole, { args = { -(1 << 31) - 1, stored } })
+
 check.raises("4294967296 does not fit s32", wg.struct, { size = 8, [0] = 1 << 32 })
 check.raises("keys are offsets in bytes", wg.struct, { size = 8, a = 1 })
 check.raises("`size` is missing", wg.struct, { [0] = 1 })

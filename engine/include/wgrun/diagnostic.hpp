@@ -87,10 +87,8 @@ enum class Circumstance : std::uint8_t {
     /// Both of two unordered writes store one value. Compilers let all threads store what is the same for
     /// all.
     same_value,
-    /// The step itself has done before what is to be done once, in another lane or another turn.
-    same_step,
-    /// In a launch whose arguments are made up: what is wrong depends on them.
-    made_up
+    /// The step itself has done what is to be done once, in another lane or another turn.
+    same_step
 };
 
 /// One finding. `rule` is an id of the catalogue (`wgrun explain ID`), empty for plain errors;

@@ -73,7 +73,8 @@ struct Param {
     /// It is no parameter of the text but a pointer to a variable of its module (PTX ISA 5.1.3, 5.1.4), which
     /// whoever runs the program makes. Such parameters come last.
     bool variable = false;
-    bool any = false;  ///< of 64 bits: a launch passes a number, or a pointer to elements of any type
+    bool any = false;          ///< of 64 bits: a launch passes a number, or a pointer to elements of any type
+    bool either_sign = false;  ///< an integer of a compiler's text, where an int is .u32, too
 
     std::int64_t bytes() const;  ///< of its value in the parameter space
     std::int64_t align() const;  ///< of its place there, bytes
@@ -253,7 +254,9 @@ class Builder {
     int param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant = false);
     /// Adds a parameter of 64 bits for which a launch passes a number, or a pointer to elements of any type.
     int any_param(std::string name);
-    /// The same of a tensor map whose box the launch gives.
+    /// Adds an integer of which the type does not tell the sign.
+    int integer_param(std::string name, isa::Type type);
+    /// Adds a tensor map whose box the launch gives.
     int tensor_map(std::string name, std::int64_t align);
     /// Adds a structure of `bytes` bytes that is passed by value and returns its index. Its parts are read by
     /// ld with an address in the parameter space. Throws ArgumentError for a size below 1, an alignment that
