@@ -42,7 +42,7 @@ return function(wg, internal)
   --- @option schedule string?  "cooperative": the consumers share a tile; "pingpong": each of two has its own
   --- @option cluster integer = 1  the CTAs that share B by multicast, 1 to 16
   --- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
-  --- @option group integer?  rows of tiles that the order covers before it goes on to the next column; by default 12, 16 for a sparse A (11 of 256 rows), scales of blocks and groups, and 8 for pingpong. With b_type, the elements of K that share a scale: 32, 64 or a multiple of 128 (the default)
+  --- @option group integer?  rows of tiles that the order covers before it goes on to the next column; by default 12, 16 for scales of blocks and groups, those of 2816 rows of a sparse A, and 8 for pingpong. With b_type, the elements of K that share a scale: 32, 64 or a multiple of 128 (the default)
   --- @option splits integer?  the parts of K, 1 to 64, which different CTAs multiply and sum in a fixed order
   --- @option last_splits integer?  with scales for blocks: where at most one of so many CTAs would have a tile in the last round, its tiles are multiplied in so many parts of K, 1 to 64, and summed as with `splits`. By default where the `problem` has such a round and K is long
   --- @option sparse string?  "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from wg.sparse.compress(A, "gemm"); A is K-major

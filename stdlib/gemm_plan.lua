@@ -319,7 +319,7 @@ return function(wg, internal)
     p.parts = p.stream and 2 or math.max(p.splits, p.last_splits) -- into which a tile's K is cut, where it is
     -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
     p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream
-    p.group = whole("group", opts.group or p.own_tiles and 8 or (kind == "dense" and 12 or kind == "sparse" and p.m == 256 and 11) or 16, 1, 0xFFFF)
+    p.group = whole("group", opts.group or p.own_tiles and 8 or (kind == "dense" and 12 or kind == "sparse" and 2816 // p.m) or 16, 1, 0xFFFF)
     -- Operands that are used once and should not stay in the L2 cache: A where a tile has all columns of D, and a D
     -- that would fill more than half of the cache.
     p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }

@@ -100,6 +100,7 @@ check.refuses("gemm: `metadata` is given, but A is dense: wg.gemm{ sparse = \"A\
 check.refuses('wg.gemm: no tile is known for schedule = "pingpong" here: give a `tile`', function() wg.gemm { sparse = "A", schedule = "pingpong" } end)
 assert(wg.gemm({ sparse = "A", problem = { 8192, 8192, 8192 } }).plan.halves and not wg.gemm({ sparse = "A", problem = { 4096, 4096, 4096 } }).plan.halves)
 check.equal(wg.gemm({ sparse = "A", problem = { 8192, 8192, 8192 } }).plan.group, 11)
+check.equal(wg.gemm({ sparse = "A", tile = { 128, 256 }, problem = { 8192, 8192, 8192 } }).plan.group, 22)
 check.refuses("wg.gemm: unknown sparse `B` (legal: A)", function() wg.gemm { sparse = "B" } end)
 check.refuses("wg.gemm: a sparse A must be K-major", function() wg.gemm { sparse = "A", a_major = "MN" } end)
 check.refuses("wg.gemm: tile[3] is 128, must be 64 for a sparse A", function() wg.gemm { sparse = "A", tile = { 128, 128, 128 } } end)
