@@ -208,38 +208,51 @@ class Accumulator {
     }
     /// Gets what a row of 16 held, as numbers; zeros without scale-d.
     void get(int row, std::span<double> out) const {
-        for (int j = 0; j < static_cast<int>(out.size()); ++j) {
-            const std::uint32_t bits = word(row, j);
-            out[static_cast<std::size_t>(j)] =
-                !keep_  ? 0
-                : half_ ? from_f16(static_cast<std::uint16_t>(bits >> 16 * (j % 2)))
-                        : std::bit_cast<float>(bits);
+        if (!keep_) {
+            std::ranges::fill(out, 0);
+            return;
         }
+        for_each_word(row, out.size(), [&](std::size_t j, const std::uint32_t& bits) {
+            if (half_) {
+                out[j] = from_f16(static_cast<std::uint16_t>(bits));
+                out[j + 1] = from_f16(static_cast<std::uint16_t>(bits >> 16));
+            } else {
+                out[j] = std::bit_cast<float>(bits);
+            }
+        });
     }
     void put(int row, std::span<const double> sums) {
-        for (int j = 0; j < static_cast<int>(sums.size()); ++j) {
-            std::uint32_t& bits = word(row, j);
-            const double sum = sums[static_cast<std::size_t>(j)];
-            if (half_) {
-                const int shift = 16 * (j % 2);
-                bits = (bits & ~(0xFFFFU << shift)) | std::uint32_t{to_f16(sum)} << shift;
-            } else {
-                bits = std::bit_cast<std::uint32_t>(static_cast<float>(sum));
-            }
-        }
+        for_each_word(row, sums.size(), [&](std::size_t j, std::uint32_t& bits) {
+            bits = half_ ? to_f16(sums[j]) | std::uint32_t{to_f16(sums[j + 1])} << 16
+                         : std::bit_cast<std::uint32_t>(static_cast<float>(sums[j]));
+        });
     }
     void add(int row, std::span<const float> sums) {
-        for (int j = 0; j < static_cast<int>(sums.size()); ++j) {
-            std::uint32_t& bits = word(row, j);
-            bits = std::bit_cast<std::uint32_t>(add_integer(keep_ ? std::bit_cast<std::int32_t>(bits) : 0,
-                                                            sums[static_cast<std::size_t>(j)], sat_));
-        }
+        for_each_word(row, sums.size(), [&](std::size_t j, std::uint32_t& bits) {
+            bits = std::bit_cast<std::uint32_t>(
+                add_integer(keep_ ? std::bit_cast<std::int32_t>(bits) : 0, sums[j], sat_));
+        });
     }
 
   private:
-    std::uint32_t& word(int row, int col) const {
-        const int pair = 2 * (col / 8) + row / 8, lane = 4 * (row % 8) + col % 8 / 2;
-        return words_[static_cast<std::size_t>(half_ ? pair : 2 * pair + col % 2)][lane];
+    /// Calls f(first column, word) for the words of a row of 16: f16 D has two neighbours in one, and of the
+    /// others the odd columns are in a register of their own (9.7.15.5.1).
+    template <class F>
+    void for_each_word(int row, std::size_t columns, F f) const {
+        const int first_lane = 4 * (row % 8), half = row / 8;
+        for (std::size_t first = 0; first < columns; first += 8) {
+            const std::size_t pair = first / 4 + static_cast<std::size_t>(half);
+            for (int q = 0; q < 4; ++q) {
+                const std::size_t j = first + 2 * static_cast<std::size_t>(q);
+                const int lane = first_lane + q;
+                if (half_) {
+                    f(j, words_[pair][lane]);
+                } else {
+                    f(j, words_[2 * pair][lane]);
+                    f(j + 1, words_[2 * pair + 1][lane]);
+                }
+            }
+        }
     }
 
     bool half_, sat_, keep_;

@@ -1,5 +1,6 @@
 // The sums of a wgmma: exact, or aligned and truncated as in a tensor core.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -23,6 +24,19 @@ WGRUN_VECTORISED void add_floats(float factor, const float* line, int n, float* 
 
 WGRUN_VECTORISED void add_doubles(double factor, const float* line, int n, double* sums) {
     for (int j = 0; j < n; ++j) sums[j] += factor * static_cast<double>(line[j]);
+}
+
+/// The same for four lines, one after the other: the sums are read and written once.
+WGRUN_VECTORISED void add_doubles(const double* factors, const float* const* lines, int n, double* sums) {
+    const float *a = lines[0], *b = lines[1], *c = lines[2], *d = lines[3];
+    for (int j = 0; j < n; ++j) {
+        double sum = sums[j];
+        sum += factors[0] * static_cast<double>(a[j]);
+        sum += factors[1] * static_cast<double>(b[j]);
+        sum += factors[2] * static_cast<double>(c[j]);
+        sum += factors[3] * static_cast<double>(d[j]);
+        sums[j] = sum;
+    }
 }
 
 WGRUN_VECTORISED void largest(int exponent, const int* line, int n, int* out) {
@@ -100,9 +114,18 @@ void add_products(const RowOfA& a, const MatrixB& b, std::span<float> sums) {
 }
 
 void add_products(const RowOfA& a, const MatrixB& b, std::span<double> sums) {
-    for (std::size_t i = 0; i < a.k.size(); ++i)
-        add_doubles(a.values[i], b.values.data() + static_cast<std::ptrdiff_t>(a.k[i]) * b.n, b.n,
-                    sums.data());
+    constexpr std::size_t lines = 4;
+    const auto line = [&](std::size_t i) {
+        return b.values.data() + static_cast<std::ptrdiff_t>(a.k[i]) * b.n;
+    };
+    std::size_t i = 0;
+    for (; i + lines <= a.k.size(); i += lines) {
+        const std::array<double, lines> factors{a.values[i], a.values[i + 1], a.values[i + 2],
+                                                a.values[i + 3]};
+        const std::array<const float*, lines> from{line(i), line(i + 1), line(i + 2), line(i + 3)};
+        add_doubles(factors.data(), from.data(), b.n, sums.data());
+    }
+    for (; i < a.k.size(); ++i) add_doubles(a.values[i], line(i), b.n, sums.data());
 }
 
 void exponents(Type type, std::span<const float> values, std::span<int> out) {
