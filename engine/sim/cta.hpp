@@ -67,6 +67,7 @@ struct Warp {
         diverged = retries = false;
         part = {};
         polled = looked = {};
+        looks = 0;
         parted.clear();
         turns.reset();
         registers.reset();
@@ -88,6 +89,7 @@ struct Warp {
     Part part;
     Poll polled;
     Poll looked;                ///< the last one, whatever the warp has done since
+    std::uint32_t looks = 0;    ///< how often in a row it found the same
     std::uint32_t barrier = 0;  ///< at which it waits: the number, or the offset of the mbarrier
     std::int64_t parity = 0;    ///< that it waits for there
     flow::Divergence parted;

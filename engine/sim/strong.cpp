@@ -71,8 +71,14 @@ void Accesses::poll(isa::Space space, std::uint64_t digest) {
     const Warp::Poll now{scene_.pc, space == isa::Space::global, digest};
     if (warp.polled != now) {
         warp.polled = now;
-        // One that tells other warps what it has found, and looks again, lets other clusters go on.
-        if (now.global && std::exchange(warp.looked, now) == now) scene_.stand_back(true);
+        // One that tells other warps what it has found, and looks again and again, lets other clusters go on.
+        // One that looks twice may have passed the first time.
+        constexpr std::uint32_t patience = 16;
+        if (!now.global) return;
+        warp.looks = std::exchange(warp.looked, now) == now ? warp.looks + 1 : 0;
+        if (warp.looks < patience) return;
+        warp.looks = 0;
+        scene_.stand_back(true);
         return;
     }
     if (warp.give_up) {

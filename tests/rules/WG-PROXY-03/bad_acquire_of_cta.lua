@@ -1,4 +1,5 @@
 -- WG-PROXY-03, broken: another CTA acquires the map from the threads of its own CTA alone.
+-- No call mends it: the scope is to be wider.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 64, cluster = 2 }, function(k)

@@ -1,4 +1,5 @@
 -- WG-PROXY-03, broken: the map is released to the threads of its CTA alone, and another CTA acquires it.
+-- No call mends it: the scope is to be wider.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 64, cluster = 2 }, function(k)
