@@ -1,7 +1,11 @@
 #include "check/endless.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <numeric>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "isa/effects.hpp"
 #include "isa/known_bits.hpp"
@@ -14,18 +18,66 @@ namespace {
 
 using isa::KnownBits;
 
-/// The bits of registers that are the same whichever step has written them.
+struct Writer {
+    BlockId block;
+    const Step* step;
+    std::uint32_t number;  ///< of the step among all
+};
+
+/// The steps that write registers.
+class Writers {
+  public:
+    explicit Writers(const Outline& outline) : first_(outline.program().registers().size() + 1) {
+        const auto for_each = [&](auto visit) {
+            steps_ = 0;
+            for (const BlockId id : outline.graph().order())
+                for (const Step& step : outline.blocks()[id].steps) {
+                    isa::for_each_written(step, [&](isa::Reg reg) {
+                        visit(reg.id, Writer{id, &step, steps_});
+                    });
+                    ++steps_;
+                }
+        };
+        for_each([&](std::uint32_t reg, const Writer&) { ++first_[reg + 1]; });
+        std::partial_sum(first_.begin(), first_.end(), first_.begin());
+        all_.resize(first_.back());
+        std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+        for_each([&](std::uint32_t reg, const Writer& writer) { all_[next[reg]++] = writer; });
+    }
+
+    std::span<const Writer> of(isa::Reg reg) const {
+        return std::span(all_).subspan(first_[reg.id], first_[reg.id + 1] - first_[reg.id]);
+    }
+    std::size_t registers() const { return first_.size() - 1; }
+    std::size_t steps() const { return steps_; }
+
+  private:
+    std::vector<std::uint32_t> first_;  ///< by register, in `all_`
+    std::vector<Writer> all_;
+    std::uint32_t steps_ = 0;
+};
+
+/// The bits of registers that are the same whichever step has written them, of those that decide about
+/// branches.
 class Registers {
   public:
-    explicit Registers(const Outline& outline)
-        : program_(outline.program()), bits_(program_.registers().size()) {
-        // From nothing written, each pass adds what steps make of what was found before. Bits only become
+    Registers(const Outline& outline, const Writers& writers)
+        : program_(outline.program()),
+          bits_(writers.registers()),
+          readers_(writers.registers()),
+          needed_(writers.registers()),
+          waits_(writers.steps()) {
+        for (const BlockId id : outline.graph().order())
+            if (outline.blocks()[id].end == BasicBlock::End::branch)
+                needs(outline.blocks()[id].condition, writers);
+        // From nothing written, each step adds what it makes of what was found before. Bits only become
         // unknown, so that it comes to an end.
-        do {
-            grew_ = false;
-            for (const BlockId id : outline.graph().order())
-                for (const Step& step : outline.blocks()[id].steps) write(step);
-        } while (grew_);
+        while (!left_.empty()) {
+            const Writer writer = left_.front();
+            left_.pop_front();
+            waits_[writer.number] = false;
+            write(*writer.step);
+        }
     }
 
     /// Returns the arm that a branch takes in all threads, always: 0 or 1.
@@ -37,6 +89,26 @@ class Registers {
     }
 
   private:
+    void needs(isa::Reg condition, const Writers& writers) {
+        std::vector<isa::Reg> open{condition};
+        while (!open.empty()) {
+            const isa::Reg reg = open.back();
+            open.pop_back();
+            if (needed_[reg.id]) continue;
+            needed_[reg.id] = true;
+            for (const Writer& writer : writers.of(reg)) {
+                isa::for_each_read(*writer.step, [&](isa::Reg source) {
+                    readers_[source.id].push_back(writer);
+                    open.push_back(source);
+                });
+                look_at(writer);
+            }
+        }
+    }
+    void look_at(const Writer& writer) {
+        if (!waits_[writer.number]) left_.push_back(writer);
+        waits_[writer.number] = true;
+    }
     void write(const Step& step) {
         bool reached = true;
         isa::for_each_read(step, [&](isa::Reg reg) { reached &= bits_[reg.id].has_value(); });
@@ -49,14 +121,18 @@ class Registers {
             std::optional<KnownBits>& known = bits_[reg.id];
             const KnownBits is = fits ? now.cut(width) : KnownBits{}.cut(width),
                             all = known ? known->joined(is) : is;
-            grew_ |= known != all;
+            if (known == all) return;
             known = all;
+            for (const Writer& reader : readers_[reg.id]) look_at(reader);
         });
     }
 
     const Program& program_;
     std::vector<std::optional<KnownBits>> bits_;  ///< none: no step writes it, of those looked at
-    bool grew_ = false;
+    std::vector<std::vector<Writer>> readers_;    ///< by register, of those needed
+    std::vector<bool> needed_;                    ///< by register: a condition depends on it
+    std::deque<Writer> left_;
+    std::vector<bool> waits_;  ///< by step: it is in `left_`
 };
 
 /// Calls visit(block) for the successors that the end of the block may lead to.
@@ -98,12 +174,7 @@ bool may_end(const Step& step) {
 /// executed in every turn.
 class Kept {
   public:
-    explicit Kept(const Outline& outline)
-        : outline_(outline), writers_(outline.program().registers().size()) {
-        for (const BlockId id : outline.graph().order())
-            for (const Step& step : outline.blocks()[id].steps)
-                isa::for_each_written(step, [&](isa::Reg reg) { writers_[reg.id].push_back({id, &step}); });
-    }
+    Kept(const Outline& outline, const Writers& writers) : outline_(outline), writers_(writers) {}
 
     /// Has the register, which the end of the block `at` looks at, the same value in each turn of the loop?
     bool keeps(isa::Reg reg, int loop, BlockId at) {
@@ -113,15 +184,11 @@ class Kept {
     }
 
   private:
-    struct Writer {
-        BlockId block;
-        const Step* step;
-    };
     bool keeps(isa::Reg reg) {
         // What depends on itself counts the turns.
         if (std::ranges::find(under_way_, reg) != under_way_.end()) return false;
         const Writer* only = nullptr;
-        for (const Writer& writer : writers_[reg.id]) {
+        for (const Writer& writer : writers_.of(reg)) {
             if (!outline_.graph().inside(writer.block, loop_)) continue;
             if (only != nullptr) return false;
             only = &writer;
@@ -139,7 +206,7 @@ class Kept {
     }
 
     const Outline& outline_;
-    std::vector<std::vector<Writer>> writers_;  ///< by register
+    const Writers& writers_;
     std::vector<isa::Reg> under_way_;
     int loop_ = flow::no_loop;
     BlockId at_ = no_block;
@@ -161,7 +228,6 @@ Turns turns(const Outline& outline, const Registers& registers, const std::vecto
     for (const BlockId id : of.blocks) {
         if (!come[id]) continue;
         const BasicBlock& block = outline.blocks()[id];
-        out.may_end |= std::ranges::any_of(block.steps, may_end);
         block.for_each_successor([&](BlockId next, int) {
             if (out.decides == nullptr && !graph.inside(next, loop)) out.decides = &block;
         });
@@ -175,6 +241,10 @@ Turns turns(const Outline& outline, const Registers& registers, const std::vecto
         out.may_end = out.may_end || !of.natural || block.end != BasicBlock::End::branch ||
                       !kept.keeps(block.condition, loop, id);
     }
+    // Of most loops it is known by now.
+    out.may_end = out.may_end || std::ranges::any_of(of.blocks, [&](BlockId id) {
+                      return come[id] && std::ranges::any_of(outline.blocks()[id].steps, may_end);
+                  });
     return out;
 }
 
@@ -183,9 +253,10 @@ Turns turns(const Outline& outline, const Registers& registers, const std::vecto
 std::vector<Diagnostic> endless_loops(const Outline& outline) {
     const flow::Graph& graph = outline.graph();
     if (graph.loops().empty()) return {};
-    const Registers registers(outline);
+    const Writers writers(outline);
+    const Registers registers(outline, writers);
     const std::vector<bool> come = visited(outline, registers);
-    Kept kept(outline);
+    Kept kept(outline, writers);
     std::vector<Diagnostic> out;
     // Inner loops come after those around them: one that holds a loop without an end is not to blame.
     std::vector<bool> to_blame(graph.loops().size(), true);
