@@ -276,7 +276,7 @@ return function(wg, internal)
       cluster = whole("cluster", opts.cluster or 1, 1, target.cluster),
       raster = one_of("raster", opts.raster or "grouped", { "grouped", "hilbert" }), name = opts.name or "gemm",
     }
-    p.k_step = wgmma_k[p.dtype] or fail("wg.gemm: no wgmma takes " .. tostring(p.dtype))
+    p.k_step = wgmma_k[p.dtype] or fail("wg.gemm: no wgmma takes " .. tostring(p.dtype) .. internal.nearest(tostring(p.dtype), { "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8" }))
     local bytes = element_bytes[p.dtype]
     local e = internal.epilogue_options(opts.epilogue or {})
     p.epilogue, p.products = e, e.gate and 2 or 1
