@@ -33,10 +33,12 @@ unseen() { $T capture-pane -p >out.txt; ! grep -qE -- "$1" out.txt || bad "seen:
 
 begin ""
 seen '^>$'  # what is typed before the editor is there has no colours
-typed 'local six = 6'; keys Enter
+typed 'local six = 6'
+painted() { $T capture-pane -e -p | grep -q '35mlocal'; }
+wait_until painted || bad "no colours"  # text has none while more input waits
+keys Enter
 typed 'six * 7'; keys Enter
 seen '^42$'
-$T capture-pane -e -p | grep -q '35mlocal' || bad "no colours"
 
 # Tab: the one that is left, and a list of several.
 typed 'wg.til'; keys Tab
