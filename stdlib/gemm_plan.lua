@@ -5,7 +5,7 @@ local result = { f16 = "f16", bf16 = "bf16", tf32 = "f32", e4m3 = "bf16", e5m2 =
 
 return function(wg, internal)
   local fail, options, target = internal.fail, internal.options, wg.target
-  local element_bytes, wgmma_k = internal.element_bytes, internal.wgmma_k
+  local element_bytes = internal.element_bytes
 
   -- Tiles, and what share of the tensor cores' speed their main loop reaches: fitted to the runs of
   -- docs/performance.md, so that the plan ranks the tiles as the chip did.
@@ -67,6 +67,13 @@ return function(wg, internal)
     local stages = schedule ~= "pingpong" and (e.beta or e.residual) and 4000 * (blocks - 1) or 0
     return 1000 + 2500 * blocks * n / 256 + m * n * e.cycles + stages
   end
+  -- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. A sparse A has half of B's bytes:
+  -- 2816 of its rows make a wave of 132 tiles of 128x256 22 by 6 tiles.
+  local function rows_in_order(p, kind)
+    if p.own_tiles then return 8 end
+    return kind == "dense" and 12 or kind == "sparse" and 2816 // p.m or 16
+  end
+
   local workspace_bytes = 32 -- bytes of sums that an SM writes to or reads from the L2 cache in a cycle: not measured
   local last_splits_cycles = 15000 -- what the kernel takes longer whose last tiles are cut along K: fitted, not understood
   local memory_bytes = 24 -- an SM's share of the memory bandwidth, in bytes a cycle
@@ -276,7 +283,7 @@ return function(wg, internal)
       cluster = whole("cluster", opts.cluster or 1, 1, target.cluster),
       raster = one_of("raster", opts.raster or "grouped", { "grouped", "hilbert" }), name = opts.name or "gemm",
     }
-    p.k_step = wgmma_k[p.dtype] or fail("wg.gemm: no wgmma takes " .. tostring(p.dtype) .. internal.nearest(tostring(p.dtype), { "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8" }))
+    p.k_step = internal.k_of_wgmma("wg.gemm", p.dtype)
     local bytes = element_bytes[p.dtype]
     local e = internal.epilogue_options(opts.epilogue or {})
     p.epilogue, p.products = e, e.gate and 2 or 1
@@ -319,7 +326,7 @@ return function(wg, internal)
     p.parts = p.stream and 2 or math.max(p.splits, p.last_splits) -- into which a tile's K is cut, where it is
     -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
     p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream
-    p.group = whole("group", opts.group or p.own_tiles and 8 or (kind == "dense" and 12 or kind == "sparse" and 2816 // p.m) or 16, 1, 0xFFFF)
+    p.group = whole("group", opts.group or rows_in_order(p, kind), 1, 0xFFFF)
     -- Operands that are used once and should not stay in the L2 cache: A where a tile has all columns of D, and a D
     -- that would fill more than half of the cache.
     p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }

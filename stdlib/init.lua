@@ -128,6 +128,16 @@ function internal.shape_of(tensor)
   return known and tensor.shape or nil
 end
 
+--- The elements of K that a wgmma of the type multiplies in a step; refuses a type that none takes.
+function internal.k_of_wgmma(what, dtype)
+  local step = internal.wgmma_k[dtype]
+  if step then return step end
+  local names = {}
+  for name in pairs(internal.wgmma_k) do names[#names + 1] = name end
+  table.sort(names)
+  internal.fail(("%s: no wgmma takes %s%s"):format(what, dtype, internal.nearest(tostring(dtype), names)))
+end
+
 local sms -- of the device, or of an H200 where there is none
 
 --- The number of SMs that persistent CTAs fill.

@@ -93,7 +93,7 @@ return function(internal)
     if a.k * ratio ~= b.k then
       fail(("k:mma: the K extents of the tiles differ: %d and %d%s"):format(a.k, b.k, opts.metadata and " (a sparse A stores half of B's K)" or ""))
     end
-    local step = wgmma_k[a.dtype] or fail("k:mma: no wgmma takes " .. a.dtype)
+    local step = internal.k_of_wgmma("k:mma", a.dtype)
     local steps = a.k // step
     if opts.metadata and #opts.metadata ~= steps then
       fail(("k:mma: %d metadata registers for %d K steps: one for each is needed"):format(#opts.metadata, steps))

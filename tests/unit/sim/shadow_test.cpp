@@ -362,3 +362,20 @@ TEST_CASE("a shadow forgets when it is reset") {
     shadow.store(actor_of(clocks, 1, 2), 0, 0, 16);
     CHECK(sink.found.empty());
 }
+
+TEST_CASE("a shadow counts more wgmma than 32 bits") {
+    Sink sink;
+    Shadow shadow({4, 0, 4}, 16, sink);
+    for (int cta = 0; cta < 8; ++cta) {
+        Clocks clocks(4);
+        shadow.reset();
+        shadow.store(actor_of(clocks, 0, 1), 0, 0, 16);
+        CHECK(sink.found.empty());
+        // Nobody has waited for it, nor for any before it.
+        shadow.async_read({0, 2, (1U << 31) - 1}, 1, clocks, 0, 16);
+        sink.found.clear();  // the write was not published
+        shadow.store(actor_of(clocks, 0, 3), 0, 0, 16);
+        CHECK(sink.found == Found{{Hazard::write_under_mma, 2}});
+        sink.found.clear();
+    }
+}
