@@ -92,18 +92,19 @@ return function(internal)
       writes = effects.writes or false, synchronises = effects.barrier or false, simulated = meaning ~= nil, isa = opts.isa,
       guard = opts.guard,
     }))
-    local by_name, written = {}, 0
+    local written = {}
     for i, operand in ipairs(operands) do
-      if operand[2] ~= "in" then by_name[operand[1]], written = registers[i], written + 1 end
+      if operand[2] ~= "in" then written[#written + 1] = { name = operand[1], register = registers[i] } end
     end
-    if meaning and written > 0 then
-      if written == 1 and type(results) ~= "table" then results = { [next(by_name)] = results } end
+    if meaning and #written > 0 then
+      if #written == 1 and type(results) ~= "table" then results = { [written[1].name] = results } end
       if type(results) ~= "table" then fail(("k:asm: `meaning` must return a table of values by name, got %s"):format(internal.describe(results))) end
       internal.simulated_only(self, true)
       local good, problem = pcall(function()
-        for name, register in pairs(by_name) do
-          if results[name] == nil then fail(("k:asm: `meaning` returns no value for `%s`"):format(name)) end
-          self:mov(register, results[name])
+        for _, operand in ipairs(written) do
+          local value = results[operand.name]
+          if value == nil then fail(("k:asm: `meaning` returns no value for `%s`"):format(operand.name)) end
+          self:mov(operand.register, value)
         end
       end)
       internal.simulated_only(self, false)

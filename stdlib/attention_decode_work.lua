@@ -73,7 +73,8 @@ return function(internal)
   ---   slot_of(part)
   function internal.attention_decode_work(k, p, sizes, lane)
     local work = shares(k, p, sizes, lane)
-    local first = { batch = u32(k, 0), length = u32(k, 0), blocks = u32(k, 0), head = u32(k, 0), block = u32(k, 0), left = u32(k, work.count) }
+    local names, first = { "batch", "length", "blocks", "head", "block", "left" }, {}
+    for _, name in ipairs(names) do first[name] = u32(k, name == "left" and work.count or 0) end
     local batch, before = find_batch(k, sizes, work, lane)
 
     local function enter(at, number)
@@ -92,7 +93,7 @@ return function(internal)
 
     function work.each_piece(body)
       local at = {}
-      for key, value in pairs(first) do at[key] = u32(k, value) end
+      for _, name in ipairs(names) do at[name] = u32(k, first[name]) end
       k:while_(function() return at.left:gt(0) end, function()
         local count = k:min(at.blocks - at.block, at.left)
         body(at, count)
