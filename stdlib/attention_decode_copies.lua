@@ -5,9 +5,6 @@
 return function(internal)
   local function u32(k, value) return k:mov(value, { type = "u32" }) end
 
-  -- Every byte of K and V is used once by one CTA, and should leave the L2 cache first.
-  local function used_once(k) return k:createpolicy_fractional_L2_evict_first(1.0) end
-
   -- The places of a loader's rows of a block in pages: `count` of them, the i-th being the key first(i) of the block.
   -- look(at, key) reads the page table for the block that begins with `key`, and take() gives the places that were
   -- looked up last. Behind the end of the sequence stands its last row, so that no page is read that it does not have.
@@ -50,7 +47,7 @@ return function(internal)
 
   -- The copy of one box: `rows` rows from line `line` of panel `panel` of K or V on, both counted from 0.
   local function box_copier(k, p, maps)
-    local policy = used_once(k)
+    local policy = internal.used_once(k) -- of every byte of K and V
     return function(name, stage, panel, line, row, head, first, barrier)
       local ahead = panel * p.block * 128 + (name == "V" and p.tile_bytes or 0)
       local to = stage + line
@@ -113,7 +110,7 @@ return function(internal)
     local rows = p.block // at_a_time
     local function row_of(i) return i == 1 and first_row or first_row + (i - 1) * at_a_time end
     local look, take = lookup(k, p, source, rows, row_of, 1)
-    local from, policy = {}, used_once(k)
+    local from, policy = {}, internal.used_once(k)
     for _, name in ipairs { "K", "V" } do from[name] = k:mad_wide_u32(unit, 16, source[name]) end
     each_block(k, p, ring, kv, work, look, nil, function(at, key, stage, barrier)
       local places = take()

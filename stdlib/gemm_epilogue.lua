@@ -1,0 +1,94 @@
+-- The end of a tile in wg.gemm: a consumer's sums become a part of D. Where K is in parts, the CTA that comes last adds them up
+-- (k:sum_parts); then k:epilogue applies the operations and stores.
+
+return function(internal)
+  -- Scales that factor out of the sums over K: of rows or columns of D, or of all of it.
+  local function factors_of(p, sizes, names)
+    local out = {}
+    for _, name in ipairs(names) do
+      local along = p.scales[name == "gate_scales" and "b_scales" or name]
+      if along and not p.scaled then
+        out[#out + 1] = { along = along, from = sizes[name], extent = along == "row" and sizes.M or along == "column" and sizes.N or 1 }
+      end
+    end
+    return out
+  end
+
+  --- What k:epilogue returns for this consumer: store, finish, fetch and complete.
+  function internal.gemm_output(k, p, maps, stages, sizes, me)
+    local store, finish, fetch, complete = k:epilogue(internal.extended({
+      panel = p.panel, map = maps.D, buffer = stages.d, offset = me.number * (p.buffers * p.panel.bytes), buffers = p.buffers,
+      barrier = me.number + 1, rows = p.groups and { to = sizes.D, width = sizes.N }, policy = p.once.D and internal.used_once(k) or nil,
+    }, internal.epilogue_of_kernel(k, p, {
+      maps = maps, sizes = sizes, stages = stages, mine = me.number, factors = function(names) return factors_of(p, sizes, names) end,
+    })))
+    return { store = store, finish = finish, fetch = fetch, complete = complete }
+  end
+
+  --- What the consumer `me` does with the sums of a tile, `acc` (`added`: those that are added to other parts' of K). An object with
+  --- fetch_early(piece, place), where there is something to fetch: brings what the epilogue reads on its way while the tile is
+  --- multiplied, once its first products have been issued;
+  --- begin(piece, place, row, column): the first of the consumer's rows and the first column, and the fetch where it was not early;
+  --- store(piece, row, column): the sums, which are complete.
+  function internal.gemm_epilogue(k, p, stages, sizes, me, output, acc, added)
+    local early = (stages.c or p.vectors > 0) and p.splits == 1 and not p.stream and not p.scaled and { row = k:reg "u32", column = k:reg "u32" }
+    local epilogue = {}
+    if early then
+      function epilogue.fetch_early(piece, place)
+        local row, column = me.place(piece, place)
+        k:mov(early.row, row)
+        k:mov(early.column, column)
+        output.fetch(row, column)
+      end
+    end
+
+    function epilogue.begin(piece, place, row, column)
+      if early then return early.row, early.column end
+      row, column = me.place(piece, place, row, column)
+      if not piece.part then output.fetch(row, column) end
+      return row, column
+    end
+
+    local function row_of(block, row) return block == 1 and row or row + 64 * (block - 1) end
+
+    local function store_tile(piece, row, column)
+      local function store_blocks(from, to)
+        for block = from, to do output.store(acc[block], row_of(block, row), column, piece.limit, nil, piece.narrow) end
+      end
+      if not piece.half then
+        store_blocks(1, p.blocks)
+        return output.complete(row)
+      end
+      store_blocks(1, p.blocks // 2)
+      k:if_(~piece.half, function() store_blocks(p.blocks // 2 + 1, p.blocks) end)
+    end
+
+    -- C or the residual comes by the ring, behind the tile's last block of K.
+    local function store_with_residual(row, column)
+      internal.each_residual(k, p, me.ring, me.cursor, k:address(stages.b), me.lane, me.number, function(block, from)
+        output.store(acc[block], row_of(block, row), column, nil, from)
+        if block == p.blocks then output.complete(row) end
+      end)
+    end
+
+    -- Adds up the parts of K; the predicate that it returns holds in the CTA that comes last, which then has the tile's sums.
+    local function sum_parts(piece)
+      return k:sum_parts {
+        acc = added, partials = sizes.partials, counters = sizes.counters, tile = piece.number * p.consumers + me.number,
+        part = piece.part, splits = p.parts, barrier = me.number + 1, flag = k:address(stages.flags, me.number << 2),
+      }
+    end
+
+    function epilogue.store(piece, row, column)
+      if p.residual_stages then return store_with_residual(row, column) end
+      local function store() store_tile(piece, row, column) end
+      if not piece.part then return store() end
+      if not piece.cut then return k:if_(sum_parts(piece), store) end
+      local whole = k:reg "u32"
+      k:mov(whole, 1)
+      k:if_(piece.cut, function() k:mov(whole, 0, { guard = ~sum_parts(piece) }) end)
+      k:if_(whole:ne(0), store)
+    end
+    return epilogue
+  end
+end

@@ -1,0 +1,114 @@
+-- The producer of wg.gemm: a warp that copies the tiles of A, of B or of both by TMA, and what comes with them (scales for blocks of
+-- K, the metadata of a sparse A, C), into the stages of the ring.
+
+return function(internal)
+  local divided = internal.divided
+
+  -- Where memory limits the product, CTAs that all read the same columns of K at a time compete for the same memory channels:
+  -- each CTA therefore starts one block after its neighbour, and wraps around.
+  local function rotation(k, p, sizes)
+    if not p.rotated then return function(first_k) return first_k end end
+    local whole_k = divided(k, sizes.K + (p.block_k - 1), p.block_k) * p.block_k
+    local from = k:rem(k:special "ctaid.x" * p.block_k, whole_k)
+    return function(first_k)
+      first_k = first_k + from
+      k:sub(first_k, first_k, whole_k, { guard = first_k:ge(whole_k) })
+      return first_k
+    end
+  end
+
+  -- What the copies of this producer have in common: the first stage of each operand; in a cluster, the share of B's rows that this
+  -- CTA copies, and to whom; the policy of A.
+  local function destinations(k, p, stages, sizes, copies)
+    local to = { a = k:address(stages.a), b = k:address(stages.b) }
+    to.scales = p.scaled and copies.scales and k:address(stages.scales)
+    if p.cluster > 1 then
+      local rank = k:special "cluster_ctarank"
+      to.b, to.share, to.mask = to.b + rank * p.b:offset(p.b_piece.mn, 0), rank * p.b_piece.mn, (1 << p.cluster) - 1
+    end
+    to.rotated = rotation(k, p, sizes)
+    to.policy = copies.A and p.once.A and internal.used_once(k) or nil
+    to.metadata = copies.A and p.sparse and internal.copy_metadata(k, p, stages.metadata, sizes)
+    return to
+  end
+
+  -- The bytes that the producer announces for a stage: fewer where only half of the tile's rows or columns are copied.
+  local function bytes_of(k, p, copies, piece)
+    local of_a = copies.A and p.a.bytes + p.metadata_bytes or 0
+    local others = (copies.B and p.b.bytes or 0) + (p.scaled and copies.scales and p.scaled.bytes or 0)
+    local bytes = of_a + others
+    if piece.half then bytes = k:selp_b32(of_a // 2 + others, bytes, piece.half, { type = "u32" }) end
+    if piece.narrow and copies.B then bytes = k:selp_b32(bytes - p.b.bytes // 2, bytes, piece.narrow, { type = "u32" }) end
+    return bytes
+  end
+
+  -- A's scales for a block of K. TMA begins at multiples of 16 bytes, groups of rows at any row.
+  local function copy_scales(k, p, map, to, row, first_k, stage, barrier)
+    local first = p.groups and row & 0xFFFFFFFC or row
+    k:cp_async_bulk_tensor_2d(to.scales + stage * p.scaled.stride, map, { first, first_k >> 7 }, barrier)
+  end
+
+  -- The rows of A and their metadata: all of them at once, or each half by itself, where a tile may have only the upper one. A sparse A
+  -- stores half of its K.
+  local function copy_a(k, p, map, to, tile, first_k, stage, barrier)
+    local rows, blocks = p.a_piece.mn, p.a_piece.mn // 64
+    local function copy(i)
+      local at = to.a + stage * p.a.bytes
+      k:load_tile {
+        tile = p.a_piece, whole = p.a, map = map, to = i == 0 and at or at + p.a:offset(i * rows, 0),
+        mn = i == 0 and tile.row or tile.row + i * rows, k = p.sparse and first_k >> 1 or first_k, barrier = barrier, policy = to.policy,
+      }
+      if tile.copy_metadata then tile.copy_metadata(first_k, stage, barrier, i * blocks, (i + 1) * blocks - 1) end
+    end
+    copy(0)
+    if p.halves then k:if_(~tile.half, function() copy(1) end) end
+  end
+
+  -- The columns of B, and behind them those of the gate, a second product: all at once, or each half by itself, where a tile may have
+  -- only the left one.
+  local function copy_b(k, p, maps, to, tile, first_k, stage, barrier)
+    for product, map in ipairs { maps.B, maps.gate } do
+      local at = to.b + stage * p.b.bytes
+      local function copy(column)
+        local there = (product - 1) * p.n + column
+        k:load_tile {
+          tile = p.b_piece, whole = p.b, map = map, to = there == 0 and at or at + p.b:offset(there, 0),
+          mn = column == 0 and tile.column or tile.column + column, k = first_k, barrier = barrier, mask = to.mask,
+        }
+      end
+      copy(0)
+      if tile.narrow then k:if_(~tile.narrow, function() copy(p.n // 2) end) end
+    end
+  end
+
+  --- The role of a producer, which copies what `copies` names: A, B, C, scales. One thread of its warp issues the copies. The others
+  --- go round with it, so that what the copies need is the same in all lanes and lives in uniform registers.
+  function internal.gemm_produce(k, p, ring, maps, stages, sizes, copies)
+    local cursor, elected = ring:cursor(), k:elect_sync()
+    local to = destinations(k, p, stages, sizes, copies)
+
+    internal.gemm_each_piece(k, p, sizes, {}, function(place, piece)
+      local row, column = place()
+      local tile = { row = row, column = column, half = piece.half, narrow = piece.narrow }
+      if piece.b_first then tile.column = tile.column + piece.b_first end -- of the group's B
+      if to.share then tile.column = tile.column + to.share end
+      tile.copy_metadata = to.metadata and to.metadata(row)
+      local bytes = bytes_of(k, p, copies, piece)
+
+      k:loop({ from = piece.from, to = piece.to, step = p.block_k }, function(first_k)
+        first_k = to.rotated(first_k)
+        ring:acquire(cursor)
+        k:if_(elected, function()
+          local barrier = ring:expect(cursor, bytes)
+          if to.scales then copy_scales(k, p, maps.a_scales, to, row, first_k, cursor.stage, barrier) end
+          if copies.A then copy_a(k, p, maps.A, to, tile, first_k, cursor.stage, barrier) end
+          if copies.B then copy_b(k, p, maps, to, tile, first_k, cursor.stage, barrier) end
+        end)
+        ring:advance(cursor)
+      end)
+      if p.residual_stages then
+        internal.copy_residual(k, p, ring, cursor, elected, copies.C and maps.C, k:address(stages.b), row, column)
+      end
+    end)
+  end
+end
