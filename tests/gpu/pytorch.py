@@ -109,6 +109,31 @@ def a_graph_without_a_warm_up_and_kernels_that_go_while_it_lives():
 
 
 @test
+def graphs_of_launches_that_need_a_workspace():
+    gemm = wgrun.gemm(dtype="bf16", d="f32", splits=4, tile=(128, 128, 64))
+    pairs = [[torch.randn(256, 2048, device="cuda", dtype=torch.bfloat16) for _ in range(2)] for _ in range(3)]
+    wants = [a.double() @ b.double().T for a, b in pairs]
+    graphs, results = [], []
+    for _ in range(2):  # the second graph must not have the first one's
+        graphs.append(torch.cuda.CUDAGraph())
+        results.append([torch.zeros(256, 256, device="cuda") for _ in pairs])
+        with torch.cuda.graph(graphs[-1]):
+            for (a, b), d in zip(pairs, results[-1]):
+                gemm(a, b, d)
+    streams = [torch.cuda.Stream() for _ in graphs]
+    for _ in range(5):
+        for graph, stream, ds in zip(graphs, streams, results):
+            with torch.cuda.stream(stream):
+                for d in ds:
+                    d.fill_(float("nan"))
+                graph.replay()
+    torch.cuda.synchronize()
+    for ds in results:
+        for d, want in zip(ds, wants):
+            assert (d - want).abs().max() < 1e-2, (d - want).abs().max()
+
+
+@test
 def products():
     torch.manual_seed(1)
     for m, n, k, dtype, options in (

@@ -6,16 +6,20 @@ import io
 import json
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
 from contextlib import redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
 import wgrun
+from wgrun import _launcher
 
 SCALE = """
 local wg = require "wgrun"
@@ -290,6 +294,39 @@ class Gemm(unittest.TestCase):
         d = np.full((64, 64), np.nan, np.float32)
         gemm(a16, b16, d)
         self.assertTrue((d == a @ b.T).all())
+
+    def test_whose_a_workspace_on_a_device_is(self):
+        gemm = wgrun.gemm(dtype="bf16", d="f32", tile=(64, 64, 64), splits=2)
+        _, _, a16, b16 = self.operands(64, 64, 512)
+        gemm(a16, b16, np.zeros((64, 64), np.float32))
+        (plan,) = gemm._plans.values()
+        capture, made = None, []
+
+        class Filled:  # what torch.zeros returns
+            def data_ptr(self):
+                made.append(self)
+                return id(self)
+
+        torch = types.SimpleNamespace(
+            cuda=types.SimpleNamespace(is_current_stream_capturing=lambda: capture is not None), uint8=None,
+            zeros=lambda size, dtype, device: Filled())
+
+        def addresses(stream):
+            return [plan.workspace(i, 0, stream).address for i in plan.sizes if not plan.read[i]]
+
+        with mock.patch.dict(sys.modules, torch=torch), mock.patch.object(_launcher, "_capture_of", lambda stream: capture):
+            seen = [addresses(1)]
+            self.assertEqual(addresses(1), seen[0])  # a stream's launches follow each other
+            seen.append(addresses(2))
+            for capture in (7, 8):  # a graph's do among themselves, but may run beside the stream's and another graph's
+                for stream in (1, 2):
+                    seen.append(addresses(stream))
+                    self.assertEqual(addresses(stream), seen[-1])
+            capture = None
+            self.assertEqual(addresses(1), seen[0])
+        every = [address for some in seen for address in some]
+        self.assertTrue(seen[0])
+        self.assertEqual(len(set(every)), len(every))
 
     def test_refused(self):
         with self.assertRaises(wgrun.ScriptError) as caught:

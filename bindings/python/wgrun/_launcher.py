@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
 from typing import Any
 
@@ -14,6 +15,19 @@ from ._kernel import Kernel, write_argument
 from ._memory import Memory, argument_of, current_stream, device_of, stream_number
 
 _MOST_PLANS = 256
+
+
+@functools.cache
+def _driver() -> ctypes.CDLL:
+    return ctypes.CDLL("libcuda.so.1")
+
+
+def _capture_of(stream: int) -> int | None:
+    """The driver's number of the capture that a stream takes part in, which no other capture of the process has."""
+    status, number = ctypes.c_int(), ctypes.c_uint64()
+    failed = _driver().cuStreamGetCaptureInfo_v2(ctypes.c_void_p(stream), ctypes.byref(status), ctypes.byref(number),
+                                                 None, None, None)
+    return number.value if failed == 0 and status.value == 1 else None
 
 
 class _Plan:
@@ -28,6 +42,7 @@ class _Plan:
         self.operands: list[int] = []  # of each argument, -1: none
         self.sizes: dict[int, tuple[int, bool]] = {}  # of workspaces: bytes, all zeros
         self.kept: dict[tuple[int, int], Any] = {}  # workspaces on devices, by argument and stream
+        self.captured: dict[tuple[int, int], tuple[int, Any]] = {}  # those of the last capture, and its number
         for i in range(info.argument_count):
             planned = _abi.Planned()
             check(LIBRARY.wgrun_plan_argument(handle.value, i, ctypes.byref(planned)))
@@ -47,7 +62,8 @@ class _Plan:
 
     def workspace(self, index: int, device: int, stream: int) -> Memory:
         """The memory for argument `index` on a device. What the kernel only reads is shared by all streams; what it
-        writes belongs to one of them, and to each launch that a graph captures."""
+        writes belongs to one of them, and to a graph that is captured from it: a graph's launches can run beside
+        others, but those that one stream has given it follow each other."""
         torch = sys.modules.get("torch")
         if torch is None:
             refuse("this launch needs memory besides its operands, which only torch tensors can provide: choose "
@@ -55,20 +71,25 @@ class _Plan:
         memory = self.arguments[index]
         assert isinstance(memory, Memory)
         key = (index, 0 if self.read[index] else stream)
-        kept = self.kept.get(key)
-        capturing = torch.cuda.is_current_stream_capturing()
-        if kept is None or (capturing and not self.read[index]):
+        kept, capture = self.kept.get(key), _capture_of(stream) if torch.cuda.is_current_stream_capturing() else None
+        if capture is not None and not self.read[index]:
+            number, kept = self.captured.get(key, (None, None))
+            if number != capture:
+                kept = None
+        if kept is None:
             size, zeros = self.sizes[index]
             if zeros:
                 kept = torch.zeros(size, dtype=torch.uint8, device=f"cuda:{device}")
-            elif capturing:
+            elif capture is not None:
                 refuse("call it once with operands of these shapes before you capture a graph: what it needs besides "
                        "them is copied to the device then")
             else:
                 first = torch.frombuffer(bytearray(ctypes.string_at(memory.address, size)), dtype=torch.uint8)
                 kept = first.to(f"cuda:{device}")
-            if not capturing:
+            if capture is None:
                 self.kept[key] = kept
+            elif not self.read[index]:
+                self.captured[key] = (capture, kept)
         return memory._replace(address=kept.data_ptr(), device=device, stream=None, keep=kept)
 
 
