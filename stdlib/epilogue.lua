@@ -1,220 +1,169 @@
--- From accumulators to a matrix in global memory: elementwise operations, conversion, a swizzled panel in shared
--- memory, and a bulk copy that overlaps later work. A panel is 64 rows of accumulators and 128 bytes wide, or 64 bytes
--- or as wide as the block where n requires it; transposed, its lines are the columns of the accumulators. C is loaded through the same panel.
+-- From accumulators to a matrix in global memory: elementwise operations, conversion, panels in shared memory, and bulk copies that
+-- overlap later work. C is loaded through the same panels.
+--
+-- A warpgroup has some panels, its buffers, and stores a block in rounds of as many panels. In a round it waits until the copies of
+-- the round before have read them, has C loaded into them, writes them, and copies them to the matrix.
 
-return function(wg, internal)
+return function(internal)
   local k = internal.methods.builder
   local fail, options = internal.fail, internal.options
-  local element_bytes = internal.element_bytes
 
-  --- The shape of the panels in shared memory through which k:epilogue stores blocks of 64 x n accumulators. A panel
-  --- has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width; where n allows neither and is
-  --- a multiple of 16, a single panel without a swizzle holds the whole block.
-  --- @param options table
-  --- @option dtype string  of the matrix: "f16", "bf16", "f32", "s32", "e4m3", "e5m2" or "s8"
-  --- @option n integer  the columns of the accumulators: 8 to 256, a multiple of 8
-  --- @option transposed boolean = false  the columns of the accumulators become the rows of the matrix (f16 and bf16)
-  --- @return table  the panel, for k:epilogue
-  --- @field columns integer  elements in a line of the panel
-  --- @field lines integer  lines of the panel
-  --- @field bytes integer  the size of one panel
-  --- @field align integer  the alignment of a buffer of panels, bytes
-  --- @field count integer  panels in a 64 x n block
-  --- @field box table  options for k:tensor_map
-  --- @field dtype string  as given
-  --- @field size integer  bytes of an element
-  --- @field line_bytes integer  bytes of a line: 128 or 64, or n elements
-  --- @field plain boolean  whether there is no swizzle
-  --- @field transposed boolean  as given
-  function wg.panel(opts)
-    options("wg.panel", opts)
-    local dtype, n, transposed = opts.dtype, opts.n, opts.transposed
-    if not internal.to_output[dtype] then
-      local legal = {}
-      for name in pairs(internal.to_output) do legal[#legal + 1] = name end
-      table.sort(legal)
-      fail(("an epilogue writes %s, not %s"):format(table.concat(legal, ", "), tostring(dtype)))
-    end
-    if math.type(n) ~= "integer" or n < 8 or n > 256 or n % 8 ~= 0 then
-      fail(("wg.panel: n is %s, must be a multiple of 8 from 8 to 256"):format(tostring(n)))
-    end
-    local size = element_bytes[dtype]
-    local plain = not transposed and n * size % 64 ~= 0 and n % 16 == 0
-    local line_bytes = plain and n * size or (transposed or n * size % 128 == 0) and 128 or 64
-    local columns, lines = line_bytes // size, transposed and n or 64
-    if transposed and size ~= 2 then fail "wg.panel: `transposed` requires f16 or bf16" end
-    if not transposed and n % columns ~= 0 then
-      fail(("wg.panel: n is %d: for %s it must be a multiple of %d, so that the panels are 64 bytes wide"):format(n, dtype, columns))
-    end
-    return {
-      dtype = dtype, size = size, transposed = transposed, plain = plain, columns = columns, lines = lines, line_bytes = line_bytes,
-      bytes = lines * line_bytes, align = 1024, count = transposed and 1 or n // columns,
-      box = { dtype = dtype, box = { columns, lines }, swizzle = plain and "none" or line_bytes .. "B" },
+  -- Raises where the options of k:epilogue are not what it takes, or contradict each other.
+  local function check(opts)
+    options("k:epilogue", opts)
+    local source = opts.source or opts.residual
+    if type(opts.panel) ~= "table" or not opts.panel.box then fail "k:epilogue: `panel` must be made by wg.panel" end
+    internal.whole("k:epilogue: buffers", opts.buffers or 1, 1, 64)
+    internal.object("k:epilogue, map", opts.map, "reg")
+    internal.object("k:epilogue, buffer", opts.buffer, "shared")
+    internal.count("k:epilogue, barrier", opts.barrier)
+    if (opts.beta == nil) ~= (opts.source == nil) then fail "k:epilogue: `beta` and `source` go together" end
+    if opts.source and opts.residual then fail "k:epilogue: `residual` stands in place of `beta` and `source`" end
+    if source and opts.quantize then fail "k:epilogue: `quantize` goes without C and the residual" end
+    if source then options("k:epilogue, source", source) end
+    if opts.rows then options("k:epilogue, rows", opts.rows) end
+  end
+
+  -- What an epilogue consists of: the warpgroup's panels, which begin at `base`, and the operations on elements and rows. `fetched` and
+  -- `staged` tell that the loads of C for the first round have been issued, and those of vectors along columns.
+  local function made_of(b, opts)
+    local panel, source = opts.panel, opts.source or opts.residual
+    local thread = b:special "tid.x" & 127
+    local lane, warp, leader = thread & 31, thread >> 5, thread:eq(0)
+    local base = b:address(opts.buffer, opts.offset)
+    local e = {
+      b = b, opts = opts, panel = panel, buffers = opts.buffers or 1, source = source, copied = source and source.map, -- C comes into the panels
+      thread = thread, leader = leader, base = base, pieces = internal.panel_pieces(panel, base, lane, warp), fetched = false, staged = false,
     }
+    function e.sync() b:bar_sync(opts.barrier, { threads = 128 }) end
+    -- Waits until the copies of earlier rounds have read the panels.
+    function e.panels_read() b:cp_async_bulk_wait_group(0, { read = true, guard = leader }) end
+    local columns = panel.transposed and panel.lines or panel.columns * panel.count -- of a block
+    e.elementwise, e.along_columns, e.stage = internal.elementwise(b, opts, columns, lane, warp)
+    e.quantize = opts.quantize and internal.quantizer(b, opts.quantize, columns, internal.largest[panel.dtype], lane, warp)
+    e.row_sums = opts.row_sums and internal.row_summer(b, opts.row_sums, columns, lane, warp, e.sync)
+    e.phase = e.copied and b:mov(0, { type = "u32" })
+    return e
   end
 
-  -- The address of 16-byte unit `unit` of a line whose number modulo 8 is `line8`, under the 128- or 64-byte swizzle.
-  local function unit_address(panel, line, unit, line8)
-    return line + ((unit ~ (panel.line_bytes == 128 and line8 or line8 >> 1)) << 4)
-  end
-
-  -- The addresses and offsets of `count` units of a line, `step` apart, by index from 0; place(i) returns unit and line8 as
-  -- above. Without a swizzle all share the address of the first.
-  local function unit_addresses(panel, line, count, step, place)
-    local at, ahead = {}, {}
-    for i = 0, count - 1 do
-      at[i] = not panel.plain and unit_address(panel, line, place(i)) or at[0] or line + (place(0) << 4)
-      ahead[i] = panel.plain and step * i << 4 or 0
+  -- The coordinates of the panels of the block at that row and column.
+  local function places(e, row, column)
+    return function(i)
+      local where = internal.panel_place(e.panel, row, column, i)
+      return e.opts.place and e.opts.place(where[1], where[2]) or where
     end
-    return at, ahead
   end
 
-  -- The pieces of a panel that a thread writes with one instruction each: pieces(first, offset) lists those of panel
-  -- `first` of the block, at `offset` bytes. A piece has an address, an offset, and its even registers, each of which
-  -- stands for itself and the next register.
+  -- The buffer that panel `i` has in the round of panel `first`; the last panel of that round.
+  local function buffer_of(e, i, first) return i == first and e.base or e.base + (i - first) * e.panel.bytes end
+  local function last_of(e, first) return math.min(first + e.buffers, e.panel.count) - 1 end
 
-  -- 16-bit panels: stmatrix takes four 8x8 blocks, lane i gives the address of line i % 8 of block i / 8.
-  local function pieces_16bit(panel, base, lane, warp)
-    local line = base + ((warp << 4) + (lane & 15)) * panel.line_bytes
-    local pairs_of_blocks = panel.columns // 16
-    local at, ahead = unit_addresses(panel, line, pairs_of_blocks, 2, function(i) return (lane >> 4) + 2 * i, lane & 7 end)
-    return function(first, offset)
-      local pieces = {}
-      for b = 0, pairs_of_blocks - 1 do
-        local r = panel.columns // 2 * first + 8 * b
-        pieces[b + 1] = { at = at[b], offset = offset + ahead[b], r, r + 2, r + 4, r + 6 }
+  -- Panels are free once the copies have read them; then C may be loaded into them.
+  local function free_panels(e, first, place)
+    local b, barrier = e.b, e.source and e.source.barrier
+    e.panels_read()
+    if not e.copied then return end
+    b:if_(e.leader, function()
+      b:mbarrier_arrive_expect_tx(barrier, (last_of(e, first) - first + 1) * e.panel.bytes)
+      for i = first, last_of(e, first) do
+        local where = place(i)
+        b["cp_async_bulk_tensor_" .. #where .. "d"](b, buffer_of(e, i, first), e.source.map, where, barrier)
       end
-      return pieces
-    end
+    end)
   end
 
-  -- Transposed: line c of the panel is column c of the accumulators, a warp's 16 rows are two units of it. Of an odd number of eight
-  -- lines the last ones are a piece of two blocks.
-  local function pieces_transposed(panel, base, lane, warp)
-    local in_pair = lane >> 3
-    local line = base + ((lane & 7) + ((in_pair >> 1) << 3)) * panel.line_bytes
-    local at = unit_address(panel, line, (warp << 1) + (in_pair & 1), lane & 7)
-    return function(_, offset)
-      local pieces = {}
-      for line8 = 0, panel.lines // 8 - 1, 2 do
-        local r, piece = 4 * line8, { at = at, offset = offset + line8 * 8 * panel.line_bytes }
-        for i = 0, line8 + 1 < panel.lines // 8 and 3 or 1 do piece[i + 1] = r + 2 * i end
-        pieces[#pieces + 1] = piece
+  local function wait_for_c(e)
+    e.b:mbarrier_wait(e.source.barrier, e.phase)
+    e.b:xor(e.phase, e.phase, 1)
+  end
+
+  -- The block that is stored: its accumulators and place, and what gives its elements (internal.elementwise), for which all values but
+  -- those of C are on their way. from: the address of all panels of C's block, where it doesn't come into the panels.
+  local function block_of(e, acc, row, column, limit, from)
+    local values, load = e.elementwise(row, column)
+    local block = { acc = acc, row = row, column = column, limit = limit, load = load, place = places(e, row, column), from = from, moved = {} }
+    if e.along_columns > 0 and not e.staged then e.stage(column) end
+    if e.row_sums then
+      e.row_sums.settle()
+      values = e.row_sums.begin(values, column)
+    end
+    if e.quantize then
+      if e.along_columns > 0 then e.sync() end
+      values = e.quantize(acc, values, row, column, limit)
+    end
+    block.values = values
+    return block
+  end
+
+  -- C's words of a piece: they lie where the piece will be written, or in C's block. `moved` has the addresses of pieces there by those
+  -- of D's.
+  local function words_of_c(e, block, piece, first)
+    if not block.from then return internal.read_piece(e.b, e.panel, piece, piece.at, piece.offset) end
+    local at = block.moved[piece.at] or piece.at + (block.from - e.base)
+    block.moved[piece.at] = at
+    return internal.read_piece(e.b, e.panel, piece, at, piece.offset + first * e.panel.bytes)
+  end
+
+  -- Computes and writes these pieces.
+  local function write_pieces(e, block, pieces, first)
+    local registers, words = {}, {}
+    for n, piece in ipairs(pieces) do
+      registers[n] = {}
+      for _, r in ipairs(piece) do
+        table.insert(registers[n], r)
+        table.insert(registers[n], r + 1)
       end
-      return pieces
+      block.load(registers[n])
+      words[n] = e.source and words_of_c(e, block, piece, first)
+    end
+    for n, piece in ipairs(pieces) do
+      local c = e.source and internal.piece_elements(e.b, e.panel, piece, words[n])
+      internal.write_piece(e.b, e.panel, piece, block.values(block.acc, registers[n], c))
     end
   end
 
-  -- 32-bit panels: each lane writes its pairs of neighbours.
-  local function pieces_32bit(panel, base, lane, warp)
-    local row, blocks = lane >> 2, panel.columns // 8
-    local line = base + ((warp << 4) + row) * panel.line_bytes + ((lane & 1) << 3)
-    local at, ahead = unit_addresses(panel, line, blocks, 2, function(i) return ((lane & 3) >> 1) + 2 * i, row end)
-    return function(first, offset)
-      local pieces = {}
-      for g = 0, blocks - 1 do
-        for h = 0, 1 do
-          local r = panel.columns // 2 * first + 4 * g + 2 * h
-          pieces[#pieces + 1] = { at = at[g], offset = offset + ahead[g] + 8 * panel.line_bytes * h, r }
+  local together = 32 -- elements whose loads come before the stores, which they would wait for
+
+  local function write_panel(e, block, i, first)
+    local pieces = e.pieces(i, (i - first) * e.panel.bytes)
+    local count = together // (2 * #pieces[1])
+    for n = 1, #pieces, count do
+      write_pieces(e, block, { table.unpack(pieces, n, math.min(n + count - 1, #pieces)) }, first)
+    end
+  end
+
+  -- Copies the panels of a round to the matrix by TMA, or row by row where the block's last rows are not stored.
+  local function copy_panels(e, block, first)
+    local b = e.b
+    local function copy_whole()
+      b:if_(e.leader, function()
+        for i = first, last_of(e, first) do
+          local where = block.place(i)
+          b["cp_async_bulk_tensor_store_" .. #where .. "d"](b, e.opts.map, where, buffer_of(e, i, first), { policy = e.opts.policy })
         end
+        b:cp_async_bulk_commit_group()
+      end)
+    end
+    if not block.limit then return copy_whole() end
+    b:if_((block.row + 64):le(block.limit), copy_whole, function()
+      for i = first, last_of(e, first) do
+        internal.copy_panel_rows(b, e.panel, buffer_of(e, i, first), e.thread, e.opts.rows, block.row, block.column + i * e.panel.columns, block.limit)
       end
-      return pieces
-    end
+    end)
   end
 
-  -- 8-bit panels: likewise; the four lanes of a row share half a 16-byte unit.
-  local function pieces_8bit(panel, base, lane, warp)
-    local row, blocks = lane >> 2, panel.columns // 8
-    local line = base + ((warp << 4) + row) * panel.line_bytes + ((lane & 3) << 1)
-    local at, ahead = unit_addresses(panel, line, blocks // 2, 1, function(i) return i, row end)
-    return function(first, offset)
-      local pieces = {}
-      for g = 0, blocks - 1 do
-        for h = 0, 1 do
-          local r = panel.columns // 2 * first + 4 * g + 2 * h
-          pieces[#pieces + 1] = { at = at[g // 2], offset = offset + ahead[g // 2] + 8 * (g % 2) + 8 * panel.line_bytes * h, r }
-        end
-      end
-      return pieces
-    end
-  end
-
-  --- The coordinates of panel `i` of the 64 x n block at that row and column, for a tensor map of rank 2.
-  function internal.panel_place(panel, row, column, i)
-    if panel.transposed then return { row, column } end
-    return { column + i * panel.columns, row }
-  end
-
-  -- How a thread moves a piece between registers and a panel, by the bytes of an element: four 8x8 blocks, or two, a pair of
-  -- neighbours in one 16-bit register, or two registers.
-  local transfer = {
-    [2] = {
-      words = function(b, _, piece) return b:regs("b32", #piece) end,
-      load = function(b, words, at, panel, offset)
-        b["ldmatrix_x" .. #words](b, words, at, { trans = panel.transposed and 1 or 0, offset = offset })
-        if #words == 2 then b:bar_warp_sync(0xFFFFFFFF) end -- other lanes than those that read these rows write them
-      end,
-      store = function(b, words, at, panel, offset)
-        b["stmatrix_x" .. #words](b, at, words, { trans = panel.transposed and 1 or 0, offset = offset })
-      end,
-    },
-    [1] = {
-      words = function(b, panel) return b:regs(panel.dtype == "s8" and "u16" or "b16", 1) end,
-      load = function(b, words, at, _, offset) b:ld_shared_b16(words[0], at, { offset = offset }) end,
-      store = function(b, words, at, _, offset) b:st_shared_b16(at, words[1], { offset = offset }) end,
-    },
-    [4] = {
-      words = function(b, panel) return b:regs(panel.dtype, 2) end,
-      load = function(b, words, at, _, offset) b:ld_shared_v2_b32(words, at, { offset = offset }) end,
-      store = function(b, words, at, _, offset) b:st_shared_v2_b32(at, words, { offset = offset }) end,
-    },
-  }
-
-  -- Loads C's words for a piece, from the place where the piece will be written or from `at` with that offset.
-  local function read_piece(self, panel, piece, at, offset)
-    local words = transfer[panel.size].words(self, panel, piece)
-    transfer[panel.size].load(self, words, at or piece.at, panel, offset or piece.offset)
-    return words
-  end
-
-  -- The elements of these words, indexed by accumulator register.
-  local function elements_of(self, panel, piece, words)
-    local convert, c = internal.from_output[panel.dtype], {}
-    if panel.size == 4 then
-      c[piece[1]], c[piece[1] + 1] = convert(self, words[0], words[1])
-    else
-      for i, r in ipairs(piece) do c[r], c[r + 1] = convert(self, words[i - 1]) end
-    end
-    return c
-  end
-
-  -- Writes a piece; elements[r] is the one for accumulator register r.
-  local function write_piece(self, panel, piece, elements)
-    local convert, words = internal.to_output[panel.dtype], {}
-    for _, r in ipairs(piece) do
-      local x, y = convert(self, elements[r], elements[r + 1])
-      words[#words + 1] = x
-      words[#words + 1] = y
-    end
-    transfer[panel.size].store(self, words, piece.at, panel, piece.offset)
-  end
-
-  -- Copies the rows of a panel that lie before `limit` to the matrix, 16 bytes a thread at a time.
-  local function copy_rows(self, panel, base, thread, rows, row, column, limit)
-    local units, elements = panel.line_bytes // 16, 16 // panel.size -- units of a line
-    for first = 0, 64 * units - 1, 128 do
-      local index = thread + first
-      local line = self:div(index, units)
-      local unit, words = index - line * units, self:regs("b32", 4)
-      local from, at = base + line * panel.line_bytes, column + unit * elements
-      local stored = (row + line):lt(limit) & at:lt(rows.width)
-      if first + 128 > 64 * units then -- threads beyond the panel read its last line
-        stored, from = stored & line:lt(64), base + self:min(line, 63) * panel.line_bytes
-      end
-      self:ld_shared_v4_b32(words, panel.plain and from + (unit << 4) or unit_address(panel, from, unit, line & 7))
-      local to = self:mad_wide_u32(at, panel.size, self:mad_wide_u32(row + line, rows.width * panel.size, rows.to))
-      self:st_global_v4_b32(to, words, { guard = stored })
-    end
+  -- A round: as many panels of the block as there are buffers, from panel `first` on.
+  local function round(e, block, first)
+    local last = last_of(e, first)
+    if not e.fetched then free_panels(e, first, block.place) end
+    e.fetched = false
+    if e.copied then wait_for_c(e) end
+    if not e.copied or first == 0 and e.along_columns > 0 then e.sync() end
+    for i = first, last do write_panel(e, block, i, first) end
+    if e.row_sums and last == e.panel.count - 1 then e.row_sums.share(block.row, block.column) end
+    e.b:fence_proxy_async { space = "shared::cta" }
+    e.sync()
+    copy_panels(e, block, first)
   end
 
   --- Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared
@@ -269,151 +218,33 @@ return function(wg, internal)
   --- @return function  fetch(row, column): may be called ahead of the first store of a tile, for the same place, so that C, the residual and vectors along columns are loaded meanwhile
   --- @return function  complete(row): with row_sums, to be called after the last block of a tile, with the row of its first
   function k:epilogue(opts)
-    options("k:epilogue", opts)
-    local panel, buffers, source = opts.panel, opts.buffers or 1, opts.source or opts.residual
-    if type(panel) ~= "table" or not panel.box then fail "k:epilogue: `panel` must be made by wg.panel" end
-    internal.whole("k:epilogue: buffers", buffers, 1, 64)
-    internal.object("k:epilogue, map", opts.map, "reg")
-    internal.object("k:epilogue, buffer", opts.buffer, "shared")
-    internal.count("k:epilogue, barrier", opts.barrier)
-    if (opts.beta == nil) ~= (opts.source == nil) then fail "k:epilogue: `beta` and `source` go together" end
-    if opts.source and opts.residual then fail "k:epilogue: `residual` stands in place of `beta` and `source`" end
-    if source and opts.quantize then fail "k:epilogue: `quantize` goes without C and the residual" end
-    if source then options("k:epilogue, source", source) end
-    if opts.rows then options("k:epilogue, rows", opts.rows) end
-    local thread = self:special "tid.x" & 127
-    local lane, warp, leader = thread & 31, thread >> 5, thread:eq(0)
-    local base = self:address(opts.buffer, opts.offset)
-    local pieces = (panel.transposed and pieces_transposed or panel.size == 4 and pieces_32bit or panel.size == 2 and pieces_16bit
-      or pieces_8bit)(panel, base, lane, warp)
-    local columns = panel.transposed and panel.lines or panel.columns * panel.count -- of a block
-    local block, along_columns, stage = internal.elementwise(self, opts, columns, lane, warp)
-    local quantize = opts.quantize and internal.quantizer(self, opts.quantize, columns, internal.largest[panel.dtype], lane, warp)
-    local function sync() self:bar_sync(opts.barrier, { threads = 128 }) end
-    local row_sums = opts.row_sums and internal.row_summer(self, opts.row_sums, columns, lane, warp, sync)
-    local copied = source and source.map -- C comes into the panels
-    local phase
-    if copied then
-      phase = self:reg "u32"
-      self:mov(phase, 0)
-    end
-
-    local fetched, staged = false, false -- the loads of C for the first round have been issued; so have those of vectors along columns
-
-    local function places(row, column)
-      return function(i)
-        local where = internal.panel_place(panel, row, column, i)
-        return opts.place and opts.place(where[1], where[2]) or where
-      end
-    end
-    local function address(i, first) return i == first and base or base + (i - first) * panel.bytes end
-    local function last_of(first) return math.min(first + buffers, panel.count) - 1 end
-
-    -- Panels are free once the copies have read them; then C may be loaded into them.
-    local function free_panels(first, place)
-      self:cp_async_bulk_wait_group(0, { read = true, guard = leader })
-      if not copied then return end
-      self:if_(leader, function()
-        self:mbarrier_arrive_expect_tx(source.barrier, (last_of(first) - first + 1) * panel.bytes)
-        for i = first, last_of(first) do
-          local where = place(i)
-          self["cp_async_bulk_tensor_" .. #where .. "d"](self, address(i, first), source.map, where, source.barrier)
-        end
-      end)
-    end
+    check(opts)
+    local e = made_of(self, opts)
 
     local function store(acc, row, column, limit, from, narrow)
-      local values, load = block(row, column)
-      local place, moved = places(row, column), {} -- addresses of C's pieces by those of D's
-      local function c_of(piece, first)
-        if not from then return read_piece(self, panel, piece) end
-        moved[piece.at] = moved[piece.at] or piece.at + (from - base)
-        return read_piece(self, panel, piece, moved[piece.at], piece.offset + first * panel.bytes)
-      end
-      -- Loads come before the stores of up to `together` elements, which they would wait for.
-      local together = 32
-      local function write_pieces(list, first)
-        local registers, words = {}, {}
-        for n, piece in ipairs(list) do
-          registers[n] = {}
-          for _, r in ipairs(piece) do
-            table.insert(registers[n], r)
-            table.insert(registers[n], r + 1)
-          end
-          load(registers[n])
-          words[n] = source and c_of(piece, first)
-        end
-        for n, piece in ipairs(list) do
-          write_piece(self, panel, piece, values(acc, registers[n], source and elements_of(self, panel, piece, words[n])))
-        end
-      end
-      local function write_panel(i, first)
-        local list = pieces(i, (i - first) * panel.bytes)
-        local count = together // (2 * #list[1])
-        for n = 1, #list, count do write_pieces({ table.unpack(list, n, math.min(n + count - 1, #list)) }, first) end
-      end
-      if along_columns > 0 and not staged then stage(column) end
-      if row_sums then
-        row_sums.settle()
-        values = row_sums.begin(values, column)
-      end
-      if quantize then
-        if along_columns > 0 then sync() end
-        values = quantize(acc, values, row, column, limit)
-      end
-      -- Rounds of as many panels as there are buffers.
-      local function round(first)
-        local last = last_of(first)
-        if not fetched then free_panels(first, place) end
-        fetched = false
-        if copied then
-          self:mbarrier_wait(source.barrier, phase)
-          self:xor(phase, phase, 1)
-        end
-        if not copied or first == 0 and along_columns > 0 then sync() end
-        for i = first, last do write_panel(i, first) end
-        if row_sums and last == panel.count - 1 then row_sums.share(row, column) end
-        self:fence_proxy_async { space = "shared::cta" }
-        sync()
-        local function copy_whole()
-          self:if_(leader, function()
-            for i = first, last do
-              local where = place(i)
-              self["cp_async_bulk_tensor_store_" .. #where .. "d"](self, opts.map, where, address(i, first), { policy = opts.policy })
-            end
-            self:cp_async_bulk_commit_group()
-          end)
-        end
-        if limit then
-          self:if_((row + 64):le(limit), copy_whole, function()
-            for i = first, last do copy_rows(self, panel, address(i, first), thread, opts.rows, row, column + i * panel.columns, limit) end
-          end)
+      local block = block_of(e, acc, row, column, limit, from)
+      for first = 0, e.panel.count - 1, e.buffers do
+        if narrow and first >= e.panel.count // 2 then
+          self:if_(~narrow, function() round(e, block, first) end)
         else
-          copy_whole()
-        end
-      end
-      for first = 0, panel.count - 1, buffers do
-        if narrow and first >= panel.count // 2 then
-          self:if_(~narrow, function() round(first) end)
-        else
-          round(first)
+          round(e, block, first)
         end
       end
     end
 
     local function fetch(row, column)
-      if along_columns > 0 then stage(column) end
-      if copied then free_panels(0, places(row, column)) end
-      fetched, staged = copied ~= nil, true
+      if e.along_columns > 0 then e.stage(column) end
+      if e.copied then free_panels(e, 0, places(e, row, column)) end
+      e.fetched, e.staged = e.copied ~= nil, true
     end
 
     -- The end of the kernel makes the results visible, but shared memory must stay valid until the copies have read it.
     local function finish()
-      if row_sums then row_sums.settle() end
-      self:cp_async_bulk_wait_group(0, { read = true, guard = leader })
+      if e.row_sums then e.row_sums.settle() end
+      e.panels_read()
     end
     local function complete(row)
-      if row_sums then row_sums.count(row) end
+      if e.row_sums then e.row_sums.count(row) end
     end
     return store, finish, fetch, complete
   end

@@ -126,13 +126,13 @@ local rows = {
   { case = "^attention$", name = "mbarrier_wait", kind = "swapped", what = "after begin_loop", why = "The phase of the queries is "
     .. "complete for good: later turns pass at once." },
   { case = "^attention$", name = "cp_async_bulk_wait_group", why = "The first store finds its panels free, and there is no other." },
-  { case = "^attention$", name = "bar_sync", text = "local function sync", why = "The first of two: there are no copies from the "
+  { case = "^attention$", name = "bar_sync", text = "function e.sync()", why = "The first of two: there are no copies from the "
     .. "panels yet that it would wait for." },
 
   { case = "^convolution$", name = "cp_async_bulk_wait_group", why = "The only store finds its panel free." },
   { case = "^convolution$", name = "wgmma_wait_group", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The wait for a panel is one of copies; "
     .. "the sums are read behind both." },
-  { case = "^convolution$", name = "bar_sync", text = "local function sync", why = "The first of two: no copy from the panel comes before it." },
+  { case = "^convolution$", name = "bar_sync", text = "function e.sync()", why = "The first of two: no copy from the panel comes before it." },
   { case = "^convolution$", name = "cp_async_bulk_tensor_im2col_4d", kind = "swapped", what = "after cp_async_bulk_tensor_2d", why = "Two copies of one phase; "
     .. "either may land first." },
 
@@ -192,17 +192,17 @@ local rows = {
   { case = "in the ring$", kind = "swapped", name = "mbarrier_arrive", what = "after mbarrier_wait", why = "The stage is given back later; the "
     .. "residual's is another one." },
   { case = "in the ring$", kind = "swapped", name = "mbarrier_wait", what = "after cp_async_bulk_wait_group", why = "Both are waited for." },
-  { case = "in the ring$", kind = "swapped", text = "local function sync()", what = "after ldmatrix_x4", why = "The barrier is about "
+  { case = "in the ring$", kind = "swapped", text = "function e.sync()", what = "after ldmatrix_x4", why = "The barrier is about "
     .. "the panels of D, and the residual is read from a stage of the ring." },
-  { case = "^C in the ring$", kind = "swapped", text = "local function sync()", what = "after ld_shared_v2_f32", why = "The first of two in the second "
+  { case = "^C in the ring$", kind = "swapped", text = "function e.sync()", what = "after ld_shared_v2_f32", why = "The first of two in the second "
     .. "round: the bias was waited for in the first." },
   { case = "sums of rows$", kind = "swapped", name = "st_global_f32", what = "after fence_proxy_async", why = "The fence is about the panels, and "
     .. "the barrier that the sums need follows." },
   { case = "^quantised gate$", kind = "swapped", name = "mbarrier_arrive", what = "after st_global_f32", why = "The stage is given back later." },
   { case = "^quantised gate$", kind = "swapped", name = "st_global_f32", what = "after cp_async_bulk_wait_group", why = "Nobody reads the scales here." },
-  { case = "^backward", text = "self:cp_async_bulk_wait_group(0, { read = true, guard = leader })", why = "The first store finds its panels "
+  { case = "^backward", text = "function e.panels_read()", why = "The first store finds its panels "
     .. "free, and each buffer has one." },
-  { case = "^backward", text = "local function sync()", why = "The first of two: as above." },
+  { case = "^backward", text = "function e.sync()", why = "The first of two: as above." },
   { case = "^backward", name = "cp_async_bulk_commit_group", kind = "deleted commit", why = "The copies of dV then belong to the group of dK's." },
   { case = "^backward", name = "cp_async_bulk_tensor_store_4d", kind = "swapped", what = "after cp_async_bulk_commit_group", why = "As above." },
   { case = "^wg%.attention", text = "function turns:", why = "Turns order no memory: they keep the tensor core busy." },
@@ -227,9 +227,9 @@ local rows = {
     "Before the producer fills this stage of V again it has acquired the queries' stage, which is released after the wait." },
   { case = "^wg%.attention", kind = "swapped", name = "cp_async_bulk_wait_group", what = "after mbarrier_arrive", why = "The stage is filled two "
     .. "tiles later: the producer has then acquired stages of K that are released after the wait." },
-  { case = "^wg%.attention", text = "local function sync()", why = "The first of two: O takes the place of queries that the same warp "
+  { case = "^wg%.attention", text = "function e.sync()", why = "The first of two: O takes the place of queries that the same warp "
     .. "has read, or that all have released stages of K after reading." },
-  { case = "^wg%.attention", text = "self:cp_async_bulk_wait_group(0, { read = true, guard = leader })", why = "The copies of before are from "
+  { case = "^wg%.attention", text = "function e.panels_read()", why = "The copies of before are from "
     .. "other stages of the queries, or have been waited for when the stage was released." },
   { case = "one stage of queries$", name = "cp_async_bulk_wait_group", why = "Each copy is waited for when its stage is released." },
   { case = "^wg%.attention", kind = "swapped", name = "st_global_f32", why = "Nobody reads the logarithms here." },
