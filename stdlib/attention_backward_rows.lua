@@ -39,13 +39,7 @@ return function(wg, internal)
       local y0, y1 = elements(k, y[i])
       sum = k:fma(x1, y1, k:fma(x0, y0, sum))
     end
-    local distance = 1
-    while distance < sharing(p).lanes do
-      local other = k:reg "f32"
-      k:shfl_sync_bfly_b32(other, sum, distance, 31)
-      sum, distance = sum + other, 2 * distance
-    end
-    return sum
+    return internal.over_lanes(k, sum, function(a, b) return a + b end, sharing(p).lanes)
   end
 
   -- Calls body(at, queries) for the CTA's block of queries, unless it lies beyond the end of a packed sequence.

@@ -16,16 +16,6 @@ return function(internal)
     end
   end
 
-  -- Combines the values of the four lanes that share a row.
-  local function over_lanes(k, value, combine)
-    for _, distance in ipairs { 1, 2 } do
-      local other = k:reg "f32"
-      k:shfl_sync_bfly_b32(other, value, distance, 31)
-      value = combine(value, other)
-    end
-    return value
-  end
-
   local function first_row(row, lane, warp) return row + ((warp << 4) + (lane >> 2)) end
 
   --- Returns quantize(acc, values, row, column, limit), which writes the scales of a 64 x n block of D, of rows before `limit`, and
@@ -36,7 +26,7 @@ return function(internal)
     -- Rows of zeros have a scale as well, the least for which `most / amax` is finite.
     local least = 2.0 ^ -100
     local function finish(amax, row, column, limit)
-      amax = k:max(over_lanes(k, amax, function(x, y) return k:max(x, y) end), least)
+      amax = k:max(internal.over_lanes(k, amax, function(x, y) return k:max(x, y) end), least)
       local stored = (lane & 3):eq(0) & row:lt(limit or given.rows) & column:lt(given.columns)
       local at = k:element(given.to, (column >> 7) * given.stride + row)
       k:st_global_f32(at, k:mul(amax, 1 / most), { guard = stored })
@@ -116,7 +106,7 @@ return function(internal)
       local mine = first_row(row, lane, warp)
       local at = k:element(given.partials, divided(k, column, n) * height + mine)
       for half = 0, 1 do
-        local sum = over_lanes(k, sums[half], function(x, y) return k:add(x, y) end)
+        local sum = internal.over_lanes(k, sums[half], function(x, y) return k:add(x, y) end)
         k:st_global_f32(at, sum, { offset = 32 * half, guard = (lane & 3):eq(0) & (mine + 8 * half):lt(height) })
       end
     end

@@ -70,12 +70,7 @@ return function(internal)
       for r = 0, #self.acc - 1 do
         if r // 2 % 2 == half and r ~= 2 * half then value = f(value, self.acc[r]) end
       end
-      for _, distance in ipairs { 1, 2 } do
-        local other = b:reg(self.type)
-        b:shfl_sync_bfly_b32(other, value, distance, 31)
-        value = f(value, other)
-      end
-      b:mov(rows[half], value)
+      b:mov(rows[half], internal.over_lanes(b, value, f))
     end
     return rows
   end

@@ -55,16 +55,6 @@ return function(wg, internal)
     return chain()
   end
 
-  -- Combines the values of the four lanes that share a row.
-  local function across(self, x, f)
-    for _, distance in ipairs { 1, 2 } do
-      local other = self.k:reg "f32"
-      self.k:shfl_sync_bfly_b32(other, x, distance, 31)
-      x = f(x, other)
-    end
-    return x
-  end
-
   -- The exponentials of the thread's row `half` relative to `top`; returns -scale * top.
   local function exponentials(self, half, top)
     local b, shown = self.k, top
@@ -84,7 +74,7 @@ return function(wg, internal)
 
   local function max_of(self, half)
     local function max(x, y) return self.k:max(x, y) end
-    return across(self, combine(self, half, max), max)
+    return internal.over_lanes(self.k, combine(self, half, max), max)
   end
 
   --- The largest score of the thread's row `half`.
@@ -127,7 +117,7 @@ return function(wg, internal)
   function softmax:finish()
     local b, inverse, logarithm = self.k, {}, {}
     for half = 0, 1 do
-      local total = across(self, self.sum[half], function(x, y) return b:add(x, y) end)
+      local total = internal.over_lanes(self.k, self.sum[half], function(x, y) return b:add(x, y) end)
       local none = total:eq(0.0)
       inverse[half] = b:rcp_approx_ftz(total)
       b:mov(inverse[half], 0.0, { guard = none })

@@ -11,4 +11,16 @@ return function(internal)
     end
     return sum
   end
+
+  --- The values of neighbouring lanes, f32 or s32, combined: the same in each of them. By default of four lanes, which share rows of
+  --- accumulators (PTX ISA 9.7.15.5.1, figure of the D fragment). combine(x, y): associative and commutative. lanes: a power of two.
+  function internal.over_lanes(k, value, combine, lanes)
+    local distance = 1
+    while distance < (lanes or 4) do
+      local other = k:reg(value.type)
+      k:shfl_sync_bfly_b32(other, value, distance, 31)
+      value, distance = combine(value, other), 2 * distance
+    end
+    return value
+  end
 end
