@@ -165,14 +165,14 @@ return function(internal)
     local operands = operands_of(k, p, stages, me)
     local output = internal.gemm_output(k, p, maps, stages, sizes, me)
     local acc, left, added = accumulators(k, p)
-    me.ring, me.cursor, me.previous = ring, ring:cursor(), { stage = k:reg "u32" }
+    me.ring, me.cursor, me.previous = ring, ring:cursor { held = p.scaled ~= nil }, { stage = k:reg "u32" }
     k:mov(me.previous.stage, 0)
     me.turns = turns_of(k, p, stages.turns, sizes, me)
     local epilogue = internal.gemm_epilogue(k, p, stages, sizes, me, output, acc, added)
     local sum_products
     if p.scaled then
       sum_products = internal.scaled_sums(k, p, acc, {
-        ring = ring, cursor = me.cursor, lane = me.lane, sizes = sizes, row = me.number * (64 * p.blocks), buffer = stages.scales,
+        ring = ring, cursor = me.cursor, lane = me.lane, number = me.number, sizes = sizes, buffer = stages.scales,
         operands = function(stage) return operands.of_stage(stage, operands.whole) end,
       })
     else

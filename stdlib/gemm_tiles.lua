@@ -11,7 +11,7 @@ return function(internal)
   --- Calls body(place, piece) for each tile of this CTA or piece of a tile; place() gives its row and column in D. A piece has its
   --- range of K, `from` and `to`. A piece whose sums are added to those of others also has their `number` and its `part`, and, where
   --- only the run decides whether it is such a piece, the predicate `cut`. `half`, a predicate, holds where the tile has half of the
-  --- rows. Pieces of groups have more (internal.each_group_tile). more: further options of k:each_tile.
+  --- rows. piece.following() computes the place and the piece that the CTA visits next (stream-K and groups have none). Pieces of groups have more (internal.each_group_tile). more: further options of k:each_tile.
   function internal.gemm_each_piece(k, p, sizes, more, body)
     if p.groups then return internal.each_group_tile(k, p, sizes, more.first, body) end
     local tiles = tiles_of(p, sizes, more)
@@ -19,7 +19,7 @@ return function(internal)
       tiles.K, tiles.block, tiles.cluster, tiles.splits, tiles.halves, tiles.last_splits = sizes.K, p.round_k, nil, nil, nil, nil
       return k:each_piece(tiles, body)
     end
-    k:each_tile(tiles, function(place, part, number, cut)
+    local function described(place, part, number, cut)
       local piece = { from = 0, to = sizes.K, part = part, number = number, half = p.halves and cut or nil }
       if part then piece.from, piece.to = k:part_of_k { K = sizes.K, block = p.round_k, part = part, splits = p.parts } end
       if p.last_splits > 1 then
@@ -27,6 +27,11 @@ return function(internal)
         piece.from = k:selp_b32(piece.from, 0, cut, { type = "u32" })
         piece.to = k:selp_b32(piece.to, sizes.K, cut, { type = "u32" })
       end
+      return place, piece
+    end
+    k:each_tile(tiles, function(place, part, number, cut, following)
+      local _, piece = described(place, part, number, cut)
+      function piece.following() return described(following()) end
       body(place, piece)
     end)
   end

@@ -124,14 +124,26 @@ return function(wg, internal)
   end
 
   --- Makes a cursor for one role, at the first stage in its first round.
+  --- @param options table?
+  --- @option held boolean = false  the addresses of the barriers stay in registers, for a loop in which every cycle between two products counts: otherwise the assembler makes them anew in each round. Whole warps execute it
   --- @return table  the cursor
   --- @field stage reg  u32: the stage, from 0
   --- @field phase reg  u32: the parity of the stage's current round, 0 or 1
-  function pipeline:cursor()
+  function pipeline:cursor(opts)
+    if opts ~= nil then
+      options("pipeline:cursor", opts)
+      internal.kinds("pipeline:cursor", opts, { held = "boolean" })
+    end
     local b = self.k
     local c = { stage = b:reg "u32", phase = b:reg "u32" }
     b:mov(c.stage, 0)
     b:mov(c.phase, 0)
+    if opts and opts.held then
+      for _, name in ipairs { "full", "empty" } do
+        -- The assembler could make the address of a buffer anew where it is used, but not the result of a shuffle.
+        c[name] = b:shfl_sync_idx_b32(b:address(self[name]), 0, 31)
+      end
+    end
     return c
   end
 
@@ -157,15 +169,22 @@ return function(wg, internal)
     b:xor(c.phase, c.phase, turns & 1)
   end
 
+  -- The address of a barrier of the cursor's stage: "full" or "empty".
+  local function barrier_of(self, name, c)
+    cursor_of(name .. "_barrier", c)
+    if c[name] then return c[name] + (c.stage << 3) end
+    return self.k:address(self[name], c.stage << 3)
+  end
+
   --- The address of the mbarrier that counts the bytes of the cursor's stage.
   --- @param c table  made by pipeline:cursor
   --- @return reg  u32
-  function pipeline:full_barrier(c) return self.k:address(self.full, cursor_of("full_barrier", c).stage << 3) end
+  function pipeline:full_barrier(c) return barrier_of(self, "full", c) end
 
   --- The address of the mbarrier that counts the consumers that are done with the cursor's stage.
   --- @param c table  made by pipeline:cursor
   --- @return reg  u32
-  function pipeline:empty_barrier(c) return self.k:address(self.empty, cursor_of("empty_barrier", c).stage << 3) end
+  function pipeline:empty_barrier(c) return barrier_of(self, "empty", c) end
 
   --- Producer: waits until the consumers have released the cursor's stage. In the first round it passes at once.
   --- @param c table  made by pipeline:cursor

@@ -50,9 +50,10 @@ return function(wg, internal)
   --- @option every integer?  takes only every n-th of the cluster's tiles
   --- @option halves boolean = false  where at most half of the clusters would have a tile in the last round, each of its tiles is two: the upper and the lower half of its rows
   --- @option last_splits integer = 1  where at most one of so many clusters would have a tile in the last round, each of its tiles is visited once for each of so many parts of K; without `splits` and `halves`
-  --- @param body function(place: function, part: reg, number: reg, cut: reg)  emits the work on a tile. place() computes the tile's first
+  --- @param body function(place: function, part: reg, number: reg, cut: reg, following: function)  emits the work on a tile. place() computes the tile's first
   ---   row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with last_splits
-  ---   they count where `cut`, a predicate, holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the rows
+  ---   they count where `cut`, a predicate, holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the rows. following() computes
+  ---   place, part, number and cut of what the CTA visits next, where it is called; behind the last tile they are those of some tile
   --- @see k:each_piece
   function k:each_tile(opts, body, ...)
     internal.surplus("each_tile", 2, ...)
@@ -78,7 +79,8 @@ return function(wg, internal)
       whole, units = units - rest, units + rest * (pieces - 1)
     end
     if splits > 1 then units = units * splits end
-    self:loop({ from = from, to = units, step = step }, function(unit)
+    -- What body() gets of a unit.
+    local function described(unit)
       local tile, part, number, cut, lower = unit, nil, nil, nil, nil
       if whole then
         cut = unit:ge(whole)
@@ -96,12 +98,16 @@ return function(wg, internal)
         part = unit - tile * splits
         number = cluster == 1 and tile or tile * cluster + rank
       end
-      body(function()
+      return function()
         local row, column = place(tile)
         if cluster > 1 then row = row * cluster + rank end
         row = row * opts.m
         return lower and row + lower or row, column * opts.n
-      end, part, number, cut)
+      end, part, number, cut
+    end
+    self:loop({ from = from, to = units, step = step }, function(unit)
+      local at, part, number, cut = described(unit)
+      body(at, part, number, cut, function() return described(self:min(unit + step, units - 1)) end)
     end)
   end
 

@@ -851,7 +851,7 @@ function k:each_piece(options, body) end
 
 ---Persistent CTAs: a loop over the tiles of a matrix that belong to this CTA. The clusters of the grid take turns: cluster c has the tiles c, c + clusters, ... The order goes down `group` rows of tiles, then on to the next column, so that the tiles in flight share rows of A and columns of B in the L2 cache.
 ---@param options wgrun.k.each_tile.options
----@param body fun(place: function, part: wgrun.reg, number: wgrun.reg, cut: wgrun.reg) emits the work on a tile. place() computes the tile's first row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with last_splits they count where `cut`, a predicate, holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the rows
+---@param body fun(place: function, part: wgrun.reg, number: wgrun.reg, cut: wgrun.reg, following: function) emits the work on a tile. place() computes the tile's first row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with last_splits they count where `cut`, a predicate, holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the rows. following() computes place, part, number and cut of what the CTA visits next, where it is called; behind the last tile they are those of some tile
 function k:each_tile(options, body) end
 
 ---The address of an element behind a pointer parameter, in a new u64 register.
@@ -1612,9 +1612,13 @@ function pipeline:advance(c) end
 ---@field stage wgrun.reg u32: the stage, from 0
 ---@field phase wgrun.reg u32: the parity of the stage's current round, 0 or 1
 
+---@class wgrun.pipeline.cursor.options
+---@field held? boolean the addresses of the barriers stay in registers, for a loop in which every cycle between two products counts: otherwise the assembler makes them anew in each round. Whole warps execute it
+
 ---Makes a cursor for one role, at the first stage in its first round.
+---@param options? wgrun.pipeline.cursor.options
 ---@return wgrun.pipeline.cursor.result # the cursor
-function pipeline:cursor() end
+function pipeline:cursor(options) end
 
 ---The address of the mbarrier that counts the consumers that are done with the cursor's stage.
 ---@param c table made by pipeline:cursor

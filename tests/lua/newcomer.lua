@@ -107,6 +107,7 @@ says("wg.tile: option `swizzle`: expected \"none\", \"32B\", \"64B\" or \"128B\"
 in_kernel("k:tensor_map: option `box` or `tile` is missing", function(k) k:tensor_map("X", { dtype = "bf16" }) end)
 in_kernel("tensor map: box {8, 1, 1, 1, 1, 1} of bf16: 1 to 5 dimensions are possible", function(k) k:tensor_map("X", { box = { 8, 1, 1, 1, 1, 1 } }) end)
 in_kernel("k:pipeline: stages is string, must be an integer from 1 to 32", function(k) k:pipeline { stages = "4" } end)
+in_kernel("pipeline:cursor: option `held`: expected boolean, got number", function(k) k:pipeline { stages = 4 }:cursor { held = 1 } end)
 in_kernel("`repeat_` takes 1 argument, not 2: function is too much", function(k) k:repeat_(function() end, function() end) end)
 in_kernel("`if_` takes 3 arguments, not 4: function is too much", function(k) k:if_(k:reg "pred", print, nil, print) end)
 in_kernel("`set` takes 1 argument, not 2: table is too much", function(k) k:reg "u32":set(1, { guard = k:reg "pred" }) end)

@@ -38,6 +38,8 @@ end
 
 -- One CTA has several tiles, so that the ring goes on from one to the next.
 blocks("blocks, edges", 203, 392, 400, { tile = { 128, 256 } }, { grid = 2, seed = 1 })
+blocks("two consumers, one block of K in a tile", 300, 520, 112, { tile = { 128, 256 } }, { grid = 2, seed = 10 })
+blocks("two consumers, the last tiles in parts of K", 203, 392, 720, { tile = { 128, 256 }, last_splits = 3 }, { grid = 3, seed = 11 })
 blocks("two blocks of rows", 300, 200, 400, { tile = { 256, 128 } }, { grid = 1, seed = 2 })
 blocks("three consumers", 203, 200, 400, { tile = { 192, 128 } }, { grid = 1, seed = 3 })
 blocks("tiles that begin within a scale of B", 136, 392, 272, { tile = { 128, 192 } }, { grid = 2 })
@@ -92,7 +94,7 @@ refuses("wg.gemm: `last_splits` requires scales for blocks, without `groups` and
 refuses("wg.gemm: last_splits is 65, must be an integer from 1 to 64", { dtype = "e4m3", scales = of_blocks, last_splits = 65 })
 
 -- A long K pays for the sums of its parts; 44 tiles of the last round become 132 there.
-for _, row in ipairs { { 4096, 7168, 16384, 192, 3 }, { 4096, 7168, 2048, 192, 1 }, { 8192, 8192, 8192, 192, 1 }, { 4096, 4096, 8192, 128, 1 } } do
+for _, row in ipairs { { 4096, 7168, 16384, 192, 3 }, { 4096, 7168, 2048, 128, 1 }, { 4096, 4096, 4096, 128, 1 }, { 2048, 7168, 4096, 192, 1 }, { 8192, 8192, 8192, 192, 1 }, { 4096, 4096, 8192, 128, 1 } } do
   local plan = wg.gemm({ dtype = "e4m3", scales = of_blocks, problem = { row[1], row[2], row[3] } }).plan
   check.equal({ plan.m, plan.last_splits }, { row[4], row[5] })
 end

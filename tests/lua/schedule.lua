@@ -101,6 +101,51 @@ streamed("two consumers, an epilogue", 640, 128, 192, 3, { tile = { 128, 128 }, 
 check.refuses("wg.gemm: stream_k must be true or false, not 1", function() wg.gemm { stream_k = 1 } end)
 check.refuses("wg.gemm: `stream_k` requires the cooperative schedule, without `cluster` and `splits`", function() wg.gemm { stream_k = true, schedule = "pingpong" } end)
 
+-- What k:each_tile says of the tile that follows is what it says of that tile later.
+local function followed(name, ctas, opts)
+  local function write(k, at, values)
+    for i, value in ipairs(values) do k:st_global_u32(at, value, { offset = 4 * (i - 1) }) end
+  end
+  local cuts = opts.last_splits
+  local walk = wg.kernel("walk", { threads = 32 }, function(k)
+    local out, M, N = k:param("out", "u32*"), k:param("M", "u32"), k:param("N", "u32")
+    local visit = k:mov(0, { type = "u32" })
+    local tiles = { m = 64, n = 64, rows = M, columns = N, group = 2 }
+    for key, value in pairs(opts) do tiles[key] = value end
+    k:each_tile(tiles, function(place, part, number, cut, following)
+      local function of(at, its_part, its_number, its_cut)
+        local row, column = at()
+        if not cuts then return { row, column, 0, 0 } end
+        return { row, column, k:selp_b32(its_part, 0, its_cut, { type = "u32" }), k:selp_b32(its_number, 0, its_cut, { type = "u32" }) }
+      end
+      local at = k:element(out, (k:special "ctaid.x" * 16 + visit) * 8)
+      write(k, at, of(place, part, number, cut))
+      write(k, at + 16, of(following()))
+      k:add(visit, visit, 1)
+    end)
+  end)
+  assert(#walk:check() == 0, name)
+  local out = wg.tensor("u32", { ctas, 16, 8 })
+  for i = 0, ctas * 16 - 1 do out[{ i // 16, i % 16, 0 }] = 0xFFFF end
+  walk:run { grid = ctas, args = { out, 320, 192 }, backend = "sim" }
+  local visits = 0
+  for cta = 0, ctas - 1 do
+    for visit = 0, 15 do
+      if out[{ cta, visit, 0 }] ~= 0xFFFF then
+        visits = visits + 1
+        for i = 0, 3 do
+          local there = visit < 15 and out[{ cta, visit + 1, 0 }] ~= 0xFFFF
+          if there then check.equal(out[{ cta, visit, 4 + i }], out[{ cta, visit + 1, i }]) end
+        end
+      end
+    end
+  end
+  return visits
+end
+check.equal(followed("whole tiles", 4, {}), 15)
+check.equal(followed("parts of K in the last round", 7, { last_splits = 3 }), 17)
+check.equal(followed("upper and lower halves", 7, { halves = true }), 16)
+
 -- The model splits K where few tiles would leave the chip idle, and only there.
 local function splits(M, N, K, opts)
   opts = opts or {}

@@ -126,6 +126,8 @@ local ended, why = pcall(wg.kernel, "types", { threads = 128 }, function(k)
     try("accumulator:map, result", fragment.map, fragment, function() return value end)
     try("fragment:row_reduce, result", fragment.row_reduce, fragment, function() return value end)
     local cursor = ring:cursor()
+    try("pipeline:cursor", ring.cursor, ring, value)
+    try("pipeline:cursor, held", ring.cursor, ring, { held = value })
     for _, name in ipairs { "advance", "skip", "full_barrier", "empty_barrier", "acquire", "expect", "wait", "release" } do
       try("pipeline:" .. name, ring[name], ring, value, value)
       try("pipeline:" .. name .. ", second", ring[name], ring, cursor, value)
