@@ -70,96 +70,106 @@ return function(_, internal)
     return out
   end
 
-  --- The role of a consumer.
-  function internal.attention_backward_consume(k, p, rings, maps, buffers, at, sizes)
+  -- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its places in the rings.
+  local function consumer_of(k, p, rings, buffers, at, sizes)
     local thread = k:special "tid.x"
-    local lane, warp = thread & 31, thread >> 5 & 3
-    local mine = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
+    local me = { k = k, p = p, rings = rings, lane = thread & 31, warp = thread >> 5 & 3 }
+    me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
     local acc = {
       s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", p.dim // 2), dv = k:regs("f32", p.dim // 2),
       p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
     }
     local share = p.share_bytes // 512
     acc.dq = share == #acc.dp and acc.dp or k:regs("f32", share) -- the values of dP are used up by then
-    local product = products(k, p, buffers, mine, acc)
-    local mask = internal.attention_backward_masker(k, p, acc.s, at, at.key + (mine << 6))
-    local exponentials, gradients = internal.attention_backward_elements(k, p, acc, sizes.scale_log2)
-    local add = internal.attention_backward_adder(k, p, sizes.sums, mine)
-    local query, gradient = rings.q:cursor(), rings.gradient:cursor()
-    local ds_stage = k:mov(0, { type = "u32" })
-    local previous, any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
+    me.acc, me.product = acc, products(k, p, buffers, me.number, acc)
+    me.mask = internal.attention_backward_masker(k, p, acc.s, at, at.key + (me.number << 6))
+    me.exponentials, me.gradients = internal.attention_backward_elements(k, p, acc, sizes.scale_log2)
+    me.add = internal.attention_backward_adder(k, p, sizes.sums, me.number)
+    me.query, me.gradient = rings.q:cursor(), rings.gradient:cursor()
+    me.ds_stage = k:mov(0, { type = "u32" })
+    me.previous, me.any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
 
     -- Where the thread finds its queries' stats, and puts its pieces of dS: blocks of 8 keys x 8 queries, four for each stmatrix,
     -- whose lines in shared memory are queries.
-    local stats_at = k:address(buffers.stats) + ((lane & 3) << 3)
-    local line = k:address(buffers.ds, mine * (128 * p.rows)) + (((lane >> 4) << 3) + (lane & 7)) * 128
-    local ds_at = line + ((((warp << 1) + (lane >> 3 & 1)) ~ (lane & 7)) << 4)
-    local function store_ds(part)
-      local at_stage = ds_at + ds_stage * p.ds.bytes
-      for i = 0, p.part // 16 - 1 do
-        k:stmatrix_x4(at_stage, acc.ds16:slice(4 * i, 4), { trans = 1, offset = 128 * (p.part * part + 16 * i) })
-      end
-    end
+    local lane = me.lane
+    me.stats_at = k:address(buffers.stats) + ((lane & 3) << 3)
+    local line = k:address(buffers.ds, me.number * (128 * p.rows)) + (((lane >> 4) << 3) + (lane & 7)) * 128
+    me.ds_at = line + ((((me.warp << 1) + (lane >> 3 & 1)) ~ (lane & 7)) << 4)
+    return me
+  end
 
-    -- One part of a block: its scores are under way.
-    local function work(part, first_query, stats)
-      k:wgmma_fence()
-      product.dp(gradient.stage, part)
-      k:wgmma_wait_group(part == 0 and 1 or 2) -- the scores are complete; of part 0 also all before them
-      if part == 0 then
-        rings.q:release(previous, { lane = lane, guard = any_previous:ne(0) })
-        k:mov(previous.stage, query.stage)
-        k:mov(any_previous, 1)
-      end
-      mask(part == 0 and first_query or first_query + part * p.part)
-      exponentials(part == 0 and stats or stats + 4 * p.part * part)
-      k:wgmma_fence()
-      product.dv(gradient.stage, part)
-      k:wgmma_wait_group(1)
-      gradients(part == 0 and stats or stats + 4 * p.part * part)
-      if part < p.parts - 1 then
-        k:wgmma_fence()
-        product.scores(query.stage, part + 1)
-      end
-      store_ds(part)
-      if part < p.parts - 1 then
-        k:wgmma_fence()
-        product.dk(query.stage, part)
-      end
+  local function store_ds(me, part)
+    local at_stage = me.ds_at + me.ds_stage * me.p.ds.bytes
+    for i = 0, me.p.part // 16 - 1 do
+      me.k:stmatrix_x4(at_stage, me.acc.ds16:slice(4 * i, 4), { trans = 1, offset = 128 * (me.p.part * part + 16 * i) })
     end
+  end
 
-    -- dQ of the block, as soon as dS of all consumers has arrived. Two stages of dS: who writes to one of them has met
-    -- the others here since they read it.
-    local function add_dq(number)
-      k:fence_proxy_async { space = "shared::cta" }
-      k:bar_sync(1, { threads = 128 * p.consumers })
-      k:wgmma_fence()
-      product.dq(ds_stage)
-      product.dk(query.stage, p.parts - 1)
-      k:wgmma_wait_group(1)
-      rings.gradient:release(gradient, { lane = lane })
-      add(acc.dq, number)
-      k:xor(ds_stage, ds_stage, 1)
+  -- One part of a block: its scores are under way.
+  local function work(me, part, first_query, stats)
+    local k, p, product = me.k, me.p, me.product
+    k:wgmma_fence()
+    product.dp(me.gradient.stage, part)
+    k:wgmma_wait_group(part == 0 and 1 or 2) -- the scores are complete; of part 0 also all before them
+    if part == 0 then
+      me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0) })
+      k:mov(me.previous.stage, me.query.stage)
+      k:mov(me.any_previous, 1)
     end
+    me.mask(part == 0 and first_query or first_query + part * p.part)
+    me.exponentials(part == 0 and stats or stats + 4 * p.part * part)
+    k:wgmma_fence()
+    product.dv(me.gradient.stage, part)
+    k:wgmma_wait_group(1)
+    me.gradients(part == 0 and stats or stats + 4 * p.part * part)
+    if part < p.parts - 1 then
+      k:wgmma_fence()
+      product.scores(me.query.stage, part + 1)
+    end
+    store_ds(me, part)
+    if part < p.parts - 1 then
+      k:wgmma_fence()
+      product.dk(me.query.stage, part)
+    end
+  end
 
+  -- dQ of the block, as soon as dS of all consumers has arrived. Two stages of dS: who writes to one of them has met
+  -- the others here since they read it.
+  local function add_dq(me, number)
+    local k, p = me.k, me.p
+    k:fence_proxy_async { space = "shared::cta" }
+    k:bar_sync(1, { threads = 128 * p.consumers })
+    k:wgmma_fence()
+    me.product.dq(me.ds_stage)
+    me.product.dk(me.query.stage, p.parts - 1)
+    k:wgmma_wait_group(1)
+    me.rings.gradient:release(me.gradient, { lane = me.lane })
+    me.add(me.acc.dq, number)
+    k:xor(me.ds_stage, me.ds_stage, 1)
+  end
+
+  --- The role of a consumer.
+  function internal.attention_backward_consume(k, p, rings, maps, buffers, at, sizes)
+    local me = consumer_of(k, p, rings, buffers, at, sizes)
+    local acc = me.acc
     for i = 0, #acc.dk - 1 do
       k:mov(acc.dk[i], 0.0)
       k:mov(acc.dv[i], 0.0)
     end
     rings.keys:wait(rings.keys:cursor())
-    if p.in_registers then product.load() end
+    if p.in_registers then me.product.load() end
     internal.attention_backward_each(k, p, at, function(block, head)
-      rings.q:wait(query)
+      rings.q:wait(me.query)
       k:wgmma_fence()
-      product.scores(query.stage, 0)
-      rings.gradient:wait(gradient)
-      local stats = stats_at + gradient.stage * p.stats_bytes
-      for part = 0, p.parts - 1 do work(part, block * p.rows, stats) end
-      add_dq(internal.attention_backward_number(p, at, block, head))
-      rings.q:advance(query)
-      rings.gradient:advance(gradient)
+      me.product.scores(me.query.stage, 0)
+      rings.gradient:wait(me.gradient)
+      local stats = me.stats_at + me.gradient.stage * p.stats_bytes
+      for part = 0, p.parts - 1 do work(me, part, block * p.rows, stats) end
+      add_dq(me, internal.attention_backward_number(p, at, block, head))
+      rings.q:advance(me.query)
+      rings.gradient:advance(me.gradient)
     end)
     k:wgmma_wait_group(0)
-    internal.attention_backward_store(k, p, acc, maps, buffers, at, sizes.scale, mine, at.key + (mine << 6))
+    internal.attention_backward_store(k, p, acc, maps, buffers, at, sizes.scale, me.number, at.key + (me.number << 6))
   end
 end
