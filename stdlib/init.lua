@@ -132,6 +132,7 @@ end
 function internal.k_of_wgmma(what, dtype)
   local step = internal.wgmma_k[dtype]
   if step then return step end
+  internal.element_type(dtype)
   local names = {}
   for name in pairs(internal.wgmma_k) do names[#names + 1] = name end
   table.sort(names)

@@ -96,6 +96,13 @@ int nearest_of(lua_State* L) {
     return 1;
 }
 
+// internal.element_type(name): raises where no type has that name, with what it is called here.
+int element_type(lua_State* L) {
+    const std::string_view name = string_argument(L, 1);
+    guarded(L, [&] { static_cast<void>(dtype_named(name)); });
+    return 0;
+}
+
 }  // namespace
 
 bool push_lua_classes(lua_State* L) { return lua_rawgetp(L, LUA_REGISTRYINDEX, &classes_key) == LUA_TTABLE; }
@@ -160,6 +167,8 @@ void run_init(lua_State* L) {
         lua_setfield(L, -2, "option_keys");
         lua_pushcfunction(L, nearest_of);
         lua_setfield(L, -2, "nearest");
+        lua_pushcfunction(L, element_type);
+        lua_setfield(L, -2, "element_type");
         lua_pushcfunction(L, shielded_from_lua);
         lua_setfield(L, -2, "shielded");
         lua_pushcfunction(L, before_body);

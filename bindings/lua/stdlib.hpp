@@ -6,6 +6,7 @@
 //   fail(message [, fix [, rule [, section]]])   raises an error object at the calling script's line
 //   option_keys(function)   the keys of an option table
 //   nearest(word, list)     ": did you mean `x`?" for a misspelt word
+//   element_type(name)      raises where no type has that name, with what it is called here
 //   before_body(k, body), after_body(what, k, body, before)   see loop_body.hpp
 //   points_to(address, pointer)   says that `address` is of an element behind a pointer parameter
 //   cache_folder(name), read_own(path), update_own(path, change), on_terminal()   see host.cpp
