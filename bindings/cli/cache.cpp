@@ -63,7 +63,8 @@ Answer verify(const gpu::Cache& cache) {
         answer.text += fmt::format("{} removed: {}\n", fault.name, fault.why);
         answer.json["removed"].push_back({{"name", fault.name}, {"why", fault.why}});
     }
-    answer.text += fmt::format("{} entries are intact, {} were damaged\n", found.good, found.faults.size());
+    answer.text += fmt::format("{} intact, {} damaged\n", count_of(found.good, "entry is", "entries are"),
+                               count_of(found.faults.size(), "was", "were"));
     if (!found.faults.empty()) answer.code = Exit::failed;
     return answer;
 }

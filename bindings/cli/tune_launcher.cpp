@@ -12,6 +12,7 @@
 #include "bindings/cli/tune_worker.hpp"
 #include "file/replacement.hpp"
 #include "gpu/process.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/progress.hpp"
 
@@ -147,9 +148,12 @@ void launch_shards(const Request& request, const LauncherOptions& options) {
         in_vain = now > known || shards.missing().size() < missing.size() ? 0 : in_vain + 1;
         known = now;
     }
+    const std::vector<int> missing = shards.missing();
+    const bool one = missing.size() == 1;
     throw EnvironmentError(
-        "EIO", fmt::format("the shards {} fail; {} results are in {}, what they said is beside it\n{}",
-                           fmt::join(shards.missing(), ", "), known, options.results, said));
+        "EIO", fmt::format("the {} {} {}; {} in {}, what they said is beside it\n{}",
+                           one ? "shard" : "shards", fmt::join(missing, ", "), one ? "fails" : "fail",
+                           count_of(known, "result is", "results are"), options.results, said));
 }
 
 }  // namespace wgrun::cli

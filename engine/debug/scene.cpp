@@ -6,6 +6,7 @@
 
 #include "debug/things.hpp"
 #include "program/wait_words.hpp"
+#include "rules/wait_words.hpp"
 
 namespace wgrun::debugging {
 namespace {
@@ -57,11 +58,11 @@ std::string barriers_of(sim::View view, Dim3 grid) {
         for (const sim::View::Mbarrier& mbarrier : view.mbarriers(rank)) {
             any = true;
             if (!mbarrier.live) continue;
-            out += fmt::format(
-                "cta {} {}: phase {} (parity {}), {} of {} arrivals have come, {} bytes are outstanding\n",
-                number_of(view.cta(rank), grid), wait_words::place(view.program(), mbarrier.offset),
-                mbarrier.phase, mbarrier.phase & 1, mbarrier.expected - mbarrier.pending, mbarrier.expected,
-                mbarrier.bytes);
+            out += fmt::format("cta {} {}: phase {} (parity {}), {}\n", number_of(view.cta(rank), grid),
+                               wait_words::place(view.program(), mbarrier.offset), mbarrier.phase,
+                               mbarrier.phase & 1,
+                               rules::what_has_come(mbarrier.expected - mbarrier.pending, mbarrier.expected,
+                                                    mbarrier.bytes));
         }
     if (!any) out += "no mbarrier is initialised\n";
     for (int w = 0; w < view.warps(); ++w) {

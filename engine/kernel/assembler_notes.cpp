@@ -234,10 +234,10 @@ class Translator {
         if (function.spill_store_bytes + function.spill_load_bytes == 0) return {};
         Diagnostic finding = rules::finding(
             rules::WG_PERF_04, program_.where(),
-            fmt::format("{} a thread are not enough for `{}`: {} bytes are spilled to local memory, and "
-                        "{} are read back",
-                        count_of(function.registers, "register"), program_.name(), function.spill_store_bytes,
-                        function.spill_load_bytes),
+            fmt::format("{} a thread are not enough for `{}`: {} spilled to local memory, and {} read back",
+                        count_of(function.registers, "register"), program_.name(),
+                        count_of(function.spill_store_bytes, "byte is", "bytes are"),
+                        count_of(function.spill_load_bytes, "is", "are")),
             "fewer values at a time: smaller accumulators, fewer loads under way, fewer threads a CTA");
         finding.notes = largest();
         return finding;

@@ -158,8 +158,9 @@ HangReport::HangReport(const Program& program, const GuardedProgram& guarded, Di
                 const auto there = std::ranges::count_if(all, [&](const Witness& other) {
                     return site_of(other).awaits == Awaits::cluster && same_cluster(who, other);
                 });
-                return fmt::format("at the barrier of the cluster: {} of {} warps wait there", there,
-                                   cluster.volume() * static_cast<std::uint64_t>(warps_per_cta));
+                const std::uint64_t all_warps = cluster.volume() * static_cast<std::uint64_t>(warps_per_cta);
+                return fmt::format("at the barrier of the cluster: {} there",
+                                   part_of(there, all_warps, "warps", "waits", "wait"));
             }
             case Awaits::registers:
                 return fmt::format("for {} a thread",

@@ -104,8 +104,9 @@ std::uint32_t walk(const Descriptor& d, Major major, int element_bits, int row, 
 void walk_units(const Descriptor& d, Major major, int lines, int units, std::span<std::uint32_t> out) {
     if (lines < 0 || units < 0 ||
         out.size() != static_cast<std::size_t>(lines) * static_cast<std::size_t>(units))
-        throw ArgumentError(fmt::format("walk_units: {} of {} units do not fill {}", count_of(lines, "line"),
-                                        units, count_of(out.size(), "address", "addresses")));
+        throw ArgumentError(fmt::format("walk_units: {} of {} units {} not fill {}", count_of(lines, "line"),
+                                        units, lines == 1 ? "does" : "do",
+                                        count_of(out.size(), "address", "addresses")));
     const Strides s = strides(d, major);
     std::size_t i = 0;
     for (std::uint32_t line = 0; line < static_cast<std::uint32_t>(lines); ++line) {

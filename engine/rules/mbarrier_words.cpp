@@ -53,7 +53,8 @@ Saying mbarrier_made_again(const std::string& place, bool by_same_step) {
 
 Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes) {
     return {WG_MBAR_01,
-            fmt::format("{} is ended while {} that it counts are under way", place, count_of(bytes, "byte")),
+            fmt::format("{} is ended while {} under way", place,
+                        count_of(bytes, "byte that it counts is", "bytes that it counts are")),
             "wait for its phase first"};
 }
 
@@ -88,8 +89,9 @@ Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std
                         std::int64_t pending, std::int64_t expected, std::int64_t phase) {
     return {
         WG_MBAR_03,
-        fmt::format("{} arrives {} at {}, where {} of {} arrivals are still expected in phase {}", who,
-                    count_of(arrivals, "time"), place, pending, expected, phase),
+        fmt::format("{} arrives {} at {}, where {} still expected in phase {}", who,
+                    count_of(arrivals, "time"), place, part_of(pending, expected, "arrivals", "is", "are"),
+                    phase),
         "give mbarrier.init the number of arrivals of a phase, and wait for a phase before arriving in the "
         "next"};
 }
@@ -97,9 +99,9 @@ Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std
 Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
                             std::int64_t to_expect, std::int64_t to_bring, bool by_others) {
     return {WG_MBAR_03,
-            fmt::format("phase {} of {} completes while {} of its copies are under way: it expects {}"
-                        ", and its copies bring {}",
-                        phase, place, count_of(under_way, "byte"), count_of(to_expect, "byte"), to_bring),
+            fmt::format("phase {} of {} completes while {} under way: it expects {}, and its copies bring {}",
+                        phase, place, count_of(under_way, "byte of its copies is", "bytes of its copies are"),
+                        count_of(to_expect, "byte"), to_bring),
             fmt::format("expect {}, before the last arrival of the phase{}", count_of(to_bring, "byte"),
                         by_others ? "; or let the CTAs that copy here wait until this one has released the "
                                     "memory, before they copy what belongs to the next phase"

@@ -23,17 +23,18 @@ std::string names_of_warps(std::uint32_t warps) {
 std::string kernel_hangs(const std::string& who_waits) { return "the kernel hangs: " + who_waits; }
 
 std::string what_has_come(std::int64_t arrivals, std::int64_t expected, std::int64_t bytes) {
-    return fmt::format("{} of {} arrivals have come, {}", arrivals, expected,
-                       bytes < 0 ? fmt::format("and {} more than are expected", count_of(-bytes, "byte"))
-                                 : fmt::format("{} bytes are outstanding", bytes));
+    return fmt::format("{} come, {}", part_of(arrivals, expected, "arrivals", "has", "have"),
+                       bytes < 0 ? fmt::format("and {} more than expected", count_of(-bytes, "byte"))
+                                 : count_of(bytes, "byte is outstanding", "bytes are outstanding"));
 }
 
 std::string at_barrier(std::uint32_t id, std::uint32_t arrived, std::uint32_t expected) {
-    return fmt::format("at barrier {}: {} of {} threads have arrived", id, arrived, expected);
+    return fmt::format("at barrier {}: {} arrived", id, part_of(arrived, expected, "threads", "has", "have"));
 }
 
 std::string at_cluster_barrier(std::size_t arrived, std::size_t expected) {
-    return fmt::format("at the barrier of the cluster: {} of {} warps have arrived", arrived, expected);
+    return fmt::format("at the barrier of the cluster: {} arrived",
+                       part_of(arrived, expected, "warps", "has", "have"));
 }
 
 std::string for_registers(int wanted, int held, int free) {

@@ -286,9 +286,9 @@ Difference difference(const Tensor& got, const Tensor& want, std::optional<Toler
 std::string to_string(const Difference& difference, const Tensor& got) {
     const Comparison& c = difference.comparison;
     if (c.ok) return fmt::format("{}: equal (largest difference {:.3g})", to_string(got), c.worst);
-    std::string out =
-        fmt::format("{}: {} of {} elements are wrong; the worst is at {{{}}}: got {:.6g}, want {:.6g}\n",
-                    to_string(got), c.mismatches, got.items(), fmt::join(c.index, ", "), c.got, c.want);
+    std::string out = fmt::format("{}: {} wrong; the worst is at {{{}}}: got {:.6g}, want {:.6g}\n",
+                                  to_string(got), part_of(c.mismatches, got.items(), "elements", "is", "are"),
+                                  fmt::join(c.index, ", "), c.got, c.want);
     out += fmt::format("  where: {}\n", difference.places);
     for (const std::string& cause : difference.causes) out += fmt::format("  it seems that {}\n", cause);
     return out + difference.picture;

@@ -182,8 +182,8 @@ std::uint64_t interpret(const HeaderReader::Told& told, SafetensorsEntry& entry)
     const bool packed = kind.pieces == 0;
     const std::int64_t items = count_items(packed ? Dtype::u8 : kind.dtype, told.shape);
     if (packed && items * kind.bits % 8 != 0)
-        throw ArgumentError(fmt::format("{} of {} bits are not a whole number of bytes",
-                                        count_of(items, "element"), kind.bits));
+        throw ArgumentError(fmt::format("{} of {} bits {} not a whole number of bytes",
+                                        count_of(items, "element"), kind.bits, items == 1 ? "is" : "are"));
     entry.dtype = kind.dtype;
     entry.shape = told.shape;
     if (packed) entry.shape.assign(1, items * kind.bits / 8);

@@ -160,8 +160,9 @@ Tensor Tensor::zeros(Dtype dtype, TensorShape shape) { return {dtype, std::move(
 Tensor Tensor::from_values(Dtype dtype, TensorShape shape, std::span<const double> values) {
     Tensor tensor(dtype, std::move(shape));
     if (values.size() != static_cast<std::size_t>(tensor.items_))
-        throw ArgumentError(fmt::format("{} has {}, but {} values are given", to_string(tensor),
-                                        count_of(tensor.items_, "element"), values.size()));
+        throw ArgumentError(fmt::format("{} has {}, but {} given", to_string(tensor),
+                                        count_of(tensor.items_, "element"),
+                                        count_of(values.size(), "value is", "values are")));
     check_values(dtype, values);
     encode(dtype, values, tensor.bytes());
     return tensor;

@@ -41,7 +41,7 @@ out_has ": 4 kernels, 2 errors, 0 remarks"
 run check "$SOURCE/tests/ptx/unknown_places.ptx"
 exits 1
 err_has "unknown_places.ptx:28: error: the kernel hangs: warp 0 waits for phase 0 (parity 0) of the mbarrier \`full\`: 64 of 65 arrivals have come"
-err_has "unknown_places.ptx:58: error: the kernel hangs: warp 0 waits for phase 0 (parity 0) of the mbarrier \`full\`: 1 of 2 arrivals have come"
+err_has "unknown_places.ptx:58: error: the kernel hangs: warp 0 waits for phase 0 (parity 0) of the mbarrier \`full\`: 1 of 2 arrivals has come"
 out_has ": 2 kernels, 2 errors, 0 remarks"
 
 # Reads of parameters: beyond one, beyond all of them, and misaligned.
@@ -73,7 +73,7 @@ without '/expect_tx/d' "mutant.ptx:39: error: the kernel hangs: warp 0 waits for
 without 's/arrive.expect_tx\(.*\), 9216;/arrive\1;/' "mutant.ptx:37: error: warp 0 copies into phase 1 of \`full\`, and has not waited for phase 0 [WG-MBAR-03]"
 without '/bar.sync/d' "error: nothing tells the other lanes of warp 0 that the mbarrier \`full\` is initialised [WG-MBAR-02]"
 without 's/mbarrier.try_wait.*;/setp.eq.u32 %p2, 0, 0;/' "mutant.ptx:49: error: the wgmma reads \`a\`, and nothing makes it wait for the copy that fills it [WG-TMA-02]"
-without '/cp.async.bulk/d' "1 of 1 arrivals have come, 9216 bytes are outstanding [WG-MBAR-05]"
+without '/cp.async.bulk/d' "1 of 1 arrivals has come, 9216 bytes are outstanding [WG-MBAR-05]"
 
 # Nothing says how many threads a CTA has: what follows from that is not checked, and ptxas ignores setmaxnreg.
 file anonymous.ptx <<'END'

@@ -99,7 +99,7 @@ c
 '
 run debug stuck.lua
 exits 1
-out_has 'cta 0 `full`: phase 0 (parity 0), 1 of 2 arrivals have come, 16 bytes are outstanding'
+out_has 'cta 0 `full`: phase 0 (parity 0), 1 of 2 arrivals has come, 16 bytes are outstanding'
 out_has 'waits for phase 0 (parity 0) of the mbarrier `full`'
 err_has 'the kernel hangs: warps 0, 1 wait'
 

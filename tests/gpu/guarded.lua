@@ -60,7 +60,7 @@ local never = wg.kernel("never_arrived", { threads = 256 }, function(k)
   k:bar_sync(0)
 end)
 fails("an arrival that does not come", never, {}, line, { "warps 4-7 wait for the phase of parity 0 of the mbarrier `full` + 8",
-  "1 of 3 arrivals have come, 0 bytes", "warps 0-3 wait at barrier 0: 128 of 256 threads wait there" })
+  "1 of 3 arrivals has come, 0 bytes", "warps 0-3 wait at barrier 0: 128 of 256 threads wait there" })
 
 -- More bytes announced than come.
 local bytes = wg.kernel("wrong_bytes", { threads = 32 }, function(k)
@@ -78,7 +78,7 @@ local bytes = wg.kernel("wrong_bytes", { threads = 32 }, function(k)
   k:mbarrier_wait(b, 0)
 end)
 fails("bytes that do not come", bytes, { args = { counts } }, line,
-  { "the mbarrier `arrived`: 1 of 1 arrivals have come, 64 bytes are outstanding" })
+  { "the mbarrier `arrived`: 1 of 1 arrivals has come, 64 bytes are outstanding" })
 
 -- The parity of the phase after the one that completes.
 local parity = wg.kernel("wrong_parity", { threads = 64 }, function(k)

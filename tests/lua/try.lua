@@ -36,7 +36,7 @@ end
 local ok, _, where = wg.compare(want, want)
 assert(ok and tostring(where) == "f32 {64, 64}: equal (largest difference 0)")
 said(with(function(t) t:put({ { 1, 64, 2 } }, 0) end), { "where: every second row, from 1 on", "they are 0: not written" })
-said(with(function(t) t:put({ 5, 7 }, 9) end), { "1 of 4096 elements are wrong; the worst is at {5, 7}: got 9", "where: row 5, column 7" })
+said(with(function(t) t:put({ 5, 7 }, 9) end), { "1 of 4096 elements is wrong; the worst is at {5, 7}: got 9", "where: row 5, column 7" })
 said(with(function(t) t:put({ { 48, 64 } }, want:slice { { 48, 64 } } * 2) end), { "where: the last 16 rows, from 48 on", "they are 2 times what they should be: accumulated more than once" })
 said(with(function(t) t:put({ true, { 8, 16 } }, want:slice { true, { 8, 16 } } + 0.5) end), { "where: columns 8 to 15", "they are 0.5 too large: a bias" })
 said(want:transpose(), { "they are the elements of the transpose" })

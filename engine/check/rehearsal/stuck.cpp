@@ -170,7 +170,7 @@ void Stuck::report() {
     const auto ended = std::ranges::count(scene_.warps, Warp::State::ended, &Warp::state);
     if (ended > 0)
         notes.push_back(
-            {scene_.program.where(), fmt::format("{} of {} warps have ended", ended, scene_.warps.size())});
+            {scene_.program.where(), part_of(ended, scene_.warps.size(), "warps", "has", "have") + " ended"});
     const std::string message = rules::kernel_hangs(scene_.name(warp) + " waits " + waits_for(warp));
     const auto fix = [](isa::Awaits what) { return std::string(wait_words::law(what).fix); };
     if (warp.state == Warp::State::at_barrier)
@@ -196,8 +196,8 @@ void Stuck::at_mbarrier(const Warp& warp) {
         notes.push_back({scene_.where(m->made().pc),
                          fmt::format("initialised here with {}", count_of(m->expected(), "arrival"))});
         if (m->pending() == 0 || m->tx() < 0) {
-            notes.push_back(
-                {scene_.where(m->expected_at()), fmt::format("{} bytes are expected", m->to_expect())});
+            notes.push_back({scene_.where(m->expected_at()),
+                             count_of(m->to_expect(), "byte is", "bytes are") + " expected"});
             notes.push_back({scene_.where(m->copied_at()),
                              fmt::format("the copies of the phase bring {}", m->to_bring())});
             const std::int64_t come = m->to_expect() - m->tx();

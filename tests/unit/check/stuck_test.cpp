@@ -19,7 +19,7 @@ TEST_CASE("a phase that never completes") {
     }
     CHECK(out.findings == Findings{{"WG-MBAR-05", wait}});
     CHECK(out.message() ==
-          "the kernel hangs: warp 0 waits for phase 0 (parity 0) of the mbarrier `bar`: 1 of 2 arrivals have "
+          "the kernel hangs: warp 0 waits for phase 0 (parity 0) of the mbarrier `bar`: 1 of 2 arrivals has "
           "come, 0 "
           "bytes are outstanding");
     CHECK(out.full[0].fix == "1 arrival comes in this phase: give mbarrier.init their number");
@@ -49,7 +49,7 @@ TEST_CASE("a barrier that not all come to") {
     const Rehearsed out = k.rehearse();
     CHECK(out.findings == Findings{{"WG-SYNC-02", line}});
     CHECK(out.message() == "the kernel hangs: warp 0 waits at barrier 0: 64 of 96 threads have arrived");
-    CHECK(out.full[0].notes.back().message == "1 of 3 warps have ended");
+    CHECK(out.full[0].notes.back().message == "1 of 3 warps has ended");
 }
 
 TEST_CASE("a barrier of the cluster that not all come to") {

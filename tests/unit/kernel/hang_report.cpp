@@ -180,7 +180,7 @@ TEST_CASE("hang report: named barriers, the cluster and memory") {
         CHECK(finding->rule == "WG-SYNC-04");
         CHECK(finding->message ==
               "the kernel hangs: warp 2 of CTA {1, 0, 0} waits at the barrier of the "
-              "cluster: 1 of 16 warps wait there");
+              "cluster: 1 of 16 warps waits there");
         CHECK(finding->notes.size() == 1);
     }
     SECTION("memory is named by its tensor") {

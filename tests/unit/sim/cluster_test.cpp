@@ -179,7 +179,7 @@ TEST_CASE("the barrier of the cluster: arrive and wait take turns: WG-SYNC-04") 
         REQUIRE(finding.notes.size() == 2);
         CHECK(
             finding.notes[1].message ==
-            "warp 0 of CTA 0 of the cluster waits at the barrier of the cluster: 1 of 2 warps have arrived");
+            "warp 0 of CTA 0 of the cluster waits at the barrier of the cluster: 1 of 2 warps has arrived");
     }
     SECTION("those that have ended are not waited for") {
         k.begin_if(10, k.is(0));

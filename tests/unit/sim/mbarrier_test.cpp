@@ -234,7 +234,7 @@ TEST_CASE("bytes are those that are copied: WG-MBAR-03, or a deadlock that count
         CHECK(
             finding_of(program, {&x}, "WG-MBAR-05").message ==
             "the kernel hangs: warps 0, 1 wait for phase 0 (parity 0) of the mbarrier `bar`: 1 of 1 arrivals "
-            "have come, 128 bytes are outstanding");
+            "has come, 128 bytes are outstanding");
     }
     SECTION("and nobody waits") {
         k.step(10, "mbarrier_arrive_expect_tx", {in_buffer(bar), 96}, {k.first});

@@ -153,6 +153,7 @@ TEST_CASE("what set, get and from_values refuse") {
     CHECK_THROWS_WITH(tensor(Dtype::b1, {1}, {2}), "2 is not in the range of b1, 0 to 1");
     CHECK_THROWS_WITH(tensor(Dtype::bf16, {2, 3}, {1, 2}),
                       "bf16 {2, 3} has 6 elements, but 2 values are given");
+    CHECK_THROWS_WITH(tensor(Dtype::bf16, {2}, {1}), "bf16 {2} has 2 elements, but 1 value is given");
     CHECK(tensor(Dtype::s64, {1}, {-0x1p63}).get(0) == -0x1p63);
     CHECK(tensor(Dtype::u64, {1}, {0x1.fffffffffffffp63}).get(0) == 0x1.fffffffffffffp63);
 }
