@@ -61,20 +61,16 @@ return function(wg, internal)
     return list
   end
 
-  --- The `build` function of wg.tune for options of wg.gemm with a b_type; random(rows, columns, dtype) makes a matrix. The weights are
+  --- Operands to measure a plan with: A, B, and the values of a launch; random(rows, columns, dtype) makes a matrix. The weights are
   --- random bits.
-  function internal.mixed_builder(gemm, p, random)
+  function internal.mixed_operands(gemm, p, random)
     local M, N, K = table.unpack(gemm.problem)
-    local A, D, shape = random(M, K, p.dtype), wg.zeros(p.d, { M, N }), { K // p.group, N }
+    local shape = { K // p.group, N }
     local B = wg.randint { shape = internal.packed_shape(p.bits, N, K), dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 1 }
-    local given = internal.extended({
+    return random(M, K, p.dtype), B, internal.extended({
       b_scales = wg.randn { shape = shape, dtype = p.dtype, seed = 2 },
       next = p.next and B or nil,
       b_zeros = p.zeros and wg.randint { shape = shape, dtype = p.dtype, lo = 0, hi = 15, seed = 3 } or nil,
     }, internal.epilogue_tensors(p, M, N, { N, K }, random))
-    return function(candidate)
-      local made = wg.gemm(internal.merged(gemm, candidate))
-      return made.kernel, made:launch(A, B, D, given)
-    end
   end
 end

@@ -39,26 +39,33 @@ return function(wg, internal)
     return list
   end
 
-  -- The `build` function for options of wg.gemm, with normally distributed random operands.
-  function internal.gemm_builder(gemm)
-    local M, N, K = table.unpack(gemm.problem)
-    local plan = internal.gemm_plan(gemm)
-    if plan.groups then internal.fail "wg.tune: the sizes of groups are data of a launch: wg.tune{ build = } for a grouped product" end
-    local function random(rows, columns, dtype)
-      if dtype == "s8" or dtype == "u8" or dtype == "s32" then
-        return wg.randint { shape = { rows, columns }, dtype = dtype, lo = dtype == "u8" and 0 or -64, hi = 63, seed = rows + columns }
-      end
-      return wg.randn { shape = { rows, columns }, dtype = dtype, seed = rows + columns }
+  -- A matrix of normally distributed or, of integers, evenly distributed numbers.
+  local function random(rows, columns, dtype)
+    if dtype == "s8" or dtype == "u8" or dtype == "s32" then
+      return wg.randint { shape = { rows, columns }, dtype = dtype, lo = dtype == "u8" and 0 or -64, hi = 63, seed = rows + columns }
     end
-    if plan.mixed then return internal.mixed_builder(gemm, plan, random) end
+    return wg.randn { shape = { rows, columns }, dtype = dtype, seed = rows + columns }
+  end
+
+  -- A, B, and the values of a launch, for a plan without a b_type.
+  local function operands(gemm, plan)
+    local M, N, K = table.unpack(gemm.problem)
     local a_mn, b_mn = gemm.a_major == "MN", gemm.b_major == "MN"
     local A, B = random(a_mn and K or M, a_mn and M or K, plan.dtype), random(b_mn and K or N, b_mn and N or K, plan.dtype)
     local metadata
     if plan.sparse then A, metadata = wg.sparse.compress(wg.sparse.prune(A), "gemm") end
-    local D = wg.zeros(plan.d, { M, N })
     local given = internal.extended({ metadata = metadata }, internal.epilogue_tensors(plan, M, N, B.shape, random))
     for name, shape in pairs(internal.scale_shapes(plan, M, N, K)) do given[name] = wg.randn { shape = shape, dtype = "f32", seed = 2 } end
     if plan.products == 2 then given.gate_scales = given.b_scales end
+    return A, B, given
+  end
+
+  -- The `build` function for options of wg.gemm, with random operands.
+  function internal.gemm_builder(gemm)
+    local plan = internal.gemm_plan(gemm)
+    if plan.groups then internal.fail "wg.tune: the sizes of groups are data of a launch: wg.tune{ build = } for a grouped product" end
+    local A, B, given = (plan.mixed and internal.mixed_operands or operands)(gemm, plan, random)
+    local D = wg.zeros(plan.d, { gemm.problem[1], gemm.problem[2] })
     return function(candidate)
       local made = wg.gemm(internal.merged(gemm, candidate))
       return made.kernel, made:launch(A, B, D, given)
