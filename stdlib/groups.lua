@@ -60,87 +60,111 @@ return function(_, internal)
     return first, k:max(k:min(said(group), sizes.M), first) - first
   end
 
+  local function variable(k, value) return k:mov(value, { type = "u32" }) end
+
+  -- A walk over the tiles of all groups, by a warp: `step` tiles at a time, the next one being `next_tile`. Its lanes look at 32 groups,
+  -- from `window` on, before which are `passed` tiles. Of the lane's group: its first row, its rows, and the tiles of the groups that the
+  -- warp looks at up to it.
+  local function walk_of(k, p, sizes, mine)
+    local w = { k = k, p = p, sizes = sizes, lane = k:special "tid.x" & 31 }
+    local from, step, rank = k:special "ctaid.x", k:special "nctaid.x", 0
+    if p.cluster > 1 then
+      from, step, rank = divided(k, from, p.cluster), divided(k, step, p.cluster), internal.remainder(k, from, p.cluster)
+    end
+    if mine then from, step = from + mine * step, step << 1 end
+    w.step, w.rank = step, rank
+    w.columns = divided(k, sizes.N + (p.n - 1), p.n)
+    w.room = p.groups ~= "contiguous" and k:div(sizes.M, sizes.groups)
+    w.window, w.passed, w.next_tile = variable(k, 0), variable(k, 0), variable(k, from)
+    w.first, w.rows, w.upto = variable(k, 0), variable(k, 0), variable(k, 0)
+    return w
+  end
+
+  local function tiles_of(w, rows)
+    local height = w.p.m * w.p.cluster
+    return divided(w.k, rows + (height - 1), height) * w.columns
+  end
+
+  local function of_lane(k, value, number)
+    local out = k:reg "u32"
+    k:shfl_sync_idx_b32(out, value, number, 31)
+    return out
+  end
+
+  -- Looks at the groups from `window` on.
+  local function look(w)
+    local k, group = w.k, w.window + w.lane
+    k:mov(w.rows, 0)
+    k:if_(group:lt(w.sizes.groups), function()
+      local begin, count = rows_of(k, w.p, w.sizes, group, w.room)
+      k:mov(w.first, begin)
+      k:mov(w.rows, count)
+    end)
+    k:mov(w.upto, internal.prefix_sums(k, tiles_of(w, w.rows), w.lane))
+  end
+
+  -- The number of whole tiles, which come before those that are halves: of all groups, less those of a last round in which at most half
+  -- of the CTAs have one.
+  local function whole_tiles(w)
+    local k, of_my_groups = w.k, variable(w.k, tiles_of(w, w.rows))
+    -- All lanes go round equally often: the assembler then knows that they stay together, and uses uniform registers.
+    k:loop({ from = 32, to = w.sizes.groups, step = 32 }, function(at)
+      local group = at + w.lane
+      k:if_(group:lt(w.sizes.groups), function()
+        local _, count = rows_of(k, w.p, w.sizes, group, w.room)
+        k:add(of_my_groups, of_my_groups, tiles_of(w, count))
+      end)
+    end)
+    local all = of_lane(k, k:redux_sync_add_u32(of_my_groups), 0)
+    local rest = k:rem(all, w.step)
+    k:mov(rest, 0, { guard = (rest << 1):gt(w.step) })
+    return all - rest
+  end
+
+  -- The walk's next tile; where it is one of the halves, behind `whole` whole ones, the predicate that says so and the half's first column.
+  local function next_of(w, whole)
+    if not whole then return w.next_tile end
+    local k, narrow = w.k, w.next_tile:ge(whole)
+    local index = w.next_tile - whole
+    local tile = k:selp_b32(whole + (index >> 1), w.next_tile, narrow, { type = "u32" })
+    return tile, narrow, k:selp_b32((index & 1) * (w.p.n // 2), 0, narrow, { type = "u32" })
+  end
+
+  -- The place of tile `number` of a group whose rows begin at `begin`.
+  local function place_of(w, number, count, begin, right)
+    local p = w.p
+    local order = { m = p.m, n = p.n, rows = count, columns = w.sizes.N, cluster = p.cluster, group = p.group }
+    local row, column = internal.tile_order(w.k, order)(number)
+    if p.cluster > 1 then row = row * p.cluster + w.rank end
+    column = column * p.n
+    return begin + row * p.m, right and column + right or column
+  end
+
   --- Calls body(place, piece) for each tile of this CTA, as each_tile does; piece also has `limit`, the end of the group's
   --- rows, and where its B and its rows of B's scales begin: `b_first`, `scales_first`. Where at most half of the CTAs would have a
   --- tile in the last round, its tiles are cut into a left and a right half if the plan has them: `narrow`, a predicate, holds there.
   --- `mine`: takes only every second of the cluster's tiles, the first or the second. Whole warps execute it: their lanes
   --- look at 32 groups at a time.
   function internal.each_group_tile(k, p, sizes, mine, body)
-    local height, lane = p.m * p.cluster, k:special "tid.x" & 31
-    local from, step, rank = k:special "ctaid.x", k:special "nctaid.x", 0
-    if p.cluster > 1 then
-      from, step, rank = divided(k, from, p.cluster), divided(k, step, p.cluster), internal.remainder(k, from, p.cluster)
-    end
-    if mine then from, step = from + mine * step, step << 1 end
-    local columns = divided(k, sizes.N + (p.n - 1), p.n)
-    local room = p.groups ~= "contiguous" and k:div(sizes.M, sizes.groups)
-    local function tiles_of(rows) return divided(k, rows + (height - 1), height) * columns end
-    local function variable(value) return k:mov(value, { type = "u32" }) end
-    -- The first of the groups that the warp looks at, and the tiles before it; the CTA's next tile. Of the lane's group: its
-    -- rows, and the tiles of the groups that the warp looks at up to it.
-    local window, passed, next_tile = variable(0), variable(0), variable(from)
-    local first, rows, upto = variable(0), variable(0), variable(0)
-    local function look()
-      local group = window + lane
-      k:mov(rows, 0)
-      k:if_(group:lt(sizes.groups), function()
-        local begin, count = rows_of(k, p, sizes, group, room)
-        k:mov(first, begin)
-        k:mov(rows, count)
-      end)
-      k:mov(upto, internal.prefix_sums(k, tiles_of(rows), lane))
-    end
-    local function of_lane(value, number)
-      local out = k:reg "u32"
-      k:shfl_sync_idx_b32(out, value, number, 31)
-      return out
-    end
-
-    look()
-    local whole -- tiles, before those that are halves
-    if p.narrow then
-      local of_my_groups = variable(tiles_of(rows))
-      -- All lanes go round equally often: the assembler then knows that they stay together, and uses uniform registers.
-      k:loop({ from = 32, to = sizes.groups, step = 32 }, function(at)
-        local group = at + lane
-        k:if_(group:lt(sizes.groups), function()
-          local _, count = rows_of(k, p, sizes, group, room)
-          k:add(of_my_groups, of_my_groups, tiles_of(count))
-        end)
-      end)
-      local all = of_lane(k:redux_sync_add_u32(of_my_groups), 0)
-      local rest = k:rem(all, step)
-      k:mov(rest, 0, { guard = (rest << 1):gt(step) })
-      whole = all - rest
-    end
-    k:while_(function() return window:lt(sizes.groups) end, function()
-      local tile, narrow, right = next_tile, nil, nil
-      if whole then
-        narrow = next_tile:ge(whole)
-        local index = next_tile - whole
-        tile = k:selp_b32(whole + (index >> 1), next_tile, narrow, { type = "u32" })
-        right = k:selp_b32((index & 1) * (p.n // 2), 0, narrow, { type = "u32" })
-      end
-      tile = tile - passed
-      local before = variable(k:popc(k:vote_sync_ballot(upto:le(tile)))) -- the groups that end before the tile
+    local w = walk_of(k, p, sizes, mine)
+    look(w)
+    local whole = p.narrow and whole_tiles(w) or nil
+    k:while_(function() return w.window:lt(sizes.groups) end, function()
+      local tile, narrow, right = next_of(w, whole)
+      tile = tile - w.passed
+      local before = variable(k, k:popc(k:vote_sync_ballot(w.upto:le(tile)))) -- the groups that end before the tile
       k:if_(before:lt(32), function()
-        local group, count, begin = window + before, of_lane(rows, before), of_lane(first, before)
-        local number = tile - (of_lane(upto, before) - tiles_of(count))
-        body(function()
-          local place = internal.tile_order(k, { m = p.m, n = p.n, rows = count, columns = sizes.N, cluster = p.cluster, group = p.group })
-          local row, column = place(number)
-          if p.cluster > 1 then row = row * p.cluster + rank end
-          column = column * p.n
-          return begin + row * p.m, right and column + right or column
-        end, {
+        local group, count, begin = w.window + before, of_lane(k, w.rows, before), of_lane(k, w.first, before)
+        local number = tile - (of_lane(k, w.upto, before) - tiles_of(w, count))
+        body(function() return place_of(w, number, count, begin, right) end, {
           from = 0, to = sizes.K, limit = begin + count, narrow = narrow,
           b_first = group * sizes.N, scales_first = group * ((sizes.N + 127) >> 7),
         })
-        k:add(next_tile, next_tile, step)
+        k:add(w.next_tile, w.next_tile, w.step)
       end, function()
-        k:add(passed, passed, of_lane(upto, 31))
-        k:add(window, window, 32)
-        look()
+        k:add(w.passed, w.passed, of_lane(k, w.upto, 31))
+        k:add(w.window, w.window, 32)
+        look(w)
       end)
     end)
   end
