@@ -52,6 +52,56 @@ return function(internal)
     return function(k, gate, x) return k:mul(activation(k, gate), x) end
   end
 
+  -- The vectors of `lists` along columns, whose values come to shared memory for a block: where there, by vector, how many they are, and
+  -- stage(column), which brings them.
+  local function staging(k, opts, columns, lists, lane, warp)
+    local staged, along_columns = {}, {}
+    for _, list in ipairs(lists) do
+      for _, vector in ipairs(list) do
+        if opts.vectors and vector.along == "column" then
+          staged[vector] = opts.vectors + 4 * columns * #along_columns
+          along_columns[#along_columns + 1] = vector
+        end
+      end
+    end
+    return staged, #along_columns, function(column)
+      local thread = (warp << 5) + lane
+      for _, vector in ipairs(along_columns) do
+        for first = 0, columns - 1, 128 do
+          local at, value = thread + first, k:mov(0.0, { type = "f32" })
+          local inside = first + 128 > columns and at:lt(columns) or nil
+          local known = (column + at):lt(vector.extent)
+          k:ld_global_f32(value, k:element(vector.from, column + at), { guard = inside and known & inside or known })
+          k:st_shared_f32(staged[vector] + (at << 2), value, { guard = inside })
+        end
+      end
+    end
+  end
+
+  -- The function (acc, r, c) of an element. at: the vectors' functions of r: bias, gate_bias, and lists of scales and gate_scales.
+  local function operations(k, opts, columns, at, activation, gated)
+    local function scaled(x, r, by)
+      x = float(k, x)
+      for _, factor in ipairs(by) do x = k:mul(x, factor(r)) end
+      return x
+    end
+    local function linear(acc, r, c)
+      local x = scaled(acc[r], r, at.scales)
+      if opts.alpha then x = k:mul(x, opts.alpha) end
+      if opts.beta then x = k:fma(c[r], opts.beta, x) end
+      return at.bias and k:add(x, at.bias(r)) or x
+    end
+    local function gate(acc, r) -- of the second product, whose columns follow
+      local y = scaled(acc[r + columns // 2], r, at.gate_scales)
+      return at.gate_bias and k:add(y, at.gate_bias(r)) or y
+    end
+    return function(acc, r, c)
+      local x = linear(acc, r, c)
+      if gated then x = gated(k, gate(acc, r), x) elseif activation then x = activation(k, x) end
+      return opts.residual and k:add(x, c[r]) or x
+    end
+  end
+
   --- Returns a function (row, column) that makes, for the 64 x n block at that row and column of D, the function
   --- values(acc, list, c): the elements of the accumulator registers in `list`, by register, before their conversion, where c
   --- has the elements of C or of the residual; and the function load(list), which loads what vectors have for these registers.
@@ -70,69 +120,31 @@ return function(internal)
     local gated, gate_scales = gate and gate_of(gate.of, dtype), gate and gate.scales or {}
     -- Rows of D are whole units of 16 bytes, so its columns are even in number; those of its transpose are not.
     local odd = opts.panel.transposed
-    local staged, along_columns = {}, {}
-    for _, list in ipairs { { bias }, { gate and gate.bias }, scales, gate_scales } do
-      for _, vector in ipairs(list) do
-        if opts.vectors and vector.along == "column" then
-          staged[vector] = opts.vectors + 4 * columns * #along_columns
-          along_columns[#along_columns + 1] = vector
-        end
-      end
-    end
-    local function stage(column)
-      local thread = (warp << 5) + lane
-      for _, vector in ipairs(along_columns) do
-        for first = 0, columns - 1, 128 do
-          local at, value = thread + first, k:mov(0.0, { type = "f32" })
-          local inside = first + 128 > columns and at:lt(columns) or nil
-          local known = (column + at):lt(vector.extent)
-          k:ld_global_f32(value, k:element(vector.from, column + at), { guard = inside and known & inside or known })
-          k:st_shared_f32(staged[vector] + (at << 2), value, { guard = inside })
-        end
-      end
-    end
+    local staged, along_columns, stage = staging(k, opts, columns, { { bias }, { gate and gate.bias }, scales, gate_scales }, lane, warp)
 
     local plain = not (opts.alpha or opts.beta or bias or activation or gate or opts.residual or opts.quantize or opts.row_sums or #scales > 0)
     local function block(row, column)
       local vectors = {}
       local function values(vector)
+        if not vector then return nil end
         vectors[#vectors + 1] = vector_at(k, vector, lane, warp, row, column, odd, staged[vector])
         return vectors[#vectors]
       end
-      local bias_at, gate_bias_at, factors, gate_factors = bias and values(bias), gate and gate.bias and values(gate.bias), {}, {}
-      for i, vector in ipairs(scales) do factors[i] = values(vector) end
-      for i, vector in ipairs(gate_scales) do gate_factors[i] = values(vector) end
-      local function scaled(x, r, by)
-        x = float(k, x)
-        for _, factor in ipairs(by) do x = k:mul(x, factor(r)) end
-        return x
-      end
-      local function linear(acc, r, c)
-        local x = scaled(acc[r], r, factors)
-        if opts.alpha then x = k:mul(x, opts.alpha) end
-        if opts.beta then x = k:fma(c[r], opts.beta, x) end
-        return bias and k:add(x, bias_at(r)) or x
-      end
-      local function gate_of_element(acc, r)
-        local y = scaled(acc[r + columns // 2], r, gate_factors)
-        return gate_bias_at and k:add(y, gate_bias_at(r)) or y
-      end
-      local function element(acc, r, c)
-        local x = linear(acc, r, c)
-        if gate then x = gated(k, gate_of_element(acc, r), x) elseif activation then x = activation(k, x) end
-        return opts.residual and k:add(x, c[r]) or x
-      end
+      local at = { bias = values(bias), gate_bias = values(gate and gate.bias), scales = {}, gate_scales = {} }
+      for i, vector in ipairs(scales) do at.scales[i] = values(vector) end
+      for i, vector in ipairs(gate_scales) do at.gate_scales[i] = values(vector) end
+      local element = operations(k, opts, columns, at, activation, gated)
       return function(acc, list, c)
         local out = {}
         for _, r in ipairs(list) do out[r] = plain and acc[r] or element(acc, r, c) end
         return out
       end, function(list)
-        for _, at in ipairs(vectors) do
-          for _, r in ipairs(list) do at(r) end
+        for _, of in ipairs(vectors) do
+          for _, r in ipairs(list) do of(r) end
         end
       end
     end
-    return block, #along_columns, stage
+    return block, along_columns, stage
   end
 
   -- Packs the adjacent elements x and y into one register of 16-bit or 8-bit floats.
