@@ -43,11 +43,11 @@ return function(wg, internal)
   --- @option cluster integer = 1  the CTAs that share B by multicast, 1 to 16
   --- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
   --- @option group integer?  rows of tiles that the order covers before it goes on to the next column; by default 12, 16 for scales of blocks and groups, those of 2816 rows of a sparse A, and 8 for pingpong. With b_type, the elements of K that share a scale: 32, 64 or a multiple of 128 (the default)
-  --- @option splits integer?  the parts of K, 1 to 64, which different CTAs multiply and sum in a fixed order
+  --- @option splits integer?  the parts of K, 1 to 64 (with b_type 1 to 8), which different CTAs multiply and sum in a fixed order
   --- @option last_splits integer?  with scales for blocks: where at most one of so many CTAs would have a tile in the last round, its tiles are multiplied in so many parts of K, 1 to 64, and summed as with `splits`. By default where the `problem` has such a round and K is long
   --- @option sparse string?  "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from wg.sparse.compress(A, "gemm"); A is K-major
   --- @option halves boolean?  where at most half of the CTAs would have a tile in the last round, its tiles are cut in two: for tiles with 128 rows for each consumer, such as 256 x 192, into an upper and a lower half; with `groups`, tiles such as 128 x 256 into a left and a right half. By default for a sparse A whose `problem` has such a last round, and for groups, contiguous or masked, whose tiles have 256 columns
-  --- @option stream_k boolean = false  CTAs share the K blocks of the tiles in the last, partial round
+  --- @option stream_k boolean = false  CTAs share the K blocks of the tiles in the last, partial round; with b_type those of all tiles
   --- @option constant string?  "A" or "B": an operand, such as weights, that is not written by any launch that may still run when this one starts; its first tiles are fetched while the previous launch ends
   --- @option next boolean = false  with b_type: launches are told the weights of the product behind them, as `next`, and bring the first of these to the L2 cache once they have asked for the last of their own
   --- @return gemm
@@ -129,7 +129,8 @@ return function(wg, internal)
     return self.order
   end
 
-  local function workspace_of(self, tiles, parts)
+  --- A gemm's workspace of sums and its counters, for launches with so many tiles of which each has so many parts.
+  function internal.workspace_of(self, tiles, parts)
     local p = self.plan
     local elements = tiles * parts * p.m * p.width
     if elements > 0xFFFFFFFF then fail(("gemm: %d splits of %d tiles need %d sums: at most 2^32 - 1 are possible"):format(parts, tiles, elements)) end
@@ -197,13 +198,13 @@ return function(wg, internal)
       if rows * columns * blocks >= 1 << 31 then
         fail(("gemm: %d tiles of %d blocks of K are too many for stream_k: wg.gemm{stream_k = false}"):format(rows * columns, blocks))
       end
-      args[#args + 1], args[#args + 2] = workspace_of(self, clusters, 2)
+      args[#args + 1], args[#args + 2] = internal.workspace_of(self, clusters, 2)
     elseif p.parts > 1 then
       if blocks < p.parts then
         fail(("gemm: K is %d, %d blocks of %d: too few for %d splits"):format(K, blocks, p.round_k, p.parts))
       end
       -- At most one of so many CTAs of the chip has a tile that is cut in the last round.
-      args[#args + 1], args[#args + 2] = workspace_of(self, p.last_splits > 1 and ceil_div(most, p.parts) or rows * p.cluster * columns, p.parts)
+      args[#args + 1], args[#args + 2] = internal.workspace_of(self, p.last_splits > 1 and ceil_div(most, p.parts) or rows * p.cluster * columns, p.parts)
     end
     return { grid = { clusters * p.cluster }, args = args, flops = 2.0 * M * N * K * p.products }
   end

@@ -47,7 +47,15 @@ return function(wg, internal)
       fail "gemm: `next` is given, but not of a wg.gemm{ next = true }"
     end
     internal.epilogue_arguments(gemm, values, B, D, args)
-    return { grid = { p.splits, ceil_div(M, p.n), ceil_div(N, p.m) }, args = args, flops = 2.0 * M * N * K }
+    local grid = { p.splits, ceil_div(M, p.n), ceil_div(N, p.m) }
+    if p.stream then
+      local units = grid[2] * grid[3] * ceil_div(K, p.block_k)
+      local ctas = math.min(internal.sms(), units)
+      if (units + 1) * ctas >= 1 << 32 then fail(("gemm: %d blocks of K in all tiles are too many for stream_k: wg.gemm{stream_k = false}"):format(units)) end
+      args[#args + 1], args[#args + 2] = internal.workspace_of(gemm, 2 * ctas, 1)
+      grid = { ctas }
+    end
+    return { grid = grid, args = args, flops = 2.0 * M * N * K }
   end
 
   --- Options that are worth measuring for a plan.
@@ -55,7 +63,9 @@ return function(wg, internal)
     local list = { {} }
     for _, rows in ipairs { 64, 128 } do
       for _, block_k in ipairs { 64, 128, 256, rows == 64 and 512 or nil } do
-        for _, splits in ipairs { 1, 2, 4, 8 } do list[#list + 1] = { tile = { rows, p.n, block_k }, splits = splits } end
+        local tile = { rows, p.n, block_k }
+        for _, splits in ipairs { 1, 2, 3, 4, 6, 8 } do list[#list + 1] = { tile = tile, splits = splits } end
+        list[#list + 1] = { tile = tile, stream_k = true }
       end
     end
     return list

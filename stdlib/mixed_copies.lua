@@ -27,7 +27,7 @@ return function(_, internal)
     local padded_k = divided(k, sizes.K + (internal.packed_k - 1), internal.packed_k) * internal.packed_k
     local bytes_of_k, last, from_of = 64 * p.bits // 8, (sizes.N + 63 >> 6) - 1, {}
     local function start_of(i, tensor) return k:mad_wide_u32(k:min((work.row >> 6) + i, last) * padded_k, bytes_of_k, tensor) end
-    for i = 0, p.blocks - 1 do from_of[i] = start_of(i, sizes.weights) end
+    for i = 0, p.blocks - 1 do from_of[i] = k:mov(start_of(i, sizes.weights), { type = "u64" }) end
 
     local function copy_weights()
       local barrier = ring:expect(cursor, bytes)
@@ -102,11 +102,19 @@ return function(_, internal)
           k:mov(cursor.phase, 0)
           blocks_up_to(ahead, false, copy_others)
         end
-        blocks_up_to(work.to, true, function()
-          copy_weights()
-          copy_others()
+        work.each(function()
+          blocks_up_to(work.to, true, function()
+            copy_weights()
+            copy_others()
+          end)
+        end, function()
+          k:mov(next_k, work.from)
+          for i = 0, p.blocks - 1 do k:mov(from_of[i], start_of(i, sizes.weights)) end
         end)
-        if p.told > 0 then k:if_(elected, ask_for_next) end
+        if p.told > 0 then
+          if p.stream then work.first() end
+          k:if_(elected, ask_for_next)
+        end
       end,
     }
   end

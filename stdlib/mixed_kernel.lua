@@ -9,16 +9,11 @@
 return function(wg, internal)
   local divided = internal.divided
 
-  -- What a CTA works on: the first row of weights, the first row of A, and its part of K. The grid is parts x tiles of A x tiles of
-  -- weights.
-  local function work_of(k, p, sizes)
-    local part = k:special "ctaid.x"
-    local blocks = divided(k, sizes.K + (p.block_k - 1), p.block_k)
-    local function edge(number) return divided(k, number * blocks, p.splits) * p.block_k end
-    return {
-      part = part, row = k:special "ctaid.z" * p.m, column = k:special "ctaid.y" * p.n,
-      from = p.splits > 1 and edge(part) or k:mov(0, { type = "u32" }), to = edge(p.splits > 1 and part + 1 or 1),
-    }
+  -- With stream_k: where a warpgroup stands in the ring, and what else lasts from piece to piece.
+  local function place_of(k)
+    local place = {}
+    for _, name in ipairs { "stage", "phase", "begun", "round" } do place[name] = k:mov(0, { type = "u32" }) end
+    return place
   end
 
   -- A consumer: warpgroup `number` of those that multiply.
@@ -30,12 +25,29 @@ return function(wg, internal)
       panel = p.panel, map = maps.D, buffer = buffers.exchange, offset = divided(k, mine.block, p.splits) * p.exchange_bytes + p.panel_offset,
       barrier = number + 1,
     }, internal.epilogue_of_kernel(k, p, { maps = maps, sizes = exchanged, stages = buffers, mine = mine.block, factors = function() end })))
-    local given = { ring = ring, buffers = buffers, work = work, mine = mine }
-    internal.mixed_sums(k, p, acc, given)
-    internal.mixed_exchange(k, p, acc, given, function()
-      store(acc, work.row + (mine.block << 6), work.column)
-      finish()
+    local given = { ring = ring, buffers = buffers, work = work, mine = mine, place = p.stream and place_of(k) or nil }
+    local function store_block() store(acc, work.row + (mine.block << 6), work.column) end
+    local function store_sums()
+      if not p.stream then
+        store_block()
+        return finish()
+      end
+      local parts, whole = work.parts(), k:mov(1, { type = "u32" })
+      k:if_(parts.count:gt(1), function()
+        local first = parts.first + mine.block * parts.places
+        k:mov(whole, 0, { guard = ~k:sum_parts {
+          acc = { acc }, partials = sizes.partials, counters = sizes.counters, tile = first, first = first, part = parts.part, splits = parts.count,
+          barrier = number + 1, flag = k:address(buffers.flags, mine.block << 2),
+        } })
+      end)
+      k:if_(whole:ne(0), store_block)
+    end
+    work.each(function()
+      internal.mixed_sums(k, p, acc, given)
+      internal.mixed_exchange(k, p, acc, given, store_sums)
+      if p.stream then k:xor(given.place.round, given.place.round, 1) end
     end)
+    if p.stream then finish() end
   end
 
   -- The kernel's parameters, in the order of a launch's arguments.
@@ -50,6 +62,7 @@ return function(wg, internal)
     if p.few then maps.A_few = k:tensor_map("A_few", { dtype = p.dtype, box = { 64, p.few }, swizzle = "128B", constant = true }) end
     if p.next then sizes.next = k:param("next", "const u32*") end
     internal.epilogue_parameters(k, p, sizes, maps)
+    if p.stream then sizes.partials, sizes.counters = k:param("partials", "f32*"), k:param("counters", "u32*") end
     return maps, sizes
   end
 
@@ -63,6 +76,7 @@ return function(wg, internal)
     end
     local arrived = buffers.arrived and k:address(buffers.arrived)
     if arrived then k:mbarrier_init(arrived, p.splits == 1 and 128 * p.blocks * (p.k_parts - 1) or 1) end
+    if buffers.free then k:mbarrier_init(k:address(buffers.free), 128 * p.blocks) end
     if p.splits > 1 or buffers.c then k:fence_mbarrier_init() end
     if p.splits > 1 then
       -- CTA r puts the blocks r, r + splits, ... together.
@@ -92,11 +106,13 @@ return function(wg, internal)
         weights = k:shared { bytes = p.stages * p.blocks * p.weight_bytes, align = 128, name = "B" },
         b_scales = k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_scales" },
         b_zeros = p.zeros and k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_zeros" } or nil,
+        free = p.stream and p.parts > 1 and k:shared { bytes = 8, align = 8, name = "sums_free" } or nil,
+        flags = p.stream and k:shared { bytes = 4 * p.blocks, align = 4, name = "flags" } or nil,
         arrived = p.parts > 1 and k:shared { bytes = 8, align = 8, name = "sums" } or nil,
         c = (p.epilogue.beta or p.epilogue.residual) and k:shared { bytes = 8 * p.blocks, align = 8, name = "C" } or nil,
       }
       local ring = k:pipeline { stages = p.stages, arrivals = 4 * p.consumers }
-      local warp, work = k:reg "u32", work_of(k, p, sizes)
+      local warp, work = k:reg "u32", internal.mixed_work(k, p, sizes)
       k:shfl_sync_idx_b32(warp, k:special "tid.x" >> 5, 0, 31) -- the same in all lanes
       local copies = warp:eq(4 * p.consumers)
       local few = p.few and sizes.M:le(p.few) or nil
@@ -130,9 +146,12 @@ return function(wg, internal)
         consume(k, p, ring, maps, buffers, sizes, work, warp >> 2)
       end)
     end)
+    local per_cta = p.stream and { places = 2 * p.m * p.n, counters = 2 * p.consumers }
     kernel:launch_rule { notes = {
+      partials = per_cta and ("%d elements for each CTA of the grid"):format(per_cta.places) or nil,
+      counters = per_cta and ("%d for each CTA of the grid, zeros before the first launch"):format(per_cta.counters) or nil,
       A_few = p.few and ("A again, for launches with up to %d rows"):format(p.few) or nil,
-      B = ("as wg.prepack gives them; the grid has %d x ceil(M / %d) x ceil(N / %d) CTAs"):format(p.splits, p.n, p.m),
+      B = "as wg.prepack gives them" .. (p.stream and "" or ("; the grid has %d x ceil(M / %d) x ceil(N / %d) CTAs"):format(p.splits, p.n, p.m)),
       b_scales = ("K / %d x N"):format(p.group), b_zeros = p.zeros and ("K / %d x N"):format(p.group) or nil,
     } }
     return kernel

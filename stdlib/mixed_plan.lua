@@ -15,55 +15,93 @@ return function(wg, internal)
     return bits_of[b_type] or fail(("%s: unknown b_type `%s` (legal: s4, u4, s8, u8, e4m3)"):format(what, tostring(b_type)))
   end
 
-  -- Bytes of sums that a warpgroup may receive from the others, when the plan chooses.
-  local most_received = 65536
+  -- What follows from the tile, its parts of K and the epilogue: fields of `c`. Shared memory holds the stages, the sums that the CTAs of a
+  -- cluster send each other, and D's panels. A panel lies where the sums were, unless C comes to it by a copy, which would have to be
+  -- ordered after the sums have been read, or the next tile's sums may come before it is stored.
+  local function complete(c)
+    c.part_k = math.min(c.block_k, 128) -- of a warpgroup
+    c.k_parts, c.blocks = c.block_k // c.part_k, c.m // block_rows
+    c.consumers = c.blocks * c.k_parts
+    c.sum_bytes = block_rows * c.n * 4 -- of a warpgroup
+    c.scales_sums = c.n <= 64 and c.group % c.part_k == 0 -- rather than each weight
+    c.steps = c.n <= (c.bits == 4 and 32 or 16) and c.part_k == 128 and 4 or 2 -- of K, which are converted and then multiplied at a time
+    c.a = wg.tile { dtype = c.dtype, mn = c.n, k = c.block_k, major = "K", order = "MN" }
+    c.panel = wg.panel { dtype = c.d, n = c.n, transposed = true }
+    c.weight_bytes = block_rows * c.block_k * c.bits // 8 -- of 64 rows in a stage
+    c.groups_of_part = math.max(1, c.part_k // c.group)
+    c.scale_copies = c.group > c.part_k and c.k_parts or 1 -- parts that lie in one group have a copy each of its scales
+    c.part_scale_bytes = c.groups_of_part * c.m * 2
+    c.scale_bytes = c.k_parts * c.part_scale_bytes
+    c.parts = c.splits * c.k_parts -- of a tile's sums
+    c.owned = ceil_div(c.blocks, c.splits) -- blocks of 64 rows that a CTA puts together and stores
+    local received = (c.parts - 1) * c.sum_bytes -- for each of them
+    c.panel_offset = (c.epilogue.beta or c.epilogue.residual or c.stream) and received or 0
+    c.exchange_bytes = math.max(received, c.panel_offset + c.panel.bytes)
+    c.stage_bytes = c.blocks * c.weight_bytes + c.a.bytes + (c.zeros and 2 or 1) * c.scale_bytes
+    c.room = target.cta_shared - c.owned * c.exchange_bytes - 2048 -- the rest for alignment and barriers
+    return c
+  end
 
-  -- Parts of K, which the CTAs of a cluster multiply: as many as fill the chip, and not more.
-  local function choose_splits(p, tiles, blocks)
-    local best, least = 1, math.huge
-    for _, splits in ipairs { 1, 2, 4, 8 } do
-      local time = ceil_div(tiles * splits, target.multiprocessors) / splits
-      local fits = blocks >= 4 * splits and (splits * p.k_parts - 1) * p.sum_bytes <= most_received
-      if fits and time < 0.95 * least then best, least = splits, time end
+  -- The values of a tile that are given, or those that may be chosen.
+  local function rows_of(given)
+    if given == nil then return { 64, 128 } end
+    if given ~= 64 and given ~= 128 then fail(("wg.gemm: tile[1] is %s, must be 64 or 128 with b_type: the rows of B"):format(tostring(given))) end
+    return { given }
+  end
+  local function widths_of(given, M)
+    if given == nil then
+      local list, fewest = {}, ceil_div(M, most_rows)
+      for tiles = fewest, math.max(fewest, math.min(4 * fewest, ceil_div(M, 64))) do list[#list + 1] = ceil_div(ceil_div(M, tiles), 8) * 8 end
+      return list
     end
-    return best
+    internal.whole("wg.gemm: tile[2]", given, 8, most_rows)
+    if given % 8 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 8 with b_type: the rows of A"):format(given)) end
+    return { given }
   end
-
-  local function splits_of(p, given, tiles, blocks)
-    if given == nil then return choose_splits(p, tiles, blocks) end
-    local splits = internal.whole("wg.gemm: splits", given, 1, target.portable_cluster)
-    if splits & (splits - 1) ~= 0 then fail(("wg.gemm: splits is %d, must be 1, 2, 4 or 8 with b_type: the CTAs of a cluster"):format(splits)) end
-    return splits
-  end
-
-  -- The rows of weights of a tile, when the plan chooses: 64 where that makes a tile for each SM, so that K needs no parts, and where the
-  -- rows of A, which each tile reads, are few beside the weights.
-  local function rows_of(p, M, N, splits)
-    local tiles = ceil_div(M, p.n) * ceil_div(N, 64)
-    local few = p.n <= (p.bits == 4 and 32 or 16)
-    return few and (splits or 1) == 1 and tiles <= target.multiprocessors and 2 * tiles > target.multiprocessors and 64 or 128
-  end
-
-  -- The weights are wgmma's A: a tile has 64 or 128 rows of them, which are columns of D, and n rows of A.
-  local function tile_of(p, opts, M, N)
-    local tile = opts.tile or {}
-    local chosen = ceil_div(ceil_div(M, ceil_div(M, most_rows)), 8) * 8 -- as few tiles as possible, all equal
-    p.n = internal.whole("wg.gemm: tile[2]", tile[2] or chosen, 8, most_rows)
-    if p.n % 8 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 8 with b_type: the rows of A"):format(p.n)) end
-    if M < p.n and p.n <= 32 then p.few = M end -- rows of A: boxes of so many come sooner than boxes with rows outside
-    p.m = tile[1] or rows_of(p, M, N, opts.splits)
-    if p.m ~= 64 and p.m ~= 128 then fail(("wg.gemm: tile[1] is %s, must be 64 or 128 with b_type: the rows of B"):format(tostring(p.m))) end
+  local function block_of(given, m, n)
     -- Where sums are few, four warpgroups share the tile, each with 64 rows and a part of a block of K: converting takes many warps.
-    p.block_k = tile[3] or (p.n <= 48 and 256 or p.n <= 128 and 128 or 64) * (128 // p.m)
-    if p.block_k ~= 64 and p.block_k ~= 128 and p.block_k ~= 256 and (p.block_k ~= 512 or p.m == 128) then
-      fail(("wg.gemm: tile[3] is %s, must be 64, 128, 256 or, with 64 rows of B, 512 with b_type"):format(tostring(p.block_k)))
+    local block = given or (n <= 48 and 256 or n <= 128 and 128 or 64) * (128 // m)
+    if block ~= 64 and block ~= 128 and block ~= 256 and (block ~= 512 or m == 128) then
+      fail(("wg.gemm: tile[3] is %s, must be 64, 128, 256 or, with 64 rows of B, 512 with b_type"):format(tostring(block)))
     end
-    p.part_k = math.min(p.block_k, 128) -- of a warpgroup
-    p.k_parts, p.blocks = p.block_k // p.part_k, p.m // block_rows
-    p.consumers = p.blocks * p.k_parts
-    p.sum_bytes = block_rows * p.n * 4 -- of a warpgroup
-    p.scales_sums = p.n <= 64 and p.group % p.part_k == 0 -- rather than each weight
-    p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.part_k == 128 and 4 or 2 -- of K, which are converted and then multiplied at a time
+    return block
+  end
+  local function splits_of(opts)
+    if opts.splits ~= nil then
+      local splits = internal.whole("wg.gemm: splits", opts.splits, 1, target.portable_cluster)
+      if opts.stream_k and splits > 1 then fail "wg.gemm: with b_type `stream_k` goes without `splits`" end
+      return { splits }
+    end
+    return opts.stream_k and { 1 } or { 1, 2, 3, 4, 5, 6, 7, 8 }
+  end
+
+  -- The tile, its parts of K, and the stages: of those that go with the options the ones that take the least time (mixed_time.lua).
+  -- The weights are wgmma's A: a tile has 64 or 128 rows of them, which are columns of D, and n rows of A.
+  local function choose(p, opts, M, N, K)
+    local tile, best, least, last = opts.tile or {}, nil, math.huge, nil
+    for _, n in ipairs(widths_of(tile[2], M)) do
+      for _, m in ipairs(rows_of(tile[1])) do
+        local block_k = block_of(tile[3], m, n)
+        local function try(splits, stream)
+          local c = complete(setmetatable({ n = n, m = m, block_k = block_k, splits = splits, stream = stream }, { __index = p }))
+          last = c
+          if c.room < 2 * c.stage_bytes or ceil_div(K, block_k) < (opts.splits and 1 or 2) * splits then return end
+          local time = internal.mixed_time(c, M, N, K)
+          if time < least then best, least = c, time end
+        end
+        for _, splits in ipairs(splits_of(opts)) do
+          if not (splits == 1 and opts.stream_k) then try(splits, false) end
+        end
+        if opts.stream_k ~= false and (opts.stream_k or not opts.splits) then try(1, true) end
+      end
+    end
+    best = best or last
+    for key, value in pairs(best) do p[key] = value end
+    if p.room < 2 * p.stage_bytes then
+      fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left: fewer splits or a smaller tile"):format(2 * p.stage_bytes, p.room))
+    end
+    p.stages = internal.whole("wg.gemm: stages", opts.stages or math.min(16, p.room // p.stage_bytes), 2, math.min(32, p.room // p.stage_bytes))
+    if M < p.n and p.n <= 32 then p.few = M end -- rows of A: boxes of so many come sooner than boxes with rows outside
   end
 
   local function group_of(given)
@@ -72,27 +110,6 @@ return function(wg, internal)
       fail(("wg.gemm: group is %d, must be 32, 64 or a multiple of 128 with b_type"):format(group))
     end
     return group
-  end
-
-  -- Shared memory: the stages, the sums that the CTAs of a cluster send each other, and D's panels. A panel lies where the sums
-  -- were, unless C comes to it by a copy, which would have to be ordered after the sums have been read.
-  local function stages_of(p, given)
-    p.weight_bytes = block_rows * p.block_k * p.bits // 8 -- of 64 rows in a stage
-    p.groups_of_part = math.max(1, p.part_k // p.group)
-    p.scale_copies = p.group > p.part_k and p.k_parts or 1 -- parts that lie in one group have a copy each of its scales
-    p.part_scale_bytes = p.groups_of_part * p.m * 2
-    p.scale_bytes = p.k_parts * p.part_scale_bytes
-    p.parts = p.splits * p.k_parts -- of a tile's sums
-    p.owned = ceil_div(p.blocks, p.splits) -- blocks of 64 rows that a CTA puts together and stores
-    local received = (p.parts - 1) * p.sum_bytes -- for each of them
-    p.panel_offset = (p.epilogue.beta or p.epilogue.residual) and received or 0
-    p.exchange_bytes = math.max(received, p.panel_offset + p.panel.bytes)
-    local stage = p.blocks * p.weight_bytes + p.a.bytes + (p.zeros and 2 or 1) * p.scale_bytes
-    local room = target.cta_shared - p.owned * p.exchange_bytes - 2048 -- the rest for alignment and barriers
-    if room < 2 * stage then
-      fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left: fewer splits or a smaller tile"):format(2 * stage, room))
-    end
-    p.stages = internal.whole("wg.gemm: stages", given or math.min(16, room // stage), 2, math.min(32, room // stage))
   end
 
   -- Blocks of weights that come without A at the start: `ahead` in the ring, `asked` behind them in the L2 cache, and `told` of the next
@@ -117,7 +134,7 @@ return function(wg, internal)
 
   local legal = {
     a_type = true, b_type = true, group = true, zeros = true, d = true, problem = true, name = true, epilogue = true, tile = true, stages = true,
-    splits = true, constant = true, next = true,
+    splits = true, stream_k = true, constant = true, next = true,
   }
 
   --- The plan for the options of wg.gemm with a b_type.
@@ -127,7 +144,7 @@ return function(wg, internal)
       if not legal[key] then fail(("wg.gemm: `%s` does not go with b_type"):format(key)) end
     end
     internal.kinds("wg.gemm", opts, {
-      a_type = "string", problem = "table", tile = "table", epilogue = "table", name = "string", d = "string", zeros = "boolean", constant = "string", next = "boolean",
+      a_type = "string", problem = "table", tile = "table", epilogue = "table", name = "string", d = "string", zeros = "boolean", constant = "string", next = "boolean", stream_k = "boolean",
     })
     local p = {
       mixed = true, swapped = true, dtype = opts.a_type or "bf16", b_type = opts.b_type, bits = internal.weight_bits("wg.gemm", opts.b_type),
@@ -142,12 +159,10 @@ return function(wg, internal)
     local problem = opts.problem or { 16, 8192, 8192 }
     for i = 1, 3 do internal.whole(("wg.gemm: problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
     local M, N, K = problem[1], problem[2], problem[3]
-    tile_of(p, opts, M, N)
-    p.splits = splits_of(p, opts.splits, ceil_div(N, p.m) * ceil_div(M, p.n), ceil_div(K, p.block_k))
-    p.a = wg.tile { dtype = p.dtype, mn = p.n, k = p.block_k, major = "K", order = "MN" }
-    p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
+    p.accumulator = "f32"
     p.epilogue, p.vectors = epilogue_of(opts.epilogue or {}), 0
-    stages_of(p, opts.stages)
+    choose(p, opts, M, N, K)
+    p.width = p.n
     choose_ahead(p)
     -- A warp that copies besides the consumers; of a warpgroup that gives them its registers, where the sums take many.
     p.registers = p.n > 128 and { 24, 240 } or nil

@@ -105,16 +105,33 @@ return function(_, internal)
     end
 
     -- Rounds of the ring are unrolled, so that what depends on the stage is a constant of the instructions.
-    local blocks, phase = divided(k, work.to - work.from, p.block_k), k:mov(0, { type = "u32" })
-    local left = k:mov(blocks, { type = "u32" })
-    k:while_(function() return left:gt(0) end, function()
-      turn(0, phase, leads & left:lt(blocks))
-      for stage = 1, p.stages - 1 do
-        k:if_(left:gt(stage), function() turn(stage, phase, leads) end)
-      end
-      k:sub(left, left, k:min(left, p.stages))
-      k:xor(phase, phase, 1)
-    end)
+    local blocks, place = divided(k, work.to - work.from, p.block_k), given.place
+    if place then
+      -- From the stage behind that of the piece before to the one before `last`, counted from the beginning of a round.
+      local last = k:mov(place.stage + blocks, { type = "u32" })
+      k:repeat_(function()
+        k:if_(place.stage:eq(0), function() turn(0, place.phase, leads & place.begun:ne(0)) end)
+        for stage = 1, p.stages - 1 do
+          k:if_(place.stage:le(stage) & last:gt(stage), function() turn(stage, place.phase, leads) end)
+        end
+        local wrapped = last:ge(p.stages)
+        k:xor(place.phase, place.phase, 1, { guard = wrapped })
+        k:sub(last, last, p.stages, { guard = wrapped })
+        k:mov(place.stage, k:selp_b32(0, last, wrapped, { type = "u32" }))
+        k:mov(place.begun, 1)
+        return last:gt(place.stage)
+      end)
+    else
+      local phase, left = k:mov(0, { type = "u32" }), k:mov(blocks, { type = "u32" })
+      k:while_(function() return left:gt(0) end, function()
+        turn(0, phase, leads & left:lt(blocks))
+        for stage = 1, p.stages - 1 do
+          k:if_(left:gt(stage), function() turn(stage, phase, leads) end)
+        end
+        k:sub(left, left, k:min(left, p.stages))
+        k:xor(phase, phase, 1)
+      end)
+    end
     k:wgmma_wait_group(0)
     if p.scales_sums then add_products() end
     if how.left ~= 1.0 then
@@ -133,12 +150,13 @@ return function(_, internal)
   function internal.mixed_exchange(k, p, acc, given, store)
     if p.parts == 1 then return store() end
     local buffers, work, mine = given.buffers, given.work, given.mine
-    local owner, barrier = mine.block & (p.splits - 1), k:address(buffers.arrived)
+    local owner, barrier = internal.remainder(k, mine.block, p.splits), k:address(buffers.arrived)
+    local round, free = given.place and given.place.round or 0, buffers.free and k:address(buffers.free)
     local sums = k:address(buffers.exchange, mine.thread << 4)
     if p.owned > 1 then sums = sums + divided(k, mine.block, p.splits) * p.exchange_bytes end
     local first, own = owner * p.k_parts, work.part * p.k_parts + mine.part
     k:if_(own:eq(first), function()
-      k:mbarrier_wait(barrier, 0)
+      k:mbarrier_wait(barrier, round)
       for sender = 0, p.parts - 2 do
         each_four(acc, function(four, place)
           local theirs = k:regs("f32", 4)
@@ -146,10 +164,12 @@ return function(_, internal)
           for i = 0, 3 do k:add(four[i], four[i], theirs[i]) end
         end)
       end
+      if free then k:mbarrier_arrive(free) end
       store()
     end, function()
       if p.splits == 1 then -- in the same CTA: an H200 has no st.async in a launch without clusters
         local slot = p.k_parts > 2 and sums + (own - 1) * p.sum_bytes or sums
+        if free then k:mbarrier_wait(free, round ~ 1) end
         each_four(acc, function(four, place) k:st_shared_v4_f32(slot, four, { offset = place }) end)
         k:mbarrier_arrive(barrier)
         return

@@ -30,8 +30,9 @@ return function(internal)
   --- @option partials reg  a pointer parameter to the accumulators' type: `splits` times as many elements as the tiles of the grid have accumulators
   --- @option counters reg  a pointer parameter to u32, one for each tile, 0 before and after the kernel
   --- @option tile reg  u32: the index of the tile, for its counter and its place in the workspace
+  --- @option first reg?  u32: the place of the tile's first part in the workspace, counted in parts; by default tile * splits
   --- @option part reg  u32: the part, from 0
-  --- @option splits integer  the number of parts, 2 to 65535
+  --- @option splits integer|reg  the number of parts, 2 to 65535; a register together with `first`
   --- @option barrier integer|reg  the number of a named barrier for the 128 threads
   --- @option flag reg  u32: the address of 4 bytes of shared memory
   --- @return reg  a predicate that holds in the warpgroup that finished last, whose accumulators then hold the sums of all parts
@@ -40,7 +41,9 @@ return function(internal)
     local acc = opts.acc
     if type(acc) ~= "table" or #acc == 0 then internal.fail "k:sum_parts: `acc` must be a list of register arrays" end
     for _, block in ipairs(acc) do internal.object("k:sum_parts, acc", block, "regs") end
-    local splits, kind = internal.whole("k:sum_parts: splits", opts.splits, 2, 0xFFFF), acc[1][0].type
+    local splits, first, kind = opts.splits, opts.first, acc[1][0].type
+    if first == nil or math.type(splits) == "integer" then internal.whole("k:sum_parts: splits", splits, 2, 0xFFFF) end
+    if first == nil then first = opts.tile * splits end
     local thread = self:special "tid.x" & 127
     local per_thread = #acc * #acc[1]
     local one = per_thread * 128 -- elements of one part of a tile
@@ -51,7 +54,7 @@ return function(internal)
         for r = 0, #block - 1, 4 do visit(block:slice(r, 4), (#block * (b - 1) + r) * 128 * 4) end
       end
     end
-    local mine = self:element(opts.partials, (opts.tile * splits + opts.part) * one + (thread << 2))
+    local mine = self:element(opts.partials, (first + opts.part) * one + (thread << 2))
     each_four(function(four, offset) self["st_global_v4_" .. kind](self, mine, four, { offset = offset }) end)
 
     local counter = self:element(opts.counters, opts.tile)
@@ -67,7 +70,7 @@ return function(internal)
       for _, block in ipairs(acc) do
         for r = 0, #block - 1 do self:mov(block[r], 0) end
       end
-      local at = self:element(opts.partials, opts.tile * splits * one + (thread << 2))
+      local at = self:element(opts.partials, first * one + (thread << 2))
       self:loop(splits, function()
         each_four(function(four, offset)
           local theirs = self:regs(kind, 4)

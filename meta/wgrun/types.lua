@@ -1148,8 +1148,9 @@ function k:store_accumulator(acc, options) end
 ---@field partials wgrun.reg a pointer parameter to the accumulators' type: `splits` times as many elements as the tiles of the grid have accumulators
 ---@field counters wgrun.reg a pointer parameter to u32, one for each tile, 0 before and after the kernel
 ---@field tile wgrun.reg u32: the index of the tile, for its counter and its place in the workspace
+---@field first? wgrun.reg u32: the place of the tile's first part in the workspace, counted in parts; by default tile * splits
 ---@field part wgrun.reg u32: the part, from 0
----@field splits integer the number of parts, 2 to 65535
+---@field splits integer|wgrun.reg the number of parts, 2 to 65535; a register together with `first`
 ---@field barrier integer|wgrun.reg the number of a named barrier for the 128 threads
 ---@field flag wgrun.reg u32: the address of 4 bytes of shared memory
 

@@ -47,7 +47,7 @@ local function product(name, M, N, K, opts, given)
   end
   stands = wg.tensor(p.scales_sums and "f32" or p.dtype, { N, K }, stands)
   local D = wg.zeros(p.d, { M, N })
-  local values = { b_scales = scales, b_zeros = zeros, backend = "sim", alpha = given.alpha, bias = given.bias, C = given.C, beta = given.beta }
+  local values = { b_scales = scales, b_zeros = zeros, backend = "sim", alpha = given.alpha, bias = given.bias, C = given.C, beta = given.beta, grid = given.grid }
   B = wg.prepack(B, p.b_type)
   values.next = p.next and B or nil
   gemm:run(A, B, D, values)
@@ -75,7 +75,7 @@ product("odd blocks of 64 rows, groups of 32, K of half a block", 17, 72, 96, { 
 product("groups of 64, K of half a block", 17, 72, 192, { b_type = "s8", group = 64 })
 product("groups of 256", 17, 136, 512, { b_type = "s8", group = 256, stages = 2 })
 product("one group", 17, 136, 512, { b_type = "e4m3", group = 512, stages = 2 })
-for _, splits in ipairs { 1, 2, 4, 8 } do
+for splits = 1, 8 do
   product(splits .. " parts of K", 20, 192, 2176, { b_type = "s4", splits = splits, stages = 2 })
   product(splits .. " parts of K, blocks of 128", 20, 192, 1152, { b_type = "s4", splits = splits, stages = 2, tile = { 128, 32, 128 } })
 end
@@ -114,6 +114,14 @@ product("100 rows", 100, 136, 256, { b_type = "s8", splits = 2 })
 product("256 rows", 256, 136, 256, { b_type = "s4", splits = 2 })
 product("256 rows, groups of 32", 250, 136, 192, { b_type = "s8", group = 32 })
 product("several tiles of A", 300, 264, 256, { b_type = "s4" })
+for _, tile in ipairs { { 64, 16, 512 }, { 128, 16, 256 }, { 128, 16, 128 } } do -- pieces of tiles: whole ones, halves, and more in one tile
+  for _, ctas in ipairs { 1, 2, 3, 7, 40 } do
+    product(("stream-K, tiles of %d x %d, %d CTAs"):format(tile[1], tile[3], ctas), 12, 328, 2176,
+      { b_type = "s4", stream_k = true, tile = tile, stages = 2 + ctas % 3, constant = ctas ~= 2 and "B" or nil, next = ctas == 3 }, { grid = { ctas } })
+  end
+end
+product("stream-K, a CTA for each block of K", 5, 136, 1152, { b_type = "u4", zeros = true, group = 64, stream_k = true })
+product("stream-K, several tiles of A", 300, 136, 384, { b_type = "s8", stream_k = true, tile = { 128, 104, 128 } }, { grid = { 4 } })
 product("blocks of 64", 20, 136, 448, { b_type = "s4", tile = { 128, 32, 64 }, group = 64, splits = 2 })
 local bias = wg.randn { shape = { 136 }, dtype = "f32", seed = 5 }
 local function relu(x) return math.max(0, x) end
@@ -126,6 +134,8 @@ for _, splits in ipairs { 1, 2 } do
   product("C", 20, 136, 512, { b_type = "s4", epilogue = { beta = true }, splits = splits },
     { C = C, beta = 3.0, of = function(x, i, j) return x + 3 * C[{ i, j }] end })
 end
+product("stream-K, C", 20, 136, 1280, { b_type = "s4", epilogue = { beta = true }, stream_k = true },
+  { C = C, beta = 3.0, of = function(x, i, j) return x + 3 * C[{ i, j }] end, grid = { 2 } })
 
 -- The order of packed weights.
 local W = wg.zeros("u8", { 3, 64 })
@@ -151,7 +161,8 @@ refuses("wg.gemm: option `zeros`: expected boolean, got number", { zeros = 8 })
 refuses("wg.gemm: group is 96, must be 32, 64 or a multiple of 128 with b_type", { group = 96 })
 refuses("wg.gemm: group is 16, must be an integer from 32 to 1073741824", { group = 16 })
 refuses("wg.gemm: constant is A (legal with b_type: B)", { constant = "A" })
-refuses("wg.gemm: splits is 3, must be 1, 2, 4 or 8 with b_type: the CTAs of a cluster", { splits = 3 })
+refuses("wg.gemm: splits is 9, must be an integer from 1 to 8", { splits = 9 })
+refuses("wg.gemm: with b_type `stream_k` goes without `splits`", { splits = 2, stream_k = true })
 refuses("wg.gemm: tile[1] is 192, must be 64 or 128 with b_type: the rows of B", { tile = { 192, 32 } })
 refuses("wg.gemm: tile[2] is 20, must be a multiple of 8 with b_type: the rows of A", { tile = { 128, 20 } })
 refuses("wg.gemm: tile[3] is 32, must be 64, 128, 256 or, with 64 rows of B, 512 with b_type", { tile = { 128, 32, 32 } })
@@ -183,14 +194,18 @@ launch_refuses("gemm: next is no tensor, must be weights like B, 1 x 16 x 128 x 
 launch_refuses("gemm: next is 64 x 512, must be weights like B, 1 x 16 x 128 x 4", told, A, B, D, { b_scales = scales, next = wg.zeros("s8", { 64, 512 }) })
 
 -- Tiles that the plan chooses.
-local function tile(M, N, b_type)
-  local p = wg.gemm { b_type = b_type, problem = { M, N, 8192 } }.plan
-  return table.concat({ p.m, p.n, p.block_k, p.splits }, " ")
+local function tile(M, N, b_type, K)
+  local p = wg.gemm { b_type = b_type, problem = { M, N, K or 8192 } }.plan
+  return table.concat({ p.m, p.n, p.block_k, p.stream and "stream-K" or p.splits }, " ")
 end
 check.equal(tile(16, 8192, "s4"), "64 16 512 1")
 check.equal(tile(32, 8192, "s4"), "64 32 512 1")
 check.equal(tile(1, 8192, "s4"), "64 8 512 1")
 check.equal(tile(20, 8192, "s4"), "64 24 512 1")
-check.equal(tile(32, 8192, "s8"), "128 32 256 2") -- each tile reads A, which is a fourth of the weights here
-check.equal(tile(16, 16384, "s4"), "128 16 256 1") -- else two rounds
-check.equal(tile(16, 4096, "s4"), "128 16 256 4") -- else half of the SMs
+check.equal(tile(32, 8192, "s8"), "128 32 256 2") -- else three stages
+check.equal(tile(16, 10240, "s4"), "64 16 512 stream-K") -- else two rounds
+check.equal(tile(16, 4096, "s4"), "64 16 512 2") -- else half of the SMs
+check.equal(tile(128, 1280, "s4"), "128 64 128 5")
+check.equal(tile(256, 4096, "s4"), "128 128 128 2") -- else more sums than shared memory holds
+check.equal(tile(256, 10240, "s4"), "128 128 128 stream-K")
+check.equal(tile(16, 64, "s4", 512), "128 16 256 1")
