@@ -18,7 +18,7 @@ return function(internal)
         local from = k:min(key + first(i), last)
         local slot = internal.divided(k, from, p.page)
         k:sub(entry.row, from, slot * p.page)
-        k:ld_global_nc_u32(entry.page, k:element(sizes.pages, at.batch * sizes.table_width + slot))
+        k:ld_global_u32(entry.page, k:element(sizes.pages, at.batch * sizes.table_width + slot))
       end
     end
     local function take()

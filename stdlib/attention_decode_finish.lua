@@ -123,10 +123,9 @@ return function(internal)
     k:mov(part.sum, by.sum, { guard = guard })
   end
 
-  local at_once = 4 -- parts whose loads are under way together
-
-  -- The sum of a head's parts. own: the slot of a part that is in registers, `mine`.
-  local function sum_of_parts(me, piece, row, four, own, mine)
+  -- The sum of a head's parts, of which the loads of `at_once` are under way together. own: the slot of a part that is in
+  -- registers, `mine`.
+  local function sum_of_parts(me, piece, row, four, at_once, own, mine)
     local k, total = me.k, total_of(me.k, 4)
     k:loop({ from = 0, to = piece.parts, step = at_once }, function(first)
       local loaded = {}
@@ -168,7 +167,7 @@ return function(internal)
         local total = sum_of_warps(me, row, in_exchange)
         k:if_(piece.whole, function() store(me, at, row, four, total) end, function()
           k:if_(last, function()
-            store(me, at, row, four, sum_of_parts(me, piece, row, four, piece.own, total))
+            store(me, at, row, four, sum_of_parts(me, piece, row, four, 2, piece.own, total))
           end, function()
             keep_part(me, piece.own * p.rows + row, four, total)
           end)
@@ -185,7 +184,7 @@ return function(internal)
     k:if_(me.leader, function() show(me, 1, k:atom_global_add_u32(counter_of(me, at), 1, { sem = "acq_rel.gpu" })) end)
     sync(me)
     k:if_(is_last(me, 1, at, piece.parts), function()
-      each_vector(me, 0, me.p.dim, function(row, four) store(me, at, row, four, sum_of_parts(me, piece, row, four)) end)
+      each_vector(me, 0, me.p.dim, function(row, four) store(me, at, row, four, sum_of_parts(me, piece, row, four, 8)) end)
     end)
   end
 

@@ -8,6 +8,10 @@
 return function(internal)
   local function u32(k, value) return k:mov(value, { type = "u32" }) end
 
+  -- Stretches of fewer blocks are all of the greatest length, as far as the list goes: the longest one decides, and fewer CTAs share
+  -- fewer heads. Memory is the limit of longer ones, and all SMs should read to the end.
+  local least_even = 32
+
   -- The list: its length, the CTA's stretch of it, and who has which block.
   local function shares(k, p, sizes, lane)
     local work = { id = k:special "ctaid.x" }
@@ -18,18 +22,38 @@ return function(internal)
 
     k:griddepcontrol_wait() -- what comes before it needs nothing from the launch before
     -- Nobody but the device knows the lengths: one that cannot be is cut, so that all accesses stay within the tensors.
-    function work.length_of(batch) return k:min(k:ld_global_nc_u32(k:element(sizes.lengths, batch)), sizes.keys) end
+    function work.length_of(batch) return k:min(k:ld_global_u32(k:element(sizes.lengths, batch)), sizes.keys) end
     -- An empty sequence has a block, too: its result is 0, which somebody has to write.
     function work.blocks_of(length) return k:max(internal.divided(k, length + (p.block - 1), p.block), 1) end
 
-    local mine = u32(k, 0)
-    k:loop({ from = lane, to = sizes.batches, step = 32 }, function(b) k:add(mine, mine, work.blocks_of(work.length_of(b))) end)
+    --- The blocks of the sequences with the given numbers, 0 behind the last one. All lengths are asked for before the first is used.
+    function work.blocks_of_sequences(numbers)
+      local lengths, blocks = {}, {}
+      for i, number in ipairs(numbers) do
+        lengths[i] = u32(k, 0)
+        k:ld_global_u32(lengths[i], k:element(sizes.lengths, number), { guard = number:lt(sizes.batches) })
+      end
+      for i, number in ipairs(numbers) do
+        blocks[i] = k:selp_b32(work.blocks_of(k:min(lengths[i], sizes.keys)), 0, number:lt(sizes.batches))
+      end
+      return blocks
+    end
+
+    work.first_blocks = work.blocks_of_sequences({ lane })[1]
+    local mine = u32(k, work.first_blocks)
+    k:loop({ from = lane + 32, to = sizes.batches, step = 128 }, function(number)
+      for _, blocks in ipairs(work.blocks_of_sequences { number, number + 32, number + 64, number + 96 }) do k:add(mine, mine, blocks) end
+    end)
     local total = k:redux_sync_add_u32(mine) * work.head_groups
     local share = k:div(total, teams)
     local longer = total - share * teams -- teams that have a block more
-    work.from = team * share + k:min(team, longer)
+    local rounded = share:lt(least_even) & longer:gt(0)
+    k:add(share, share, 1, { guard = rounded })
+    k:mov(longer, 0, { guard = rounded })
+    work.from = k:min(team * share + k:min(team, longer), total)
     work.count = u32(k, share)
     k:add(work.count, work.count, 1, { guard = team:lt(longer) })
+    k:min(work.count, work.count, total - work.from)
     k:mov(work.count, 0, { guard = team:ge(teams) }) -- CTAs that are left over
 
     --- The team that has block x of the list.
@@ -45,9 +69,8 @@ return function(internal)
   -- sequences at a time.
   local function find_batch(k, sizes, work, lane)
     local batch, before, first, searching = u32(k, 0), u32(k, 0), u32(k, 0), u32(k, 1)
+    local blocks = u32(k, work.first_blocks)
     k:while_(function() return searching:ne(0) & first:lt(sizes.batches) end, function()
-      local mine, blocks = first + lane, u32(k, 0)
-      k:if_(mine:lt(sizes.batches), function() k:mov(blocks, work.blocks_of(work.length_of(mine))) end)
       local upto = internal.prefix_sums(k, blocks, lane)
       local passed = u32(k, k:popc(k:vote_sync_ballot(((before + upto) * work.head_groups):le(work.from))))
       local skipped, all = k:reg "u32", k:reg "u32"
@@ -57,8 +80,11 @@ return function(internal)
         k:add(batch, first, passed)
         k:add(before, before, skipped)
         k:mov(searching, 0)
-      end, function() k:add(before, before, all) end)
-      k:add(first, first, 32)
+      end, function()
+        k:add(before, before, all)
+        k:add(first, first, 32)
+        k:mov(blocks, work.blocks_of_sequences({ first + lane })[1])
+      end)
     end)
     return batch, before
   end

@@ -145,6 +145,10 @@ attend("teams of two", { dim = 64, heads = 4, block = 64, together = 2, page = 1
 local many = {}
 for i = 1, 70 do many[i] = i * 7 % 90 end
 attend("more sequences than lanes", { dim = 64, heads = 2, kv_heads = 1 }, many, 13)
+local crowd = {}
+for i = 1, 170 do crowd[i] = i * 7 % 5 end
+attend("more sequences than are looked at together", { dim = 64, heads = 1 }, crowd, 14)
+attend("stretches of whole heads, and a CTA without work", { dim = 64, heads = 4 }, { 200, 190, 129, 256 }, 12)
 
 -- Lengths that cannot be: cut to the keys that there are.
 local all = wg.randn { shape = { 2, 40, 1, 64 }, dtype = "bf16", seed = 1 }

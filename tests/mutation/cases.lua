@@ -129,7 +129,8 @@ attention_backward("backward, causal", 130, 128, { dim = 128, heads = 2, kv_head
 attention_backward("backward, 96", 150, 100, { dim = 96, heads = 1 })
 attention_backward("backward, wide", 200, 64, { dim = 256, heads = 2, kv_heads = 1, causal = true })
 
--- Three CTAs, which share sequences of uneven lengths, one of them empty; two stages, so that they are used again and again.
+-- Five CTAs, which share sequences of uneven lengths, one of them empty: a head in two parts, one in three. Two stages, so that they are used
+-- again and again.
 local function decode(name, opts, keys)
   local lengths, page = { keys, 0, 70 }, opts.page
   local width = page and keys // page
@@ -141,7 +142,7 @@ local function decode(name, opts, keys)
   cases[#cases + 1] = { name = name, body = function()
     local made = wg.attention_decode(opts)
     made:run(Q, K, V, wg.zeros("bf16", Q.shape), {
-      grid = 3, lengths = wg.tensor("s32", { 3 }, lengths), pages = page and wg.tensor("s32", { 3, width }, order) or nil,
+      grid = 5, lengths = wg.tensor("s32", { 3 }, lengths), pages = page and wg.tensor("s32", { 3, width }, order) or nil,
     })
   end }
 end

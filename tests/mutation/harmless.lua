@@ -70,7 +70,7 @@ local rows = {
   { kind = "swapped", name = "cp_async_bulk_tensor_4d", what = "after cp_async_bulk_tensor_4d", why = "Copies are not ordered "
     .. "among each other." },
   { kind = "swapped", name = "cp_async_cg", what = "after cp_async_cg", why = "Copies are not ordered among each other." },
-  { kind = "swapped", what = "after ld_global_nc_u32", why = "The load is one of memory that nobody writes while the kernel runs." },
+  { case = "^decode, pages", kind = "swapped", what = "after ld_global_u32", why = "The load is one of the page table, which nobody writes while the kernel runs." },
   { case = "^decode, pages of 4$", name = "fence_mbarrier_init", why = "The fence is for the copy engine. Here cp.async arrives, as the threads do." },
   { case = "^decode", name = "fence_proxy_async", why = "The simulator warns (WG-PROXY-02), and goes on: it has no order in which a copy "
     .. "overtakes a read that an mbarrier has made known." },
