@@ -23,7 +23,7 @@ return function(wg, internal)
   --- @option causal boolean = false  a query sees no key after its own place
   --- @option window integer?  a query sees only keys nearer than this to its own place: with `causal`, that many keys up to it
   --- @option softcap number?  bounds the scores: each becomes softcap * tanh(score / softcap)
-  --- @option problem table?  { queries, keys }: the lengths for which options that are left out are chosen
+  --- @option problem table?  { queries, keys, batch }: the lengths, and the number of sequences where it is known, for which options that are left out are chosen
   --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
   --- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it
   --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it

@@ -107,7 +107,7 @@ return function(internal)
     factors[scaled] = k:mov(sizes[scaled], { type = "f32" })
     function factors.load(at)
       local place = p.descale == "head" and at.batch * p.kv_heads + internal.divided(k, at.head, p.heads // p.kv_heads) or 0
-      local function of(name) return k:ld_global_nc_f32(k:element(sizes[name .. "_descale"], place)) end
+      local function of(name) return k:ld_global_f32(k:element(sizes[name .. "_descale"], place)) end
       k:mov(factors[scaled], sizes[scaled] * of "q" * of "k")
       return of "v"
     end

@@ -109,6 +109,9 @@ return function(wg, internal)
 
       local thread = k:special "tid.x"
       k:if_(thread:eq(0), function() begin(k, maps, rings, queue) end)
+      -- The next launch's CTAs may come as this one's go. What the launch before has written is there after the wait.
+      k:griddepcontrol_launch_dependents()
+      k:griddepcontrol_wait()
       internal.attention_ones(k, p, buffers.v)
       k:bar_sync(0)
       k:if_((thread >> 7):eq(0), function()

@@ -22,11 +22,27 @@ return function(wg, internal)
     [256] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
   }
 
+  -- Whether tiles of 128 queries take less time than those of 192, each of which takes 1.2 times as long: in rounds of a tile for each
+  -- SM, or, where the number of sequences is not known, for one sequence and head.
+  local function small_tiles_faster(problem, heads)
+    local function time(rows)
+      local tiles = internal.ceil_div(problem[1], rows)
+      return problem[3] and internal.ceil_div(tiles * heads * problem[3], internal.sms()) or tiles
+    end
+    return time(128) < 1.2 * time(192)
+  end
+
   -- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and of causal ones blocks
   -- that few of their rows see.
-  local function shape_of(dim, narrow, causal, problem)
+  local function shape_of(dim, narrow, causal, problem, heads)
     local short = problem and problem[1] <= 1536
-    if short and dim == 64 and causal then return { consumers = 2, block = 128, stages = narrow and 2 or 3, query_stages = 2 } end
+    local small
+    if dim == 64 and causal then
+      small = short
+    elseif dim == 64 and not narrow then
+      small = problem and small_tiles_faster(problem, heads)
+    end
+    if small then return { consumers = 2, block = 128, stages = narrow and 2 or 3, query_stages = 2 } end
     if short and narrow and (dim == 96 or dim == 128) then return { consumers = 2, block = 128, stages = 3, query_stages = 2 } end
     return narrow and narrow_shapes[dim] or shapes[dim] or fail(("wg.attention: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(dim)))
   end
@@ -98,8 +114,8 @@ return function(wg, internal)
     p.descale = opts.descale
     if p.descale and not descales[p.descale] then fail(("wg.attention: descale is `%s` (legal: %s)"):format(p.descale, listed(descales))) end
     if p.descale and not p.narrow then fail "wg.attention: `descale` goes with 8-bit types: others have no scales" end
-    for i = 1, opts.problem and 2 or 0 do whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF) end
-    local shape = shape_of(p.dim, p.narrow, p.causal, opts.problem)
+    for i = 1, opts.problem and (opts.problem[3] == nil and 2 or 3) or 0 do whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF) end
+    local shape = shape_of(p.dim, p.narrow, p.causal, opts.problem, p.heads)
     if not layouts[p.layout] then
       fail(("wg.attention: unknown layout `%s` (legal: %s)%s"):format(p.layout, listed(layouts), internal.nearest(p.layout, { "bshd", "bhsd" })))
     end

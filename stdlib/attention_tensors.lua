@@ -52,7 +52,7 @@ return function(internal)
   function internal.attention_sequence(k, starts, batch, same)
     same = same or function(x) return internal.same_in_lanes(k, x) end
     local place = k:element(starts, batch)
-    local from, to = same(k:ld_global_nc_u32(place)), same(k:ld_global_nc_u32(place, { offset = 4 }))
+    local from, to = same(k:ld_global_u32(place)), same(k:ld_global_u32(place, { offset = 4 }))
     return from, to - from
   end
 

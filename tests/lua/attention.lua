@@ -9,6 +9,7 @@ attend("one block", { dim = 64, heads = 1 }, 1, 5, 7, 1)
 attend("edges", { dim = 64, heads = 2, lse = true }, 2, 200, 300, 3)
 attend("causal", { dim = 64, heads = 2, causal = true, lse = true }, 1, 300, 300)
 attend("short sequences", { dim = 64, heads = 2, causal = true, problem = { 200, 200 } }, 1, 200, 200)
+attend("tiles of 128 queries", { dim = 64, heads = 2, problem = { 200, 300 } }, 1, 200, 300)
 attend("more keys than queries", { dim = 128, heads = 1, causal = true }, 1, 130, 500)
 attend("queries that see nothing", { dim = 128, heads = 1, causal = true, lse = true }, 1, 300, 190)
 attend("groups of heads, the other layout", { dim = 128, heads = 4, kv_heads = 2, layout = "bhsd", dtype = "f16" }, 2, 60, 290)
@@ -26,6 +27,13 @@ attend("small blocks", { dim = 64, heads = 1, block = 48, causal = true }, 1, 20
 attend_packed("packed", { dim = 64, heads = 2, lse = true }, { { 200, 300 }, { 0, 40 }, { 1, 1 }, { 70, 0 }, { 193, 129 } })
 attend_packed("packed, causal", { dim = 128, heads = 2, kv_heads = 1, causal = true, lse = true }, { { 140, 140 }, { 30, 300 }, { 129, 100 } })
 attend_packed("packed, a window", { dim = 64, heads = 1, causal = true, window = 60 }, { { 200, 333 }, { 250, 250 } })
+
+-- Tiles of 128 queries instead of 192 at head size 64, where less is wasted: beyond the end, or in the last round of 132 SMs.
+for rows, problem in pairs { [128] = { { 77, 4096 }, { 256, 256 }, { 512, 512, 1 }, { 1024, 1024, 1 } }, [192] = { { 180, 180 }, { 512, 512 }, { 512, 512, 32 }, { 1024, 1024 } } } do
+  for _, lengths in ipairs(problem) do
+    assert(wg.attention { dim = 64, heads = 32, kv_heads = 8, problem = lengths }.plan.m == rows, table.concat(lengths, " x "))
+  end
+end
 
 -- Tensors that stay on the device have a shape, too; a product takes them as well.
 check.refuses("unknown option `head` of wg.attention: did you mean `heads`? (legal: dtype, o, descale...", function() wg.attention { head = 2 } end)
