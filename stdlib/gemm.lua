@@ -179,8 +179,9 @@ return function(wg, internal)
     local M, N, K = extents(p, A, B, D, groups)
     if p.swapped then A, B, M, N = B, A, N, M end
     local rows, columns = rows_of_tiles or ceil_div(M, p.m * p.cluster), ceil_div(N, p.n)
-    local most = p.cluster > 1 and self.kernel:resident_clusters() or internal.sms() // p.cluster
-    local clusters = math.min(rows * columns * p.splits * p.last_splits * (p.narrow and 2 or 1), most)
+    local ctas = p.exchange and p.splits or p.cluster -- of a cluster
+    local most = ctas > 1 and self.kernel:resident_clusters() or internal.sms()
+    local clusters = math.min(rows * columns * (p.exchange and 1 or p.splits) * p.last_splits * (p.narrow and 2 or 1), most)
     local args = { A, B, D, M, N, K }
     internal.epilogue_arguments(self, epilogue, B, D, args)
     if p.sparse then
@@ -204,9 +205,11 @@ return function(wg, internal)
         fail(("gemm: K is %d, %d blocks of %d: too few for %d splits"):format(K, blocks, p.round_k, p.parts))
       end
       -- At most one of so many CTAs of the chip has a tile that is cut in the last round.
-      args[#args + 1], args[#args + 2] = internal.workspace_of(self, p.last_splits > 1 and ceil_div(most, p.parts) or rows * p.cluster * columns, p.parts)
+      if p.partials then
+        args[#args + 1], args[#args + 2] = internal.workspace_of(self, p.last_splits > 1 and ceil_div(most, p.parts) or rows * p.cluster * columns, p.parts)
+      end
     end
-    return { grid = { clusters * p.cluster }, args = args, flops = 2.0 * M * N * K * p.products }
+    return { grid = { clusters * ctas }, args = args, flops = 2.0 * M * N * K * p.products }
   end
 
   -- The launch of the method called `name`: `given` holds values of the epilogue, and options of the kernel's method.

@@ -32,6 +32,7 @@ return function(internal)
   --- store(piece, row, column): the sums, which are complete.
   function internal.gemm_epilogue(k, p, stages, sizes, me, output, acc, added)
     local early = (stages.c or p.vectors > 0) and p.splits == 1 and not p.stream and not p.scaled and { row = k:reg "u32", column = k:reg "u32" }
+    local exchange = p.exchange and internal.exchange(k, p, stages, sizes, me)
     local epilogue = {}
     if early then
       function epilogue.fetch_early(piece, place)
@@ -51,9 +52,9 @@ return function(internal)
 
     local function row_of(block, row) return block == 1 and row or row + 64 * (block - 1) end
 
-    local function store_tile(piece, row, column)
+    local function store_tile(piece, row, column, sums)
       local function store_blocks(from, to)
-        for block = from, to do output.store(acc[block], row_of(block, row), column, piece.limit, nil, piece.narrow) end
+        for block = from, to do output.store((sums or acc)[block], row_of(block, row), column, piece.limit, nil, piece.narrow) end
       end
       if not piece.half then
         store_blocks(1, p.blocks)
@@ -83,6 +84,9 @@ return function(internal)
       if p.residual_stages then return store_with_residual(row, column) end
       local function store() store_tile(piece, row, column) end
       if not piece.part then return store() end
+      if p.exchange then
+        return exchange(acc, piece, function(sums, first) store_tile(piece, row, column + first, sums) end)
+      end
       if not piece.cut then return k:if_(sum_parts(piece), store) end
       local whole = k:reg "u32"
       k:mov(whole, 1)

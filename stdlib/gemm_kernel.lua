@@ -28,7 +28,7 @@ return function(wg, internal)
       internal.group_parameters(k, p, sizes)
     end
     if p.raster == "hilbert" then sizes.order = k:param("order", "const u32*") end
-    if p.parts > 1 then
+    if p.partials then
       sizes.partials, sizes.counters = k:param("partials", p.accumulator .. "*"), k:param("counters", "u32*")
     end
     return maps, sizes
@@ -45,7 +45,10 @@ return function(wg, internal)
       turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil,
       vectors = p.vectors > 0 and k:shared { bytes = 4 * p.n * p.vectors * p.consumers, align = 16, name = "vectors" } or nil,
       c = maps.C and not p.residual_stages and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
-      flags = (p.parts > 1 or p.epilogue.row_sums) and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
+      sums = p.exchange and k:shared { bytes = p.consumers * p.exchange.bytes, align = 16, name = "sums" } or nil,
+      arrived = p.exchange and k:shared { bytes = 8 * p.consumers, align = 8, name = "sums_arrived" } or nil,
+      read = p.exchange and k:shared { bytes = 8 * p.consumers, align = 8, name = "sums_read" } or nil,
+      flags = (p.partials or p.epilogue.row_sums) and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
     }
   end
 
@@ -61,6 +64,7 @@ return function(wg, internal)
       for c = 0, p.consumers - 1 do k:mbarrier_init(k:address(stages.c, 8 * c), 1) end
     end
     ring:init()
+    if p.exchange then internal.begin_exchange(k, p, stages) end
   end
 
   -- The warps of the producer warpgroup: one copies, or two, the first of which copies an operand that the previous grid of the
@@ -106,7 +110,7 @@ return function(wg, internal)
     elseif p.last_splits > 1 then
       notes.partials = ("%d elements for each %d CTAs of the grid"):format(p.parts * sums, p.parts)
       notes.counters = ("%d for each %d CTAs of the grid, zeros before the first launch"):format(p.consumers, p.parts)
-    elseif p.splits > 1 then
+    elseif p.partials then
       local tiles = ("for each of the ceil(M / %d) * %d * ceil(N / %d) tiles"):format(p.m * p.cluster, p.cluster, p.n)
       notes.partials = ("%d elements %s"):format(p.splits * sums, tiles)
       notes.counters = ("%d %s, zeros before the first launch"):format(p.consumers, tiles)
@@ -116,14 +120,14 @@ return function(wg, internal)
 
   --- The kernel of a plan (of internal.gemm_plan).
   function internal.gemm_kernel(p)
-    local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.cluster } }, function(k)
+    local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.exchange and p.splits or p.cluster } }, function(k)
       local maps, sizes = parameters(k, p)
       local stages = shared_memory(k, p, maps)
       -- Every warp that reads a stage releases it to each CTA that fills it.
       local readers = 4 * (p.own_tiles and 1 or p.consumers)
       local ring = k:pipeline { stages = p.stages, arrivals = readers * p.cluster, producers = p.constant and 2 or 1 }
       local function sync_all()
-        if p.cluster == 1 then return k:bar_sync(0) end
+        if p.cluster == 1 and not p.exchange then return k:bar_sync(0) end
         k:barrier_cluster_arrive()
         k:barrier_cluster_wait()
       end

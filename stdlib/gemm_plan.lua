@@ -337,7 +337,9 @@ return function(wg, internal)
     if p.n % p.cluster ~= 0 then fail(("wg.gemm: cluster is %d, must divide the %d columns of a tile"):format(p.cluster, p.n)) end
     p.a, p.b = operand(p.m, p.a_major, p.sparse and p.block_k // 2), operand(p.width, p.b_major)
     p.a_piece = p.halves and operand(p.m // 2, p.a_major, p.a.k) or p.a -- what one copy brings
-    p.panel = wg.panel { dtype = p.d, n = p.n, transposed = p.swapped }
+    p.exchange = internal.plan_exchange(p)
+    p.partials = p.parts > 1 and not p.exchange -- whether sums of parts go through global memory
+    p.panel = wg.panel { dtype = p.d, n = p.exchange and p.exchange.columns or p.n, transposed = p.swapped }
     internal.check_epilogue(p)
     -- Vectors along columns of D, which the epilogue finds in shared memory.
     p.vectors = (e.bias == "column" and p.products or 0) + (p.scales.a_scales == "column" and p.products or 0) + (p.scales.b_scales == "column" and p.products or 0)
@@ -346,7 +348,7 @@ return function(wg, internal)
     p.buffers = math.min(whole("buffers", opts.buffers or panels, 1, 8), p.panel.count)
     p.narrow = internal.narrow_tiles(p, opts.halves)
     p.b_piece = operand(p.n // (p.narrow and 2 or p.cluster), p.b_major) -- of a product: what one copy brings; in a cluster, the CTA's part of the shared tile
-    local fixed = p.consumers * (p.buffers * p.panel.bytes + 4 * p.n * p.vectors) + 1024
+    local fixed = p.consumers * (p.buffers * p.panel.bytes + 4 * p.n * p.vectors + (p.exchange and p.exchange.bytes or 0)) + 1024
     local stage = p.a.bytes + p.b.bytes + p.metadata_bytes + (p.scaled and p.scaled.stride or 0)
     local most = (target.cta_shared - fixed) // stage
     -- At least two: a stage is released while the next one is being multiplied.

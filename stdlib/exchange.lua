@@ -1,0 +1,101 @@
+-- Split-K in a cluster: the CTAs that multiply different parts of K for the same tile are a cluster, and send each other their sums,
+-- straight from registers to the other's shared memory (st.async, PTX ISA 9.7.9.12). Each of the first `owners` CTAs puts some columns
+-- of the tile together and stores these.
+
+return function(wg, internal)
+  local divided, ceil_div = internal.divided, internal.ceil_div
+  local most_received = 98304 -- bytes of sums that a CTA may receive: what is left has to hold the stages
+
+  --- How the parts of K of a plan exchange their sums, or nil where they do so through global memory: `owners`, the number of CTAs that
+  --- store a part of the tile, `columns` of each, and `bytes`, what a consumer receives.
+  function internal.plan_exchange(p)
+    local e = p.epilogue
+    local possible = p.splits > 1 and p.splits <= wg.target.portable_cluster and p.cluster == 1 and not (p.own_tiles or p.sparse or p.scaled)
+      and not (e.gate or e.quantize or e.row_sums)
+    if not possible then return nil end
+    local owners, unit = p.splits, p.swapped and 8 or 16 -- a panel of D has whole units of columns
+    while p.n % (owners * unit) ~= 0 do owners = owners - 1 end
+    local columns = p.n // owners
+    local bytes = (p.splits - 1) * p.blocks * 64 * columns * 4
+    return p.consumers * bytes <= most_received and { owners = owners, columns = columns, bytes = bytes } or nil
+  end
+
+  --- The mbarriers of the exchange, of each consumer: `arrived` counts the bytes of sums, `read` the warps of owners that have
+  --- read theirs. One thread calls it before the CTAs of the cluster meet.
+  function internal.begin_exchange(k, p, stages)
+    local owns = p.exchange.owners < p.splits and (k:special "cluster_ctarank"):lt(p.exchange.owners) or nil
+    for c = 0, p.consumers - 1 do
+      local arrived = k:address(stages.arrived, 8 * c)
+      k:mbarrier_init(arrived, 1)
+      k:mbarrier_init(k:address(stages.read, 8 * c), 4 * p.exchange.owners)
+      k:mbarrier_arrive_expect_tx(arrived, p.exchange.bytes, { guard = owns })
+    end
+    k:fence_mbarrier_init()
+  end
+
+  --- What a consumer does with the sums of its part of K: returns exchange(acc, piece, store), which calls store(sums, first) in the
+  --- owners, with the sums of all parts in their columns, and the first of these in the tile. acc: a list of arrays of registers.
+  function internal.exchange(k, p, stages, sizes, me)
+    local splits, owners, registers = p.splits, p.exchange.owners, p.exchange.columns // 2
+    local rank = k:special "cluster_ctarank"
+    local buffer = k:address(stages.sums, me.number * p.exchange.bytes) + ((k:special "tid.x" & 127) << 4)
+    local arrived, read = k:address(stages.arrived, me.number << 3), k:address(stages.read, me.number << 3)
+    local part_bytes = p.blocks * registers * 128 * 4
+    local owned, phase = {}, k:reg "u32"
+    for block = 1, p.blocks do owned[block] = k:regs(p.accumulator, registers) end
+    k:mov(phase, 0)
+    local tiles = divided(k, sizes.M + (p.m - 1), p.m) * divided(k, sizes.N + (p.n - 1), p.n)
+    local clusters = divided(k, k:special "nctaid.x", splits)
+
+    -- Four registers at a time, 16 bytes of each thread: threads side by side.
+    local function each_four(visit)
+      for block = 1, p.blocks do
+        for r = 0, registers - 1, 4 do visit(block, r, ((block - 1) * registers + r) * 128 * 4) end
+      end
+    end
+
+    -- Sends the columns of each other owner to it, and keeps one's own.
+    local function send(acc)
+      for owner = 0, owners - 1 do
+        local function columns(block, r) return acc[block]:slice(owner * registers + r, 4) end
+        k:if_(rank:eq(owner), function()
+          each_four(function(block, r)
+            for i = 0, 3 do k:mov(owned[block][r + i], columns(block, r)[i]) end
+          end)
+        end, function()
+          local slot = k:selp_b32(rank - 1, rank, rank:gt(owner), { type = "u32" })
+          local to, counted = k:mapa(buffer + slot * part_bytes, owner), k:mapa(arrived, owner)
+          each_four(function(block, r, place) k["st_async_v4_" .. p.accumulator](k, place == 0 and to or to + place, columns(block, r), counted) end)
+        end)
+      end
+    end
+
+    local function add()
+      for sender = 0, splits - 2 do
+        each_four(function(block, r, place)
+          local theirs = k:regs(p.accumulator, 4)
+          k["ld_shared_v4_" .. p.accumulator](k, theirs, buffer, { offset = sender * part_bytes + place })
+          for i = 0, 3 do k:add(owned[block][r + i], owned[block][r + i], theirs[i]) end
+        end)
+      end
+    end
+
+    return function(acc, piece, store)
+      local more = (piece.number + clusters):lt(tiles) -- the cluster has another tile
+      k:mbarrier_wait(read, phase ~ 1) -- of the tile before; passes at once in the first one
+      for block = 1, p.blocks do
+        for r = 0, registers - 1 do k:mov(owned[block][r], 0) end
+      end
+      send(acc)
+      k:if_(rank:lt(owners), function()
+        k:mbarrier_wait(arrived, phase)
+        k:mbarrier_arrive_expect_tx(arrived, p.exchange.bytes, { guard = more & (k:special "tid.x" & 127):eq(0) })
+        add()
+        k:bar_warp_sync(0xFFFFFFFF)
+        k:mbarrier_arrive(k:mapa(read, me.lane), { space = "shared::cluster", guard = more & me.lane:lt(splits) })
+        store(owned, rank * p.exchange.columns)
+      end)
+      k:xor(phase, phase, 1)
+    end
+  end
+end
