@@ -3,8 +3,8 @@
 -- of the tile together and stores these.
 
 return function(wg, internal)
-  local divided, ceil_div = internal.divided, internal.ceil_div
-  local most_received = 98304 -- bytes of sums that a CTA may receive: what is left has to hold the stages
+  local divided = internal.divided
+  internal.most_received = 98304 -- bytes of sums that a CTA may receive: what is left has to hold the stages
 
   --- How the parts of K of a plan exchange their sums, or nil where they do so through global memory: `owners`, the number of CTAs that
   --- store a part of the tile, `columns` of each, and `bytes`, what a consumer receives.
@@ -17,7 +17,7 @@ return function(wg, internal)
     while p.n % (owners * unit) ~= 0 do owners = owners - 1 end
     local columns = p.n // owners
     local bytes = (p.splits - 1) * p.blocks * 64 * columns * 4
-    return p.consumers * bytes <= most_received and { owners = owners, columns = columns, bytes = bytes } or nil
+    return p.consumers * bytes <= internal.most_received and { owners = owners, columns = columns, bytes = bytes } or nil
   end
 
   --- The mbarriers of the exchange, of each consumer: `arrived` counts the bytes of sums, `read` the warps of owners that have

@@ -183,6 +183,8 @@ return function(wg, internal)
     local most = ctas > 1 and self.kernel:resident_clusters() or internal.sms()
     local clusters = math.min(rows * columns * (p.exchange and 1 or p.splits) * p.last_splits * (p.narrow and 2 or 1), most)
     local args = { A, B, D, M, N, K }
+    if p.edges.A then args[#args + 1] = A end
+    if p.edges.B then args[#args + 1] = B end
     internal.epilogue_arguments(self, epilogue, B, D, args)
     if p.sparse then
       internal.same_shape("gemm: metadata", metadata, internal.metadata_shape(p.dtype, M, K))

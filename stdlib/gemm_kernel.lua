@@ -11,6 +11,10 @@ return function(wg, internal)
       D = k:tensor_map("D", p.panel.box),
     }
     local sizes = { M = k:param("M", "u32"), N = k:param("N", "u32"), K = k:param("K", "u32") }
+    for _, name in ipairs { "A", "B" } do
+      local rows, width = p.edges[name], 128 // internal.element_bytes[p.dtype]
+      if rows then maps[name .. "_edge"] = k:tensor_map(name .. "_edge", { dtype = p.dtype, box = { width, rows }, swizzle = "128B", constant = true }) end
+    end
     internal.epilogue_parameters(k, p, sizes, maps)
     if p.sparse then
       sizes.metadata = k:param("metadata", "const u32*")
@@ -54,7 +58,7 @@ return function(wg, internal)
 
   -- What one thread does before all others begin.
   local function begin(k, p, maps, stages, ring)
-    for _, name in ipairs { "A", "B", "gate", "C", "D", "a_scales" } do
+    for _, name in ipairs { "A", "B", "A_edge", "B_edge", "gate", "C", "D", "a_scales" } do
       if maps[name] then k:prefetch_tensormap(maps[name]) end
     end
     if stages.turns then
@@ -65,6 +69,29 @@ return function(wg, internal)
     end
     ring:init()
     if p.exchange then internal.begin_exchange(k, p, stages) end
+  end
+
+  -- Zeros in the rows of the stages that boxes at an edge leave out. Before they are there the threads must meet.
+  local function clear_edges(k, p, stages)
+    local operands = { A = { p.a, stages.a }, B = { p.b, stages.b } }
+    local zeros, place = nil, k:special "tid.x" << 4
+    for _, name in ipairs { "A", "B" } do
+      local rows, tile, buffer = p.edges[name], table.unpack(operands[name])
+      if rows then
+        if not zeros then
+          zeros = k:regs("b32", 4)
+          for i = 0, 3 do k:mov(zeros[i], 0) end
+        end
+        local panel, from = tile.mn * 128, rows * 128
+        k:loop(p.stages * (tile.bytes // panel), function(i)
+          local to = k:address(buffer, place) + i * panel
+          for offset = from, panel - 1, 16 * p.threads do
+            k:st_shared_v4_b32(to, zeros, { offset = offset, guard = offset + 16 * p.threads > panel and place:lt(panel - offset) or nil })
+          end
+        end)
+      end
+    end
+    if zeros then k:fence_proxy_async { space = "shared::cta" } end
   end
 
   -- The warps of the producer warpgroup: one copies, or two, the first of which copies an operand that the previous grid of the
@@ -93,6 +120,7 @@ return function(wg, internal)
     if p.scaled then
       notes.a_scales, notes.b_scales = "ceil(K / 128) x M, M rounded up to a multiple of 4", "ceil(N / 128) x ceil(K / 128)"
     end
+    for name, rows in pairs(p.edges) do notes[name .. "_edge"] = ("%s again, for a last tile of up to %d rows"):format(name, rows) end
     internal.epilogue_notes(p, notes)
     if p.groups then
       notes.B, notes.N = "those of all groups, one below the other", "columns of D"
@@ -134,6 +162,7 @@ return function(wg, internal)
 
       local thread = k:special "tid.x"
       k:if_(thread:eq(0), function() begin(k, p, maps, stages, ring) end)
+      clear_edges(k, p, stages)
       -- The next grid of the stream may start now, just as this one may have started early: its prologue then overlapped
       -- the end of the previous grid, and griddepcontrol.wait waits for that grid's results. An operand that the previous
       -- grid does not write need not wait: it has a producer of its own, and no consumer proceeds before the other

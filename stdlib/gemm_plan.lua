@@ -268,6 +268,19 @@ return function(wg, internal)
     return opts.halves
   end
 
+  -- The rows of the last tile of A and of B, where it is not full: the producer copies boxes of so many rows there, since those of which
+  -- many lie outside are slow (docs/performance.md).
+  local function edges_of(p, opts, bytes)
+    if not opts.problem or p.groups or p.sparse or p.halves or p.cluster > 1 or p.block_k * bytes % 128 ~= 0 then return {} end
+    local M, N = opts.problem[1], opts.problem[2]
+    if p.swapped then M, N = N, M end
+    local function edge(extent, tile, major)
+      local rows = extent % tile
+      return rows > 0 and tile - rows >= 8 and major == "K" and rows or nil
+    end
+    return { A = edge(M, p.m, p.a_major), B = p.products == 1 and edge(N, p.n, p.b_major) or nil }
+  end
+
   --- The plan for the options of wg.gemm.
   function internal.gemm_plan(opts)
     options("wg.gemm", opts)
@@ -305,16 +318,20 @@ return function(wg, internal)
       if p.constant then p.constant = p.constant == "A" and "B" or "A" end
       if e.bias then e.bias = e.bias == "row" and "column" or "row" end
     end
+    local may_be_few = opts.problem and kind == "dense" and not (opts.groups or opts.stream_k or opts.halves) and opts.schedule ~= "pingpong"
+    local few = may_be_few and not opts.tile and internal.few_tiles(p, M, N, K, bytes, { splits = opts.splits }) or nil
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
-      or ((opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "scaled") and "cooperative")
+      or ((few or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "scaled") and "cooperative")
     if blockwise and schedule ~= "cooperative" then fail "wg.gemm: scales for blocks require the cooperative schedule" end
     local groups = opts.groups and whole("problem[4]", problem[4] or 1, 1, 0xFFFF) or nil
     local chosen = choose(p, M, N, K, bytes, schedule, kind, groups, opts.halves)
     if not (chosen or opts.tile) then fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule)) end
     p.schedule = schedule or chosen.schedule
-    tile_of(p, M, bytes, opts.tile, chosen)
+    tile_of(p, M, bytes, opts.tile or few and few.tile, chosen)
+    if may_be_few and opts.tile then few = internal.few_tiles(p, M, N, K, bytes, { splits = opts.splits, tile = { p.m, p.n, p.block_k } }) end
     sparse_of(p, opts, bytes)
-    p.splits = (blockwise or opts.groups and not opts.splits) and 1 or splits_of(p, opts, M, N, K, bytes, chosen)
+    p.splits = (blockwise or opts.groups and not opts.splits) and 1
+      or few and few.splits or splits_of(p, opts, M, N, K, bytes, chosen)
     p.stream = stream_of(p, opts)
     internal.plan_groups(p, opts)
     if blockwise then
@@ -339,6 +356,7 @@ return function(wg, internal)
     p.a_piece = p.halves and operand(p.m // 2, p.a_major, p.a.k) or p.a -- what one copy brings
     p.exchange = internal.plan_exchange(p)
     p.partials = p.parts > 1 and not p.exchange -- whether sums of parts go through global memory
+    p.edges = edges_of(p, opts, bytes)
     p.panel = wg.panel { dtype = p.d, n = p.exchange and p.exchange.columns or p.n, transposed = p.swapped }
     internal.check_epilogue(p)
     -- Vectors along columns of D, which the epilogue finds in shared memory.

@@ -32,14 +32,36 @@ return function(internal)
     return to
   end
 
-  -- The bytes that the producer announces for a stage: fewer where only half of the tile's rows or columns are copied.
-  local function bytes_of(k, p, copies, piece)
+  -- The bytes that the producer announces for a stage: fewer where only half of the tile's rows or columns are copied, or those that
+  -- are left at the matrix's edge.
+  local function bytes_of(k, p, copies, piece, edges)
     local of_a = copies.A and p.a.bytes + p.metadata_bytes or 0
     local others = (copies.B and p.b.bytes or 0) + (p.scaled and copies.scales and p.scaled.bytes or 0)
     local bytes = of_a + others
     if piece.half then bytes = k:selp_b32(of_a // 2 + others, bytes, piece.half, { type = "u32" }) end
     if piece.narrow and copies.B then bytes = k:selp_b32(bytes - p.b.bytes // 2, bytes, piece.narrow, { type = "u32" }) end
+    for name, edge in pairs(edges) do
+      local less = (name == "A" and p.m or p.n) - p.edges[name]
+      bytes = k:selp_b32(bytes - less * p.block_k * internal.element_bytes[p.dtype], bytes, edge, { type = "u32" })
+    end
     return bytes
+  end
+
+  -- Whether the tile is at an edge of A or B where boxes of the rows that are left there hold all of them: predicates by the operand's
+  -- name. Copies of boxes of which many rows lie outside are slow.
+  local function edges_of(p, sizes, copies, row, column)
+    local edges = {}
+    if copies.A and p.edges.A then edges.A = (sizes.M - row):le(p.edges.A) end
+    if copies.B and p.edges.B then edges.B = (sizes.N - column):le(p.edges.B) end
+    return edges
+  end
+
+  -- A tile of an operand, `whole`, by boxes with the rows that are left at the edge, one for each of its panels.
+  local function copy_edge(k, whole, map, to, row, first_k, barrier, policy)
+    for column = 0, whole.k - 1, 128 // internal.element_bytes[whole.dtype] do
+      local panel, from = column == 0 and to or to + whole:offset(0, column), column == 0 and first_k or first_k + column
+      k:cp_async_bulk_tensor_2d(panel, map, { from, row }, barrier, { policy = policy })
+    end
   end
 
   -- A's scales for a block of K. TMA begins at multiples of 16 bytes, groups of rows at any row.
@@ -50,15 +72,20 @@ return function(internal)
 
   -- The rows of A and their metadata: all of them at once, or each half by itself, where a tile may have only the upper one. A sparse A
   -- stores half of its K.
-  local function copy_a(k, p, map, to, tile, first_k, stage, barrier)
+  local function copy_a(k, p, maps, to, tile, first_k, stage, barrier)
     local rows, blocks = p.a_piece.mn, p.a_piece.mn // 64
     local function copy(i)
       local at = to.a + stage * p.a.bytes
       k:load_tile {
-        tile = p.a_piece, whole = p.a, map = map, to = i == 0 and at or at + p.a:offset(i * rows, 0),
+        tile = p.a_piece, whole = p.a, map = maps.A, to = i == 0 and at or at + p.a:offset(i * rows, 0),
         mn = i == 0 and tile.row or tile.row + i * rows, k = p.sparse and first_k >> 1 or first_k, barrier = barrier, policy = to.policy,
       }
       if tile.copy_metadata then tile.copy_metadata(first_k, stage, barrier, i * blocks, (i + 1) * blocks - 1) end
+    end
+    if tile.edges.A then
+      return k:if_(tile.edges.A, function()
+        copy_edge(k, p.a, maps.A_edge, to.a + stage * p.a.bytes, tile.row, first_k, barrier, to.policy)
+      end, function() copy(0) end)
     end
     copy(0)
     if p.halves then k:if_(~tile.half, function() copy(1) end) end
@@ -76,6 +103,9 @@ return function(internal)
           mn = column == 0 and tile.column or tile.column + column, k = first_k, barrier = barrier, mask = to.mask,
         }
       end
+      if tile.edges.B then
+        return k:if_(tile.edges.B, function() copy_edge(k, p.b, maps.B_edge, at, tile.column, first_k, barrier) end, function() copy(0) end)
+      end
       copy(0)
       if tile.narrow then k:if_(~tile.narrow, function() copy(p.n // 2) end) end
     end
@@ -89,11 +119,11 @@ return function(internal)
 
     internal.gemm_each_piece(k, p, sizes, {}, function(place, piece)
       local row, column = place()
-      local tile = { row = row, column = column, half = piece.half, narrow = piece.narrow }
+      local tile = { row = row, column = column, half = piece.half, narrow = piece.narrow, edges = edges_of(p, sizes, copies, row, column) }
       if piece.b_first then tile.column = tile.column + piece.b_first end -- of the group's B
       if to.share then tile.column = tile.column + to.share end
       tile.copy_metadata = to.metadata and to.metadata(row)
-      local bytes = bytes_of(k, p, copies, piece)
+      local bytes = bytes_of(k, p, copies, piece, tile.edges)
 
       k:loop({ from = piece.from, to = piece.to, step = p.block_k }, function(first_k)
         first_k = to.rotated(first_k)
@@ -101,7 +131,7 @@ return function(internal)
         k:if_(elected, function()
           local barrier = ring:expect(cursor, bytes)
           if to.scales then copy_scales(k, p, maps.a_scales, to, row, first_k, cursor.stage, barrier) end
-          if copies.A then copy_a(k, p, maps.A, to, tile, first_k, cursor.stage, barrier) end
+          if copies.A then copy_a(k, p, maps, to, tile, first_k, cursor.stage, barrier) end
           if copies.B then copy_b(k, p, maps, to, tile, first_k, cursor.stage, barrier) end
         end)
         ring:advance(cursor)
