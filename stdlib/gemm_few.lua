@@ -14,18 +14,18 @@ return function(wg, internal)
   local row_cycles = 1.9 -- of a row of an operand, 128 bytes, on its way to shared memory
   local weight_bytes = 37 -- of an operand that comes from memory, in a cycle of an SM
   local memory_bytes = 2450 -- the same for all SMs
-  local exchange_bytes = 11.5 -- of sums that a CTA receives in a cycle
+  local exchange_cycles, exchange_bytes = 300, 11.5 -- what parts of K take, and the bytes of sums that a CTA receives in a cycle
   local epilogue_cycles = 1750 -- for 64 x 256 sums of a consumer
   local most_tiles = 100 -- of 128 x 256, up to which a product has few
 
   -- The cycles that a product of `count` tiles of m x n takes with K in `splits` parts of `part` elements.
   local function cycles_of(c, count, total_bytes, bytes, e)
     local panels = c.part * bytes / 128
-    local products = 2 * c.m * c.n * c.part * bytes / 8192 / c.speed
+    local products = 2 * c.m * c.n * c.part * bytes / 8192 / c.speed * (c.stages < 4 and c.splits > 1 and 1.25 or 1)
     local main_loop = math.max(products, row_cycles * panels * (c.m + c.rows), c.weights and c.m * c.part * bytes / weight_bytes or 0)
     local blocks = ceil_div(c.m, 64 * (c.m % 192 == 0 and 3 or 2))
     local store = (epilogue_cycles * blocks * c.n / 256 + c.m * c.n * e.cycles) / c.owners
-    local sums = (c.splits - 1) * c.m * c.n * 4 / c.owners / exchange_bytes
+    local sums = c.splits == 1 and 0 or exchange_cycles + (c.splits - 1) * c.m * c.n * 4 / c.owners / exchange_bytes
     local sms, memory = ceil_div(count, resident[c.splits]) * (main_loop + store + sums), total_bytes / memory_bytes
     return math.max(sms, memory) + 0.2 * math.min(sms, memory) -- neither hides the other entirely
   end
@@ -59,18 +59,19 @@ return function(wg, internal)
       if n % unit ~= 0 then return end
       while n % (owners * unit) ~= 0 do owners = owners - 1 end
       local block = line or block_of(p.swapped, n, splits, bytes)
-      local c = {
-        m = m, n = n, speed = speed, splits = splits, owners = owners, part = ceil_div(ceil_div(K, block), splits) * block,
-        rows = p.swapped and math.min(n, M) or n, weights = p.swapped,
-      }
-      local rows, columns = p.swapped and N or M, p.swapped and M or N
       local received = (splits - 1) * m * n * 4 // owners
       local stages = (wg.target.cta_shared - received - 4 * 64 * 128) // ((m + n) * block * bytes)
-      local fits = (splits == 1 or ceil_div(K, block) >= 2 * splits and received <= internal.most_received and stages >= 4)
+      local c = {
+        m = m, n = n, speed = speed, splits = splits, owners = owners, part = ceil_div(ceil_div(K, block), splits) * block,
+        stages = stages, rows = p.swapped and math.min(n, M) or n, weights = p.swapped,
+      }
+      local rows, columns = p.swapped and N or M, p.swapped and M or N
+      local fits = (splits == 1 or ceil_div(K, block) >= 2 * splits and received <= internal.most_received and stages >= 3)
         and (p.b_major ~= "MN" or n % 64 == 0)
       if not fits then return end
       local total = cycles_of(c, ceil_div(rows, m) * ceil_div(columns, n), (M + N) * K * bytes, bytes, e)
-      if not least or total < least then best, least = { tile = { m, n, block }, splits = splits }, total end
+      -- More parts have to be clearly faster.
+      if not least or total < (splits > best.splits and 0.97 or 1) * least then best, least = { tile = { m, n, block }, splits = splits }, total end
     end
     for splits = given.splits or 1, given.splits or #resident do
       if given.tile then

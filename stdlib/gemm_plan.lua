@@ -203,9 +203,8 @@ return function(wg, internal)
   -- The number of parts of K: the option, or the model's choice where the problem is known.
   local function splits_of(p, opts, M, N, K, bytes, chosen)
     if opts.splits then
-      local splits = whole("splits", opts.splits, 1, 64)
-      if splits > 1 and p.own_tiles then fail "wg.gemm: `splits` requires the cooperative schedule" end
-      return splits
+      if opts.splits > 1 and p.own_tiles then fail "wg.gemm: `splits` requires the cooperative schedule" end
+      return opts.splits
     end
     if not opts.problem or p.own_tiles then return 1 end
     if p.swapped then M, N = N, M end
@@ -319,7 +318,8 @@ return function(wg, internal)
       if e.bias then e.bias = e.bias == "row" and "column" or "row" end
     end
     local may_be_few = opts.problem and kind == "dense" and not (opts.groups or opts.stream_k or opts.halves) and opts.schedule ~= "pingpong"
-    local few = may_be_few and not opts.tile and internal.few_tiles(p, M, N, K, bytes, { splits = opts.splits }) or nil
+    local splits = opts.splits and whole("splits", opts.splits, 1, 64)
+    local few = may_be_few and not opts.tile and internal.few_tiles(p, M, N, K, bytes, { splits = splits }) or nil
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
       or ((few or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "scaled") and "cooperative")
     if blockwise and schedule ~= "cooperative" then fail "wg.gemm: scales for blocks require the cooperative schedule" end
@@ -328,7 +328,7 @@ return function(wg, internal)
     if not (chosen or opts.tile) then fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule)) end
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile or few and few.tile, chosen)
-    if may_be_few and opts.tile then few = internal.few_tiles(p, M, N, K, bytes, { splits = opts.splits, tile = { p.m, p.n, p.block_k } }) end
+    if may_be_few and opts.tile then few = internal.few_tiles(p, M, N, K, bytes, { splits = splits, tile = { p.m, p.n, p.block_k } }) end
     sparse_of(p, opts, bytes)
     p.splits = (blockwise or opts.groups and not opts.splits) and 1
       or few and few.splits or splits_of(p, opts, M, N, K, bytes, chosen)

@@ -109,7 +109,7 @@ product("residual, few rows", 9, 200, 136, { problem = { 9, 200, 136 }, epilogue
 product("residual, two stages", 264, 264, 72, { tile = { 256, 128 }, stages = 2, epilogue = { residual = true } }, { grid = 1, seed = 6 })
 product("residual, a cluster, three consumers", 400, 136, 136, { tile = { 192, 128 }, cluster = 2, epilogue = { residual = true, bias = "column" } }, { grid = 2, seed = 7 })
 product("residual, a constant A", 136, 136, 136, { tile = { 64, 128 }, constant = "A", epilogue = { residual = true } }, { grid = 1, seed = 8 })
-product("residual, parts of K", 136, 136, 520, { tile = { 64, 128 }, splits = 2, epilogue = { residual = true } }, { grid = 3 })
+product("residual, parts of K", 136, 136, 520, { tile = { 64, 128 }, splits = 2, epilogue = { residual = true } }, { grid = 2 })
 product("residual, stream-K", 200, 136, 264, { tile = { 64, 64 }, stream_k = true, epilogue = { residual = true, bias = "column" } }, { grid = 5 })
 product("residual of 8-bit floats", 136, 272, 144, { dtype = "e4m3", tile = { 128, 128 }, epilogue = { residual = true } }, { grid = 1 })
 product("residual, f32", 72, 72, 72, { tile = { 64, 64 }, d = "f32", epilogue = { residual = true } })
