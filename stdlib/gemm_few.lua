@@ -6,7 +6,7 @@ return function(wg, internal)
 
   -- Tiles, and what share of the tensor cores' speed their main loop reaches.
   local tiles = {
-    { 64, 128, 0.76 }, { 128, 64, 0.7 }, { 128, 96, 0.85 }, { 128, 128, 0.93 }, { 192, 64, 0.7 }, { 192, 96, 0.89 }, { 256, 64, 0.72 },
+    { 64, 128, 0.76 }, { 128, 64, 0.7 }, { 128, 96, 0.85 }, { 128, 128, 0.93 }, { 192, 64, 0.7 }, { 192, 96, 0.87 }, { 256, 64, 0.72 },
     { 128, 160, 0.95 }, { 192, 128, 0.94 }, { 128, 192, 0.98 }, { 256, 128, 0.955 }, { 192, 160, 0.96 }, { 128, 224, 0.98 }, { 192, 192, 0.97 }, { 128, 256, 1 },
   }
   -- How many clusters of so many CTAs run at a time, at least: what was seen. kernel:resident_clusters asks the driver for a kernel.
@@ -14,19 +14,20 @@ return function(wg, internal)
   local row_cycles = 1.9 -- of a row of an operand, 128 bytes, on its way to shared memory
   local weight_bytes = 37 -- of an operand that comes from memory, in a cycle of an SM
   local memory_bytes = 2450 -- the same for all SMs
-  local exchange_cycles, exchange_bytes = 300, 11.5 -- what parts of K take, and the bytes of sums that a CTA receives in a cycle
+  local exchange_bytes = 11.5 -- of sums that a CTA receives in a cycle
   local epilogue_cycles = 1750 -- for 64 x 256 sums of a consumer
   local most_tiles = 100 -- of 128 x 256, up to which a product has few
 
   -- The cycles that a product of `count` tiles of m x n takes with K in `splits` parts of `part` elements.
   local function cycles_of(c, count, total_bytes, bytes, e)
     local panels = c.part * bytes / 128
-    local products = 2 * c.m * c.n * c.part * bytes / 8192 / c.speed * (c.stages < 4 and c.splits > 1 and 1.25 or 1)
+    local products = 2 * c.m * c.n * c.part * bytes / 8192 / c.speed
     local main_loop = math.max(products, row_cycles * panels * (c.m + c.rows), c.weights and c.m * c.part * bytes / weight_bytes or 0)
     local blocks = ceil_div(c.m, 64 * (c.m % 192 == 0 and 3 or 2))
     local store = (epilogue_cycles * blocks * c.n / 256 + c.m * c.n * e.cycles) / c.owners
-    local sums = c.splits == 1 and 0 or exchange_cycles + (c.splits - 1) * c.m * c.n * 4 / c.owners / exchange_bytes
+    local sums = (c.splits - 1) * c.m * c.n * 4 / c.owners / exchange_bytes
     local sms, memory = ceil_div(count, resident[c.splits]) * (main_loop + store + sums), total_bytes / memory_bytes
+    if c.splits > 1 and c.stages < 4 then sms = 1.25 * sms end -- too few for what a part of K has to bring
     return math.max(sms, memory) + 0.2 * math.min(sms, memory) -- neither hides the other entirely
   end
 
@@ -70,8 +71,8 @@ return function(wg, internal)
         and (p.b_major ~= "MN" or n % 64 == 0)
       if not fits then return end
       local total = cycles_of(c, ceil_div(rows, m) * ceil_div(columns, n), (M + N) * K * bytes, bytes, e)
-      -- More parts have to be clearly faster.
-      if not least or total < (splits > best.splits and 0.97 or 1) * least then best, least = { tile = { m, n, block }, splits = splits }, total end
+      local clearly = not p.swapped and best and splits > best.splits and 0.97 or 1 -- where few bytes are saved, more parts rarely are faster
+      if not least or total < clearly * least then best, least = { tile = { m, n, block }, splits = splits }, total end
     end
     for splits = given.splits or 1, given.splits or #resident do
       if given.tile then

@@ -155,7 +155,7 @@ end
 assert(splits(256, 256, 16384) > 1)
 assert(splits(16, 1024, 8192) > 1)
 check.equal(splits(256, 256, 128), 1)
-for _, problem in ipairs { { 1024, 1024, 1024 }, { 4096, 4096, 14336 }, { 16, 8192, 8192 }, { 128, 8192, 8192 } } do
+for _, problem in ipairs { { 1024, 1024, 1024 }, { 4096, 4096, 14336 }, { 16, 8192, 8192 } } do
   check.equal(splits(table.unpack(problem)), 1)
 end
 

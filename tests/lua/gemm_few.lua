@@ -1,0 +1,77 @@
+-- wg.gemm for products with few tiles: CTAs that exchange their sums of parts of K (stdlib/exchange.lua), the rows at an edge of a
+-- matrix (stdlib/gemm_produce.lua), and what the plan chooses (stdlib/gemm_few.lua).
+local check = require "check"
+local wg = require "wgrun"
+
+local function random(dtype, shape, seed)
+  if dtype == "s8" then return wg.randint { shape = shape, dtype = dtype, lo = -5, hi = 5, seed = seed } end
+  return wg.randn { shape = shape, dtype = dtype, seed = seed }
+end
+
+-- Compares D with sums of its own, on three schedules; `ctas`: fewer than there are tiles and parts, so that clusters take several tiles.
+local function product(name, M, N, K, opts, ctas)
+  local dtype, e = opts.dtype or "bf16", opts.epilogue
+  local A, B = random(dtype, { M, K }, 1), random(dtype, { N, K }, 2)
+  local gemm = wg.gemm(opts)
+  local d = gemm.plan.d
+  assert(#gemm.kernel:check() == 0, name)
+  local given = e and { C = random(d, { M, N }, 3), bias = wg.randn { shape = { N }, dtype = "f32", seed = 4 }, beta = 2.0 } or {}
+  local first
+  for seed = 1, 3 do
+    local D = wg.full(d, { M, N }, 77)
+    local launch = gemm:launch(A, B, D, given)
+    launch.grid, launch.seed, launch.flops, launch.backend = ctas and { ctas } or launch.grid, seed, nil, "sim"
+    gemm.kernel:run(launch)
+    for i = 0, M - 1, 7 do
+      for j = 0, N - 1, 5 do
+        local want = wg.dot(A, i * K, 1, B, j * K, 1, K)
+        if e then want = want + 2.0 * given.C[{ i, j }] + given.bias[j] end
+        assert(math.abs(D[{ i, j }] - want) <= 0.01 * (math.abs(want) + math.sqrt(K)), ("%s: D[%d, %d]"):format(name, i, j))
+      end
+    end
+    first = first or D
+    assert(wg.compare(D, first, 0), name .. ": the schedule changes the result")
+  end
+  return gemm.plan
+end
+
+local scaled = { beta = true, bias = "column" }
+check.equal(product("few rows, four owners", 20, 200, 512, { problem = { 20, 200, 512 }, splits = 4, tile = { 64, 32, 128 } }).exchange.owners, 4)
+product("clusters with several tiles", 20, 504, 512, { problem = { 20, 504, 512 }, splits = 4, tile = { 64, 32, 64 } }, 8)
+product("two consumers, several tiles", 200, 336, 512, { splits = 2, tile = { 128, 64 } }, 4)
+check.equal(product("one owner", 100, 200, 520, { problem = { 100, 200, 520 }, splits = 2, tile = { 128, 104 } }).exchange.owners, 1)
+product("five parts, uneven", 300, 200, 712, { splits = 5, tile = { 64, 80 } }, 10)
+product("three consumers, C and a bias, several tiles", 300, 200, 712, { splits = 3, tile = { 192, 96 }, epilogue = scaled }, 3)
+product("few rows, C and a bias, fewer owners than parts", 100, 200, 712, { problem = { 100, 200, 712 }, splits = 3, epilogue = scaled }, 6)
+product("two blocks of rows, integers", 130, 144, 1024, { splits = 3, tile = { 256, 96 }, dtype = "s8" })
+product("eight parts", 130, 136, 1024, { splits = 8, tile = { 64, 128 }, dtype = "e4m3" })
+product("eight parts of f32, several tiles", 130, 136, 1024, { splits = 8, tile = { 64, 128 }, dtype = "tf32" }, 16)
+check.equal(product("more parts than a cluster has CTAs", 64, 128, 640, { splits = 9, tile = { 64, 128 } }).exchange, nil)
+
+-- Boxes with the rows that are left at an edge; launches of another size than the plan's.
+local plan = product("an edge of both", 150, 200, 256, { problem = { 150, 200, 256 }, tile = { 128, 128 } })
+check.equal(plan.edges.A, 22)
+check.equal(plan.edges.B, 72)
+product("one CTA for all tiles", 150, 200, 256, { problem = { 150, 200, 256 }, tile = { 128, 256 } }, 1)
+product("an edge, ping-pong", 300, 200, 256, { problem = { 300, 200, 256 }, tile = { 128, 128 }, schedule = "pingpong" }, 2)
+product("fewer rows than the plan's", 70, 200, 256, { problem = { 150, 200, 256 }, tile = { 128, 128 } })
+product("more rows than the plan's", 200, 200, 256, { problem = { 150, 200, 256 }, tile = { 128, 128 } })
+product("an edge in another tile", 260, 72, 256, { problem = { 150, 200, 256 }, tile = { 128, 128 } }, 1)
+product("few rows, an edge", 33, 200, 256, { problem = { 33, 200, 256 } })
+product("blocks of K of two panels", 150, 200, 320, { problem = { 150, 200, 320 }, tile = { 128, 128, 128 } })
+product("a constant B", 150, 200, 256, { problem = { 150, 200, 256 }, tile = { 128, 128 }, constant = "B" })
+check.equal(wg.gemm({ problem = { 128, 256, 256 }, tile = { 128, 128 } }).plan.edges.A, nil)
+check.equal(wg.gemm({ problem = { 130, 256, 256 }, tile = { 128, 128 }, a_major = "MN" }).plan.edges.A, nil)
+
+-- What the plan chooses: parts where tiles leave SMs idle, and tiles that are as wide as A has rows.
+local function plan_of(M, N, K, opts)
+  opts = opts or {}
+  opts.problem = { M, N, K }
+  return wg.gemm(opts).plan
+end
+check.equal(plan_of(16, 1280, 8192).splits, 5)
+check.equal(plan_of(100, 28672, 4096).n, 104)
+assert(plan_of(256, 1280, 8192).splits > 1)
+check.equal(plan_of(4096, 4096, 4096).splits, 1)
+check.equal(plan_of(256, 1280, 8192, { splits = 2 }).splits, 2)
+check.equal(plan_of(256, 1280, 8192, { epilogue = { row_sums = "squares" } }).exchange, nil)
