@@ -21,7 +21,7 @@ return function(wg, internal)
   end
 
   --- The mbarriers of the exchange, of each consumer: `arrived` counts the bytes of sums, `read` the warps of owners that have
-  --- read theirs. One thread calls it before the CTAs of the cluster meet.
+  --- read theirs. One thread calls it, before pipeline:init, whose fence is for them too.
   function internal.begin_exchange(k, p, stages)
     local owns = p.exchange.owners < p.splits and (k:special "cluster_ctarank"):lt(p.exchange.owners) or nil
     for c = 0, p.consumers - 1 do
@@ -30,7 +30,6 @@ return function(wg, internal)
       k:mbarrier_init(k:address(stages.read, 8 * c), 4 * p.exchange.owners)
       k:mbarrier_arrive_expect_tx(arrived, p.exchange.bytes, { guard = owns })
     end
-    k:fence_mbarrier_init()
   end
 
   --- What a consumer does with the sums of its part of K: returns exchange(acc, piece, store), which calls store(sums, first) in the

@@ -67,8 +67,8 @@ return function(wg, internal)
     if stages.c then
       for c = 0, p.consumers - 1 do k:mbarrier_init(k:address(stages.c, 8 * c), 1) end
     end
-    ring:init()
     if p.exchange then internal.begin_exchange(k, p, stages) end
+    ring:init()
   end
 
   -- Zeros in the rows of the stages that boxes at an edge leave out. Before they are there the threads must meet.
