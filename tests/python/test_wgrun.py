@@ -284,8 +284,8 @@ class Gemm(unittest.TestCase):
         self.assertIn("`C` is missing", str(caught.exception))
 
     def test_workspaces(self):
-        a, b, a16, b16 = self.operands(64, 64, 512)
-        gemm = wgrun.gemm(dtype="bf16", d="f32", tile=(64, 64, 64), splits=2)
+        a, b, a16, b16 = self.operands(64, 64, 640)
+        gemm = wgrun.gemm(dtype="bf16", d="f32", tile=(64, 64, 64), splits=9)
         for _ in range(2):  # what the kernel counts in is zero again afterwards
             d = np.full((64, 64), np.nan, np.float32)
             gemm(a16, b16, d)
@@ -296,8 +296,8 @@ class Gemm(unittest.TestCase):
         self.assertTrue((d == a @ b.T).all())
 
     def test_whose_a_workspace_on_a_device_is(self):
-        gemm = wgrun.gemm(dtype="bf16", d="f32", tile=(64, 64, 64), splits=2)
-        _, _, a16, b16 = self.operands(64, 64, 512)
+        gemm = wgrun.gemm(dtype="bf16", d="f32", tile=(64, 64, 64), splits=9)
+        _, _, a16, b16 = self.operands(64, 64, 640)
         gemm(a16, b16, np.zeros((64, 64), np.float32))
         (plan,) = gemm._plans.values()
         capture, made = None, []
