@@ -62,7 +62,7 @@ return function(wg, internal)
     local function left_of(bytes) return bytes - p.exchange_bytes - p.sums_bytes - 2048 end
     local left, stage = left_of(wg.target.cta_shared), 2 * p.tile_bytes
     -- Where half of the memory has room for three, the next launch's CTAs can wait on the SMs for the end of this one's.
-    local in_half = p.dim == 64 and p.warps == 4 and not p.page and left_of(wg.target.cta_shared // 2) // stage or 0
+    local in_half = p.dim == 64 and p.warps == 4 and p.copies == "boxes" and left_of(wg.target.cta_shared // 2) // stage or 0
     p.stages = stages or math.max(2, math.min(16, in_half >= 3 and in_half or left // stage))
     if p.stages * stage > left then
       fail(("wg.attention_decode: %d blocks of %d keys take %d bytes of shared memory, and there are %d"):format(

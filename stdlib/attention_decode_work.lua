@@ -1,8 +1,8 @@
 -- The work of wg.attention_decode in equal shares: how much there is depends on lengths that only the device knows.
 --
 -- The blocks of keys of all sequences and heads of K and V stand in one list, sequence by sequence and head by head. Each CTA takes
--- an equal stretch of it, so that it works on the end of one head, some whole ones, and the beginning of another: its
--- pieces. CTAs may also form teams, each of which takes a stretch of a list that counts `together` heads as one: the team's
+-- a stretch of it, as long as the others but for a block or at the end of the list, so that it works on the end of one head, some
+-- whole ones, and the beginning of another: its pieces. CTAs may also form teams, each of which takes a stretch of a list that counts `together` heads as one: the team's
 -- CTAs then read heads that lie side by side in memory at about the same time.
 
 return function(internal)
@@ -21,7 +21,8 @@ return function(internal)
     work.head_groups = k:div(u32(k, p.kv_heads), sizes.together)
 
     k:griddepcontrol_wait() -- what comes before it needs nothing from the launch before
-    -- Nobody but the device knows the lengths: one that cannot be is cut, so that all accesses stay within the tensors.
+    -- Nobody but the device knows the lengths: one that cannot be is cut, so that all accesses stay within the tensors. They are no
+    -- ld.global.nc, which ptxas may move before the wait.
     function work.length_of(batch) return k:min(k:ld_global_u32(k:element(sizes.lengths, batch)), sizes.keys) end
     -- An empty sequence has a block, too: its result is 0, which somebody has to write.
     function work.blocks_of(length) return k:max(internal.divided(k, length + (p.block - 1), p.block), 1) end
