@@ -37,7 +37,7 @@ return function(wg, internal)
         local first = parts.first + mine.block * parts.places
         k:mov(whole, 0, { guard = ~k:sum_parts {
           acc = { acc }, partials = sizes.partials, counters = sizes.counters, tile = first, first = first, part = parts.part, splits = parts.count,
-          barrier = number + 1, flag = k:address(buffers.flags, mine.block << 2),
+          barrier = number + 1, flag = k:address(buffers.flags, mine.block << 3), early = true,
         } })
       end)
       k:if_(whole:ne(0), store_block)
@@ -107,7 +107,7 @@ return function(wg, internal)
         b_scales = k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_scales" },
         b_zeros = p.zeros and k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_zeros" } or nil,
         free = p.stream and p.parts > 1 and k:shared { bytes = 8, align = 8, name = "sums_free" } or nil,
-        flags = p.stream and k:shared { bytes = 4 * p.blocks, align = 4, name = "flags" } or nil,
+        flags = p.stream and k:shared { bytes = 8 * p.blocks, align = 8, name = "flags" } or nil,
         arrived = p.parts > 1 and k:shared { bytes = 8, align = 8, name = "sums" } or nil,
         c = (p.epilogue.beta or p.epilogue.residual) and k:shared { bytes = 8 * p.blocks, align = 8, name = "C" } or nil,
       }

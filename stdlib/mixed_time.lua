@@ -8,7 +8,7 @@ return function(wg, internal)
   local resident = { 132, 66, 32, 30, 20, 16, 14, 14 }
 
   -- us in which the warps of an SM convert 2^15 weights and multiply them by so many rows of A.
-  local turns = { { 8, 0.39 }, { 16, 0.42 }, { 24, 0.50 }, { 32, 0.585 }, { 64, 0.84 }, { 128, 1.31 }, { 256, 2.73 } }
+  local turns = { { 8, 0.40 }, { 16, 0.46 }, { 24, 0.515 }, { 32, 0.575 }, { 64, 0.84 }, { 128, 1.26 }, { 256, 2.6 } }
   local function turn_of(n)
     for i = 2, #turns do
       local from, to = turns[i - 1], turns[i]
@@ -16,12 +16,13 @@ return function(wg, internal)
     end
   end
 
-  -- us of a block of K: what takes the longest of warps, memory (4.63 TB/s for all SMs, 48.3 GB/s for one) and the way from the L2 cache to an SM.
+  -- us of a block of K: what takes the longest of warps, memory (4.89 TB/s for all SMs, 48.9 GB/s for one) and the way from the L2 cache to an SM.
   -- With fewer than four stages all of them wait for each other.
   local function block_time(c, ctas)
-    local weights, a = c.m * c.block_k * c.bits / 8, c.n * c.block_k * 2
-    local warps = turn_of(c.n) * c.m * c.block_k / 32768 * (c.bits == 8 and 1.05 or 1)
-    return math.max(warps, weights * ctas / 4.63e6, weights / 4.83e4, (weights + a) / 9.3e4) * 1.12 ^ math.max(0, 4 - c.room // c.stage_bytes)
+    local weights, a, stages = c.m * c.block_k * c.bits / 8, c.n * c.block_k * 2, c.room // c.stage_bytes
+    local warps = turn_of(c.n) * c.m * c.block_k / 32768 * (c.bits == 8 and 1.06 or 1)
+    local waits = stages < 3 and 1.85 or stages == 3 and 1.06 or 1
+    return math.max(warps, weights * ctas / 4.89e6, weights / 4.89e4, (weights + a) / 9.3e4) * waits
   end
 
   --- us that a launch of a plan takes, all SMs being free: its start, rounds of CTAs, and the sums that CTAs hand over.
@@ -31,12 +32,12 @@ return function(wg, internal)
       local ctas = math.min(target.multiprocessors, tiles * blocks)
       local of_cta = ceil_div(tiles * blocks, ctas)
       local parts = ceil_div(blocks, of_cta) + 1
-      local sums = tiles % ctas == 0 and 0 or 2.4 + parts * c.m * c.n * 4 / 7.2e4
-      return 2.07 + of_cta * block_time(c, ctas) + sums + 0.18 * of_cta / blocks
+      local sums = tiles % ctas == 0 and 0 or 2.37 + parts * c.m * c.n * 4 / 7.6e4
+      return 2.0 + of_cta * block_time(c, ctas) + sums + 0.16 * of_cta / blocks
     end
     local at_a_time = resident[c.splits] * c.splits
     local rounds, of_cta = ceil_div(tiles * c.splits, at_a_time), ceil_div(blocks, c.splits)
-    local sums = c.splits == 1 and 0 or 0.26 + (c.parts - 1) * c.sum_bytes / 7.7e4
-    return 2.07 + rounds * (of_cta * block_time(c, math.min(tiles * c.splits, at_a_time)) + sums) + 1.5 * (rounds - 1)
+    local sums = c.splits == 1 and 0 or 0.28 + (c.parts - 1) * c.sum_bytes / 8.5e4
+    return 2.0 + rounds * (of_cta * block_time(c, math.min(tiles * c.splits, at_a_time)) + sums) + 1.5 * (rounds - 1)
   end
 end

@@ -33,8 +33,9 @@ return function(internal)
   --- @option first reg?  u32: the place of the tile's first part in the workspace, counted in parts; by default tile * splits
   --- @option part reg  u32: the part, from 0
   --- @option splits integer|reg  the number of parts, 2 to 65535; a register together with `first`
+  --- @option early boolean = false  a first part that finds those of all others in the workspace keeps its own in registers
   --- @option barrier integer|reg  the number of a named barrier for the 128 threads
-  --- @option flag reg  u32: the address of 4 bytes of shared memory
+  --- @option flag reg  u32: the address of 4 bytes of shared memory, 8 with `early`
   --- @return reg  a predicate that holds in the warpgroup that finished last, whose accumulators then hold the sums of all parts
   function k:sum_parts(opts)
     options("k:sum_parts", opts)
@@ -54,24 +55,14 @@ return function(internal)
         for r = 0, #block - 1, 4 do visit(block:slice(r, 4), (#block * (b - 1) + r) * 128 * 4) end
       end
     end
-    local mine = self:element(opts.partials, (first + opts.part) * one + (thread << 2))
-    each_four(function(four, offset) self["st_global_v4_" .. kind](self, mine, four, { offset = offset }) end)
-
     local counter = self:element(opts.counters, opts.tile)
     local leader = thread:eq(0)
-    self:bar_sync(opts.barrier, { threads = 128 })
-    self:if_(leader, function()
-      self:st_shared_u32(opts.flag, self:atom_global_add_u32(counter, 1, { sem = "acq_rel.gpu" }))
-    end)
-    self:bar_sync(opts.barrier, { threads = 128 })
-    local last = self:ld_shared_u32(opts.flag):eq(splits - 1)
-    self:if_(last, function()
+    local function sync() self:bar_sync(opts.barrier, { threads = 128 }) end
+    -- Adds the sums of `count` parts, from the one that has this place of the workspace.
+    local function add(place, count)
       self:st_global_u32(counter, 0, { guard = leader })
-      for _, block in ipairs(acc) do
-        for r = 0, #block - 1 do self:mov(block[r], 0) end
-      end
-      local at = self:element(opts.partials, first * one + (thread << 2))
-      self:loop(splits, function()
+      local at = self:element(opts.partials, place * one + (thread << 2))
+      self:loop(count, function()
         each_four(function(four, offset)
           local theirs = self:regs(kind, 4)
           self["ld_global_v4_" .. kind](self, theirs, at, { offset = offset })
@@ -79,7 +70,35 @@ return function(internal)
         end)
         self:add(at, at, 4 * one)
       end)
+    end
+    local function sum()
+      local mine = self:element(opts.partials, (first + opts.part) * one + (thread << 2))
+      each_four(function(four, offset) self["st_global_v4_" .. kind](self, mine, four, { offset = offset }) end)
+      sync()
+      self:if_(leader, function()
+        self:st_shared_u32(opts.flag, self:atom_global_add_u32(counter, 1, { sem = "acq_rel.gpu" }))
+      end)
+      sync()
+      local last = self:ld_shared_u32(opts.flag):eq(splits - 1)
+      self:if_(last, function()
+        for _, block in ipairs(acc) do
+          for r = 0, #block - 1 do self:mov(block[r], 0) end
+        end
+        add(first, splits)
+      end)
+      return last
+    end
+    if not opts.early then return sum() end
+    local arrived = self:mov(0, { type = "u32" })
+    self:if_(opts.part:eq(0), function()
+      self:if_(leader, function() self:st_shared_u32(opts.flag + 4, self:ld_acquire_gpu_global_u32(counter)) end)
+      sync()
+      self:ld_shared_u32(arrived, opts.flag + 4)
     end)
-    return last
+    local whole = self:mov(1, { type = "u32" })
+    self:if_(arrived:eq(splits - 1), function() add(first + 1, splits - 1) end, function()
+      self:mov(whole, 0, { guard = ~sum() })
+    end)
+    return whole:ne(0)
   end
 end

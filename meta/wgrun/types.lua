@@ -1151,8 +1151,9 @@ function k:store_accumulator(acc, options) end
 ---@field first? wgrun.reg u32: the place of the tile's first part in the workspace, counted in parts; by default tile * splits
 ---@field part wgrun.reg u32: the part, from 0
 ---@field splits integer|wgrun.reg the number of parts, 2 to 65535; a register together with `first`
+---@field early? boolean a first part that finds those of all others in the workspace keeps its own in registers
 ---@field barrier integer|wgrun.reg the number of a named barrier for the 128 threads
----@field flag wgrun.reg u32: the address of 4 bytes of shared memory
+---@field flag wgrun.reg u32: the address of 4 bytes of shared memory, 8 with `early`
 
 ---Split-K: adds up the accumulators of warpgroups that multiplied different parts of K. Each writes its sums to a workspace; the one that finishes last adds all of them up, always in the order of the parts, and continues with the total. All 128 threads execute it, and no CTA waits for another.
 ---@param options wgrun.k.sum_parts.options
