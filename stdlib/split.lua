@@ -42,6 +42,7 @@ return function(internal)
     local acc = opts.acc
     if type(acc) ~= "table" or #acc == 0 then internal.fail "k:sum_parts: `acc` must be a list of register arrays" end
     for _, block in ipairs(acc) do internal.object("k:sum_parts, acc", block, "regs") end
+    internal.kinds("k:sum_parts", opts, { early = "boolean" })
     local splits, first, kind = opts.splits, opts.first, acc[1][0].type
     if first == nil or math.type(splits) == "integer" then internal.whole("k:sum_parts: splits", splits, 2, 0xFFFF) end
     if first == nil then first = opts.tile * splits end

@@ -167,7 +167,7 @@ check.refuses_in_kernel("k:each_tile: splits is 0, must be an integer from 1 to 
 check.refuses_in_kernel("k:each_tile: `last_splits` goes without `splits` and `halves`", function(k) k:each_tile({ m = 64, n = 64, splits = 2, last_splits = 2 }, print) end)
 check.refuses_in_kernel("k:each_tile, rows: expected a register, got number", function(k) k:each_tile({ m = 64, n = 64, rows = 7 }, print) end)
 check.refuses_in_kernel("unknown option `of` of k:part_of_k (legal: K, block, part, splits)", function(k) k:part_of_k { of = 1 } end)
-check.refuses_in_kernel("unknown option `to` of k:sum_parts (legal: acc, partials, counters, tile, first, part, splits, barrier, flag)", function(k) k:sum_parts { to = 1 } end)
+check.refuses_in_kernel("unknown option `to` of k:sum_parts (legal: acc, partials, counters, tile, first, part, splits, early, barrier, flag)", function(k) k:sum_parts { to = 1 } end)
 check.refuses_in_kernel("k:sum_parts: `acc` must be a list of register arrays", function(k) k:sum_parts { acc = 3 } end)
 check.refuses_in_kernel("k:sum_parts: splits is 1, must be an integer from 2 to 65535", function(k) k:sum_parts { acc = { k:regs("f32", 8) }, splits = 1 } end)
 check.refuses("wg.gemm: `splits` requires the cooperative schedule", function() wg.gemm { schedule = "pingpong", splits = 2 } end)

@@ -102,7 +102,7 @@ local ended, why = pcall(wg.kernel, "types", { threads = 128 }, function(k)
   options("k:part_of_k", method "part_of_k", { K = r, block = 64, part = r, splits = 2 }, { "K", "block", "part", "splits" })
   options("k:sum_parts", method "sum_parts",
     { acc = { acc }, partials = to, counters = k:param("counters", "u32*"), tile = r, part = r, splits = 2, barrier = 1, flag = r },
-    { "acc", "partials", "counters", "tile", "part", "splits", "barrier", "flag" })
+    { "acc", "partials", "counters", "tile", "first", "part", "splits", "early", "barrier", "flag" })
   local panel = wg.panel { dtype = "bf16", n = 64 }
   options("k:epilogue", method "epilogue", { panel = panel, map = k:tensor_map("of_d", panel.box), buffer = a, barrier = 1 },
     { "panel", "map", "buffer", "offset", "buffers", "barrier", "alpha", "beta", "source", "bias", "activation", "policy" })
