@@ -32,7 +32,7 @@ return function(wg, internal)
       local ctas = math.min(target.multiprocessors, tiles * blocks)
       local of_cta = ceil_div(tiles * blocks, ctas)
       local parts = ceil_div(blocks, of_cta) + 1
-      local sums = tiles % ctas == 0 and 0 or 2.37 + parts * c.m * c.n * 4 / 7.6e4
+      local sums = tiles % ctas == 0 and 0 or 2.7 + parts * c.m * c.n * 4 / 7.6e4
       return 2.0 + of_cta * block_time(c, ctas) + sums + 0.16 * of_cta / blocks
     end
     local at_a_time = resident[c.splits] * c.splits
