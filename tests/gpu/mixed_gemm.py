@@ -101,8 +101,11 @@ def errors():
                 check(p, splits=2, constant="B")
     for m in (1, 33, 64, 100, 200, 256, 300):
         check(Product(m, 520, 1152, "bf16", "u4", 64 if m % 2 else 128, True))
-    for splits in (1, 2, 4, 8):
-        check(Product(16, 520, 2304, "bf16", "s4", 384), splits=splits)
+    for splits in range(1, 9):
+        check(Product(16, 520, 4608, "bf16", "s4", 384), splits=splits)
+    for m in (1, 20, 64, 200, 300):  # with more tiles than SMs, and fewer
+        for n, k in ((17400, 1152), (520, 4608)):
+            check(Product(m, n, k, "bf16", "s8" if m == 64 else "s4"), stream_k=True, constant="B")
     for a_type in TYPES:
         for b_type in ("s4", "u4", "s8", "e4m3"):
             for k in (1152, 2048, 8192):  # one row
