@@ -10,7 +10,7 @@ return function(wg, internal)
   --- store a part of the tile, `columns` of each, and `bytes`, what a consumer receives.
   function internal.plan_exchange(p)
     local e = p.epilogue
-    local possible = p.splits > 1 and p.splits <= wg.target.portable_cluster and p.cluster == 1 and not (p.own_tiles or p.sparse or p.scaled)
+    local possible = p.splits > 1 and p.splits <= wg.target.portable_cluster and p.cluster == 1 and not (p.own_tiles or p.sparse)
       and not (e.gate or e.quantize or e.row_sums)
     if not possible then return nil end
     local owners, unit = p.splits, p.swapped and 8 or 16 -- a panel of D has whole units of columns

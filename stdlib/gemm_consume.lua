@@ -46,6 +46,16 @@ return function(internal)
     return operands
   end
 
+  --- Accumulators of blocks of 64 rows, each register under its neighbour's number.
+  function internal.neighbours_exchanged(acc)
+    local out = {}
+    for block, sums in ipairs(acc) do
+      out[block] = {}
+      for r = 0, #sums - 1 do out[block][r] = sums[r ~ 1] end
+    end
+    return out
+  end
+
   -- The sums of each block of 64 rows; those of the tile's left half, where it may have only that; and the sums that are added to other
   -- parts' of K.
   local function accumulators(k, p)
@@ -55,11 +65,8 @@ return function(internal)
       acc[block], added[block] = sums, sums
       -- What is stored by fours lies in aligned registers, as products do. Neighbours change places, so that an addition reads
       -- its product and its sum from different banks.
-      if p.scaled and p.parts > 1 then
-        acc[block] = {}
-        for r = 0, #sums - 1 do acc[block][r] = sums[r ~ 1] end
-      end
     end
+    if p.scaled and p.parts > 1 then acc = internal.neighbours_exchanged(acc) end
     for block = 1, p.narrow and p.blocks or 0 do left[block] = acc[block]:slice(0, p.width // 4) end
     return acc, left, added
   end

@@ -85,7 +85,7 @@ return function(internal)
       local function store() store_tile(piece, row, column) end
       if not piece.part then return store() end
       if p.exchange then
-        return exchange(acc, piece, function(sums, first) store_tile(piece, row, column + first, sums) end)
+        return exchange(added, piece, function(sums, first) store_tile(piece, row, column + first, p.scaled and internal.neighbours_exchanged(sums) or sums) end)
       end
       if not piece.cut then return k:if_(sum_parts(piece), store) end
       local whole = k:reg "u32"

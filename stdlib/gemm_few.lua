@@ -4,7 +4,8 @@
 return function(wg, internal)
   local ceil_div = internal.ceil_div
 
-  -- Tiles, and what share of the tensor cores' speed their main loop reaches.
+  -- Tiles, and what share of the tensor cores' speed their main loop reaches; with scales for blocks of K.
+  local scaled_tiles = { { 64, 64, 0.35 }, { 64, 128, 0.5 }, { 128, 64, 0.5 }, { 128, 128, 0.75 }, { 192, 128, 0.955 }, { 128, 192, 0.87 }, { 128, 256, 0.91 } }
   local tiles = {
     { 64, 128, 0.76 }, { 128, 64, 0.7 }, { 128, 96, 0.85 }, { 128, 128, 0.93 }, { 192, 64, 0.7 }, { 192, 96, 0.87 }, { 256, 64, 0.72 },
     { 128, 160, 0.95 }, { 192, 128, 0.94 }, { 128, 192, 0.98 }, { 256, 128, 0.955 }, { 192, 160, 0.96 }, { 128, 224, 0.98 }, { 192, 192, 0.97 }, { 128, 256, 1 },
@@ -22,7 +23,7 @@ return function(wg, internal)
   local function cycles_of(c, count, total_bytes, bytes, e)
     local panels = c.part * bytes / 128
     local products = 2 * c.m * c.n * c.part * bytes / 8192 / c.speed
-    local main_loop = math.max(products, row_cycles * panels * (c.m + c.rows), c.weights and c.m * c.part * bytes / weight_bytes or 0)
+    local main_loop = math.max(products, row_cycles * panels * (c.m + c.rows), c.streamed * c.part * bytes / weight_bytes)
     local blocks = ceil_div(c.m, 64 * (c.m % 192 == 0 and 3 or 2))
     local store = (epilogue_cycles * blocks * c.n / 256 + c.m * c.n * e.cycles) / c.owners
     local sums = (c.splits - 1) * c.m * c.n * 4 / c.owners / exchange_bytes
@@ -49,7 +50,7 @@ return function(wg, internal)
 
   --- The tile and the number of parts of K for a product with few tiles: { tile = { m, n, block of K }, splits = }, or nil where there are
   --- many, or where the epilogue wants whole tiles. For a swapped product they are those of the transpose. given: `tile` and `splits`, where
-  --- they are chosen already.
+  --- they are chosen already, and whether the operands have scales for blocks of K, `scaled`.
   function internal.few_tiles(p, M, N, K, bytes, given)
     local e = p.epilogue
     if p.cluster > 1 or e.gate or e.quantize or e.row_sums or not (p.swapped or M * N <= most_tiles * 128 * 256) then return nil end
@@ -64,7 +65,7 @@ return function(wg, internal)
       local stages = (wg.target.cta_shared - received - 4 * 64 * 128) // ((m + n) * block * bytes)
       local c = {
         m = m, n = n, speed = speed, splits = splits, owners = owners, part = ceil_div(ceil_div(K, block), splits) * block,
-        stages = stages, rows = p.swapped and math.min(n, M) or n, weights = p.swapped,
+        stages = stages, rows = p.swapped and math.min(n, M) or n, streamed = p.swapped and m or M <= 128 and n or 0,
       }
       local rows, columns = p.swapped and N or M, p.swapped and M or N
       local fits = (splits == 1 or ceil_div(K, block) >= 2 * splits and received <= internal.most_received and stages >= 3)
@@ -82,7 +83,7 @@ return function(wg, internal)
         consider(64, n, 0.75, splits)
         consider(128, n, 0.75, splits)
       else
-        for _, tile in ipairs(tiles) do
+        for _, tile in ipairs(given.scaled and scaled_tiles or tiles) do
           if e.plain or tile[1] * tile[2] <= 256 * 192 then consider(tile[1], tile[2], tile[3], splits) end
         end
       end

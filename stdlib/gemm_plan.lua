@@ -216,7 +216,7 @@ return function(wg, internal)
 
   -- The number of parts of K for the tiles of the last round: the option, or the model's choice where the problem is known.
   local function last_splits_of(p, opts)
-    local possible = p.scaled and not p.groups and p.cluster == 1
+    local possible = p.scaled and not p.groups and p.cluster == 1 and p.splits == 1
     if opts.last_splits then
       local splits = whole("last_splits", opts.last_splits, 1, 64)
       if splits > 1 and not possible then fail "wg.gemm: `last_splits` requires scales for blocks, without `groups` and `cluster`" end
@@ -317,9 +317,9 @@ return function(wg, internal)
       if p.constant then p.constant = p.constant == "A" and "B" or "A" end
       if e.bias then e.bias = e.bias == "row" and "column" or "row" end
     end
-    local may_be_few = opts.problem and kind == "dense" and not (opts.groups or opts.stream_k or opts.halves) and opts.schedule ~= "pingpong"
+    local may_be_few = opts.problem and (kind == "dense" or kind == "scaled") and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves) and opts.schedule ~= "pingpong"
     local splits = opts.splits and whole("splits", opts.splits, 1, 64)
-    local few = may_be_few and not opts.tile and internal.few_tiles(p, M, N, K, bytes, { splits = splits }) or nil
+    local few = may_be_few and not opts.tile and internal.few_tiles(p, M, N, K, bytes, { splits = splits, scaled = blockwise }) or nil
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
       or ((few or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "scaled") and "cooperative")
     if blockwise and schedule ~= "cooperative" then fail "wg.gemm: scales for blocks require the cooperative schedule" end
@@ -328,14 +328,13 @@ return function(wg, internal)
     if not (chosen or opts.tile) then fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule)) end
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile or few and few.tile, chosen)
-    if may_be_few and opts.tile then few = internal.few_tiles(p, M, N, K, bytes, { splits = splits, tile = { p.m, p.n, p.block_k } }) end
+    if may_be_few and opts.tile then few = internal.few_tiles(p, M, N, K, bytes, { splits = splits, tile = { p.m, p.n, p.block_k }, scaled = blockwise }) end
     sparse_of(p, opts, bytes)
-    p.splits = (blockwise or opts.groups and not opts.splits) and 1
-      or few and few.splits or splits_of(p, opts, M, N, K, bytes, chosen)
+    p.splits = few and few.splits or (blockwise or opts.groups) and (opts.splits or 1) or splits_of(p, opts, M, N, K, bytes, chosen)
     p.stream = stream_of(p, opts)
     internal.plan_groups(p, opts)
     if blockwise then
-      if p.stream or (opts.splits or 1) > 1 then fail "wg.gemm: scales for blocks go without `splits` and `stream_k`" end
+      if p.stream then fail "wg.gemm: scales for blocks go without `stream_k`" end
       internal.plan_block_scales(p)
     end
     p.halves = halves_of(p, opts)
@@ -355,6 +354,7 @@ return function(wg, internal)
     p.a, p.b = operand(p.m, p.a_major, p.sparse and p.block_k // 2), operand(p.width, p.b_major)
     p.a_piece = p.halves and operand(p.m // 2, p.a_major, p.a.k) or p.a -- what one copy brings
     p.exchange = internal.plan_exchange(p)
+    if blockwise and p.splits > 1 and not p.exchange then fail "wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`" end
     p.partials = p.parts > 1 and not p.exchange -- whether sums of parts go through global memory
     p.edges = edges_of(p, opts, bytes)
     p.panel = wg.panel { dtype = p.d, n = p.exchange and p.exchange.columns or p.n, transposed = p.swapped }

@@ -52,6 +52,9 @@ blocks("the last tiles in parts of K", 203, 456, 720, { tile = { 192, 128 }, las
 blocks("two blocks of rows in parts of K", 300, 200, 720, { tile = { 256, 128 }, last_splits = 2, epilogue = { alpha = true } }, { grid = 3, seed = 7, alpha = 0.5 })
 blocks("parts of K, none are cut", 203, 456, 400, { tile = { 192, 128 }, last_splits = 2 }, { grid = 5, seed = 8 })
 blocks("nothing but parts of K", 203, 200, 720, { tile = { 192, 128 }, last_splits = 3, stages = 2 }, { seed = 9 })
+blocks("parts of K in a cluster", 150, 392, 1040, { tile = { 128, 128 }, splits = 2 }, { grid = 4, seed = 12 })
+blocks("three consumers, parts of K in a cluster", 203, 392, 1040, { tile = { 192, 128 }, splits = 4, epilogue = { alpha = true } }, { grid = 4, seed = 13, alpha = 0.5 })
+blocks("few rows, as the plan has it", 16, 264, 1040, { problem = { 16, 264, 1040 } })
 blocks("Hilbert's curve, e5m2, alpha", 136, 264, 272, { tile = { 64, 128 }, raster = "hilbert", dtype = "e5m2", epilogue = { alpha = true } }, { alpha = 0.5 })
 
 local function vectors(name, M, N, K, a_kind, b_kind, opts)
@@ -84,7 +87,9 @@ refuses("wg.gemm, scales: unknown a `column` (legal: 1x128, row, tensor)", { dty
 refuses("unknown option `d` of wg.gemm, scales: did you mean `a`? (legal: a, b)", { scales = { d = "row" } })
 local of_blocks = { a = "1x128", b = "128x128" }
 refuses("wg.gemm: scales for blocks require the cooperative schedule", { dtype = "e4m3", scales = of_blocks, schedule = "pingpong" })
-refuses("wg.gemm: scales for blocks go without `splits` and `stream_k`", { dtype = "e4m3", scales = of_blocks, splits = 2 })
+refuses("wg.gemm: scales for blocks go without `stream_k`", { dtype = "e4m3", scales = of_blocks, stream_k = true })
+refuses("wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`", { dtype = "e4m3", scales = of_blocks, splits = 9 })
+refuses("wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`", { dtype = "e4m3", scales = of_blocks, splits = 2, cluster = 2, tile = { 64, 64 } })
 refuses("wg.gemm: tile[3] is 64, must be 128: the blocks of K that have scales", { dtype = "e4m3", scales = of_blocks, tile = { 128, 128, 64 } })
 refuses("wg.gemm: tile[1] is 384: with scales for blocks at most 256", { dtype = "e4m3", scales = of_blocks, tile = { 384, 64 } })
 refuses("wg.gemm: a tile of 256 x 192 leaves no registers for the products of a block of K: at most 160 columns fit", { dtype = "e4m3", scales = of_blocks, tile = { 256, 192 } })
