@@ -80,7 +80,7 @@ return function(_, internal)
     -- Begins to load B's next scales, a block of K before they are needed: they come from the L2 cache. apart: added to their addresses.
     local function load_b(from_b, guard, apart)
       for i = 0, s.rows - 1 do
-        k:ld_global_nc_f32(next_of_b[i], apart and from_b[i] + apart or from_b[i], { guard = guard })
+        k:ld_global_f32(next_of_b[i], apart and from_b[i] + apart or from_b[i], { guard = guard })
         k:add(from_b[i], from_b[i], 4)
       end
     end

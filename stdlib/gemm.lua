@@ -217,7 +217,13 @@ return function(wg, internal)
   -- The launch of the method called `name`: `given` holds values of the epilogue, and options of the kernel's method.
   local function launch_with(name, self, A, B, D, given)
     local epilogue, rest = internal.split_options(name, "gemm:launch", given)
-    return internal.extended(self:launch(A, B, D, epilogue), rest)
+    local launch = self:launch(A, B, D, epilogue)
+    -- A workspace has room for the sums of the CTAs that launch() counts.
+    local grid, room = type(rest.grid) == "table" and rest.grid or { rest.grid }, launch.grid[1]
+    if (self.plan.stream or (self.plan.last_splits or 1) > 1) and math.type(grid[1]) == "integer" and grid[1] > room then
+      fail(("%s: grid is %d CTAs, at most %d with `%s`"):format(name, grid[1], room, self.plan.stream and "stream_k" or "last_splits"))
+    end
+    return internal.extended(launch, rest)
   end
 
   --- Computes D, and waits until it is in the tensor.

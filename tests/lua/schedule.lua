@@ -180,3 +180,12 @@ check.refuses("wg.gemm: problem[3] is 0, must be an integer from 1 to 2147483647
 check.refuses("wg.gemm: stages is 9, must be an integer from 2 to 4", function() wg.gemm { tile = { 128, 256 }, stages = 9 } end)
 local A, B, D = wg.zeros("bf16", { 64, 64 }), wg.zeros("bf16", { 128, 64 }), wg.zeros("bf16", { 64, 128 })
 check.refuses("gemm: K is 64, 1 blocks of 64: too few for 2 splits", function() gemm:run(A, B, D) end)
+
+-- A workspace has room for the CTAs that the launch counts.
+do
+  local gemm = wg.gemm { tile = { 64, 64 }, stream_k = true, problem = { 320, 64, 256 } }
+  local A, B, D = wg.zeros("bf16", { 320, 256 }), wg.zeros("bf16", { 64, 256 }), wg.zeros("bf16", { 320, 64 })
+  check.refuses("gemm:run: grid is 500 CTAs, at most 5 with `stream_k`", function() gemm:run(A, B, D, { grid = 500 }) end)
+  check.refuses("gemm:time: grid is 6 CTAs, at most 5 with `stream_k`", function() gemm:time(A, B, D, { grid = { 6 } }) end)
+  gemm:run(A, B, D, { grid = 4, backend = "sim" })
+end

@@ -94,14 +94,14 @@ local rows = {
   { case = "^three consumers$", name = "cp_async_bulk_tensor_store_2d", kind = "swapped", what = "after cp_async_bulk_commit_group",
     why = "The copy then belongs to the next round's group, which is waited for before its panel is written again." },
   { case = "^parts of K", name = "mbarrier_arrive", kind = "swapped", what = "after end_loop", text = "guard = arrives", why = "The stage is given back later." },
-  { case = "^parts of K in a cluster", name = "mbarrier_arrive", kind = "swapped", what = "after mbarrier_wait", text = "guard = arrives",
+  { case = "parts of K in a cluster", name = "mbarrier_arrive", kind = "swapped", what = "after mbarrier_wait", text = "guard = arrives",
     why = "The stage is given back later." },
   { name = "st_async_v4_f32", kind = "swapped", what = "after st_async_v4_f32", why = "Stores of sums to different places; the mbarrier counts their bytes." },
-  { case = "^parts of K in a cluster", name = "mbarrier_init", kind = "swapped", what = "after mbarrier_arrive_expect_tx", why = "Two objects." },
-  { case = "^parts of K in a cluster", name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after mbarrier_init", text = "guard = owns", why = "Two objects." },
-  { case = "^parts of K in a cluster", name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after ld_shared_v4_f32", why = "The next sums come only "
+  { case = "parts of K in a cluster", name = "mbarrier_init", kind = "swapped", what = "after mbarrier_arrive_expect_tx", why = "Two objects." },
+  { case = "parts of K in a cluster", name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after mbarrier_init", text = "guard = owns", why = "Two objects." },
+  { case = "parts of K in a cluster", name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after ld_shared_v4_f32", why = "The next sums come only "
     .. "when these have been read." },
-  { case = "^parts of K in a cluster", name = "fence_mbarrier_init", why = "The mbarriers of copies are used by the CTA itself, and those of the cluster "
+  { case = "parts of K in a cluster", name = "fence_mbarrier_init", why = "The mbarriers of copies are used by the CTA itself, and those of the cluster "
     .. "become known by its barrier (release, acquire); the simulator has no order in which a copy's arrival overtakes these." },
   { case = "^edges$", name = "fence_mbarrier_init", why = "The proxy fence behind the zeros, which the same thread executes, is one for the mbarriers, too." },
   { case = "^edges$", name = "fence_proxy_async", kind = "swapped", what = "after griddepcontrol_launch_dependents", why = "The barrier is still to come." },
@@ -372,7 +372,7 @@ local rows = {
   { case = "scales of blocks", name = "wgmma_commit_group", kind = "swapped", what = "after fence_proxy_async", why = "The fence is about the "
     .. "scales, which no wgmma reads." },
   { case = "scales of blocks", name = "bar_warp_sync", kind = "swapped", what = "after wgmma_wait_group", why = "Still before the release." },
-  { case = "scales of blocks", name = "bar_warp_sync", kind = "swapped", what = "after ld_global_nc_f32", why = "Still before the release." },
+  { case = "scales of blocks", name = "bar_warp_sync", kind = "swapped", what = "after ld_global_f32", why = "Still before the release." },
   { case = "scales of rows", name = "bar_sync", kind = "swapped", what = "after ld_global_f32", why = "The scales are read only." },
   { case = "^WG%-", name = "cp_async_bulk_wait_group", kind = "wait weakened", what = "read", why = "The kernel ends there, which "
     .. "makes the results visible." },
