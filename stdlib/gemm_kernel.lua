@@ -143,7 +143,7 @@ return function(wg, internal)
       notes.partials = ("%d elements %s"):format(p.splits * sums, tiles)
       notes.counters = ("%d %s, zeros before the first launch"):format(p.consumers, tiles)
     end
-    return { rows = "M", columns = "N", m = p.m * p.cluster, n = p.n, parts = p.splits, notes = notes }
+    return { rows = "M", columns = "N", m = p.m * p.cluster, n = p.n, parts = p.exchange and 1 or p.splits, notes = notes }
   end
 
   --- The kernel of a plan (of internal.gemm_plan).
