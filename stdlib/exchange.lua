@@ -57,14 +57,13 @@ return function(wg, internal)
     local function send(acc)
       for owner = 0, owners - 1 do
         local function columns(block, r) return acc[block]:slice(owner * registers + r, 4) end
-        k:if_(rank:eq(owner), function()
-          each_four(function(block, r)
-            for i = 0, 3 do k:mov(owned[block][r + i], columns(block, r)[i]) end
-          end)
-        end, function()
-          local slot = k:selp_b32(rank - 1, rank, rank:gt(owner), { type = "u32" })
-          local to, counted = k:mapa(buffer + slot * part_bytes, owner), k:mapa(arrived, owner)
-          each_four(function(block, r, place) k["st_async_v4_" .. p.accumulator](k, place == 0 and to or to + place, columns(block, r), counted) end)
+        local own, others = rank:eq(owner), rank:ne(owner)
+        local slot = k:selp_b32(rank - 1, rank, rank:gt(owner), { type = "u32" })
+        local to, counted = k:mapa(buffer + slot * part_bytes, owner), k:mapa(arrived, owner)
+        each_four(function(block, r, place)
+          local four = columns(block, r)
+          for i = 0, 3 do k:mov(owned[block][r + i], four[i], { guard = own }) end
+          k["st_async_v4_" .. p.accumulator](k, place == 0 and to or to + place, four, counted, { guard = others })
         end)
       end
     end

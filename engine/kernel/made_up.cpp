@@ -1,11 +1,12 @@
 #include "kernel/made_up.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
+#include <new>
+#include <optional>
 #include <utility>
 
 #include "isa/generic.hpp"
+#include "memory/pages.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/rules.hpp"
 #include "wgrun/target.hpp"
@@ -17,9 +18,14 @@ namespace {
 constexpr std::int64_t tensor_bytes = std::int64_t{1} << 22;
 constexpr std::uint64_t first_address = std::uint64_t{1} << 32;
 
-struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-};
+/// Zeros; nothing where there is no memory.
+std::optional<memory::Pages> pages(std::size_t bytes) {
+    try {
+        return memory::Pages(bytes);
+    } catch (const std::bad_alloc&) {
+        return std::nullopt;
+    }
+}
 
 /// A tensor of one box, whose rows can be those of a tensor map.
 sim::TensorMap tensor_of(const TensorBox& box, std::uint64_t handle, std::uint64_t address) {
@@ -40,12 +46,11 @@ sim::TensorMap tensor_of(const TensorBox& box, std::uint64_t handle, std::uint64
 class MadeUpLaunch {
   public:
     explicit MadeUpLaunch(const Program& program, bool numbers)
-        : memory_(static_cast<std::byte*>(
-              std::calloc(program.params().size() + 1, static_cast<std::size_t>(tensor_bytes)))) {
+        : memory_(pages((program.params().size() + 1) * static_cast<std::size_t>(tensor_bytes))) {
         const std::vector<Param>& params = program.params();
         values_.resize(params.size());
         structures_.resize(params.size());
-        for (std::size_t i = 0; memory_ != nullptr && i < params.size(); ++i) {
+        for (std::size_t i = 0; memory_ && i < params.size(); ++i) {
             const Param& param = params[i];
             const std::int64_t at = static_cast<std::int64_t>(i) * tensor_bytes;
             structures_[i].resize(static_cast<std::size_t>(param.structure));
@@ -56,7 +61,7 @@ class MadeUpLaunch {
             }
             // Far apart, so that what leaves one does not get into another.
             values_[i] = first_address + static_cast<std::uint64_t>(at) * 64;
-            buffers_.push_back({memory_.get() + at, tensor_bytes, values_[i], param.constant});
+            buffers_.push_back({memory_->data() + at, tensor_bytes, values_[i], param.constant});
             if (!param.box) continue;
             const std::uint64_t place =
                 isa::param_base + static_cast<std::uint64_t>(program.param_offset(static_cast<int>(i)));
@@ -68,7 +73,7 @@ class MadeUpLaunch {
     /// Returns what is found, without accesses beyond tensors: how long those of a launch are is not known.
     std::vector<Diagnostic> run(const Program& program, check::Made made, const sim::MadeUp& made_up,
                                 sim::Observer* observer) {
-        if (memory_ == nullptr) return {};
+        if (!memory_) return {};
         sim::SimulatedLaunch launch;
         launch.grid = program.cluster();
         launch.params = values_;
@@ -88,7 +93,7 @@ class MadeUpLaunch {
     }
 
   private:
-    std::unique_ptr<std::byte, Free> memory_;
+    std::optional<memory::Pages> memory_;
     std::vector<std::uint64_t> values_;
     std::vector<std::vector<std::byte>> structures_;
     std::vector<sim::GlobalBuffer> buffers_;
