@@ -10,8 +10,7 @@ return function(wg, internal)
     { 64, 128, 0.76 }, { 128, 64, 0.7 }, { 128, 96, 0.85 }, { 128, 128, 0.93 }, { 192, 64, 0.7 }, { 192, 96, 0.87 }, { 256, 64, 0.72 },
     { 128, 160, 0.95 }, { 192, 128, 0.94 }, { 128, 192, 0.98 }, { 256, 128, 0.955 }, { 192, 160, 0.96 }, { 128, 224, 0.98 }, { 192, 192, 0.97 }, { 128, 256, 1 },
   }
-  -- How many clusters of so many CTAs run at a time, at least: what was seen. kernel:resident_clusters asks the driver for a kernel.
-  local resident = { wg.target.multiprocessors, wg.target.multiprocessors // 2, 36, 30, 22, 18, 14, 14 }
+  local resident = internal.clusters_at_a_time
   local row_cycles = 1.9 -- of a row of an operand, 128 bytes, on its way to shared memory
   local weight_bytes = 37 -- of an operand that comes from memory, in a cycle of an SM
   local memory_bytes = 2450 -- the same for all SMs

@@ -4,8 +4,7 @@
 return function(wg, internal)
   local ceil_div, target = internal.ceil_div, wg.target
 
-  -- Clusters of 2, 3, ... CTAs, each on an SM of its own, that were seen to run at a time. A GPC has 16 or 18 SMs, or fewer.
-  local resident = { 132, 66, 32, 30, 20, 16, 14, 14 }
+  local resident = internal.clusters_at_a_time
 
   -- us in which the warps of an SM convert 2^15 weights and multiply them by so many rows of A.
   local turns = { { 8, 0.40 }, { 16, 0.46 }, { 24, 0.515 }, { 32, 0.575 }, { 64, 0.84 }, { 128, 1.26 }, { 256, 2.6 } }
