@@ -46,7 +46,7 @@ gemm("swapped", 16, 192, 256, { tile = { 64, 16, 64 }, stages = 2, splits = 1, p
 gemm("C in the ring", 192, 128, 256, { tile = { 64, 128 }, stages = 2, buffers = 1, epilogue = { beta = true, bias = "column" } })
 gemm("parts of K", 128, 64, 640, { tile = { 64, 64 }, stages = 2, splits = 9 })
 gemm("parts of K in a cluster", 128, 128, 448, { tile = { 64, 64 }, stages = 2, splits = 2 }, 2)
-gemm("parts of K in a cluster, few owners", 24, 192, 448, { tile = { 64, 24, 64 }, stages = 2, splits = 3, problem = { 17, 192, 448 } }, 3)
+gemm("parts of K in a cluster, one owner", 17, 192, 448, { tile = { 64, 24, 64 }, stages = 2, splits = 2, problem = { 17, 192, 448 } }, 2)
 gemm("edges", 150, 136, 192, { tile = { 64, 64 }, stages = 2, splits = 1, problem = { 150, 136, 192 } })
 gemm("stream-K", 320, 64, 320, { tile = { 64, 64 }, stages = 2, stream_k = true }, 4)
 gemm("constant", 64, 192, 256, { tile = { 64, 64, 64 }, stages = 2, splits = 1, problem = { 64, 192, 256 }, constant = "B" })
