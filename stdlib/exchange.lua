@@ -23,10 +23,13 @@ return function(wg, internal)
     return p.consumers * bytes <= internal.most_received and { owners = owners, columns = columns, bytes = bytes } or nil
   end
 
+  local function tiles_of(k, p, sizes) return divided(k, sizes.M + (p.m - 1), p.m) * divided(k, sizes.N + (p.n - 1), p.n) end
+
   --- The mbarriers of the exchange, of each consumer: `arrived` counts the bytes of sums, `read` the warps of owners that have
   --- read theirs. One thread calls it, before pipeline:init, whose fence is for them too.
-  function internal.begin_exchange(k, p, stages)
-    local owns = p.exchange.owners < p.splits and (k:special "cluster_ctarank"):lt(p.exchange.owners) or nil
+  function internal.begin_exchange(k, p, stages, sizes)
+    local owns = divided(k, k:special "ctaid.x", p.splits):lt(tiles_of(k, p, sizes)) -- a grid may have more clusters than there are tiles
+    if p.exchange.owners < p.splits then owns = owns & (k:special "cluster_ctarank"):lt(p.exchange.owners) end
     for c = 0, p.consumers - 1 do
       local arrived = k:address(stages.arrived, 8 * c)
       k:mbarrier_init(arrived, 1)
@@ -46,8 +49,7 @@ return function(wg, internal)
     local owned, phase = {}, k:reg "u32"
     for block = 1, p.blocks do owned[block] = k:regs(p.accumulator, registers) end
     k:mov(phase, 0)
-    local tiles = divided(k, sizes.M + (p.m - 1), p.m) * divided(k, sizes.N + (p.n - 1), p.n)
-    local clusters = divided(k, k:special "nctaid.x", splits)
+    local tiles, clusters = tiles_of(k, p, sizes), divided(k, k:special "nctaid.x", splits)
 
     -- Four registers at a time, 16 bytes of each thread: threads side by side.
     local function each_four(visit)

@@ -57,7 +57,7 @@ return function(wg, internal)
   end
 
   -- What one thread does before all others begin.
-  local function begin(k, p, maps, stages, ring)
+  local function begin(k, p, maps, stages, sizes, ring)
     for _, name in ipairs { "A", "B", "A_edge", "B_edge", "gate", "C", "D", "a_scales" } do
       if maps[name] then k:prefetch_tensormap(maps[name]) end
     end
@@ -67,7 +67,7 @@ return function(wg, internal)
     if stages.c then
       for c = 0, p.consumers - 1 do k:mbarrier_init(k:address(stages.c, 8 * c), 1) end
     end
-    if p.exchange then internal.begin_exchange(k, p, stages) end
+    if p.exchange then internal.begin_exchange(k, p, stages, sizes) end
     ring:init()
   end
 
@@ -161,7 +161,7 @@ return function(wg, internal)
       end
 
       local thread = k:special "tid.x"
-      k:if_(thread:eq(0), function() begin(k, p, maps, stages, ring) end)
+      k:if_(thread:eq(0), function() begin(k, p, maps, stages, sizes, ring) end)
       clear_edges(k, p, stages)
       -- The next grid of the stream may start now, just as this one may have started early: its prologue then overlapped
       -- the end of the previous grid, and griddepcontrol.wait waits for that grid's results. An operand that the previous

@@ -317,7 +317,8 @@ return function(wg, internal)
       if p.constant then p.constant = p.constant == "A" and "B" or "A" end
       if e.bias then e.bias = e.bias == "row" and "column" or "row" end
     end
-    local may_be_few = opts.problem and (kind == "dense" or kind == "scaled") and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves) and opts.schedule ~= "pingpong"
+    local may_be_few = opts.problem and (kind == "dense" or kind == "scaled") and opts.schedule ~= "pingpong"
+      and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves)
     local splits = opts.splits and whole("splits", opts.splits, 1, 64)
     local few = may_be_few and not opts.tile and internal.few_tiles(p, M, N, K, bytes, { splits = splits, scaled = blockwise }) or nil
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })

@@ -33,6 +33,29 @@ class Graph:
         return before.elapsed_time(after)
 
 
+def graph_of(functions, launches):
+    """A graph of so many launches, which take the functions in turn."""
+    for function in functions:
+        function()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for i in range(launches):
+            functions[i % len(functions)]()
+    return graph
+
+
+def microseconds(graph, launches):
+    """Of a launch in the graph; it waits for the host behind a kernel that sleeps."""
+    first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda._sleep(100000)
+    first.record()
+    graph.replay()
+    last.record()
+    last.synchronize()
+    return first.elapsed_time(last) / launches * 1e3
+
+
 def in_turn(graphs, rounds):
     """For each graph the milliseconds of its replays, all replayed in turn; the first three are left out."""
     times = [[] for _ in graphs]

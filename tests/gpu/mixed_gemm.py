@@ -6,7 +6,7 @@ weights in turn, so that none is in the L2 cache. WGRUN_LIBRARY and PYTHONPATH a
 import statistics
 import sys
 
-from hopper import torch  # first: ends where there is no GPU
+from hopper import graph_of, microseconds, torch  # first: ends where there is no GPU
 
 import wgrun
 
@@ -110,27 +110,6 @@ def errors():
         for b_type in ("s4", "u4", "s8", "e4m3"):
             for k in (1152, 2048, 8192):  # one row
                 check(Product(1, 8192 if k == 8192 else 520, k, a_type, b_type, zeros=b_type == "u4"), constant="B", next=True)
-
-
-def graph_of(functions, launches):
-    for function in functions:
-        function()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for i in range(launches):
-            functions[i % len(functions)]()
-    return graph
-
-
-def microseconds(graph, launches):
-    first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda._sleep(100000)
-    first.record()
-    graph.replay()
-    last.record()
-    last.synchronize()
-    return first.elapsed_time(last) / launches * 1e3
 
 
 def compare(title, candidates, rounds=15):

@@ -8,7 +8,7 @@ import random
 import statistics
 import sys
 
-from hopper import torch  # first: ends where there is no GPU
+from hopper import graph_of, microseconds, torch  # first: ends where there is no GPU
 
 import wgrun
 
@@ -59,27 +59,6 @@ def products(kind, m, n, k):
         a, b.t(), scale_a=of_a.t()[:m], scale_recipe_a=ScalingType.BlockWise1x128, scale_b=padded.t(),
         scale_recipe_b=ScalingType.BlockWise128x128, output_dtype=torch.bfloat16) for b in copies(b)]
     return ours, theirs, d
-
-
-def graph_of(functions, launches):
-    for function in functions:
-        function()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for i in range(launches):
-            functions[i % len(functions)]()
-    return graph
-
-
-def microseconds(graph, launches):
-    before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda._sleep(40000)
-    before.record()
-    graph.replay()
-    after.record()
-    after.synchronize()
-    return before.elapsed_time(after) * 1e3 / launches
 
 
 def measure(kind, m, n, k):

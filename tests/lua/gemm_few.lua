@@ -38,6 +38,8 @@ end
 local scaled = { beta = true, bias = "column" }
 check.equal(product("few rows, four owners", 20, 200, 512, { problem = { 20, 200, 512 }, splits = 4, tile = { 64, 32, 128 } }).exchange.owners, 4)
 product("clusters with several tiles", 20, 504, 512, { problem = { 20, 504, 512 }, splits = 4, tile = { 64, 32, 64 } }, 8)
+product("more clusters than tiles", 20, 200, 512, { problem = { 20, 200, 512 }, splits = 4, tile = { 64, 32, 64 } }, 64)
+product("more clusters than tiles, one owner", 17, 192, 448, { problem = { 17, 192, 448 }, splits = 2, tile = { 64, 24, 64 } }, 64)
 product("two consumers, several tiles", 200, 336, 512, { splits = 2, tile = { 128, 64 } }, 4)
 check.equal(product("one owner", 100, 200, 520, { problem = { 100, 200, 520 }, splits = 2, tile = { 128, 104 } }).exchange.owners, 1)
 product("five parts, uneven", 300, 200, 712, { splits = 5, tile = { 64, 80 } }, 10)
