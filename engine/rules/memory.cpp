@@ -129,13 +129,21 @@ constexpr Rule WG_MEM_06{
     .severity = error,
     .found_by = ahead | run,
     .title = "ld.global.nc of what the kernel writes",
-    .law = "What is read through ld.global.nc is not written while the kernel runs.",
+    .law =
+        "What is read through ld.global.nc is not written while the kernel runs: neither by it nor by a "
+        "launch "
+        "before it that has not ended when it begins.",
     .section = "9.7.9.9",
     .why =
         "ld.global.nc reads through a cache that no write, fence or barrier keeps up to date: it may return "
-        "what was there before.",
-    .fix = "Read with ld.global what the kernel writes, or leave it to the next launch.",
-    .decided = "In runs ahead and in a run. What other kernels write at the same time is not known.",
+        "what was there before. Nor does griddepcontrol.wait hold it: ptxas 13.0 moves it before the wait.",
+    .fix =
+        "Read with ld.global what the kernel writes, or leave it to the next launch; likewise what the "
+        "launch "
+        "before writes, behind griddepcontrol.wait.",
+    .decided =
+        "In runs ahead and in a run. Of other launches those of the run that were started and not waited "
+        "for.",
     .wrong = R"(local place = k:element(X, thread)
 k:st_global_f32(place, 1)
 k:bar_sync(0)

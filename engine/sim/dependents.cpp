@@ -40,11 +40,17 @@ void Dependents::wait_for_grids() {
 
 void Dependents::access(bool write, int lane, const std::byte* place, std::uint64_t address,
                         std::uint64_t bytes) {
-    if (!overlap_->before.empty() && !waited(lane))
+    // No wait orders what goes through the read-only cache.
+    const bool constant = scene_.code.ops[scene_.pc].constant;
+    if (!overlap_->before.empty() && (constant || !waited(lane)))
         for (const auto& launch : overlap_->before)
             if (const std::optional<Touched::Step> other = launch->meets(write, place, bytes)) {
                 scene_.report.lane(scene_.thread(lane));
-                scene_.report.launch_before(write, scene_.global.place(address), *other, launch->kernel());
+                const std::string at = scene_.global.place(address);
+                if (constant)
+                    scene_.report.stale_launch_before(at, other->where, launch->kernel());
+                else
+                    scene_.report.launch_before(write, at, *other, launch->kernel());
             }
     if (overlap_->touched != nullptr &&
         (write || launched_[static_cast<std::size_t>(scene_.rank(*scene_.cta))]))

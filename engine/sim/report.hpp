@@ -109,6 +109,8 @@ class Report final : public HazardSink {
     /// WG-RACE-05: the step accesses what a launch before, of another kernel or the same, touches.
     void launch_before(bool write, const std::string& place, const Touched::Step& other,
                        const std::string& kernel);
+    /// WG-MEM-06: it loads through ld.global.nc what a launch before writes.
+    void stale_launch_before(const std::string& place, Where written, const std::string& kernel);
     void global_conflict(const Conflict& conflict, const std::string& place);
     /// Two lanes of one step write the same bytes: WG-RACE-01 or WG-RACE-04.
     void overlapping_store(const Rule& rule, const std::string& place, int other_thread);

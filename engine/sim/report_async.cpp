@@ -126,6 +126,16 @@ void Report::stale(std::uint32_t other, const std::string& who, bool reads, cons
         {{code_.where(other), reads ? "written here" : "read here"}});
 }
 
+void Report::stale_launch_before(const std::string& place, Where written, const std::string& kernel) {
+    add(rules::WG_MEM_06, no_pc,
+        fmt::format(
+            "{} reads through ld.global.nc {}, which the launch of {} before it, which may still run, "
+            "writes: griddepcontrol.wait does not order the two",
+            who(), place, kernel),
+        fmt::format("ld.global without nc in {}, behind griddepcontrol.wait", line(pc_)),
+        {{written, "written here"}});
+}
+
 void Report::launch_before(bool write, const std::string& place, const Touched::Step& other,
                            const std::string& kernel) {
     add(rules::WG_RACE_05, no_pc,

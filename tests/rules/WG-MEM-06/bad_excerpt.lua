@@ -1,4 +1,4 @@
--- WG-MEM-06, broken: What is read through ld.global.nc is not written while the kernel runs.
+-- WG-MEM-06, broken: What is read through ld.global.nc is not written while the kernel runs: neither by it nor by a launch before it that has not ended when it begins.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
