@@ -40,9 +40,11 @@ return function(internal)
     local bytes = of_a + others
     if piece.half then bytes = k:selp_b32(of_a // 2 + others, bytes, piece.half, { type = "u32" }) end
     if piece.narrow and copies.B then bytes = k:selp_b32(bytes - p.b.bytes // 2, bytes, piece.narrow, { type = "u32" }) end
-    for name, edge in pairs(edges) do
-      local less = (name == "A" and p.m or p.n) - p.edges[name]
-      bytes = k:selp_b32(bytes - less * p.block_k * internal.element_bytes[p.dtype], bytes, edge, { type = "u32" })
+    for _, name in ipairs { "A", "B" } do
+      if edges[name] then
+        local less = (name == "A" and p.m or p.n) - p.edges[name]
+        bytes = k:selp_b32(bytes - less * p.block_k * internal.element_bytes[p.dtype], bytes, edges[name], { type = "u32" })
+      end
     end
     return bytes
   end

@@ -125,9 +125,9 @@ return function(wg, internal)
         copy.begin()
         k:if_(elected, function() begin(k, p, maps, buffers, work) end)
       end)
-      if few or p.asked > 0 then
+      if few or p.prefetched > 0 then
         k:if_(warp:lt(4 * p.consumers), function()
-          if p.asked > 0 then copy.ask() end
+          if p.prefetched > 0 then copy.prefetch() end
           if few then k:if_(few, function() clear_a(k, p, buffers.a) end) end
         end)
       end

@@ -112,14 +112,15 @@ return function(wg, internal)
     return group
   end
 
-  -- Blocks of weights that come without A at the start: `ahead` in the ring, `asked` behind them in the L2 cache, and `told` of the next
-  -- launch's there. The first blocks are wanted first, and more than memory brings until A is there keep them waiting (docs/performance.md, weights of
-  -- 4 and 8 bits). With 8 rows what a launch asks for at its start is better than what the launch before asked for.
+  -- Blocks of weights that are fetched before A is there: `ahead` into the ring, `prefetched` behind them into the L2 cache, and
+  -- `prefetched_next` of the next launch's into the L2 cache, at the end of this one. More than memory brings until A is there would keep
+  -- the first blocks waiting, which are wanted first (docs/performance.md, weights of 4 and 8 bits). With 8 rows a launch's own prefetches
+  -- are better than those of the launch before.
   local function choose_ahead(p)
     p.ahead = p.m == 64 and p.n > 16 and 1 or 2
-    p.told = p.next and p.n > 8 and (p.bits == 8 and 1 or p.n > 16 and 2 or 3) or 0
-    local asked = p.bits == 8 and (p.n <= 32 and 1 or 0) or p.n == 8 and 2 or p.n <= 24 and 1 or 0
-    p.asked = p.constant and p.told == 0 and asked or 0
+    p.prefetched_next = p.next and p.n > 8 and (p.bits == 8 and 1 or p.n > 16 and 2 or 3) or 0
+    local own = p.bits == 8 and (p.n <= 32 and 1 or 0) or p.n == 8 and 2 or p.n <= 24 and 1 or 0
+    p.prefetched = p.constant and p.prefetched_next == 0 and own or 0
   end
 
   -- The epilogue of a D that is written transposed.

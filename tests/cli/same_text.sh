@@ -2,6 +2,7 @@
 file texts.lua <<'EOF'
 local wg = require "wgrun"
 print(wg.gemm { problem = { 256, 256, 4096 }, epilogue = { bias = "column", residual = true } }.kernel:ptx())
+print(wg.gemm { problem = { 150, 200, 256 }, tile = { 128, 128 } }.kernel:ptx()) -- with an edge of A and one of B
 print(wg.gemm { groups = "masked", dtype = "e4m3", scales = { a = "1x128", b = "128x128" } }.kernel:ptx())
 print(wg.gemm { problem = { 16, 512, 2048 }, b_type = "s4" }.kernel:ptx())
 print(wg.attention { dim = 64, heads = 2, causal = true, packed = true, lse = true }.kernel:ptx())
@@ -15,7 +16,7 @@ run texts.lua
 exits 0
 out_has "wgmma.mma_async"
 mv out.txt first.txt
-for process in 2 3 4; do
+for process in 2 3 4 5 6 7 8; do
     run texts.lua
     cmp -s first.txt out.txt || bad "another process has another text: $(diff first.txt out.txt | head -4)"
 done
