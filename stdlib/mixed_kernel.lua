@@ -1,24 +1,49 @@
 -- The kernel of wg.gemm{ b_type = }: weights of 4 or 8 bits become 16-bit operands in registers.
 --
--- The roles of A and B are exchanged: wgmma's A are 64 rows of weights, in registers, and its columns are the rows of A, in
--- shared memory, of which there may be few. A CTA has a tile of 64 or 128 rows of weights and all rows of A, or 256 of them, and a
--- part of K; the CTAs of a cluster have the other parts. One warp keeps a ring of stages full (mixed_copies); warpgroups convert
--- the weights and multiply (mixed_sums, mixed_convert). At the end each CTA sends its sums for other CTAs' rows to them,
--- straight from registers to their shared memory (st.async, PTX ISA 9.7.9.12).
+-- The roles of A and B are exchanged, so that D is computed transposed: 64 rows of weights are wgmma's A, which may be in registers, and rows
+-- of A, of which there may be few, are its columns, in shared memory. A CTA has a tile of 64 or 128 rows of weights and up to 256 rows
+-- of A; the CTAs of a cluster have parts of its K (`splits`), or each CTA has pieces of tiles one after the other (`stream_k`).
+--
+--   copying warp       mixed_copies.lua    weights, scales and A, into a ring with a stage for each block of K
+--   warpgroups         mixed_convert.lua   weights from shared memory to operands in registers
+--                      mixed_sums.lua      times A's stages, one step of K converted while another is multiplied
+--                      mixed_exchange.lua  the sums of parts of K, put together in one warpgroup
+--                      k:epilogue          which stores them, transposed
+--
+-- Where a block of K is longer than 128, more warpgroups have a part of each block: more of them convert at a time.
 
 return function(wg, internal)
   local divided = internal.divided
 
-  -- With stream_k: where a warpgroup stands in the ring, and what else lasts from piece to piece.
+  -- With stream_k: where a warpgroup stands in the ring, and what else lasts from piece to piece. `begun`: it has had a stage to release;
+  -- `round`: the parity of the exchange of sums.
   local function place_of(k)
     local place = {}
     for _, name in ipairs { "stage", "phase", "begun", "round" } do place[name] = k:mov(0, { type = "u32" }) end
     return place
   end
 
+  -- Stores the sums of the warpgroup's 64 rows. With stream_k those of a tile that several CTAs have go through a workspace, and the CTA that
+  -- comes last stores their sum.
+  local function storer(k, p, acc, buffers, sizes, work, mine, store)
+    local function store_block() store(acc, work.row + (mine.block << 6), work.column) end
+    if not p.stream then return store_block end
+    return function()
+      local parts, whole = work.parts(), k:mov(1, { type = "u32" })
+      k:if_(parts.count:gt(1), function()
+        local first = parts.first + mine.block * parts.places
+        k:mov(whole, 0, { guard = ~k:sum_parts {
+          acc = { acc }, partials = sizes.partials, counters = sizes.counters, tile = first, first = first, part = parts.part, splits = parts.count,
+          barrier = mine.number + 1, flag = k:address(buffers.flags, mine.block << 3), early = true,
+        } })
+      end)
+      k:if_(whole:ne(0), store_block)
+    end
+  end
+
   -- A consumer: warpgroup `number` of those that multiply.
   local function consume(k, p, ring, maps, buffers, sizes, work, number)
-    local mine = { block = divided(k, number, p.k_parts), part = number & (p.k_parts - 1), thread = k:special "tid.x" & 127 }
+    local mine = { number = number, block = divided(k, number, p.k_parts), part = number & (p.k_parts - 1), thread = k:special "tid.x" & 127 }
     local acc = k:regs("f32", p.n // 2)
     local exchanged = setmetatable({ M = sizes.N, N = sizes.M }, { __index = sizes }) -- as the accumulators have them
     local store, finish = k:epilogue(internal.extended({
@@ -26,25 +51,13 @@ return function(wg, internal)
       barrier = number + 1,
     }, internal.epilogue_of_kernel(k, p, { maps = maps, sizes = exchanged, stages = buffers, mine = mine.block, factors = function() end })))
     local given = { ring = ring, buffers = buffers, work = work, mine = mine, place = p.stream and place_of(k) or nil }
-    local function store_block() store(acc, work.row + (mine.block << 6), work.column) end
-    local function store_sums()
-      if not p.stream then
-        store_block()
-        return finish()
-      end
-      local parts, whole = work.parts(), k:mov(1, { type = "u32" })
-      k:if_(parts.count:gt(1), function()
-        local first = parts.first + mine.block * parts.places
-        k:mov(whole, 0, { guard = ~k:sum_parts {
-          acc = { acc }, partials = sizes.partials, counters = sizes.counters, tile = first, first = first, part = parts.part, splits = parts.count,
-          barrier = number + 1, flag = k:address(buffers.flags, mine.block << 3), early = true,
-        } })
-      end)
-      k:if_(whole:ne(0), store_block)
-    end
+    local store_sums = storer(k, p, acc, buffers, sizes, work, mine, store)
     work.each(function()
       internal.mixed_sums(k, p, acc, given)
-      internal.mixed_exchange(k, p, acc, given, store_sums)
+      internal.mixed_exchange(k, p, acc, given, function()
+        store_sums()
+        if not p.stream then finish() end
+      end)
       if p.stream then k:xor(given.place.round, given.place.round, 1) end
     end)
     if p.stream then finish() end
@@ -96,21 +109,27 @@ return function(wg, internal)
     k:fence_proxy_async { space = "shared::cta" }
   end
 
+  -- The buffers in shared memory: stages, mbarriers, and the sums that CTAs and warpgroups send each other, with D's panels in their place.
+  local function shared_memory(k, p)
+    local function eight_bytes(count, name) return k:shared { bytes = 8 * count, align = 8, name = name } end
+    return {
+      a = k:shared { tile = p.a, count = p.stages, name = "A" },
+      exchange = k:shared { bytes = p.owned * p.exchange_bytes, align = p.panel.align, name = "D" },
+      weights = k:shared { bytes = p.stages * p.blocks * p.weight_bytes, align = 128, name = "B" },
+      b_scales = k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_scales" },
+      b_zeros = p.zeros and k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_zeros" } or nil,
+      free = p.stream and p.parts > 1 and eight_bytes(1, "sums_free") or nil,
+      flags = p.stream and eight_bytes(p.blocks, "flags") or nil,
+      arrived = p.parts > 1 and eight_bytes(1, "sums") or nil,
+      c = (p.epilogue.beta or p.epilogue.residual) and eight_bytes(p.blocks, "C") or nil,
+    }
+  end
+
   --- The kernel of a plan (of internal.mixed_plan).
   function internal.mixed_kernel(p)
     local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
       local maps, sizes = parameters(k, p)
-      local buffers = {
-        a = k:shared { tile = p.a, count = p.stages, name = "A" },
-        exchange = k:shared { bytes = p.owned * p.exchange_bytes, align = p.panel.align, name = "D" },
-        weights = k:shared { bytes = p.stages * p.blocks * p.weight_bytes, align = 128, name = "B" },
-        b_scales = k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_scales" },
-        b_zeros = p.zeros and k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_zeros" } or nil,
-        free = p.stream and p.parts > 1 and k:shared { bytes = 8, align = 8, name = "sums_free" } or nil,
-        flags = p.stream and k:shared { bytes = 8 * p.blocks, align = 8, name = "flags" } or nil,
-        arrived = p.parts > 1 and k:shared { bytes = 8, align = 8, name = "sums" } or nil,
-        c = (p.epilogue.beta or p.epilogue.residual) and k:shared { bytes = 8 * p.blocks, align = 8, name = "C" } or nil,
-      }
+      local buffers = shared_memory(k, p)
       local ring = k:pipeline { stages = p.stages, arrivals = 4 * p.consumers }
       local warp, work = k:reg "u32", internal.mixed_work(k, p, sizes)
       k:shfl_sync_idx_b32(warp, k:special "tid.x" >> 5, 0, 31) -- the same in all lanes

@@ -15,31 +15,31 @@ return function(wg, internal)
     return bits_of[b_type] or fail(("%s: unknown b_type `%s` (legal: s4, u4, s8, u8, e4m3)"):format(what, tostring(b_type)))
   end
 
-  -- What follows from the tile, its parts of K and the epilogue: fields of `c`. Shared memory holds the stages, the sums that the CTAs of a
+  -- What follows from the tile, its parts of K and the epilogue: fields of the plan. Shared memory holds the stages, the sums that the CTAs of a
   -- cluster send each other, and D's panels. A panel lies where the sums were, unless C comes to it by a copy, which would have to be
   -- ordered after the sums have been read, or the next tile's sums may come before it is stored.
-  local function complete(c)
-    c.part_k = math.min(c.block_k, 128) -- of a warpgroup
-    c.k_parts, c.blocks = c.block_k // c.part_k, c.m // block_rows
-    c.consumers = c.blocks * c.k_parts
-    c.sum_bytes = block_rows * c.n * 4 -- of a warpgroup
-    c.scales_sums = c.n <= 64 and c.group % c.part_k == 0 -- rather than each weight
-    c.steps = c.n <= (c.bits == 4 and 32 or 16) and c.part_k == 128 and 4 or 2 -- of K, which are converted and then multiplied at a time
-    c.a = wg.tile { dtype = c.dtype, mn = c.n, k = c.block_k, major = "K", order = "MN" }
-    c.panel = wg.panel { dtype = c.d, n = c.n, transposed = true }
-    c.weight_bytes = block_rows * c.block_k * c.bits // 8 -- of 64 rows in a stage
-    c.groups_of_part = math.max(1, c.part_k // c.group)
-    c.scale_copies = c.group > c.part_k and c.k_parts or 1 -- parts that lie in one group have a copy each of its scales
-    c.part_scale_bytes = c.groups_of_part * c.m * 2
-    c.scale_bytes = c.k_parts * c.part_scale_bytes
-    c.parts = c.splits * c.k_parts -- of a tile's sums
-    c.owned = ceil_div(c.blocks, c.splits) -- blocks of 64 rows that a CTA puts together and stores
-    local received = (c.parts - 1) * c.sum_bytes -- for each of them
-    c.panel_offset = (c.epilogue.beta or c.epilogue.residual or c.stream) and received or 0
-    c.exchange_bytes = math.max(received, c.panel_offset + c.panel.bytes)
-    c.stage_bytes = c.blocks * c.weight_bytes + c.a.bytes + (c.zeros and 2 or 1) * c.scale_bytes
-    c.room = target.cta_shared - c.owned * c.exchange_bytes - 2048 -- the rest for alignment and barriers
-    return c
+  local function complete(p)
+    p.part_k = math.min(p.block_k, 128) -- of a warpgroup
+    p.k_parts, p.blocks = p.block_k // p.part_k, p.m // block_rows
+    p.consumers = p.blocks * p.k_parts
+    p.sum_bytes = block_rows * p.n * 4 -- of a warpgroup
+    p.scales_sums = p.n <= 64 and p.group % p.part_k == 0 -- rather than each weight
+    p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.part_k == 128 and 4 or 2 -- of K, which are converted and then multiplied at a time
+    p.a = wg.tile { dtype = p.dtype, mn = p.n, k = p.block_k, major = "K", order = "MN" }
+    p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
+    p.weight_bytes = block_rows * p.block_k * p.bits // 8 -- of 64 rows in a stage
+    p.groups_of_part = math.max(1, p.part_k // p.group)
+    p.scale_copies = p.group > p.part_k and p.k_parts or 1 -- parts that lie in one group have a copy each of its scales
+    p.part_scale_bytes = p.groups_of_part * p.m * 2
+    p.scale_bytes = p.k_parts * p.part_scale_bytes
+    p.parts = p.splits * p.k_parts -- of a tile's sums
+    p.owned = ceil_div(p.blocks, p.splits) -- blocks of 64 rows that a CTA puts together and stores
+    local received = (p.parts - 1) * p.sum_bytes -- for each of them
+    p.panel_offset = (p.epilogue.beta or p.epilogue.residual or p.stream) and received or 0
+    p.exchange_bytes = math.max(received, p.panel_offset + p.panel.bytes)
+    p.stage_bytes = p.blocks * p.weight_bytes + p.a.bytes + (p.zeros and 2 or 1) * p.scale_bytes
+    p.room = target.cta_shared - p.owned * p.exchange_bytes - 2048 -- the rest for alignment and barriers
+    return p
   end
 
   -- The values of a tile that are given, or those that may be chosen.
@@ -83,11 +83,11 @@ return function(wg, internal)
       for _, m in ipairs(rows_of(tile[1])) do
         local block_k = block_of(tile[3], m, n)
         local function try(splits, stream)
-          local c = complete(setmetatable({ n = n, m = m, block_k = block_k, splits = splits, stream = stream }, { __index = p }))
-          last = c
-          if c.room < 2 * c.stage_bytes or ceil_div(K, block_k) < (opts.splits and 1 or 2) * splits then return end
-          local time = internal.mixed_time(c, M, N, K)
-          if time < least then best, least = c, time end
+          local candidate = complete(setmetatable({ n = n, m = m, block_k = block_k, splits = splits, stream = stream }, { __index = p }))
+          last = candidate
+          if candidate.room < 2 * candidate.stage_bytes or ceil_div(K, block_k) < (opts.splits and 1 or 2) * splits then return end
+          local time = internal.mixed_time(candidate, M, N, K)
+          if time < least then best, least = candidate, time end
         end
         for _, splits in ipairs(splits_of(opts)) do
           if not (splits == 1 and opts.stream_k) then try(splits, false) end

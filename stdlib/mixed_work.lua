@@ -14,7 +14,8 @@ return function(_, internal)
     }
   end
 
-  -- All blocks of K of all tiles in a row, tiles of the same weights side by side: each CTA has as many of them as the others.
+  -- Stream-K (Osama et al. 2023) over all tiles: their blocks of K stand in one line, those of tiles with the same weights side by side, and
+  -- each CTA has an equal piece of the line. `at` is the block that its next piece of a tile begins with, `stop` the end of its line.
   local function of_stream(k, p, sizes, blocks)
     local across = divided(k, sizes.M + (p.n - 1), p.n)
     local units = across * divided(k, sizes.N + (p.m - 1), p.m) * blocks
@@ -25,11 +26,11 @@ return function(_, internal)
     local work = { part = k:mov(0, { type = "u32" }) }
     for _, name in ipairs { "tile", "row", "column", "from", "to" } do work[name] = k:reg "u32" end
     local at, stop = k:reg "u32", edge(k:min(cta + 1, ctas))
-    local function settle()
+    local function settle() -- the registers hold the piece that begins at `at`
       k:mov(work.tile, k:div(at, blocks))
-      local line, first = k:div(work.tile, across), at - work.tile * blocks
-      k:mov(work.row, line * p.m)
-      k:mov(work.column, (work.tile - line * across) * p.n)
+      local tile_row, first = k:div(work.tile, across), at - work.tile * blocks
+      k:mov(work.row, tile_row * p.m)
+      k:mov(work.column, (work.tile - tile_row * across) * p.n)
       k:mov(work.from, first * p.block_k)
       k:mov(work.to, k:min(blocks, first + (stop - at)) * p.block_k)
     end
@@ -59,8 +60,8 @@ return function(_, internal)
     return work
   end
 
-  --- The work of a CTA of the plan: registers row and column (of the tile: its first row of weights, and of A), from and to (the first element of K and the one after
-  --- the last), part (of K, without stream_k); each(body, moved) and, with stream_k, first() and parts().
+  --- The work of a CTA of the plan: registers row and column (the tile's first row of weights, and of A), from and to (the first element of
+  --- K and the one after the last), part (of K, without stream_k); each(body, moved) and, with stream_k, first() and parts().
   function internal.mixed_work(k, p, sizes)
     local blocks = divided(k, sizes.K + (p.block_k - 1), p.block_k)
     if p.stream then return of_stream(k, p, sizes, blocks) end
