@@ -162,6 +162,13 @@ class Machine {
     /// (isa/say.hpp).
     virtual void say(std::size_t /*index*/, Mask /*who*/, const std::vector<Reg>& /*values*/) {}
 
+    /// vprintf (isa/library.hpp): each active lane prints. Returns in `count` how many values it has printed.
+    virtual void print(const Addresses& /*format*/, const Addresses& /*values*/,
+                       std::array<std::uint32_t, lanes>& /*count*/) {}
+    /// __assertfail: the kernel ends, since an assertion of the active lanes does not hold.
+    virtual void fail(const Addresses& /*message*/, const Addresses& /*file*/,
+                      const std::array<std::uint32_t, lanes>& /*line*/, const Addresses& /*function*/) {}
+
     /// Returns a clock: the steps that the warps of the grid have executed so far.
     virtual std::uint64_t clock() { return 0; }
     /// Returns bytes of global memory that only the code of a profile accesses (isa/stamp.hpp), without any

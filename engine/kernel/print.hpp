@@ -1,4 +1,4 @@
-// The output of k:print.
+// The output of k:print and of vprintf.
 #pragma once
 
 #include "program/messages.hpp"
@@ -6,7 +6,7 @@
 
 namespace wgrun {
 
-/// Passes the lines to options.print, or writes them to standard output.
+/// Passes the lines to options.print, or writes them to standard output: first what vprintf has printed.
 void print_messages(const MessageLog& messages, const RunOptions& options);
 
 }  // namespace wgrun

@@ -219,8 +219,15 @@ void MessageLog::add(Dim3 cta, std::uint32_t thread, std::uint32_t message,
     values_.insert(values_.end(), values.begin(), values.end());
 }
 
+void MessageLog::print(std::string_view text) {
+    const std::size_t room = std::min(most_bytes - printed_.size(), text.size());
+    printed_ += text.substr(0, room);
+    if (room < text.size()) lose(std::max<std::uint64_t>(std::ranges::count(text.substr(room), '\n'), 1));
+}
+
 void MessageLog::append(const MessageLog& other) {
     lost_ += other.lost_;
+    print(other.printed_);
     const std::size_t before = values_.size();
     for (Entry entry : other.entries_) {
         entry.first += before;
@@ -287,9 +294,9 @@ std::vector<std::string> MessageLog::lines() const {
     }
     const std::uint64_t beyond = lost_ + (entries_.size() > capacity_ ? entries_.size() - capacity_ : 0);
     if (beyond > 0)
-        out.push_back(
-            fmt::format("[kernel {}: {} more messages, for which there was no room: a launch has {}]",
-                        program_->name(), beyond, capacity_));
+        out.push_back(fmt::format("[kernel {}: {} more messages, for which there was no room{}]",
+                                  program_->name(), beyond,
+                                  entries_.empty() ? "" : fmt::format(": a launch has {}", capacity_)));
     return out;
 }
 

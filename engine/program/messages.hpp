@@ -29,13 +29,17 @@ class MessageLog {
     /// Keeps at most `capacity` messages. The program must outlive the log.
     MessageLog(const Program& program, Dim3 grid, std::size_t capacity);
 
-    bool empty() const { return entries_.empty() && lost_ == 0; }
+    bool empty() const { return entries_.empty() && printed_.empty() && lost_ == 0; }
     /// Adds a message of a thread; those of one thread are added in the order in which it says them.
     void add(Dim3 cta, std::uint32_t thread, std::uint32_t message, std::span<const std::uint64_t> values);
+    /// Adds a text as it is to what printed() returns.
+    void print(std::string_view text);
     /// Counts messages for which there was no room.
     void lose(std::uint64_t count) { lost_ += count; }
     void append(const MessageLog& other);
 
+    /// Returns the texts one after the other, in the order in which they were added.
+    const std::string& printed() const { return printed_; }
     /// Returns "[kernel.lua:12 cta 0 thread 3] x = 1.5" for each message of k:print.
     std::vector<std::string> lines() const;
     /// Returns the failed assertion or the trap; of several, the first in order, with the others as notes.
@@ -63,6 +67,7 @@ class MessageLog {
     std::uint64_t lost_ = 0;
     std::vector<Entry> entries_;
     std::vector<std::uint64_t> values_;
+    std::string printed_;
 };
 
 /// These return the number of messages kept per launch, and the bytes of one in the GPU's buffer

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/library.hpp"
 #include "ptx/lowering.hpp"
 #include "ptx/variables.hpp"
 
@@ -16,6 +17,11 @@ using isa::Form;
 constexpr std::size_t most_statements = 1'000'000, deepest = 32;
 
 }  // namespace
+
+/// The address of what is passed to a function.
+Reg Lowering::base_of(const Symbol& symbol, std::int64_t offset, Where here) {
+    return computed("local.address", Type::u64, {Operand::immediate(symbol.offset + offset)}, here);
+}
 
 /// An access to what is passed to a function, or what it returns: st.param.b32 [param0], %r1. Returns false
 /// for any other instruction.
@@ -52,9 +58,7 @@ bool Lowering::passes(const Statement& statement, Reg guard) {
         value = data.kind == Node::Kind::vector ? Operand::of(std::move(regs)) : Operand::of(regs.front());
     }
     const Where here = where(statement.text);
-    const Reg base =
-        computed("local.address", Type::u64, {Operand::immediate(symbol->offset + name.value)}, here);
-    const Operand address = Operand::address(base, 0);
+    const Operand address = Operand::address(base_of(*symbol, name.value, here), 0);
     try {
         Step step = loads ? made(*isa::find("ld"), form, {value, address, Operand::immediate(0)}, here)
                           : made(*isa::find("st"), form, {address, value, Operand::immediate(0)}, here);
@@ -158,6 +162,61 @@ bool Lowering::call(const Statement& statement, Reg guard) {
     for (const Passed& one : returned) hand_over(one, true, here);
     if (guard) text().place(behind, here);
     symbols_.close();
+    return true;
+}
+
+/// call (result), vprintf, (format, values); and call __assertfail, (message, file, line, function, size);
+/// Returns false for other functions, and where the text is wanted as it is.
+bool Lowering::calls_library(const Statement& statement, Reg guard) {
+    if (whole_) return false;
+    std::vector<const Symbol*> passed;
+    std::string_view callee;
+    bool returns = false;
+    for (std::uint32_t at = statement.operands; at != nothing; at = module_.nodes[at].next) {
+        const Node& node = module_.nodes[at];
+        if (node.kind == Node::Kind::name) callee = module_.at(node.text);
+        if (node.kind != Node::Kind::list) continue;
+        returns |= callee.empty();
+        for (std::uint32_t i = node.child; i != nothing; i = module_.nodes[i].next) {
+            const Node& name = module_.nodes[i];
+            passed.push_back(name.kind == Node::Kind::name ? symbols_.find(module_.at(name.text)) : nullptr);
+        }
+    }
+    const bool prints = callee == "vprintf";
+    if (!prints && callee != "__assertfail") return false;
+    if (passed.size() != (prints ? 2U : 5U) + (returns ? 1 : 0)) return false;
+    for (const Symbol* symbol : passed)
+        if (symbol == nullptr || symbol->kind != Symbol::Kind::argument) return false;
+
+    const Where here = where(statement.text);
+    const auto add_guarded = [&](Step step) {
+        step.guard = guard;
+        step.guard_negated = statement.guard_negated;
+        add(std::move(step));
+    };
+    const auto access = [&](const Symbol& symbol, Reg data, bool loads) {
+        const Form form = Form()
+                              .set(Field::space, static_cast<int>(isa::Space::local))
+                              .set(Field::type, isa::bits(type_of(data)) == 64 ? Type::b64 : Type::b32);
+        const Operand address = Operand::address(base_of(symbol, 0, here), 0), value = Operand::of(data);
+        add_guarded(loads ? made(*isa::find("ld"), form, {value, address, Operand::immediate(0)}, here)
+                          : made(*isa::find("st"), form, {address, value, Operand::immediate(0)}, here));
+    };
+    const auto value = [&](std::size_t index, Type type) {
+        const Reg out = reg(type);
+        access(*passed[index + (returns ? 1 : 0)], out, true);
+        return Operand::of(out);
+    };
+    if (prints) {
+        const Reg count = reg(Type::u32);
+        const Operand format = value(0, Type::u64), values = value(1, Type::u64);
+        add_guarded(made(isa::library::print(), {}, {Operand::of(count), format, values}, here));
+        if (returns) access(*passed.front(), count, false);
+        return true;
+    }
+    const Operand message = value(0, Type::u64), file = value(1, Type::u64), line = value(2, Type::u32),
+                  function = value(3, Type::u64);
+    add_guarded(made(isa::library::fail(), {}, {message, file, line, function}, here));
     return true;
 }
 

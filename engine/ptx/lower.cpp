@@ -121,7 +121,7 @@ std::uint32_t Lowering::instruction(std::uint32_t index) {
         if (!last || guard) leave(statement, guard);
         return 1;
     }
-    if (opcode == "call" && call(statement, guard)) return 1;
+    if (opcode == "call" && (call(statement, guard) || calls_library(statement, guard))) return 1;
     if (passes(statement, guard)) return 1;
     Reading reading = reader_.read(index, frame_->function.last, *this);
     Step step;
@@ -163,7 +163,7 @@ bool Lowering::counts_registers(const Step& step) {
 }
 
 /// Returns whether the call is of a function that CUDA provides to every kernel, which synchronises nothing.
-bool Lowering::calls_library(const Statement& statement) const {
+bool Lowering::known_to_synchronise_nothing(const Statement& statement) const {
     constexpr std::array<std::string_view, 4> library{"vprintf", "__assertfail", "malloc", "free"};
     for (std::uint32_t at = statement.operands; at != nothing; at = module_.nodes[at].next)
         if (module_.nodes[at].kind == Node::Kind::name)
@@ -185,7 +185,7 @@ bool Lowering::reads_special(const Statement& statement) const {
 void Lowering::unread(const Statement& statement, Step& step) {
     const std::string opcode = module_.opcode(statement);
     const bool calls = opcode.starts_with("call");
-    const bool known = (calls && calls_library(statement)) || reads_special(statement);
+    const bool known = (calls && known_to_synchronise_nothing(statement)) || reads_special(statement);
     if (!known) {
         ++out_.opaque;
         out_.unread[opcode].push_back(module_.line(statement.text.offset));

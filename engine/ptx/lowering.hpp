@@ -39,7 +39,7 @@ class Lowering final : private Rewriting, private Names {
     bool jump_by_index(const Statement& statement, Reg guard);
     const Statement* targets_called(std::string_view name) const;
     void leave(const Statement& statement, Reg guard);
-    bool calls_library(const Statement& statement) const;
+    bool known_to_synchronise_nothing(const Statement& statement) const;
     bool reads_special(const Statement& statement) const;
     void unread(const Statement& statement, Step& step);
     void advise(const Statement& statement);
@@ -79,6 +79,8 @@ class Lowering final : private Rewriting, private Names {
     // calls.cpp: functions and their parameters
     bool passes(const Statement& statement, Reg guard);
     bool call(const Statement& statement, Reg guard);
+    bool calls_library(const Statement& statement, Reg guard);
+    Reg base_of(const Symbol& symbol, std::int64_t offset, Where here);
     /// What a call passes or gets: what the function declares, and what the call names.
     struct Passed {
         std::string_view name;

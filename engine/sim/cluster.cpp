@@ -39,6 +39,7 @@ Cluster::Cluster(const Program& program, const Code& code, const SimulatedLaunch
       bulk_(scene_, mbarriers_, maps_),
       copies_(scene_, accesses_, mbarriers_),
       wgmma_(scene_),
+      library_(scene_, accesses_),
       deadlock_(scene_, barriers_),
       allowance_(allowance),
       messages_(program, launch.grid, message_capacity(program)) {

@@ -11,6 +11,7 @@
 #include "sim/bulk_engine.hpp"
 #include "sim/deadlock.hpp"
 #include "sim/doubts.hpp"
+#include "sim/library_calls.hpp"
 #include "sim/wgmma_unit.hpp"
 
 namespace wgrun::sim {
@@ -154,6 +155,15 @@ class Cluster final : public isa::Machine {
     void wait_mma(int pending) override { wgmma_.wait(pending); }
 
     void say(std::size_t index, isa::Mask who, const std::vector<isa::Reg>& values) override;
+    void print(const isa::Addresses& format, const isa::Addresses& values,
+               std::array<std::uint32_t, isa::lanes>& count) override {
+        library_.print(format, values, count, messages_);
+    }
+    void fail(const isa::Addresses& message, const isa::Addresses& file,
+              const std::array<std::uint32_t, isa::lanes>& line, const isa::Addresses& function) override {
+        library_.fail(message, file, line, function);
+        trapped_ = true;
+    }
     std::uint64_t clock() override { return allowance_.taken() + steps_ - accounted_; }
     std::byte* unshared(std::uint64_t address, std::size_t bytes) override {
         return scene_.global.find(address, static_cast<int>(bytes));
@@ -191,6 +201,7 @@ class Cluster final : public isa::Machine {
     BulkEngine bulk_;
     AsyncCopies copies_;
     WgmmaUnit wgmma_;
+    LibraryCalls library_;
     Deadlock deadlock_;
     std::optional<Doubts> doubts_;  ///< of a launch with arguments that are made up
     Allowance& allowance_;

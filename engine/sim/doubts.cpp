@@ -4,6 +4,7 @@
 
 #include "isa/effects.hpp"
 #include "isa/generic.hpp"
+#include "isa/library.hpp"
 #include "isa/membermask.hpp"
 #include "isa/opaque.hpp"
 #include "isa/registers.hpp"
@@ -107,12 +108,13 @@ Doubts::Facts Doubts::facts_of(const isa::Step& step) const {
     Listener told(generic_is_global_);
     isa::tell(step, told);
     const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
-    out.unknown = text != nullptr ? !text->simulated : told.hidden && !isa::say::speaks(*step.op);
+    const bool prints = step.op == &isa::library::print();
+    out.unknown = text != nullptr ? !text->simulated : told.hidden && !isa::say::speaks(*step.op) && !prints;
     out.effects = step.op->effects != nullptr;
-    out.loads = told.reads_memory || told.multiplies;
+    out.loads = told.reads_memory || told.multiplies || prints;
     out.multiplies = told.multiplies;
     const bool speaks = isa::say::speaks(*step.op);
-    out.harmless = speaks || told.prefetches || told.metadata != nullptr ||
+    out.harmless = speaks || prints || told.prefetches || told.metadata != nullptr ||
                    (!told.agrees && !told.multiplies && !told.addresses.empty() &&
                     !(told.writes_memory && told.beyond_global));
     // Of effects that are none of these nobody knows what they depend on.
