@@ -5,35 +5,17 @@
 #include <algorithm>
 #include <mutex>
 #include <string_view>
-#include <unordered_set>
+
+#include "diag/file_names.hpp"
 
 namespace wgrun {
 
-namespace {
-struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;
-};
-}  // namespace
-
 Where Where::at(std::string_view file, int line) {
-    // A long-lived process may load many chunks under new names, so the table is limited.
-    constexpr std::size_t most_bytes = 4 << 20, longest = 4096;
-    constexpr std::string_view beyond = "(one of many chunks)";
-    if (file.size() > longest) file = file.substr(0, longest);
-
-    // A set of strings never moves its elements, so the view stays good. Never destroyed: a Where may be read
-    // when the process ends.
+    // Never destroyed: a Where may be read when the process ends.
     static std::mutex mutex;
-    static auto& files = *new std::unordered_set<std::string, Hash, std::equal_to<>>();
-    static std::size_t bytes = 0;
+    static auto& files = *new FileNames;
     const std::lock_guard lock(mutex);
-    auto found = files.find(file);
-    if (found == files.end()) {
-        if (bytes + file.size() > most_bytes) return {beyond, line};
-        found = files.emplace(file).first;
-        bytes += file.size() + 64;  // a string and its place in the table
-    }
-    return {*found, line};
+    return {files.kept(file), line};
 }
 
 std::string_view to_string(Severity severity) {

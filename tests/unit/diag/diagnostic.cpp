@@ -23,18 +23,6 @@ TEST_CASE("a Where outlives the string it was made of, and compares by value") {
     CHECK_FALSE(where == Where::at("other.lua", 7));
 }
 
-TEST_CASE("the names of chunks do not grow for ever") {
-    const Where early = Where::at("early.lua", 1);
-    const std::string cut(100000, 'x');
-    CHECK(Where::at(cut, 1).file == std::string(4096, 'x'));
-    Where last;
-    for (int i = 0; i < 200000; ++i) last = Where::at("chunk number " + std::to_string(i), i + 1);
-    CHECK(last.line == 200000);
-    CHECK(last.file == "(one of many chunks)");
-    CHECK(Where::at("chunk number 7", 3).file == "chunk number 7");
-    CHECK(early.file.data() == Where::at("early.lua", 2).file.data());
-}
-
 TEST_CASE("nearest: the closest word within reach, else nothing") {
     const std::array<std::string_view, 3> choices{"wgmma_fence", "wgmma_commit_group", "wgmma_wait_group"};
     CHECK(nearest("wgmma_fense", choices) == ": did you mean `wgmma_fence`?");
