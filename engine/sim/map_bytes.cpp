@@ -15,11 +15,13 @@ namespace {
 constexpr std::uint64_t mark = 0x70616D6E75726777;  // "wgrunmap"
 constexpr std::uint8_t other_elements = 0xFF;
 
+constexpr std::uint32_t no_extent = UINT32_MAX;
+
 struct Raw {
     std::uint64_t mark = sim::mark, address = 0;
     const std::byte* data = nullptr;
     std::array<std::uint64_t, 4> strides{};  ///< bytes
-    std::array<std::uint32_t, 5> extents{};  ///< less one
+    std::array<std::uint32_t, 5> extents{};  ///< less one; no_extent: without a value
     std::array<std::uint32_t, 5> box{};
     std::array<std::uint8_t, 5> steps{1, 1, 1, 1, 1};
     std::uint8_t rank = 0;  ///< less one
@@ -56,6 +58,20 @@ std::uint8_t elements_of(std::uint64_t number) {
     }
 }
 
+/// Refuses zeros where no field has them.
+void check_values(const Raw& raw) {
+    const auto refuse = [](const std::string& field) {
+        throw rules::refusal(rules::WG_TMA_04, fmt::format("tensor map in memory: its {} is 0", field),
+                             fmt::format("tensormap.replace.tile.{} before the copy", field));
+    };
+    if (raw.address == 0) refuse("global_address");
+    for (std::size_t d = 0; d <= raw.rank; ++d)
+        for (const auto& [field, missing] : {std::pair{"box_dim", raw.box[d] == 0},
+                                             {"global_dim", raw.extents[d] == no_extent},
+                                             {"element_stride", raw.steps[d] == 0}})
+            if (missing) refuse(fmt::format("{} of dimension {}", field, d));
+}
+
 }  // namespace
 
 MapBytes to_bytes(const TensorMap& map, const std::byte* data) {
@@ -89,6 +105,17 @@ MapBytes to_bytes(const TensorMap& map, const std::byte* data) {
 }
 
 bool is_map(const std::byte* bytes) { return read(bytes).mark == mark; }
+
+bool make_of_zeros(std::byte* bytes) {
+    if (std::any_of(bytes, bytes + isa::map_bytes, [](std::byte byte) { return byte != std::byte{0}; }))
+        return false;
+    Raw raw;
+    raw.elements = elements_of(0);
+    raw.extents.fill(no_extent);
+    raw.steps.fill(0);
+    write(bytes, raw);
+    return true;
+}
 
 void replace(std::byte* map, isa::MapField field, int dimension, std::uint64_t value, const std::byte* data) {
     using enum isa::MapField;
@@ -130,6 +157,7 @@ std::optional<DecodedMap> decoded(const std::byte* map) {
         throw rules::refusal(rules::WG_TMA_04,
                              fmt::format("tensor map: {}: must be 1 to {}", count_of(dims, "dimension"),
                                          sm_90a.tensor_maps.dims));
+    check_values(raw);
     DecodedMap out;
     out.map.address = raw.address;
     out.data = raw.data;

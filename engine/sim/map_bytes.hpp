@@ -21,6 +21,9 @@ MapBytes to_bytes(const TensorMap& map, const std::byte* data);
 /// Returns whether these 128 bytes are those of a tensor map.
 bool is_map(const std::byte* bytes);
 
+/// Makes a map of 128 zero bytes, none of whose fields has a value yet. Returns false for other bytes.
+bool make_of_zeros(std::byte* bytes);
+
 /// Replaces a field of the map there. Of a value that no tensor map can have, the copies tell. data: what the
 /// host has at an address that is the value.
 void replace(std::byte* map, isa::MapField field, int dimension, std::uint64_t value, const std::byte* data);
@@ -37,7 +40,8 @@ struct DecodedMap {
 };
 
 /// Returns what the map there describes. Nothing: elements or an interleaving that the simulator does not
-/// have. Throws ArgumentError (WG-TMA-04) for what no tensor map can describe.
+/// have. Throws ArgumentError (WG-TMA-04) for what no tensor map can describe, also where a field has no
+/// value.
 std::optional<DecodedMap> decoded(const std::byte* map);
 /// Returns what such a map has that only tensormap.replace makes, and no tensor map of a launch.
 std::string_view beyond_launches(const std::byte* map);

@@ -74,12 +74,13 @@ void Maps::replace(isa::Space space, const isa::Addresses& at, isa::MapField fie
                 cta->shadow.load(actor, lane, offset + i, chunk);
                 cta->shadow.store(actor, lane, offset + i, chunk);
             }
-        if (!is_map(place)) {
-            const bool known = scene_.launch.made_up == nullptr;
+        MapBytes map = bytes_at(place);
+        // Zeros that are made up may stand for any map.
+        const bool known = scene_.launch.made_up == nullptr;
+        if (!is_map(map.data()) && !(known && make_of_zeros(map.data()))) {
             if (known && !report_.said(rules::WG_MEM_04)) report_.fault(rules::no_tensor_map(at[l]));
             return;
         }
-        MapBytes map = bytes_at(place);
         const auto word = static_cast<std::uint64_t>(value[l]);
         const bool points = field == isa::MapField::global_address;
         sim::replace(map.data(), field, dimension, word, points ? scene_.global.find(word, 1) : nullptr);
