@@ -80,8 +80,8 @@ return function(wg, internal)
   end
 
   --- Decides how C or the residual comes to the consumers: in stages of the ring that follow those of a tile's K blocks, a block of 64
-  --- rows each (`p.residual_stages`), where they share tiles and a block fits; otherwise into the panels of D. Not in clusters: a stage
-  --- that no other CTA fills does not show that the others' are free as well.
+  --- rows in each (`p.residual_stages`), where consumers share tiles and a block fits; otherwise into the panels of D. Not in clusters: a CTA's
+  --- own stage does not tell that the same stage of the others is free as well.
   function internal.plan_residual(p)
     local e = p.epilogue
     local possible = not p.own_tiles and p.parts == 1 and not p.halves and p.cluster == 1
@@ -152,7 +152,7 @@ return function(wg, internal)
   end
 
   --- The options of k:epilogue that the epilogue of a plan takes. given: maps, sizes, stages of the kernel, mine (the consumer),
-  --- along(sizes, name): the vector of a scale.
+  --- factors(names): the list of the scales with these names that factor out of the sums.
   function internal.epilogue_of_kernel(k, p, given)
     local e, sizes, stages, mine = p.epilogue, given.sizes, given.stages, given.mine
     local matrix = given.maps.C and (p.residual_stages and {} or { map = given.maps.C, barrier = k:address(stages.c, mine << 3) })

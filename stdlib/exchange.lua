@@ -1,16 +1,17 @@
 -- Split-K in a cluster: the CTAs that multiply different parts of K for the same tile are a cluster, and send each other their sums,
--- straight from registers to the other's shared memory (st.async, PTX ISA 9.7.9.12). Each of the first `owners` CTAs puts some columns
--- of the tile together and stores these.
+-- straight from registers to the other's shared memory (st.async, PTX ISA 9.7.9.12). Each of the first `owners` CTAs owns some columns of
+-- the tile: it waits for the other CTAs' sums of these, adds them in a fixed order, and stores them.
 
 return function(wg, internal)
   local divided = internal.divided
   -- How many clusters of so many CTAs run at a time on an H100 or H200, at least: what was seen there, for plans that are made without a
-  -- GPU; kernel:resident_clusters asks the driver. 40 clusters of 3, 33 of 4, 20 of 6 and 16 of 7 or 8 take two rounds (a GPC has 16 or 18 SMs, or fewer).
+  -- GPU; kernel:resident_clusters asks the driver. 40 clusters of 3, 33 of 4, 20 of 6 and 16 of 7 or 8 take two rounds (a GPC has 16 or 18
+  -- SMs, or fewer).
   internal.clusters_at_a_time = { wg.target.multiprocessors, wg.target.multiprocessors // 2, 36, 30, 20, 16, 14, 14 }
   internal.most_received = 98304 -- bytes of sums that a CTA may receive: what is left has to hold the stages
 
   --- How the parts of K of a plan exchange their sums, or nil where they do so through global memory: `owners`, the number of CTAs that
-  --- store a part of the tile, `columns` of each, and `bytes`, what a consumer receives.
+  --- store a part of the tile, `columns`, those of each owner, and `bytes`, what a consumer of an owner receives.
   function internal.plan_exchange(p)
     local e = p.epilogue
     local possible = p.splits > 1 and p.splits <= wg.target.portable_cluster and p.cluster == 1 and not (p.own_tiles or p.sparse)

@@ -1,12 +1,16 @@
--- A consumer of wg.gemm: a warpgroup that multiplies the stages of the ring by wgmma. Its main loop keeps the product of one block of K
--- under way while it waits for the next one (wgmma.wait_group 1), and gives a stage back when the product behind it has begun. With scales
--- for blocks of K it has another main loop (block_scales.lua). What becomes of the sums stands in gemm_epilogue.lua.
+-- A consumer of wg.gemm: a warpgroup that multiplies the stages of the ring by wgmma. Its main loop keeps one product under way while it
+-- waits for the next stage, and releases a stage when the product behind it has begun:
+--
+--   wait for stage s       wgmma s      wait_group(1): s - 1 is complete    release s - 1
+--   wait for stage s + 1   wgmma s + 1  wait_group(1): s is complete        release s
+--
+-- With scales for blocks of K it has another main loop (block_scales.lua). What becomes of the sums stands in gemm_epilogue.lua.
 
 return function(internal)
   local divided = internal.divided
 
-  -- Which consumer this is: its number, and place(piece, place, row, column), the first of its rows of a tile and the tile's first column,
-  -- where row and column are those of the tile if place() has been called before. `shares`: consumers share a tile.
+  -- Which consumer this is: its number, and place(piece, place, row, column), the first of its rows of a tile and the tile's first column;
+  -- row and column are the tile's, if place() has been called before. `shares`: consumers share a tile.
   local function consumer_of(k, p)
     local thread = k:special "tid.x"
     local me = { lane = thread & 31, shares = not p.own_tiles and p.consumers > 1 }
@@ -56,23 +60,23 @@ return function(internal)
     return out
   end
 
-  -- The sums of each block of 64 rows; those of the tile's left half, where it may have only that; and the sums that are added to other
-  -- parts' of K.
+  -- The accumulators of each block of 64 rows; those of the tile's left half, where it may have only that; and those that are added to the
+  -- sums of other parts of K.
   local function accumulators(k, p)
     local acc, left, added = {}, {}, {}
     for block = 1, p.blocks do
       local sums = k:regs(p.accumulator, p.width // 2)
       acc[block], added[block] = sums, sums
-      -- What is stored by fours lies in aligned registers, as products do. Neighbours change places, so that an addition reads
-      -- its product and its sum from different banks.
     end
+    -- Sums that are sent by fours lie in aligned registers, as the products of block_scales.lua do. There neighbours change places, so
+    -- that an addition reads its product and its sum from different register banks.
     if p.scaled and p.parts > 1 then acc = internal.neighbours_exchanged(acc) end
     for block = 1, p.narrow and p.blocks or 0 do left[block] = acc[block]:slice(0, p.width // 4) end
     return acc, left, added
   end
 
-  -- Consumers with tiles of their own take turns: one multiplies while the other stores. It also keeps a consumer
-  -- from waiting for a phase that is not the next one to complete: a parity cannot tell the two apart.
+  -- Consumers with tiles of their own (ping-pong) take turns: one multiplies while the other stores. Turns also keep a consumer from
+  -- waiting for a phase that is not the next one to complete: a parity cannot tell the two apart.
   local function turns_of(k, p, buffer, sizes, me)
     local function nothing() end
     if not p.own_tiles then return { take = nothing, pass = nothing, skip = nothing } end

@@ -25,11 +25,11 @@ return function(internal)
     return { store = store, finish = finish, fetch = fetch, complete = complete }
   end
 
-  --- What the consumer `me` does with the sums of a tile, `acc` (`added`: those that are added to other parts' of K). An object with
-  --- fetch_early(piece, place), where there is something to fetch: brings what the epilogue reads on its way while the tile is
-  --- multiplied, once its first products have been issued;
-  --- begin(piece, place, row, column): the first of the consumer's rows and the first column, and the fetch where it was not early;
-  --- store(piece, row, column): the sums, which are complete.
+  --- What the consumer `me` does with the sums of a tile, `acc` (`added`: those that are added to the sums of other parts of K). An object with
+  --- fetch_early(piece, place), where there is something to fetch: sends for what the epilogue reads while the tile is still multiplied,
+  --- once its first products have been issued;
+  --- begin(piece, place, row, column): returns the first of the consumer's rows and the first column, and fetches where that was not early;
+  --- store(piece, row, column): stores the sums, which are complete.
   function internal.gemm_epilogue(k, p, stages, sizes, me, output, acc, added)
     local early = (stages.c or p.vectors > 0) and p.splits == 1 and not p.stream and not p.scaled and { row = k:reg "u32", column = k:reg "u32" }
     local exchange = p.exchange and internal.exchange(k, p, stages, sizes, me)

@@ -1,10 +1,11 @@
 -- The producer of wg.gemm: a warp that copies the tiles of A, of B or of both by TMA, and what comes with them (scales for blocks of
--- K, the metadata of a sparse A, C), into the stages of the ring.
+-- K, the metadata of a sparse A, C), into the stages of the ring. For each block of K it waits until all consumers have released the stage, in
+-- a cluster those of all CTAs that its multicast reaches, and announces the bytes that the stage's mbarrier then counts.
 
 return function(internal)
   local divided = internal.divided
 
-  -- Where memory limits the product, CTAs that all read the same columns of K at a time compete for the same memory channels:
+  -- Where memory limits the product, CTAs that all read the same columns of K at the same time compete for the same memory channels:
   -- each CTA therefore starts one block after its neighbour, and wraps around.
   local function rotation(k, p, sizes)
     if not p.rotated then return function(first_k) return first_k end end

@@ -8,10 +8,13 @@ return function(internal)
     return out
   end
 
-  --- Calls body(place, piece) for each tile of this CTA or piece of a tile; place() gives its row and column in D. A piece has its
-  --- range of K, `from` and `to`. A piece whose sums are added to those of others also has their `number` and its `part`, and, where
-  --- only the run decides whether it is such a piece, the predicate `cut`. `half`, a predicate, holds where the tile has half of the
-  --- rows. piece.following() computes the place and the piece that the CTA visits next (stream-K and groups have none). Pieces of groups have more (internal.each_group_tile). more: further options of k:each_tile.
+  --- Calls body(place, piece) for each tile of this CTA, or piece of a tile; place() gives its row and column in D. A piece has
+  --- from, to: its range of K;
+  --- number, part: the number of the tile among those whose sums are added up, and of this part of it, where there are parts;
+  --- cut: where only the run decides whether the tile is in parts, the predicate that it is;
+  --- half: where a tile may have only half of its rows, the predicate that it has;
+  --- following(): computes the place and the piece that the CTA visits next (stream-K and groups have none).
+  --- Pieces of groups have more (internal.each_group_tile). more: further options of k:each_tile.
   function internal.gemm_each_piece(k, p, sizes, more, body)
     if p.groups then return internal.each_group_tile(k, p, sizes, more.first, body) end
     local tiles = tiles_of(p, sizes, more)

@@ -1,5 +1,7 @@
--- The tiles of a grouped product: groups of rows of A, each with a B of its own. How many rows a group has is data of the
--- device, so that each role of the kernel looks at the groups and counts their tiles itself.
+-- The tiles of a grouped product, wg.gemm{ groups = }: groups of rows of A, each with a B of its own. How many rows a group has is data of
+-- the device, which the host need not know. Each role of the kernel therefore looks at the groups and counts their tiles itself: the lanes
+-- of a warp at 32 groups at a time, whose tiles they sum up by shuffles. The roles go through the same tiles in the same order, so that no
+-- place of a tile has to be handed from one to another.
 
 return function(_, internal)
   local fail, ceil_div, divided = internal.fail, internal.ceil_div, internal.divided
@@ -45,44 +47,48 @@ return function(_, internal)
     if p.groups ~= "batched" then sizes.rows = k:param(p.groups == "masked" and "sizes" or "offsets", "const s32*") end
   end
 
-  -- The first row of a group and the number of its rows. What the device's data say is kept within the matrix. `room`: the rows
-  -- that each group has room for.
+  -- The first row of a group and the number of its rows, as far as they lie within the matrix: the device's data may say anything. `room`: the
+  -- rows that each group has room for.
   local function rows_of(k, p, sizes, group, room)
     if p.groups == "batched" then return group * room, room end
-    local function said(number, guard)
+    local function read(number, guard)
       local rows = k:reg "u32"
       if guard then k:mov(rows, 0) end
       k:ld_global_u32(rows, k:element(sizes.rows, number), { guard = guard })
       return rows
     end
-    if p.groups == "masked" then return group * room, k:min(said(group), room) end
-    local first = k:min(said(group - 1, group:gt(0)), sizes.M)
-    return first, k:max(k:min(said(group), sizes.M), first) - first
+    if p.groups == "masked" then return group * room, k:min(read(group), room) end
+    local first = k:min(read(group - 1, group:gt(0)), sizes.M)
+    return first, k:max(k:min(read(group), sizes.M), first) - first
   end
 
   local function variable(k, value) return k:mov(value, { type = "u32" }) end
 
-  -- A walk over the tiles of all groups, by a warp: `step` tiles at a time, the next one being `next_tile`. Its lanes look at 32 groups,
-  -- from `window` on, before which are `passed` tiles. Of the lane's group: its first row, its rows, and the tiles of the groups that the
-  -- warp looks at up to it.
+  -- A warp's walk over the tiles of all groups, of which it takes every `step`-th. Its lanes look at a window of 32 groups at a time:
+  --
+  --   groups   0 ... window - 1   | window ... window + 31                       | ...
+  --   tiles    `passed` of them   | lane i: those of the window up to its group  |
+  --
+  -- `next_tile` counts from the first tile of all groups. Each lane knows of its group the `first` row, the number of `rows`, and
+  -- `tiles_upto`, the tiles of the window up to and with this group.
   local function walk_of(k, p, sizes, mine)
-    local w = { k = k, p = p, sizes = sizes, lane = k:special "tid.x" & 31 }
+    local walk = { k = k, p = p, sizes = sizes, lane = k:special "tid.x" & 31 }
     local from, step, rank = k:special "ctaid.x", k:special "nctaid.x", 0
     if p.cluster > 1 then
       from, step, rank = divided(k, from, p.cluster), divided(k, step, p.cluster), internal.remainder(k, from, p.cluster)
     end
     if mine then from, step = from + mine * step, step << 1 end
-    w.step, w.rank = step, rank
-    w.columns = divided(k, sizes.N + (p.n - 1), p.n)
-    w.room = p.groups ~= "contiguous" and k:div(sizes.M, sizes.groups)
-    w.window, w.passed, w.next_tile = variable(k, 0), variable(k, 0), variable(k, from)
-    w.first, w.rows, w.upto = variable(k, 0), variable(k, 0), variable(k, 0)
-    return w
+    walk.step, walk.rank = step, rank
+    walk.columns = divided(k, sizes.N + (p.n - 1), p.n)
+    walk.room = p.groups ~= "contiguous" and k:div(sizes.M, sizes.groups)
+    walk.window, walk.passed, walk.next_tile = variable(k, 0), variable(k, 0), variable(k, from)
+    walk.first, walk.rows, walk.tiles_upto = variable(k, 0), variable(k, 0), variable(k, 0)
+    return walk
   end
 
-  local function tiles_of(w, rows)
-    local height = w.p.m * w.p.cluster
-    return divided(w.k, rows + (height - 1), height) * w.columns
+  local function tiles_of(walk, rows)
+    local height = walk.p.m * walk.p.cluster
+    return divided(walk.k, rows + (height - 1), height) * walk.columns
   end
 
   local function of_lane(k, value, number)
@@ -91,80 +97,80 @@ return function(_, internal)
     return out
   end
 
-  -- Looks at the groups from `window` on.
-  local function look(w)
-    local k, group = w.k, w.window + w.lane
-    k:mov(w.rows, 0)
-    k:if_(group:lt(w.sizes.groups), function()
-      local begin, count = rows_of(k, w.p, w.sizes, group, w.room)
-      k:mov(w.first, begin)
-      k:mov(w.rows, count)
+  -- Looks at the 32 groups from `window` on.
+  local function look(walk)
+    local k, group = walk.k, walk.window + walk.lane
+    k:mov(walk.rows, 0)
+    k:if_(group:lt(walk.sizes.groups), function()
+      local begin, count = rows_of(k, walk.p, walk.sizes, group, walk.room)
+      k:mov(walk.first, begin)
+      k:mov(walk.rows, count)
     end)
-    k:mov(w.upto, internal.prefix_sums(k, tiles_of(w, w.rows), w.lane))
+    k:mov(walk.tiles_upto, internal.prefix_sums(k, tiles_of(walk, walk.rows), walk.lane))
   end
 
   -- The number of whole tiles, which come before those that are halves: of all groups, less those of a last round in which at most half
   -- of the CTAs have one.
-  local function whole_tiles(w)
-    local k, of_my_groups = w.k, variable(w.k, tiles_of(w, w.rows))
+  local function whole_tiles(walk)
+    local k, of_my_groups = walk.k, variable(walk.k, tiles_of(walk, walk.rows))
     -- All lanes go round equally often: the assembler then knows that they stay together, and uses uniform registers.
-    k:loop({ from = 32, to = w.sizes.groups, step = 32 }, function(at)
-      local group = at + w.lane
-      k:if_(group:lt(w.sizes.groups), function()
-        local _, count = rows_of(k, w.p, w.sizes, group, w.room)
-        k:add(of_my_groups, of_my_groups, tiles_of(w, count))
+    k:loop({ from = 32, to = walk.sizes.groups, step = 32 }, function(at)
+      local group = at + walk.lane
+      k:if_(group:lt(walk.sizes.groups), function()
+        local _, count = rows_of(k, walk.p, walk.sizes, group, walk.room)
+        k:add(of_my_groups, of_my_groups, tiles_of(walk, count))
       end)
     end)
     local all = of_lane(k, k:redux_sync_add_u32(of_my_groups), 0)
-    local rest = k:rem(all, w.step)
-    k:mov(rest, 0, { guard = (rest << 1):gt(w.step) })
+    local rest = k:rem(all, walk.step)
+    k:mov(rest, 0, { guard = (rest << 1):gt(walk.step) })
     return all - rest
   end
 
-  -- The walk's next tile; where it is one of the halves, behind `whole` whole ones, the predicate that says so and the half's first column.
-  local function next_of(w, whole)
-    if not whole then return w.next_tile end
-    local k, narrow = w.k, w.next_tile:ge(whole)
-    local index = w.next_tile - whole
-    local tile = k:selp_b32(whole + (index >> 1), w.next_tile, narrow, { type = "u32" })
-    return tile, narrow, k:selp_b32((index & 1) * (w.p.n // 2), 0, narrow, { type = "u32" })
+  -- The walk's next tile. Behind the `whole` tiles that are not cut, each number stands for half of a tile: then also the predicate that
+  -- it does, and the first column of the half.
+  local function next_of(walk, whole)
+    if not whole then return walk.next_tile end
+    local k, narrow = walk.k, walk.next_tile:ge(whole)
+    local index = walk.next_tile - whole
+    local tile = k:selp_b32(whole + (index >> 1), walk.next_tile, narrow, { type = "u32" })
+    return tile, narrow, k:selp_b32((index & 1) * (walk.p.n // 2), 0, narrow, { type = "u32" })
   end
 
   -- The place of tile `number` of a group whose rows begin at `begin`.
-  local function place_of(w, number, count, begin, right)
-    local p = w.p
-    local order = { m = p.m, n = p.n, rows = count, columns = w.sizes.N, cluster = p.cluster, group = p.group }
-    local row, column = internal.tile_order(w.k, order)(number)
-    if p.cluster > 1 then row = row * p.cluster + w.rank end
+  local function place_of(walk, number, count, begin, right)
+    local p = walk.p
+    local order = { m = p.m, n = p.n, rows = count, columns = walk.sizes.N, cluster = p.cluster, group = p.group }
+    local row, column = internal.tile_order(walk.k, order)(number)
+    if p.cluster > 1 then row = row * p.cluster + walk.rank end
     column = column * p.n
     return begin + row * p.m, right and column + right or column
   end
 
-  --- Calls body(place, piece) for each tile of this CTA, as each_tile does; piece also has `limit`, the end of the group's
-  --- rows, and where its B and its rows of B's scales begin: `b_first`, `scales_first`. Where at most half of the CTAs would have a
-  --- tile in the last round, its tiles are cut into a left and a right half if the plan has them: `narrow`, a predicate, holds there.
-  --- `mine`: takes only every second of the cluster's tiles, the first or the second. Whole warps execute it: their lanes
-  --- look at 32 groups at a time.
+  --- Calls body(place, piece) for each tile of this CTA, as each_tile does. A piece also has `limit`, the end of the group's
+  --- rows; where the group's B and its rows of B's scales begin, `b_first` and `scales_first`; and, if the plan cuts tiles of a last round
+  --- in which at most half of the CTAs would have one, `narrow`, the predicate that this is such a half. `mine`, 0 or 1: takes only every
+  --- second of the CTA's tiles, beginning with that one. Whole warps execute it.
   function internal.each_group_tile(k, p, sizes, mine, body)
-    local w = walk_of(k, p, sizes, mine)
-    look(w)
-    local whole = p.narrow and whole_tiles(w) or nil
-    k:while_(function() return w.window:lt(sizes.groups) end, function()
-      local tile, narrow, right = next_of(w, whole)
-      tile = tile - w.passed
-      local before = variable(k, k:popc(k:vote_sync_ballot(w.upto:le(tile)))) -- the groups that end before the tile
+    local walk = walk_of(k, p, sizes, mine)
+    look(walk)
+    local whole = p.narrow and whole_tiles(walk) or nil
+    k:while_(function() return walk.window:lt(sizes.groups) end, function()
+      local tile, narrow, right = next_of(walk, whole)
+      tile = tile - walk.passed
+      local before = variable(k, k:popc(k:vote_sync_ballot(walk.tiles_upto:le(tile)))) -- the groups that end before the tile
       k:if_(before:lt(32), function()
-        local group, count, begin = w.window + before, of_lane(k, w.rows, before), of_lane(k, w.first, before)
-        local number = tile - (of_lane(k, w.upto, before) - tiles_of(w, count))
-        body(function() return place_of(w, number, count, begin, right) end, {
+        local group, count, begin = walk.window + before, of_lane(k, walk.rows, before), of_lane(k, walk.first, before)
+        local number = tile - (of_lane(k, walk.tiles_upto, before) - tiles_of(walk, count))
+        body(function() return place_of(walk, number, count, begin, right) end, {
           from = 0, to = sizes.K, limit = begin + count, narrow = narrow,
           b_first = group * sizes.N, scales_first = group * ((sizes.N + 127) >> 7),
         })
-        k:add(w.next_tile, w.next_tile, w.step)
+        k:add(walk.next_tile, walk.next_tile, walk.step)
       end, function()
-        k:add(w.passed, w.passed, of_lane(k, w.upto, 31))
-        k:add(w.window, w.window, 32)
-        look(w)
+        k:add(walk.passed, walk.passed, of_lane(k, walk.tiles_upto, 31))
+        k:add(walk.window, walk.window, 32)
+        look(walk)
       end)
     end)
   end

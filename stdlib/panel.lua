@@ -1,6 +1,7 @@
 -- Panels: the shape in which a warpgroup's accumulators pass through shared memory on their way to a matrix, and C on its way to the
--- accumulators. A panel is 64 rows of accumulators and 128 bytes wide, or 64 bytes or as wide as the block where n requires it;
--- transposed, its lines are the columns of the accumulators.
+-- accumulators. A panel is 64 rows of accumulators and 128 bytes wide, as wide as the widest swizzle of TMA, or 64 bytes or as wide as the
+-- block where n requires it; transposed, its lines are the columns of the accumulators. Threads write 16-bit elements by stmatrix, others in
+-- pairs, as the accumulators have them (PTX ISA 9.7.15.5.1, figure of the D fragment).
 
 return function(wg, internal)
   local fail, options = internal.fail, internal.options
@@ -67,9 +68,9 @@ return function(wg, internal)
     return at, ahead
   end
 
-  -- The pieces of a panel that a thread writes with one instruction each: pieces(first, offset) lists those of panel
-  -- `first` of the block, at `offset` bytes. A piece has an address, an offset, and its even registers, each of which
-  -- stands for itself and the next register.
+  -- A thread's part of a panel is a list of pieces, which it writes with one instruction each: pieces(first, offset) lists those of
+  -- panel `first` of the block, at `offset` bytes. A piece has an address `at`, an `offset` from there, and its even registers, each of
+  -- which stands for itself and the next one.
 
   -- 16-bit panels: stmatrix takes four 8x8 blocks, lane i gives the address of line i % 8 of block i / 8.
   local function pieces_16bit(panel, base, lane, warp)
@@ -103,34 +104,25 @@ return function(wg, internal)
     end
   end
 
-  -- 32-bit panels: each lane writes its pairs of neighbours.
-  local function pieces_32bit(panel, base, lane, warp)
-    local row, blocks = lane >> 2, panel.columns // 8
-    local line = base + ((warp << 4) + row) * panel.line_bytes + ((lane & 1) << 3)
-    local at, ahead = unit_addresses(panel, line, blocks, 2, function(i) return ((lane & 3) >> 1) + 2 * i, row end)
-    return function(first, offset)
-      local pieces = {}
-      for g = 0, blocks - 1 do
-        for h = 0, 1 do
-          local r = panel.columns // 2 * first + 4 * g + 2 * h
-          pieces[#pieces + 1] = { at = at[g], offset = offset + ahead[g] + 8 * panel.line_bytes * h, r }
-        end
-      end
-      return pieces
+  -- 32- and 8-bit panels: each lane writes its pairs of neighbours, one for each 8 columns and each of its two rows. The four lanes of a
+  -- row share two 16-byte units of a 32-bit panel, or half a unit of an 8-bit one.
+  local function pieces_of_pairs(panel, base, lane, warp)
+    local wide, row, groups = panel.size == 4, lane >> 2, panel.columns // 8
+    local line = base + ((warp << 4) + row) * panel.line_bytes
+    line = line + (wide and (lane & 1) << 3 or (lane & 3) << 1)
+    local at, ahead
+    if wide then
+      at, ahead = unit_addresses(panel, line, groups, 2, function(i) return ((lane & 3) >> 1) + 2 * i, row end)
+    else
+      at, ahead = unit_addresses(panel, line, groups // 2, 1, function(i) return i, row end)
     end
-  end
-
-  -- 8-bit panels: likewise; the four lanes of a row share half a 16-byte unit.
-  local function pieces_8bit(panel, base, lane, warp)
-    local row, blocks = lane >> 2, panel.columns // 8
-    local line = base + ((warp << 4) + row) * panel.line_bytes + ((lane & 3) << 1)
-    local at, ahead = unit_addresses(panel, line, blocks // 2, 1, function(i) return i, row end)
     return function(first, offset)
       local pieces = {}
-      for g = 0, blocks - 1 do
-        for h = 0, 1 do
-          local r = panel.columns // 2 * first + 4 * g + 2 * h
-          pieces[#pieces + 1] = { at = at[g // 2], offset = offset + ahead[g // 2] + 8 * (g % 2) + 8 * panel.line_bytes * h, r }
+      for group = 0, groups - 1 do
+        local unit, inside = wide and group or group // 2, wide and 0 or 8 * (group % 2)
+        for half = 0, 1 do
+          local r = panel.columns // 2 * first + 4 * group + 2 * half
+          pieces[#pieces + 1] = { at = at[unit], offset = offset + ahead[unit] + inside + 8 * panel.line_bytes * half, r }
         end
       end
       return pieces
@@ -139,8 +131,8 @@ return function(wg, internal)
 
   --- The pieces of a panel at `base` that the thread writes, as above.
   function internal.panel_pieces(panel, base, lane, warp)
-    local by_size = { [1] = pieces_8bit, [2] = pieces_16bit, [4] = pieces_32bit }
-    return (panel.transposed and pieces_transposed or by_size[panel.size])(panel, base, lane, warp)
+    local pieces = panel.transposed and pieces_transposed or panel.size == 2 and pieces_16bit or pieces_of_pairs
+    return pieces(panel, base, lane, warp)
   end
 
   --- The coordinates of panel `i` of the 64 x n block at that row and column, for a tensor map of rank 2.
