@@ -1,5 +1,9 @@
 -- A consumer of wg.attention_backward for heads of up to 128 elements. It has 64 of the CTA's keys, and P^T and dS^T go from
--- accumulators to the A operands of dV and dK in registers.
+-- accumulators to the A operands of dV and dK in registers. A block of queries, or each part of it where its scores would take too many:
+--
+--   tensor cores   S^T  dP^T          dV              | dQ  dK
+--   CUDA cores          P^T = exp ...   dS^T = ...    |     dQ to global memory
+--                                                     ^ the consumers meet: dQ needs dS of all keys, from shared memory
 
 return function(_, internal)
   -- The products of one consumer, each a commit group.
@@ -105,7 +109,7 @@ return function(_, internal)
     end
   end
 
-  -- One part of a block: its scores are under way.
+  -- P^T, dS^T and dV of one part of a block, whose scores are under way; then those of the next part are.
   local function work(me, part, first_query, stats)
     local k, p, product = me.k, me.p, me.product
     k:wgmma_fence()
@@ -133,8 +137,8 @@ return function(_, internal)
     end
   end
 
-  -- dQ of the block, as soon as dS of all consumers has arrived. Two stages of dS: who writes to one of them has met
-  -- the others here since they read it.
+  -- dQ of the block, as soon as dS of all consumers has arrived. dS has two stages: a consumer that writes to one of them has met the
+  -- others here since they read it.
   local function add_dq(me, number)
     local k, p = me.k, me.p
     k:fence_proxy_async { space = "shared::cta" }

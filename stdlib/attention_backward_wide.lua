@@ -1,6 +1,10 @@
 -- A consumer of wg.attention_backward for heads of more than 128 elements, whose dK and dV of 64 keys don't fit into the registers of one
--- warpgroup: it has half of their columns, and of dQ's. Each consumer computes the scores of half of a block's queries, and P^T and
--- dS^T of both halves meet in shared memory. Bytes of dS^T, keys x queries, are A of dK and, transposed, A of dQ.
+-- warpgroup: it has half of their columns, and of dQ's. Each consumer computes the scores of half of a block's queries; P^T and dS^T of
+-- both halves meet in shared memory, and are A of the other products: dS^T, keys x queries, is A of dK and, transposed, A of dQ.
+--
+--   tensor cores   S^T  dP^T                        | dV  dQ  dK
+--   CUDA cores          P^T = exp ...   dS^T = ...  |         dQ to global memory
+--                                                   ^ both consumers meet
 
 return function(_, internal)
   -- The products of one consumer, each a commit group.
@@ -33,72 +37,93 @@ return function(_, internal)
     return out
   end
 
-  --- The role of a consumer.
-  function internal.attention_backward_wide(k, p, rings, maps, buffers, at, sizes)
+  -- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its places in the rings.
+  local function consumer_of(k, p, rings, buffers, at, sizes)
     local thread = k:special "tid.x"
-    local lane, warp = thread & 31, thread >> 5 & 3
-    local mine = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
+    local me = { k = k, p = p, rings = rings, lane = thread & 31, warp = thread >> 5 & 3 }
+    me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
     local half = p.dim // 2
     local acc = {
       s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", half // 2), dv = k:regs("f32", half // 2), dq = k:regs("f32", half // 2),
       p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
     }
-    local product = products(k, p, buffers, mine, acc)
-    local mask = internal.attention_backward_masker(k, p, acc.s, at, at.key)
-    local exponentials, gradients = internal.attention_backward_elements(k, p, acc, sizes.scale_log2)
-    local add = internal.attention_backward_adder(k, p, sizes.sums, mine)
-    local query, gradient = rings.q:cursor(), rings.gradient:cursor()
-    local stage = k:mov(0, { type = "u32" }) -- of P and dS
-    local previous, any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
+    me.acc, me.product = acc, products(k, p, buffers, me.number, acc)
+    me.mask = internal.attention_backward_masker(k, p, acc.s, at, at.key)
+    me.exponentials, me.gradients = internal.attention_backward_elements(k, p, acc, sizes.scale_log2)
+    me.add = internal.attention_backward_adder(k, p, sizes.sums, me.number)
+    me.query, me.gradient = rings.q:cursor(), rings.gradient:cursor()
+    me.stage = k:mov(0, { type = "u32" }) -- of P and dS
+    me.previous, me.any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
 
     -- Where the thread finds its queries' stats, and puts its pieces of P^T and dS^T: blocks of 8 x 8, four for each stmatrix, whose lines
     -- in shared memory are keys of 64 queries.
-    local stats_at = k:address(buffers.stats, mine * (4 * p.part)) + ((lane & 3) << 3)
-    local in_tile = ((warp << 4) + (lane & 15)) * 128 + (((((mine << 2) + (lane >> 4)) ~ (lane & 7))) << 4)
-    local function store(buffer, words)
-      local to = k:address(buffer) + stage * p.ds.bytes + in_tile
-      for i = 0, #words // 4 - 1 do k:stmatrix_x4(i == 0 and to or to ~ (2 * i << 4), words:slice(4 * i, 4)) end
-    end
+    local lane = me.lane
+    me.stats_at = k:address(buffers.stats, me.number * (4 * p.part)) + ((lane & 3) << 3)
+    me.in_tile = ((me.warp << 4) + (lane & 15)) * 128 + (((((me.number << 2) + (lane >> 4)) ~ (lane & 7))) << 4)
+    return me
+  end
 
+  -- Writes the thread's words of P^T or dS^T to the stage of `buffer` whose turn it is.
+  local function store(me, buffer, words)
+    local k = me.k
+    local to = k:address(buffer) + me.stage * me.p.ds.bytes + me.in_tile
+    for i = 0, #words // 4 - 1 do k:stmatrix_x4(i == 0 and to or to ~ (2 * i << 4), words:slice(4 * i, 4)) end
+  end
+
+  -- P^T and dS^T of the consumer's half of a block of queries: its scores are under way.
+  local function compute_half(me, buffers, block)
+    local k, product = me.k, me.product
+    me.rings.gradient:wait(me.gradient)
+    local stats = me.stats_at + me.gradient.stage * me.p.stats_bytes
+    k:wgmma_fence()
+    product.dp(me.gradient.stage)
+    k:wgmma_wait_group(1) -- the scores are complete, and dK of the block before
+    me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0) })
+    k:mov(me.previous.stage, me.query.stage)
+    k:mov(me.any_previous, 1)
+    me.mask(block * me.p.rows + me.number * me.p.part)
+    me.exponentials(stats)
+    store(me, buffers.p, me.acc.p16)
+    k:wgmma_wait_group(0)
+    me.gradients(stats)
+    store(me, buffers.ds, me.acc.ds16)
+  end
+
+  -- The consumer's columns of dV, dQ and dK, as soon as both halves have arrived. P and dS have two stages: a consumer that writes to one of
+  -- them has met the other one here since that one read it.
+  local function multiply_both(me, at, block, head)
+    local k, p, product = me.k, me.p, me.product
+    k:fence_proxy_async { space = "shared::cta" }
+    k:bar_sync(1, { threads = 128 * p.consumers })
+    k:wgmma_fence()
+    product.dv(me.stage, me.gradient.stage)
+    product.dq(me.stage)
+    product.dk(me.stage, me.query.stage)
+    k:wgmma_wait_group(1)
+    me.rings.gradient:release(me.gradient, { lane = me.lane })
+    me.add(me.acc.dq, internal.attention_backward_number(p, at, block, head))
+    k:xor(me.stage, me.stage, 1)
+  end
+
+  --- The role of a consumer.
+  function internal.attention_backward_wide(k, p, rings, maps, buffers, at, sizes)
+    local me = consumer_of(k, p, rings, buffers, at, sizes)
+    local acc = me.acc
     for i = 0, #acc.dk - 1 do
       k:mov(acc.dk[i], 0.0)
       k:mov(acc.dv[i], 0.0)
     end
     rings.keys:wait(rings.keys:cursor())
     internal.attention_backward_each(k, p, at, function(block, head)
-      rings.q:wait(query)
+      rings.q:wait(me.query)
       k:wgmma_fence()
-      product.scores(query.stage)
-      rings.gradient:wait(gradient)
-      local stats = stats_at + gradient.stage * p.stats_bytes
-      k:wgmma_fence()
-      product.dp(gradient.stage)
-      k:wgmma_wait_group(1) -- the scores are complete, and dK of the block before
-      rings.q:release(previous, { lane = lane, guard = any_previous:ne(0) })
-      k:mov(previous.stage, query.stage)
-      k:mov(any_previous, 1)
-      mask(block * p.rows + mine * p.part)
-      exponentials(stats)
-      store(buffers.p, acc.p16)
-      k:wgmma_wait_group(0)
-      gradients(stats)
-      store(buffers.ds, acc.ds16)
-
-      -- Two stages of P and dS: who writes to one of them has met the other consumer here since that one read it.
-      k:fence_proxy_async { space = "shared::cta" }
-      k:bar_sync(1, { threads = 128 * p.consumers })
-      k:wgmma_fence()
-      product.dv(stage, gradient.stage)
-      product.dq(stage)
-      product.dk(stage, query.stage)
-      k:wgmma_wait_group(1)
-      rings.gradient:release(gradient, { lane = lane })
-      add(acc.dq, internal.attention_backward_number(p, at, block, head))
-      k:xor(stage, stage, 1)
-      rings.q:advance(query)
-      rings.gradient:advance(gradient)
+      me.product.scores(me.query.stage)
+      compute_half(me, buffers, block)
+      multiply_both(me, at, block, head)
+      rings.q:advance(me.query)
+      rings.gradient:advance(me.gradient)
     end)
     k:wgmma_wait_group(0)
-    internal.attention_backward_store(k, p, acc, maps, buffers, at, sizes.scale, mine, at.key, mine * half)
+    internal.attention_backward_store(k, p, acc, maps, buffers, at, sizes.scale, me.number, at.key, me.number * (p.dim // 2))
   end
 end
