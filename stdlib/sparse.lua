@@ -1,9 +1,14 @@
--- A 2:4 sparse A of wg.gemm: how its indices (the metadata of wgmma.mma_async.sp, PTX ISA 9.7.15.6) get from global
--- memory to the registers of the threads.
+-- wg.gemm{ sparse = "A" }: a 2:4 sparse A, of which half is stored, and the indices of what is stored: the metadata of
+-- wgmma.mma_async.sp (PTX ISA 9.7.15.6). All else is as for a dense A; here is how metadata get from global memory to the registers of the
+-- threads that wgmma takes them from.
 --
--- In the order of wg.gemm the words of 64 rows follow each other along K, 128 at a time, one for each thread of a
--- warpgroup. 16-bit types and tf32 need only two lanes of four for an instruction: the other two hold the words of the
--- next instruction, which selects them by sp_sel. K is filled up to whole rounds of the ring, so that a copy never ends
+--   producer    a bulk copy for each 64 rows of a tile, into the stage that has their A
+--   consumer    a load of 32 bits for each word, after it has waited for the stage
+--   wgmma       reads the words from registers until it is complete: two stages in turn have a set of registers each
+--
+-- For that the words are stored in the order in which threads want them: those of 64 rows follow each other along K, 128 at a time, one for
+-- each thread of a warpgroup. 16-bit types and tf32 need the words of only two lanes of four for an instruction: the other two hold those
+-- of the next instruction, which selects them by sp_sel. K is filled up to whole rounds of the two sets, so that a copy never ends
 -- behind the last word.
 
 return function(wg, internal)
@@ -33,9 +38,9 @@ return function(wg, internal)
     end
   end
 
-  -- The consumer's part, for its share of `blocks` blocks of 64 rows: load(set, stage) loads the thread's words of a stage, and returns the function for `multiply`
-  -- that gives the register and the selector for a block of 64 rows and a step. A set of registers must not be loaded
-  -- again before the products that read it are complete.
+  -- The consumer's part, for its share of `blocks` blocks of 64 rows: load(set, stage) loads the thread's words of a stage, and returns the
+  -- function for `multiply` that gives the register and the selector for a block of 64 rows and a step. A set of registers must not be
+  -- loaded again before the products that read it are complete.
   function internal.load_metadata(k, p, buffer, mine, blocks)
     local lane = k:special "tid.x" & 127
     local from = k:address(buffer, lane << 2)

@@ -1,5 +1,6 @@
--- Compressing a 2:4 sparse matrix on the device, in the order of wg.gemm (stdlib/sparse.lua): a thread makes whole words
--- of metadata, and reads and writes what belongs to them in pieces of 32 and 16 bytes.
+-- Compressing a 2:4 sparse matrix on the device, in the order of wg.gemm (stdlib/sparse.lua). A thread makes whole words of metadata: it reads
+-- the elements that belong to one in pieces of 32 bytes, keeps of each chunk of four elements the two largest (of tf32, of each two the larger
+-- one), and writes these as pieces of 16 bytes. Which ones it kept is the chunk's code of 4 bits in the word.
 
 return function(wg, internal)
   local fail, ceil_div = internal.fail, internal.ceil_div
@@ -17,13 +18,13 @@ return function(wg, internal)
   -- Where two of three predicates hold.
   local function most(a, b, c) return a & b | c & (a | b) end
 
-  -- Of four magnitudes the two largest, of equal ones the first. Returns one of three numbers for the first of them, plus
-  -- one of three for the second, and the OR of the other two magnitudes.
-  local function two_of_four(k, m, first, second)
+  -- Of four magnitudes the two largest, of equal ones the first. `first` has a number for each element that may be the first of the two, and
+  -- `second` one for each that may be the second: returns the OR of those of the two, and the OR of the other two magnitudes.
+  local function two_of_four(k, magnitudes, first, second)
     local wins = {} -- [i][j], i < j: element i is kept rather than element j
     for i = 1, 3 do
       wins[i] = {}
-      for j = i + 1, 4 do wins[i][j] = m[i]:ge(m[j]) end
+      for j = i + 1, 4 do wins[i][j] = magnitudes[i]:ge(magnitudes[j]) end
     end
     local kept = {
       most(wins[1][2], wins[1][3], wins[1][4]), most(~wins[1][2], wins[2][3], wins[2][4]),
@@ -33,13 +34,13 @@ return function(wg, internal)
     local upper = k:selp_b32(second[3], k:selp_b32(second[2], second[1], kept[3]), kept[4])
     local lost
     for i = 1, 4 do
-      local dropped = k:selp_b32(0, m[i], kept[i])
+      local dropped = k:selp_b32(0, magnitudes[i], kept[i])
       lost = lost and lost | dropped or dropped
     end
     return lower | upper, lost
   end
 
-  -- Tables for two_of_four: the selector of prmt for the element's bytes, and the index in the code of the chunk from bit 16.
+  -- The numbers for two_of_four: the selector of prmt for the element's bytes, and from bit 16 on its index in the code of the chunk.
   local function numbers(select)
     local first, second = {}, {}
     for i = 0, 2 do first[i + 1] = select(i) | i << 16 end
@@ -49,52 +50,70 @@ return function(wg, internal)
   local first_16, second_16 = numbers(function(i) return (2 * i + 1) << 4 | 2 * i end)
   local first_8, second_8 = numbers(function(i) return i end)
 
-  -- How the words of a piece of 32 bytes are compressed: compress(k, dtype, words) returns a list of four registers, the
-  -- list of the chunks' codes, and the OR of the magnitudes that are dropped.
-  local function sixteen(k, dtype, words)
+  -- How the words of a piece of 32 bytes are compressed, by the bytes of an element: compress(k, dtype, words) returns a list of four
+  -- registers, the list of the chunks' codes, and the OR of the magnitudes that are dropped.
+  local compress_by = {}
+
+  compress_by[2] = function(k, dtype, words)
     local out, codes, lost = {}, {}, nil
-    for c = 0, 3 do
-      local low, high = words[2 * c], words[2 * c + 1]
-      local m = { magnitude(k, dtype, low, 0), magnitude(k, dtype, low, 1), magnitude(k, dtype, high, 0), magnitude(k, dtype, high, 1) }
-      local found, dropped = two_of_four(k, m, first_16, second_16)
-      out[c + 1], codes[c + 1] = k:prmt(low, high, found), k:shr_u32(found, 16)
+    for chunk = 0, 3 do
+      local low, high = words[2 * chunk], words[2 * chunk + 1]
+      local magnitudes = { magnitude(k, dtype, low, 0), magnitude(k, dtype, low, 1), magnitude(k, dtype, high, 0), magnitude(k, dtype, high, 1) }
+      local found, dropped = two_of_four(k, magnitudes, first_16, second_16)
+      out[chunk + 1], codes[chunk + 1] = k:prmt(low, high, found), k:shr_u32(found, 16)
       lost = lost and lost | dropped or dropped
     end
     return out, codes, lost
   end
 
-  local function eight(k, dtype, words)
+  compress_by[1] = function(k, dtype, words)
     local out, codes, lost, before = {}, {}, nil, nil
-    for c = 0, 7 do
-      local m = {}
-      for i = 0, 3 do m[i + 1] = magnitude(k, dtype, words[c], i) end
-      local found, dropped = two_of_four(k, m, first_8, second_8)
-      local pair = k:prmt(words[c], 0, found)
-      codes[c + 1] = k:shr_u32(found, 16)
-      if c % 2 == 1 then out[#out + 1] = k:prmt(before, pair, 0x5410) end
+    for chunk = 0, 7 do
+      local magnitudes = {}
+      for i = 0, 3 do magnitudes[i + 1] = magnitude(k, dtype, words[chunk], i) end
+      local found, dropped = two_of_four(k, magnitudes, first_8, second_8)
+      local pair = k:prmt(words[chunk], 0, found)
+      codes[chunk + 1] = k:shr_u32(found, 16)
+      if chunk % 2 == 1 then out[#out + 1] = k:prmt(before, pair, 0x5410) end
       before, lost = pair, lost and lost | dropped or dropped
     end
     return out, codes, lost
   end
 
-  local function thirty_two(k, dtype, words)
+  compress_by[4] = function(k, dtype, words)
     local out, codes, lost = {}, {}, nil
-    for c = 0, 3 do
-      local low, high = words[2 * c], words[2 * c + 1]
-      local m, n = magnitude(k, dtype, low), magnitude(k, dtype, high)
-      local first = m:ge(n)
-      out[c + 1], codes[c + 1] = k:selp_b32(low, high, first), k:selp_b32(0x4, 0xE, first)
-      local dropped = k:selp_b32(n, m, first)
+    for chunk = 0, 3 do
+      local left, right = words[2 * chunk], words[2 * chunk + 1]
+      local of_left, of_right = magnitude(k, dtype, left), magnitude(k, dtype, right)
+      local keeps_left = of_left:ge(of_right)
+      out[chunk + 1], codes[chunk + 1] = k:selp_b32(left, right, keeps_left), k:selp_b32(0x4, 0xE, keeps_left)
+      local dropped = k:selp_b32(of_right, of_left, keeps_left)
       lost = lost and lost | dropped or dropped
     end
     return out, codes, lost
   end
 
+  -- Loads the pieces of a thread's words: all loads come before the first use. A word of 8-bit elements belongs to one row, one of wider
+  -- elements to two, 8 apart. top, left: the thread's first row and column.
+  local function load_pieces(k, dtype, words, A, M, K, top, left)
+    local bytes, pieces = element_bytes[dtype], {}
+    for word = 0, words - 1 do
+      for half = 0, bytes == 1 and 0 or 1 do
+        local row, column = half == 0 and top or top + 8, left + word * (256 // bytes // words)
+        local piece = { row = row, column = column, inside = row:lt(M) & column:lt(K), data = k:regs("b32", 8), shift = 16 * half, word = word }
+        for i = 0, 7 do k:mov(piece.data[i], 0) end
+        local from = k:mad_wide_u32(column, bytes, k:mad_wide_u32(row, K * bytes, A))
+        for i = 0, 1 do k:ld_global_v4_b32(piece.data:slice(4 * i, 4), from, { offset = 16 * i, guard = piece.inside }) end
+        pieces[#pieces + 1] = piece
+      end
+    end
+    return pieces
+  end
+
   -- A CTA compresses 64 rows and 256 bytes of K. See sparse::compress_for_gemm for the place of each code.
   local function kernel_of(dtype, prune)
     local bytes = element_bytes[dtype]
-    local narrow = bytes == 1
-    local compress = narrow and eight or bytes == 2 and sixteen or thirty_two
+    local narrow, compress = bytes == 1, compress_by[bytes]
     local columns, words = 256 // bytes, narrow and 4 or 2 -- of K; words of a thread
     return wg.kernel("compress_" .. dtype, { threads = 128 }, function(k)
       local A, values = k:param("A", "const " .. dtype .. "*"), k:param("values", dtype .. "*")
@@ -105,34 +124,22 @@ return function(wg, internal)
       local top = (block << 6) + ((thread >> 5) << 4) + (thread >> 2 & 7)
       if narrow then top = top + ((lane & 1) << 3) end
       local left = round * columns + (narrow and lane >> 1 or lane) * (32 // bytes)
-      local half = k:shr(K, 1)
+      local half_of_k = k:shr(K, 1)
 
-      -- The pieces of each word: all loads come before the first use.
-      local pieces = {}
-      for w = 0, words - 1 do
-        for h = 0, narrow and 0 or 1 do
-          local row, column = h == 0 and top or top + 8, left + w * (columns // words)
-          local piece = { row = row, column = column, inside = row:lt(M) & column:lt(K), data = k:regs("b32", 8), shift = 16 * h, word = w }
-          for i = 0, 7 do k:mov(piece.data[i], 0) end
-          local from = k:mad_wide_u32(column, bytes, k:mad_wide_u32(row, K * bytes, A))
-          for i = 0, 1 do k:ld_global_v4_b32(piece.data:slice(4 * i, 4), from, { offset = 16 * i, guard = piece.inside }) end
-          pieces[#pieces + 1] = piece
-        end
-      end
-      local meta = {}
-      for _, piece in ipairs(pieces) do
+      local made = {} -- the words of metadata
+      for _, piece in ipairs(load_pieces(k, dtype, words, A, M, K, top, left)) do
         local out, codes, lost = compress(k, dtype, piece.data)
         for i, code in ipairs(codes) do
           local shift = 4 * (i - 1) + piece.shift
           local placed = shift == 0 and code or code << shift
-          meta[piece.word] = meta[piece.word] and meta[piece.word] | placed or placed
+          made[piece.word] = made[piece.word] and made[piece.word] | placed or placed
         end
-        local to = k:mad_wide_u32(piece.column >> 1, bytes, k:mad_wide_u32(piece.row, half * bytes, values))
+        local to = k:mad_wide_u32(piece.column >> 1, bytes, k:mad_wide_u32(piece.row, half_of_k * bytes, values))
         k:st_global_v4_b32(to, out, { guard = piece.inside })
         if faults then k:red_global_max_u32(faults, piece.row + 1, { guard = lost:ne(0) }) end
       end
       local at = k:element(metadata, (block * k:special "nctaid.x" + round) * (words * 128) + thread)
-      for w = 0, words - 1 do k:st_global_b32(at, meta[w], { offset = 512 * w }) end
+      for word = 0, words - 1 do k:st_global_b32(at, made[word], { offset = 512 * word }) end
     end)
   end
 
