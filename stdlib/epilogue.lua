@@ -1,8 +1,11 @@
 -- From accumulators to a matrix in global memory: elementwise operations, conversion, panels in shared memory, and bulk copies that
 -- overlap later work. C is loaded through the same panels.
 --
--- A warpgroup has some panels, its buffers, and stores a block in rounds of as many panels. In a round it waits until the copies of
--- the round before have read them, has C loaded into them, writes them, and copies them to the matrix.
+-- A warpgroup has some panels, its buffers, and stores a block of accumulators in rounds of as many panels. In a round
+--
+--   one thread    waits until the copies of the round before have read the panels, and has C copied into them by TMA
+--   all threads   wait for C's mbarrier, compute, and write the panels (stmatrix for 16-bit types)
+--   one thread    begins to copy them to the matrix by TMA, when all have met at a named barrier
 
 return function(internal)
   local k = internal.methods.builder

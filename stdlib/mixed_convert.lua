@@ -1,16 +1,21 @@
--- Weights of 4 and 8 bits become numbers of 16 bits in registers: pairs at a time, since a register of wgmma's A holds two
--- elements of a row (PTX ISA 9.7.15.5.1, figure of the A fragment). Bits of an integer become the lowest bits of a float. In a bf16
--- they stand alone: its subnormal numbers and the first normal ones are equally far apart, so that eight bits with nothing above them
--- are a whole number times 2^-133. In an f16 they stand below the exponent of 1024, which makes that power plus a whole number. One
--- fma multiplies this by a power of two, where weights that were not shifted have one of their own, and subtracts what is too much,
--- exactly: the power, the weight's offset, which makes signed numbers unsigned (stdlib/mixed_pack.lua), and its zero point.
+-- Weights of 4 and 8 bits become 16-bit floats in registers, two at a time, since a register of wgmma's A holds two elements of a row (PTX
+-- ISA 9.7.15.5.1, figure of the A fragment).
+--
+-- The bits of an integer w become the lowest bits of a float, by masks or by prmt:
+--
+--   bf16   0000 0000 wwww wwww   w * 2^-133, since subnormal numbers and the first normal ones are equally far apart
+--   f16    0110 0100 wwww wwww   1024 + w
+--
+-- One fma makes the weight of it: it multiplies by a power of two and subtracts, exactly, what is too much: the 1024, what was added to
+-- signed weights to store them (mixed_pack.lua), and the zero point. Of weights of 4 bits every other one is not shifted to the right, and
+-- thus 16 times too large: it has a factor of its own. Of e4m3, exponent and mantissa are shifted to where those of the wider type begin.
 
 return function(_, internal)
   local and_or, or_and = 0xEA, 0xF8 -- lop3: a & b | c, a | b & c
 
   local function twice(half) return half << 16 | half end
 
-  -- What stands above an integer's bits, the number that this makes of 0, and the factor, which gives the weight times `unit`.
+  -- What stands `above` an integer's bits, the number that 0 becomes (`zero`), and the `factor`, which gives the weight times `unit`.
   local floats = {
     bf16 = { above = 0, zero = 0.0, factor = 2.0 ^ 127, unit = 2.0 ^ -6 }, f16 = { above = 0x6400, zero = 1024.0, factor = 1.0, unit = 1.0 },
   }
@@ -25,8 +30,8 @@ return function(_, internal)
     return twice((bits >> 16 & 0x8000) | (bits >> 13 & 0x3FF) | ((bits >> 23 & 0xFF) - 112) << 10)
   end
 
-  -- Four bits: a word has the four pairs of a step, pair i at bits 4 i of both halves. Those of the thread's second row, the odd ones,
-  -- stay where they are, 16 times too large.
+  -- Four bits: a word has the four pairs of a step, pair i at bits 4 i of both halves. Odd pairs, those of the thread's second row, stay four
+  -- bits too far up, 16 times too large.
   local function four_bits(k, words, above)
     local out, upper = {}, k:shr_u32(words[0], 8)
     for i = 0, 3 do
@@ -37,9 +42,9 @@ return function(_, internal)
   end
 
   -- Eight bits: a step has two words of two pairs: the even bytes of a word, then its odd bytes.
-  local function eight_bits(words, f)
+  local function eight_bits(words, pair_of)
     local out = {}
-    for i = 0, 3 do out[i] = f(words[i // 2], i % 2) end
+    for i = 0, 3 do out[i] = pair_of(words[i // 2], i % 2) end
     return out
   end
 
@@ -64,9 +69,10 @@ return function(_, internal)
     }
   end
 
-  -- e4m3: exponent and mantissa go to where those of the wider type begin, which has another bias: a pair is the weight times a power of
-  -- two, also where the weight is subnormal. A factor makes up for that, `whole`. With scaled weights the scale takes it on as far as
-  -- its range allows: in f16 2^8 at once, in bf16 half of 2^120, and the rest is left to the sums.
+  -- e4m3: exponent and mantissa go to where those of the wider type begin. Its exponents have another bias, so that the number is the weight
+  -- times a power of two, also where the weight is subnormal. Where the sums are scaled, a factor of the weights makes up for that, `whole`.
+  -- Where weights are scaled, their scale takes on as much of it as its range allows: all of the 2^8 of f16, and 2^60 of the 2^120 of bf16,
+  -- whose rest is `left` to the sums.
   local made_up = {
     bf16 = { mantissa = 7, whole = 0x7B80, scale = 0x5D80, left = 2.0 ^ 60 }, f16 = { mantissa = 10, whole = 0x5C00, scale = 0x5C00, left = 1.0 },
   }
