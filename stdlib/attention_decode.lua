@@ -24,7 +24,7 @@ return function(wg, internal)
   --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch or page, sequence, head, dim) or "bhsd"
   --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials
   --- @option block integer?  the keys of a block, 16 to 256
-  --- @option stages integer?  the blocks that are in shared memory at a time, 2 to 16; by default as many as fit
+  --- @option stages integer?  the blocks that are in shared memory at a time, 2 to 16; by default of 128 KiB, of 64 KiB at head size 64 (of pages 96)
   --- @option copies string?  how blocks are read: "boxes" by TMA, or "rows" by threads, for pages. By default boxes where they have 8 keys or more
   --- @option together integer?  the heads of K and V that CTAs side by side work on, a divisor of kv_heads
   --- @option name string = "attention_decode"  the name of the kernel
@@ -38,6 +38,8 @@ return function(wg, internal)
     local p = internal.attention_decode_plan(opts == nil and {} or opts)
     return setmetatable({ plan = p, kernel = internal.attention_decode_kernel(p), workspace = {}, full = {} }, decode)
   end
+
+  local most_kept = 64 << 20 -- bytes, of parts of heads
 
   local places = { bshd = { first = 1, rows = 2, heads = 3, dim = 4 }, bhsd = { first = 1, heads = 2, rows = 3, dim = 4 } }
 
@@ -74,20 +76,26 @@ return function(wg, internal)
     return tensor
   end
 
-  -- Heads that CTAs side by side work on: four, where that leaves no CTA over (docs/performance.md, decoding).
+  -- Heads that CTAs side by side work on: whose rows are 1 KiB, where that leaves few CTAs over (docs/performance.md, decoding).
   local function heads_together(p, ctas)
     if p.together then return p.together end
-    local together = 4
-    while p.kv_heads % together ~= 0 or ctas % together ~= 0 do together = together // 2 end
+    local together = p.dim == 64 and 8 or 4
+    while p.kv_heads % together ~= 0 or ctas % together > ctas // 32 do together = together // 2 end
     return together
   end
 
-  -- The workspace for that many CTAs and sequences, made by the first launch that needs it.
-  local function workspace_of(self, ctas, batches)
+  -- The most rounds of stretches: as many as there are heads for, and as there is memory for their parts.
+  local function rounds_of(p, ctas, batches, together)
+    local heads, bytes = batches * (p.kv_heads // together), 2 * ctas * p.rows * p.dim * 4
+    return math.max(1, math.min(16, heads // (ctas // together) + 1, most_kept // bytes))
+  end
+
+  -- The workspace for that many stretches and sequences, made by the first launch that needs it.
+  local function workspace_of(self, stretches, batches)
     local p, w = self.plan, self.workspace
-    if w.ctas ~= ctas then
-      w.ctas = ctas
-      w.partials, w.part_sums = wg.zeros("f32", { 2 * ctas * p.rows * p.dim }), wg.zeros("f32", { 2 * ctas * p.rows * 2 })
+    if w.stretches ~= stretches then
+      w.stretches = stretches
+      w.partials, w.part_sums = wg.zeros("f32", { 2 * stretches * p.rows * p.dim }), wg.zeros("f32", { 2 * stretches * p.rows * 2 })
     end
     if w.batches ~= batches then w.batches, w.counters = batches, wg.zeros("u32", { batches * p.kv_heads }) end
     return w
@@ -143,8 +151,9 @@ return function(wg, internal)
     local ctas = values.grid and internal.whole("attention_decode: grid", values.grid, 1, 0xFFFF) or math.min(blocks, internal.sms())
     local together = heads_together(p, ctas)
     if ctas < together then fail(("attention_decode: %d CTAs cannot work on %d heads together"):format(ctas, together)) end
-    local w = workspace_of(self, ctas, batches)
-    for _, value in ipairs { keys, batches, together, scale / math.log(2), w.partials, w.part_sums, w.counters } do add(value) end
+    local rounds = rounds_of(p, ctas, batches, together)
+    local w = workspace_of(self, ctas * rounds, batches)
+    for _, value in ipairs { keys, batches, together, rounds, scale / math.log(2), w.partials, w.part_sums, w.counters } do add(value) end
     return { grid = { ctas }, args = args }
   end
 

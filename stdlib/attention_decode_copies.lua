@@ -63,11 +63,11 @@ return function(internal)
     local copy_box = box_copier(k, p, source.maps)
     local look, take
     if p.page then look, take = lookup(k, p, source, 1, function() return 0 end, p.box_rows) end
-    k:if_(lane:eq(0), function()
-      each_block(k, p, ring, kv, work, look, 2 * p.tile_bytes, function(at, key, stage, barrier, bytes)
+    each_block(k, p, ring, kv, work, look, 2 * p.tile_bytes, function(at, key, stage, barrier, bytes)
+      local place = take and take()[1] or { row = key, page = at.batch }
+      if look then look(at, key + p.block) end
+      k:if_(lane:eq(0), function()
         k:mbarrier_arrive_expect_tx(barrier, bytes)
-        local place = take and take()[1] or { row = key, page = at.batch }
-        if look then look(at, key + p.block) end
         for _, name in ipairs { "K", "V" } do
           for panel = 0, p.panels - 1 do copy_box(name, stage, panel, 0, place.row, at.head, place.page, barrier) end
         end

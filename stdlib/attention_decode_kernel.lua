@@ -85,7 +85,7 @@ return function(wg, internal)
     if p.lse then sizes.lse = pointer("lse", "f32") end
     sizes.lengths = pointer("lengths", "s32", true)
     if p.page then sizes.pages, sizes.table_width = pointer("pages", "s32", true), k:param("table_width", "u32") end
-    for _, name in ipairs { "keys", "batches", "together" } do sizes[name] = k:param(name, "u32") end
+    for _, name in ipairs { "keys", "batches", "together", "rounds" } do sizes[name] = k:param(name, "u32") end
     sizes.scale_log2 = k:param("scale_log2", "f32")
     sizes.partials, sizes.part_sums, sizes.counters = pointer("partials", "f32"), pointer("part_sums", "f32"), pointer("counters", "u32")
     return sizes
@@ -125,8 +125,9 @@ return function(wg, internal)
       pages = p.page and ("%d keys each, for each sequence table_width numbers of pages"):format(p.page) or nil,
       keys = "the most keys that a sequence can have", scale_log2 = "the factor of the scores times log2(e)",
       together = ("heads of K and V that CTAs side by side work on: divides %d"):format(p.kv_heads),
-      partials = ("%d elements for each CTA of the grid"):format(2 * p.rows * p.dim),
-      part_sums = ("%d elements for each CTA of the grid"):format(4 * p.rows),
+      rounds = "the most stretches that a CTA has",
+      partials = ("%d elements for each CTA of the grid, times rounds"):format(2 * p.rows * p.dim),
+      part_sums = ("%d elements for each CTA of the grid, times rounds"):format(4 * p.rows),
       counters = ("%d for each sequence, zeros before the first launch"):format(p.kv_heads),
     } }
     return kernel

@@ -9,6 +9,13 @@ return function(wg, internal)
   -- Bytes of shared memory in which warps exchange their sums: more would take the place of a block of keys.
   local most_exchanged = 20480
 
+  -- Bytes that a CTA's copies under way fill: with more memory is slower (docs/performance.md, decoding). At head size 64 two CTAs fit
+  -- onto an SM, and the next launch's wait there for the end of this one's.
+  local function most_in_flight(p)
+    if p.dim > 64 then return 131072 end
+    return p.page and 98304 or 65536
+  end
+
   local function greatest_divisor(a, b)
     while b ~= 0 do a, b = b, a % b end
     return a
@@ -61,9 +68,7 @@ return function(wg, internal)
     p.tile_bytes = p.block * p.dim * 2
     local function left_of(bytes) return bytes - p.exchange_bytes - p.sums_bytes - 2048 end
     local left, stage = left_of(wg.target.cta_shared), 2 * p.tile_bytes
-    -- Where half of the memory has room for three, the next launch's CTAs can wait on the SMs for the end of this one's.
-    local in_half = p.dim == 64 and p.warps == 4 and p.copies == "boxes" and left_of(wg.target.cta_shared // 2) // stage or 0
-    p.stages = stages or math.max(2, math.min(16, in_half >= 3 and in_half or left // stage))
+    p.stages = stages or math.max(2, math.min(16, left // stage, most_in_flight(p) // stage))
     if p.stages * stage > left then
       fail(("wg.attention_decode: %d blocks of %d keys take %d bytes of shared memory, and there are %d"):format(
         p.stages, p.block, p.stages * stage, left))

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 import wgrun
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-SHAPES = [(64, 32, 8, 8192, 128), (16, 32, 8, 8192, 128), (1, 32, 8, 32768, 128), (64, 32, 32, 4096, 128)]
+SHAPES = [(64, 32, 8, 8192, 128), (16, 32, 8, 8192, 128), (1, 32, 8, 32768, 128), (64, 32, 32, 4096, 128), (32, 32, 8, 8192, 64)]
 VARIANTS = ["", 'layout = "bhsd"', "page = 1", "page = 4", "page = 8", "page = 16", "page = 64", "page = 256"]
 
 
@@ -120,8 +120,8 @@ def measure(shape, variants, rounds):
         us = [statistics.median(t) for t in times]
         ratio = statistics.median(b / a for a, b in zip(*times))
         base = min(base or us[0], us[0]) if "page" not in variant else base
-        print("%5d %5d %8d %6d  %-28s %8.1f us %6.3f TB/s   cuDNN %8.1f us %6.3f TB/s  %6.3f   contiguous %5.3f   error %.1e%s" % (
-            *shape[:4], variant, us[0], moved / us[0] / 1e6, us[1], moved / us[1] / 1e6, ratio, (base or us[0]) / us[0], error,
+        print("%5d %5d %8d %6d %4d  %-18s %8.1f us %6.3f TB/s   cuDNN %8.1f us %6.3f TB/s  %6.3f   contiguous %5.3f   error %.1e%s" % (
+            *shape, variant, us[0], moved / us[0] / 1e6, us[1], moved / us[1] / 1e6, ratio, (base or us[0]) / us[0], error,
             "" if same else ", and not the same each time"), flush=True)
     return wrong
 
@@ -129,5 +129,5 @@ def measure(shape, variants, rounds):
 if __name__ == "__main__":
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     print(f"{device()}, {rounds} rounds")
-    print("batch heads kv_heads   keys")
+    print("batch heads kv_heads   keys  dim")
     sys.exit(1 if any([measure(shape, VARIANTS, rounds) for shape in SHAPES]) else 0)

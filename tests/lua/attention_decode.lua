@@ -149,6 +149,10 @@ local crowd = {}
 for i = 1, 170 do crowd[i] = i * 7 % 5 end
 attend("more sequences than are looked at together", { dim = 64, heads = 1 }, crowd, 14)
 attend("stretches of whole heads, and a CTA without work", { dim = 64, heads = 4 }, { 200, 190, 129, 256 }, 12)
+attend("rounds of whole heads, and halves of the last one", { dim = 64, heads = 1, block = 64 }, { 2100, 2100, 2050, 2112, 2100 }, 2)
+attend("rounds of teams, lengths of all kinds", { dim = 64, heads = 4, block = 64, together = 2, page = 16 }, { 1000, 2050, 30, 2049 }, 5)
+attend("more heads than rounds", { dim = 64, heads = 17, block = 64, layout = "bhsd", step = 4 }, { 1990 }, 1)
+attend("nearly a head for each CTA", { dim = 64, heads = 1, block = 64 }, { 2100, 2048 }, 2)
 
 -- Lengths that cannot be: cut to the keys that there are.
 local all = wg.randn { shape = { 2, 40, 1, 64 }, dtype = "bf16", seed = 1 }
