@@ -66,7 +66,7 @@ function wg.attention_backward(options) end
 ---@field layout? string the order of the dimensions: "bshd" (batch or page, sequence, head, dim) or "bhsd"
 ---@field lse? boolean also gives the logarithm of each row's sum of exponentials
 ---@field block? integer the keys of a block, 16 to 256
----@field stages? integer the blocks that are in shared memory at a time, 2 to 16; by default as many as fit
+---@field stages? integer the blocks that are in shared memory at a time, 2 to 16; by default of 128 KiB, of 64 KiB at head size 64 (of pages 96)
 ---@field copies? string how blocks are read: "boxes" by TMA, or "rows" by threads, for pages. By default boxes where they have 8 keys or more
 ---@field together? integer the heads of K and V that CTAs side by side work on, a divisor of kv_heads
 ---@field name? string the name of the kernel
