@@ -1,6 +1,8 @@
 -- The epilogues of wg.gemm against sums and functions in binary64: what D is made of, in every type.
 local wg = require "wgrun"
 local check = require "check"
+local multiplying = require "multiplying"
+local random = multiplying.random
 
 local function sigmoid(x) return 1 / (1 + math.exp(-x)) end
 local reference = {
@@ -12,11 +14,6 @@ local reference = {
 }
 local relative = { bf16 = 2 ^ -8, f16 = 2 ^ -11, f32 = 2 ^ -20, s32 = 0, s8 = 0, e4m3 = 2 ^ -4, e5m2 = 2 ^ -3 } -- rounding to the type of D
 local range = { s8 = { -128, 127 }, e4m3 = { -448, 448 } }
-
-local function random(dtype, shape, seed)
-  if dtype == "s8" or dtype == "s32" then return wg.randint { shape = shape, dtype = dtype, lo = -9, hi = 9, seed = seed } end
-  return wg.randn { shape = shape, dtype = dtype, seed = seed }
-end
 
 -- D = activation(alpha * A * B + beta * C + bias) of one kernel, under some seeds.
 local function product(name, M, N, K, opts, seeds)
@@ -34,18 +31,14 @@ local function product(name, M, N, K, opts, seeds)
     local run = { seed = seed }
     for key, value in pairs(values) do run[key] = value or nil end
     gemm:run(A, B, D, run)
-    for i = 0, M - 1, 5 do
-      for j = 0, N - 1, 3 do
-        local sum = wg.dot(A, i * K, 1, B, j * K, 1, K) * (values.alpha or 1)
-        if e.beta then sum = sum + values.beta * values.C[{ i, j }] end
-        if e.bias then sum = sum + values.bias[{ e.bias == "row" and i or j }] end
-        local want = e.activation and (reference[e.activation] or e.reference)(sum) or sum
-        if range[d] then want = math.max(range[d][1], math.min(range[d][2], want)) end
-        local allowed = relative[d] * math.abs(want) + ((d == "s32" or d == "s8") and 0.501 or d:match "^e" and 2 ^ -10 or 2 ^ -17 * math.sqrt(K))
-        local got = D[{ i, j }]
-        assert(math.abs(got - want) <= allowed, ("%s: D[%d, %d] is %.9g, not %.9g"):format(name, i, j, got, want))
-      end
-    end
+    multiplying.compare(name, D, 5, 3, function(i, j)
+      local sum = multiplying.dot(A, B, K, i, j) * (values.alpha or 1)
+      if e.beta then sum = sum + values.beta * values.C[{ i, j }] end
+      if e.bias then sum = sum + values.bias[{ e.bias == "row" and i or j }] end
+      local want = e.activation and (reference[e.activation] or e.reference)(sum) or sum
+      if range[d] then want = math.max(range[d][1], math.min(range[d][2], want)) end
+      return want, relative[d] * math.abs(want) + ((d == "s32" or d == "s8") and 0.501 or d:match "^e" and 2 ^ -10 or 2 ^ -17 * math.sqrt(K))
+    end)
   end
 end
 

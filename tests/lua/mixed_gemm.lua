@@ -2,6 +2,7 @@
 -- parts of K, edges, and what is refused.
 local wg = require "wgrun"
 local check = require "check"
+local multiplying = require "multiplying"
 
 local range = { s4 = { -8, 7 }, u4 = { 0, 15 }, s8 = { -128, 127 }, u8 = { 0, 255 } }
 
@@ -52,14 +53,11 @@ local function product(name, M, N, K, opts, given)
   values.next = p.next and B or nil
   gemm:run(A, B, D, values)
   local exact = p.d == "bf16" and 2 ^ -8 or 2 ^ -11
-  for i = 0, M - 1, M > 64 and 7 or 1 do
-    for j = 0, N - 1, 5 do
-      local want = wg.dot(A, i * K, 1, stands, j * K, 1, K)
-      if given.of then want = given.of(want, i, j) end
-      local got = D[{ i, j }]
-      assert(math.abs(got - want) <= exact * (math.abs(want) + 0.02 * math.sqrt(K)), ("%s: D[%d, %d] is %g, not %g"):format(name, i, j, got, want))
-    end
-  end
+  multiplying.compare(name, D, M > 64 and 7 or 1, 5, function(i, j)
+    local want = multiplying.dot(A, stands, K, i, j)
+    if given.of then want = given.of(want, i, j) end
+    return want, exact * (math.abs(want) + 0.02 * math.sqrt(K))
+  end)
 end
 
 for _, a_type in ipairs { "bf16", "f16" } do

@@ -1,6 +1,7 @@
 -- wg.gemm with scales, on the simulator, beside sums in binary64: for blocks of K, for rows, for whole tensors.
 local wg = require "wgrun"
 local check = require "check"
+local multiplying = require "multiplying"
 
 local function ceil_div(a, b) return (a + b - 1) // b end
 local function randoms(shape, seed) return wg.randn { shape = shape, dtype = "f32", seed = seed } end
@@ -10,12 +11,10 @@ local function compare(name, gemm, A, B, D, given, want)
   assert(#gemm.kernel:check() == 0, name)
   given.backend = "sim"
   gemm:run(A, B, D, given)
-  for i = 0, D.shape[1] - 1, 7 do
-    for j = 0, D.shape[2] - 1, 5 do
-      local sum, terms = want(i, j)
-      assert(math.abs(D[{ i, j }] - sum) <= 2 ^ -8 * terms + 1e-3, ("%s: D[%d, %d] is %g, not %g"):format(name, i, j, D[{ i, j }], sum))
-    end
-  end
+  multiplying.compare(name, D, 7, 5, function(i, j)
+    local sum, terms = want(i, j)
+    return sum, 2 ^ -8 * terms + 1e-3
+  end)
 end
 
 local function blocks(name, M, N, K, opts, run)
@@ -59,16 +58,12 @@ blocks("Hilbert's curve, e5m2, alpha", 136, 264, 272, { tile = { 64, 128 }, rast
 
 local function vectors(name, M, N, K, a_kind, b_kind, opts)
   opts.dtype, opts.scales = opts.dtype or "e4m3", { a = a_kind, b = b_kind }
-  local function operand(rows, seed)
-    if opts.dtype == "s8" then return wg.randint { shape = { rows, K }, dtype = "s8", lo = -9, hi = 9, seed = seed } end
-    return wg.randn { shape = { rows, K }, dtype = opts.dtype, seed = seed }
-  end
-  local A, B = operand(M, 1), operand(N, 2)
+  local A, B = multiplying.random(opts.dtype, { M, K }, 1), multiplying.random(opts.dtype, { N, K }, 2)
   local function scales(kind, rows, seed) return kind and randoms({ kind == "row" and rows or 1 }, seed) end
   local a, b = scales(a_kind, M, 3), scales(b_kind, N, 4)
   compare(name, wg.gemm(opts), A, B, wg.zeros("bf16", { M, N }), { a_scales = a, b_scales = b }, function(i, j)
     local scale = (a and a[{ a_kind == "row" and i or 0 }] or 1) * (b and b[{ b_kind == "row" and j or 0 }] or 1)
-    local sum = scale * wg.dot(A, i * K, 1, B, j * K, 1, K)
+    local sum = scale * multiplying.dot(A, B, K, i, j)
     return sum, math.abs(sum) + math.abs(scale) * math.sqrt(K)
   end)
 end

@@ -2,13 +2,8 @@
 -- wg.sparse.compress in the order of wg.gemm, on the host and on the device.
 local wg = require "wgrun"
 local check = require "check"
-
-local function random(dtype, shape, seed)
-  if dtype == "s8" or dtype == "u8" then
-    return wg.randint { shape = shape, dtype = dtype, lo = dtype == "s8" and -9 or 0, hi = 9, seed = seed }
-  end
-  return wg.randn { shape = shape, dtype = dtype, seed = seed }
-end
+local multiplying = require "multiplying"
+local random = multiplying.random
 
 local function product(name, dtype, M, N, K, opts, given)
   opts.sparse, opts.dtype = "A", dtype
@@ -23,14 +18,11 @@ local function product(name, dtype, M, N, K, opts, given)
   given.metadata, given.backend = metadata, "sim"
   given.grid = { 2 * (opts.cluster or 1) } -- several tiles for each CTA
   gemm:run(values, B, D, given)
-  for i = 0, M - 1, 7 do
-    for j = 0, N - 1, 5 do
-      local want = wg.dot(A, i * K, 1, B, b_mn and j or j * K, b_mn and N or 1, K)
-      if given.bias then want = math.max(0, 2 * want + given.bias[j]) end
-      local got = D[{ i, j }]
-      assert(math.abs(got - want) <= 0.01 * (math.abs(want) + math.sqrt(K)), ("%s: D[%d, %d] is %g, not %g"):format(name, i, j, got, want))
-    end
-  end
+  multiplying.compare(name, D, 7, 5, function(i, j)
+    local want = wg.dot(A, i * K, 1, B, b_mn and j or j * K, b_mn and N or 1, K)
+    if given.bias then want = math.max(0, 2 * want + given.bias[j]) end
+    return want, multiplying.allowed(want, K)
+  end)
 end
 
 product("cooperative, edges", "bf16", 200, 312, 144, { tile = { 128, 256 } })
