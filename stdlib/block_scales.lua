@@ -57,7 +57,7 @@ return function(_, internal)
   local function consumer_of(k, p, sums, given)
     local s = p.scaled
     local me = {
-      k = k, p = p, s = s, sums = sums, sizes = given.sizes, ring = given.ring, cursor = given.cursor, lane = given.lane,
+      k = k, p = p, s = s, sums = sums, sizes = given.sizes, ring = given.ring, cursor = given.cursor, lane = given.lane, filler = given.filler,
       number = given.number, operands = given.operands, thread = k:special "tid.x",
     }
     me.products = k:regs("f32", s.columns // 2)
@@ -165,7 +165,7 @@ return function(_, internal)
         for part = 0, parts - 1 do
           if number > 1 or part > 0 then multiply(me, number, part, stage.a, stage.b) end
           k:wgmma_wait_group(0)
-          if number == p.blocks and part == parts - 1 then me.ring:release(me.cursor, { lane = me.lane, cluster = p.cluster }) end
+          if number == p.blocks and part == parts - 1 then me.ring:release(me.cursor, { lane = me.lane, cluster = p.fillers, to = me.filler }) end
           add_products(me, number, part, tile.b_scale_of)
         end
       end

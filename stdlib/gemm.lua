@@ -35,12 +35,13 @@ return function(wg, internal)
   --- @option epilogue.row_sums string|function?  "squares": the sum of the squares of each row of D, as it is before it is rounded; "rms": 1 / sqrt(mean of the squares + epsilon); or a function of k and an f32 register, whose values are summed
   --- @option epilogue.epsilon number = 1e-6  of "rms"
   --- @option epilogue.activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
-  --- @option tile table?  { m, n, k }: the tile of D that a CTA computes at a time; with b_type { rows of B, 64 or 128; rows of A; k }
+  --- @option swap_ab boolean?  whether A and B are exchanged and D is written transposed, so that rows of B take the place of wgmma's 64 rows: for few rows of A and a D of 16 bits. By default chosen for up to 256 rows of the `problem`; with a `tile`, up to 128 rows
+  --- @option tile table?  { m, n, k }: the tile of D that a CTA computes at a time, with swap_ab of D's transpose; with b_type { rows of B, 64 or 128; rows of A; k }
   --- @option stages integer?  the stages of the pipeline, at least 2; by default as many as fit
   --- @option registers table?  { producer, consumer }: the registers of a thread, 24 to 256
   --- @option buffers integer?  the panels of a consumer's epilogue, 1 to 8; by default 2, or 4 for pingpong with C or a residual
   --- @option schedule string?  "cooperative": the consumers share a tile; "pingpong": each of two has its own
-  --- @option cluster integer = 1  the CTAs that share B by multicast, 1 to 16
+  --- @option cluster integer|table = 1  the CTAs that share copies by multicast, 1 to 16: along M, which share B, or { along M, along N }, of which those along N share A
   --- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
   --- @option group integer?  rows of tiles that the order covers before it goes on to the next column; by default 12, 16 for scales of blocks and groups, those of 2816 rows of a sparse A, and 8 for pingpong. With b_type, the elements of K that share a scale: 32, 64 or a multiple of 128 (the default)
   --- @option splits integer?  the parts of K, 1 to 64 (with b_type 1 to 8), which different CTAs multiply and sum in a fixed order; the CTAs of up to 8 parts are a cluster, where the epilogue has no gate, row sums or quantised D and `cluster` is 1
@@ -175,10 +176,10 @@ return function(wg, internal)
     if epilogue.next ~= nil then fail "gemm: `next` is given, but not of a wg.gemm{ next = true }" end
     local metadata = epilogue.metadata
     if metadata ~= nil and not p.sparse then fail "gemm: `metadata` is given, but A is dense: wg.gemm{ sparse = \"A\" }" end
-    local groups, group_rows, rows_of_tiles = internal.group_arguments(p, epilogue, (matrix("A", A)), p.m * p.cluster)
+    local groups, group_rows, rows_of_tiles = internal.group_arguments(p, epilogue, (matrix("A", A)), p.m * p.cluster_m)
     local M, N, K = extents(p, A, B, D, groups)
     if p.swapped then A, B, M, N = B, A, N, M end
-    local rows, columns = rows_of_tiles or ceil_div(M, p.m * p.cluster), ceil_div(N, p.n)
+    local rows, columns = rows_of_tiles or ceil_div(M, p.m * p.cluster_m), ceil_div(N, p.n * p.cluster_n)
     local ctas = p.exchange and p.splits or p.cluster -- of a cluster
     local most = ctas > 1 and self.kernel:resident_clusters() or internal.sms()
     local clusters = math.min(rows * columns * (p.exchange and 1 or p.splits) * p.last_splits * (p.narrow and 2 or 1), most)

@@ -9,11 +9,22 @@
 return function(internal)
   local divided = internal.divided
 
+  -- The CTA that this lane tells of free stages, in a cluster along M and N: the first lanes those along M, from which B comes, the others
+  -- those along N, from which A comes. The CTA itself is one of the first.
+  local function filler_of(k, p, lane)
+    local rank = k:special "cluster_ctarank"
+    local row, column = internal.remainder(k, rank, p.cluster_m), divided(k, rank, p.cluster_m)
+    local other = lane - p.cluster_m
+    local across = row + k:selp_b32(other + 1, other, other:ge(column), { type = "u32" }) * p.cluster_m
+    return k:selp_b32(column * p.cluster_m + lane, across, lane:lt(p.cluster_m), { type = "u32" })
+  end
+
   -- Which consumer this is: its number, and place(piece, place, row, column), the first of its rows of a tile and the tile's first column;
   -- row and column are the tile's, if place() has been called before. `shares`: consumers share a tile.
   local function consumer_of(k, p)
     local thread = k:special "tid.x"
     local me = { lane = thread & 31, shares = not p.own_tiles and p.consumers > 1 }
+    if p.cluster_m > 1 and p.cluster_n > 1 then me.filler = filler_of(k, p, me.lane) end
     me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
     function me.place(piece, place, row, column)
       if not row then row, column = place() end
@@ -135,7 +146,7 @@ return function(internal)
       multiply(k, p, share.blocks, sums, a, b, later or 1, indices)
       if begun and set == 1 then k:if_(first_k:eq(piece.from), function() begun(piece, place) end) end
       k:wgmma_wait_group(1) -- the previous block is complete: its stage is free
-      ring:release(previous, { lane = me.lane, cluster = p.cluster, guard = later })
+      ring:release(previous, { lane = me.lane, cluster = p.fillers, to = me.filler, guard = later })
       k:mov(previous.stage, cursor.stage)
       ring:advance(cursor)
     end
@@ -163,7 +174,7 @@ return function(internal)
     me.turns.take()
     k:loop({ from = piece.from, to = piece.to, step = p.block_k }, function()
       me.ring:wait(me.cursor)
-      me.ring:release(me.cursor, { lane = me.lane, cluster = p.cluster })
+      me.ring:release(me.cursor, { lane = me.lane, cluster = p.fillers, to = me.filler })
       me.ring:advance(me.cursor)
     end)
     me.turns.pass()
@@ -183,7 +194,7 @@ return function(internal)
     local sum_products
     if p.scaled then
       sum_products = internal.scaled_sums(k, p, acc, {
-        ring = ring, cursor = me.cursor, lane = me.lane, number = me.number, sizes = sizes, buffer = stages.scales,
+        ring = ring, cursor = me.cursor, lane = me.lane, filler = me.filler, number = me.number, sizes = sizes, buffer = stages.scales,
         operands = function(stage) return operands.of_stage(stage, operands.whole) end,
       })
     else
@@ -195,7 +206,7 @@ return function(internal)
       row, column = epilogue.begin(piece, place, row, column) -- overlaps with the last block's product
       if not p.scaled then
         k:wgmma_wait_group(0)
-        ring:release(me.previous, { lane = me.lane, cluster = p.cluster })
+        ring:release(me.previous, { lane = me.lane, cluster = p.fillers, to = me.filler })
       end
       me.turns.skip()
       epilogue.store(piece, row, column)

@@ -130,7 +130,7 @@ return function(wg, internal)
       if p.groups == "masked" then notes.sizes = "the rows of each group" end
     end
     if p.raster == "hilbert" then
-      notes.order = ("for each tile of %d x %d its row << 16 | its column, in the order of the work (wg.hilbert)"):format(p.m * p.cluster, p.n)
+      notes.order = ("for each tile of %d x %d its row << 16 | its column, in the order of the work (wg.hilbert)"):format(p.m * p.cluster_m, p.n * p.cluster_n)
     end
     if p.stream then
       notes.partials = ("%d elements for each CTA of the grid"):format(2 * sums)
@@ -139,11 +139,11 @@ return function(wg, internal)
       notes.partials = ("%d elements for each %d CTAs of the grid"):format(p.parts * sums, p.parts)
       notes.counters = ("%d for each %d CTAs of the grid, zeros before the first launch"):format(p.consumers, p.parts)
     elseif p.partials then
-      local tiles = ("for each of the ceil(M / %d) * %d * ceil(N / %d) tiles"):format(p.m * p.cluster, p.cluster, p.n)
+      local tiles = ("for each of the ceil(M / %d) * %d * ceil(N / %d) tiles"):format(p.m * p.cluster_m, p.cluster, p.n * p.cluster_n)
       notes.partials = ("%d elements %s"):format(p.splits * sums, tiles)
       notes.counters = ("%d %s, zeros before the first launch"):format(p.consumers, tiles)
     end
-    return { rows = "M", columns = "N", m = p.m * p.cluster, n = p.n, parts = p.exchange and 1 or p.splits, notes = notes }
+    return { rows = "M", columns = "N", m = p.m * p.cluster_m, n = p.n * p.cluster_n, parts = p.exchange and 1 or p.splits, notes = notes }
   end
 
   --- The kernel of a plan (of internal.gemm_plan).
@@ -151,9 +151,9 @@ return function(wg, internal)
     local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.exchange and p.splits or p.cluster } }, function(k)
       local maps, sizes = parameters(k, p)
       local stages = shared_memory(k, p, maps)
-      -- Every warp that reads a stage releases it to each CTA that fills it.
+      -- Every warp that reads a stage releases it to each CTA that fills it: those along M, from which its B comes, and along N.
       local readers = 4 * (p.own_tiles and 1 or p.consumers)
-      local ring = k:pipeline { stages = p.stages, arrivals = readers * p.cluster, producers = p.constant and 2 or 1 }
+      local ring = k:pipeline { stages = p.stages, arrivals = readers * p.fillers, producers = p.constant and 2 or 1 }
       local function sync_all()
         if p.cluster == 1 and not p.exchange then return k:bar_sync(0) end
         k:barrier_cluster_arrive()

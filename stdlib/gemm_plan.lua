@@ -178,6 +178,18 @@ return function(wg, internal)
     fail(("wg.gemm: unknown %s `%s` (legal: %s)"):format(name, tostring(value), table.concat(legal, ", ")))
   end
 
+  -- Whether A and B are exchanged, and D is written transposed: for few rows, since wgmma's M is 64.
+  local function swap_of(p, opts, M, kind)
+    local e = p.epilogue
+    local possible = element_bytes[p.d] == 2 and kind == "dense" and not opts.groups and not (e.gate or e.row_sums or e.quantize)
+    if opts.swap_ab == nil then return possible and M <= 128 end
+    if type(opts.swap_ab) ~= "boolean" then fail("wg.gemm: swap_ab must be true or false, not " .. tostring(opts.swap_ab)) end
+    if opts.swap_ab and not possible then
+      fail "wg.gemm: `swap_ab` requires a D of 16 bits and dense operands, without `groups`, scales for blocks, a gate, row sums and a quantised D"
+    end
+    return opts.swap_ab
+  end
+
   -- Sets the tile; for a swapped problem, the tile of the transpose.
   local function tile_of(p, M, bytes, given, chosen)
     local tile = given or chosen.tile
@@ -253,7 +265,7 @@ return function(wg, internal)
 
   -- Whether the tiles of the last round are cut in two, so that twice as many CTAs share them.
   local function halves_of(p, opts)
-    local possible = not p.own_tiles and p.blocks % 2 == 0 and p.splits == 1 and not p.stream and not p.swapped and not p.scaled
+    local possible = not p.own_tiles and p.blocks % 2 == 0 and p.splits == 1 and not p.stream and not p.swapped and not p.scaled and p.cluster_n == 1
       and p.a_major == "K"
     if opts.halves ~= nil and type(opts.halves) ~= "boolean" then fail("wg.gemm: halves must be true or false, not " .. tostring(opts.halves)) end
     if p.groups then return false end -- these are cut in another way
@@ -270,14 +282,14 @@ return function(wg, internal)
   -- The rows of the last tile of A and of B, where it is not full: the producer copies boxes of so many rows there, since those of which
   -- many lie outside are slow (docs/performance.md).
   local function edges_of(p, opts, bytes)
-    if not opts.problem or p.groups or p.sparse or p.halves or p.cluster > 1 or p.block_k * bytes % 128 ~= 0 then return {} end
+    if not opts.problem or p.groups or p.sparse or p.halves or p.block_k * bytes % 128 ~= 0 then return {} end
     local M, N = opts.problem[1], opts.problem[2]
     if p.swapped then M, N = N, M end
     local function edge(extent, tile, major)
       local rows = extent % tile
       return rows > 0 and tile - rows >= 8 and major == "K" and rows or nil
     end
-    return { A = edge(M, p.m, p.a_major), B = p.products == 1 and edge(N, p.n, p.b_major) or nil }
+    return { A = p.cluster_n == 1 and edge(M, p.m, p.a_major) or nil, B = p.cluster_m == 1 and p.products == 1 and edge(N, p.n, p.b_major) or nil }
   end
 
   --- The plan for the options of wg.gemm.
@@ -292,9 +304,10 @@ return function(wg, internal)
     })
     local p = {
       dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
-      cluster = whole("cluster", opts.cluster or 1, 1, target.cluster),
       raster = one_of("raster", opts.raster or "grouped", { "grouped", "hilbert" }), name = opts.name or "gemm",
     }
+    p.cluster_m, p.cluster_n = internal.cluster_of("wg.gemm", opts.cluster)
+    p.cluster, p.fillers = p.cluster_m * p.cluster_n, p.cluster_m + p.cluster_n - 1 -- fillers: CTAs that fill a CTA's stages
     p.k_step = internal.k_of_wgmma("wg.gemm", p.dtype)
     local bytes = element_bytes[p.dtype]
     local e = internal.epilogue_options(opts.epilogue or {})
@@ -306,8 +319,7 @@ return function(wg, internal)
     for i = 1, 3 do whole(("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
     local M, N, K = problem[1], problem[2], problem[3]
     local kind = internal.gemm_kind(opts)
-    -- Few rows: A and B are exchanged, since wgmma's M is 64, and D is written transposed.
-    p.swapped = M <= 128 and element_bytes[p.d] == 2 and kind == "dense" and not opts.groups and not (e.gate or e.row_sums or e.quantize)
+    p.swapped = swap_of(p, opts, M, kind)
     p.scales = scales_of(p, opts.scales)
     local blockwise = p.scales.a_scales == "block"
     if blockwise and opts.sparse then fail "wg.gemm: scales for blocks are of a dense A" end
@@ -351,9 +363,14 @@ return function(wg, internal)
     local function operand(mn, major, k)
       return wg.tile { dtype = p.dtype, mn = mn, k = k or p.block_k, major = major, order = major == "MN" and "K" or "MN" }
     end
-    if p.n % p.cluster ~= 0 then fail(("wg.gemm: cluster is %d, must divide the %d columns of a tile"):format(p.cluster, p.n)) end
+    for _, part in ipairs { { "cluster", p.cluster_m, p.n, "columns" }, { "cluster[2]", p.cluster_n, p.m, "rows" } } do
+      local name, ctas, extent, what = table.unpack(part)
+      if extent % (8 * ctas) ~= 0 then fail(("wg.gemm: %s is %d, must divide the %d %s of a tile into multiples of 8"):format(name, ctas, extent, what)) end
+    end
+    if p.cluster_n > 1 and (p.groups or p.sparse) then fail "wg.gemm: a cluster along N goes without `groups` and `sparse`" end
     p.a, p.b = operand(p.m, p.a_major, p.sparse and p.block_k // 2), operand(p.width, p.b_major)
-    p.a_piece = p.halves and operand(p.m // 2, p.a_major, p.a.k) or p.a -- what one copy brings
+    local pieces = p.halves and 2 or p.cluster_n
+    p.a_piece = pieces > 1 and operand(p.m // pieces, p.a_major, p.a.k) or p.a -- what one copy brings
     p.exchange = internal.plan_exchange(p)
     if blockwise and p.splits > 1 and not p.exchange then fail "wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`" end
     p.partials = p.parts > 1 and not p.exchange -- whether sums of parts go through global memory
@@ -366,7 +383,7 @@ return function(wg, internal)
     local panels = p.own_tiles and (e.beta or e.residual) and 4 or 2
     p.buffers = math.min(whole("buffers", opts.buffers or panels, 1, 8), p.panel.count)
     p.narrow = internal.narrow_tiles(p, opts.halves)
-    p.b_piece = operand(p.n // (p.narrow and 2 or p.cluster), p.b_major) -- of a product: what one copy brings; in a cluster, the CTA's part of the shared tile
+    p.b_piece = operand(p.n // (p.narrow and 2 or p.cluster_m), p.b_major) -- of a product: what one copy brings; in a cluster, the CTA's part of the shared tile
     local fixed = p.consumers * (p.buffers * p.panel.bytes + 4 * p.n * p.vectors + (p.exchange and p.exchange.bytes or 0)) + 1024
     local stage = p.a.bytes + p.b.bytes + p.metadata_bytes + (p.scaled and p.scaled.stride or 0)
     local most = (target.cta_shared - fixed) // stage

@@ -18,15 +18,30 @@ return function(internal)
     end
   end
 
-  -- What the copies of this producer have in common: the first stage of each operand; in a cluster, the share of B's rows that this
-  -- CTA copies, and to whom; the policy of A.
+  -- In a cluster, CTAs along M need the same rows of B, and those along N the same rows of A. Each copies its share of them, to all.
+  local function share(k, p, to)
+    if p.cluster == 1 then return end
+    local rank = k:special "cluster_ctarank"
+    local along_m, along_n = rank, rank -- the CTA's place in the cluster
+    if p.cluster_m > 1 and p.cluster_n > 1 then along_m, along_n = internal.remainder(k, rank, p.cluster_m), divided(k, rank, p.cluster_m) end
+    local function shifted(mask, by) return k:cvt_u16_u32(k:mov(mask, { type = "u32" }) << by) end
+    if p.cluster_m > 1 then
+      to.b, to.b_share = to.b + along_m * p.b:offset(p.b_piece.mn, 0), along_m * p.b_piece.mn
+      to.b_mask = (1 << p.cluster_m) - 1
+      if p.cluster_n > 1 then to.b_mask = shifted(to.b_mask, along_n * p.cluster_m) end
+    end
+    if p.cluster_n > 1 then
+      to.a, to.a_share, to.a_mask = to.a + along_n * p.a:offset(p.a_piece.mn, 0), along_n * p.a_piece.mn, 0
+      for other = 0, p.cluster_n - 1 do to.a_mask = to.a_mask | 1 << other * p.cluster_m end
+      if p.cluster_m > 1 then to.a_mask = shifted(to.a_mask, along_m) end
+    end
+  end
+
+  -- What the copies of this producer have in common: the first stage of each operand, where this CTA's copies go; the policy of A.
   local function destinations(k, p, stages, sizes, copies)
     local to = { a = k:address(stages.a), b = k:address(stages.b) }
     to.scales = p.scaled and copies.scales and k:address(stages.scales)
-    if p.cluster > 1 then
-      local rank = k:special "cluster_ctarank"
-      to.b, to.share, to.mask = to.b + rank * p.b:offset(p.b_piece.mn, 0), rank * p.b_piece.mn, (1 << p.cluster) - 1
-    end
+    share(k, p, to)
     to.rotated = rotation(k, p, sizes)
     to.policy = copies.A and p.once.A and internal.used_once(k) or nil
     to.metadata = copies.A and p.sparse and internal.copy_metadata(k, p, stages.metadata, sizes)
@@ -81,7 +96,7 @@ return function(internal)
       local at = to.a + stage * p.a.bytes
       k:load_tile {
         tile = p.a_piece, whole = p.a, map = maps.A, to = i == 0 and at or at + p.a:offset(i * rows, 0),
-        mn = i == 0 and tile.row or tile.row + i * rows, k = p.sparse and first_k >> 1 or first_k, barrier = barrier, policy = to.policy,
+        mn = i == 0 and tile.row or tile.row + i * rows, k = p.sparse and first_k >> 1 or first_k, barrier = barrier, policy = to.policy, mask = to.a_mask,
       }
       if tile.copy_metadata then tile.copy_metadata(first_k, stage, barrier, i * blocks, (i + 1) * blocks - 1) end
     end
@@ -103,7 +118,7 @@ return function(internal)
         local there = (product - 1) * p.n + column
         k:load_tile {
           tile = p.b_piece, whole = p.b, map = map, to = there == 0 and at or at + p.b:offset(there, 0),
-          mn = column == 0 and tile.column or tile.column + column, k = first_k, barrier = barrier, mask = to.mask,
+          mn = column == 0 and tile.column or tile.column + column, k = first_k, barrier = barrier, mask = to.b_mask,
         }
       end
       if tile.edges.B then
@@ -124,7 +139,8 @@ return function(internal)
       local row, column = place()
       local tile = { row = row, column = column, half = piece.half, narrow = piece.narrow, edges = edges_of(p, sizes, copies, row, column) }
       if piece.b_first then tile.column = tile.column + piece.b_first end -- of the group's B
-      if to.share then tile.column = tile.column + to.share end
+      if to.a_share then tile.row = tile.row + to.a_share end
+      if to.b_share then tile.column = tile.column + to.b_share end
       tile.copy_metadata = to.metadata and to.metadata(row)
       local bytes = bytes_of(k, p, copies, piece, tile.edges)
 

@@ -2,7 +2,7 @@
 
 return function(internal)
   local function tiles_of(p, sizes, more)
-    local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = p.cluster,
+    local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = { p.cluster_m, p.cluster_n },
       group = p.group, splits = p.splits, order = sizes.order, halves = p.halves, last_splits = p.last_splits }
     for key, value in pairs(more) do out[key] = value end
     return out

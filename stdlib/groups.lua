@@ -140,7 +140,7 @@ return function(_, internal)
   -- The place of tile `number` of a group whose rows begin at `begin`.
   local function place_of(walk, number, count, begin, right)
     local p = walk.p
-    local order = { m = p.m, n = p.n, rows = count, columns = walk.sizes.N, cluster = p.cluster, group = p.group }
+    local order = { m = p.m, n = p.n, rows = count, columns = walk.sizes.N, cluster = p.cluster_m, group = p.group }
     local row, column = internal.tile_order(walk.k, order)(number)
     if p.cluster > 1 then row = row * p.cluster + walk.rank end
     column = column * p.n

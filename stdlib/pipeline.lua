@@ -217,6 +217,7 @@ return function(wg, internal)
   --- @param options table
   --- @option lane reg  u32: the lane of the thread in its warp
   --- @option cluster integer = 1  the number of CTAs that fill the stage
+  --- @option to reg?  u32: the rank of the CTA at which the lane arrives, where it is one of the first `cluster` lanes; the lane's number if it is left out
   --- @option guard reg?  a predicate: the warp releases the stage only where it holds
   function pipeline:release(c, opts)
     options("pipeline:release", opts)
@@ -227,7 +228,7 @@ return function(wg, internal)
     if opts.guard then arrives = arrives & opts.guard end
     local barrier = self:empty_barrier(c)
     if cluster > 1 then
-      b:mbarrier_arrive(b:mapa(barrier, opts.lane), { space = "shared::cluster", guard = arrives })
+      b:mbarrier_arrive(b:mapa(barrier, opts.to or opts.lane), { space = "shared::cluster", guard = arrives })
     else
       b:mbarrier_arrive(barrier, { guard = arrives })
     end

@@ -5,16 +5,25 @@ return function(wg, internal)
   local k = internal.methods.builder
   local options, divided = internal.options, internal.divided
 
+  --- The CTAs of a cluster along M and along N: of `given`, a number or { m, n }, or 1 and 1.
+  function internal.cluster_of(what, given)
+    local along = type(given) == "table" and given or { given }
+    if #along > 2 then internal.fail(("%s: cluster has %d numbers, must be one or { along M, along N }"):format(what, #along)) end
+    local m = internal.whole(what .. ": cluster", along[1] or 1, 1, wg.target.cluster)
+    return m, internal.whole(what .. ": cluster[2]", along[2] or 1, 1, wg.target.cluster // m)
+  end
+
   -- The order of the tiles, and their number, in clusters of tiles: place(number) gives the row and column of a tile,
-  -- counted in tiles. opts: m, n, rows, columns, cluster, group, order as in k:each_tile.
+  -- counted in tiles or, with a cluster, in tiles of all of its CTAs. opts: m, n, rows, columns, cluster, group, order as in k:each_tile.
   local function order_of(self, what, opts)
     local function whole(name, default, most) return internal.whole(what .. ": " .. name, opts[name] or default, 1, most) end
-    local cluster, group = whole("cluster", 1, wg.target.cluster), whole("group", 8, 0xFFFF)
+    local group = whole("group", 8, 0xFFFF)
+    local along_m, along_n = internal.cluster_of(what, opts.cluster)
     local m, n = whole("m", nil, 0xFFFF), whole("n", nil, 0xFFFF)
     internal.object(what .. ", rows", opts.rows, "reg")
     internal.object(what .. ", columns", opts.columns, "reg")
-    local rows = divided(self, opts.rows + (m * cluster - 1), m * cluster)
-    local columns = divided(self, opts.columns + (n - 1), n)
+    local rows = divided(self, opts.rows + (m * along_m - 1), m * along_m)
+    local columns = divided(self, opts.columns + (n * along_n - 1), n * along_n)
     local function listed(tile)
       local entry = self:ld_global_u32(self:element(opts.order, tile))
       return entry >> 16, entry & 0xFFFF
@@ -28,7 +37,7 @@ return function(wg, internal)
       local column = self:div(inside, height)
       return top + (inside - column * height), column
     end
-    return opts.order and listed or grouped, rows * columns, cluster
+    return opts.order and listed or grouped, rows * columns, along_m, along_n
   end
 
   --- place(number) of the tiles of k:each_tile, for the same options.
@@ -42,7 +51,7 @@ return function(wg, internal)
   --- @option n integer  the columns of a tile
   --- @option rows reg  u32: of the matrix
   --- @option columns reg  u32: of the matrix
-  --- @option cluster integer = 1  CTAs along M that work on neighbouring tiles
+  --- @option cluster integer|table = 1  CTAs of a cluster, which work on neighbouring tiles: along M, or { along M, along N }, those along M first
   --- @option group integer = 8  rows of tiles that the order covers before it goes on to the next column
   --- @option order reg?  a pointer parameter to u32, instead of `group`: for each tile its row << 16 | its column, counted in tiles, as wg.hilbert gives them
   --- @option splits integer = 1  the number of parts of K: each tile is visited once for each part
@@ -62,7 +71,8 @@ return function(wg, internal)
     local splits = internal.whole("k:each_tile: splits", opts.splits or 1, 1, 0xFFFF)
     local last_splits = internal.whole("k:each_tile: last_splits", opts.last_splits or 1, 1, 0xFFFF)
     if last_splits > 1 and (splits > 1 or opts.halves) then internal.fail "k:each_tile: `last_splits` goes without `splits` and `halves`" end
-    local place, units, cluster = order_of(self, "k:each_tile", opts)
+    local place, units, along_m, along_n = order_of(self, "k:each_tile", opts)
+    local cluster = along_m * along_n
     internal.body("k:each_tile, body", body)
     local cta = self:special "ctaid.x"
     local from, clusters, rank = cta, self:special "nctaid.x", 0
@@ -100,7 +110,8 @@ return function(wg, internal)
       end
       return function()
         local row, column = place(tile)
-        if cluster > 1 then row = row * cluster + rank end
+        if along_m > 1 then row = row * along_m + (along_n > 1 and internal.remainder(self, rank, along_m) or rank) end
+        if along_n > 1 then column = column * along_n + divided(self, rank, along_m) end
         row = row * opts.m
         return lower and row + lower or row, column * opts.n
       end, part, number, cut

@@ -840,7 +840,7 @@ function k:each_piece(options, body) end
 ---@field n integer the columns of a tile
 ---@field rows wgrun.reg u32: of the matrix
 ---@field columns wgrun.reg u32: of the matrix
----@field cluster? integer CTAs along M that work on neighbouring tiles
+---@field cluster? integer|table CTAs of a cluster, which work on neighbouring tiles: along M, or { along M, along N }, those along M first
 ---@field group? integer rows of tiles that the order covers before it goes on to the next column
 ---@field order? wgrun.reg a pointer parameter to u32, instead of `group`: for each tile its row << 16 | its column, counted in tiles, as wg.hilbert gives them
 ---@field splits? integer the number of parts of K: each tile is visited once for each part
@@ -1644,6 +1644,7 @@ function pipeline:init() end
 ---@class wgrun.pipeline.release.options
 ---@field lane wgrun.reg u32: the lane of the thread in its warp
 ---@field cluster? integer the number of CTAs that fill the stage
+---@field to? wgrun.reg u32: the rank of the CTA at which the lane arrives, where it is one of the first `cluster` lanes; the lane's number if it is left out
 ---@field guard? wgrun.reg a predicate: the warp releases the stage only where it holds
 
 ---Consumer: releases the cursor's stage to the producers, with one arrival for each warp that calls it, at each CTA of the cluster.
