@@ -166,6 +166,7 @@ function wg.decode(bits) end
 ---@field sm_count integer
 ---@field memory_bytes integer
 ---@field l2_bytes integer size of the L2 cache
+---@field memory_bandwidth number of device memory, bytes in a second; 0 where the driver does not tell
 ---@field shared_bytes integer shared memory that a CTA can have
 ---@field driver_version string "13.0"
 ---@field held_bytes integer device memory that tensors and launches hold now

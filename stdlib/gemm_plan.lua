@@ -16,11 +16,11 @@ return function(wg, internal)
   end
   tiles("dense", "cooperative", {
     { 128, 256, 1 }, { 256, 192, 0.99 }, { 256, 176, 0.99 }, { 384, 128, 0.97 }, { 128, 224, 0.98 }, { 128, 192, 0.98 }, { 256, 160, 0.975 },
-    { 256, 208, 0.975 }, { 192, 192, 0.97 }, { 192, 160, 0.96 }, { 256, 128, 0.955 }, { 128, 160, 0.95 }, { 192, 128, 0.94 },
+    { 256, 208, 0.975 }, { 192, 192, 0.97 }, { 192, 176, 0.965 }, { 128, 176, 0.965 }, { 192, 160, 0.96 }, { 256, 128, 0.955 }, { 128, 160, 0.95 }, { 192, 128, 0.94 },
     { 128, 128, 0.93 }, { 128, 144, 0.9 }, { 192, 96, 0.89 }, { 64, 128, 0.76 },
   })
   tiles("dense", "pingpong", {
-    { 128, 192, 0.94 }, { 128, 160, 0.91 }, { 192, 128, 0.92 }, { 128, 128, 0.92 }, { 64, 256, 0.90 }, { 64, 224, 0.89 },
+    { 128, 192, 0.94 }, { 128, 176, 0.935 }, { 128, 160, 0.91 }, { 192, 128, 0.92 }, { 128, 128, 0.92 }, { 64, 256, 0.90 }, { 64, 224, 0.89 },
     { 192, 96, 0.86 }, { 128, 96, 0.80 }, { 64, 192, 0.79 },
   })
   -- With a sparse A the tensor cores are twice as fast, and B comes from shared memory at its full bandwidth: tiles that
@@ -67,9 +67,11 @@ return function(wg, internal)
     local stages = schedule ~= "pingpong" and (e.beta or e.residual) and 4000 * (blocks - 1) or 0
     return 1000 + 2500 * blocks * n / 256 + m * n * e.cycles + stages
   end
-  -- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. A sparse A has half of B's bytes:
+  -- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. CTAs that need the same rows of
+  -- weights follow each other: those of a column, or with A and B exchanged of a row. A sparse A has half of B's bytes:
   -- 2816 of its rows make a wave of 132 tiles of 128x256 22 by 6 tiles.
   local function rows_in_order(p, kind)
+    if p.swapped then return 1 end
     if p.own_tiles then return 8 end
     return kind == "dense" and 12 or kind == "sparse" and 2816 // p.m or 16
   end
@@ -133,6 +135,7 @@ return function(wg, internal)
       local m, n = c.tile[1], c.tile[2]
       local tiles = each_group * ceil_div(ceil_div(M, each_group), m) * ceil_div(N, n)
       local cycles, total = 2 * m * c.width * K * bytes / 8192 / c.speed, nil
+      if kind == "dense" then cycles = math.max(cycles, internal.chip().row_cycles * (m + c.width) * K * bytes / 128) end
       if groups then
         total = cycles_of(m, n, tiles, cycles, c.schedule, 1, e, halves and c.schedule == "cooperative" and n == 256)
         local bytes_take = memory * (c.line > 128 and 0.98 or 1)
@@ -178,11 +181,11 @@ return function(wg, internal)
     fail(("wg.gemm: unknown %s `%s` (legal: %s)"):format(name, tostring(value), table.concat(legal, ", ")))
   end
 
-  -- Whether A and B are exchanged, and D is written transposed: for few rows, since wgmma's M is 64.
-  local function swap_of(p, opts, M, kind)
+  -- Whether A and B may be exchanged, and D be written transposed: for few rows, since wgmma's M is 64. The option, where it is given.
+  local function swap_of(p, opts, kind)
     local e = p.epilogue
     local possible = element_bytes[p.d] == 2 and kind == "dense" and not opts.groups and not (e.gate or e.row_sums or e.quantize)
-    if opts.swap_ab == nil then return possible and M <= 128 end
+    if opts.swap_ab == nil then return possible end
     if type(opts.swap_ab) ~= "boolean" then fail("wg.gemm: swap_ab must be true or false, not " .. tostring(opts.swap_ab)) end
     if opts.swap_ab and not possible then
       fail "wg.gemm: `swap_ab` requires a D of 16 bits and dense operands, without `groups`, scales for blocks, a gate, row sums and a quantised D"
@@ -306,8 +309,6 @@ return function(wg, internal)
       dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
       raster = one_of("raster", opts.raster or "grouped", { "grouped", "hilbert" }), name = opts.name or "gemm",
     }
-    p.cluster_m, p.cluster_n = internal.cluster_of("wg.gemm", opts.cluster)
-    p.cluster, p.fillers = p.cluster_m * p.cluster_n, p.cluster_m + p.cluster_n - 1 -- fillers: CTAs that fill a CTA's stages
     p.k_step = internal.k_of_wgmma("wg.gemm", p.dtype)
     local bytes = element_bytes[p.dtype]
     local e = internal.epilogue_options(opts.epilogue or {})
@@ -319,7 +320,19 @@ return function(wg, internal)
     for i = 1, 3 do whole(("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
     local M, N, K = problem[1], problem[2], problem[3]
     local kind = internal.gemm_kind(opts)
-    p.swapped = swap_of(p, opts, M, kind)
+    local may_swap = swap_of(p, opts, kind)
+    local splits = opts.splits and whole("splits", opts.splits, 1, 64)
+    local cluster_m, cluster_n = internal.cluster_of("wg.gemm", opts.cluster)
+    local may_be_few = opts.problem and (kind == "dense" or kind == "scaled") and opts.schedule ~= "pingpong" and cluster_m * cluster_n == 1
+      and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves)
+    local function few_tiles(tile, swap)
+      if not may_be_few then return nil end
+      local given = { splits = splits, tile = tile, swap = swap, cluster = opts.cluster, scaled = kind == "scaled", a_major = opts.a_major, b_major = opts.b_major }
+      return internal.few_tiles(p, M, N, K, bytes, given)
+    end
+    if not may_swap then p.swap = false else p.swap = opts.swap_ab end -- nil: whichever is faster
+    local few = not opts.tile and few_tiles(nil, p.swap) or nil
+    if few then p.swapped = few.swapped else p.swapped = may_swap and (opts.swap_ab or M <= 128) end
     p.scales = scales_of(p, opts.scales)
     local blockwise = p.scales.a_scales == "block"
     if blockwise and opts.sparse then fail "wg.gemm: scales for blocks are of a dense A" end
@@ -329,10 +342,6 @@ return function(wg, internal)
       if p.constant then p.constant = p.constant == "A" and "B" or "A" end
       if e.bias then e.bias = e.bias == "row" and "column" or "row" end
     end
-    local may_be_few = opts.problem and (kind == "dense" or kind == "scaled") and opts.schedule ~= "pingpong"
-      and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves)
-    local splits = opts.splits and whole("splits", opts.splits, 1, 64)
-    local few = may_be_few and not opts.tile and internal.few_tiles(p, M, N, K, bytes, { splits = splits, scaled = blockwise }) or nil
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
       or ((few or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "scaled") and "cooperative")
     if blockwise and schedule ~= "cooperative" then fail "wg.gemm: scales for blocks require the cooperative schedule" end
@@ -341,7 +350,10 @@ return function(wg, internal)
     if not (chosen or opts.tile) then fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule)) end
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile or few and few.tile, chosen)
-    if may_be_few and opts.tile then few = internal.few_tiles(p, M, N, K, bytes, { splits = splits, tile = { p.m, p.n, p.block_k }, scaled = blockwise }) end
+    if opts.tile then few = few_tiles({ p.m, p.n, p.block_k }, p.swapped) end
+    p.cluster_m, p.cluster_n = cluster_m, cluster_n
+    if few and not opts.tile then p.cluster_m, p.cluster_n = few.cluster[1], few.cluster[2] end
+    p.cluster, p.fillers = p.cluster_m * p.cluster_n, p.cluster_m + p.cluster_n - 1 -- fillers: CTAs that fill a CTA's stages
     sparse_of(p, opts, bytes)
     p.splits = few and few.splits or (blockwise or opts.groups) and (opts.splits or 1) or splits_of(p, opts, M, N, K, bytes, chosen)
     p.stream = stream_of(p, opts)

@@ -1,6 +1,8 @@
 -- What there is to tune in wg.gemm: options worth measuring, and operands to measure with.
 
 return function(wg, internal)
+  local most_few = 40 -- choices for a product with few tiles: they had the fastest for 325 of 333 shapes (docs/measurements.md)
+
   -- Options of wg.gemm that are worth measuring for a problem; those that turn out not to fit are skipped.
   function internal.gemm_space(gemm)
     local M, N = gemm.problem[1], gemm.problem[2]
@@ -8,12 +10,11 @@ return function(wg, internal)
     local function add(candidate) list[#list + 1] = candidate end
     local plan = internal.gemm_plan(gemm)
     if plan.mixed then return internal.mixed_space(plan) end
-    if plan.swapped then -- few rows, written transposed: tiles of 64 columns of D and all its rows
-      local n = M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128
-      for _, k in ipairs { 64, 128, 256 } do
-        for _, splits in ipairs { 1, 2, 4, 8 } do add { tile = { 64, n, k }, splits = splits } end
-      end
-      return list
+    if internal.gemm_kind(gemm) == "dense" then -- with few tiles: what the plan's model finds fastest
+      local given = { a_major = gemm.a_major, b_major = gemm.b_major, swap = plan.swap }
+      local few = internal.few_candidates(plan, M, N, gemm.problem[3], internal.element_bytes[plan.dtype], given, most_few)
+      for _, c in ipairs(few) do add { tile = c.tile, splits = c.splits, cluster = c.cluster, swap_ab = c.swapped } end
+      if #few > 0 then return list end
     end
     if gemm.sparse then
       for _, halves in ipairs { true, false } do add { tile = { 256, 176 }, schedule = "cooperative", halves = halves } end

@@ -10,7 +10,7 @@ namespace wgrun::lua {
 namespace {
 
 // wg.device(): { name =, capability = "9.0", sm_count =, memory_bytes =, l2_bytes =, shared_bytes =,
-// driver_version = "13.0", held_bytes = }, or nil, why, code. Sizes in bytes; held_bytes: device memory that
+// memory_bandwidth =, driver_version = "13.0", held_bytes = }, or nil, why, code. Sizes in bytes; held_bytes: device memory that
 // tensors and launches hold now.
 int device(lua_State* L) {
     auto& info = held<gpu::DeviceInfo>(L);
@@ -24,7 +24,7 @@ int device(lua_State* L) {
         info = *found;
     });
     if (failed != 0) return failed;
-    lua_createtable(L, 0, 8);
+    lua_createtable(L, 0, 9);
     put_string(L, "name", info.name);
     lua_pushfstring(L, "%d.%d", info.major, info.minor);
     lua_setfield(L, -2, "capability");
@@ -34,6 +34,8 @@ int device(lua_State* L) {
     put_integer(L, "memory_bytes", static_cast<std::int64_t>(info.memory_bytes));
     put_integer(L, "l2_bytes", static_cast<std::int64_t>(info.l2_bytes));
     put_integer(L, "shared_bytes", static_cast<std::int64_t>(info.shared_bytes));
+    lua_pushnumber(L, info.memory_bandwidth);
+    lua_setfield(L, -2, "memory_bandwidth");
     put_integer(L, "held_bytes", static_cast<std::int64_t>(gpu::Device::held_bytes()));
     return 1;
 }
@@ -49,6 +51,7 @@ Describes the GPU that kernels run on.
 @field sm_count integer
 @field memory_bytes integer
 @field l2_bytes integer  size of the L2 cache
+@field memory_bandwidth number  of device memory, bytes in a second; 0 where the driver does not tell
 @field shared_bytes integer  shared memory that a CTA can have
 @field driver_version string  "13.0"
 @field held_bytes integer  device memory that tensors and launches hold now)"},

@@ -50,6 +50,8 @@ constexpr Result refused =
 
 enum class DeviceAttribute : int {
     multiprocessor_count = 16,
+    memory_clock_rate = 36,        ///< in kHz
+    global_memory_bus_width = 37,  ///< in bits
     l2_cache_size = 38,
     compute_capability_major = 75,
     compute_capability_minor = 76,

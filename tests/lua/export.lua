@@ -58,6 +58,10 @@ done = assert(gemm.kernel:export(folder))
 assert(text "gemm.h":find("gemm_grid", 1, true) and text "gemm.h":find("zeros before the first launch", 1, true))
 assert(text "gemm.cu":find("/ 256 * ((N + 128ull - 1) / 128) * 4", 1, true), text "gemm.cu":match "tiles =[^;]*")
 
+gemm = wg.gemm { problem = { 512, 512, 4096 }, tile = { 128, 128 }, cluster = { 2, 4 } }
+assert(gemm.kernel:export(folder))
+assert(text "gemm.cu":find("/ 256 * ((N + 512ull - 1) / 512)", 1, true), text "gemm.cu":match "tiles =[^;]*")
+
 for _, kernel_name in ipairs { "tiny", "gemm" } do
   for _, ending in ipairs { "ptx", "cubin", "cu", "h", "c", "json" } do os.remove(folder .. "/" .. kernel_name .. "." .. ending) end
 end

@@ -64,8 +64,35 @@ local function plan_of(M, N, K, opts)
   return wg.gemm(opts).plan
 end
 check.equal(plan_of(16, 1280, 8192).splits, 5)
-check.equal(plan_of(100, 28672, 4096).n, 104)
 assert(plan_of(256, 1280, 8192).splits > 1)
 check.equal(plan_of(4096, 4096, 4096).splits, 1)
 check.equal(plan_of(256, 1280, 8192, { splits = 2 }).splits, 2)
 check.equal(plan_of(256, 1280, 8192, { epilogue = { row_sums = "squares" } }).exchange, nil)
+
+-- A and B are exchanged where rows of A fill tiles better as columns: with 160 rows, but not with many.
+check.equal(plan_of(160, 4096, 4096).swapped, true)
+check.equal(plan_of(160, 4096, 4096, { swap_ab = false }).swapped, false)
+check.equal(plan_of(160, 4096, 4096, { tile = { 64, 128 } }).swapped, false)
+check.equal(plan_of(128, 4096, 4096, { tile = { 64, 128 } }).swapped, true)
+check.equal(plan_of(4096, 4096, 4096, { swap_ab = true }).swapped, true)
+check.equal(plan_of(4096, 4096, 4096).swapped, false)
+check.equal(plan_of(160, 4096, 4096, { d = "f32" }).swapped, false)
+-- Two tiles of 64 rows share the weights' copies.
+plan = plan_of(128, 5120, 5120)
+check.equal(plan.swapped, false)
+check.equal(plan.cluster_m, 2)
+check.equal(plan_of(128, 5120, 5120, { cluster = 1 }).cluster, 1)
+-- Columns that wgmma has for integers of 8 bits.
+check.equal(plan_of(100, 4096, 4096, { dtype = "s8", scales = { a = "row", b = "row" } }).n % 16, 0)
+product("as the plan has it: A and B exchanged, columns of tiles", 160, 200, 320, { problem = { 160, 200, 320 }, swap_ab = true, tile = { 64, 80, 64 } }, 4)
+product("exchanged, a cluster that shares the weights", 160, 200, 320, { problem = { 160, 200, 320 }, swap_ab = true, tile = { 64, 80, 64 }, cluster = { 1, 2 } }, 4)
+product("exchanged, parts of K, C and a bias", 150, 200, 712, { problem = { 150, 200, 712 }, swap_ab = true, splits = 2, tile = { 64, 80, 64 }, epilogue = scaled }, 4)
+product("exchanged, 256 columns", 250, 136, 256, { problem = { 250, 136, 256 }, swap_ab = true, tile = { 128, 256, 64 } })
+check.refuses("wg.gemm: swap_ab must be true or false, not 1", function() wg.gemm { swap_ab = 1 } end)
+check.refuses("wg.gemm: `swap_ab` requires a D of 16 bits and dense operands, without `groups`, scales for blocks, a gate, row sums and a quantised D", function() wg.gemm { swap_ab = true, d = "f32" } end)
+
+-- Whatever is chosen multiplies right: shapes with a remainder in each extent.
+for _, shape in ipairs { { 1, 72, 136 }, { 7, 200, 1032 }, { 33, 520, 264 }, { 72, 264, 1096 }, { 136, 136, 392 }, { 200, 392, 520 }, { 321, 200, 264 } } do
+  local M, N, K = table.unpack(shape)
+  product(("%d x %d x %d"):format(M, N, K), M, N, K, { problem = shape })
+end

@@ -50,6 +50,7 @@ struct DeviceInfo {
     std::size_t memory_bytes = 0;
     std::size_t l2_bytes = 0;
     std::size_t shared_bytes = 0;  ///< the most shared memory that one CTA can have
+    double memory_bandwidth = 0;   ///< bytes in a second, as the memory's clock and width have it
     int driver_version = 0;
 };
 
