@@ -32,6 +32,7 @@ function wg.arange(dtype, from, to, step) end
 ---@field packed? boolean sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it
 ---@field lse? boolean also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it
 ---@field block? integer the keys of a block, a multiple of 16 (of e4m3 32) up to 256
+---@field splits? integer cuts the keys that a tile of queries sees into so many parts, 1 to 16, for CTAs of a cluster that put them together: for few queries and many keys. By default chosen where `problem` has all three lengths, otherwise 1; more than 1 not with e4m3
 ---@field name? string the name of the kernel
 
 ---A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, and its launches. Q and O are batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`). The products and sums are f32. The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys - queries. A query that sees no key gives 0. With e4m3 probabilities are rounded to e4m3, and without `lse` two thirds of them are made as if 2^x were linear between powers of two: O of random data is then off by 3.0 percent of its values in the root of the mean square, with `lse` by 2.6.

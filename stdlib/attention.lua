@@ -28,6 +28,7 @@ return function(wg, internal)
   --- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it
   --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it
   --- @option block integer?  the keys of a block, a multiple of 16 (of e4m3 32) up to 256
+  --- @option splits integer?  cuts the keys that a tile of queries sees into so many parts, 1 to 16, for CTAs of a cluster that put them together: for few queries and many keys. By default chosen where `problem` has all three lengths, otherwise 1; more than 1 not with e4m3
   --- @option name string = "attention"  the name of the kernel
   --- @return attention
   --- @raise for options that contradict each other, and for blocks that do not fit into shared memory.
@@ -147,12 +148,12 @@ return function(wg, internal)
       if text(shape) ~= text(want) then fail(("attention: %s must be f32, %s, not %s"):format(name, text(want), text(shape))) end
       add(values[name])
     end
-    add(self.counter)
+    if p.splits == 1 then add(self.counter) end
     local tiles = ceil_div(queries, p.m) * batches * p.heads
     if tiles == 0 then fail "attention: Q has no rows, so there is nothing to compute" end
     local rows = (p.packed and q.rows or batches * queries) * p.heads
-    if rows > 0xFFFFFFFF or tiles > 0x7FFFFFFF then fail(("attention: %d rows of all heads are too many: at most 2^32 - 1 are possible"):format(rows)) end
-    return { grid = { math.min(tiles, internal.sms()) }, args = args }
+    if rows > 0xFFFFFFFF or tiles * p.splits > 0x7FFFFFFF then fail(("attention: %d rows of all heads are too many: at most 2^32 - 1 are possible"):format(rows)) end
+    return { grid = { p.splits > 1 and tiles * p.splits or math.min(tiles, internal.sms()) }, args = args }
   end
 
   --- The pairs of a query and a key that it sees, of one head of one sequence.
@@ -181,6 +182,9 @@ return function(wg, internal)
   -- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.
   local function launch_with(name, self, Q, K, V, O, given)
     local values, rest = internal.split_options(name, "attention:launch", given)
+    if self.plan.splits > 1 and rest.grid then
+      fail(("%s: `grid` does not go with keys in %d parts: each tile has a cluster of its own (splits = 1 for another grid)"):format(name, self.plan.splits))
+    end
     return internal.extended(self:launch(Q, K, V, O, values), rest)
   end
 

@@ -144,7 +144,7 @@ return function(internal)
   -- tile's queries at both ends of what these see: behind a query's own place, and before its window.
   local function each_step(k, p, at, block, body)
     local function down_to(limit, masked) k:while_(function() return block:gt(limit) end, function() body(masked) end) end
-    local function inside(limit) return p.window and k:max(limit, at.first) or limit end
+    local function inside(limit) return (p.window or p.splits > 1) and k:max(limit, at.first) or limit end
     if at.clear_to then down_to(inside(at.clear_to), true) end
     down_to(p.window and inside(at.clear_from) or at.first, false)
     if p.window then down_to(at.first, true) end
@@ -158,7 +158,7 @@ return function(internal)
     me.weigh(me.value)
     local inverse, logarithm
     if not weights.finish then inverse, logarithm = me.soft:finish() end -- overlaps with the product
-    local row = (me.number << 6) + (((me.thread >> 5 & 3) << 4) + (me.lane >> 2)) + at.row
+    local row = output.row(at)
     if p.lse then output.store_lse(at, row, logarithm) end
     k:wgmma_wait_group(0)
     release_values(me)
@@ -170,6 +170,24 @@ return function(internal)
     return row
   end
 
+  -- The products of a part of the keys, which may be none, where the CTAs of a cluster share a tile.
+  local function part(me, at, mask)
+    local k, p = me.k, me.p
+    for half = 0, 1 do
+      k:mov(me.soft.top[half], -math.huge)
+      k:mov(me.soft.sum[half], 0.0)
+    end
+    for i = 0, #me.acc - 1 do k:mov(me.acc[i], 0.0) end
+    k:if_(at.some, function()
+      local block = k:mov(at.last, { type = "u32" })
+      first_block(me, at, block, mask)
+      each_step(k, p, at, block, function(masked) step(me, at, block, masked and mask) end)
+      me.rings.v:wait(me.value)
+      me.weigh(me.value)
+      k:wgmma_wait_group(0)
+    end)
+  end
+
   --- The role of a consumer.
   function internal.attention_consume(k, p, rings, maps, buffers, queue, find, sizes)
     local me = consumer_of(k, p, rings, buffers, sizes)
@@ -177,6 +195,10 @@ return function(internal)
 
     local function attend(at)
       local mask = internal.attention_masker(k, p, me.scores, at, me.number, me.lane)
+      if p.splits > 1 then
+        part(me, at, mask)
+        return internal.attention_join(me, at, buffers, output)
+      end
       local value_factor = me.factors.load(at)
       local block = k:mov(at.last, { type = "u32" })
       first_block(me, at, block, mask)

@@ -1,6 +1,7 @@
 -- The kernel of wg.attention, after FlashAttention (Dao 2022; Shah et al. 2024 for Hopper): O = softmax(Q K^T) V in one pass over the
 -- keys. Persistent CTAs draw tiles from a queue: 64 queries for each consumer warpgroup (attention_consume.lua), and the keys that these
--- see, blocks of which a producer thread copies by TMA, from the last to the first.
+-- see, blocks of which a producer thread copies by TMA, from the last to the first. Where the keys are in parts (attention_splits.lua), a
+-- cluster has one tile.
 
 return function(wg, internal)
   -- The producer: the queries of a tile, its blocks of K, and V a block behind, since the scores come first.
@@ -19,21 +20,26 @@ return function(wg, internal)
     local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k))
     local load_v = p.narrow and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw)) or loader(rings.v, p.v, maps.V, k:address(buffers.v))
 
+    local function copies(at)
+      local group = p.heads // p.kv_heads
+      local kv = { batch = at.batch, head = internal.divided(k, at.head, group) }
+      local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
+      load_k(kv, key)
+      for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end
+      k:loop({ from = at.first, to = at.last }, function()
+        local before = key - p.block
+        if p.narrow then load_v(kv, key) end -- it is transposed before it is needed
+        load_k(kv, before)
+        if not p.narrow then load_v(kv, key) end
+        k:mov(key, before)
+      end)
+      load_v(kv, key)
+    end
+
     queue:draw(function(number)
       find(number, function(x) return x end, function(at)
-        local group = p.heads // p.kv_heads
-        local kv = { batch = at.batch, head = internal.divided(k, at.head, group) }
-        local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
-        load_k(kv, key)
-        for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end
-        k:loop({ from = at.first, to = at.last }, function()
-          local before = key - p.block
-          if p.narrow then load_v(kv, key) end -- it is transposed before it is needed
-          load_k(kv, before)
-          if not p.narrow then load_v(kv, key) end
-          k:mov(key, before)
-        end)
-        load_v(kv, key)
+        if not at.some then return copies(at) end
+        k:if_(at.some, function() copies(at) end)
       end)
     end)
   end
@@ -48,12 +54,19 @@ return function(wg, internal)
     end)
   end
 
+  -- What a queue is without parts of the keys: the cluster has one tile, and as many clusters as tiles are launched.
+  local function one_tile(k, p, tiles)
+    local number = internal.divided(k, k:special "ctaid.x", p.splits)
+    local function visit(_, body) k:if_(number:lt(tiles), function() body(number) end) end
+    return { init = function() end, draw = visit, each = visit }
+  end
+
   -- The kernel's parameters, in the order of a launch's arguments: tensor maps, `sizes`, and the queue's counter.
   local function parameters(k, p)
     local function read(name, rows) return internal.attention_map(k, p, name, rows, true, p.lines) end
     local maps = {
       Q = read("Q", 64), K = read("K", p.block), V = read("V", p.block),
-      O = p.packed and k:param("O", p.o .. "*") or internal.attention_map(k, p, "O", 64),
+      O = (p.packed or p.splits > 1) and k:param("O", p.o .. "*") or internal.attention_map(k, p, "O", 64),
     }
     local sizes = {
       lse = p.lse and k:param("lse", "f32*"), queries = k:param("queries", "u32"), keys = not p.packed and k:param("keys", "u32"),
@@ -67,7 +80,7 @@ return function(wg, internal)
     if p.descale then
       for _, name in ipairs { "q_descale", "k_descale", "v_descale" } do sizes[name] = k:param(name, "const f32*") end
     end
-    return maps, sizes, k:param("counter", "u32*")
+    return maps, sizes, p.splits == 1 and k:param("counter", "u32*")
   end
 
   -- Stages of the operands in shared memory, and the rings over them; of 8-bit types also V as it comes, and panels of O.
@@ -87,33 +100,44 @@ return function(wg, internal)
       buffers.o = not p.packed and k:shared { bytes = p.panels * p.consumers * p.panel.bytes, align = p.panel.align, name = "O" }
       rings.raw = k:pipeline { stages = p.stages, arrivals = p.transposers, name = "raw_value" }
     end
+    if p.splits > 1 then
+      buffers.maxima = k:shared { bytes = p.join.maxima, align = 16, name = "maxima" }
+      buffers.free = k:shared { bytes = 8, align = 8, name = "stages_free" }
+      buffers.arrived = k:shared { bytes = 8 * p.consumers, align = 8, name = "parts_arrived" }
+    end
     return buffers, rings
   end
 
   -- What one thread does before all others begin.
-  local function begin(k, maps, rings, queue)
+  local function begin(k, p, maps, buffers, rings, queue)
     for _, name in ipairs { "Q", "K", "V", "O" } do
       if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
     end
+    if p.splits > 1 then internal.begin_attention_join(k, p, buffers) end
     for _, ring in ipairs { rings.q, rings.k, rings.v, queue, rings.raw } do ring:init() end
   end
 
   --- The kernel of a plan (of internal.attention_plan).
   function internal.attention_kernel(p)
-    local kernel = wg.kernel(p.name, { threads = p.threads }, function(k)
+    local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
       local maps, sizes, counter = parameters(k, p)
       local readers = 4 * p.consumers
       local buffers, rings = stages_of(k, p, readers)
       local find, tiles = internal.attention_tiles(k, p, sizes)
-      local queue = k:queue { counter = counter, tiles = tiles, readers = readers + p.transposers }
+      local queue = p.splits > 1 and one_tile(k, p, tiles) or k:queue { counter = counter, tiles = tiles, readers = readers + p.transposers }
 
       local thread = k:special "tid.x"
-      k:if_(thread:eq(0), function() begin(k, maps, rings, queue) end)
+      k:if_(thread:eq(0), function() begin(k, p, maps, buffers, rings, queue) end)
       -- The next launch's CTAs may come as this one's go. What the launch before has written is there after the wait.
       k:griddepcontrol_launch_dependents()
       k:griddepcontrol_wait()
       internal.attention_ones(k, p, buffers.v)
-      k:bar_sync(0)
+      if p.splits > 1 then
+        k:barrier_cluster_arrive()
+        k:barrier_cluster_wait()
+      else
+        k:bar_sync(0)
+      end
       k:if_((thread >> 7):eq(0), function()
         k:setmaxnreg_dec(p.registers[1])
         k:if_(thread:eq(0), function() produce(k, p, rings, maps, buffers, queue, find) end)
@@ -126,7 +150,8 @@ return function(wg, internal)
       end)
     end)
     kernel:launch_rule { notes = {
-      scale = "the factor of the scores times log2(e)", counter = "one element, 0 before the launch and after it",
+      scale = "the factor of the scores times log2(e)", counter = p.splits == 1 and "one element, 0 before the launch and after it" or nil,
+      queries = p.splits > 1 and ("of a sequence; each %d of a head have %d CTAs"):format(p.m, p.splits) or nil,
       group = p.causal and "pairs of batch and head whose K and V share the L2 cache" or nil,
     } }
     return kernel

@@ -4,7 +4,8 @@ return function(internal)
   --- What the consumer `me` does with the results of a tile. An object with
   --- store(at, row): stores O, and lets the producer have the stage of the queries, now or later; `row` is the thread's first row;
   --- free_queries_before(): lets it have that of the tile before, where that is later;
-  --- store_lse(at, row, logarithm): stores the log-sum-exp of the thread's two rows;
+  --- store_pairs(at, row, values, column): stores columns of O by the threads alone, from `column` on;
+  --- row(at): the thread's first row; store_lse(at, row, logarithm): stores the log-sum-exp of the thread's two rows;
   --- finish(): to be called at the end.
   function internal.attention_output(me, maps, buffers, sizes)
     local k, p, leader, mine, queries = me.k, me.p, me.leader, me.number, me.rings.q
@@ -24,10 +25,22 @@ return function(internal)
       if stored and not p.packed then free_queries(stored, any_stored:ne(0)) end
     end
 
+    -- Where the rows of a head of a sequence are in O.
+    local function rows_of(at)
+      if p.packed then return { heads = p.heads, head = at.head, first = at.query_start, count = at.queries } end
+      if p.layout == "bshd" then return { heads = p.heads, head = at.head, first = at.batch * sizes.queries, count = at.queries } end
+      return { heads = 1, head = 0, first = (at.batch * p.heads + at.head) * sizes.queries, count = at.queries }
+    end
+
+    function output.store_pairs(at, row, values, column)
+      local rows = rows_of(at)
+      rows.column = column
+      internal.attention_store_pairs(k, p, values, maps.O, rows, row)
+    end
+
     -- Packed sequences: pairs of elements by the threads, since a box of TMA would also have rows of the next sequence.
     local function store_packed(at, row)
-      local rows = { heads = p.heads, head = at.head, first = at.query_start, count = at.queries }
-      internal.attention_store_pairs(k, p, me.acc:slice(0, p.dim // 2), maps.O, rows, row)
+      output.store_pairs(at, row, me.acc:slice(0, p.dim // 2))
       if p.narrow then return end
       -- All warps have read the queries: their scores are complete.
       k:bar_sync(mine + (1 + p.consumers), { threads = 128 })
@@ -50,6 +63,8 @@ return function(internal)
       k:mov(any_stored, 1)
     end
 
+    function output.row(at) return (mine << 6) + (((me.thread >> 5 & 3) << 4) + (me.lane >> 2)) + at.row end
+
     function output.store_lse(at, row, logarithm)
       for half = 0, 1 do
         local inside = row + 8 * half
@@ -59,7 +74,7 @@ return function(internal)
     end
 
     function output.finish()
-      if not p.packed then wait_for_copies() end
+      if not (p.packed or p.splits > 1) then wait_for_copies() end
     end
     return output
   end

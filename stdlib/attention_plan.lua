@@ -87,7 +87,7 @@ return function(wg, internal)
     p.v = p.narrow and tile(p.dim + p.ones, p.block) or wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = line .. "B" }
     p.panels = p.panel.count
     p.raw = p.narrow and p.k -- V before it is transposed
-    local most, of_stage = wg.target.cta_shared - 1024, p.k.bytes + p.v.bytes + (p.raw and p.raw.bytes or 0)
+    local most, of_stage = wg.target.cta_shared - 1024 - (p.join and p.join.maxima or 0), p.k.bytes + p.v.bytes + (p.raw and p.raw.bytes or 0)
     local queries, of_panel = p.query_stages * p.consumers * p.q.bytes, p.narrow and p.panel.bytes * p.consumers or 0
     local function used_with(panels) return queries + p.stages * of_stage + panels * of_panel end
     while p.stages > 2 and used_with(1) > most do p.stages = p.stages - 1 end
@@ -141,7 +141,17 @@ return function(wg, internal)
       p.ones = p.lse and 0 or 8 -- rows behind those of V^T: the product with P then sums P up, as it is rounded
       p.lift = 5 -- e4m3 has numbers from 2^-9 to 448, and a maximum may grow
     end
+    p.splits = opts.splits and whole("splits", opts.splits, 1, internal.most_attention_splits) or internal.attention_splits(p, opts.problem)
+    if p.splits > 1 then
+      if p.narrow then fail "wg.attention: `splits` goes with 16-bit types: keys of 8 bits stay in one part" end
+      p.join, p.query_stages = internal.attention_join_plan(p, p.splits), 1 -- a CTA has one tile
+      p.stages = internal.attention_split_stages(p)
+    end
     lay_out(p)
+    local lacking = p.splits > 1 and internal.attention_join_lacks(p, p.splits, p.stages)
+    if lacking then
+      fail(("wg.attention: %d parts of the keys bring %d bytes for the stages of K, and these have %d"):format(p.splits, lacking, p.stages * p.k.bytes))
+    end
     return p
   end
 end

@@ -54,6 +54,7 @@ return function(internal)
     return function(number, same, body)
       find(number, same, function(at)
         range(at)
+        if p.splits > 1 then internal.attention_part(k, p, at) end
         body(at)
       end)
     end, tiles_of_rows * pairs_of_heads

@@ -1,12 +1,13 @@
-"""wg.attention beside cuDNN's through PyTorch, on a GPU: attention.py [ROUNDS]; WGRUN_LIBRARY and PYTHONPATH say where things
-are. For each row both are replayed in turn from CUDA graphs, and a part of the result is compared with binary64. Ends with 77 where there is no
-PyTorch or no Hopper GPU, with 1 where a result is wrong."""
+"""wg.attention beside cuDNN's through PyTorch, on a GPU: attention.py [few] [ROUNDS]; WGRUN_LIBRARY and PYTHONPATH say where things
+are. For each row both are replayed in turn from CUDA graphs, and a part of the result is compared with binary64. `few`: few queries and many keys,
+also beside FlashAttention-2 and wg.attention with the keys in one part. Ends with 77 where there is no PyTorch or no Hopper GPU, with 1 where a
+result is wrong."""
 
 import math
 import statistics
 import sys
 
-from hopper import Graph, device, in_turn, torch  # first: ends where there is no GPU
+from hopper import Graph, device, graph_of, in_turn, microseconds, torch  # first: ends where there is no GPU
 
 import torch.nn.functional as F
 import wgrun
@@ -40,8 +41,17 @@ def error(q, k, v, o, causal):
     return worst
 
 
-def cudnn(q, k, v, causal):
-    with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+# Few queries, many keys: batch, heads, kv_heads, queries, keys, dim.
+FEW = (
+    (1, 16, 16, 128, 16384, 128), (1, 8, 8, 256, 65536, 64), (2, 8, 8, 128, 32768, 128), (1, 16, 2, 64, 32768, 256), (1, 16, 16, 128, 2048, 128),
+    (1, 16, 16, 128, 512, 128), (1, 16, 16, 128, 2048, 64), (1, 8, 8, 1024, 8192, 128), (1, 16, 16, 512, 4096, 64), (1, 2, 2, 128, 32768, 128),
+    (1, 4, 1, 128, 65536, 128), (1, 8, 8, 512, 4096, 256), (1, 4, 4, 512, 16384, 192), (1, 8, 8, 128, 16384, 96), (8, 8, 8, 77, 4096, 64),
+    (1, 32, 8, 512, 16384, 128),
+)
+
+
+def cudnn(q, k, v, causal, backend=SDPBackend.CUDNN_ATTENTION):
+    with sdpa_kernel(backend):
         F.scaled_dot_product_attention(*(x.transpose(1, 2) for x in (q, k, v)), is_causal=causal, enable_gqa=q.shape[2] != k.shape[2])
 
 
@@ -49,22 +59,50 @@ def flops(dim, causal, batch, length, heads):
     return 4 * batch * heads * length * length * dim / (2 if causal else 1)
 
 
+def tensors(batch, heads, kv_heads, queries, keys, dim):
+    torch.manual_seed(dim + keys)
+    q, o = (torch.randn(batch, queries, heads, dim, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    k, v = (torch.randn(batch, keys, kv_heads, dim, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    return q, k, v, o
+
+
+def made(dim, heads, kv_heads, causal, more):
+    return wgrun.loads(f"""return {{ it = require "wgrun".attention {{
+        dim = {dim}, heads = {heads}, kv_heads = {kv_heads}, causal = {str(causal).lower()}, {more} }} }}""")["it"]
+
+
 def measure(dim, causal, batch, length, heads, kv_heads):
-    torch.manual_seed(dim + length)
-    q, o = (torch.randn(batch, length, heads, dim, device="cuda", dtype=torch.bfloat16) for _ in range(2))
-    k, v = (torch.randn(batch, length, kv_heads, dim, device="cuda", dtype=torch.bfloat16) for _ in range(2))
-    script = f"""return {{ it = require "wgrun".attention {{
-        dim = {dim}, heads = {heads}, kv_heads = {kv_heads}, causal = {str(causal).lower()},
-        problem = {{ {length}, {length} }} }} }}"""
-    attention = wgrun.loads(script)["it"]
+    q, k, v, o = tensors(batch, heads, kv_heads, length, length, dim)
+    attention = made(dim, heads, kv_heads, causal, f"problem = {{ {length}, {length} }}")
     times = in_turn([Graph(lambda: attention(q, k, v, o)), Graph(lambda: cudnn(q, k, v, causal))], ROUNDS)
     speeds = [flops(dim, causal, batch, length, heads) / statistics.median(t) / 1e9 for t in times]
     ratio = statistics.median(b / a for a, b in zip(*times))
     return speeds, ratio, error(q, k, v, o, causal)
 
 
+def few():
+    print("batch heads kv_heads queries  keys dim   wgrun  one part  cuDNN  Flash us   ratio to cuDNN  error")
+    wrong = False
+    for batch, heads, kv_heads, queries, keys, dim in FEW:
+        q, k, v, o = tensors(batch, heads, kv_heads, queries, keys, dim)
+        problem = f"problem = {{ {queries}, {keys}, {batch} }}"
+        ours, whole = made(dim, heads, kv_heads, False, problem), made(dim, heads, kv_heads, False, problem + ", splits = 1")
+        bodies = [lambda: whole(q, k, v, o), lambda: cudnn(q, k, v, False), lambda: cudnn(q, k, v, False, SDPBackend.FLASH_ATTENTION), lambda: ours(q, k, v, o)]
+        launches = 2 + int(1e11 / flops(dim, False, batch, math.sqrt(queries * keys), heads))
+        graphs = [graph_of([body], launches) for body in bodies]
+        times = [[microseconds(graph, launches) for graph in graphs] for _ in range(ROUNDS + 1)][1:]
+        one, theirs, flash, own = (statistics.median(t) for t in zip(*times))
+        off = error(q, k, v, o, False)
+        wrong = wrong or not off <= 1
+        row = (batch, heads, kv_heads, queries, keys, dim, own, one, theirs, flash, statistics.median(t[1] / t[3] for t in times), off)
+        print("%5d %5d %8d %7d %5d %3d   %5.1f  %8.1f  %5.1f  %5.1f           %6.3f  %5.2f" % row, flush=True)
+    sys.exit(1 if wrong else 0)
+
+
 def main():
     print(f"{device()}, {ROUNDS} rounds")
+    if "few" in sys.argv:
+        return few()
     print("dim causal batch length heads kv_heads   wgrun  cuDNN  TFLOP/s   ratio  error")
     ratios, wrong = [], False
     for row in rows():

@@ -157,14 +157,14 @@ decode("decode", { dim = 64, heads = 4, kv_heads = 2, block = 64, stages = 2 }, 
 decode("decode, pages of 16", { dim = 64, heads = 4, kv_heads = 2, block = 64, stages = 2, page = 16 }, 512)
 decode("decode, pages of 4", { dim = 64, heads = 4, kv_heads = 2, block = 64, stages = 2, page = 4 }, 512)
 
--- One CTA draws all tiles.
+-- One CTA draws all tiles; where the keys are in parts, each tile has a cluster.
 local function attention(name, queries, keys, opts)
   local function random(rows, heads, seed)
     return wg.randn { shape = opts.packed and { rows, heads, opts.dim } or { 1, rows, heads, opts.dim }, dtype = opts.dtype or "bf16", seed = seed }
   end
   local Q, K, V = random(queries, opts.heads, 1), random(keys, opts.kv_heads or opts.heads, 2), random(keys, opts.kv_heads or opts.heads, 3)
   cases[#cases + 1] = { name = name, body = function()
-    local given = { grid = { 1 }, lse = opts.lse and wg.zeros("f32", opts.packed and { opts.heads, queries } or { 1, opts.heads, queries }) or nil }
+    local given = { grid = not opts.splits and { 1 } or nil, lse = opts.lse and wg.zeros("f32", opts.packed and { opts.heads, queries } or { 1, opts.heads, queries }) or nil }
     if opts.packed then
       given.max_queries = queries - 10
       given.query_starts = wg.tensor("s32", { 3 }, { 0, queries - 10, queries })
@@ -182,6 +182,9 @@ attention("wg.attention, one stage of queries", 130, 100, { dim = 256, heads = 3
 attention("wg.attention, packed, a window", 300, 600, {
   dim = 64, heads = 2, causal = true, packed = true, window = 230, block = 32, lse = true, problem = { 300, 600 },
 })
+
+attention("wg.attention, parts of the keys", 200, 800, { dim = 64, heads = 1, causal = true, splits = 3, lse = true, block = 32, problem = { 200, 670 } })
+attention("wg.attention, parts of the keys, packed", 140, 360, { dim = 128, heads = 1, packed = true, splits = 2, lse = true, block = 32 })
 
 attention("wg.attention, 8-bit", 400, 200, { dtype = "e4m3", dim = 64, heads = 2, lse = true, block = 32, descale = "tensor" })
 attention("wg.attention, 8-bit, causal", 300, 300, { dtype = "e4m3", dim = 256, heads = 2, kv_heads = 1, causal = true, block = 32 })

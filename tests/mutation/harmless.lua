@@ -277,6 +277,15 @@ local rows = {
   { case = "^wg%.attention, 8", kind = "swapped", name = "fence_proxy_async", what = "after bar_warp_sync", why = "Then the lane that arrives "
     .. "fences what the others have written before the barrier." },
   { case = "^wg%.attention", kind = "swapped", name = "setmaxnreg_inc", why = "What stands between needs few registers." },
+  { case = "parts of the keys", text = "self.empty", why = "A CTA has one tile: the queries' stages, and the first of K, are filled once, or for the first time." },
+  { case = "parts of the keys", text = "self:empty_barrier(c), c.phase ~ 1", kind = "deleted wait", why = "As above." },
+  { case = "parts of the keys", kind = "swapped", what = "after end_if", why = "The end of a role, or of a part of the keys: nothing stands between." },
+  { case = "parts of the keys", kind = "swapped", name = "mbarrier_arrive_expect_tx", why = "The phase lasts until the bytes are expected, which is its only "
+    .. "arrival, whatever has come before." },
+  { case = "parts of the keys", kind = "swapped", text = "k:mbarrier_wait(free, 0)", what = "after st_async_v4_f32", why = "What is sent first is maxima, whose "
+    .. "memory is nobody's stage." },
+  { case = "parts of the keys", kind = "swapped", name = "st_async_v4_f32", what = "after mbarrier_wait", why = "What is sent last is for the last owner, who does "
+    .. "not wait for that before it sends its own." },
 
   { case = "^sparse_gemm", text = "k:bar_sync(0) -- before", why = "One warpgroup alone reads the tiles, and a warp that has waited "
     .. "has waited for the wgmma of all four (docs/silicon.md)." },
