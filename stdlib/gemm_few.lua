@@ -1,26 +1,28 @@
 -- The plan of wg.gemm for products with few tiles, which would leave SMs without one: smaller tiles, parts of K, which the CTAs of a
 -- cluster multiply (exchange.lua), clusters whose CTAs share copies, and A and B exchanged. What each choice would take says a model that
--- was fitted to 10,000 runs of 410 shapes on an H200 (docs/measurements.md). It counts cycles of an SM for each line of K: 128 bytes of each row.
+-- was fitted to 10,000 runs of 430 shapes on an H200 (docs/measurements.md). It counts cycles of an SM for each line of K: 128 bytes of each row.
 
 return function(wg, internal)
   local ceil_div = internal.ceil_div
   local resident, sms = internal.clusters_at_a_time, wg.target.multiprocessors
 
   -- B is taken for weights, which come from memory, and A for activations, which the launch before has left in the L2 cache.
-  local activation_cycles = 1.15 -- of a row of A, from the L2 cache, where all SMs read
+  local activation_cycles = 1.27 -- of a row of A, from the L2 cache, where all SMs read
   local weight_cycles = 2.2 -- of a row of B for which several CTAs ask, while it is on its way from memory
-  local multicast_cycles = 0.64 -- of a row that a copy brings to several CTAs
+  local multicast_cycles = 0.65 -- of a row that a copy brings to several CTAs
   local idle_share = 0.31 -- of these times, what is left where the other SMs do not read
-  local latency = 1500 -- from the copy of a stage to its arrival
-  local product_share = 0.94 -- of the time that the tensor cores should take, since what limits one block hides behind another's limit
-  local epilogue_cycles = 500 -- for 64 x 256 sums of a consumer
+  local latency = 1550 -- from the copy of a stage to its arrival
+  local product_share = 0.935 -- of the time that the tensor cores should take, since what limits one block hides behind another's limit
+  local three_consumers = 1.08 -- how much longer they take where three consumers share a tile
+  local epilogue_cycles = 1200 -- for 64 x 256 sums of a consumer
   local exchange_bytes = 19 -- of sums that a CTA receives in a cycle
-  local cluster_cycles = 1300 -- until all CTAs of a cluster have begun, and ended
-  local memory_share = 0.98 -- of the memory's bandwidth
-  local uneven = 0.34 -- how much longer memory takes for each share of the rounds' CTAs that have no tile
-  local hidden = 0.625 -- of the shorter of the SMs' and memory's time
+  local cluster_cycles = 1200 -- until all CTAs of a cluster have begun, and ended
+  local memory_share = 0.963 -- of the memory's bandwidth
+  local uneven = 0.3 -- how much longer memory takes for each share of the rounds' CTAs that have no tile
+  local hidden = 0.64 -- of the shorter of the SMs' and memory's time
 
   local most_tiles = 110 -- of 128 x 256, up to which a product has few
+  local most_rows = 400 -- of A, up to which the model counts whatever there is of B
   -- Tiles with scales for blocks of K, and what share of the tensor cores' speed their main loop reaches.
   local scaled_tiles = { { 64, 64, 0.35 }, { 64, 128, 0.5 }, { 128, 64, 0.5 }, { 128, 128, 0.75 }, { 192, 128, 0.955 }, { 128, 192, 0.87 }, { 128, 256, 0.91 } }
   local columns = { 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256 }
@@ -83,7 +85,7 @@ return function(wg, internal)
     end
     return {
       problem = problem, swapped = swapped, m = m, n = n, lines = lines, cluster = cluster, splits = splits, owners = owners,
-      stages = math.min(stages, 12), m_tiles = m_tiles, n_tiles = n_tiles, speed = speed or 1 / product_share,
+      stages = math.min(stages, 12), m_tiles = m_tiles, n_tiles = n_tiles, speed = speed or 1 / (m == 192 and three_consumers * product_share or product_share),
       activations = activations, weights = weights, activation_ctas = activation_ctas, weight_ctas = weight_ctas,
       asked_again = weight_tiles > weight_ctas,
     }
@@ -131,7 +133,7 @@ return function(wg, internal)
 
   -- Calls visit(c, cycles) for each choice that is worth a try, and the cycles that it takes; for what given, see internal.few_tiles.
   local function each_choice(p, M, N, K, bytes, given, visit)
-    local e, few = p.epilogue, M * N <= most_tiles * 128 * 256 or M <= 128 and given.swap ~= false
+    local e, few = p.epilogue, M * N <= most_tiles * 128 * 256 or M <= most_rows and not given.scaled
     if e.gate or e.quantize or e.row_sums or not few or (given.splits or 1) > #resident then return end
     local chip = internal.chip()
     local problem = {
