@@ -16,8 +16,8 @@ return function(wg, internal)
     local e = p.epilogue
     local possible = p.splits > 1 and p.splits <= wg.target.portable_cluster and p.cluster == 1 and not (p.own_tiles or p.sparse)
       and not (e.gate or e.quantize or e.row_sums)
-    if not possible then return nil end
     local owners, unit = p.splits, p.swapped and 8 or 16 -- a panel of D has whole units of columns
+    if not possible or p.n % unit ~= 0 then return nil end
     while p.n % (owners * unit) ~= 0 do owners = owners - 1 end
     local columns = p.n // owners
     local bytes = (p.splits - 1) * p.blocks * 64 * columns * 4

@@ -108,7 +108,7 @@ return function(wg, internal)
 
   -- Calls visit(swapped, m, n, lines, speed) for each tile that is worth a try.
   local function each_tile(problem, given, visit)
-    if given.tile then return visit(given.swap, given.tile[1], given.tile[2], given.tile[3] * problem.element // 128, 1) end
+    if given.tile then return visit(given.swap, given.tile[1], given.tile[2], given.tile[3] * problem.element / 128, 1) end
     if given.scaled then
       for _, tile in ipairs(scaled_tiles) do visit(false, tile[1], tile[2], 1, tile[3]) end
       return

@@ -375,9 +375,13 @@ return function(wg, internal)
     local function operand(mn, major, k)
       return wg.tile { dtype = p.dtype, mn = mn, k = k or p.block_k, major = major, order = major == "MN" and "K" or "MN" }
     end
-    for _, part in ipairs { { "cluster", p.cluster_m, p.n, "columns" }, { "cluster[2]", p.cluster_n, p.m, "rows" } } do
-      local name, ctas, extent, what = table.unpack(part)
-      if extent % (8 * ctas) ~= 0 then fail(("wg.gemm: %s is %d, must divide the %d %s of a tile into multiples of 8"):format(name, ctas, extent, what)) end
+    -- What a copy brings is whole rows of a swizzle atom, or of an MN-major operand whole atoms of 128 bytes along M or N.
+    for _, part in ipairs { { "cluster", p.cluster_m, p.n, "columns", p.b_major }, { "cluster[2]", p.cluster_n, p.m, "rows", p.a_major } } do
+      local name, ctas, extent, what, major = table.unpack(part)
+      local unit = major == "MN" and 128 // bytes or 8
+      if ctas > 1 and extent % (unit * ctas) ~= 0 then
+        fail(("wg.gemm: %s is %d, must divide the %d %s of a tile into multiples of %d"):format(name, ctas, extent, what, unit))
+      end
     end
     if p.cluster_n > 1 and (p.groups or p.sparse) then fail "wg.gemm: a cluster along N goes without `groups` and `sparse`" end
     p.a, p.b = operand(p.m, p.a_major, p.sparse and p.block_k // 2), operand(p.width, p.b_major)

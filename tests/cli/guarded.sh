@@ -1,5 +1,6 @@
 # wgrun ptx|cuda --guarded: the guarded builds of all example scripts, and what ptxas says of them. (Those of failed
 # kernels, which are traced too: tests/worker/run.sh.)
+export WGRUN_CACHE=off # a tuned script would build the winner alone
 for file in "$SOURCE"/scripts/*.lua; do
     script=$(basename "$file" .lua)
     run cuda --guarded "$file"

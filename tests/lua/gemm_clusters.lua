@@ -71,5 +71,7 @@ check.refuses("wg.gemm: cluster[2] is 0, must be an integer from 1 to 8", functi
 check.refuses("wg.gemm: cluster is string, must be an integer from 1 to 16", function() wg.gemm { cluster = "x" } end)
 check.refuses("wg.gemm: cluster[2] is 3, must divide the 128 rows of a tile into multiples of 8", function() wg.gemm { tile = { 128, 128 }, cluster = { 1, 3 } } end)
 check.refuses("wg.gemm: cluster is 3, must divide the 128 columns of a tile into multiples of 8", function() wg.gemm { tile = { 128, 128 }, cluster = { 3, 1 } } end)
+check.refuses("wg.gemm: cluster is 2, must divide the 64 columns of a tile into multiples of 64", function() wg.gemm { tile = { 128, 64 }, b_major = "MN", cluster = 2 } end)
+check.refuses("wg.gemm: cluster[2] is 4, must divide the 128 rows of a tile into multiples of 64", function() wg.gemm { tile = { 128, 64 }, a_major = "MN", cluster = { 1, 4 } } end)
 check.refuses("wg.gemm: a cluster along N goes without `groups` and `sparse`", function() wg.gemm { sparse = "A", tile = { 128, 128 }, cluster = { 1, 2 } } end)
 check.refuses("wg.gemm: cluster has 3 numbers, must be one or { along M, along N }", function() wg.gemm { cluster = { 2, 2, 2 } } end)

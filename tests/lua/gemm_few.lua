@@ -54,6 +54,8 @@ product("an edge in another tile", 260, 72, 256, { problem = { 150, 200, 256 }, 
 product("few rows, an edge", 33, 200, 256, { problem = { 33, 200, 256 } })
 product("blocks of K of two panels", 150, 200, 320, { problem = { 150, 200, 320 }, tile = { 128, 128, 128 } })
 product("a constant B", 150, 200, 256, { problem = { 150, 200, 256 }, tile = { 128, 128 }, constant = "B" })
+product("blocks of K of half a line", 150, 208, 320, { problem = { 150, 208, 320 }, tile = { 128, 128, 64 }, dtype = "e4m3" })
+check.refuses("wg.panel: n is 72: for bf16 it must be a multiple of 32, so that the panels are 64 bytes wide", function() wg.gemm { tile = { 64, 72 }, splits = 2, swap_ab = false } end)
 check.equal(wg.gemm({ problem = { 128, 256, 256 }, tile = { 128, 128 } }).plan.edges.A, nil)
 check.equal(wg.gemm({ problem = { 130, 256, 256 }, tile = { 128, 128 }, a_major = "MN" }).plan.edges.A, nil)
 
