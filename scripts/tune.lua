@@ -18,7 +18,7 @@ if cache == "off" then cache = false end
 
 local function text(options)
   local parts = {}
-  for _, key in ipairs { "tile", "schedule", "cluster", "raster", "group", "splits", "stream_k" } do
+  for _, key in ipairs { "tile", "schedule", "swap_ab", "cluster", "raster", "group", "splits", "stream_k" } do
     local value = options[key]
     if type(value) == "table" then value = table.concat(value, "x") end
     if value ~= nil then parts[#parts + 1] = key .. " " .. tostring(value) end
