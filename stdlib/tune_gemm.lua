@@ -13,7 +13,9 @@ return function(wg, internal)
     if internal.gemm_kind(gemm) == "dense" then -- with few tiles: what the plan's model finds fastest
       local given = { a_major = gemm.a_major, b_major = gemm.b_major, swap = plan.swap }
       local few = internal.few_candidates(plan, M, N, gemm.problem[3], internal.element_bytes[plan.dtype], given, most_few)
-      for _, c in ipairs(few) do add { tile = c.tile, splits = c.splits, cluster = c.cluster, swap_ab = c.swapped } end
+      for _, c in ipairs(few) do
+        add { tile = c.tile, splits = c.splits, cluster = c.cluster[1] * c.cluster[2] > 1 and c.cluster or nil, swap_ab = c.swapped }
+      end
       if #few > 0 then return list end
     end
     if gemm.sparse then
