@@ -137,6 +137,8 @@ Result cuDeviceGetAttribute(int* value, DeviceAttribute which, int) {
     switch (which) {
         case DeviceAttribute::compute_capability_major: *value = 9; break;
         case DeviceAttribute::multiprocessor_count: *value = 132; break;
+        case DeviceAttribute::memory_clock_rate: *value = 2619000; break;
+        case DeviceAttribute::global_memory_bus_width: *value = 5120; break;
         case DeviceAttribute::l2_cache_size: *value = 50 << 20; break;
         case DeviceAttribute::max_shared_memory_per_block_optin: *value = 232448; break;
         default: *value = 0;

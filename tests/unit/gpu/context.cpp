@@ -21,6 +21,7 @@ TEST_CASE("the first sm_90 device is chosen, or the reason given") {
         CHECK(device.info().ordinal == 1);
         CHECK(device.info().sm_count == 132);
         CHECK(device.info().shared_bytes == 232448);
+        CHECK(device.info().memory_bandwidth == 2619e6 * 2 * 640);  // two words of 5120 bits a clock
         CHECK(fake_device.gpu.contexts == 1);
     }
     CHECK(fake_device.gpu.contexts == 0);

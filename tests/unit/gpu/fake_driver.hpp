@@ -137,6 +137,8 @@ inline const Driver& fake_functions() {
                 case abi::DeviceAttribute::compute_capability_major: *value = capability / 10; break;
                 case abi::DeviceAttribute::compute_capability_minor: *value = capability % 10; break;
                 case abi::DeviceAttribute::multiprocessor_count: *value = 132; break;
+                case abi::DeviceAttribute::memory_clock_rate: *value = 2619000; break;
+                case abi::DeviceAttribute::global_memory_bus_width: *value = 5120; break;
                 case abi::DeviceAttribute::l2_cache_size: *value = 4096; break;
                 case abi::DeviceAttribute::max_shared_memory_per_block_optin: *value = 232448; break;
             }
