@@ -10,8 +10,8 @@ namespace wgrun::lua {
 namespace {
 
 // wg.device(): { name =, capability = "9.0", sm_count =, memory_bytes =, l2_bytes =, shared_bytes =,
-// memory_bandwidth =, driver_version = "13.0", held_bytes = }, or nil, why, code. Sizes in bytes; held_bytes: device memory that
-// tensors and launches hold now.
+// memory_bandwidth =, driver_version = "13.0", held_bytes = }, or nil, why, code. Sizes in bytes; held_bytes:
+// device memory that tensors and launches hold now.
 int device(lua_State* L) {
     auto& info = held<gpu::DeviceInfo>(L);
     const int failed = attempted(L, [&] {

@@ -100,8 +100,9 @@ DeviceInfo describe(const Driver& driver, int ordinal) {
     info.l2_bytes = static_cast<std::size_t>(attribute(abi::DeviceAttribute::l2_cache_size));
     info.shared_bytes =
         static_cast<std::size_t>(attribute(abi::DeviceAttribute::max_shared_memory_per_block_optin));
-    info.memory_bandwidth = 2e3 * attribute(abi::DeviceAttribute::memory_clock_rate) *
-                            (attribute(abi::DeviceAttribute::global_memory_bus_width) / 8.0);  // two words a clock
+    info.memory_bandwidth =
+        2e3 * attribute(abi::DeviceAttribute::memory_clock_rate) *
+        (attribute(abi::DeviceAttribute::global_memory_bus_width) / 8.0);  // two words a clock
     driver.device_total_mem(&info.memory_bytes, device);
     driver.driver_get_version(&info.driver_version);
     return info;
