@@ -195,7 +195,7 @@ return function(wg, internal)
   --- @param O tensor
   --- @param options table?
   --- @options attention:launch
-  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
+  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
   --- @options kernel:run without grid, args
   --- @return string  the back end that ran it
   --- @see attention:launch
@@ -208,7 +208,7 @@ return function(wg, internal)
   --- @param O tensor
   --- @param options table?
   --- @options attention:launch
-  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
+  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
   --- @options kernel:prepare without grid, args
   --- @return launch
   --- @see kernel:prepare
@@ -221,7 +221,7 @@ return function(wg, internal)
   --- @param O tensor
   --- @param options table?
   --- @options attention:launch
-  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
+  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
   --- @options kernel:time without grid, args, flops
   --- @return table  as of kernel:time
   --- @see kernel:time

@@ -150,7 +150,8 @@ return function(wg, internal)
     lay_out(p)
     local lacking = p.splits > 1 and internal.attention_join_lacks(p, p.splits, p.stages)
     if lacking then
-      fail(("wg.attention: %d parts of the keys bring %d bytes for the stages of K, and these have %d"):format(p.splits, lacking, p.stages * p.k.bytes))
+      fail(("wg.attention: splits is %d, whose other parts bring %d bytes for the stages of K, and these have %d: other `splits` or a longer `block`"):format(
+        p.splits, lacking, p.stages * p.k.bytes))
     end
     return p
   end

@@ -27,6 +27,14 @@ return function(wg, internal)
     return bytes > stages * p.block * p.dim * internal.element_bytes[p.dtype] and bytes or nil
   end
 
+  -- Whether a CTA's shared memory has room for the queries, two stages of K and V or more, and what so many parts bring.
+  local function fits(p, splits)
+    local row = p.dim * internal.element_bytes[p.dtype]
+    local room = wg.target.cta_shared - 1024 - p.m * row - internal.attention_join_plan(p, splits).maxima
+    local stages = math.min(internal.attention_split_stages(p), room // (2 * p.block * row))
+    return stages >= 2 and not internal.attention_join_lacks(p, splits, stages)
+  end
+
   -- Of clusters of more CTAs than every chip runs, as many as an H200 runs at a time: what its driver says of 9, and of 10 to 16.
   local function clusters_at_a_time(splits) return internal.clusters_at_a_time[splits] or splits == 9 and 9 or 7 end
 
@@ -47,7 +55,7 @@ return function(wg, internal)
     for splits = 1, internal.sms() < wg.target.multiprocessors and wg.target.portable_cluster or internal.most_attention_splits do
       local join = splits > 1 and 800 + 500 * (splits - 1) or 0
       local time = ceil_div(tiles, clusters_at_a_time(splits)) * (2700 + join + ceil_div(ceil_div(keys, p.block), splits) * block_time)
-      if time < 0.96 * least and (splits == 1 or not internal.attention_join_lacks(p, splits, internal.attention_split_stages(p))) then
+      if time < 0.96 * least and (splits == 1 or fits(p, splits)) then
         best, least = splits, time
       end
     end

@@ -74,7 +74,7 @@ function attention:launch(Q, K, V, O, options) end
 ---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.attention.prepare.options
----@field grid? integer|table the CTAs; by default one on each SM that finds work
+---@field grid? integer|table the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
 ---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
 ---@field lse? wgrun.tensor f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
 ---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
@@ -109,7 +109,7 @@ function attention:prepare(Q, K, V, O, options) end
 ---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.attention.run.options
----@field grid? integer|table the CTAs; by default one on each SM that finds work
+---@field grid? integer|table the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
 ---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
 ---@field lse? wgrun.tensor f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
 ---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
@@ -145,7 +145,7 @@ function attention:run(Q, K, V, O, options) end
 ---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.attention.time.options
----@field grid? integer|table the CTAs; by default one on each SM that finds work
+---@field grid? integer|table the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
 ---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
 ---@field lse? wgrun.tensor f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
 ---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
