@@ -35,13 +35,13 @@ return function(wg, internal)
   --- @option epilogue.row_sums string|function?  "squares": the sum of the squares of each row of D, as it is before it is rounded; "rms": 1 / sqrt(mean of the squares + epsilon); or a function of k and an f32 register, whose values are summed
   --- @option epilogue.epsilon number = 1e-6  of "rms"
   --- @option epilogue.activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
-  --- @option swap_ab boolean?  whether A and B are exchanged and D is written transposed, so that rows of B take the place of wgmma's 64 rows: for few rows of A and a D of 16 bits. By default chosen for up to 256 rows of the `problem`; with a `tile`, up to 128 rows
+  --- @option swap_ab boolean?  whether A and B are exchanged and D is written transposed, so that rows of B take the place of wgmma's 64 rows: for few rows of A and a D of 16 bits. By default chosen where the `problem` has few tiles or few rows; with a `tile`, or options that only many tiles go with, for up to 128 rows
   --- @option tile table?  { m, n, k }: the tile of D that a CTA computes at a time, with swap_ab of D's transpose; with b_type { rows of B, 64 or 128; rows of A; k }
   --- @option stages integer?  the stages of the pipeline, at least 2; by default as many as fit
   --- @option registers table?  { producer, consumer }: the registers of a thread, 24 to 256
   --- @option buffers integer?  the panels of a consumer's epilogue, 1 to 8; by default 2, or 4 for pingpong with C or a residual
   --- @option schedule string?  "cooperative": the consumers share a tile; "pingpong": each of two has its own
-  --- @option cluster integer|table = 1  the CTAs that share copies by multicast, 1 to 16: along M, which share B, or { along M, along N }, of which those along N share A
+  --- @option cluster integer|table?  the CTAs that share copies by multicast, 1 to 16 in all: along M, which share B, or { along M, along N }, of which those along N share A; with swap_ab, M and N of D's transpose. By default chosen where the `problem` has few tiles, otherwise 1
   --- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
   --- @option group integer?  rows of tiles that the order covers before it goes on to the next column; by default 12, 16 for scales of blocks and groups, those of 2816 rows of a sparse A, and 8 for pingpong. With b_type, the elements of K that share a scale: 32, 64 or a multiple of 128 (the default)
   --- @option splits integer?  the parts of K, 1 to 64 (with b_type 1 to 8), which different CTAs multiply and sum in a fixed order; the CTAs of up to 8 parts are a cluster, where the epilogue has no gate, row sums or quantised D and `cluster` is 1
@@ -205,7 +205,7 @@ return function(wg, internal)
       args[#args + 1], args[#args + 2] = internal.workspace_of(self, clusters, 2)
     elseif p.parts > 1 then
       if blocks < p.parts then
-        fail(("gemm: K is %d, %d blocks of %d: too few for %d splits"):format(K, blocks, p.round_k, p.parts))
+        fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ %s = 1 }"):format(K, blocks, p.round_k, p.parts, p.last_splits > 1 and "last_splits" or "splits"))
       end
       -- At most one of so many CTAs of the chip has a tile that is cut in the last round.
       if p.partials then

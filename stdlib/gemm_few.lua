@@ -3,7 +3,7 @@
 -- was fitted to 10,000 runs of 430 shapes on an H200 (docs/measurements.md). It counts cycles of an SM for each line of K: 128 bytes of each row.
 
 return function(wg, internal)
-  local ceil_div = internal.ceil_div
+  local ceil_div, consumers_of = internal.ceil_div, internal.gemm_consumers
   local resident, sms = internal.clusters_at_a_time, wg.target.multiprocessors
 
   -- B is taken for weights, which come from memory, and A for activations, which the launch before has left in the L2 cache.
@@ -28,8 +28,6 @@ return function(wg, internal)
   local columns = { 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256 }
   local alone = { 1, 1 }
   local clusters = { [true] = { { 2, 1 }, { 4, 1 }, { 1, 2 }, { 2, 2 }, { 4, 2 } }, [false] = { { 2, 1 }, { 4, 1 }, { 1, 4 }, { 4, 2 }, { 2, 4 } } }
-
-  local function consumers_of(m) return m == 192 and 3 or math.min(m // 64, 2) end
 
   -- The cycles for one line of K, of a CTA of which there are so many at the same time: the longest of the products, the copies and
   -- the stages' way, and a little of the others.

@@ -57,8 +57,10 @@ return function(wg, internal)
     return list
   end
 
-  -- Consumers that share a tile of m rows.
-  local function consumers_of(m) return m == 192 and 3 or math.min(m // 64, 2) end
+  --- Consumers that share a tile of m rows.
+  function internal.gemm_consumers(m) return m == 192 and 3 or math.min(m // 64, 2) end
+  local consumers_of = internal.gemm_consumers
+
   -- Cycles of a consumer's epilogue, with draining and refilling the pipeline; fitted to the same runs. Operations on
   -- elements come on top, and the stages that C takes from the ring where a consumer has more than one block of rows.
   local function epilogue_cycles(m, n, schedule, e)
@@ -277,7 +279,7 @@ return function(wg, internal)
       return possible and p.sparse and not p.epilogue.row_sums and rounds_of(tiles, true) < rounds_of(tiles) or false
     end
     if opts.halves and not possible then
-      fail "wg.gemm: `halves` requires the cooperative schedule, a K-major A and 128 rows of a tile for each consumer, without `splits`, `stream_k` and scales of blocks"
+      fail "wg.gemm: `halves` requires the cooperative schedule, a K-major A and 128 rows of a tile for each consumer, without `splits`, `stream_k`, `swap_ab`, a cluster along N and scales for blocks"
     end
     return opts.halves
   end
@@ -380,7 +382,8 @@ return function(wg, internal)
       local name, ctas, extent, what, major = table.unpack(part)
       local unit = major == "MN" and 128 // bytes or 8
       if ctas > 1 and extent % (unit * ctas) ~= 0 then
-        fail(("wg.gemm: %s is %d, must divide the %d %s of a tile into multiples of %d"):format(name, ctas, extent, what, unit))
+        local exchanged = p.swapped and (" (rows of %s, which is exchanged with %s)"):format(what == "columns" and "A" or "B", what == "columns" and "B" or "A") or ""
+        fail(("wg.gemm: %s is %d, must divide the %d %s of a tile%s into multiples of %d"):format(name, ctas, extent, what, exchanged, unit))
       end
     end
     if p.cluster_n > 1 and (p.groups or p.sparse) then fail "wg.gemm: a cluster along N goes without `groups` and `sparse`" end
@@ -388,7 +391,7 @@ return function(wg, internal)
     local pieces = p.halves and 2 or p.cluster_n
     p.a_piece = pieces > 1 and operand(p.m // pieces, p.a_major, p.a.k) or p.a -- what one copy brings
     p.exchange = internal.plan_exchange(p)
-    if blockwise and p.splits > 1 and not p.exchange then fail "wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`" end
+    if blockwise and p.splits > 1 and not p.exchange then fail "wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose sums fit into shared memory" end
     p.partials = p.parts > 1 and not p.exchange -- whether sums of parts go through global memory
     p.edges = edges_of(p, opts, bytes)
     p.panel = wg.panel { dtype = p.d, n = p.exchange and p.exchange.columns or p.n, transposed = p.swapped }

@@ -33,7 +33,7 @@ return function(wg, internal)
       fail(("gemm: B is %s, but %d x %d weights of %s are packed to %s"):format(got, N, K, p.b_type, want), "wg.prepack(W, \"" .. p.b_type .. "\")")
     end
     if ceil_div(K, p.block_k) < p.splits then
-      fail(("gemm: K is %d, %d blocks of %d: too few for %d splits"):format(K, ceil_div(K, p.block_k), p.block_k, p.splits))
+      fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ splits = 1 }"):format(K, ceil_div(K, p.block_k), p.block_k, p.splits))
     end
     local args = { A, B, D, M, N, K }
     add_of_groups(p, "b_scales", values.b_scales, true, K, N, args)

@@ -7,10 +7,13 @@ return function(wg, internal)
 
   --- The CTAs of a cluster along M and along N: of `given`, a number or { m, n }, or 1 and 1.
   function internal.cluster_of(what, given)
-    local along = type(given) == "table" and given or { given }
-    if #along > 2 then internal.fail(("%s: cluster has %d numbers, must be one or { along M, along N }"):format(what, #along)) end
-    local m = internal.whole(what .. ": cluster", along[1] or 1, 1, wg.target.cluster)
-    return m, internal.whole(what .. ": cluster[2]", along[2] or 1, 1, wg.target.cluster // m)
+    if given == nil then given = 1 end
+    local along = type(given) == "table" and given or { given, 1 }
+    for key in pairs(along) do
+      if key ~= 1 and key ~= 2 then internal.fail(("%s: cluster has an element `%s`, must be a number or { along M, along N }"):format(what, tostring(key))) end
+    end
+    local m = internal.whole(what .. ": cluster", along[1], 1, wg.target.cluster)
+    return m, internal.whole(what .. ": cluster[2]", along[2] == nil and 1 or along[2], 1, wg.target.cluster // m)
   end
 
   -- The order of the tiles, and their number, in clusters of tiles: place(number) gives the row and column of a tile,

@@ -83,8 +83,8 @@ refuses("unknown option `d` of wg.gemm, scales: did you mean `a`? (legal: a, b)"
 local of_blocks = { a = "1x128", b = "128x128" }
 refuses("wg.gemm: scales for blocks require the cooperative schedule", { dtype = "e4m3", scales = of_blocks, schedule = "pingpong" })
 refuses("wg.gemm: scales for blocks go without `stream_k`", { dtype = "e4m3", scales = of_blocks, stream_k = true })
-refuses("wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`", { dtype = "e4m3", scales = of_blocks, splits = 9 })
-refuses("wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`", { dtype = "e4m3", scales = of_blocks, splits = 2, cluster = 2, tile = { 64, 64 } })
+refuses("wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose sums fit into shared memory", { dtype = "e4m3", scales = of_blocks, splits = 9 })
+refuses("wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose sums fit into shared memory", { dtype = "e4m3", scales = of_blocks, splits = 2, cluster = 2, tile = { 64, 64 } })
 refuses("wg.gemm: tile[3] is 64, must be 128: the blocks of K that have scales", { dtype = "e4m3", scales = of_blocks, tile = { 128, 128, 64 } })
 refuses("wg.gemm: tile[1] is 384: with scales for blocks at most 256", { dtype = "e4m3", scales = of_blocks, tile = { 384, 64 } })
 refuses("wg.gemm: a tile of 256 x 192 leaves no registers for the products of a block of K: at most 160 columns fit", { dtype = "e4m3", scales = of_blocks, tile = { 256, 192 } })
@@ -109,4 +109,4 @@ check.refuses("gemm: b_scales must be ceil(N / 128) x ceil(K / 128) = 2 x 3 f32,
 local plain = wg.gemm { dtype = "e4m3", tile = { 64, 128 } }
 check.refuses("gemm: `a_scales` is given, but wg.gemm has no such `scales`", function() plain:run(A, B, D, { a_scales = a }) end)
 local parted = wg.gemm { dtype = "e4m3", scales = of_blocks, tile = { 64, 128 }, last_splits = 4 }
-check.refuses("gemm: K is 272, 3 blocks of 128: too few for 4 splits", function() parted:run(A, B, D, { a_scales = a, b_scales = b }) end)
+check.refuses("gemm: K is 272, 3 blocks of 128: too few for 4 splits: wg.gemm{ last_splits = 1 }", function() parted:run(A, B, D, { a_scales = a, b_scales = b }) end)
