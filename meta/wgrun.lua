@@ -283,14 +283,14 @@ function wg.full(dtype, shape, value) end
 ---@field epilogue? wgrun.wg.gemm.epilogue.options the operations that follow the product; their values are given at launch
 ---@field swap_ab? boolean whether A and B are exchanged and D is written transposed, so that rows of B take the place of wgmma's 64 rows: for few rows of A and a D of 16 bits. By default chosen where the `problem` has few tiles or few rows; with a `tile`, or options that only many tiles go with, for up to 128 rows
 ---@field tile? table { m, n, k }: the tile of D that a CTA computes at a time, with swap_ab of D's transpose; with b_type { rows of B, 64 or 128; rows of A; k }
----@field stages? integer the stages of the pipeline, at least 2; by default as many as fit
+---@field stages? integer the stages of the pipeline, at least 2; by default as many as fit, up to 12
 ---@field registers? table { producer, consumer }: the registers of a thread, 24 to 256
 ---@field buffers? integer the panels of a consumer's epilogue, 1 to 8; by default 2, or 4 for pingpong with C or a residual
 ---@field schedule? string "cooperative": the consumers share a tile; "pingpong": each of two has its own
 ---@field cluster? integer|table the CTAs that share copies by multicast, 1 to 16 in all: along M, which share B, or { along M, along N }, of which those along N share A; with swap_ab, M and N of D's transpose. By default chosen where the `problem` has few tiles, otherwise 1
 ---@field raster? string the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
----@field group? integer rows of tiles that the order covers before it goes on to the next column; by default 12, 16 for scales of blocks and groups, those of 2816 rows of a sparse A, and 8 for pingpong. With b_type, the elements of K that share a scale: 32, 64 or a multiple of 128 (the default)
----@field splits? integer the parts of K, 1 to 64 (with b_type 1 to 8), which different CTAs multiply and sum in a fixed order; the CTAs of up to 8 parts are a cluster, where the epilogue has no gate, row sums or quantised D and `cluster` is 1
+---@field group? integer rows of tiles that the order covers before it goes on to the next column; by default 12, 16 for scales of blocks and groups, those of 2816 rows of a sparse A, 8 for pingpong, and 1 where A and B are exchanged. With b_type, the elements of K that share a scale: 32, 64 or a multiple of 128 (the default)
+---@field splits? integer the parts of K, 1 to 64 (with b_type 1 to 8), which different CTAs multiply and sum in a fixed order; the CTAs of up to 8 parts are a cluster, where the epilogue has no gate, row sums or quantised D and `cluster` is 1. By default chosen by the `problem`, otherwise 1
 ---@field last_splits? integer with scales for blocks: where at most one of so many CTAs would have a tile in the last round, its tiles are multiplied in so many parts of K, 1 to 64, and summed as with `splits`. By default where the `problem` has such a round and K is long
 ---@field sparse? string "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from wg.sparse.compress(A, "gemm"); A is K-major
 ---@field halves? boolean where at most half of the CTAs would have a tile in the last round, its tiles are cut in two: for tiles with 128 rows for each consumer, such as 256 x 192, into an upper and a lower half; with `groups`, tiles such as 128 x 256 into a left and a right half. By default for a sparse A whose `problem` has such a last round, and for groups, contiguous or masked, whose tiles have 256 columns

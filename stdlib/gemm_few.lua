@@ -1,6 +1,6 @@
 -- The plan of wg.gemm for products with few tiles, which would leave SMs without one: smaller tiles, parts of K, which the CTAs of a
--- cluster multiply (exchange.lua), clusters whose CTAs share copies, and A and B exchanged. What each choice would take says a model that
--- was fitted to 10,000 runs of 430 shapes on an H200 (docs/measurements.md). It counts cycles of an SM for each line of K: 128 bytes of each row.
+-- cluster multiply (exchange.lua), clusters whose CTAs share copies, and A and B exchanged. A model, whose constants were fitted to 10,000 runs
+-- of 430 shapes on an H200 (docs/measurements.md), says how many cycles each choice takes. It counts lines of K: 128 bytes of each row.
 
 return function(wg, internal)
   local ceil_div, consumers_of = internal.ceil_div, internal.gemm_consumers
@@ -29,8 +29,8 @@ return function(wg, internal)
   local alone = { 1, 1 }
   local clusters = { [true] = { { 2, 1 }, { 4, 1 }, { 1, 2 }, { 2, 2 }, { 4, 2 } }, [false] = { { 2, 1 }, { 4, 1 }, { 1, 4 }, { 4, 2 }, { 2, 4 } } }
 
-  -- The cycles for one line of K, of a CTA of which there are so many at the same time: the longest of the products, the copies and
-  -- the stages' way, and a little of the others.
+  -- The cycles that each of `active` CTAs takes for one line of K: those of the products, of the copies or of a stage's way, whichever are
+  -- most, and a little of the others.
   local function line_cycles(c, active)
     local products = math.max(c.m * c.n / 32 / c.speed, c.m + c.m * c.n / 64) -- the second: wgmma reads A and B from shared memory
     local copies = activation_cycles * c.activations / c.activation_ctas + (c.asked_again and weight_cycles * c.weights / c.weight_ctas or 0)
@@ -129,7 +129,7 @@ return function(wg, internal)
     end
   end
 
-  -- Calls visit(c, cycles) for each choice that is worth a try, and the cycles that it takes; for what given, see internal.few_tiles.
+  -- Calls visit(c, cycles) for each choice that is worth a try, and the cycles that it takes; `given` as in internal.few_tiles.
   local function each_choice(p, M, N, K, bytes, given, visit)
     local e, few = p.epilogue, M * N <= most_tiles * 128 * 256 or M <= most_rows and not given.scaled
     if e.gate or e.quantize or e.row_sums or not few or (given.splits or 1) > #resident then return end

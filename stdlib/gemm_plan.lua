@@ -183,7 +183,7 @@ return function(wg, internal)
     fail(("wg.gemm: unknown %s `%s` (legal: %s)"):format(name, tostring(value), table.concat(legal, ", ")))
   end
 
-  -- Whether A and B may be exchanged, and D be written transposed: for few rows, since wgmma's M is 64. The option, where it is given.
+  -- Whether A and B may be exchanged, and D be written transposed: for few rows, since wgmma's M is 64. Where the option is given, whether they are.
   local function swap_of(p, opts, kind)
     local e = p.epilogue
     local possible = element_bytes[p.d] == 2 and kind == "dense" and not opts.groups and not (e.gate or e.row_sums or e.quantize)
