@@ -223,7 +223,8 @@ return function(wg, internal)
     options("pipeline:release", opts)
     internal.object("pipeline:release, lane", opts.lane, "reg")
     local b = self.k
-    local cluster = opts.cluster or 1
+    if opts.to ~= nil then internal.object("pipeline:release, to", opts.to, "reg") end
+    local cluster = internal.whole("pipeline:release: cluster", opts.cluster or 1, 1, wg.target.cluster)
     local arrives = cluster == 1 and opts.lane:eq(0) or opts.lane:lt(cluster)
     if opts.guard then arrives = arrives & opts.guard end
     local barrier = self:empty_barrier(c)
