@@ -156,7 +156,7 @@ return function(wg, internal)
   end
 
   local function made(c, bytes)
-    return { tile = { c.m, c.n, c.lines * 128 // bytes }, splits = c.splits, cluster = c.cluster, swapped = c.swapped }
+    return { tile = { c.m, c.n, math.tointeger(c.lines * 128 // bytes) }, splits = c.splits, cluster = c.cluster, swapped = c.swapped }
   end
 
   --- What a product of M x N x K with few tiles takes: { tile = { m, n, block of K }, splits =, cluster =, swapped = }, where a swapped

@@ -11,7 +11,8 @@ return function(wg, internal)
     local plan = internal.gemm_plan(gemm)
     if plan.mixed then return internal.mixed_space(plan) end
     if internal.gemm_kind(gemm) == "dense" then -- with few tiles: what the plan's model finds fastest
-      local given = { a_major = gemm.a_major, b_major = gemm.b_major, swap = plan.swap }
+      local given = { a_major = gemm.a_major, b_major = gemm.b_major, swap = plan.swap, splits = gemm.splits, cluster = gemm.cluster }
+      if gemm.tile then given.tile, given.swap = { plan.m, plan.n, plan.block_k }, plan.swapped end
       local few = internal.few_candidates(plan, M, N, gemm.problem[3], internal.element_bytes[plan.dtype], given, most_few)
       for _, c in ipairs(few) do
         add { tile = c.tile, splits = c.splits, cluster = c.cluster[1] * c.cluster[2] > 1 and c.cluster or nil, swap_ab = c.swapped }

@@ -129,6 +129,21 @@ assert(tuning:model(kernel, launch) > 0)
 check.refuses('wg.tune: `measure` is 5, must be "time" or "model"', function() wg.tune { name = "x", build = build, measure = 5 } end)
 check.refuses("wg.tune, verify: expected a function, got number", function() wg.tune { name = "x", build = build, verify = 5 } end)
 check.refuses("wg.tune: candidates[2] must be a table of options", function() wg.tuning { name = "x", build = build, candidates = { {}, 5 } } end)
+-- With few tiles the candidates leave what the options say as it is.
+local function candidates_of(gemm)
+  local _, tried = wg.tune { gemm = gemm, measure = "model", cache = false }
+  assert(#tried.results > 1)
+  return tried.results
+end
+for _, result in ipairs(candidates_of { problem = { 128, 64, 256 }, splits = 2, swap_ab = true }) do
+  assert(result.options.splits == nil or result.options.splits == 2)
+  assert(result.options.swap_ab ~= false and result.options.cluster == nil)
+end
+for _, result in ipairs(candidates_of { problem = { 128, 64, 512 }, tile = { 64, 64 }, swap_ab = false }) do
+  local tile = result.options.tile
+  assert(not tile or tile[1] == 64 and tile[2] == 64)
+end
+for _, result in ipairs(candidates_of { problem = { 256, 64, 256 }, cluster = 2 }) do assert(result.options.cluster == 2) end
 -- Weights of another type, in candidates of their own.
 local of_weights = { b_type = "u4", zeros = true, problem = { 16, 64, 1024 }, epilogue = { bias = "column" } }
 local best, tried = wg.tune { gemm = of_weights, backend = "sim", rounds = 1, cache = false }
