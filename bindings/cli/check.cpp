@@ -4,11 +4,12 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "bindings/cli/check_ptx.hpp"
 #include "bindings/cli/command.hpp"
-#include "bindings/cli/decided.hpp"
 #include "bindings/cli/fix.hpp"
+#include "bindings/cli/verdicts.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
 
@@ -37,12 +38,12 @@ nlohmann::ordered_json sizes_json(const LookedAt& kernel, const std::vector<std:
 /// The findings, with --assemble the figures; with --dynamic the sizes, and without it what was not decided.
 std::string as_json(const Search& search, const Checked& checked) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(checked.findings));
-    if (!search.dynamic) json["rules"] = decided_rules();
-    for (const auto& [kernel, ended] : checked.ended)
-        json["ended_ahead"].push_back({{"kernel", kernel},
-                                       {"file", ended.where.file},
-                                       {"line", ended.where.line},
-                                       {"limit", ended.limit}});
+    json["kernels"] = nlohmann::ordered_json::array();
+    for (const JudgedKernel& kernel : checked.judged)
+        json["kernels"].push_back({{"name", kernel.name},
+                                   {"file", kernel.file},
+                                   {"line", kernel.line},
+                                   {"verdicts", verdicts_as_json(kernel.verdicts)}});
     for (const LookedAt& kernel : checked.sizes)
         json["sizes"].push_back({{"kernel", kernel.kernel},
                                  {"file", kernel.where.file},
@@ -97,13 +98,11 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
     text += fmt::format("{}: {}, {}, {}\n", request.file, count_of(checked.kernels, "kernel"),
                         count_of(errors, "error"), count_of(checked.findings.size() - errors, "remark"));
     // Where something is wrong, that comes first.
-    if (dynamic || checked.kernels == 0 || errors != 0) return text;
-    text += fmt::format("  {}\n", left_to_a_run("a run (--dynamic)"));
-    for (const auto& [kernel, ended] : checked.ended)
-        text += fmt::format("  the run ahead of {} ended at {}:{}, {}\n", kernel, ended.where.file,
-                            ended.where.line,
-                            ended.limit ? "after as many steps as such a run takes"
-                                        : "where a value decides that is not known before a run");
+    if (errors != 0) return text;
+    std::set<std::string> said;
+    for (const JudgedKernel& kernel : checked.judged)
+        if (std::string verdict = to_text(kernel.name, kernel.verdicts); said.insert(verdict).second)
+            text += verdict;
     return text;
 }
 

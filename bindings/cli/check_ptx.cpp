@@ -9,11 +9,11 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "bindings/cli/decided.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/cli/input.hpp"
 #include "bindings/cli/launch_file.hpp"
 #include "bindings/cli/ptx_text.hpp"
+#include "bindings/cli/verdicts.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/foreign.hpp"
 #include "wgrun/printable.hpp"
@@ -82,7 +82,8 @@ std::string as_json(std::span<const Diagnostic> findings, const std::vector<Look
                                        {"line", kernel.where.line},
                                        {"instructions", kernel.instructions},
                                        {"unread", std::move(unread)},
-                                       {"undecided", kernel.undecided}});
+                                       {"undecided", kernel.undecided},
+                                       {"verdicts", verdicts_as_json(kernel.verdicts)}});
         }
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -152,7 +153,7 @@ Looked look(const Request& request, const std::string& text, const PtxLaunches& 
     return out;
 }
 
-void print(const Request& request, const Looked& looked, bool launched, Results& results) {
+void print(const Request& request, const Looked& looked, Results& results) {
     print_findings(request, looked.findings);
     const std::vector<ForeignKernel>& kernels = looked.text.kernels;
     for (const ForeignKernel& kernel : kernels) results.write(describe(kernel));
@@ -160,8 +161,8 @@ void print(const Request& request, const Looked& looked, bool launched, Results&
     results.write(fmt::format("{}: {}, {}, {}\n", request.file, count_of(kernels.size(), "kernel"),
                               count_of(looked.errors(), "error"),
                               count_of(looked.findings.size() - looked.errors(), "remark")));
-    if (!launched && looked.errors() == 0 && !kernels.empty())
-        results.write(fmt::format("  {}\n", left_to_a_run("a launch (--dynamic --launch FILE)")));
+    if (looked.errors() != 0) return;
+    for (const ForeignKernel& kernel : kernels) results.write(to_text(shown(kernel.name), kernel.verdicts));
 }
 
 /// Gives the changes that findings propose their lines in the text.
@@ -210,7 +211,7 @@ int check_ptx_texts(const Request& request, std::string first, PtxReport report,
     const int code = each_text(request, std::move(first), [&](const Request& each, std::string text) {
         Looked looked = look(each, text, launches);
         if (report == PtxReport::text) {
-            print(each, looked, !launches.file.empty(), results);
+            print(each, looked, results);
             return looked.code();
         }
         const int its = looked.code();

@@ -41,10 +41,11 @@ struct Visit {
 void check_kernel(Kernel& kernel, void* context) {
     const auto& [search, checked, stop, ahead] = *static_cast<const Visit*>(context);
     ++checked.kernels;
+    const Where where = kernel.program().where();
+    checked.judged.push_back(
+        {std::string(kernel.program().name()), std::string(where.file), where.line, kernel.verdicts()});
     const std::vector<Diagnostic>& findings = kernel.check();
     for (const Diagnostic& finding : findings) add_once(checked.findings, finding);
-    if (const EndOfRunAhead ended = kernel.ended_ahead())
-        checked.ended.emplace_back(kernel.program().name(), ended);
     if (search.perf)
         for (const Diagnostic& finding : kernel.performance()) add_once(checked.findings, finding);
     if (search.assemble && std::none_of(findings.begin(), findings.end(), is_error))

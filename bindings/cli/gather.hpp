@@ -17,12 +17,18 @@ struct Search {
     int seeds = 4;          ///< the number of schedules that `dynamic` and `perf` try
 };
 
+/// What a check amounts to for a kernel.
+struct JudgedKernel {
+    std::string name, file;
+    int line = 0;
+    std::vector<Verdict> verdicts;
+};
+
 struct Checked {
     std::vector<Diagnostic> findings;
     std::size_t kernels = 0;
     std::vector<std::pair<std::string, AssemblyReport>> assembled;  ///< name of the kernel, report
-    /// Kernels whose runs ahead did not come through.
-    std::vector<std::pair<std::string, EndOfRunAhead>> ended;
+    std::vector<JudgedKernel> judged;
     std::string not_assembled;    ///< the reason, if there is no assembler
     bool explored = false;        ///< the script has run on the simulator
     std::vector<LookedAt> sizes;  ///< of kernels that declare sizes

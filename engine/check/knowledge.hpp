@@ -27,6 +27,25 @@ class Knowledge {
             seen_[i] = std::max(seen_[i], other.seen_[i]);
     }
     void clear() { seen_.clear(); }
+    bool empty() const {
+        return std::ranges::all_of(seen_, [](std::uint32_t clock) { return clock == 0; });
+    }
+    /// Whether this, and that `self` has come to `now`, includes what `other` knows of one of its actors.
+    bool meets(const Knowledge& other, int self, std::uint32_t now) const {
+        for (std::size_t i = 0; i < other.seen_.size(); ++i) {
+            const int actor = static_cast<int>(i);
+            if (other.seen_[i] != 0 &&
+                (of(actor) >= other.seen_[i] || (actor == self && now >= other.seen_[i])))
+                return true;
+        }
+        return false;
+    }
+    /// Whether this includes all that `other` knows.
+    bool includes(const Knowledge& other) const {
+        for (std::size_t i = 0; i < other.seen_.size(); ++i)
+            if (of(static_cast<int>(i)) < other.seen_[i]) return false;
+        return true;
+    }
 
   private:
     std::vector<std::uint32_t> seen_;  ///< by actor

@@ -29,8 +29,35 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSiz
       budget_(most_operations),
       executed_(skeleton.ops.size()) {}
 
+Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, rehearsal::Symbols& symbols)
+    : Rehearsal(program, skeleton, LaunchSizes{program.cluster(), {}}) {
+    proof_ = std::make_unique<Proof>(scene_, values_, *this, symbols);
+    scene_.proves = true;
+}
+
+std::vector<std::uint64_t> Rehearsal::state() const {
+    rehearsal::Encoder to;
+    const int actors = mbarriers_.actors();
+    scene_.encode(to, actors);
+    mbarriers_.encode(to);
+    barriers_.encode(to, actors);
+    contents_.encode(to);
+    products_.encode(to);
+    copies_.encode(to);
+    pool_.encode(to);
+    peers_.encode(to);
+    return std::move(to).finish();
+}
+
 void Rehearsal::run() {
     for (;;) {
+        if (proof_) {
+            if (scene_.stopped) return;
+            if (proof_->recurrence.round(state())) {
+                proof_->again = true;
+                return;
+            }
+        }
         bool any = false;
         for (Warp& warp : scene_.warps) {
             if (warp.state != Warp::State::ready) continue;
@@ -39,7 +66,13 @@ void Rehearsal::run() {
             if (budget_ < 0) return;
         }
         if (any) continue;
-        if (!copies_.land() && !stuck_.look_again()) return stuck_.report();
+        if (copies_.land()) continue;
+        // What a kernel does that gives up a wait is not followed by a proof.
+        if (proof_) {
+            if (!complete()) scene_.stop(scene_.program.where(), "a wait does not end");
+            return stuck_.report();
+        }
+        if (!stuck_.look_again()) return stuck_.report();
     }
 }
 
@@ -63,6 +96,14 @@ void Rehearsal::jump(Warp& warp, const Op& op) {
     if (!taken && op.goes_on >= 0) taken = op.goes_on == 0 ? warp.running : 0;
     if (!taken) return leave(warp);
     warp.parted.part(warp.pc, op.ways, *taken, warp.running, warp.pc);
+}
+
+void Rehearsal::compute(const Op& op) {
+    if (!proof_) return op.step->op->run(*op.step, *this);
+    if (op.step->op->effects == nullptr) return proof_->forms.compute(op);
+    proof_->forms.use(op);
+    op.step->op->run(*op.step, *this);
+    proof_->forms.forget(op);
 }
 
 void Rehearsal::step(Warp& warp, const Op& op) {
@@ -92,10 +133,11 @@ void Rehearsal::step(Warp& warp, const Op& op) {
         scene_.unclear || op.opaque || (!op.synchronises && !op.may_visit && !values_.sources_known(op));
     try {
         if (op.multiplies) {
+            if (proof_) proof_->forms.use(op);
             pool_.fits();
             products_.step();
         } else if (!blind) {
-            op.step->op->run(*op.step, *this);
+            compute(op);
         }
     } catch (const isa::Unknown&) {
         scene_.unclear = true;
@@ -103,12 +145,17 @@ void Rehearsal::step(Warp& warp, const Op& op) {
         report_.refused(error.finding());
     }
     if (op.synchronises && scene_.unclear) return leave(warp);
-    if (blind || scene_.unclear || scene_.loads) values_.forget_results(op);
+    if (blind || scene_.unclear || scene_.loads) {
+        values_.forget_results(op);
+        if (proof_) proof_->forms.forget(op);
+    }
     if (warp.state != Warp::State::asleep) ++warp.pc;
 }
 
 /// The warp leaves the rehearsal.
 void Rehearsal::leave(Warp& warp) {
+    scene_.stop(scene_.skeleton.ops[warp.pc].where,
+                "what is synchronised here depends on a value that is not known before a launch");
     warp.state = Warp::State::left;
     scene_.anybody_left = true;
 }
@@ -160,6 +207,7 @@ std::uint64_t Rehearsal::param(int index) {
     if (param.box) return static_cast<std::uint64_t>(index) + 1;
     const bool map = param.type == isa::Type::tensormap;  // of a foreign kernel, whose box is unknown
     if (param.pointee || isa::is_float(param.type) || map || param.structure > 0) return refuse(), 0;
+    if (proof_) return proof_->forms.param(index);
     if (static_cast<std::size_t>(index) >= scene_.sizes.params.size()) return refuse(), 0;
     return static_cast<std::uint64_t>(scene_.sizes.params[static_cast<std::size_t>(index)]);
 }

@@ -7,6 +7,7 @@
 
 #include "check/findings.hpp"
 #include "check/rehearsal/copies.hpp"
+#include "check/rehearsal/recurrence.hpp"
 #include "check/rehearsal/stuck.hpp"
 #include "isa/thread_machine.hpp"
 
@@ -17,8 +18,19 @@ class Rehearsal final : public isa::ThreadMachine {
   public:
     Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSizes sizes, Dim3 cluster = {0, 0, 0});
 
+    /// A rehearsal for a proof: numbers of the launch have the values that `symbols` gives them.
+    Rehearsal(const Program& program, const Skeleton& skeleton, rehearsal::Symbols& symbols);
+
     /// Runs the kernel until every warp has ended or left, or none can continue.
     void run();
+
+    // --- of a rehearsal for a proof
+    /// Returns why it stands for no launch; null: it does.
+    const rehearsal::Stop* stopped() const { return scene_.stopped ? &*scene_.stopped : nullptr; }
+    /// Returns whether a root has got another step, so that the rehearsal is to begin anew.
+    bool again() const { return proof_->again; }
+    const rehearsal::Forms& forms() const { return proof_->forms; }
+    const std::set<int>& repeated() const { return proof_->recurrence.repeated(); }
 
     const std::vector<rehearsal::Fault>& faults() const { return report_.faults(); }
     /// Returns those that break the same law as the first; those of other laws may be consequences.
@@ -123,6 +135,18 @@ class Rehearsal final : public isa::ThreadMachine {
     void end(Warp& warp);
     void leave(Warp& warp);
     void refuse() override { scene_.refuse(); }
+    void compute(const Op& op);
+    std::vector<std::uint64_t> state() const;
+
+    /// What a proof needs besides.
+    struct Proof {
+        Proof(const rehearsal::Scene& scene, rehearsal::Values& values, isa::Machine& machine,
+              rehearsal::Symbols& symbols)
+            : forms(scene, values, machine, symbols), recurrence(scene, values, forms) {}
+        rehearsal::Forms forms;
+        rehearsal::Recurrence recurrence;
+        bool again = false;
+    };
 
     rehearsal::Scene scene_;
     rehearsal::Report report_;
@@ -135,9 +159,10 @@ class Rehearsal final : public isa::ThreadMachine {
     rehearsal::Copies copies_;
     rehearsal::Pool pool_;
     rehearsal::Stuck stuck_;
-    std::vector<int> running_;    ///< by CTA: warps that have not ended
-    int budget_;                  ///< operations that may still be executed
-    std::vector<bool> executed_;  ///< by operation
+    std::vector<int> running_;      ///< by CTA: warps that have not ended
+    int budget_;                    ///< operations that may still be executed
+    std::vector<bool> executed_;    ///< by operation
+    std::unique_ptr<Proof> proof_;  ///< null: none is made
 };
 
 }  // namespace wgrun::check

@@ -21,6 +21,11 @@ class Walker final : private isa::Effects {
     /// The same of what bulk copies take.
     void watch_copies(Findings& copies) { scene_.copies = &copies; }
 
+    /// And of what paths do not decide.
+    void watch_gaps(Gaps& gaps) { scene_.gaps = &gaps; }
+    /// Returns whether the program was too long to follow all its paths.
+    bool gave_up() const { return scene_.gave_up(); }
+
     /// By shared buffer: whether threads may write to it.
     const std::vector<bool>& stored() const { return scene_.stored; }
 

@@ -100,6 +100,16 @@ class Divergence {
         return false;
     }
 
+    template <class Encoder>
+    void encode(Encoder& to) const {
+        to.number(join_);
+        to.number(groups_.size());
+        for (const Group& group : groups_) {
+            to.number(std::uint64_t{group.lanes} << 32 | group.next);
+            to.number(std::uint64_t{group.join} << 32 | group.from);
+        }
+    }
+
   private:
     void take_turn(isa::Mask& running, std::uint32_t& next) {
         running = groups_.back().lanes;

@@ -12,6 +12,7 @@
 #include "isa/lanes.hpp"
 #include "isa/pairs.hpp"
 #include "isa/rounded.hpp"
+#include "isa/shapes.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -93,6 +94,12 @@ void run_product(const Step& s, Machine& m, Combine combine) {
                 return static_cast<Wider<T>>(static_cast<Wider<T>>(a) * static_cast<Wider<T>>(b));
             });
     });
+}
+
+/// The high half of a product is none of the numbers that it is computed from, times others.
+Shape shape_of_product(const Form& form) {
+    return spelled(Field::half, form.get(Field::half, 0)) == "hi" ? Shape::other
+                                                                 : of_integers<Shape::polynomial>(form);
 }
 
 void run_mul(const Step& s, Machine& m) {
@@ -341,6 +348,7 @@ std::span<const Instruction> arithmetic_family() {
          .work = Work::arithmetic,
          .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, false); },
          .known_bits = bits_of_sum,
+         .shape = of_integers<Shape::polynomial>,
          .run = run_add},
         {.name = "sub",
          .summary = "d = a - b",
@@ -351,6 +359,7 @@ std::span<const Instruction> arithmetic_family() {
          .work = Work::arithmetic,
          .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, true); },
          .known_bits = bits_of_difference,
+         .shape = of_integers<Shape::polynomial>,
          .run = run_sub},
         {.name = "mul",
          .summary = "d = a * b: the low half, the high half, or the wide product of integers",
@@ -361,6 +370,7 @@ std::span<const Instruction> arithmetic_family() {
          .work = Work::arithmetic,
          .value = value_mul,
          .known_bits = bits_of_product,
+         .shape = shape_of_product,
          .run = run_mul},
         {.name = "mad",
          .summary = "d = a * b + c of integers (floats: fma)",
@@ -374,6 +384,7 @@ std::span<const Instruction> arithmetic_family() {
          .work = Work::arithmetic,
          .value = value_mad,
          .known_bits = bits_of_mad,
+         .shape = shape_of_product,
          .run = run_mad},
         {.name = "div",
          .summary = "d = a / b",
@@ -382,6 +393,7 @@ std::span<const Instruction> arithmetic_family() {
          .operands = {out("d"), in("a"), in("b")},
          .ptx = "div{.round}{.ftz}{.type} {%d}, {%a}, {%b}",
          .work = Work::quotient,
+         .shape = of_integers<Shape::quotient>,
          .run = run_div},
         {.name = "rem",
          .summary = "d = a % b of integers",
@@ -391,6 +403,7 @@ std::span<const Instruction> arithmetic_family() {
          .ptx = "rem{.type} {%d}, {%a}, {%b}",
          .work = Work::remainder,
          .known_bits = bits_of_remainder,
+         .shape = of_integers<Shape::remainder>,
          .run = run_rem},
         {.name = "neg",
          .summary = "d = -a",
@@ -399,6 +412,7 @@ std::span<const Instruction> arithmetic_family() {
          .operands = {out("d"), in("a")},
          .ptx = "neg{.ftz}{.type} {%d}, {%a}",
          .work = Work::arithmetic,
+         .shape = of_integers<Shape::polynomial>,
          .run = run_neg},
         {.name = "abs",
          .summary = "d = |a|",

@@ -5,6 +5,7 @@
 
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
+#include "isa/shapes.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -350,6 +351,7 @@ std::span<const Instruction> bits_family() {
          .operands = {out("d"), in("a"), in("position", fixed<u32>), in("length", fixed<u32>)},
          .ptx = "bfe{.type} {%d}, {%a}, {%position}, {%length}",
          .work = Work::logic,
+         .shape = of_integers<Shape::bits>,
          .run = run_bfe},
         {.name = "bfi",
          .summary = "puts the lowest `length` bits of a into b, from bit `position` on",
@@ -406,6 +408,7 @@ std::span<const Instruction> bits_family() {
                       {"table", Access::in, OperandRule::imm, fixed<u32>, nullptr, false, {}, Range{0, 255}}},
          .ptx = "lop3{.type} {%d}, {%a}, {%b}, {%c}, {%table}",
          .work = Work::logic,
+         .shape = of_integers<Shape::bits>,
          .run = run_lop3},
         funnel("shf.l.clamp", "the upper half of {b, a} << min(c, 32)",
                "shf.l.clamp{.type} {%d}, {%a}, {%b}, {%c}", run_shf<true, false>),

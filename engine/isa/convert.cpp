@@ -379,6 +379,13 @@ std::vector<Row> general_rows() {
     return out;
 }
 
+/// Integers of 32 bits and more keep their values.
+Shape shape_of_cvt(const Form& form) {
+    const Type from = form.type(Field::from), to = form.type();
+    const bool integers = !is_float(from) && !is_float(to) && bits(from) >= 32 && bits(to) >= 32;
+    return integers ? Shape::polynomial : Shape::other;
+}
+
 }  // namespace
 
 const Instruction& general_conversion() {
@@ -427,6 +434,7 @@ std::span<const Instruction> convert_family() {
          .infer = nullptr,
          .value = value_cvt,
          .known_bits = bits_of_cvt,
+         .shape = shape_of_cvt,
          .run = run_cvt},
         {.name = "cvt.pair",
          .summary = "converts two f32 into one packed pair; the first goes to the upper half",

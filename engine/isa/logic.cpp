@@ -10,6 +10,7 @@
 #include "isa/known_bits.hpp"
 #include "isa/lanes.hpp"
 #include "isa/rounded.hpp"
+#include "isa/shapes.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun::isa {
@@ -404,6 +405,7 @@ std::span<const Instruction> logic_family() {
          .work = Work::logic,
          .value = value_and,
          .known_bits = [](const Step& s, const BitsOf& of) { return of(s.operands[1]) & of(s.operands[2]); },
+         .shape = of_integers<Shape::bits>,
          .run = [](const Step& s,
                    Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a & b; }); }},
         {.name = "or",
@@ -414,6 +416,7 @@ std::span<const Instruction> logic_family() {
          .ptx = "or{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
          .known_bits = [](const Step& s, const BitsOf& of) { return of(s.operands[1]) | of(s.operands[2]); },
+         .shape = of_integers<Shape::bits>,
          .run = [](const Step& s,
                    Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a | b; }); }},
         {.name = "xor",
@@ -424,6 +427,7 @@ std::span<const Instruction> logic_family() {
          .ptx = "xor{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
          .known_bits = [](const Step& s, const BitsOf& of) { return of(s.operands[1]) ^ of(s.operands[2]); },
+         .shape = of_integers<Shape::bits>,
          .run = [](const Step& s,
                    Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a ^ b; }); }},
         {.name = "not",
@@ -434,6 +438,7 @@ std::span<const Instruction> logic_family() {
          .ptx = "not{.type} {%d}, {%a}",
          .work = Work::logic,
          .known_bits = bits_of_not,
+         .shape = of_integers<Shape::bits>,
          .run = run_not},
         {.name = "shl",
          .summary = "d = a << b; amounts of the width and more give 0",
@@ -444,6 +449,7 @@ std::span<const Instruction> logic_family() {
          .work = Work::logic,
          .value = value_shl,
          .known_bits = bits_of_shl,
+         .shape = of_integers<Shape::polynomial>,
          .run = run_shl},
         {.name = "shr",
          .summary = "d = a >> b; arithmetic for signed types",
@@ -454,6 +460,7 @@ std::span<const Instruction> logic_family() {
          .work = Work::logic,
          .value = value_shr,
          .known_bits = bits_of_shr,
+         .shape = of_integers<Shape::quotient>,
          .run = run_shr},
         {.name = "setp",
          .summary = "p = a cmp b",
@@ -464,6 +471,7 @@ std::span<const Instruction> logic_family() {
          .work = Work::logic,
          .value = value_setp,
          .known_bits = bits_of_setp,
+         .shape = of_integers<Shape::order>,
          .run = run_setp},
         {.name = "setp.bool",
          .summary = "p = (a cmp b) and, or, xor c",
@@ -472,6 +480,7 @@ std::span<const Instruction> logic_family() {
          .operands = {out("p", fixed<pred>), in("a"), in("b"), in("c", fixed<pred>, OperandRule::reg)},
          .ptx = "setp{.cmp}{.combine}{.ftz}{.type} {%p}, {%a}, {%b}, {%c}",
          .known_bits = bits_of_setp_bool,
+         .shape = of_integers<Shape::order>,
          .run = run_setp},
         {.name = "setp.both",
          .summary = "p = a cmp b, q = the opposite",
@@ -480,6 +489,7 @@ std::span<const Instruction> logic_family() {
          .operands = {out("p", fixed<pred>), out("q", fixed<pred>), in("a"), in("b")},
          .ptx = "setp{.cmp}{.ftz}{.type} {%p}|{%q}, {%a}, {%b}",
          .value = [](const Step&, const ValueOf&) { return Value{}; },
+         .shape = of_integers<Shape::order>,
          .run = run_setp_both},
         {.name = "setp.bool.both",
          .summary = "p = (a cmp b) and, or, xor c; q = the same of the opposite comparison",
@@ -489,6 +499,7 @@ std::span<const Instruction> logic_family() {
                       in("c", fixed<pred>, OperandRule::reg)},
          .ptx = "setp{.cmp}{.combine}{.ftz}{.type} {%p}|{%q}, {%a}, {%b}, {%c}",
          .value = [](const Step&, const ValueOf&) { return Value{}; },
+         .shape = of_integers<Shape::order>,
          .run = run_setp_both},
         {.name = "setp.pair",
          .summary = "compares two pairs: p is the result of the lower halves, q that of the upper ones",
@@ -525,6 +536,7 @@ std::span<const Instruction> logic_family() {
          .ptx = "selp{.type} {%d}, {%a}, {%b}, {%p}",
          .work = Work::logic,
          .known_bits = bits_of_selp,
+         .shape = of_integers<Shape::polynomial>,
          .run = run_selp},
     };
     return list;

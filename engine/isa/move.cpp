@@ -3,6 +3,7 @@
 #include "isa/families.hpp"
 #include "isa/known_bits.hpp"
 #include "isa/lanes.hpp"
+#include "isa/shapes.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -178,6 +179,7 @@ std::span<const Instruction> move_family() {
          .cuda = "{%d} = {%a}",
          .value = value_mov,
          .known_bits = [](const Step& s, const BitsOf& of) { return of(s.operands[1]); },
+         .shape = of_integers<Shape::polynomial>,
          .run = run_mov},
         {.name = "special",
          .summary = "reads a special register: mov.u32 d, %tid.x",
@@ -209,6 +211,7 @@ std::span<const Instruction> move_family() {
              [](const Step&, const ValueOf&) {
                  return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
              },
+         .shape = of_integers<Shape::polynomial>,
          .run = run_ld_param},
         {.name = "cvta.param",
          .summary = "the generic address of a tensor map that is a kernel parameter",

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "check/check.hpp"
+#include "check/evidence.hpp"
 #include "check/outgoing.hpp"
 #include "check/parameters.hpp"
 #include "diag/fix.hpp"
@@ -200,6 +201,26 @@ std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
 
 }  // namespace
 
+void open_gaps(const ptx::Lowered& kernel, std::vector<Gap>& gaps) {
+    const ptx::Unknowns& unknown = kernel.unknown;
+    std::string reason, assumption;
+    if (unknown.threads || unknown.cluster) {
+        reason = unknown.threads ? "how many threads a CTA has, the launch decides"
+                                 : "how many CTAs a cluster has, the launch decides";
+        assumption = "--launch FILE says it";
+    } else if (unknown.registers) {
+        reason = ".maxnreg gives other registers at the start";
+    } else if (unknown.calls) {
+        reason = "what the functions do that it calls is not followed";
+    } else if (unknown.indirect) {
+        reason = "where its branches through registers lead is not known";
+    } else {
+        return;
+    }
+    for (const PropertyRow& row : properties())
+        gaps.insert(gaps.begin(), {row.property, kernel.where, reason, assumption});
+}
+
 void name_sources(const ptx::Module& module, Diagnostic& finding) {
     const std::vector<Where> sources = ptx::sources_of(module, finding.where.line);
     for (std::size_t i = 0; i < sources.size(); ++i)
@@ -245,6 +266,13 @@ ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered) {
                              [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
     out.undecided = undecided(lowered);
     out.findings = foreign_findings(module, lowered);
+    check::Evidence evidence = check::evidence(lowered.program, check::Made::by_compiler);
+    open_gaps(lowered, evidence.gaps);
+    for (Diagnostic& finding : evidence.findings) {
+        tell(module, finding);
+        out.findings.push_back(std::move(finding));
+    }
+    out.verdicts = verdicts(out.findings, evidence.gaps, evidence.domain);
     return out;
 }
 

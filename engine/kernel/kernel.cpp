@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "check/check.hpp"
+#include "check/evidence.hpp"
 #include "check/performance.hpp"
 #include "check/pressure.hpp"
 #include "check/sizes.hpp"
@@ -176,6 +177,19 @@ const std::vector<Diagnostic>& Kernel::check() {
     return *findings_;
 }
 
+const std::vector<Verdict>& Kernel::verdicts() {
+    if (verdicts_) return *verdicts_;
+    check();
+    const bool compiled = origin_ || program_->translated();
+    check::Evidence evidence =
+        check::evidence(*program_, compiled ? check::Made::by_compiler : check::Made::by_author);
+    if (origin_) open_gaps(origin_->lowered, evidence.gaps);
+    if (origin_) origin_->tell(evidence.findings);
+    add_new(*findings_, std::move(evidence.findings));
+    verdicts_ = wgrun::verdicts(*findings_, evidence.gaps, evidence.domain);
+    return *verdicts_;
+}
+
 void Kernel::fit(const RunOptions& options) {
     if (!origin_) {
         if (options.block || options.cluster || options.shared)
@@ -193,6 +207,7 @@ void Kernel::fit(const RunOptions& options) {
     origin_->facts = std::move(facts);
     laws_.reset();
     findings_.reset();
+    verdicts_.reset();
     launched_.reset();
     hosted_.clear();
     spoken_.reset();

@@ -73,6 +73,17 @@ class NamedBarriers {
         return barriers_[id].first;
     }  ///< the step of the first arrival
 
+    /// Writes down who has arrived where.
+    template <class Encoder>
+    void encode(Encoder& to) const {
+        to.number(ended_);
+        for (const Barrier& barrier : barriers_) {
+            to.number(std::uint64_t{barrier.arrived} << 32 | barrier.waiting);
+            to.number(std::uint64_t{barrier.expected} << 32 | barrier.again << 1 |
+                      std::uint32_t{barrier.of_all});
+        }
+    }
+
   private:
     struct Barrier {
         std::uint32_t expected = 0;  ///< threads
@@ -136,6 +147,12 @@ class ClusterBarrier {
         if (own.phase == phase_) return Wait::blocked;
         own.phase = 0;
         return Wait::passes;
+    }
+
+    template <class Encoder>
+    void encode(Encoder& to) const {
+        to.number(std::uint64_t{here_} << 40 | std::uint64_t{missing_} << 20 | running_);
+        for (const Warp& warp : warps_) to.number(warp.phase == 0 ? 0 : phase_ - warp.phase + 1);
     }
 
     /// The phase in which the warp has arrived and not waited, counted from 1; 0: none.

@@ -52,6 +52,16 @@ class Groups {
     /// Those that some lane has not waited for, in order.
     const std::vector<Group>& running() const { return committed_; }
 
+    /// Writes down what is running, counted back from the last operation.
+    template <class Encoder>
+    void encode(Encoder& to) const {
+        to.number(committed_.size());
+        for (const Group& group : committed_) {
+            to.number(group.lanes);
+            to.number(issued_ - group.last);
+        }
+    }
+
   private:
     std::uint32_t issued_ = 0;
     std::vector<Group> committed_;

@@ -214,6 +214,20 @@ class Mbarrier {
     /// current phase: its operation might count for the previous one.
     bool is_early(std::uint32_t known) const { return known >= init_ && known < since_; }
 
+    /// Writes down what decides how the object goes on: of phases, the parity.
+    template <class Encoder>
+    void encode(Encoder& to) const {
+        to.number(std::uint64_t{live_} | std::uint64_t{copied_} << 1 | std::uint64_t{phase_ & 1} << 2);
+        for (const std::int64_t value :
+             {expected_, pending_, added_, tx_, under_way_, to_expect_, to_bring_, unsized_})
+            to.number(static_cast<std::uint64_t>(value));
+        to.number(static_cast<std::uint64_t>(made_.warp) << 8 | static_cast<std::uint64_t>(made_.lane));
+        to.clock(made_.warp, made_.clock);
+        for (const std::uint32_t clock : {clock_, clock_ + 1, init_, announced_, since_, before_})
+            to.clock(actor_, clock);
+        for (const std::uint32_t clock : passed_) to.clock(actor_, clock);
+    }
+
   private:
     std::optional<std::int64_t> add(std::int64_t size) {
         tx_ += size;

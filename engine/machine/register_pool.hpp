@@ -48,6 +48,13 @@ class RegisterPool {
     int wanted(int warp) const { return warps_[static_cast<std::size_t>(warp)].wanted; }
     int free() const { return free_; }
 
+    template <class Encoder>
+    void encode(Encoder& to) const {
+        to.number(static_cast<std::uint64_t>(free_));
+        for (const Warp& warp : warps_)
+            to.number(static_cast<std::uint64_t>(warp.held) << 32 | static_cast<std::uint32_t>(warp.wanted));
+    }
+
   private:
     struct Warp {
         int held, wanted;

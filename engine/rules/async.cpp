@@ -10,6 +10,7 @@ using enum Finder;
 constexpr Rule WG_MBAR_01{
     .id = "WG-MBAR-01",
     .severity = error,
+    .property = Property::phases,
     .found_by = check | run,
     .counts_threads = true,
     .title = "an mbarrier out of its life",
@@ -39,6 +40,7 @@ k:bar_sync(0))"};
 constexpr Rule WG_MBAR_02{
     .id = "WG-MBAR-02",
     .severity = error,
+    .property = Property::phases,
     .found_by = check | run,
     .counts_threads = true,
     .title = "an mbarrier.init that is not made known",
@@ -66,6 +68,7 @@ k:mbarrier_wait(full, 0))"};
 constexpr Rule WG_MBAR_03{
     .id = "WG-MBAR-03",
     .severity = error,
+    .property = Property::phases,
     .found_by = check | run,
     .counts_threads = true,
     .title = "a miscounted phase",
@@ -96,6 +99,7 @@ k:mbarrier_wait(full, 0))"};
 constexpr Rule WG_MBAR_04{
     .id = "WG-MBAR-04",
     .severity = error,
+    .property = Property::phases,
     .found_by = ahead | run,
     .counts_threads = true,
     .title = "an mbarrier accessed as data",
@@ -118,6 +122,7 @@ local complete = k:mbarrier_test_wait_parity(full, 0))"};
 constexpr Rule WG_MBAR_05{
     .id = "WG-MBAR-05",
     .severity = error,
+    .property = Property::deadlock,
     .found_by = check | run,
     .counts_threads = true,
     .title = "a phase that never completes",
@@ -144,6 +149,7 @@ k:mbarrier_wait(full, 0))"};
 constexpr Rule WG_MBAR_06{
     .id = "WG-MBAR-06",
     .severity = error,
+    .property = Property::phases,
     .found_by = check | run,
     .counts_threads = true,
     .title = "a wait for another phase",
@@ -183,6 +189,7 @@ end)"};
 constexpr Rule WG_TMA_01{
     .id = "WG-TMA-01",
     .severity = error,
+    .property = Property::copy_bytes,
     .found_by = check | run,
     .counts_threads = true,
     .title = "illegal operands of a bulk copy",
@@ -212,6 +219,7 @@ k:cp_async_bulk_wait_group(0))"};
 constexpr Rule WG_TMA_02{
     .id = "WG-TMA-02",
     .severity = error,
+    .property = Property::shared_races,
     .found_by = check | run,
     .counts_threads = true,
     .title = "a bulk copy that is not waited for",
@@ -239,6 +247,7 @@ local x = k:ld_shared_f32(mine))"};
 constexpr Rule WG_TMA_03{
     .id = "WG-TMA-03",
     .severity = error,
+    .property = Property::groups,
     .found_by = check | run,
     .counts_threads = true,
     .elsewhere = Elsewhere::warning,
@@ -294,6 +303,7 @@ k:cp_async_bulk_wait_group(0))"};
 constexpr Rule WG_TMA_05{
     .id = "WG-TMA-05",
     .severity = error,
+    .property = Property::descriptors,
     .found_by = check,
     .counts_threads = true,
     .title = "a box of another layout than the descriptor",
@@ -323,6 +333,7 @@ k:cp_async_bulk_tensor_2d(B, map, {zero, zero}, full, {guard=first}))"};
 constexpr Rule WG_TMA_06{
     .id = "WG-TMA-06",
     .severity = error,
+    .property = Property::descriptors,
     .found_by = check | run,
     .counts_threads = true,
     .title = "a box that starts where none can",

@@ -10,6 +10,7 @@ using enum Finder;
 constexpr Rule WG_MEM_01{
     .id = "WG-MEM-01",
     .severity = error,
+    .property = Property::bounds,
     .found_by = ahead | run,
     .title = "global memory out of bounds",
     .law = "Every access to global memory lies inside a tensor that was passed to the kernel.",
@@ -35,6 +36,7 @@ end))"};
 constexpr Rule WG_MEM_02{
     .id = "WG-MEM-02",
     .severity = error,
+    .property = Property::bounds,
     .found_by = ahead | run,
     .title = "a misaligned access",
     .law = "The address of an access is a multiple of the bytes that it moves.",
@@ -56,6 +58,7 @@ local x = k:ld_shared_f32(address))"};
 constexpr Rule WG_MEM_03{
     .id = "WG-MEM-03",
     .severity = error,
+    .property = Property::bounds,
     .found_by = check | run,
     .counts_threads = true,
     .title = "shared memory out of bounds",
@@ -77,6 +80,7 @@ k:bar_sync(0))"};
 constexpr Rule WG_MEM_04{
     .id = "WG-MEM-04",
     .severity = error,
+    .property = Property::initialisation,
     .found_by = ahead | run,
     .title = "memory that is not written",
     .law =
@@ -104,6 +108,7 @@ k:st_global_f32(k:element(X, k:special "tid.x"), x))"};
 constexpr Rule WG_MEM_05{
     .id = "WG-MEM-05",
     .severity = error,
+    .property = Property::bounds,
     .found_by = ahead | run,
     .title = "a write to a const parameter",
     .law = "A kernel does not write through a parameter that it declares const.",
@@ -127,6 +132,7 @@ k:st_global_f32(place, k:add_f32(x, x)))"};
 constexpr Rule WG_MEM_06{
     .id = "WG-MEM-06",
     .severity = error,
+    .property = Property::global_races,
     .found_by = ahead | run,
     .title = "ld.global.nc of what the kernel writes",
     .law =
@@ -158,6 +164,7 @@ k:st_global_f32(place, before + 1))"};
 constexpr Rule WG_MEM_07{
     .id = "WG-MEM-07",
     .severity = error,
+    .property = Property::bounds,
     .found_by = ahead | run,
     .title = "local memory or parameters out of bounds",
     .law =
@@ -184,6 +191,7 @@ k:st_global_f32(k:element(X, k:special "tid.x"), k:cvt_rn_f32_u32(x)))"};
 constexpr Rule WG_PROXY_01{
     .id = "WG-PROXY-01",
     .severity = error,
+    .property = Property::proxies,
     .found_by = check | run,
     .title = "a missing proxy fence after a write",
     .law =
@@ -216,6 +224,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_PROXY_02{
     .id = "WG-PROXY-02",
     .severity = warning,
+    .property = Property::proxies,
     .found_by = ahead | run,
     .title = "a missing proxy fence after a read",
     .law =
@@ -247,6 +256,7 @@ k:mbarrier_wait(full, 1))"};
 constexpr Rule WG_PROXY_03{
     .id = "WG-PROXY-03",
     .severity = error,
+    .property = Property::proxies,
     .found_by = ahead | run,
     .title = "a missing proxy fence of global memory",
     .law =
@@ -285,6 +295,7 @@ k:mbarrier_wait(full, 0))"};
 constexpr Rule WG_RACE_01{
     .id = "WG-RACE-01",
     .severity = error,
+    .property = Property::shared_races,
     .found_by = check | run,
     .counts_threads = true,
     .title = "a race in shared memory",
@@ -321,6 +332,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_RACE_02{
     .id = "WG-RACE-02",
     .severity = error,
+    .property = Property::shared_races,
     .found_by = check | run,
     .counts_threads = true,
     .title = "a tile overwritten under a wgmma",
@@ -351,6 +363,7 @@ k:st_shared_v4_b32(to_b, words))"};
 constexpr Rule WG_RACE_03{
     .id = "WG-RACE-03",
     .severity = error,
+    .property = Property::shared_races,
     .found_by = ahead | run,
     .counts_threads = true,
     .title = "a tile overwritten under a bulk copy",
@@ -379,6 +392,7 @@ k:st_shared_f32(mine, 2))"};
 constexpr Rule WG_RACE_04{
     .id = "WG-RACE-04",
     .severity = error,
+    .property = Property::global_races,
     .found_by = ahead | run,
     .counts_threads = true,
     .title = "a race in global memory",
@@ -415,6 +429,7 @@ k:st_global_f32(place, value))"};
 constexpr Rule WG_RACE_05{
     .id = "WG-RACE-05",
     .severity = error,
+    .property = Property::global_races,
     .found_by = ahead | run,
     .counts_threads = true,
     .title = "memory of the launch before, without a wait",

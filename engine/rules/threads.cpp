@@ -87,6 +87,7 @@ k:if_(p, function() k:mov(x, 2) end))"};
 constexpr Rule WG_REG_01{
     .id = "WG-REG-01",
     .severity = error,
+    .property = Property::initialisation,
     .found_by = check | run,
     .elsewhere = Elsewhere::once,
     .title = "a register that is not written",
@@ -111,6 +112,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_REG_02{
     .id = "WG-REG-02",
     .severity = error,
+    .property = Property::register_pool,
     .found_by = check | run,
     .counts_threads = true,
     .elsewhere = Elsewhere::warning,
@@ -139,6 +141,7 @@ k:if_(group:gt(0), function() k:setmaxnreg_inc(232) end))"};
 constexpr Rule WG_REG_03{
     .id = "WG-REG-03",
     .severity = error,
+    .property = Property::register_pool,
     .found_by = check,
     .counts_threads = true,
     .title = "setmaxnreg twice without meeting",
@@ -196,6 +199,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_REG_05{
     .id = "WG-REG-05",
     .severity = error,
+    .property = Property::bounds,
     .found_by = check | run,
     .counts_threads = true,
     .elsewhere = Elsewhere::warning,
@@ -221,6 +225,7 @@ k:st_global_f32(k:element(X, thread), value))"};
 constexpr Rule WG_SYNC_01{
     .id = "WG-SYNC-01",
     .severity = error,
+    .property = Property::convergence,
     .found_by = check | run,
     .counts_threads = true,
     .title = "an aligned instruction in a divergent branch",
@@ -256,6 +261,7 @@ end))"};
 constexpr Rule WG_SYNC_02{
     .id = "WG-SYNC-02",
     .severity = error,
+    .property = Property::deadlock,
     .found_by = check | run,
     .counts_threads = true,
     .title = "a barrier that does not complete",
@@ -280,6 +286,7 @@ end))"};
 constexpr Rule WG_SYNC_03{
     .id = "WG-SYNC-03",
     .severity = error,
+    .property = Property::convergence,
     .found_by = check | run,
     .counts_threads = true,
     .title = "no whole warpgroup",
@@ -304,6 +311,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_SYNC_04{
     .id = "WG-SYNC-04",
     .severity = error,
+    .property = Property::deadlock,
     .found_by = check | run,
     .counts_threads = true,
     .title = "the cluster's barrier out of turn",
@@ -328,6 +336,7 @@ k:barrier_cluster_wait())"};
 constexpr Rule WG_SYNC_05{
     .id = "WG-SYNC-05",
     .severity = error,
+    .property = Property::cluster_end,
     .found_by = check | run,
     .counts_threads = true,
     .title = "another CTA's shared memory",
@@ -365,6 +374,7 @@ k:barrier_cluster_wait())"};
 constexpr Rule WG_SYNC_06{
     .id = "WG-SYNC-06",
     .severity = error,
+    .property = Property::deadlock,
     .found_by = run,
     .counts_threads = true,
     .title = "a wait for memory that nobody writes",
@@ -389,6 +399,7 @@ end))"};
 constexpr Rule WG_SYNC_07{
     .id = "WG-SYNC-07",
     .severity = error,
+    .property = Property::deadlock,
     .found_by = check | ahead | run,
     .counts_threads = true,
     .title = "a loop without an end",
@@ -416,6 +427,7 @@ end))"};
 constexpr Rule WG_SYNC_08{
     .id = "WG-SYNC-08",
     .severity = error,
+    .property = Property::convergence,
     .found_by = check | ahead | run,
     .counts_threads = true,
     .title = "a membermask that names other lanes",

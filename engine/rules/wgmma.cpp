@@ -10,6 +10,7 @@ using enum Finder;
 constexpr Rule WG_DESC_01{
     .id = "WG-DESC-01",
     .severity = error,
+    .property = Property::descriptors,
     .found_by = script | check | run,
     .title = "a descriptor of another layout",
     .law = "A matrix descriptor has the swizzle, LBO, SBO and major-ness of the tile that it points into.",
@@ -38,6 +39,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_DESC_02{
     .id = "WG-DESC-02",
     .severity = error,
+    .property = Property::descriptors,
     .found_by = script | check | run,
     .title = "a descriptor that starts inside an atom",
     .law =
@@ -68,6 +70,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_DESC_03{
     .id = "WG-DESC-03",
     .severity = error,
+    .property = Property::descriptors,
     .found_by = script | check | run,
     .title = "a descriptor into another buffer",
     .law =
@@ -95,6 +98,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_DESC_04{
     .id = "WG-DESC-04",
     .severity = error,
+    .property = Property::descriptors,
     .found_by = script | check | run,
     .elsewhere = Elsewhere::warning,
     .title = "a misaligned tile",
@@ -129,6 +133,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_DESC_05{
     .id = "WG-DESC-05",
     .severity = error,
+    .property = Property::descriptors,
     .found_by = check | run,
     .title = "a descriptor that differs within a warpgroup",
     .law = "All threads of a warpgroup give a wgmma the same descriptors and the same scale-d.",
@@ -161,6 +166,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_FENCE_01{
     .id = "WG-FENCE-01",
     .severity = error,
+    .property = Property::registers,
     .found_by = check | run,
     .title = "a missing wgmma.fence",
     .law =
@@ -187,6 +193,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_GROUP_01{
     .id = "WG-GROUP-01",
     .severity = error,
+    .property = Property::registers,
     .found_by = check | run,
     .title = "registers of a running wgmma",
     .law =
@@ -212,6 +219,7 @@ k:st_global_f32(k:element(X, k:special "tid.x"), acc[0]))"};
 constexpr Rule WG_GROUP_02{
     .id = "WG-GROUP-02",
     .severity = error,
+    .property = Property::groups,
     .found_by = check | run,
     .title = "an uncommitted wgmma",
     .law = "Every wgmma is committed to a wgmma-group by a wgmma.commit_group after it.",
@@ -257,6 +265,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_GROUP_04{
     .id = "WG-GROUP-04",
     .severity = error,
+    .property = Property::groups,
     .found_by = check | run,
     .title = "a cp.async that is not waited for",
     .law =
@@ -288,6 +297,7 @@ local x = k:ld_shared_f32(next))"};
 constexpr Rule WG_GROUP_05{
     .id = "WG-GROUP-05",
     .severity = error,
+    .property = Property::groups,
     .found_by = check | run,
     .title = "wgmma at the end of a warp",
     .law = "A warp ends after it has waited for all its wgmma-groups.",
@@ -310,6 +320,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_GROUP_06{
     .id = "WG-GROUP-06",
     .severity = error,
+    .property = Property::groups,
     .found_by = check | run,
     .elsewhere = Elsewhere::once,
     .title = "cp.async at the end of a CTA",
@@ -367,6 +378,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_SPARSE_01{
     .id = "WG-SPARSE-01",
     .severity = error,
+    .property = Property::descriptors,
     .found_by = script | run,
     .title = "an illegal code of sparse metadata",
     .law =

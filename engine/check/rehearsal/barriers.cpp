@@ -1,5 +1,9 @@
 #include "check/rehearsal/barriers.hpp"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "isa/order.hpp"
 
 namespace wgrun::check::rehearsal {
@@ -20,6 +24,16 @@ void Barriers::fault(rules::Saying saying, std::uint32_t other, std::string_view
     report_.fault(std::move(saying), std::move(notes));
 }
 
+/// In a proof: what comes again to a barrier knows that the last time is over, or it might count for that.
+void Barriers::arrives(Cta& cta, std::uint32_t id, bool) {
+    const Warp& warp = *scene_.warp;
+    if (scene_.proves && !cta.passed[id].empty() && !warp.known.meets(cta.passed[id], warp.number, warp.now))
+        scene_.stop(
+            scene_.op->where,
+            fmt::format("nothing orders the arrival behind the last time that barrier {} was complete", id));
+    scene_.release(cta.meetings[id]);
+}
+
 void Barriers::waits_at(std::uint32_t id) {
     scene_.warp->state = Warp::State::at_barrier;
     scene_.warp->barrier = id;
@@ -29,6 +43,10 @@ void Barriers::continues(Cta& cta, int number, std::uint32_t id) {
     Warp& warp = scene_.warps[static_cast<std::size_t>(number)];
     Scene::acquire(warp, cta.meetings[id]);
     warp.state = Warp::State::ready;
+    if (!scene_.proves) return;
+    // It knows of itself what it has passed.
+    warp.known.learn(warp.number, warp.now);
+    cta.fresh[id].learn(warp.number, warp.now++);
 }
 
 void Barriers::arrives_at_cluster() {

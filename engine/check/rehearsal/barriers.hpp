@@ -13,11 +13,15 @@ struct BarriersOfCta {
     int first = 0;  ///< the first warp
     machine::NamedBarriers barriers;
     std::array<Knowledge, sm_90a.barriers> meetings{};  ///< by barrier: what the arrived warps knew
+    /// Of a proof, by barrier: the clocks of the warps that it let go on when it was complete the last time.
+    std::array<Knowledge, sm_90a.barriers> passed{}, fresh{};
 };
 
 class Barriers : public machine::BarrierUnit<Barriers, BarriersOfCta> {
   public:
     Barriers(Scene& scene, Report& report, Mbarriers& mbarriers);
+
+    void encode(Encoder& to, int actors) const;
 
     const machine::NamedBarriers& of(int cta) const { return ctas_[static_cast<std::size_t>(cta)].barriers; }
 
@@ -36,10 +40,13 @@ class Barriers : public machine::BarrierUnit<Barriers, BarriersOfCta> {
     std::string warp_name() const { return scene_.name(); }
     Where here() const { return scene_.op->where; }
     void fault(rules::Saying saying, std::uint32_t other = machine::no_pc, std::string_view note = {});
-    void arrives(Cta& cta, std::uint32_t id, bool) { scene_.release(cta.meetings[id]); }
+    void arrives(Cta& cta, std::uint32_t id, bool);
     void waits_at(std::uint32_t id);
     void continues(Cta& cta, int warp, std::uint32_t id);
-    void completed(Cta& cta, std::uint32_t id) { cta.meetings[id].clear(); }
+    void completed(Cta& cta, std::uint32_t id) {
+        cta.meetings[id].clear();
+        cta.passed[id] = std::exchange(cta.fresh[id], {});
+    }
     void arrives_at_cluster();
     void cluster_completed();
     void passes_cluster(std::uint32_t phase);

@@ -39,6 +39,8 @@ class Contents {
     /// another order.
     bool maybe_stored(std::uint32_t offset) const;
 
+    void encode(Encoder& to) const;
+
   private:
     struct Cta {
         std::map<std::uint32_t, Written> written;  ///< by their first address; they do not overlap

@@ -26,6 +26,8 @@ class Copies {
     /// The last warp of a CTA has ended: reports copies still in flight to or from its memory.
     void unfinished(int cta);
 
+    void encode(Encoder& to) const;
+
   private:
     struct Copy {
         Mbarrier* mbarrier;

@@ -167,7 +167,20 @@ void Mbarriers::arrives_relaxed(Mbarrier& mbarrier) const {
     release_announced(mbarrier.arriving);
 }
 
+/// In a proof: a phase is complete only when all that waited for the one before it have found that complete.
+/// Else a wait might find its parity again, and stay.
+void Mbarriers::overtakes(const Mbarrier& mbarrier) {
+    if (mbarrier.arriving.includes(mbarrier.waited)) return;
+    scene_.stop(scene_.op->where,
+                fmt::format("nothing orders the waits for a phase of {} before the next phase is complete",
+                            place(mbarrier)));
+}
+
 void Mbarriers::turned(Cta&, Mbarrier& mbarrier) {
+    if (scene_.proves) {
+        overtakes(mbarrier);
+        mbarrier.waited.clear();
+    }
     mbarrier.complete.learn(mbarrier.arriving);
     mbarrier.complete.learn(mbarrier.actor(), mbarrier.clock());
     mbarrier.arriving.clear();
@@ -184,6 +197,7 @@ void Mbarriers::wait_begins() {
 
 void Mbarriers::passes(Cta&, Mbarrier& mbarrier, int) {
     if (past_.empty() || past_.back() != &mbarrier) past_.push_back(&mbarrier);
+    if (scene_.proves) mbarrier.waited.learn(scene_.warp->number, scene_.warp->now);
 }
 
 void Mbarriers::blocked(Mbarrier& mbarrier, std::int64_t parity) {

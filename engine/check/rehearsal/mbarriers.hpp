@@ -19,6 +19,8 @@ struct Mbarrier : machine::Mbarrier {
     const Step* brought = nullptr;  ///< the last copy of all phases, and the clock at which it has landed
     std::uint32_t landed = 0;
     Knowledge arriving, complete;
+    /// Of a proof: the clocks of warps when they had waited for the last phase that is complete.
+    Knowledge waited;
 };
 
 /// The objects of one CTA. Their addresses stay.
@@ -55,6 +57,9 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     /// Blames the wait, if there is one, for passing before `copy`, whose bytes the mbarrier counts. Returns
     /// whether it did.
     bool let_through(const machine::LetThrough* wait, const Step* copy);
+
+    void encode(Encoder& to) const;
+    int actors() const { return actors_; }  ///< warps and mbarriers
 
     const MbarriersOfCta& of(int cta) const { return ctas_[static_cast<std::size_t>(cta)]; }
     /// The one that a sleeping warp waits for; null: several.
@@ -111,6 +116,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     bool returns(isa::Mask complete);
     bool comes_too_soon(const machine::Mbarrier&, int) const { return false; }
 
+    void overtakes(const Mbarrier& mbarrier);
     void blame(const machine::LetThrough& wait, Note consequence);
     void skips(rules::Saying saying, std::uint32_t wait, Note note);
 

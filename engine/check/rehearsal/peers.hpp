@@ -24,6 +24,8 @@ class Peers {
     /// The last warp of a CTA has ended. Its warps must know that every access to its memory is complete.
     void close(int cta);
 
+    void encode(Encoder& to) const;
+
   private:
     /// An access to a CTA's memory by a warp of another CTA.
     struct Visit {

@@ -16,6 +16,8 @@ class Pool {
     /// Reports a wgmma that needs more registers than its warp has, once per line.
     void fits();
 
+    void encode(Encoder& to) const;
+
     const machine::RegisterPool& of(int cta) const { return ctas_[static_cast<std::size_t>(cta)]; }
 
   private:

@@ -25,6 +25,8 @@ class Products final : private isa::Effects {
     /// A copy that the mbarrier counts will write to addresses [lo, hi) of its CTA.
     void overwritten(const Mbarrier& mbarrier, std::uint32_t lo, std::uint32_t hi);
 
+    void encode(Encoder& to) const;
+
   private:
     /// The first byte of matrices that wgmma read, and their readers.
     struct Point {

@@ -2,10 +2,13 @@
 // wake up and learn from each other.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check/knowledge.hpp"
+#include "check/rehearsal/encoder.hpp"
 #include "check/sizes.hpp"
 #include "check/skeleton.hpp"
 #include "isa/warp.hpp"
@@ -36,6 +39,12 @@ struct Warp {
     Knowledge seen;    ///< what relaxed waits have found, for the next acquiring fence
 };
 
+/// Why something was not proved.
+struct Stop {
+    Where where;
+    std::string reason;
+};
+
 /// One thread uses a scene at a time.
 class Scene {
   public:
@@ -50,7 +59,9 @@ class Scene {
     std::vector<Warp> warps;  ///< of the cluster
     machine::Waits waits;
     bool anybody_left = false;
-    int fruitless = 0;  ///< rounds in which warps that sleep were woken and nothing happened
+    bool proves = false;            ///< a proof is made, of every schedule and every launch
+    std::optional<Stop> stopped{};  ///< it is not: the first reason
+    int fruitless = 0;              ///< rounds in which warps that sleep were woken and nothing happened
 
     // The current step.
     Warp* warp = nullptr;
@@ -60,6 +71,9 @@ class Scene {
     bool unclear = false;     ///< it depends on unknown values...
     bool loads = false;       ///< ...or its results are loaded from memory
 
+    void stop(Where where, std::string reason) {
+        if (proves && !stopped) stopped = Stop{where, std::move(reason)};
+    }
     void refuse() { unclear = true; }
     void progress() { fruitless = 0; }
     void sleep(Warp::Wait wait) {
@@ -81,6 +95,9 @@ class Scene {
     void fence(const isa::MemoryOrder& order);
     /// A warp learns what `place` knows, and its lanes learn of each other if they released there.
     static void acquire(Warp& warp, const Knowledge& place);
+
+    /// Writes down the warps, of so many actors.
+    void encode(Encoder& to, int actors) const;
 
     int local(const Warp& warp) const { return warp.number - first(warp.cta); }  ///< its number in its CTA
     int first(int cta) const { return cta * warps_per_cta; }  ///< the first warp of that CTA

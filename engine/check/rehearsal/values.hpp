@@ -31,6 +31,14 @@ class Values {
     /// Returns the value of a register of 64 bits in the first active lane, if all active lanes are known.
     std::optional<std::uint64_t> first_of(Reg reg) const;
 
+    /// The registers of a warp that are known, and by whom.
+    const std::vector<isa::Mask>& known(int warp) const {
+        return warps_[static_cast<std::size_t>(warp)].known;
+    }
+    const std::uint64_t* lanes_of(int warp, std::size_t slot) const {
+        return warps_[static_cast<std::size_t>(warp)].at(slot);
+    }
+
   private:
     using Lanes = std::array<std::uint64_t, isa::lanes>;
     struct Registers {

@@ -60,7 +60,15 @@ bool Convergence::aligned(const Step& step) {
     }
     for (const Scope& scope : scene_.scopes) {
         // Whether a condition on more than the thread index diverges shows only when the kernel runs.
-        if (scope.uniform() >= least || !scope.exact()) continue;
+        if (scope.uniform() >= least) continue;
+        if (!scope.exact()) {
+            scene_.doubt(
+                Property::convergence,
+                fmt::format("whether the condition of the {} of line {} is the same for all threads is not "
+                            "known",
+                            scope.what, scope.where.line));
+            continue;
+        }
         if (step.op->without_ended && others_end(scope)) continue;
         if (std::find(divergent_.begin(), divergent_.end(), scope.node) != divergent_.end()) return true;
         divergent_.push_back(scope.node);
@@ -93,7 +101,7 @@ bool Convergence::aligned(const Step& step) {
 void Convergence::members(const Step& step, const Operand& membermask) {
     const Exact masks = membermask.kind == Operand::Kind::imm ? Exact(membermask.imm)
                                                               : scene_.state.values[membermask.reg.id].exact;
-    if (!masks.known()) return;
+    if (!masks.known()) return scene_.doubt(Property::convergence, "its membermask is not known");
     const bool whole_warps = scene_.program.threads() % isa::lanes == 0 &&
                              std::ranges::none_of(scene_.scopes, [](const Scope& scope) {
                                  return scope.exact() && scope.uniform() < Uniform::warp;

@@ -11,7 +11,7 @@ void Drains::waits(int pending) {
     Drain drain;
     if (pending == 0)
         for (const Flight& flight : *scene_.state.flights)
-            if (flight.age != Flight::uncommitted && scene_.holds(flight.pending))
+            if (flight.age != Flight::uncommitted && scene_.holds(Property::none, flight.pending))
                 drain.mmas.push_back({flight.mma, flight.shape});
     if (!drain.mmas.empty()) drain.wait = scene_.step;
     scene_.state.drain = std::move(drain);

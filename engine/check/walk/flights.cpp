@@ -83,7 +83,7 @@ void Flights::wait(int pending) {
 /// Reports what is pending at the end of the kernel, after line `end`: WG-GROUP-02, -05 and -06.
 void Flights::left_over(Where end) {
     for (const Flight& flight : *scene_.state.flights) {
-        if (!scene_.holds(flight.pending)) continue;
+        if (!scene_.holds(Property::groups, flight.pending)) continue;
         if (flight.age == Flight::uncommitted) {
             uncommitted(flight, flight.waited == nullptr, {});
             continue;

@@ -31,7 +31,7 @@ class Flights {
         const Flight* found = nullptr;
         for (const Flight& flight : *scene_.state.flights) {
             if (!flight.pending || (found && flight.age >= found->age)) continue;
-            if (uses(*flight.registers) && scene_.holds(flight.pending)) found = &flight;
+            if (uses(*flight.registers) && scene_.holds(Property::registers, flight.pending)) found = &flight;
         }
         return found;
     }

@@ -51,7 +51,7 @@ bool Memory::copied(const Region& region, std::string_view who, std::string_view
     if (scene_.state.cells[static_cast<std::size_t>(region.cell)].arrived) return false;
     for (std::size_t i = 0; i < scene_.state.copies->size(); ++i) {
         const CopyFlight& flight = (*scene_.state.copies)[i];
-        if (!scene_.holds(flight.pending) || !flight.region.overlaps(region)) continue;
+        if (!flight.region.overlaps(region) || !scene_.holds(Property::groups, flight.pending)) continue;
         scene_.findings.add(
             rules::WG_GROUP_04, scene_.step->where,
             fmt::format("{} reads `{}` while a cp.async may still bring it", who,
@@ -109,7 +109,7 @@ void Memory::overwritten(const Region& region) {
         if (!b && !flight.a.overlaps(region)) continue;
         const std::string name = scene_.buffer_name(region.cell);
         const Where here = scene_.step->where;
-        if (scene_.holds(flight.pending)) {
+        if (scene_.holds(Property::shared_races, flight.pending)) {
             const int pending = std::max(flight.age, 0);
             scene_.findings.add(
                 rules::WG_RACE_02, here,
@@ -118,7 +118,7 @@ void Memory::overwritten(const Region& region) {
                 mended_before(here, flight, rules::wgmma_wait_group(pending), rules::bar_sync()),
                 {{flight.mma->where, "issued here"}});
             flights_.assume_waited(flight);
-        } else if (b && scene_.holds(flight.retired)) {
+        } else if (b && scene_.holds(Property::shared_races, flight.retired)) {
             // The wait covers its own warpgroup's reads. Others read their own rows of A, but the same B.
             scene_.findings.add(
                 rules::WG_RACE_02, here,
@@ -147,14 +147,14 @@ void Memory::taken(const isa::BulkAccess& copy) {
     if (source.cell < 0) return;
     for (const CellState::Write* write :
          scene_.state.cells[static_cast<std::size_t>(source.cell)].unpublished.without_fence())
-        if (scene_.holds(write->fact) && write->region.overlaps(source))
+        if (write->region.overlaps(source) && scene_.holds(Property::proxies, write->fact))
             scene_.copies->add(rules::written_before_copy(write->step->where, scene_.step->where),
                                scene_.step->where, {{write->step->where, "written here"}});
 }
 
 void Memory::left_over(Where end) {
     for (const CopyFlight& flight : *scene_.state.copies)
-        if (scene_.holds(flight.pending))
+        if (scene_.holds(Property::groups, flight.pending))
             scene_.findings.add(rules::thread_copy_at_end("the kernel", "", flight.step->where, end),
                                 flight.step->where);
 }

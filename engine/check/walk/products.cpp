@@ -121,21 +121,22 @@ void Products::check_fence(const isa::AsyncMma& mma) {
         scene_.findings.add(std::move(saying), here, std::move(notes));
         scene_.state.order_registers();
     };
-    if (scene_.holds(scene_.state.unfenced)) return report(rules::no_fence_at_all(here), {});
+    if (scene_.holds(Property::registers, scene_.state.unfenced))
+        return report(rules::no_fence_at_all(here), {});
     // Returns whether there is something to report.
     const auto check = [&](MmaOperand part, std::span<const int> slots) {
         const RegisterState* before = nullptr;
         for (const int slot : slots) {
             const RegisterState& state = scene_.state.registers[static_cast<std::size_t>(slot)];
             if (std::exchange(before, &state) == &state) continue;  // neighbours are often alike
-            if (scene_.holds(state.touched)) {
+            if (scene_.holds(Property::registers, state.touched)) {
                 report(rules::no_fence_since_access(part, here),
                        {{scene_.state.touched_by[static_cast<std::size_t>(slot)]->where, "accessed here"}});
                 return true;
             }
             const auto unordered = std::ranges::find_if(state.used, [&](const RegisterState::Use& use) {
                 const bool same = part == MmaOperand::accumulator && use.shape == mma.same_shape_key;
-                return !same && scene_.holds(use.fact);
+                return !same && scene_.holds(Property::registers, use.fact);
             });
             if (unordered == state.used.end()) continue;
             report(rules::no_fence_between(part, here), {{unordered->mma->where, "issued here"}});
@@ -158,7 +159,7 @@ void Products::check_memory(const Region& a, const Region& b) {
         if (region.cell < 0) return false;
         const Writes& writes = scene_.state.cells[static_cast<std::size_t>(region.cell)].unpublished;
         for (const CellState::Write* write : (writes.*which)()) {
-            if (!scene_.holds(write->fact) || !write->region.overlaps(region)) continue;
+            if (!write->region.overlaps(region) || !scene_.holds(rule.property, write->fact)) continue;
             std::vector<Note> notes{{write->step->where, "written here"}};
             if (&rule == &rules::WG_PROXY_01 && scene_.state.proxy_fence)
                 notes.push_back(

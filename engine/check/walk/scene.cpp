@@ -34,7 +34,13 @@ bool another_visit(const Scope& scope, const Fact& fact) {
 
 }  // namespace
 
-bool Scene::holds(const Fact& fact) const {
+bool Scene::holds(Property property, const Fact& fact) const {
+    const bool out = certain(fact);
+    if (!out && fact) doubt(property, "it depends on conditions that may exclude each other");
+    return out;
+}
+
+bool Scene::certain(const Fact& fact) const {
     if (fact.kind == Fact::Kind::always) return true;
     if (fact.kind != Fact::Kind::conditional) return false;
     // A scope entered since is a further decision: it must share no input with the earlier ones.

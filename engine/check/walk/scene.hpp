@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check/findings.hpp"
+#include "check/gaps.hpp"
 #include "check/matrix.hpp"
 #include "check/plan.hpp"
 #include "check/state.hpp"
@@ -37,6 +38,7 @@ class Scene {
     const Cells cells;
     Findings& findings;
     Findings* remarks = nullptr;  ///< for what is slow; null: nobody asks
+    Gaps* gaps = nullptr;         ///< for what paths do not decide; null: nobody asks
     Findings* copies = nullptr;   ///< for what bulk copies take without a fence; null: nobody asks
     Pool<Known> known;
     std::vector<bool> stored;  ///< by shared buffer: whether threads may write to it
@@ -62,8 +64,14 @@ class Scene {
     /// There are too many of them: what follows is left to the simulator.
     bool gave_up() const { return executed > most_executed_; }
 
-    /// Returns whether `fact` holds on a path that certainly exists.
-    bool holds(const Fact& fact) const;
+    /// Returns whether `fact`, which breaks that property, holds on a path that certainly exists. One that
+    /// may hold is a gap.
+    bool holds(Property property, const Fact& fact) const;
+    /// The property is not decided at the current step.
+    void doubt(Property property, std::string reason) const {
+        if (gaps != nullptr && property != Property::none)
+            gaps->add(property, step == nullptr ? program.where() : step->where, std::move(reason));
+    }
     /// Returns the decision of `node`, a branch, loop or guarded step, by `condition` at this place.
     Decision decision_of(const void* node, const Known& condition) const;
     /// Returns whether some warps of the CTA may come here and others not.
@@ -71,6 +79,8 @@ class Scene {
     std::string buffer_name(int cell) const;
 
   private:
+    bool certain(const Fact& fact) const;
+
     std::int64_t most_executed_ = 0;
 };
 

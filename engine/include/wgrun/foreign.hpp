@@ -11,6 +11,7 @@
 
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/kernel.hpp"
+#include "wgrun/verdict.hpp"
 
 #pragma GCC visibility push(default)
 
@@ -32,6 +33,7 @@ struct ForeignKernel {
     std::vector<std::pair<std::string, std::vector<int>>> opcodes;
     /// What was taken for granted, or could not be decided, and why: a sentence each.
     std::vector<std::string> undecided;
+    std::vector<Verdict> verdicts;  ///< of each property
     std::vector<Diagnostic> findings;
 };
 

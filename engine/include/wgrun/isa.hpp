@@ -169,6 +169,16 @@ enum class Work : std::uint8_t {
     products     ///< of matrices, in a warp
 };
 
+/// How an instruction's integer result depends on its sources, for proofs about all values of them.
+enum class Shape : std::uint8_t {
+    other,
+    polynomial,  ///< of degree 2 at most, modulo the width: sums, products, copies
+    quotient,    ///< by an operand, rounded
+    remainder,   ///< of a division by an operand
+    bits,        ///< each bit of the result comes from bits of the sources at one place of each
+    order        ///< which of the first two sources is the greater one decides
+};
+
 /// The abstract value of an operand of the current step.
 using ValueOf = std::function<Value(const Operand&)>;
 /// The bits of an operand of a step that are always the same.
@@ -209,6 +219,8 @@ struct Instruction {
     Value (*value)(const Step&, const ValueOf&) = nullptr;
     /// The bits of the destination that are always the same, beyond its width 0; null: nothing is known.
     KnownBits (*known_bits)(const Step&, const BitsOf&) = nullptr;
+    /// How its result depends on its sources; null: Shape::other.
+    Shape (*shape)(const Form&) = nullptr;
     void (*run)(const Step&, Machine&) = nullptr;
 };
 

@@ -16,6 +16,7 @@
 #include "wgrun/program.hpp"
 #include "wgrun/simulation_limits.hpp"
 #include "wgrun/tensor.hpp"
+#include "wgrun/verdict.hpp"
 
 namespace wgrun::sim {
 class Observer;  // hidden: it is declared here so that it is not shown by the following
@@ -213,6 +214,10 @@ class Kernel {
     /// up, decides there, or at its limit (check(), foresee()); nowhere if none has ended so.
     EndOfRunAhead ended_ahead() const { return ended_ahead_; }
 
+    /// What check() amounts to: for each property whether it is proved for every launch, refuted or
+    /// undecided. Takes longer than check(), at most some seconds. What the proof finds is added to check().
+    const std::vector<Verdict>& verdicts();
+
     /// Adds the findings of a launch with these options to check(), for tools that check a script without
     /// running it. Throws ArgumentError if they fit no launch.
     void foresee(const RunOptions& options);
@@ -302,9 +307,10 @@ class Kernel {
     void check_launch(const RunOptions& options);
     std::vector<Diagnostic> look_ahead(const RunOptions& options);
 
-    std::shared_ptr<const Program> program_;           // with the launches that were prepared
-    std::unique_ptr<Origin> origin_;                   ///< of a kernel that was read from PTX
-    std::optional<std::vector<Diagnostic>> laws_;      ///< what the static checker finds
+    std::shared_ptr<const Program> program_;       // with the launches that were prepared
+    std::unique_ptr<Origin> origin_;               ///< of a kernel that was read from PTX
+    std::optional<std::vector<Diagnostic>> laws_;  ///< what the static checker finds
+    std::optional<std::vector<Verdict>> verdicts_;
     std::optional<std::vector<Diagnostic>> findings_;  ///< the same, and what every launch would find
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
     std::vector<std::pair<Dim3, std::vector<std::int64_t>>> looked_at_;   ///< launches that were foreseen

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/verdict.hpp"
 
 #pragma GCC visibility push(default)
 
@@ -45,6 +46,7 @@ enum class Elsewhere : std::uint8_t {
 struct Rule {
     std::string_view id;  ///< "WG-FENCE-01"
     Severity severity;
+    Property property = Property::none;  ///< what a kernel that breaks the law lacks (verdict.hpp)
     Finder found_by;
     /// Whether it depends on how many threads a CTA has, or CTAs a cluster, if the law is broken.
     bool counts_threads = false;

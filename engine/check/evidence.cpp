@@ -1,0 +1,143 @@
+#include "check/evidence.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "check/gaps.hpp"
+#include "check/proof.hpp"
+#include "check/walker.hpp"
+#include "isa/effects.hpp"
+#include "isa/opaque.hpp"
+#include "wgrun/inline_ptx.hpp"
+
+namespace wgrun::check {
+namespace {
+
+/// What a program does at all: a property of what it does not do is proved by that.
+class Features final : public isa::Effects {
+  public:
+    explicit Features(const Program& program) {
+        for_each_step(program, [&](const Step& step) {
+            step_ = &step;
+            isa::tell(step, *this);
+            const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
+            if (isa::is_opaque(*step.op) || (text != nullptr && !text->simulated)) note(opaque);
+            loads |= step.op->effects != nullptr;
+        });
+    }
+
+    std::optional<Where> opaque{}, stores_global{}, accesses_global{}, accesses_shared{}, stores_shared{},
+        multiplies{}, copies{}, copies_out{}, thread_copies{}, distributed{}, any_space{}, waits_for_memory{};
+    bool loads = false;
+
+  private:
+    void note(std::optional<Where>& first) {
+        if (!first) first = step_->where;
+    }
+    void memory(const isa::MemoryAccess& access) override {
+        using enum isa::Space;
+        if (access.space == local || access.space == param) return;
+        const bool is_global = access.space == global,
+                   is_shared = access.space == shared || access.space == shared_cluster;
+        if (access.space == shared_cluster) note(distributed);
+        if (access.space == isa::Space::generic) note(any_space);
+        if (!is_shared) {
+            note(accesses_global);
+            if (access.write) note(stores_global);
+        }
+        if (!is_global) {
+            note(accesses_shared);
+            if (access.write) note(stores_shared);
+        }
+    }
+    void copy_async(const isa::MemoryAccess&) override {
+        note(thread_copies);
+        note(accesses_shared);
+        note(accesses_global);
+    }
+    void bulk_copy(const isa::BulkAccess& copy) override {
+        note(copies);
+        if (copy.direction == isa::BulkCopy::Direction::to_global) {
+            note(copies_out);
+            note(stores_global);
+        }
+        if (copy.coordinates == nullptr) note(accesses_global);
+    }
+    void issue_mma(const isa::AsyncMma&) override { note(multiplies); }
+
+    const Step* step_ = nullptr;
+};
+
+constexpr std::string_view run_it = "--dynamic compares them in each launch of the script";
+
+void of_features(const Features& of, Gaps& gaps) {
+    if (of.opaque)
+        for (const PropertyRow& row : properties())
+            gaps.add(row.property, *of.opaque, "nobody knows what this instruction does");
+    if (of.stores_global)
+        gaps.add(Property::global_races, *of.stores_global,
+                 "stores of different threads and CTAs are not compared for all sizes", std::string(run_it));
+    if (of.accesses_global)
+        gaps.add(Property::bounds, *of.accesses_global, "how long the memory is that it accesses, a launch says",
+                 std::string(run_it));
+}
+
+/// Shared memory, where no run of the protocol says more.
+void of_shared_memory(const Features& of, Gaps& gaps) {
+    const std::optional<Where>& where = of.accesses_shared ? of.accesses_shared : of.multiplies;
+    if (where || of.copies) {
+        const Where at = where ? *where : *of.copies;
+        gaps.add({Property::shared_races, Property::initialisation}, at,
+                 "accesses to shared memory are not compared for all sizes", std::string(run_it));
+        gaps.add(Property::bounds, at, "where in shared memory it accesses is not known for all sizes");
+    }
+    if ((of.stores_shared || of.thread_copies || of.accesses_shared) && (of.multiplies || of.copies))
+        gaps.add(Property::proxies, of.stores_shared ? *of.stores_shared : *where,
+                 "accesses through both proxies are not compared for all sizes", std::string(run_it));
+    if (of.thread_copies)
+        gaps.add(Property::groups, *of.thread_copies, "which bytes of cp.async are waited for is left to a run");
+    if (of.multiplies) gaps.add(Property::descriptors, *of.multiplies, "the descriptor is not known for all sizes");
+}
+
+constexpr std::initializer_list<Property> of_protocol{Property::deadlock, Property::phases, Property::copy_bytes, Property::cluster_end,
+                                                      Property::register_pool};
+
+}  // namespace
+
+Evidence evidence(const Program& program, Made made) {
+    Gaps gaps;
+    const Outline outline(program);
+    Findings findings;
+    Walker walker(outline, findings, made);
+    walker.watch_gaps(gaps);
+    walker.run();
+    if (walker.gave_up())
+        gaps.add({Property::registers, Property::groups, Property::convergence, Property::descriptors}, program.where(),
+                 "the program is too long to follow all its paths");
+    const Features features(program);
+    of_features(features, gaps);
+    Evidence out;
+    out.domain = "all launches";
+    Skeleton skeleton(outline);
+    skeleton.stored = walker.stored();
+    if (!skeleton.ops.empty() && !features.opaque) {
+        Proof proof = prove(program, skeleton);
+        if (proof.proved) {
+            out.domain = std::move(proof.domain);
+        } else {
+            gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
+            if (!proof.values.empty())
+                for (rehearsal::Fault& fault : proof.faults) {
+                    fault.finding.notes.push_back(
+                        {program.where(), fmt::format("in launches with {}", proof.values)});
+                    out.findings.push_back(std::move(fault.finding));
+                }
+        }
+    }
+    of_shared_memory(features, gaps);
+    out.gaps = std::move(gaps).take();
+    return out;
+}
+
+}  // namespace wgrun::check

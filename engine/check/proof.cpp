@@ -1,0 +1,158 @@
+#include "check/proof.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+
+namespace wgrun::check {
+namespace {
+
+using rehearsal::Root;
+using rehearsal::Stop;
+using rehearsal::Symbols;
+
+constexpr std::size_t most_rehearsals = 1500;
+constexpr int most_restarts = 12;
+constexpr std::chrono::milliseconds most_time{3000};
+
+/// A root has got another step: what was shown with the one before does not count.
+struct Again {};
+/// There is no proof.
+struct Failed {};
+
+class Prover {
+  public:
+    Prover(const Program& program, const Skeleton& skeleton) : program_(program), skeleton_(skeleton) {}
+
+    Proof prove() {
+        for (int restart = 0; restart < most_restarts; ++restart) try {
+                for (Root& root : symbols_.roots) root.value = root.least;
+                cover({});
+                out_.proved = true;
+                out_.domain = domain();
+                return out_;
+            } catch (const Again&) {
+                continue;
+            } catch (const Failed&) {
+                return out_;
+            }
+        out_.stopped = Stop{program_.where(), "the loops have no common period"};
+        return out_;
+    }
+
+  private:
+    /// Of the rehearsals of all values of some roots.
+    struct Shown {
+        std::map<int, std::int64_t> room;  ///< of the other roots
+        std::map<int, bool> repeated;      ///< whether each showed any number of periods more
+    };
+
+    [[noreturn]] void fail(Where where, std::string reason) {
+        out_.stopped = Stop{where, std::move(reason)};
+        throw Failed{};
+    }
+
+    Root& root(int index) { return symbols_.roots[static_cast<std::size_t>(index)]; }
+
+    /// Shows that the kernel is right whatever the roots are that are not fixed.
+    Shown cover(std::vector<int> fixed) {
+        if (++out_.rehearsals > most_rehearsals || std::chrono::steady_clock::now() - began_ > most_time)
+            fail(program_.where(), "want of time");
+        Rehearsal run(program_, skeleton_, symbols_);
+        run.run();
+        if (run.again()) throw Again{};
+        if (!run.first_faults().empty()) {
+            out_.faults = run.first_faults();
+            out_.values = values(run.forms().met());
+        }
+        if (!run.first_faults().empty())
+            fail(out_.faults.front().finding.where, out_.faults.front().finding.message);
+        if (run.stopped() != nullptr) fail(run.stopped()->where, run.stopped()->reason);
+        if (run.gave_up()) fail(program_.where(), "the loops are too long to follow");
+        if (!run.complete()) fail(program_.where(), "a warp is not followed to its end");
+        if (!run.forms().for_every_cta())
+            fail(program_.where(), "the place of a CTA in the grid decides what it does");
+        const std::vector<int>& met = run.forms().met();
+        const auto open = std::ranges::find_if(met, [&](int index) {
+            return std::ranges::find(fixed, index) == fixed.end() && root(index).least < root(index).most;
+        });
+        if (open != met.end()) return cover_all(*open, std::move(fixed));
+        Shown shown;
+        for (const int index : fixed) {
+            shown.room[index] = run.forms().room(index);
+            shown.repeated[index] = run.repeated().contains(index) && run.forms().stopped(index) == nullptr;
+            if (const Stop* stop = run.forms().stopped(index)) stops_[index] = *stop;
+        }
+        return shown;
+    }
+
+    Shown cover_all(int index, std::vector<int> fixed) {
+        constexpr std::int64_t most_values = 600;
+        fixed.push_back(index);
+        Shown out;
+        std::optional<std::int64_t> streak;  // from which value on each showed any number of periods more
+        for (std::int64_t value = root(index).least, tried = 0;; ++tried) {
+            root(index).value = value;
+            const Shown shown = cover(fixed);
+            for (const auto& [other, room] : shown.room) {
+                if (other == index) continue;
+                const auto [at, added] = out.room.try_emplace(other, room);
+                at->second = std::min(at->second, room);
+                const auto [flag, first] = out.repeated.try_emplace(other, true);
+                flag->second = flag->second && shown.repeated.at(other);
+            }
+            const std::int64_t room = shown.room.at(index);
+            if (room >= root(index).most - value) break;
+            if (!shown.repeated.at(index))
+                streak.reset();
+            else if (!streak)
+                streak = value;
+            value += room + 1;
+            if (streak && value - *streak >= root(index).step) break;
+            if (tried == most_values) {
+                const auto stop = stops_.find(index);
+                if (stop != stops_.end()) fail(stop->second.where, stop->second.reason);
+                fail(root(index).where,
+                     fmt::format("{} decides, and takes too many values", root(index).name));
+            }
+        }
+        root(index).value = root(index).least;
+        return out;
+    }
+
+    /// "n = 13, m = 1"; empty where one is not a parameter.
+    std::string values(const std::vector<int>& met) {
+        std::string out;
+        for (const int index : met) {
+            if (root(index).kind != Root::Kind::number) continue;
+            if (!root(index).given) return {};
+            out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", root(index).name, root(index).value);
+        }
+        return out;
+    }
+
+    /// "n, m >= 1"
+    std::string domain() const {
+        std::string out;
+        for (const Root& root : symbols_.roots)
+            if (root.given && root.kind == Root::Kind::number)
+                out += fmt::format("{}{}", out.empty() ? "" : ", ", root.name);
+        return out.empty() ? "all launches" : fmt::format("all launches with {} >= 1", out);
+    }
+
+    const Program& program_;
+    const Skeleton& skeleton_;
+    Symbols symbols_;
+    std::map<int, Stop> stops_;
+    Proof out_;
+    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+Proof prove(const Program& program, const Skeleton& skeleton) { return Prover(program, skeleton).prove(); }
+
+}  // namespace wgrun::check

@@ -1,0 +1,29 @@
+// A proof that the warps of a kernel synchronise rightly for all numbers of a launch: rehearsals with values
+// that stand for all others.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "check/rehearsal.hpp"
+
+namespace wgrun::check {
+
+/// What was shown of a protocol.
+struct Proof {
+    bool proved = false;
+    std::string domain;                        ///< proved: "all launches", "n, m >= 1"
+    std::optional<rehearsal::Stop> stopped{};  ///< not proved: why
+    std::vector<rehearsal::Fault> faults{};    ///< not proved: of a rehearsal with the values below
+    std::string values{};                      ///< "n = 13"; empty where values are not those of parameters
+    std::size_t rehearsals = 0;
+};
+
+/// Rehearses the program with the values of its numbers that are different, one after the other: the states
+/// of its loops come back, and what is shown for as many turns as a period has is shown for all.
+///
+/// What it rests on is in docs/verdicts.md: a run stands for every schedule, since no warp does anything else
+/// for what comes first (the waits and arrivals that this needs are checked), and sizes do not wrap around.
+Proof prove(const Program& program, const Skeleton& skeleton);
+
+}  // namespace wgrun::check

@@ -1,0 +1,114 @@
+// How the values of a rehearsal depend on what the launch chooses: beside each value a sum of variables, by
+// which it would be greater. What comes out alike for all values of a variable is proved for all of them.
+//
+// A value is computed as it is, and once more for each variable: by the shape of the instruction
+// (isa::Shape) the difference holds for every multiple. Sums and products of sizes are taken not to wrap
+// around.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "check/rehearsal/symbols.hpp"
+#include "check/rehearsal/values.hpp"
+#include "isa/machine.hpp"
+
+namespace wgrun::check::rehearsal {
+
+class Forms {
+  public:
+    Forms(const Scene& scene, Values& values, isa::Machine& machine, Symbols& symbols);
+
+    /// A register of a warp: the lanes that have the form; the others depend on nothing.
+    struct Slot {
+        Form form;
+        isa::Mask lanes = 0;
+        bool operator==(const Slot&) const = default;
+    };
+    Slot& slot(int warp, std::size_t index) { return slots_[static_cast<std::size_t>(warp)][index]; }
+
+    /// Executes a step that does nothing but compute.
+    void compute(const Op& op);
+    /// The step is executed by what its sources are: what they depend on is not proved further.
+    void use(const Op& op);
+    /// The results of the step are not known.
+    void forget(const Op& op);
+
+    /// The value of a parameter while a step is executed.
+    std::uint64_t param(int index);
+
+    /// A comparison that depends on roots: which one is greater, as a form.
+    const std::vector<Form>& events() const { return events_; }
+
+    /// Takes every variable `from` for the variable `to`.
+    void rename(int from, int to, std::int64_t times);
+    /// The repetition of a loop that the root ends does not hold for any number of periods.
+    void stop(int root, Where where, std::string reason);
+
+    // --- what a rehearsal shows
+    /// The roots that it depends on, in the order in which it met them.
+    const std::vector<int>& met() const { return met_; }
+    /// How much greater a root may be without a difference.
+    std::int64_t room(int root) const;
+    /// Why a root cannot be greater by many periods; null: nothing stopped that.
+    const Stop* stopped(int root) const;
+    Symbols& symbols() { return symbols_; }
+    /// Whether what holds for the first CTA of a grid of one holds for each of every grid: places in the grid
+    /// only say how many turns a loop takes.
+    bool for_every_cta() const {
+        return !grid_lost_ && std::ranges::none_of(strided_, [&](int root) { return plain_.contains(root); });
+    }
+
+  private:
+    struct Sourced {
+        const Operand* operand;
+        Form form;
+    };
+    using Wide = std::array<std::int64_t, isa::lanes>;
+
+    std::vector<Sourced> sources(const Step& step);
+    Form form_of(Reg reg, Where where);
+    Form form_of_root(int root) const;
+    struct OfGrid {
+        int root = -1;  ///< none
+        std::int64_t times = 0;
+    };
+    OfGrid of_grid(isa::Special which);
+    int meet(int root);
+    int given(Root::Kind kind, int index);
+
+    Wide get(Reg reg) const;
+    void set(Reg reg, const Wide& lanes);
+    Wide outcome(const Step& step, const std::vector<Sourced>& sources, const Form& by);
+    std::optional<Form> difference(const Step& step, const std::vector<Sourced>& sources, const Form& all);
+    bool is_linear(const Step& step, const std::vector<Sourced>& sources, const Form& all,
+                   const Form& slopes);
+    std::optional<Form> of_low_bits(const Step& step, const std::vector<Sourced>& sources, const Form& form);
+    std::optional<Form> of_division(const Step& step, const std::vector<Sourced>& sources, const Form& form);
+    bool becomes_root(const Step& step, const std::vector<Sourced>& sources);
+    std::optional<Source> source(const Operand& operand, const Form& form);
+    void compare(const Step& step, const std::vector<Sourced>& sources);
+    bool strided(const Form& form, const Wide& difference) const;
+    void order(const Form& form, const Wide& difference, Where where);
+    void give(const Step& step, Form form);
+    void lose(const Form& form, Where where, std::string_view what);
+    bool active(int lane) const { return (scene_.active >> lane & 1U) != 0; }
+
+    const Scene& scene_;
+    Values& values_;
+    isa::Machine& machine_;
+    Symbols& symbols_;
+    std::vector<std::vector<Slot>> slots_;
+    std::vector<Form> events_;
+    std::vector<int> met_;
+    std::map<int, std::int64_t> room_;
+    std::map<int, Stop> stopped_;
+    std::set<int> strided_, plain_;  ///< roots that places in the grid are compared with, and other numbers
+    bool grid_lost_ = false;         ///< a place in the grid decides otherwise
+    std::int64_t beyond_ = 0;        ///< of a parameter, while a step is executed
+};
+
+}  // namespace wgrun::check::rehearsal

@@ -1,0 +1,164 @@
+#include "check/rehearsal/recurrence.hpp"
+
+#include <bit>
+#include <numeric>
+#include <utility>
+
+namespace wgrun::check::rehearsal {
+
+namespace {
+constexpr std::size_t most_rounds = 4096;
+/// A period of so many times its rounds that has not come back does not.
+constexpr std::size_t most_periods = 3;
+}  // namespace
+
+std::vector<Recurrence::Register> Recurrence::registers() const {
+    std::vector<Register> out;
+    const std::vector<int>& slots = scene_.skeleton.slots;
+    for (std::uint32_t warp = 0; warp < scene_.warps.size(); ++warp) {
+        if (scene_.warps[warp].state == Warp::State::ended) continue;
+        const std::vector<isa::Mask>& known = values_.known(static_cast<int>(warp));
+        for (std::size_t id = 0; id < slots.size(); ++id) {
+            if (slots[id] < 0) continue;
+            const auto slot = static_cast<std::size_t>(slots[id]);
+            if (known[slot] == 0) continue;
+            Register& at = out.emplace_back(Register{warp,
+                                                     static_cast<std::uint32_t>(slot),
+                                                     known[slot],
+                                                     {},
+                                                     forms_.slot(static_cast<int>(warp), slot)});
+            const std::uint64_t* data = values_.lanes_of(static_cast<int>(warp), slot);
+            const bool wide = isa::bits(scene_.program.registers()[id].type) > 32;
+            for (std::size_t lane = 0; lane < at.lanes.size(); ++lane)
+                at.lanes[lane] = wide ? static_cast<std::int64_t>(data[lane])
+                                      : reinterpret_cast<const std::int32_t*>(data)[lane];
+        }
+    }
+    return out;
+}
+
+/// Returns how much each register has grown between two rounds; nothing where the states differ otherwise.
+std::optional<std::vector<std::int64_t>> Recurrence::growth(const Round& before, const Round& now) const {
+    if (before.state != now.state || before.registers.size() != now.registers.size()) return std::nullopt;
+    std::vector<std::int64_t> out;
+    for (std::size_t i = 0; i < now.registers.size(); ++i) {
+        const Register& a = before.registers[i];
+        const Register& b = now.registers[i];
+        if (a.warp != b.warp || a.slot != b.slot || a.known != b.known || !(a.form == b.form))
+            return std::nullopt;
+        const int first = std::countr_zero(a.known);
+        const std::int64_t more =
+            b.lanes[static_cast<std::size_t>(first)] - a.lanes[static_cast<std::size_t>(first)];
+        for (isa::Mask left = a.known; left != 0; left &= left - 1) {
+            const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+            if (b.lanes[lane] - a.lanes[lane] != more) return std::nullopt;
+        }
+        out.push_back(more);
+    }
+    return out;
+}
+
+/// Returns the root that comparisons between two rounds were made with, if it is one, and not all its
+/// repetitions were counted there.
+std::optional<int> Recurrence::growing(std::size_t from, std::size_t to) const {
+    std::optional<int> out;
+    const std::vector<Form>& events = forms_.events();
+    for (std::size_t i = rounds_[from].events; i < rounds_[to].events; ++i)
+        for (const auto& [variable, slope] : events[i]) {
+            if (which_of(variable) != Variable::excess) continue;
+            const int root = root_of(variable);
+            const bool has_step = forms_.symbols().roots[static_cast<std::size_t>(root)].step != 0;
+            if (has_step && !events[i].contains(rehearsal::variable(root, Variable::repeats))) continue;
+            if (out && *out != root) return std::nullopt;
+            out = root;
+        }
+    return out;
+}
+
+void Recurrence::begin(int root, std::size_t before) {
+    const std::size_t now = rounds_.size() - 1;
+    repeating_ = Repeating{root, now, now - before, *growth(rounds_[before], rounds_[now])};
+    for (std::size_t i = 0; i < repeating_->growth.size(); ++i) {
+        if (repeating_->growth[i] == 0) continue;
+        Register& at = rounds_[now].registers[i];
+        Forms::Slot& slot = forms_.slot(static_cast<int>(at.warp), at.slot);
+        if (slot.form.empty())
+            slot.lanes = at.known;
+        else if ((at.known & ~slot.lanes) != 0)
+            forms_.stop(root, scene_.where(scene_.warps[at.warp].pc),
+                        "some lanes alone count the turns of a loop");
+        slot.form[variable(root, Variable::repeated)] = repeating_->growth[i];
+        at.form = slot;
+    }
+}
+
+/// The period is over once more. Returns whether its root gets another step.
+bool Recurrence::end() {
+    const Repeating period = *std::exchange(repeating_, std::nullopt);
+    Root& root = forms_.symbols().roots[static_cast<std::size_t>(period.root)];
+    const std::vector<Form>& events = forms_.events();
+    std::int64_t step = 0;
+    bool fits = true;
+    for (std::size_t i = rounds_[period.from].events; i < rounds_.back().events; ++i) {
+        const auto slope = [&](Variable which) {
+            const auto at = events[i].find(variable(period.root, which));
+            return at == events[i].end() ? 0 : at->second;
+        };
+        const std::int64_t of_root = slope(Variable::excess), of_period = slope(Variable::repeated);
+        if (of_root == 0) continue;
+        if (of_period == 0 || of_period % of_root != 0 || -of_period / of_root <= 0) {
+            fits = false;
+            continue;
+        }
+        const std::int64_t its = -of_period / of_root;
+        fits &= step == 0 || step == its;
+        step = its;
+    }
+    const auto stop = [&](const char* reason) {
+        const Warp& warp =
+            scene_
+                .warps[rounds_[period.from].registers.empty() ? 0
+                                                              : rounds_[period.from].registers.front().warp];
+        forms_.stop(period.root, scene_.where(warp.pc), reason);
+        return false;
+    };
+    if (!fits || step == 0) return stop("the roles of the loop do not go on at the same pace");
+    if (root.step % step != 0 || root.step == 0) {
+        root.step = std::lcm(root.step == 0 ? 1 : root.step, step);
+        return true;
+    }
+    forms_.rename(variable(period.root, Variable::repeated), variable(period.root, Variable::repeats),
+                  root.step / step);
+    repeated_.insert(period.root);
+    return false;
+}
+
+bool Recurrence::round(std::vector<std::uint64_t> state) {
+    if (rounds_.size() >= most_rounds) return false;
+    std::uint64_t hash = 0;
+    for (const std::uint64_t number : state) hash = (hash ^ number) * 0x9E3779B97F4A7C15U + (hash >> 29);
+    rounds_.push_back({hash, std::move(state), registers(), forms_.events().size()});
+    const std::size_t now = rounds_.size() - 1;
+    if (repeating_) {
+        const std::size_t over = now - repeating_->from;
+        if (over == repeating_->length &&
+            growth(rounds_[repeating_->from], rounds_[now]) == repeating_->growth)
+            return end();
+        if (over > most_periods * repeating_->length) {
+            forms_.stop(repeating_->root, scene_.where(scene_.warps[0].pc),
+                        "the state of the loop does not come back");
+            repeating_.reset();
+        }
+        return false;
+    }
+    for (std::size_t before = now; before-- > 0;) {
+        if (rounds_[before].hash != rounds_[now].hash || !growth(rounds_[before], rounds_[now])) continue;
+        const std::optional<int> root = growing(before, now);
+        if (!root) continue;
+        begin(*root, before);
+        break;
+    }
+    return false;
+}
+
+}  // namespace wgrun::check::rehearsal

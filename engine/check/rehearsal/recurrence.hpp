@@ -1,0 +1,63 @@
+// The states of a rehearsal that come back while a loop turns: what holds for one more period of the loop
+// holds for any number of them.
+//
+// A rehearsal whose state comes back after a period, with counters that have grown, does the same again as
+// long as its comparisons come out alike. So at a state that has come back the counters are taken to have
+// grown by any number of periods (Variable::repeated): if the state comes back once more, and nothing on the
+// way depends on that number, then it does for each. Behind it all periods are over (Variable::repeats).
+#pragma once
+
+#include <vector>
+
+#include "check/rehearsal/forms.hpp"
+
+namespace wgrun::check::rehearsal {
+
+class Recurrence {
+  public:
+    Recurrence(const Scene& scene, const Values& values, Forms& forms)
+        : scene_(scene), values_(values), forms_(forms) {}
+
+    /// A round of the warps begins, in that state (encoder.hpp). Returns whether a root has got another step:
+    /// the rehearsal is to begin anew.
+    bool round(std::vector<std::uint64_t> state);
+
+    /// The roots that any number of periods more were shown for.
+    const std::set<int>& repeated() const { return repeated_; }
+
+  private:
+    struct Register {
+        std::uint32_t warp, slot;
+        isa::Mask known;
+        std::array<std::int64_t, isa::lanes> lanes;
+        Forms::Slot form;
+    };
+    struct Round {
+        std::uint64_t hash;  ///< of the state
+        std::vector<std::uint64_t> state;
+        std::vector<Register> registers;
+        std::size_t events;  ///< before it
+    };
+    /// The loop that a root ends is being repeated.
+    struct Repeating {
+        int root;
+        std::size_t from;                  ///< the round
+        std::size_t length;                ///< rounds
+        std::vector<std::int64_t> growth;  ///< of each register in a period
+    };
+
+    std::vector<Register> registers() const;
+    std::optional<std::vector<std::int64_t>> growth(const Round& before, const Round& now) const;
+    std::optional<int> growing(std::size_t from, std::size_t to) const;
+    void begin(int root, std::size_t before);
+    bool end();
+
+    const Scene& scene_;
+    const Values& values_;
+    Forms& forms_;
+    std::vector<Round> rounds_;
+    std::optional<Repeating> repeating_;
+    std::set<int> repeated_;
+};
+
+}  // namespace wgrun::check::rehearsal

@@ -1,0 +1,63 @@
+// The numbers that a launch chooses, as a proof sees them: each has a value in a rehearsal, and how far other
+// values change nothing is found by following what is computed from it (forms.hpp).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "wgrun/diagnostic.hpp"
+
+namespace wgrun::check::rehearsal {
+
+/// A variable of a form, by root: how much the root is greater than its value; how many periods of a loop are
+/// repeated more; how many of those are over in the loop that is being repeated.
+enum class Variable : std::uint8_t { excess, repeats, repeated };
+constexpr int variable(int root, Variable which) { return root * 3 + static_cast<int>(which); }
+constexpr int root_of(int variable) { return variable / 3; }
+constexpr Variable which_of(int variable) { return static_cast<Variable>(variable % 3); }
+
+/// A sum of variables, each times a coefficient that is not 0.
+using Form = std::map<int, std::int64_t>;
+
+/// A number of the launch, or a function of several that the kernel computes and then counts to.
+struct Root {
+    enum class Kind : std::uint8_t {
+        number,  ///< a parameter, or what is computed from parameters
+        first,   ///< the place of a CTA in the grid
+        stride   ///< the size of the grid
+    };
+    Kind kind = Kind::number;
+    bool given = false;  ///< a parameter, or the grid's
+    std::string name;    ///< "n", or what computes it: "shr of line 12"
+    Where where;
+    std::int64_t least = 0, most = INT64_MAX;
+    std::int64_t value = 0;
+    /// The excess that goes with one more repetition of the period of a loop; 0: no loop was repeated yet.
+    std::int64_t step = 0;
+};
+
+/// What computes a root: the instruction, and each source as a sum of roots and a constant.
+struct Source {
+    std::map<int, std::int64_t> roots;
+    std::int64_t constant = 0;
+    auto operator<=>(const Source&) const = default;
+};
+using Origin = std::pair<std::string, std::vector<Source>>;
+
+/// The roots of all rehearsals of a kernel, which a proof gives values.
+struct Symbols {
+    std::vector<Root> roots;
+    std::map<Origin, int> found;
+
+    /// Returns the root of that origin, and whether it is new.
+    std::pair<int, bool> root(const Origin& origin) {
+        const auto [at, added] = found.try_emplace(origin, static_cast<int>(roots.size()));
+        if (added) roots.emplace_back();
+        return {at->second, added};
+    }
+};
+
+}  // namespace wgrun::check::rehearsal
