@@ -79,8 +79,8 @@ void of_features(const Features& of, Gaps& gaps) {
         gaps.add(Property::global_races, *of.stores_global,
                  "stores of different threads and CTAs are not compared for all sizes", std::string(run_it));
     if (of.accesses_global)
-        gaps.add(Property::bounds, *of.accesses_global, "how long the memory is that it accesses, a launch says",
-                 std::string(run_it));
+        gaps.add(Property::bounds, *of.accesses_global,
+                 "how long the memory is that it accesses, a launch says", std::string(run_it));
 }
 
 /// Shared memory, where no run of the protocol says more.
@@ -96,11 +96,14 @@ void of_shared_memory(const Features& of, Gaps& gaps) {
         gaps.add(Property::proxies, of.stores_shared ? *of.stores_shared : *where,
                  "accesses through both proxies are not compared for all sizes", std::string(run_it));
     if (of.thread_copies)
-        gaps.add(Property::groups, *of.thread_copies, "which bytes of cp.async are waited for is left to a run");
-    if (of.multiplies) gaps.add(Property::descriptors, *of.multiplies, "the descriptor is not known for all sizes");
+        gaps.add(Property::groups, *of.thread_copies,
+                 "which bytes of cp.async are waited for is left to a run");
+    if (of.multiplies)
+        gaps.add(Property::descriptors, *of.multiplies, "the descriptor is not known for all sizes");
 }
 
-constexpr std::initializer_list<Property> of_protocol{Property::deadlock, Property::phases, Property::copy_bytes, Property::cluster_end,
+constexpr std::initializer_list<Property> of_protocol{Property::deadlock, Property::phases,
+                                                      Property::copy_bytes, Property::cluster_end,
                                                       Property::register_pool};
 
 }  // namespace
@@ -113,8 +116,8 @@ Evidence evidence(const Program& program, Made made) {
     walker.watch_gaps(gaps);
     walker.run();
     if (walker.gave_up())
-        gaps.add({Property::registers, Property::groups, Property::convergence, Property::descriptors}, program.where(),
-                 "the program is too long to follow all its paths");
+        gaps.add({Property::registers, Property::groups, Property::convergence, Property::descriptors},
+                 program.where(), "the program is too long to follow all its paths");
     const Features features(program);
     of_features(features, gaps);
     Evidence out;
@@ -127,12 +130,7 @@ Evidence evidence(const Program& program, Made made) {
             out.domain = std::move(proof.domain);
         } else {
             gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
-            if (!proof.values.empty())
-                for (rehearsal::Fault& fault : proof.faults) {
-                    fault.finding.notes.push_back(
-                        {program.where(), fmt::format("in launches with {}", proof.values)});
-                    out.findings.push_back(std::move(fault.finding));
-                }
+            out.findings = std::move(proof.findings);
         }
     }
     of_shared_memory(features, gaps);

@@ -7,6 +7,8 @@
 #include <limits>
 #include <map>
 
+#include "check/broken_sizes.hpp"
+
 namespace wgrun::check {
 namespace {
 
@@ -25,7 +27,8 @@ struct Failed {};
 
 class Prover {
   public:
-    Prover(const Program& program, const Skeleton& skeleton) : program_(program), skeleton_(skeleton) {}
+    Prover(const Program& program, const Skeleton& skeleton)
+        : program_(program), skeleton_(skeleton), live_(skeleton) {}
 
     Proof prove() {
         for (int restart = 0; restart < most_restarts; ++restart) try {
@@ -61,15 +64,29 @@ class Prover {
     Shown cover(std::vector<int> fixed) {
         if (++out_.rehearsals > most_rehearsals || std::chrono::steady_clock::now() - began_ > most_time)
             fail(program_.where(), "want of time");
-        Rehearsal run(program_, skeleton_, symbols_);
+        Rehearsal run(program_, skeleton_, live_, symbols_);
         run.run();
-        if (run.again()) throw Again{};
-        if (!run.first_faults().empty()) {
-            out_.faults = run.first_faults();
-            out_.values = values(run.forms().met());
+        if (getenv("WGDEBUG")) {
+            fprintf(stderr, "run:");
+            for (int i : run.forms().met())
+                fprintf(stderr, " %s%s=%ld(room %ld%s step %ld)",
+                        std::ranges::find(fixed, i) != fixed.end() ? "*" : "", root(i).name.c_str(),
+                        root(i).value, run.forms().room(i),
+                        run.repeated().contains(i) ? run.forms().stopped(i) ? " stopped" : " repeated" : "",
+                        root(i).step);
+            for (int i : run.forms().met())
+                if (auto s = run.forms().stopped(i))
+                    fprintf(stderr, " [%s: line %d %s]", root(i).name.c_str(), s->where.line,
+                            s->reason.c_str());
+            if (run.stopped())
+                fprintf(stderr, " STOP line %d %s", run.stopped()->where.line, run.stopped()->reason.c_str());
+            fprintf(stderr, "%s\n", run.again() ? " again" : "");
         }
-        if (!run.first_faults().empty())
-            fail(out_.faults.front().finding.where, out_.faults.front().finding.message);
+        if (run.again()) throw Again{};
+        if (const auto faults = run.first_faults(); !faults.empty()) {
+            out_.findings = broken_sizes(program_, skeleton_);
+            fail(faults.front().finding.where, faults.front().finding.message);
+        }
         if (run.stopped() != nullptr) fail(run.stopped()->where, run.stopped()->reason);
         if (run.gave_up()) fail(program_.where(), "the loops are too long to follow");
         if (!run.complete()) fail(program_.where(), "a warp is not followed to its end");
@@ -123,17 +140,6 @@ class Prover {
         return out;
     }
 
-    /// "n = 13, m = 1"; empty where one is not a parameter.
-    std::string values(const std::vector<int>& met) {
-        std::string out;
-        for (const int index : met) {
-            if (root(index).kind != Root::Kind::number) continue;
-            if (!root(index).given) return {};
-            out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", root(index).name, root(index).value);
-        }
-        return out;
-    }
-
     /// "n, m >= 1"
     std::string domain() const {
         std::string out;
@@ -145,6 +151,7 @@ class Prover {
 
     const Program& program_;
     const Skeleton& skeleton_;
+    const rehearsal::Live live_;
     Symbols symbols_;
     std::map<int, Stop> stops_;
     Proof out_;

@@ -19,7 +19,8 @@ class Rehearsal final : public isa::ThreadMachine {
     Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSizes sizes, Dim3 cluster = {0, 0, 0});
 
     /// A rehearsal for a proof: numbers of the launch have the values that `symbols` gives them.
-    Rehearsal(const Program& program, const Skeleton& skeleton, rehearsal::Symbols& symbols);
+    Rehearsal(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
+              rehearsal::Symbols& symbols);
 
     /// Runs the kernel until every warp has ended or left, or none can continue.
     void run();
@@ -141,8 +142,8 @@ class Rehearsal final : public isa::ThreadMachine {
     /// What a proof needs besides.
     struct Proof {
         Proof(const rehearsal::Scene& scene, rehearsal::Values& values, isa::Machine& machine,
-              rehearsal::Symbols& symbols)
-            : forms(scene, values, machine, symbols), recurrence(scene, values, forms) {}
+              const rehearsal::Live& live, rehearsal::Symbols& symbols)
+            : forms(scene, values, machine, symbols), recurrence(scene, values, live, forms) {}
         rehearsal::Forms forms;
         rehearsal::Recurrence recurrence;
         bool again = false;

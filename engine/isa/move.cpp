@@ -232,6 +232,7 @@ std::span<const Instruction> move_family() {
          .operands = {out("d"), in("a", typed<Field::type>, Rule::reg)},
          .ptx = "cvta.to.global{.type} {%d}, {%a}",
          .value = value_mov,
+         .shape = of_integers<Shape::polynomial>,
          .run = run_mov},
         {.name = "pack",
          .summary =

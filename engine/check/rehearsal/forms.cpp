@@ -8,6 +8,7 @@
 #include <limits>
 #include <tuple>
 
+#include "isa/effects.hpp"
 #include "isa/registers.hpp"
 #include "isa/special.hpp"
 #include "machine/lanes.hpp"
@@ -162,7 +163,7 @@ void Forms::give(const Step& step, Form form) {
         Slot& slot = slots_[static_cast<std::size_t>(scene_.warp->number)][static_cast<std::size_t>(index)];
         const isa::Mask others = slot.form.empty() ? 0 : slot.lanes & ~scene_.active;
         if (slot.form == form) {
-            slot.lanes = others | scene_.active;
+            slot.lanes = form.empty() ? 0 : others | scene_.active;
         } else if (others == 0) {
             slot = {form, form.empty() ? 0 : scene_.active};
         } else if (form.empty()) {
@@ -210,10 +211,45 @@ std::vector<Forms::Sourced> Forms::sources(const Step& step) {
 
 // --- steps ---------------------------------------------------------------------------------------------
 
+namespace {
+
+/// The operands of a step that decide about synchronisation: neither where in global memory something is, nor
+/// what is stored.
+class Deciding final : public isa::Effects {
+  public:
+    explicit Deciding(const Step& step) { isa::tell(step, *this); }
+    bool operator()(const Operand& operand) const {
+        if (accesses_) return &operand == address_;
+        return &operand != global_ && &operand != coordinates_;
+    }
+
+  private:
+    void memory(const isa::MemoryAccess& access) override {
+        accesses_ = true;
+        if (access.space == isa::Space::shared_cluster || access.space == isa::Space::generic)
+            address_ = access.address;
+    }
+    void bulk_copy(const isa::BulkAccess& copy) override {
+        global_ = copy.global;
+        coordinates_ = copy.coordinates;
+    }
+
+    bool accesses_ = false;
+    const Operand *address_ = nullptr, *global_ = nullptr, *coordinates_ = nullptr;
+};
+
+}  // namespace
+
 void Forms::use(const Op& op) {
-    isa::for_each_read(*op.step, [&](Reg reg) {
-        lose(form_of(reg, op.where), op.where, fmt::format("what {} is executed with", op.step->op->name));
-    });
+    const Deciding decides(*op.step);
+    for (std::size_t i = 0; i < op.step->operands.size(); ++i) {
+        const Operand& operand = op.step->operands[i];
+        if (op.step->op->operands[i].access == isa::Access::out || !decides(operand)) continue;
+        isa::for_each_register(operand, [&](Reg reg) {
+            lose(form_of(reg, op.where), op.where,
+                 fmt::format("what {} is executed with", op.step->op->name));
+        });
+    }
 }
 
 /// Returns the result in each lane if the sources are greater by the variables `by`, of their own slopes, and
@@ -430,6 +466,9 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     const auto [at, added] =
         symbols_.root({fmt::format("{} {}", isa::method_of(*step.op, step.form), step.op->name), of});
     Root& root = symbols_.roots[static_cast<std::size_t>(at)];
+    if (getenv("WGDEBUG") && added)
+        fprintf(stderr, "root %d: %s line %d shape %d\n", at, std::string(step.op->name).c_str(),
+                step.where.line, int(shape));
     if (added) {
         root.name = fmt::format("what line {} computes", step.where.line);
         root.where = step.where;

@@ -1,5 +1,6 @@
 #include "check/rehearsal/recurrence.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <numeric>
 #include <utility>
@@ -12,6 +13,14 @@ constexpr std::size_t most_rounds = 4096;
 constexpr std::size_t most_periods = 3;
 }  // namespace
 
+/// Returns the lanes of the warp that may yet read the register.
+isa::Mask Recurrence::readers(const Warp& warp, std::size_t slot) const {
+    isa::Mask out = live_(warp.pc, slot) ? warp.running : 0;
+    for (const flow::Divergence::Group& group : warp.parted.groups())
+        if (live_(group.next, slot)) out |= group.lanes;
+    return out & warp.all;
+}
+
 std::vector<Recurrence::Register> Recurrence::registers() const {
     std::vector<Register> out;
     const std::vector<int>& slots = scene_.skeleton.slots;
@@ -21,12 +30,15 @@ std::vector<Recurrence::Register> Recurrence::registers() const {
         for (std::size_t id = 0; id < slots.size(); ++id) {
             if (slots[id] < 0) continue;
             const auto slot = static_cast<std::size_t>(slots[id]);
-            if (known[slot] == 0) continue;
+            const isa::Mask lanes = known[slot] & readers(scene_.warps[warp], slot);
+            if (lanes == 0) continue;
             Register& at = out.emplace_back(Register{warp,
                                                      static_cast<std::uint32_t>(slot),
-                                                     known[slot],
+                                                     lanes,
                                                      {},
                                                      forms_.slot(static_cast<int>(warp), slot)});
+            at.form.lanes &= lanes;
+            if (at.form.lanes == 0 || at.form.form.empty()) at.form = {};
             const std::uint64_t* data = values_.lanes_of(static_cast<int>(warp), slot);
             const bool wide = isa::bits(scene_.program.registers()[id].type) > 32;
             for (std::size_t lane = 0; lane < at.lanes.size(); ++lane)
@@ -39,19 +51,44 @@ std::vector<Recurrence::Register> Recurrence::registers() const {
 
 /// Returns how much each register has grown between two rounds; nothing where the states differ otherwise.
 std::optional<std::vector<std::int64_t>> Recurrence::growth(const Round& before, const Round& now) const {
+    if (getenv("WGDEBUG2")) {
+        size_t d = 0;
+        for (size_t i = 0; i < std::min(before.state.size(), now.state.size()); ++i)
+            d += before.state[i] != now.state[i];
+        if (&now - rounds_.data() == 44 && before.state.size() == now.state.size()) {
+            fprintf(stderr, "D %zu:", &before - rounds_.data());
+            for (size_t i = 0; i < before.state.size(); ++i)
+                if (before.state[i] != now.state[i])
+                    fprintf(stderr, " %zu:%lx/%lx", i, before.state[i], now.state[i]);
+            fprintf(stderr, "\n");
+        }
+        fprintf(stderr, "  cmp %zu %zu state %zu %zu differ %zu regs %zu %zu\n", &before - rounds_.data(),
+                &now - rounds_.data(), before.state.size(), now.state.size(), d, before.registers.size(),
+                now.registers.size());
+    }
     if (before.state != now.state || before.registers.size() != now.registers.size()) return std::nullopt;
     std::vector<std::int64_t> out;
     for (std::size_t i = 0; i < now.registers.size(); ++i) {
         const Register& a = before.registers[i];
         const Register& b = now.registers[i];
-        if (a.warp != b.warp || a.slot != b.slot || a.known != b.known || !(a.form == b.form))
+        if (a.warp != b.warp || a.slot != b.slot || a.known != b.known || !(a.form == b.form)) {
+            if (getenv("WGDEBUG"))
+                fprintf(stderr, "  form differs slot %u warp %u / %u: %zu %x / %zu %x known %x %x\n", a.slot,
+                        a.warp, b.slot, a.form.form.size(), a.form.lanes, b.form.form.size(), b.form.lanes,
+                        a.known, b.known);
             return std::nullopt;
+        }
         const int first = std::countr_zero(a.known);
         const std::int64_t more =
             b.lanes[static_cast<std::size_t>(first)] - a.lanes[static_cast<std::size_t>(first)];
         for (isa::Mask left = a.known; left != 0; left &= left - 1) {
             const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-            if (b.lanes[lane] - a.lanes[lane] != more) return std::nullopt;
+            if (b.lanes[lane] - a.lanes[lane] != more) {
+                if (getenv("WGDEBUG"))
+                    fprintf(stderr, "  slot %u warp %u differs %ld %ld\n", a.slot, a.warp, more,
+                            b.lanes[lane] - a.lanes[lane]);
+                return std::nullopt;
+            }
         }
         out.push_back(more);
     }
@@ -77,18 +114,19 @@ std::optional<int> Recurrence::growing(std::size_t from, std::size_t to) const {
 
 void Recurrence::begin(int root, std::size_t before) {
     const std::size_t now = rounds_.size() - 1;
+    if (getenv("WGDEBUG")) fprintf(stderr, "  begin root %d at %zu from %zu\n", root, now, before);
     repeating_ = Repeating{root, now, now - before, *growth(rounds_[before], rounds_[now])};
     for (std::size_t i = 0; i < repeating_->growth.size(); ++i) {
         if (repeating_->growth[i] == 0) continue;
         Register& at = rounds_[now].registers[i];
         Forms::Slot& slot = forms_.slot(static_cast<int>(at.warp), at.slot);
-        if (slot.form.empty())
-            slot.lanes = at.known;
+        if (slot.form.empty() || (slot.lanes & at.known) == 0)
+            slot = {{}, at.known};
         else if ((at.known & ~slot.lanes) != 0)
             forms_.stop(root, scene_.where(scene_.warps[at.warp].pc),
                         "some lanes alone count the turns of a loop");
         slot.form[variable(root, Variable::repeated)] = repeating_->growth[i];
-        at.form = slot;
+        at.form = {slot.form, at.known};
     }
 }
 
@@ -152,7 +190,9 @@ bool Recurrence::round(std::vector<std::uint64_t> state) {
         return false;
     }
     for (std::size_t before = now; before-- > 0;) {
-        if (rounds_[before].hash != rounds_[now].hash || !growth(rounds_[before], rounds_[now])) continue;
+        if ((!getenv("WGDEBUG2") && rounds_[before].hash != rounds_[now].hash) ||
+            !growth(rounds_[before], rounds_[now]))
+            continue;
         const std::optional<int> root = growing(before, now);
         if (!root) continue;
         begin(*root, before);

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "check/rehearsal/forms.hpp"
+#include "check/rehearsal/live.hpp"
 
 namespace wgrun::check::rehearsal {
 
 class Recurrence {
   public:
-    Recurrence(const Scene& scene, const Values& values, Forms& forms)
-        : scene_(scene), values_(values), forms_(forms) {}
+    Recurrence(const Scene& scene, const Values& values, const Live& live, Forms& forms)
+        : scene_(scene), values_(values), live_(live), forms_(forms) {}
 
     /// A round of the warps begins, in that state (encoder.hpp). Returns whether a root has got another step:
     /// the rehearsal is to begin anew.
@@ -46,6 +47,7 @@ class Recurrence {
         std::vector<std::int64_t> growth;  ///< of each register in a period
     };
 
+    isa::Mask readers(const Warp& warp, std::size_t slot) const;
     std::vector<Register> registers() const;
     std::optional<std::vector<std::int64_t>> growth(const Round& before, const Round& now) const;
     std::optional<int> growing(std::size_t from, std::size_t to) const;
@@ -54,6 +56,7 @@ class Recurrence {
 
     const Scene& scene_;
     const Values& values_;
+    const Live& live_;
     Forms& forms_;
     std::vector<Round> rounds_;
     std::optional<Repeating> repeating_;

@@ -1,0 +1,17 @@
+// Sizes with which a kernel breaks a law, although it keeps it with others.
+#pragma once
+
+#include <vector>
+
+#include "check/skeleton.hpp"
+#include "wgrun/diagnostic.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun::check {
+
+/// Rehearses the program with small values of each number of a launch. Returns what breaks with some of them,
+/// whatever the other numbers are; a note says with which. What breaks only up to some size, as with fewer
+/// blocks than a ring has stages, is a warning: the kernel may not be meant for them.
+std::vector<Diagnostic> broken_sizes(const Program& program, const Skeleton& skeleton);
+
+}  // namespace wgrun::check
