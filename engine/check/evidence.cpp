@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "check/gaps.hpp"
 #include "check/proof.hpp"
@@ -23,13 +25,12 @@ class Features final : public isa::Effects {
             isa::tell(step, *this);
             const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
             if (isa::is_opaque(*step.op) || (text != nullptr && !text->simulated)) note(opaque);
-            loads |= step.op->effects != nullptr;
+            if (step.op->taken_by != isa::Participants::thread) note(together);
         });
     }
 
     std::optional<Where> opaque{}, stores_global{}, accesses_global{}, accesses_shared{}, stores_shared{},
-        multiplies{}, copies{}, copies_out{}, thread_copies{}, distributed{}, any_space{}, waits_for_memory{};
-    bool loads = false;
+        multiplies{}, copies{}, copies_out{}, thread_copies{}, distributed{}, any_space{}, together{};
 
   private:
     void note(std::optional<Where>& first) {
@@ -108,11 +109,12 @@ constexpr std::initializer_list<Property> of_protocol{Property::deadlock, Proper
 
 }  // namespace
 
-Evidence evidence(const Program& program, Made made) {
+Evidence evidence(const Program& program, std::span<const Diagnostic> findings, Made made,
+                  const Gap* unknown) {
     Gaps gaps;
     const Outline outline(program);
-    Findings findings;
-    Walker walker(outline, findings, made);
+    Findings walked;
+    Walker walker(outline, walked, made);
     walker.watch_gaps(gaps);
     walker.run();
     if (walker.gave_up())
@@ -124,13 +126,27 @@ Evidence evidence(const Program& program, Made made) {
     out.domain = "all launches";
     Skeleton skeleton(outline);
     skeleton.stored = walker.stored();
-    if (!skeleton.ops.empty() && !features.opaque) {
+    if (unknown != nullptr && unknown->property != Property::none)
+        gaps.add(unknown->property, unknown->where, unknown->reason, unknown->assumption);
+    if (unknown != nullptr && unknown->property == Property::none) {
+        if (!skeleton.ops.empty())
+            gaps.add(of_protocol, unknown->where, unknown->reason, unknown->assumption);
+        if (features.accesses_shared || features.copies)
+            gaps.add({Property::shared_races, Property::initialisation, Property::proxies, Property::bounds},
+                     unknown->where, unknown->reason, unknown->assumption);
+        if (features.together)
+            gaps.add({Property::convergence, Property::registers, Property::groups}, unknown->where,
+                     unknown->reason, unknown->assumption);
+    } else if (!skeleton.ops.empty() && !features.opaque) {
         Proof proof = prove(program, skeleton);
         if (proof.proved) {
             out.domain = std::move(proof.domain);
         } else {
             gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
-            out.findings = std::move(proof.findings);
+            for (Diagnostic& finding : proof.findings)
+                if (std::ranges::none_of(findings,
+                                         [&](const Diagnostic& other) { return other.rule == finding.rule; }))
+                    out.findings.push_back(std::move(finding));
         }
     }
     of_shared_memory(features, gaps);

@@ -1,6 +1,7 @@
 // What the checker can prove of a program, and what stopped it: wgrun/verdict.hpp.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,9 @@ struct Evidence {
     std::vector<Diagnostic> findings;  ///< what a rehearsal of some sizes breaks
 };
 
-/// Returns what is proved of a program in which check() has found no error. Thread-safe.
-Evidence evidence(const Program& program, Made made = Made::by_author);
+/// Returns what is proved of a program, whose findings are those of check(). unknown: why nothing is proved
+/// that depends on how many threads and CTAs there are; null: they are known. Thread-safe.
+Evidence evidence(const Program& program, std::span<const Diagnostic> findings, Made made = Made::by_author,
+                  const Gap* unknown = nullptr);
 
 }  // namespace wgrun::check

@@ -66,22 +66,6 @@ class Prover {
             fail(program_.where(), "want of time");
         Rehearsal run(program_, skeleton_, live_, symbols_);
         run.run();
-        if (getenv("WGDEBUG")) {
-            fprintf(stderr, "run:");
-            for (int i : run.forms().met())
-                fprintf(stderr, " %s%s=%ld(room %ld%s step %ld)",
-                        std::ranges::find(fixed, i) != fixed.end() ? "*" : "", root(i).name.c_str(),
-                        root(i).value, run.forms().room(i),
-                        run.repeated().contains(i) ? run.forms().stopped(i) ? " stopped" : " repeated" : "",
-                        root(i).step);
-            for (int i : run.forms().met())
-                if (auto s = run.forms().stopped(i))
-                    fprintf(stderr, " [%s: line %d %s]", root(i).name.c_str(), s->where.line,
-                            s->reason.c_str());
-            if (run.stopped())
-                fprintf(stderr, " STOP line %d %s", run.stopped()->where.line, run.stopped()->reason.c_str());
-            fprintf(stderr, "%s\n", run.again() ? " again" : "");
-        }
         if (run.again()) throw Again{};
         if (const auto faults = run.first_faults(); !faults.empty()) {
             out_.findings = broken_sizes(program_, skeleton_);

@@ -14,7 +14,7 @@ struct Proof {
     bool proved = false;
     std::string domain;                        ///< proved: "all launches", "n, m >= 1"
     std::optional<rehearsal::Stop> stopped{};  ///< not proved: why
-    std::vector<Diagnostic> findings{};  ///< not proved: what breaks with some sizes, and with which
+    std::vector<Diagnostic> findings{};        ///< not proved: what breaks with some sizes, and with which
     std::size_t rehearsals = 0;
 };
 

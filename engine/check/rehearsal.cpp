@@ -39,21 +39,13 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, const reh
 std::vector<std::uint64_t> Rehearsal::state() const {
     rehearsal::Encoder to;
     const int actors = mbarriers_.actors();
-    if (getenv("WGDEBUG3")) fprintf(stderr, "scene_ at %zu\n", to.size());
     scene_.encode(to, actors);
-    if (getenv("WGDEBUG3")) fprintf(stderr, "mbarriers_ at %zu\n", to.size());
     mbarriers_.encode(to);
-    if (getenv("WGDEBUG3")) fprintf(stderr, "barriers_ at %zu\n", to.size());
     barriers_.encode(to, actors);
-    if (getenv("WGDEBUG3")) fprintf(stderr, "contents_ at %zu\n", to.size());
     contents_.encode(to);
-    if (getenv("WGDEBUG3")) fprintf(stderr, "products_ at %zu\n", to.size());
     products_.encode(to);
-    if (getenv("WGDEBUG3")) fprintf(stderr, "copies_ at %zu\n", to.size());
     copies_.encode(to);
-    if (getenv("WGDEBUG3")) fprintf(stderr, "pool_ at %zu\n", to.size());
     pool_.encode(to);
-    if (getenv("WGDEBUG3")) fprintf(stderr, "peers_ at %zu\n", to.size());
     peers_.encode(to);
     return std::move(to).finish();
 }

@@ -201,24 +201,22 @@ std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
 
 }  // namespace
 
-void open_gaps(const ptx::Lowered& kernel, std::vector<Gap>& gaps) {
+std::optional<Gap> open_shape(const ptx::Lowered& kernel) {
     const ptx::Unknowns& unknown = kernel.unknown;
-    std::string reason, assumption;
-    if (unknown.threads || unknown.cluster) {
-        reason = unknown.threads ? "how many threads a CTA has, the launch decides"
-                                 : "how many CTAs a cluster has, the launch decides";
-        assumption = "--launch FILE says it";
-    } else if (unknown.registers) {
-        reason = ".maxnreg gives other registers at the start";
-    } else if (unknown.calls) {
-        reason = "what the functions do that it calls is not followed";
-    } else if (unknown.indirect) {
-        reason = "where its branches through registers lead is not known";
-    } else {
-        return;
-    }
-    for (const PropertyRow& row : properties())
-        gaps.insert(gaps.begin(), {row.property, kernel.where, reason, assumption});
+    const auto gap = [&](std::string reason, std::string assumption = {}) {
+        return Gap{Property::none, kernel.where, std::move(reason), std::move(assumption)};
+    };
+    if (unknown.threads)
+        return gap("how many threads a CTA has, the launch decides",
+                   ".reqntid or .maxntid in the text says it");
+    if (unknown.cluster)
+        return gap("how many CTAs a cluster has, the launch decides",
+                   ".reqnctapercluster in the text says it");
+    if (unknown.calls) return gap("what the functions do that it calls is not followed");
+    if (unknown.indirect) return gap("where its branches through registers lead is not known");
+    if (unknown.registers)
+        return Gap{Property::register_pool, kernel.where, ".maxnreg gives other registers at the start", {}};
+    return std::nullopt;
 }
 
 void name_sources(const ptx::Module& module, Diagnostic& finding) {
@@ -266,8 +264,9 @@ ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered) {
                              [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
     out.undecided = undecided(lowered);
     out.findings = foreign_findings(module, lowered);
-    check::Evidence evidence = check::evidence(lowered.program, check::Made::by_compiler);
-    open_gaps(lowered, evidence.gaps);
+    const std::optional<Gap> unknown = open_shape(lowered);
+    check::Evidence evidence = check::evidence(lowered.program, out.findings, check::Made::by_compiler,
+                                               unknown ? &*unknown : nullptr);
     for (Diagnostic& finding : evidence.findings) {
         tell(module, finding);
         out.findings.push_back(std::move(finding));

@@ -14,8 +14,8 @@ namespace wgrun {
 /// Returns what is wrong with a kernel that was read from a text, by the rules that need no launch, as its
 /// author is told it.
 std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered);
-/// Adds what is not proved of a kernel because its text leaves it to the launch.
-void open_gaps(const ptx::Lowered& lowered, std::vector<Gap>& gaps);
+/// Returns why what depends on threads and CTAs is not proved: the text leaves their number to the launch.
+std::optional<Gap> open_shape(const ptx::Lowered& lowered);
 
 /// Returns what is wrong with a script's kernel that was translated from PTX, by the rules that need no
 /// launch.

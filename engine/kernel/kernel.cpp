@@ -181,9 +181,10 @@ const std::vector<Verdict>& Kernel::verdicts() {
     if (verdicts_) return *verdicts_;
     check();
     const bool compiled = origin_ || program_->translated();
+    const std::optional<Gap> unknown = origin_ ? open_shape(origin_->lowered) : std::nullopt;
     check::Evidence evidence =
-        check::evidence(*program_, compiled ? check::Made::by_compiler : check::Made::by_author);
-    if (origin_) open_gaps(origin_->lowered, evidence.gaps);
+        check::evidence(*program_, *findings_, compiled ? check::Made::by_compiler : check::Made::by_author,
+                        unknown ? &*unknown : nullptr);
     if (origin_) origin_->tell(evidence.findings);
     add_new(*findings_, std::move(evidence.findings));
     verdicts_ = wgrun::verdicts(*findings_, evidence.gaps, evidence.domain);

@@ -23,7 +23,6 @@ class Encoder {
         for (int actor = 0; actor < actors; ++actor) clock(actor, of.of(actor));
     }
 
-    std::size_t size() const { return numbers_.size(); }
     /// Returns the numbers, with the ranks of the clocks behind them.
     std::vector<std::uint64_t> finish() && {
         std::ranges::sort(clocks_, [](const Clock& a, const Clock& b) {

@@ -466,9 +466,6 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     const auto [at, added] =
         symbols_.root({fmt::format("{} {}", isa::method_of(*step.op, step.form), step.op->name), of});
     Root& root = symbols_.roots[static_cast<std::size_t>(at)];
-    if (getenv("WGDEBUG") && added)
-        fprintf(stderr, "root %d: %s line %d shape %d\n", at, std::string(step.op->name).c_str(),
-                step.where.line, int(shape));
     if (added) {
         root.name = fmt::format("what line {} computes", step.where.line);
         root.where = step.where;

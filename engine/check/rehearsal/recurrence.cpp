@@ -51,31 +51,12 @@ std::vector<Recurrence::Register> Recurrence::registers() const {
 
 /// Returns how much each register has grown between two rounds; nothing where the states differ otherwise.
 std::optional<std::vector<std::int64_t>> Recurrence::growth(const Round& before, const Round& now) const {
-    if (getenv("WGDEBUG2")) {
-        size_t d = 0;
-        for (size_t i = 0; i < std::min(before.state.size(), now.state.size()); ++i)
-            d += before.state[i] != now.state[i];
-        if (&now - rounds_.data() == 44 && before.state.size() == now.state.size()) {
-            fprintf(stderr, "D %zu:", &before - rounds_.data());
-            for (size_t i = 0; i < before.state.size(); ++i)
-                if (before.state[i] != now.state[i])
-                    fprintf(stderr, " %zu:%lx/%lx", i, before.state[i], now.state[i]);
-            fprintf(stderr, "\n");
-        }
-        fprintf(stderr, "  cmp %zu %zu state %zu %zu differ %zu regs %zu %zu\n", &before - rounds_.data(),
-                &now - rounds_.data(), before.state.size(), now.state.size(), d, before.registers.size(),
-                now.registers.size());
-    }
     if (before.state != now.state || before.registers.size() != now.registers.size()) return std::nullopt;
     std::vector<std::int64_t> out;
     for (std::size_t i = 0; i < now.registers.size(); ++i) {
         const Register& a = before.registers[i];
         const Register& b = now.registers[i];
         if (a.warp != b.warp || a.slot != b.slot || a.known != b.known || !(a.form == b.form)) {
-            if (getenv("WGDEBUG"))
-                fprintf(stderr, "  form differs slot %u warp %u / %u: %zu %x / %zu %x known %x %x\n", a.slot,
-                        a.warp, b.slot, a.form.form.size(), a.form.lanes, b.form.form.size(), b.form.lanes,
-                        a.known, b.known);
             return std::nullopt;
         }
         const int first = std::countr_zero(a.known);
@@ -84,9 +65,6 @@ std::optional<std::vector<std::int64_t>> Recurrence::growth(const Round& before,
         for (isa::Mask left = a.known; left != 0; left &= left - 1) {
             const auto lane = static_cast<std::size_t>(std::countr_zero(left));
             if (b.lanes[lane] - a.lanes[lane] != more) {
-                if (getenv("WGDEBUG"))
-                    fprintf(stderr, "  slot %u warp %u differs %ld %ld\n", a.slot, a.warp, more,
-                            b.lanes[lane] - a.lanes[lane]);
                 return std::nullopt;
             }
         }
@@ -114,7 +92,6 @@ std::optional<int> Recurrence::growing(std::size_t from, std::size_t to) const {
 
 void Recurrence::begin(int root, std::size_t before) {
     const std::size_t now = rounds_.size() - 1;
-    if (getenv("WGDEBUG")) fprintf(stderr, "  begin root %d at %zu from %zu\n", root, now, before);
     repeating_ = Repeating{root, now, now - before, *growth(rounds_[before], rounds_[now])};
     for (std::size_t i = 0; i < repeating_->growth.size(); ++i) {
         if (repeating_->growth[i] == 0) continue;
@@ -190,9 +167,7 @@ bool Recurrence::round(std::vector<std::uint64_t> state) {
         return false;
     }
     for (std::size_t before = now; before-- > 0;) {
-        if ((!getenv("WGDEBUG2") && rounds_[before].hash != rounds_[now].hash) ||
-            !growth(rounds_[before], rounds_[now]))
-            continue;
+        if (rounds_[before].hash != rounds_[now].hash || !growth(rounds_[before], rounds_[now])) continue;
         const std::optional<int> root = growing(before, now);
         if (!root) continue;
         begin(*root, before);
