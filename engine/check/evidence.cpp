@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "check/assigned.hpp"
+#include "check/counted.hpp"
 #include "check/gaps.hpp"
 #include "check/proof.hpp"
 #include "check/walker.hpp"
@@ -107,6 +109,42 @@ constexpr std::initializer_list<Property> of_protocol{Property::deadlock, Proper
                                                       Property::copy_bytes, Property::cluster_end,
                                                       Property::register_pool};
 
+/// First with the accesses to shared memory; where that fails, the protocol alone.
+void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, const Features& features,
+                            std::span<const Diagnostic> findings, Gaps& gaps, Evidence& out) {
+    const Program& program = outline.program();
+    if (features.accesses_shared || features.copies || features.multiplies) {
+        Skeleton all(outline, nullptr, true);
+        all.stored = protocol.stored;
+        Gaps of_memory;
+        const Proof proof = prove(program, all, &of_memory);
+        if (proof.proved) {
+            for (Gap& gap : std::move(of_memory).take())
+                gaps.add(gap.property, gap.where, std::move(gap.reason), std::move(gap.assumption));
+            if (features.thread_copies)
+                gaps.add(
+                    {Property::groups, Property::shared_races, Property::proxies, Property::initialisation},
+                    *features.thread_copies, "which bytes of cp.async are waited for is left to a run");
+            out.domain = proof.domain;
+            return;
+        }
+        gaps.add(Property::shared_races, proof.stopped->where, proof.stopped->reason);
+        gaps.add(Property::initialisation, proof.stopped->where, proof.stopped->reason);
+        of_shared_memory(features, gaps);
+    }
+    if (protocol.ops.empty()) return;
+    Proof proof = prove(program, protocol);
+    if (proof.proved) {
+        out.domain = std::move(proof.domain);
+        return;
+    }
+    gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
+    for (Diagnostic& finding : proof.findings)
+        if (std::ranges::none_of(findings,
+                                 [&](const Diagnostic& other) { return other.rule == finding.rule; }))
+            out.findings.push_back(std::move(finding));
+}
+
 }  // namespace
 
 Evidence evidence(const Program& program, std::span<const Diagnostic> findings, Made made,
@@ -137,19 +175,14 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
         if (features.together)
             gaps.add({Property::convergence, Property::registers, Property::groups}, unknown->where,
                      unknown->reason, unknown->assumption);
-    } else if (!skeleton.ops.empty() && !features.opaque) {
-        Proof proof = prove(program, skeleton);
-        if (proof.proved) {
-            out.domain = std::move(proof.domain);
-        } else {
-            gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
-            for (Diagnostic& finding : proof.findings)
-                if (std::ranges::none_of(findings,
-                                         [&](const Diagnostic& other) { return other.rule == finding.rule; }))
-                    out.findings.push_back(std::move(finding));
-        }
+    } else if (!features.opaque) {
+        of_protocol_and_memory(outline, skeleton, features, findings, gaps, out);
     }
-    of_shared_memory(features, gaps);
+    if (const std::optional<Where> where = maybe_unassigned(outline))
+        gaps.add(Property::initialisation, *where,
+                 "a path to here may not have written a register that is read");
+    if (const std::optional<Where> loop = uncounted_loop(outline, skeleton))
+        gaps.add(Property::deadlock, *loop, "it is not known that this loop ends");
     out.gaps = std::move(gaps).take();
     return out;
 }

@@ -8,6 +8,28 @@
 
 namespace wgrun::check {
 
+class Clocks {
+  public:
+    std::uint32_t of(int actor) const {
+        const auto i = static_cast<std::size_t>(actor);
+        return i < seen_.size() ? seen_[i] : 0;
+    }
+    void learn(int actor, std::uint32_t clock) {
+        if (clock == 0) return;
+        const auto i = static_cast<std::size_t>(actor);
+        if (i >= seen_.size()) seen_.resize(i + 1);
+        seen_[i] = std::max(seen_[i], clock);
+    }
+    void learn(const Clocks& other) {
+        if (other.seen_.size() > seen_.size()) seen_.resize(other.seen_.size());
+        for (std::size_t i = 0; i < other.seen_.size(); ++i) seen_[i] = std::max(seen_[i], other.seen_[i]);
+    }
+    void clear() { seen_.clear(); }
+
+  private:
+    std::vector<std::uint32_t> seen_;  ///< by actor
+};
+
 class Knowledge {
   public:
     /// Returns the latest known clock of `actor`; 0: nothing is known.
@@ -25,8 +47,14 @@ class Knowledge {
         if (other.seen_.size() > seen_.size()) seen_.resize(other.seen_.size());
         for (auto i = static_cast<std::size_t>(first); i < other.seen_.size(); ++i)
             seen_[i] = std::max(seen_[i], other.seen_[i]);
+        if (first == 0) memory.learn(other.memory);
     }
-    void clear() { seen_.clear(); }
+    void clear() {
+        seen_.clear();
+        memory.clear();
+    }
+    /// In a proof: what is known of accesses to shared memory (rehearsal/shared_memory.hpp).
+    Clocks memory{};
     bool empty() const {
         return std::ranges::all_of(seen_, [](std::uint32_t clock) { return clock == 0; });
     }

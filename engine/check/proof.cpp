@@ -27,8 +27,8 @@ struct Failed {};
 
 class Prover {
   public:
-    Prover(const Program& program, const Skeleton& skeleton)
-        : program_(program), skeleton_(skeleton), live_(skeleton) {}
+    Prover(const Program& program, const Skeleton& skeleton, Gaps* gaps)
+        : program_(program), skeleton_(skeleton), live_(skeleton), gaps_(gaps) {}
 
     Proof prove() {
         for (int restart = 0; restart < most_restarts; ++restart) try {
@@ -64,7 +64,7 @@ class Prover {
     Shown cover(std::vector<int> fixed) {
         if (++out_.rehearsals > most_rehearsals || std::chrono::steady_clock::now() - began_ > most_time)
             fail(program_.where(), "want of time");
-        Rehearsal run(program_, skeleton_, live_, symbols_);
+        Rehearsal run(program_, skeleton_, live_, symbols_, gaps_);
         run.run();
         if (run.again()) throw Again{};
         if (const auto faults = run.first_faults(); !faults.empty()) {
@@ -136,6 +136,7 @@ class Prover {
     const Program& program_;
     const Skeleton& skeleton_;
     const rehearsal::Live live_;
+    Gaps* gaps_;
     Symbols symbols_;
     std::map<int, Stop> stops_;
     Proof out_;
@@ -144,6 +145,8 @@ class Prover {
 
 }  // namespace
 
-Proof prove(const Program& program, const Skeleton& skeleton) { return Prover(program, skeleton).prove(); }
+Proof prove(const Program& program, const Skeleton& skeleton, Gaps* gaps) {
+    return Prover(program, skeleton, gaps).prove();
+}
 
 }  // namespace wgrun::check

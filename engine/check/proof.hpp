@@ -23,6 +23,7 @@ struct Proof {
 ///
 /// What it rests on is in docs/verdicts.md: a run stands for every schedule, since no warp does anything else
 /// for what comes first (the waits and arrivals that this needs are checked), and sizes do not wrap around.
-Proof prove(const Program& program, const Skeleton& skeleton);
+/// gaps: gets what is not proved of accesses to shared memory, if the skeleton has them; else null.
+Proof prove(const Program& program, const Skeleton& skeleton, Gaps* gaps = nullptr);
 
 }  // namespace wgrun::check

@@ -30,15 +30,17 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSiz
       executed_(skeleton.ops.size()) {}
 
 Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
-                     rehearsal::Symbols& symbols)
+                     rehearsal::Symbols& symbols, Gaps* gaps)
     : Rehearsal(program, skeleton, LaunchSizes{program.cluster(), {}}) {
-    proof_ = std::make_unique<Proof>(scene_, values_, *this, live, symbols);
+    proof_ = std::make_unique<Proof>(scene_, values_, *this, live, symbols, gaps);
+    scene_.shared = proof_->shared ? &*proof_->shared : nullptr;
     scene_.proves = true;
 }
 
 std::vector<std::uint64_t> Rehearsal::state() const {
     rehearsal::Encoder to;
     const int actors = mbarriers_.actors();
+    to.warps = static_cast<int>(scene_.warps.size());
     scene_.encode(to, actors);
     mbarriers_.encode(to);
     barriers_.encode(to, actors);
@@ -47,6 +49,7 @@ std::vector<std::uint64_t> Rehearsal::state() const {
     copies_.encode(to);
     pool_.encode(to);
     peers_.encode(to);
+    if (scene_.shared != nullptr) scene_.shared->encode(to);
     return std::move(to).finish();
 }
 
@@ -129,6 +132,12 @@ void Rehearsal::step(Warp& warp, const Op& op) {
         if (!scene_.unclear) return leave(warp);
         ++warp.pc;
         return;
+    }
+    if (scene_.shared != nullptr && op.touches) {
+        if (scene_.unclear)
+            scene_.shared->lost("whether it is executed is not known before a launch");
+        else
+            scene_.shared->access(*op.step);
     }
     const bool blind =
         scene_.unclear || op.opaque || (!op.synchronises && !op.may_visit && !values_.sources_known(op));
@@ -234,7 +243,9 @@ void Rehearsal::update(isa::Space space, const isa::Addresses& address, int,
 }
 
 void Rehearsal::proxy_fence(std::optional<isa::Space> space) {
-    if (machine::ProxyFence(space).orders_shared()) mbarriers_.announce();
+    if (!machine::ProxyFence(space).orders_shared()) return;
+    mbarriers_.announce();
+    if (scene_.proves) scene_.publish();
 }
 
 /// cp.async.mbarrier.arrive: the copies are complete when the phase is. With `increase`, the arrival cancels

@@ -8,6 +8,7 @@
 #include "check/findings.hpp"
 #include "check/rehearsal/copies.hpp"
 #include "check/rehearsal/recurrence.hpp"
+#include "check/rehearsal/shared_memory.hpp"
 #include "check/rehearsal/stuck.hpp"
 #include "isa/thread_machine.hpp"
 
@@ -19,8 +20,9 @@ class Rehearsal final : public isa::ThreadMachine {
     Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSizes sizes, Dim3 cluster = {0, 0, 0});
 
     /// A rehearsal for a proof: numbers of the launch have the values that `symbols` gives them.
+    /// gaps: where what is not proved of accesses to shared memory goes; null: they are not followed.
     Rehearsal(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
-              rehearsal::Symbols& symbols);
+              rehearsal::Symbols& symbols, Gaps* gaps);
 
     /// Runs the kernel until every warp has ended or left, or none can continue.
     void run();
@@ -71,7 +73,11 @@ class Rehearsal final : public isa::ThreadMachine {
         if (!is_part()) barriers_.meet(id, threads, true);
     }
     void trap() override { refuse(); }  ///< what follows is not executed
-    void converge(isa::Mask) override { scene_.warp->gathered = scene_.warp->now++; }
+    void converge(isa::Mask members) override {
+        scene_.warp->gathered = scene_.warp->now++;
+        if ((scene_.warp->all & ~members) == 0 && (scene_.warp->all & ~scene_.active) == 0)
+            rehearsal::Scene::gather(*scene_.warp);
+    }
     void proxy_fence(std::optional<isa::Space> space) override;
     void fence(const isa::MemoryOrder& order) override { scene_.fence(order); }
     void mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) override {
@@ -142,10 +148,13 @@ class Rehearsal final : public isa::ThreadMachine {
     /// What a proof needs besides.
     struct Proof {
         Proof(const rehearsal::Scene& scene, rehearsal::Values& values, isa::Machine& machine,
-              const rehearsal::Live& live, rehearsal::Symbols& symbols)
-            : forms(scene, values, machine, symbols), recurrence(scene, values, live, forms) {}
+              const rehearsal::Live& live, rehearsal::Symbols& symbols, Gaps* gaps)
+            : forms(scene, values, machine, symbols), recurrence(scene, values, live, forms) {
+            if (gaps != nullptr) shared.emplace(scene, values, *gaps);
+        }
         rehearsal::Forms forms;
         rehearsal::Recurrence recurrence;
+        std::optional<rehearsal::SharedMemory> shared{};
         bool again = false;
     };
 

@@ -23,6 +23,10 @@ struct Skeleton::Nature final : isa::Effects {
         // Of a peer CTA, which must be running.
         synchronises |= access.space == isa::Space::shared_cluster;
         may_visit |= access.space == isa::Space::generic;
+        if (access.space != isa::Space::generic && access.space != isa::Space::shared &&
+            access.space != isa::Space::shared_cluster)
+            return;
+        touched = access.address;
     }
     void copy_async(const isa::MemoryAccess&) override { known = false; }
     void unknown() override { known = false; }
@@ -55,6 +59,7 @@ struct Skeleton::Nature final : isa::Effects {
     void trap() override { traps = true; }
     void set_registers(int, bool) override { synchronises = true; }
 
+    const Operand* touched = nullptr;  ///< the address of an access that may be one to shared memory
     bool synchronises = false, multiplies = false, traps = false;
     bool may_visit = false;                    ///< it accesses what a generic address points to
     bool known;                                ///< its results are known if its sources are
@@ -62,11 +67,12 @@ struct Skeleton::Nature final : isa::Effects {
     const Operand *a = nullptr, *b = nullptr;  ///< descriptors
 };
 
-Skeleton::Skeleton(const Outline& outline, const Pressure* pressure)
+Skeleton::Skeleton(const Outline& outline, const Pressure* pressure, bool accesses)
     : slots(outline.program().registers().size(), -1),
       outline_(outline),
       graph_(outline_.graph()),
-      pressure_(pressure) {
+      pressure_(pressure),
+      accesses_(accesses) {
     const Program& program = outline.program();
     for_each_step(program, [&](const Step& step) { copies_ |= Nature(step).counts; });
     slice();
@@ -97,7 +103,8 @@ void Skeleton::need(Reg reg) {
 /// are scarce at it, or if the bulk-copy engine fills what it reads.
 bool Skeleton::is_root(const Step& step, const Nature& nature) const {
     if (pressure_ != nullptr && pressure_->at(&step) > sm_90a.least_setmaxnreg) return true;
-    return nature.synchronises || nature.traps || nature.may_visit || (copies_ && nature.multiplies);
+    return nature.synchronises || nature.traps || nature.may_visit ||
+           ((copies_ || accesses_) && nature.multiplies) || (accesses_ && nature.touched != nullptr);
 }
 
 bool Skeleton::needed(const Step& step, std::size_t number) {
@@ -115,6 +122,11 @@ bool Skeleton::needed(const Step& step, std::size_t number) {
         return true;
     }
     if (!root && !writes) return false;
+    if (accesses_ && nature.touched != nullptr && !nature.synchronises && !nature.may_visit && !writes) {
+        need(step.guard);
+        need(nature.touched->reg);
+        return true;
+    }
     need(step.guard);
     const bool follow = root || nature.known;
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
@@ -172,7 +184,8 @@ void Skeleton::add(const Step& step) {
     const bool root = is_root(step, nature);
     op.may_visit = nature.may_visit && !nature.synchronises;
     op.traps = nature.traps;
-    op.synchronises = root && !op.may_visit && !op.traps;
+    op.touches = accesses_ && nature.touched != nullptr;
+    op.synchronises = root && !op.may_visit && !op.traps && (!op.touches || nature.synchronises);
     op.multiplies = root && nature.multiplies;
     if (pressure_ != nullptr) op.pressure = pressure_->at(&step);
     op.opaque = !root && !nature.known;

@@ -20,7 +20,8 @@ struct SkeletonOp {
     /// step: it concerns another CTA if its address, a generic one, is known to be of that. What is not known
     /// is taken for global memory.
     bool may_visit = false;
-    bool traps = false;  ///< step: it ends the kernel
+    bool touches = false;  ///< step: it does nothing but load or store, perhaps in shared memory
+    bool traps = false;    ///< step: it ends the kernel
     /// branch: the arm (0: taken) whose threads do not all trap, where those of the other do. It is taken to
     /// be the one where that is not known: else the kernel ends, and nothing else matters. -1: there is none.
     int goes_on = -1;
@@ -36,7 +37,8 @@ struct SkeletonOp {
 
 struct Skeleton {
     /// `pressure` gives the registers live at wgmma; null: they do not matter.
-    explicit Skeleton(const Outline& outline, const Pressure* pressure = nullptr);
+    /// accesses: those to shared memory matter, too.
+    explicit Skeleton(const Outline& outline, const Pressure* pressure = nullptr, bool accesses = false);
 
     std::vector<SkeletonOp> ops;  ///< empty when nothing synchronises
     std::vector<int> slots;       ///< Reg::id -> index among the registers that matter; -1: none
@@ -45,6 +47,8 @@ struct Skeleton {
     std::vector<bool> stored;     ///< by buffer: threads may write to it; empty: unknown
     std::vector<int> integers;    ///< indices of the integer parameters that matter
     bool knows_the_grid = false;  ///< it depends on the grid, or on a CTA's position in it
+    /// Whether the branch at the end of the block matters.
+    bool decides(BlockId block) const { return decides_[block]; }
     bool depends_on_launch() const { return knows_the_grid || !integers.empty(); }
 
   private:
@@ -65,6 +69,7 @@ struct Skeleton {
     std::vector<bool> decides_;                   ///< by block: the branch at its end matters
     bool grew_ = false;
     const Pressure* pressure_;
+    bool accesses_;
     bool copies_ = false;  ///< mbarriers count the copies to shared memory
 };
 

@@ -41,10 +41,11 @@ void Barriers::waits_at(std::uint32_t id) {
 
 void Barriers::continues(Cta& cta, int number, std::uint32_t id) {
     Warp& warp = scene_.warps[static_cast<std::size_t>(number)];
-    Scene::acquire(warp, cta.meetings[id]);
+    scene_.acquire(warp, cta.meetings[id]);
     warp.state = Warp::State::ready;
     if (!scene_.proves) return;
     // It knows of itself what it has passed.
+    Scene::gather(warp);
     warp.known.learn(warp.number, warp.now);
     cta.fresh[id].learn(warp.number, warp.now++);
 }
@@ -63,8 +64,9 @@ void Barriers::cluster_completed() {
 }
 
 void Barriers::passes_cluster(std::uint32_t) {
-    Scene::acquire(*scene_.warp, met_);
+    scene_.acquire(*scene_.warp, met_);
     mbarriers_.announced_to_warp(met_);
+    if (scene_.proves && (scene_.warp->all & ~scene_.active) == 0) Scene::gather(*scene_.warp);
 }
 
 }  // namespace wgrun::check::rehearsal

@@ -1,5 +1,7 @@
 #include "check/rehearsal/copies.hpp"
 
+#include "check/rehearsal/shared_memory.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,8 +50,16 @@ void Copies::bulk_copy(const isa::BulkCopy& copy) {
         if (its_box != nullptr) bytes = its_box->bytes();
     }
     if (!fits_shared(copy, its_box)) return;
-    if (copy.direction == Direction::to_global)
-        return own().running.push_back({copy.lane, own().groups.issue(), scene_.op->step});
+    if (copy.direction == Direction::to_global) {
+        own().running.push_back({copy.lane, own().groups.issue(), scene_.op->step});
+        if (scene_.shared == nullptr) return;
+        if (!copy.known.shared || !bytes)
+            return scene_.shared->lost("what the copy reads is not known before a launch");
+        const std::uint32_t lo = copy.shared & isa::peer_window;
+        return scene_.shared->leaves(
+            lo, lo + static_cast<std::uint32_t>(its_box != nullptr ? its_box->span() : *bytes), copy.lane,
+            own().groups.issued());
+    }
     // Which bytes of a phase come from which CTA decides what its waiters know.
     if (!bytes && multicasts_) return unknown_bytes(copy);
     if (!copy.known.multicast || !copy.known.shared || !copy.known.mbarrier) return scene_.refuse();
@@ -97,6 +107,16 @@ void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std:
     const auto lo = static_cast<std::uint32_t>(shared),
                hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span()
                                                                    : bytes.value_or(isa::BulkCopy::unit));
+    if (scene_.shared != nullptr) {
+        if (!bytes)
+            scene_.shared->lost("how much the copy brings is not known before a launch");
+        else if (box == nullptr)
+            scene_.shared->arrives(*cta, lo, hi, *mbarrier, lane);
+        else
+            box->for_each_run(lo, [&](std::uint32_t at, std::uint32_t size) {
+                scene_.shared->arrives(*cta, at, at + size, *mbarrier, lane);
+            });
+    }
     products_.overwritten(*mbarrier, lo, hi);
     contents_.write(*cta, {lo, hi, mbarrier, mbarrier->next(), scene_.op->step, box});
     if (!bytes) contents_.bring_anything(*cta);
@@ -157,6 +177,7 @@ void Copies::bulk_wait(int pending) {
     for_each_lane(scene_.active, [&](int lane) {
         const std::uint32_t last = own().groups.awaited(lane, pending);
         own().groups.finish(lane, last);
+        if (scene_.shared != nullptr) scene_.shared->left(lane, last);
         std::erase_if(own().running,
                       [&](const Stores::Store& store) { return store.lane == lane && store.number <= last; });
     });

@@ -24,6 +24,10 @@ void Scene::encode(Encoder& to, int actors) const {
         warp.parted.encode(to);
         to.clock(warp.number, warp.now);
         to.clock(warp.number, warp.gathered);
+        for (const std::uint32_t clock : {warp.accesses, warp.together, warp.published})
+            to.clock(Encoder::accesses_of(warp.number), clock);
+        to.number(std::uint64_t{warp.touched} << 32 | warp.some);
+        to.clocks(warp.of_some, actors);
         for (const Knowledge* knowledge : {&warp.known, &warp.fenced, &warp.seen})
             to.knowledge(*knowledge, actors);
     }

@@ -21,7 +21,16 @@ class Encoder {
     void clock(int actor, std::uint32_t value) { clocks_.push_back({actor, value, clocks_.size()}); }
     void knowledge(const Knowledge& of, int actors) {
         for (int actor = 0; actor < actors; ++actor) clock(actor, of.of(actor));
+        clocks(of.memory, actors);
     }
+    /// Of accesses to shared memory, in a cluster of `warps` warps.
+    void clocks(const Clocks& of, int actors) {
+        for (int warp = 0; warp < warps; ++warp)
+            for (const int at : {2 * warp, 2 * warp + 1}) clock(accesses_of(warp), of.of(at));
+        for (int actor = warps; actor < actors; ++actor) clock(actor, of.of(2 * warps + actor));
+    }
+    static constexpr int accesses_of(int warp) { return -2 - warp; }  ///< the actor that counts them
+    int warps = 0;
 
     /// Returns the numbers, with the ranks of the clocks behind them.
     std::vector<std::uint64_t> finish() && {

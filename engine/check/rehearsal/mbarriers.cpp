@@ -180,6 +180,7 @@ void Mbarriers::turned(Cta&, Mbarrier& mbarrier) {
     if (scene_.proves) {
         overtakes(mbarrier);
         mbarrier.waited.clear();
+        mbarrier.complete.memory.learn(landed_at(mbarrier.actor(), scene_.warps.size()), mbarrier.clock());
     }
     mbarrier.complete.learn(mbarrier.arriving);
     mbarrier.complete.learn(mbarrier.actor(), mbarrier.clock());
@@ -214,7 +215,7 @@ bool Mbarriers::returns(isa::Mask complete) {
             scene_.warp->known.learn(mbarrier->actor(), mbarrier->clock());
             scene_.warp->seen.learn(mbarrier->complete);
         } else {
-            Scene::acquire(*scene_.warp, mbarrier->complete);
+            scene_.acquire(*scene_.warp, mbarrier->complete);
         }
     }
     if (complete != 0 || scene_.unclear || std::exchange(scene_.warp->give_up, false)) return true;

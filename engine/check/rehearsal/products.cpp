@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "check/findings.hpp"
+#include "check/rehearsal/shared_memory.hpp"
 #include "rules/copy_words.hpp"
 #include "rules/phrases.hpp"
 #include "wgrun/count_of.hpp"
@@ -54,6 +55,11 @@ void Products::step() {
 
 void Products::issue_mma(const isa::AsyncMma& mma) {
     own().groups.issue();
+    if (scene_.shared != nullptr) {
+        const std::uint32_t product = own().groups.issued();
+        if (mma.a_descriptor != nullptr) scene_.shared->reads(*mma.a_descriptor, Matrix::a(mma), product);
+        scene_.shared->reads(*mma.b_descriptor, Matrix::b(mma), product);
+    }
     if (mma.a_descriptor != nullptr) reads(*mma.a_descriptor, Matrix::a(mma));
     reads(*mma.b_descriptor, Matrix::b(mma));
 }
@@ -114,6 +120,7 @@ void Products::commit_mma() {
 void Products::wait_mma(int pending) {
     const std::uint32_t last = own().groups.awaited(whole, pending);
     own().groups.finish(whole, last);
+    if (scene_.shared != nullptr) scene_.shared->multiplied(last);
     for_each_own([&](Point::Reader& reader) {
         if (reader.product <= last && reader.clock == 0) reader.clock = scene_.warp->now;
     });

@@ -35,6 +35,35 @@ void Scene::release(Knowledge& place) {
     warp->known.learn(warp->number, warp->now);
     place.learn(warp->known);
     ++warp->now;
+    if (!proves) return;
+    const std::uint32_t covered = this->covered();
+    place.memory.learn(ordered_by(warp->number), covered);
+    place.memory.learn(fenced_by(warp->number), std::min(covered, warp->published));
+    if (warp->some != 0 && (active & ~warp->some) == 0) place.memory.learn(warp->of_some);
+    ++warp->accesses;
+}
+
+void Scene::gather(Warp& warp) {
+    warp.known.memory.learn(warp.of_some);
+    warp.of_some.clear();
+    warp.some = warp.touched = 0;
+    warp.together = warp.accesses++;
+}
+
+void Scene::publish() {
+    warp->published = std::max(warp->published, covered());
+    ++warp->accesses;
+    const bool all = (warp->all & ~active) == 0;
+    if (!all && warp->some != active) {
+        warp->some = active;
+        warp->of_some.clear();
+    }
+    Clocks& to = all ? warp->known.memory : warp->of_some;
+    for (const Warp& other : warps) {
+        if (other.number == warp->number) continue;
+        to.learn(fenced_by(other.number), warp->known.memory.of(ordered_by(other.number)));
+        to.learn(fenced_by(other.number), warp->of_some.of(ordered_by(other.number)));
+    }
 }
 
 void Scene::fence(const isa::MemoryOrder& order) {
@@ -42,9 +71,18 @@ void Scene::fence(const isa::MemoryOrder& order) {
     if (order.release) release(warp->fenced);
 }
 
-void Scene::acquire(Warp& warp, const Knowledge& place) {
-    warp.known.learn(place);
-    warp.gathered = std::max(warp.gathered, place.of(warp.number));
+void Scene::acquire(Warp& learns, const Knowledge& place) const {
+    const Clocks before = proves ? learns.known.memory : Clocks();
+    learns.known.learn(place);
+    learns.gathered = std::max(learns.gathered, place.of(learns.number));
+    // What some lanes learn, the others know when they have met.
+    if (!proves || &learns != warp || (learns.all & ~active) == 0) return;
+    learns.known.memory = before;
+    if (learns.some != active) {
+        learns.some = active;
+        learns.of_some.clear();
+    }
+    learns.of_some.learn(place.memory);
 }
 
 bool Scene::known_in(int cta, int actor, std::uint32_t clock) const {

@@ -34,16 +34,30 @@ struct Warp {
     std::uint32_t now = 1;       ///< its clock
     std::uint32_t gathered = 0;  ///< its clock when its lanes last synchronised
     flow::Divergence parted;
+    /// In a proof, of accesses to shared memory: the clock that counts them, and up to which of its values
+    /// all lanes know of each other's, and their proxies do.
+    std::uint32_t accesses = 1, together = 0, published = 0;
+    isa::Mask touched = 0;  ///< the lanes that have accessed it since all lanes met
+    isa::Mask some = 0;     ///< lanes that know more than the others...
+    Clocks of_some;         ///< ...since they met: this
     Knowledge known;
     Knowledge fenced;  ///< at its last releasing fence
     Knowledge seen;    ///< what relaxed waits have found, for the next acquiring fence
 };
+
+/// In Knowledge::memory: the accesses of a warp that others come after, and that their proxies see; and the
+/// landed copies of an mbarrier, among so many warps.
+constexpr int ordered_by(int warp) { return 2 * warp; }
+constexpr int fenced_by(int warp) { return 2 * warp + 1; }
+constexpr int landed_at(int mbarrier, std::size_t warps) { return 2 * static_cast<int>(warps) + mbarrier; }
 
 /// Why something was not proved.
 struct Stop {
     Where where;
     std::string reason;
 };
+
+class SharedMemory;  // shared_memory.hpp
 
 /// One thread uses a scene at a time.
 class Scene {
@@ -59,9 +73,10 @@ class Scene {
     std::vector<Warp> warps;  ///< of the cluster
     machine::Waits waits;
     bool anybody_left = false;
-    bool proves = false;            ///< a proof is made, of every schedule and every launch
-    std::optional<Stop> stopped{};  ///< it is not: the first reason
-    int fruitless = 0;              ///< rounds in which warps that sleep were woken and nothing happened
+    bool proves = false;             ///< a proof is made, of every schedule and every launch
+    SharedMemory* shared = nullptr;  ///< in a proof about accesses to shared memory
+    std::optional<Stop> stopped{};   ///< it is not: the first reason
+    int fruitless = 0;               ///< rounds in which warps that sleep were woken and nothing happened
 
     // The current step.
     Warp* warp = nullptr;
@@ -94,7 +109,12 @@ class Scene {
     /// What relaxed operations after it release, and those before it acquire.
     void fence(const isa::MemoryOrder& order);
     /// A warp learns what `place` knows, and its lanes learn of each other if they released there.
-    static void acquire(Warp& warp, const Knowledge& place);
+    void acquire(Warp& learns, const Knowledge& place) const;
+    /// In a proof: all lanes of a warp meet, or these lanes execute a proxy fence.
+    static void gather(Warp& warp);
+    void publish();
+    /// Up to which of its accesses the active lanes of the current warp have got along.
+    std::uint32_t covered() const { return (warp->touched & ~active) == 0 ? warp->accesses : warp->together; }
 
     /// Writes down the warps, of so many actors.
     void encode(Encoder& to, int actors) const;

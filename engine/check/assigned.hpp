@@ -1,0 +1,14 @@
+// Registers that are written on every path before they are read.
+#pragma once
+
+#include <optional>
+
+#include "check/outline.hpp"
+
+namespace wgrun::check {
+
+/// Returns the first step that reads a register which a path to it may not have written; a step that writes
+/// it under a guard has, to reads under the same guard alone.
+std::optional<Where> maybe_unassigned(const Outline& outline);
+
+}  // namespace wgrun::check

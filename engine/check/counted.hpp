@@ -1,0 +1,15 @@
+// Loops that end since they count.
+#pragma once
+
+#include <optional>
+
+#include "check/skeleton.hpp"
+
+namespace wgrun::check {
+
+/// Returns the place of a loop of which it is not known that it ends: no branch out of it that every turn
+/// comes to compares a number, which each turn changes by the same, with one that the loop does not change.
+/// Loops that a proof of the skeleton follows to their ends are left out. Numbers do not wrap around.
+std::optional<Where> uncounted_loop(const Outline& outline, const Skeleton& skeleton);
+
+}  // namespace wgrun::check

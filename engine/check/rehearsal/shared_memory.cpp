@@ -1,0 +1,325 @@
+#include "check/rehearsal/shared_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <utility>
+
+#include "isa/effects.hpp"
+#include "isa/generic.hpp"
+#include "machine/peers.hpp"
+
+namespace wgrun::check::rehearsal {
+
+namespace {
+
+constexpr std::size_t most_readers = 64;
+
+/// The accesses of a step that may be to shared memory.
+class Told final : public isa::Effects {
+  public:
+    explicit Told(const Step& step) { isa::tell(step, *this); }
+    std::vector<isa::MemoryAccess> accesses;
+
+  private:
+    void memory(const isa::MemoryAccess& access) override {
+        using enum isa::Space;
+        if (access.space == shared || access.space == shared_cluster || access.space == generic)
+            accesses.push_back(access);
+    }
+};
+
+}  // namespace
+
+void SharedMemory::gap(Property property, std::string reason) {
+    gaps_.add(property, scene_.op->where, std::move(reason));
+}
+
+void SharedMemory::lost(std::string_view what) {
+    for (const Property property :
+         {Property::shared_races, Property::proxies, Property::initialisation, Property::bounds})
+        gap(property, std::string(what));
+}
+
+// --- who comes after whom ------------------------------------------------------------------------------
+
+std::uint32_t SharedMemory::known(int index, isa::Mask lanes) const {
+    const Warp& warp = *scene_.warp;
+    std::uint32_t out = warp.known.memory.of(index);
+    if ((lanes & ~warp.some) == 0) out = std::max(out, warp.of_some.of(index));
+    return out;
+}
+
+bool SharedMemory::comes_after(const Access& before, isa::Mask lanes) const {
+    if (!before.over) return false;
+    if (before.kind == Access::Kind::copy)
+        return known(landed_at(before.actor, scene_.warps.size()), lanes) >= before.clock;
+    if (before.actor != scene_.warp->number) return known(ordered_by(before.actor), lanes) >= before.clock;
+    const bool same_lane = before.lanes == lanes && std::has_single_bit(lanes);
+    return same_lane || before.clock <= scene_.warp->together;
+}
+
+/// Whether the async proxy sees what the generic one has done.
+bool SharedMemory::is_fenced(const Access& before, isa::Mask lanes) const {
+    if (before.kind != Access::Kind::generic) return true;
+    if (before.actor == scene_.warp->number) return before.clock <= scene_.warp->published;
+    return known(fenced_by(before.actor), lanes) >= before.clock;
+}
+
+// --- bytes ---------------------------------------------------------------------------------------------
+
+void SharedMemory::split(Cta& cta, std::uint32_t at) {
+    auto next = cta.upper_bound(at);
+    if (next == cta.begin()) return;
+    auto& [lo, bytes] = *std::prev(next);
+    if (lo == at || bytes.hi <= at) return;
+    Bytes upper = bytes;
+    bytes.hi = at;
+    cta.emplace_hint(next, at, std::move(upper));
+}
+
+/// Calls visit(bytes) for all parts of [lo, hi), those that nobody has accessed too, and joins equal
+/// neighbours.
+template <class Visit>
+void SharedMemory::visit(int rank, std::uint32_t lo, std::uint32_t hi, Visit visit) {
+    Cta& cta = ctas_[static_cast<std::size_t>(rank)];
+    split(cta, lo);
+    split(cta, hi);
+    auto at = cta.lower_bound(lo);
+    for (std::uint32_t from = lo; from < hi;) {
+        if (at == cta.end() || at->first > from) {
+            const std::uint32_t to = at == cta.end() ? hi : std::min(hi, at->first);
+            at = cta.emplace_hint(at, from, Bytes{to, {}, {}});
+        }
+        visit(at->second);
+        from = at->second.hi;
+        ++at;
+    }
+    auto first = cta.find(lo);
+    if (first != cta.begin()) --first;
+    for (auto next = std::next(first); next != cta.end() && first->first < hi; next = std::next(first)) {
+        const bool same = first->second.hi == next->first && first->second.written == next->second.written &&
+                          first->second.read == next->second.read;
+        if (!same) {
+            first = next;
+            continue;
+        }
+        first->second.hi = next->second.hi;
+        cta.erase(next);
+    }
+}
+
+void SharedMemory::write(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by) {
+    const bool async = by.kind != Access::Kind::generic;
+    visit(cta, lo, hi, [&](Bytes& bytes) {
+        const auto meets = [&](const Access& before, const char* what) {
+            if (before.kind == Access::Kind::none) return;
+            if (!comes_after(before, by.lanes))
+                gap(Property::shared_races,
+                    fmt::format("nothing orders this write of {} behind what {} it", place(lo), what));
+            else if (async && !is_fenced(before, by.lanes))
+                gap(Property::proxies,
+                    fmt::format("no fence.proxy.async comes between this copy to {} and what {} it before",
+                                place(lo), what));
+        };
+        meets(bytes.written, "wrote");
+        for (const Access& reader : bytes.read) meets(reader, "read");
+        bytes.written = by;
+        bytes.read.clear();
+    });
+}
+
+void SharedMemory::read(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by) {
+    const bool async = by.kind != Access::Kind::generic;
+    visit(cta, lo, hi, [&](Bytes& bytes) {
+        if (bytes.written.kind == Access::Kind::none)
+            gap(Property::initialisation, fmt::format("nothing has written what is read of {}", place(lo)));
+        else if (!comes_after(bytes.written, by.lanes))
+            gap(Property::shared_races,
+                fmt::format("nothing orders this read of {} behind what wrote it", place(lo)));
+        else if (async && !is_fenced(bytes.written, by.lanes))
+            gap(Property::proxies,
+                fmt::format("no fence.proxy.async comes between what wrote {} and the async proxy's read",
+                            place(lo)));
+        const auto same = std::ranges::find_if(bytes.read, [&](const Access& other) {
+            return other.kind == by.kind && other.actor == by.actor &&
+                   (by.kind != Access::Kind::store || other.lanes == by.lanes);
+        });
+        if (same == bytes.read.end()) {
+            if (bytes.read.size() == most_readers) return lost("too many accesses to follow");
+            bytes.read.push_back(by);
+        } else {
+            // The later one is waited for last; of several lanes it counts for all.
+            const isa::Mask lanes = same->lanes | by.lanes;
+            if (same->kind != Access::Kind::generic && !same->over && by.over) return;
+            *same = by;
+            same->lanes = lanes;
+        }
+    });
+}
+
+bool SharedMemory::inside(std::uint64_t lo, std::int64_t bytes, std::int64_t align) {
+    const auto end = static_cast<std::uint64_t>(sm_90a.shared_base) +
+                     static_cast<std::uint64_t>(scene_.program.shared_bytes());
+    if (lo >= sm_90a.shared_base && lo + static_cast<std::uint64_t>(bytes) <= end &&
+        lo % static_cast<std::uint64_t>(align) == 0)
+        return true;
+    gap(Property::bounds, lo % static_cast<std::uint64_t>(align) != 0
+                              ? "the address is not aligned"
+                              : "it leaves the kernel's shared memory");
+    return false;
+}
+
+// --- steps ---------------------------------------------------------------------------------------------
+
+void SharedMemory::access(const Step& step) {
+    for (const isa::MemoryAccess& access : Told(step).accesses) {
+        const Operand& operand = *access.address;
+        std::array<std::uint64_t, isa::lanes> address{};
+        if (operand.kind == Operand::Kind::shared) {
+            address.fill(sm_90a.shared_base +
+                         static_cast<std::uint64_t>(
+                             scene_.program.shared()[static_cast<std::size_t>(operand.index)].offset));
+        } else if (operand.reg) {
+            isa::Mask known = 0;
+            const void* data = values_.read_some(operand.reg, known);
+            if ((scene_.active & ~known) != 0) {
+                if (access.space == isa::Space::generic) continue;  // taken for global memory, as elsewhere
+                return lost("where in shared memory it accesses is not known before a launch");
+            }
+            const bool wide = isa::bits(scene_.program.registers()[operand.reg.id].type) > 32;
+            for (std::size_t lane = 0; lane < address.size(); ++lane)
+                address[lane] = wide ? static_cast<const std::uint64_t*>(data)[lane]
+                                     : static_cast<const std::uint32_t*>(data)[lane];
+        } else {
+            address.fill(0);
+        }
+        for (isa::Mask left = scene_.active; left != 0; left &= left - 1) {
+            const int lane = std::countr_zero(left);
+            std::uint64_t at =
+                address[static_cast<std::size_t>(lane)] + static_cast<std::uint64_t>(operand.offset);
+            if (access.space == isa::Space::generic) {
+                if (isa::space_of(at) != isa::Space::shared_cluster &&
+                    isa::space_of(at) != isa::Space::shared)
+                    continue;
+                at = isa::within_space(at);
+            }
+            const machine::SharedPlace place =
+                machine::locate(at, static_cast<std::uint32_t>(scene_.warp->cta), ctas_.size());
+            if (place.whose == machine::SharedPlace::Whose::nobodys)
+                return lost("the cluster has no such CTA");
+            const int bytes = access.bytes;
+            if (!inside(place.address, bytes, std::bit_floor(static_cast<unsigned>(std::min(bytes, 16)))))
+                return;
+            const auto lo = static_cast<std::uint32_t>(place.address),
+                       hi = lo + static_cast<std::uint32_t>(bytes);
+            const Access by{Access::Kind::generic, true, scene_.warp->number, isa::Mask{1} << lane,
+                            scene_.warp->accesses};
+            if (access.write)
+                write(static_cast<int>(place.rank), lo, hi, by);
+            else
+                read(static_cast<int>(place.rank), lo, hi, by);
+        }
+        scene_.warp->touched |= scene_.active;
+    }
+}
+
+void SharedMemory::arrives(int cta, std::uint32_t lo, std::uint32_t hi, const Mbarrier& mbarrier, int lane) {
+    if (!inside(lo, hi - lo, 4)) return;
+    const Access by{Access::Kind::copy, true, mbarrier.actor(), isa::Mask{1} << lane, mbarrier.next()};
+    write(cta, lo, hi, by);
+}
+
+void SharedMemory::leaves(std::uint32_t lo, std::uint32_t hi, int lane, std::uint32_t number) {
+    if (!inside(lo, hi - lo, 16)) return;
+    read(scene_.warp->cta, lo, hi,
+         {Access::Kind::store, false, scene_.warp->number, isa::Mask{1} << lane, number});
+}
+
+void SharedMemory::finish(Access::Kind kind, int lane, std::uint32_t number) {
+    for (Cta& cta : ctas_)
+        for (auto& [lo, bytes] : cta)
+            for (Access& access : bytes.read) {
+                if (access.kind != kind || access.over || access.actor != scene_.warp->number ||
+                    access.clock > number)
+                    continue;
+                if (kind == Access::Kind::store && access.lanes != isa::Mask{1} << lane) continue;
+                access.over = true;
+                access.clock = scene_.warp->accesses;
+            }
+    scene_.warp->touched |= kind == Access::Kind::store ? isa::Mask{1} << lane : scene_.warp->all;
+}
+
+void SharedMemory::left(int lane, std::uint32_t number) { finish(Access::Kind::store, lane, number); }
+void SharedMemory::multiplied(std::uint32_t product) { finish(Access::Kind::product, 0, product); }
+
+void SharedMemory::reads(const Operand& operand, const machine::Matrix& matrix, std::uint32_t product) {
+    std::uint64_t bits = static_cast<std::uint64_t>(operand.imm);
+    if (operand.kind == Operand::Kind::reg) {
+        const std::optional<std::uint64_t> value = values_.first_of(operand.reg);
+        if (!value) {
+            gap(Property::descriptors,
+                fmt::format("the descriptor of {} is not known before a launch", matrix.name));
+            return lost("the descriptor is not known before a launch");
+        }
+        bits = *value;
+    }
+    Descriptor descriptor;
+    try {
+        descriptor = Descriptor::decode(bits);
+    } catch (const ArgumentError& error) {
+        return gap(Property::descriptors, error.what());
+    }
+    const std::vector<std::uint32_t> all = machine::units(descriptor, matrix);
+    const std::int64_t offset = std::int64_t{descriptor.start} - sm_90a.shared_base;
+    const auto& buffers = scene_.program.shared();
+    const auto buffer = std::ranges::find_if(buffers, [&](const SharedBuffer& one) {
+        return offset >= one.offset && offset < one.offset + one.bytes;
+    });
+    if (buffer == buffers.end()) return gap(Property::descriptors, "it points to no buffer of the kernel");
+    const std::int64_t within = offset - buffer->offset;
+    for (const auto& misfit :
+         {machine::astray(matrix, *buffer, within),
+          machine::misaligned(*buffer, descriptor.swizzle, scene_.program.shared_align()),
+          buffer->tile ? machine::misplaced(matrix, *buffer, within, descriptor)
+                       : machine::inside_pattern(matrix, *buffer, within, descriptor)})
+        if (misfit) gap(Property::descriptors, misfit->saying.message);
+    const Access by{Access::Kind::product, false, scene_.warp->number, scene_.warp->all, product};
+    std::vector<std::uint32_t> units = all;
+    std::ranges::sort(units);
+    for (std::size_t i = 0; i < units.size();) {
+        std::size_t next = i + 1;
+        while (next < units.size() && units[next] <= units[next - 1] + 16) ++next;
+        const std::uint32_t lo = units[i], hi = units[next - 1] + 16;
+        if (inside(lo, hi - lo, 16)) read(scene_.warp->cta, lo, hi, by);
+        i = next;
+    }
+}
+
+void SharedMemory::encode(Encoder& to) const {
+    const auto one = [&](const Access& access) {
+        to.number(static_cast<std::uint64_t>(access.kind) << 40 | std::uint64_t{access.over} << 33 |
+                  access.lanes);
+        to.number(static_cast<std::uint64_t>(access.actor));
+        if (access.kind == Access::Kind::none) return;
+        // Numbers of what is not over only compare with later ones: they are clocks, too.
+        if (!access.over)
+            to.clock(-1000 - 2 * access.actor - (access.kind == Access::Kind::store ? 1 : 0), access.clock);
+        else
+            to.clock(access.kind == Access::Kind::copy ? access.actor : Encoder::accesses_of(access.actor),
+                     access.clock);
+    };
+    for (const Cta& cta : ctas_) {
+        to.number(cta.size());
+        for (const auto& [lo, bytes] : cta) {
+            to.number(std::uint64_t{lo} << 32 | bytes.hi);
+            one(bytes.written);
+            to.number(bytes.read.size());
+            for (const Access& access : bytes.read) one(access);
+        }
+    }
+}
+
+}  // namespace wgrun::check::rehearsal

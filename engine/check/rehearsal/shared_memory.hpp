@@ -1,0 +1,77 @@
+// What a proof knows of the bytes of shared memory: who has written and read each of them, and whether the
+// next one who does comes after that. Of races, of both proxies' order, of bytes that nothing has written and
+// of bounds it finds what it cannot prove: all schedules are one here, since vector clocks decide
+// (scene.hpp).
+//
+// Accesses of one warp by several lanes are ordered when its lanes have met since. What wgmma and bulk copies
+// read, they read until they are waited for.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "check/gaps.hpp"
+#include "check/rehearsal/mbarriers.hpp"
+#include "check/rehearsal/values.hpp"
+#include "machine/matrix.hpp"
+
+namespace wgrun::check::rehearsal {
+
+class SharedMemory {
+  public:
+    SharedMemory(const Scene& scene, const Values& values, Gaps& gaps)
+        : scene_(scene), values_(values), gaps_(gaps), ctas_(static_cast<std::size_t>(scene.ctas)) {}
+
+    /// The current step loads or stores, in each active lane.
+    void access(const Step& step);
+    /// It copies to a CTA's bytes [lo, hi), which the mbarrier counts.
+    void arrives(int cta, std::uint32_t lo, std::uint32_t hi, const Mbarrier& mbarrier, int lane);
+    /// A lane starts a copy of its CTA's bytes, until it has waited for its copy of that number.
+    void leaves(std::uint32_t lo, std::uint32_t hi, int lane, std::uint32_t number);
+    void left(int lane, std::uint32_t number);
+    /// The warp's wgmma of that number reads a matrix.
+    void reads(const Operand& descriptor, const machine::Matrix& matrix, std::uint32_t product);
+    void multiplied(std::uint32_t product);
+    /// Nobody knows what the step accesses.
+    void lost(std::string_view what);
+
+    void encode(Encoder& to) const;
+
+  private:
+    struct Access {
+        enum class Kind : std::uint8_t { none, generic, copy, product, store };
+        Kind kind = Kind::none;
+        bool over = true;  ///< product and store: it has been waited for
+        int actor = 0;     ///< the warp; copy: the mbarrier
+        isa::Mask lanes = 0;
+        std::uint32_t clock = 0;  ///< not over: its number
+        bool operator==(const Access&) const = default;
+    };
+    struct Bytes {
+        std::uint32_t hi;
+        Access written;
+        std::vector<Access> read;
+    };
+    using Cta = std::map<std::uint32_t, Bytes>;
+
+    template <class Visit>
+    void visit(int cta, std::uint32_t lo, std::uint32_t hi, Visit visit);
+    static void split(Cta& cta, std::uint32_t at);
+    bool comes_after(const Access& before, isa::Mask lanes) const;
+    bool is_fenced(const Access& before, isa::Mask lanes) const;
+    std::uint32_t known(int index, isa::Mask lanes) const;
+    void write(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by);
+    void read(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by);
+    bool inside(std::uint64_t lo, std::int64_t bytes, std::int64_t align);
+    void finish(Access::Kind kind, int lane, std::uint32_t number);
+    void gap(Property property, std::string reason);
+    std::string place(std::uint32_t address) const { return scene_.place(address - sm_90a.shared_base); }
+
+    const Scene& scene_;
+    const Values& values_;
+    Gaps& gaps_;
+    std::vector<Cta> ctas_;  ///< by the first byte's address
+};
+
+}  // namespace wgrun::check::rehearsal
