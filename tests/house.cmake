@@ -8,6 +8,7 @@ string(REGEX MATCHALL "wgrun_(module|bindings)\\([a-z][^)]*\\)" calls "${build}"
 
 # Which module a public header belongs to; every header must be listed.
 set(owner_diagnostic diag)
+set(owner_finding_set diag)
 set(owner_count_of diag)
 set(owner_printable diag)
 set(owner_version diag)

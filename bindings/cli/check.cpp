@@ -108,7 +108,7 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
 }
 
 /// Gives the changes that all findings propose their places and lines in the scripts they are for.
-void resolve_remedies(std::vector<Diagnostic>& findings) {
+void resolve_remedies(FindingSet& findings) {
     std::map<std::string, std::optional<ScriptText>> scripts;
     for (Diagnostic& finding : findings)
         for (Remedy& remedy : finding.remedies)

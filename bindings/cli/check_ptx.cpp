@@ -15,6 +15,7 @@
 #include "bindings/cli/launch_file.hpp"
 #include "bindings/cli/ptx_text.hpp"
 #include "wgrun/count_of.hpp"
+#include "wgrun/finding_set.hpp"
 #include "wgrun/foreign.hpp"
 #include "wgrun/printable.hpp"
 #include "wgrun/rules.hpp"
@@ -58,7 +59,7 @@ std::string describe(const ForeignKernel& kernel) {
 struct Looked {
     std::string file;
     ForeignText text;
-    std::vector<Diagnostic> findings;
+    FindingSet findings;
     std::string ran;
 
     std::size_t errors() const {
@@ -87,22 +88,11 @@ std::string as_json(std::span<const Diagnostic> findings, const std::vector<Look
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-/// Adds those findings that are not there yet.
-void add(std::vector<Diagnostic>& findings, std::span<const Diagnostic> others) {
-    for (const Diagnostic& other : others) {
-        const bool known = std::ranges::any_of(findings, [&](const Diagnostic& finding) {
-            return finding.rule == other.rule && finding.where == other.where &&
-                   (!other.rule.empty() || finding.message == other.message);
-        });
-        if (!known) findings.push_back(other);
-    }
-}
-
 /// Runs the launch on the simulator, once for each seed, and adds what the runs find, and what the checker
 /// finds now that it knows the launch. A run that ends with errors is the last one.
 /// Returns what was run, as a line.
 std::string add_dynamic(const Request& request, std::string name, std::string text,
-                        const PtxLaunches& launches, std::vector<Diagnostic>& findings) {
+                        const PtxLaunches& launches, FindingSet& findings) {
     const ForeignModule module(std::move(name), std::move(text));
     std::string ran;
     for (int seed = 1; seed <= launches.seeds; ++seed) {
@@ -117,17 +107,17 @@ std::string add_dynamic(const Request& request, std::string name, std::string te
         options.numerics = request.numerics;
         options.unchecked = true;  // what the checker finds is told besides
         kernel.fit(options);
-        add(findings, kernel.check());
+        findings.add_all(kernel.check());
         ran = fmt::format("{}: {} on the simulator\n", shown(kernel.program().name()),
                           count_of(static_cast<std::size_t>(seed), "schedule"));
         try {
             kernel.run(options);
-            add(findings, kernel.take_remarks());
+            findings.add_all(kernel.take_remarks());
         } catch (const CheckError& error) {
-            add(findings, error.findings());
+            findings.add_all(error.findings());
             return ran;
         } catch (const ArgumentError& error) {
-            add(findings, {&error.finding(), 1});
+            findings.add(error.finding());
             return ran;
         }
     }
@@ -144,9 +134,8 @@ std::string name_of_text(const Request& request) {
 Looked look(const Request& request, const std::string& text, const PtxLaunches& launches) {
     const std::string name = name_of_text(request);
     Looked out{name, check_ptx(name, text), {}, {}};
-    out.findings = out.text.errors;
-    for (const ForeignKernel& kernel : out.text.kernels)
-        out.findings.insert(out.findings.end(), kernel.findings.begin(), kernel.findings.end());
+    out.findings.add_all(out.text.errors);
+    for (const ForeignKernel& kernel : out.text.kernels) out.findings.add_all(kernel.findings);
     if (!launches.file.empty() && out.text.errors.empty())
         out.ran = add_dynamic(request, name, text, launches, out.findings);
     return out;
@@ -165,7 +154,7 @@ void print(const Request& request, const Looked& looked, bool launched, Results&
 }
 
 /// Gives the changes that findings propose their lines in the text.
-void resolve(std::vector<Diagnostic>& findings, std::string text) {
+void resolve(FindingSet& findings, std::string text) {
     const PtxText lines(std::move(text));
     for (Diagnostic& finding : findings)
         for (Remedy& remedy : finding.remedies)

@@ -64,13 +64,8 @@ void collect(Context& context, LookedAt& kernel, const std::vector<std::int64_t>
     std::ranges::move(warnings, std::back_inserter(outcome.findings));
     warnings.clear();
     for (Diagnostic& finding : outcome.findings) {
-        const bool known = std::ranges::any_of(context.sweep.findings, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where &&
-                   other.severity == finding.severity;
-        });
-        if (known) continue;
         finding.notes.push_back({kernel.where, "with " + text_of(kernel.ranges, values)});
-        context.sweep.findings.push_back(std::move(finding));
+        context.sweep.findings.add(std::move(finding));
     }
     if (outcome.code != Exit::failed && outcome.code != Exit::ok) context.sweep.code = outcome.code;
     outcome = {};
@@ -176,9 +171,9 @@ void look_ahead(lua_State* L, Sweep& sweep) {
             looked.launches.push_back(values);
             const std::vector<Diagnostic>& findings = kernel.check();
             for (std::size_t i = known; i < findings.size(); ++i) {
-                sweep.findings.push_back(findings[i]);
-                sweep.findings.back().notes.push_back(
-                    {sizes->where, "with " + text_of(sizes->ranges, values)});
+                Diagnostic finding = findings[i];
+                finding.notes.push_back({sizes->where, "with " + text_of(sizes->ranges, values)});
+                sweep.findings.add_wordings({&finding, 1});
             }
         });
         if (sweep.code != Exit::ok) break;

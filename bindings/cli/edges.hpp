@@ -8,6 +8,7 @@
 
 #include "bindings/cli/host.hpp"
 #include "wgrun/edge_sizes.hpp"
+#include "wgrun/finding_set.hpp"
 
 namespace wgrun::cli {
 
@@ -23,8 +24,8 @@ struct LookedAt {
 /// What the launches have shown.
 struct Sweep {
     std::vector<LookedAt> kernels;
-    std::vector<Diagnostic> findings;  ///< each rule once for a line, at the first size that has it
-    int code = Exit::ok;               ///< the reason why the sweep did not complete
+    FindingSet findings;  ///< each at the first size that has it
+    int code = Exit::ok;  ///< the reason why the sweep did not complete
 };
 
 /// Traces the script, and launches its kernels on the simulator with edge sizes; `seeds` schedules take

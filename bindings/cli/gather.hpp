@@ -18,7 +18,7 @@ struct Search {
 };
 
 struct Checked {
-    std::vector<Diagnostic> findings;
+    FindingSet findings;
     std::size_t kernels = 0;
     std::vector<std::pair<std::string, AssemblyReport>> assembled;  ///< name of the kernel, report
     /// Kernels whose runs ahead did not come through.

@@ -58,7 +58,7 @@ void pass(const Request& request, Context& context, Tried& out) {
                         context.launch(kernel, options, sizes);
                     });
     if (sweep.code == Exit::interrupted) out.code = sweep.code;
-    if (!sweep.findings.empty()) out.not_tried = to_line(sweep.findings.front());
+    if (!sweep.findings.empty()) out.not_tried = to_line(sweep.findings.list().front());
 }
 
 }  // namespace

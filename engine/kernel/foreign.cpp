@@ -14,6 +14,7 @@
 #include "kernel/made_up.hpp"
 #include "ptx/lower.hpp"
 #include "rules/mbarrier_words.hpp"
+#include "wgrun/finding_set.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
@@ -150,13 +151,12 @@ void moderate(std::vector<Diagnostic>& found, bool shape_is_known) {
 /// What paths show and, where the shape of the CTAs and clusters is known and nothing is wrong yet, what a
 /// run with arguments that are made up does.
 std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known) {
-    std::vector<Diagnostic> out = check::check(program, check::Made::by_compiler);
-    std::ranges::move(check::outgoing(program), std::back_inserter(out));
-    std::ranges::move(check::misread_parameters(program), std::back_inserter(out));
-    const bool wrong = std::ranges::any_of(out, [](const Diagnostic& finding) {
-        return here(finding) == Elsewhere::same && finding.severity == Severity::error;
-    });
-    if (wrong || !shape_is_known) return out;
+    FindingSet out(check::check(program, check::Made::by_compiler));
+    out.add_all(check::outgoing(program));
+    out.add_all(check::misread_parameters(program));
+    std::ranges::for_each(out, tell_translated);
+    if (!shape_is_known || std::ranges::find(out, Severity::error, &Diagnostic::severity) != out.end())
+        return out.list();
     EndOfRunAhead ended;
     std::vector<Diagnostic> ran = found_in_every_launch(program, check::Made::by_compiler, nullptr, &ended);
     // Which tensor maps a structure holds, a launch decides; what follows from their lack is no finding.
@@ -168,10 +168,8 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
         if (breaks(finding, rules::WG_MEM_03) || breaks(finding, rules::WG_MEM_04) ||
             finding.circumstance == Circumstance::same_value)
             continue;
-        const bool known = std::ranges::any_of(out, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where && here(other) == here(finding);
-        });
-        if (!known) out.push_back(std::move(finding));
+        tell_translated(finding);
+        out.add(std::move(finding));
     }
     if (ended && ran.empty())
         for (Diagnostic& finding : races_with_numbers(program)) {
@@ -179,9 +177,9 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
             finding.severity = Severity::warning;
             finding.notes.push_back(
                 {program.where(), fmt::format("in a launch whose numbers are {}", made_up_number)});
-            out.push_back(std::move(finding));
+            out.add(std::move(finding));
         }
-    return out;
+    return out.list();
 }
 
 std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
@@ -217,7 +215,6 @@ std::vector<Diagnostic> translated_findings(const Program& program) {
     const bool shape_is_known = !program.translated()->threads && !program.translated()->cluster;
     std::vector<Diagnostic> out = findings_of(program, shape_is_known);
     moderate(out, shape_is_known);
-    std::ranges::for_each(out, tell_translated);
     return out;
 }
 

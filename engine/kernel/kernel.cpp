@@ -142,22 +142,6 @@ void Launch::download() {
 
 std::vector<Diagnostic> Launch::take_remarks() { return std::exchange(state_->remarks, {}); }
 
-namespace {
-
-/// Adds the findings whose rule and place are not in the list. A warning does not stand for an error of the
-/// same line, which may be of another step.
-void add_new(std::vector<Diagnostic>& to, std::vector<Diagnostic> findings) {
-    for (Diagnostic& finding : findings) {
-        const bool known = std::ranges::any_of(to, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where &&
-                   other.severity == finding.severity;
-        });
-        if (!known) to.push_back(std::move(finding));
-    }
-}
-
-}  // namespace
-
 const std::vector<Diagnostic>& Kernel::laws() {
     if (!laws_)
         laws_ = origin_                  ? foreign_findings(origin_->entry->module(), origin_->lowered)
@@ -167,13 +151,13 @@ const std::vector<Diagnostic>& Kernel::laws() {
 }
 
 const std::vector<Diagnostic>& Kernel::check() {
-    if (findings_) return *findings_;
-    findings_ = laws();
+    if (findings_) return findings_->list();
+    findings_ = FindingSet(laws());
     const bool wrong = std::ranges::any_of(
         *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
     if (!wrong && !origin_ && !program_->translated())
-        add_new(*findings_, found_in_every_launch(*program_, check::Made::by_author, nullptr, &ended_ahead_));
-    return *findings_;
+        findings_->add_all(found_in_every_launch(*program_, check::Made::by_author, nullptr, &ended_ahead_));
+    return findings_->list();
 }
 
 void Kernel::fit(const RunOptions& options) {
@@ -209,8 +193,8 @@ void Kernel::foresee(const RunOptions& options) {
     std::vector<Diagnostic> found = check::check_launch(*program_, sizes_of(options));
     if (origin_) origin_->tell(found);
     const bool clean = found.empty();
-    add_new(*findings_, std::move(found));
-    if (clean) add_new(*findings_, look_ahead(options));
+    findings_->add_all(found);
+    if (clean) findings_->add_all(look_ahead(options));
 }
 
 // The same launch, with other memory than the script's, of which nobody knows what it will hold.

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "wgrun/finding_set.hpp"
 #include "wgrun/gpu.hpp"
 #include "wgrun/program.hpp"
 #include "wgrun/simulation_limits.hpp"
@@ -302,10 +303,10 @@ class Kernel {
     void check_launch(const RunOptions& options);
     std::vector<Diagnostic> look_ahead(const RunOptions& options);
 
-    std::shared_ptr<const Program> program_;           // with the launches that were prepared
-    std::unique_ptr<Origin> origin_;                   ///< of a kernel that was read from PTX
-    std::optional<std::vector<Diagnostic>> laws_;      ///< what the static checker finds
-    std::optional<std::vector<Diagnostic>> findings_;  ///< the same, and what every launch would find
+    std::shared_ptr<const Program> program_;       // with the launches that were prepared
+    std::unique_ptr<Origin> origin_;               ///< of a kernel that was read from PTX
+    std::optional<std::vector<Diagnostic>> laws_;  ///< what the static checker finds
+    std::optional<FindingSet> findings_;           ///< the same, and what every launch would find
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
     std::vector<std::pair<Dim3, std::vector<std::int64_t>>> looked_at_;   ///< launches that were foreseen
     EndOfRunAhead ended_ahead_;
