@@ -9,6 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "bindings/cli/coverage.hpp"
 #include "bindings/cli/decided.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/cli/input.hpp"
@@ -59,8 +60,9 @@ std::string describe(const ForeignKernel& kernel) {
 struct Looked {
     std::string file;
     ForeignText text;
-    FindingSet findings;
-    std::string ran;
+    FindingSet findings{};
+    std::string ran{};
+    Coverage coverage{};  ///< of the kernel that was run
 
     std::size_t errors() const {
         return static_cast<std::size_t>(std::ranges::count(findings, Severity::error, &Diagnostic::severity));
@@ -85,16 +87,16 @@ std::string as_json(std::span<const Diagnostic> findings, const std::vector<Look
                                        {"unread", std::move(unread)},
                                        {"undecided", kernel.undecided}});
         }
+    for (const Looked& looked : all)
+        for (nlohmann::ordered_json& kernel : coverage_json(looked.coverage))
+            json["coverage"].push_back(std::move(kernel));
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 /// Runs the launch on the simulator, once for each seed, and adds what the runs find, and what the checker
 /// finds now that it knows the launch. A run that ends with errors is the last one.
-/// Returns what was run, as a line.
-std::string add_dynamic(const Request& request, std::string name, std::string text,
-                        const PtxLaunches& launches, FindingSet& findings) {
-    const ForeignModule module(std::move(name), std::move(text));
-    std::string ran;
+void add_dynamic(const Request& request, std::string text, const PtxLaunches& launches, Looked& out) {
+    const ForeignModule module(out.file, std::move(text));
     for (int seed = 1; seed <= launches.seeds; ++seed) {
         LaunchFile launch = read_launch(launches.file, module);
         if (launch.kernel.empty() && module.names().size() != 1)
@@ -105,23 +107,23 @@ std::string add_dynamic(const Request& request, std::string name, std::string te
         options.backend = Backend::sim;
         options.seed = static_cast<std::uint64_t>(seed);
         options.numerics = request.numerics;
+        options.coverage = &out.coverage;
         options.unchecked = true;  // what the checker finds is told besides
         kernel.fit(options);
-        findings.add_all(kernel.check());
-        ran = fmt::format("{}: {} on the simulator\n", shown(kernel.program().name()),
-                          count_of(static_cast<std::size_t>(seed), "schedule"));
+        out.findings.add_all(kernel.check());
+        out.ran = fmt::format("{}: {} on the simulator\n", shown(kernel.program().name()),
+                              count_of(static_cast<std::size_t>(seed), "schedule"));
         try {
             kernel.run(options);
-            findings.add_all(kernel.take_remarks());
+            out.findings.add_all(kernel.take_remarks());
         } catch (const CheckError& error) {
-            findings.add_all(error.findings());
-            return ran;
+            out.findings.add_all(error.findings());
+            return;
         } catch (const ArgumentError& error) {
-            findings.add(error.finding());
-            return ran;
+            out.findings.add(error.finding());
+            return;
         }
     }
-    return ran;
 }
 
 /// What findings call the text. Lines of PTX that a file carries or makes are none of that file's.
@@ -133,11 +135,10 @@ std::string name_of_text(const Request& request) {
 
 Looked look(const Request& request, const std::string& text, const PtxLaunches& launches) {
     const std::string name = name_of_text(request);
-    Looked out{name, check_ptx(name, text), {}, {}};
+    Looked out{name, check_ptx(name, text)};
     out.findings.add_all(out.text.errors);
     for (const ForeignKernel& kernel : out.text.kernels) out.findings.add_all(kernel.findings);
-    if (!launches.file.empty() && out.text.errors.empty())
-        out.ran = add_dynamic(request, name, text, launches, out.findings);
+    if (!launches.file.empty() && out.text.errors.empty()) add_dynamic(request, text, launches, out);
     return out;
 }
 
@@ -146,6 +147,7 @@ void print(const Request& request, const Looked& looked, bool launched, Results&
     const std::vector<ForeignKernel>& kernels = looked.text.kernels;
     for (const ForeignKernel& kernel : kernels) results.write(describe(kernel));
     results.write(looked.ran);
+    results.write(coverage_text(looked.coverage));
     results.write(fmt::format("{}: {}, {}, {}\n", request.file, count_of(kernels.size(), "kernel"),
                               count_of(looked.errors(), "error"),
                               count_of(looked.findings.size() - looked.errors(), "remark")));
@@ -198,11 +200,12 @@ int check_ptx_texts(const Request& request, std::string first, PtxReport report,
     std::vector<Diagnostic> findings;
     const int code = each_text(request, std::move(first), [&](const Request& each, std::string text) {
         Looked looked = look(each, text, launches);
+        int its = looked.code();
+        if (its == Exit::ok && lacks_coverage(looked.coverage, launches.min_coverage)) its = Exit::failed;
         if (report == PtxReport::text) {
             print(each, looked, !launches.file.empty(), results);
-            return looked.code();
+            return its;
         }
-        const int its = looked.code();
         resolve(looked.findings, std::move(text));
         std::ranges::move(looked.findings, std::back_inserter(findings));
         all.push_back(std::move(looked));

@@ -32,6 +32,7 @@ struct Visit {
 void check_kernel(Kernel& kernel, void* context) {
     const auto& [search, checked, stop, ahead] = *static_cast<const Visit*>(context);
     ++checked.kernels;
+    if (search.dynamic) checked.coverage.add(kernel.program());
     const std::vector<Diagnostic>& findings = kernel.check();
     checked.findings.add_wordings(findings);
     if (const EndOfRunAhead ended = kernel.ended_ahead())
@@ -51,7 +52,8 @@ void check_body(lua_State* L, const Request& request, Outcome& outcome, void* co
         look_ahead_at_sizes(L, visit.ahead);
 }
 
-void run_body(lua_State* L, const Request& request, Outcome& outcome, void*) {
+void run_body(lua_State* L, const Request& request, Outcome& outcome, void* coverage) {
+    lua::session(L).coverage = static_cast<Coverage*>(coverage);
     run_scripts(L, request, outcome);
 }
 
@@ -64,7 +66,7 @@ int explore(const Request& request, const Search& search, Checked& checked) {
     for (int seed = 1; seed <= search.seeds; ++seed) {
         progress.done(static_cast<std::uint64_t>(seed));
         run.seed = static_cast<std::uint64_t>(seed);
-        const Outcome outcome = with_state(run, lua::Mode::run, run_body, nullptr);
+        const Outcome outcome = with_state(run, lua::Mode::run, run_body, &checked.coverage);
         checked.findings.add_wordings(outcome.findings);
         if (outcome.code == Exit::failed && std::ranges::any_of(outcome.findings, is_error)) return Exit::ok;
         if (outcome.code != Exit::ok) return outcome.code;
@@ -90,7 +92,8 @@ Checked gather(const Request& request, const Search& search) {
     checked.explored = search.dynamic && checked.code == Exit::ok && checked.errors() == 0;
     if (checked.explored) checked.code = explore(request, search, checked);
     if (checked.explored && checked.code == Exit::ok && checked.errors() == 0) {
-        Sweep sweep = sweep_sizes(request, search.seeds);
+        Sweep sweep =
+            sweep_sizes(request, {.seeds = search.seeds, .whole = true, .coverage = &checked.coverage});
         checked.findings.add_wordings(sweep.findings);
         checked.sizes = std::move(sweep.kernels);
         checked.code = sweep.code;

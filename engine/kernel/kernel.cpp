@@ -216,6 +216,7 @@ std::vector<Diagnostic> Kernel::look_ahead(const RunOptions& options) {
                               .ended = &ended_ahead_};
     RunOptions run = options;
     run.backend = Backend::sim;
+    run.coverage = nullptr;  // it is no launch of the script
     run.print = [](std::string_view) {};
     try {
         move_to_simulator(run.args);

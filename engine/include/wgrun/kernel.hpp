@@ -46,6 +46,7 @@ BackendChoice choose_backend(Backend asked, gpu::Isolation isolation = gpu::Isol
 /// "exact" or "h200"; throws ArgumentError otherwise.
 isa::Numerics numerics_named(std::string_view name);
 
+class Coverage;  // coverage.hpp
 class DeviceTensor;
 
 /// A place in a tensor, passed as a pointer; or a tensor map of it, made at the launch. For kernels that were
@@ -99,6 +100,8 @@ struct RunOptions {
     bool lines = false;
     /// Is called at every step of the simulator. Null: no observer.
     sim::Observer* observer = nullptr;
+    /// Is told which instructions launches on the simulator execute. Null: nobody asks.
+    Coverage* coverage = nullptr;
     // Of a kernel that was read from PTX, whose text may leave them to the launch: the threads of a CTA, the
     // CTAs of a cluster, and the bytes of dynamic shared memory.
     std::optional<Dim3> block{}, cluster{};
