@@ -39,49 +39,6 @@ bool is_ptx(std::string_view text) {
 
 namespace {
 
-/// Returns the instruction that a call of the builder makes, wgmma_wait_group(0), as PTX; empty: it makes
-/// none.
-std::string call_as_ptx(std::string_view method, std::string_view arguments) {
-    const isa::Spelling spelling = isa::parse_method(method);
-    if (spelling.op == nullptr) return {};
-    std::vector<std::string> texts;
-    while (!arguments.empty()) {
-        const std::size_t end = std::min(arguments.find(", "), arguments.size());
-        texts.emplace_back(arguments.substr(0, end));
-        arguments.remove_prefix(std::min(end + 2, arguments.size()));
-    }
-    isa::Step step;
-    step.op = spelling.op;
-    try {
-        step.form = isa::resolve(*step.op, spelling.form);
-    } catch (const ArgumentError&) {
-        return {};
-    }
-    for (std::size_t i = 0; i < step.op->operands.size(); ++i)
-        step.operands.push_back(i < texts.size() ? Operand::param(static_cast<int>(i)) : Operand());
-    return isa::expand(step.op->ptx, step, [&](const Operand& operand, const isa::OperandRule& rule) {
-        return operand.kind == Operand::Kind::param ? texts[static_cast<std::size_t>(operand.index)]
-                                                    : std::string(rule.name);
-    });
-}
-
-/// Fixes are in the words of scripts: each k:method(arguments) becomes the instruction that it makes.
-std::string fix_as_ptx(std::string_view fix) {
-    std::string out;
-    for (;;) {
-        const std::size_t call = fix.find("k:"), open = fix.find('(', call), close = fix.find(')', open);
-        if (call == std::string_view::npos || open == std::string_view::npos ||
-            close == std::string_view::npos)
-            break;
-        const std::string ptx =
-            call_as_ptx(fix.substr(call + 2, open - call - 2), fix.substr(open + 1, close - open - 1));
-        out += fix.substr(0, call);
-        out += ptx.empty() ? std::string(fix.substr(call, close + 1 - call)) : ptx;
-        fix.remove_prefix(close + 1);
-    }
-    return out += fix;
-}
-
 /// What becomes of the finding here.
 Elsewhere here(const Diagnostic& finding) {
     switch (finding.circumstance) {
@@ -223,8 +180,10 @@ void tell_translated(Diagnostic& finding) {
 }
 
 void tell(const ptx::Module& module, Diagnostic& finding) {
-    finding.fix =
-        finding.remedies.empty() ? fix_as_ptx(finding.fix) : in_words(finding.remedies.front(), Dialect::ptx);
+    if (!finding.remedies.empty())
+        finding.fix = in_words(finding.remedies.front(), Dialect::ptx);
+    else if (!finding.fix_in_ptx.empty())
+        finding.fix = finding.fix_in_ptx;
     tell_translated(finding);
     name_sources(module, finding);
 }
