@@ -8,6 +8,7 @@ string(REGEX MATCHALL "wgrun_(module|bindings)\\([a-z][^)]*\\)" calls "${build}"
 
 # Which module a public header belongs to; every header must be listed.
 set(owner_diagnostic diag)
+set(owner_finding_set diag)
 set(owner_count_of diag)
 set(owner_printable diag)
 set(owner_version diag)
@@ -39,6 +40,7 @@ set(owner_simulation_limits sim)
 set(owner_gpu gpu)
 set(owner_own_files gpu)
 set(owner_edge_sizes kernel)
+set(owner_coverage kernel)
 set(owner_needless kernel)
 set(owner_kernel kernel)
 set(owner_foreign kernel)

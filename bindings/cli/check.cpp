@@ -8,6 +8,7 @@
 
 #include "bindings/cli/check_ptx.hpp"
 #include "bindings/cli/command.hpp"
+#include "bindings/cli/coverage.hpp"
 #include "bindings/cli/fix.hpp"
 #include "bindings/cli/verdicts.hpp"
 #include "wgrun/count_of.hpp"
@@ -48,8 +49,10 @@ std::string as_json(const Search& search, const Checked& checked) {
         json["sizes"].push_back({{"kernel", kernel.kernel},
                                  {"file", kernel.where.file},
                                  {"line", kernel.where.line},
+                                 {"of", kernel.legal()},
                                  {"looked_at", sizes_json(kernel, kernel.launches)},
                                  {"left_out", sizes_json(kernel, kernel.left_out)}});
+    if (search.dynamic && checked.explored) json["coverage"] = coverage_json(checked.coverage);
     if (search.perf) {
         json["without"] = checked.tried.summaries;
         if (!checked.tried.not_tried.empty()) json["not_without"] = checked.tried.not_tried;
@@ -83,12 +86,13 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
                                 : report.assembler + " " + assembler_version(report));
     if (!checked.not_assembled.empty()) text += fmt::format("not assembled: {}\n", checked.not_assembled);
     for (const LookedAt& kernel : checked.sizes) {
-        text += fmt::format("{}: looked {} {}: {}\n", kernel.kernel, dynamic ? "at" : "ahead at",
-                            count_of(kernel.launches.size(), "size"), values_of(kernel));
+        text += fmt::format("{}: looked {} {} of {}: {}\n", kernel.kernel, dynamic ? "at" : "ahead at",
+                            kernel.launches.size(), count_of(kernel.legal(), "size"), values_of(kernel));
         if (!kernel.left_out.empty())
             text += fmt::format("{}: {} left out, since they take too long\n", kernel.kernel,
                                 count_of(kernel.left_out.size(), "size"));
     }
+    if (checked.explored) text += coverage_text(checked.coverage);
     for (const std::string& summary : checked.tried.summaries) text += fmt::format("{}\n", summary);
     if (!checked.tried.not_tried.empty())
         text += fmt::format(
@@ -107,7 +111,7 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
 }
 
 /// Gives the changes that all findings propose their places and lines in the scripts they are for.
-void resolve_remedies(std::vector<Diagnostic>& findings) {
+void resolve_remedies(FindingSet& findings) {
     std::map<std::string, std::optional<ScriptText>> scripts;
     for (Diagnostic& finding : findings)
         for (Remedy& remedy : finding.remedies)
@@ -121,6 +125,10 @@ void resolve_remedies(std::vector<Diagnostic>& findings) {
 
 int check(Request request, const Options& options) {
     Results results(true);
+    if (options.search.min_coverage > 0 && !options.search.dynamic) {
+        remark("wgrun: --min-coverage is for --dynamic: only runs execute instructions");
+        return Exit::usage;
+    }
     if (std::optional<std::string> text = ptx_text(request)) {
         if (options.search.assemble || options.search.perf) {
             remark("wgrun: --perf and --assemble are for scripts: a PTX text is only checked");
@@ -151,7 +159,7 @@ int check(Request request, const Options& options) {
                                request.json    ? PtxReport::json
                                : options.sarif ? PtxReport::sarif
                                                : PtxReport::text,
-                               {options.launch, options.search.seeds}, results);
+                               {options.launch, options.search.seeds, options.search.min_coverage}, results);
     }
     if (!options.launch.empty()) {
         remark("wgrun: --launch is for PTX texts: scripts launch their kernels themselves");
@@ -171,6 +179,8 @@ int check(Request request, const Options& options) {
     if (!checked.traceback.empty()) remark(checked.traceback);
     if (!results.finish()) return Exit::failed;
     if (checked.code != Exit::ok) return checked.code;
+    if (checked.explored && lacks_coverage(checked.coverage, options.search.min_coverage))
+        return Exit::failed;
     return checked.errors() > 0 ? Exit::failed : Exit::ok;
 }
 
@@ -196,6 +206,11 @@ Command::Run declare(Arguments& arguments) {
     arguments.option("--seeds", search.seeds, "Number of schedules that --dynamic and --perf try")
         .between(1, 10000)
         .shows_default();
+    arguments
+        .option("--min-coverage", search.min_coverage,
+                "Fail if --dynamic executes less of a kernel's synchronising instructions")
+        .unit("PERCENT")
+        .between(0, 100);
     return [options](const Request& request) { return check(request, *options); };
 }
 

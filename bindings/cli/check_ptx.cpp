@@ -9,12 +9,14 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "bindings/cli/coverage.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/cli/input.hpp"
 #include "bindings/cli/launch_file.hpp"
 #include "bindings/cli/ptx_text.hpp"
 #include "bindings/cli/verdicts.hpp"
 #include "wgrun/count_of.hpp"
+#include "wgrun/finding_set.hpp"
 #include "wgrun/foreign.hpp"
 #include "wgrun/printable.hpp"
 #include "wgrun/rules.hpp"
@@ -58,8 +60,9 @@ std::string describe(const ForeignKernel& kernel) {
 struct Looked {
     std::string file;
     ForeignText text;
-    std::vector<Diagnostic> findings;
-    std::string ran;
+    FindingSet findings{};
+    std::string ran{};
+    Coverage coverage{};  ///< of the kernel that was run
 
     std::size_t errors() const {
         return static_cast<std::size_t>(std::ranges::count(findings, Severity::error, &Diagnostic::severity));
@@ -85,27 +88,16 @@ std::string as_json(std::span<const Diagnostic> findings, const std::vector<Look
                                        {"undecided", kernel.undecided},
                                        {"verdicts", verdicts_as_json(kernel.verdicts)}});
         }
+    for (const Looked& looked : all)
+        for (nlohmann::ordered_json& kernel : coverage_json(looked.coverage))
+            json["coverage"].push_back(std::move(kernel));
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
-/// Adds those findings that are not there yet.
-void add(std::vector<Diagnostic>& findings, std::span<const Diagnostic> others) {
-    for (const Diagnostic& other : others) {
-        const bool known = std::ranges::any_of(findings, [&](const Diagnostic& finding) {
-            return finding.rule == other.rule && finding.where == other.where &&
-                   (!other.rule.empty() || finding.message == other.message);
-        });
-        if (!known) findings.push_back(other);
-    }
 }
 
 /// Runs the launch on the simulator, once for each seed, and adds what the runs find, and what the checker
 /// finds now that it knows the launch. A run that ends with errors is the last one.
-/// Returns what was run, as a line.
-std::string add_dynamic(const Request& request, std::string name, std::string text,
-                        const PtxLaunches& launches, std::vector<Diagnostic>& findings) {
-    const ForeignModule module(std::move(name), std::move(text));
-    std::string ran;
+void add_dynamic(const Request& request, std::string text, const PtxLaunches& launches, Looked& out) {
+    const ForeignModule module(out.file, std::move(text));
     for (int seed = 1; seed <= launches.seeds; ++seed) {
         LaunchFile launch = read_launch(launches.file, module);
         if (launch.kernel.empty() && module.names().size() != 1)
@@ -116,23 +108,23 @@ std::string add_dynamic(const Request& request, std::string name, std::string te
         options.backend = Backend::sim;
         options.seed = static_cast<std::uint64_t>(seed);
         options.numerics = request.numerics;
+        options.coverage = &out.coverage;
         options.unchecked = true;  // what the checker finds is told besides
         kernel.fit(options);
-        add(findings, kernel.check());
-        ran = fmt::format("{}: {} on the simulator\n", shown(kernel.program().name()),
-                          count_of(static_cast<std::size_t>(seed), "schedule"));
+        out.findings.add_all(kernel.check());
+        out.ran = fmt::format("{}: {} on the simulator\n", shown(kernel.program().name()),
+                              count_of(static_cast<std::size_t>(seed), "schedule"));
         try {
             kernel.run(options);
-            add(findings, kernel.take_remarks());
+            out.findings.add_all(kernel.take_remarks());
         } catch (const CheckError& error) {
-            add(findings, error.findings());
-            return ran;
+            out.findings.add_all(error.findings());
+            return;
         } catch (const ArgumentError& error) {
-            add(findings, {&error.finding(), 1});
-            return ran;
+            out.findings.add(error.finding());
+            return;
         }
     }
-    return ran;
 }
 
 /// What findings call the text. Lines of PTX that a file carries or makes are none of that file's.
@@ -144,12 +136,10 @@ std::string name_of_text(const Request& request) {
 
 Looked look(const Request& request, const std::string& text, const PtxLaunches& launches) {
     const std::string name = name_of_text(request);
-    Looked out{name, check_ptx(name, text), {}, {}};
-    out.findings = out.text.errors;
-    for (const ForeignKernel& kernel : out.text.kernels)
-        out.findings.insert(out.findings.end(), kernel.findings.begin(), kernel.findings.end());
-    if (!launches.file.empty() && out.text.errors.empty())
-        out.ran = add_dynamic(request, name, text, launches, out.findings);
+    Looked out{name, check_ptx(name, text)};
+    out.findings.add_all(out.text.errors);
+    for (const ForeignKernel& kernel : out.text.kernels) out.findings.add_all(kernel.findings);
+    if (!launches.file.empty() && out.text.errors.empty()) add_dynamic(request, text, launches, out);
     return out;
 }
 
@@ -158,6 +148,7 @@ void print(const Request& request, const Looked& looked, Results& results) {
     const std::vector<ForeignKernel>& kernels = looked.text.kernels;
     for (const ForeignKernel& kernel : kernels) results.write(describe(kernel));
     results.write(looked.ran);
+    results.write(coverage_text(looked.coverage));
     results.write(fmt::format("{}: {}, {}, {}\n", request.file, count_of(kernels.size(), "kernel"),
                               count_of(looked.errors(), "error"),
                               count_of(looked.findings.size() - looked.errors(), "remark")));
@@ -166,7 +157,7 @@ void print(const Request& request, const Looked& looked, Results& results) {
 }
 
 /// Gives the changes that findings propose their lines in the text.
-void resolve(std::vector<Diagnostic>& findings, std::string text) {
+void resolve(FindingSet& findings, std::string text) {
     const PtxText lines(std::move(text));
     for (Diagnostic& finding : findings)
         for (Remedy& remedy : finding.remedies)
@@ -210,11 +201,12 @@ int check_ptx_texts(const Request& request, std::string first, PtxReport report,
     std::vector<Diagnostic> findings;
     const int code = each_text(request, std::move(first), [&](const Request& each, std::string text) {
         Looked looked = look(each, text, launches);
+        int its = looked.code();
+        if (its == Exit::ok && lacks_coverage(looked.coverage, launches.min_coverage)) its = Exit::failed;
         if (report == PtxReport::text) {
             print(each, looked, results);
-            return looked.code();
+            return its;
         }
-        const int its = looked.code();
         resolve(looked.findings, std::move(text));
         std::ranges::move(looked.findings, std::back_inserter(findings));
         all.push_back(std::move(looked));

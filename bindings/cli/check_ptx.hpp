@@ -18,8 +18,9 @@ enum class PtxReport : unsigned char { text, json, sarif };
 
 /// Launches of a PTX text on the simulator, besides its check.
 struct PtxLaunches {
-    std::string file;  ///< docs/schema/launch.json; empty: none
-    int seeds = 0;     ///< of the schedule: 1 to `seeds`
+    std::string file;      ///< docs/schema/launch.json; empty: none
+    int seeds = 0;         ///< of the schedule: 1 to `seeds`
+    int min_coverage = 0;  ///< percent of the synchronising instructions that they execute
 };
 
 /// Visits `first`, the text of the request's file, and those of the files that follow it on the command line,

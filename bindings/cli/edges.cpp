@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "bindings/lua/sizes.hpp"
@@ -11,23 +12,6 @@
 #include "wgrun/progress.hpp"
 
 namespace wgrun::cli {
-namespace {
-
-constexpr std::size_t most_launches = 96;      // of a kernel
-constexpr std::uint64_t most_steps = 4000000;  // warp instructions of a launch: some seconds
-
-/// The sweep, and what the launches of one size report. Outlives the Lua state.
-struct Context {
-    Sweep& sweep;
-    int seeds;
-    const BeforeLaunch& before;
-    const std::vector<SizeRange>* ranges = nullptr;   ///< of the kernel at hand
-    std::vector<std::vector<std::int64_t>> launches;  ///< of the kernel at hand
-    std::size_t next = 0;                             ///< of them
-    std::vector<std::uint64_t> grids;                 ///< CTAs of its launches so far, each once
-    bool too_long = false;
-    bool spread = false;  ///< the launches know the grids
-};
 
 std::string text_of(const std::vector<SizeRange>& ranges, const std::vector<std::int64_t>& values) {
     std::vector<std::string> parts;
@@ -36,13 +20,61 @@ std::string text_of(const std::vector<SizeRange>& ranges, const std::vector<std:
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+namespace {
+
+constexpr std::size_t most_edges = 96;                // launches of a kernel
+constexpr std::uint64_t few = 256;                    // legal sizes of a kernel, which are all launched
+constexpr auto most_time = std::chrono::seconds(60);  // of a kernel: then no more are, except edges
+constexpr std::uint64_t most_steps = 4000000;         // warp instructions of a launch: some seconds
+
+/// The sweep, and what the launches of one size report. Outlives the Lua state.
+struct Context {
+    Sweep& sweep;
+    const Sweeping& how;
+    const std::vector<SizeRange>* ranges = nullptr;     ///< of the kernel at hand
+    std::vector<std::vector<std::int64_t>> launches{};  ///< of the kernel at hand
+    std::size_t next = 0;                               ///< of them
+    std::vector<std::uint64_t> grids{};                 ///< CTAs of its launches so far, each once
+    bool too_long = false;
+    enum class Phase { edges, edges_of_grids, whole } phase = Phase::edges;
+    std::chrono::steady_clock::time_point end{};  ///< of phase `whole`
+
+    void begin(const Program& program, const std::vector<SizeRange>& its) {
+        ranges = &its;
+        launches = edge_sizes(program, its, {}, most_edges);
+        next = 0;
+        grids.clear();
+        phase = Phase::edges;
+        end = std::chrono::steady_clock::now() + most_time;
+    }
+    void add(std::vector<std::vector<std::int64_t>> more, std::uint64_t most) {
+        for (auto& launch : more)
+            if (launches.size() < most && std::ranges::find(launches, launch) == launches.end())
+                launches.push_back(std::move(launch));
+    }
+    /// The next launches, when all so far have run; false: there are none.
+    bool more(const Program& program) {
+        if (phase == Phase::whole) return false;
+        if (phase == Phase::edges) {
+            phase = Phase::edges_of_grids;
+            add(edge_sizes(program, *ranges, grids, most_edges), most_edges);
+        } else {
+            phase = Phase::whole;
+            if (how.whole && count_sizes(*ranges) <= few) add(all_sizes(*ranges), few);
+        }
+        return true;
+    }
+    bool out_of_time() const { return phase == Phase::whole && std::chrono::steady_clock::now() >= end; }
+};
+
 void launch(Context& context, Kernel& kernel, const RunOptions& options) {
     RunOptions run = options;
     run.backend = Backend::sim;
     if (run.simulation.steps == 0 || run.simulation.steps > most_steps) run.simulation.steps = most_steps;
     if (std::ranges::find(context.grids, run.grid.volume()) == context.grids.end())
         context.grids.push_back(run.grid.volume());
-    if (context.before) context.before(kernel, run, text_of(*context.ranges, context.launches[context.next]));
+    if (context.how.before)
+        context.how.before(kernel, run, text_of(*context.ranges, context.launches[context.next]));
     try {
         kernel.run(run);
     } catch (const EnvironmentError& error) {
@@ -64,13 +96,8 @@ void collect(Context& context, LookedAt& kernel, const std::vector<std::int64_t>
     std::ranges::move(warnings, std::back_inserter(outcome.findings));
     warnings.clear();
     for (Diagnostic& finding : outcome.findings) {
-        const bool known = std::ranges::any_of(context.sweep.findings, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where &&
-                   other.severity == finding.severity;
-        });
-        if (known) continue;
         finding.notes.push_back({kernel.where, "with " + text_of(kernel.ranges, values)});
-        context.sweep.findings.push_back(std::move(finding));
+        context.sweep.findings.add(std::move(finding));
     }
     if (outcome.code != Exit::failed && outcome.code != Exit::ok) context.sweep.code = outcome.code;
     outcome = {};
@@ -84,26 +111,20 @@ void sweep_kernel(lua_State* L, Context& context, Outcome& outcome) {
     const int function = lua_gettop(L);
     auto& drawn = lua::held<Outcome>(L);
     LookedAt& looked = *lua::guarded(L, [&] {
-        context.grids.clear();
-        context.next = 0;
-        context.ranges = &sizes->ranges;
-        context.launches = edge_sizes(kernel.program(), sizes->ranges, {}, most_launches);
+        context.begin(kernel.program(), sizes->ranges);
         return &context.sweep.kernels.emplace_back(
-            LookedAt{kernel.program().name(), sizes->where, sizes->ranges, {}, {}});
+            LookedAt{kernel.program().name(), sizes->where, sizes->ranges});
     });
-    for (context.spread = false; context.sweep.code == Exit::ok;) {
+    while (context.sweep.code == Exit::ok) {
         if (context.next == context.launches.size()) {
-            if (context.spread) break;
-            lua::guarded(L, [&] {
-                for (auto& more : edge_sizes(kernel.program(), sizes->ranges, context.grids, most_launches))
-                    if (context.launches.size() < most_launches &&
-                        std::ranges::find(context.launches, more) == context.launches.end())
-                        context.launches.push_back(std::move(more));
-            });
-            context.spread = true;
+            if (!lua::guarded(L, [&] { return context.more(kernel.program()); })) break;
             continue;
         }
-        lua::session(L).seed = 1 + context.next % static_cast<std::uint64_t>(context.seeds);
+        if (context.out_of_time()) {
+            lua::guarded(L, [&] { looked.left_out.push_back(context.launches[context.next++]); });
+            continue;
+        }
+        lua::session(L).seed = 1 + context.next % static_cast<std::uint64_t>(context.how.seeds);
         context.too_long = false;
         lua_pushvalue(L, function);
         lua::push_size(L, sizes->ranges, context.launches[context.next]);
@@ -121,6 +142,7 @@ void body(lua_State* L, const Request& request, Outcome& outcome, void* context_
     forgive_missing_results(L, outcome);
     if (outcome.code != Exit::ok) return;
     lua::session(L).mode = lua::Mode::run;
+    lua::session(L).coverage = context.how.coverage;
     lua::guarded(L, [&] {
         lua::session(L).debug = [&context](Kernel& kernel, const RunOptions& options) {
             launch(context, kernel, options);
@@ -137,12 +159,12 @@ void body(lua_State* L, const Request& request, Outcome& outcome, void* context_
 
 }  // namespace
 
-Sweep sweep_sizes(const Request& request, int seeds, const BeforeLaunch& before) {
+Sweep sweep_sizes(const Request& request, const Sweeping& how) {
     Request run = request;
     run.backend = Backend::sim;
     run.keep_warnings = true;
     Sweep sweep;
-    Context context{sweep, seeds, before, nullptr, {}, 0, {}, false, false};
+    Context context{sweep, how};
     const Progress progress(Progress::Is::around, "edge sizes");
     // What the script itself does was reported by its check and its runs.
     with_state(run, lua::Mode::trace, body, &context);
@@ -151,61 +173,33 @@ Sweep sweep_sizes(const Request& request, int seeds, const BeforeLaunch& before)
 
 namespace {
 
-/// The same for the kernel at the top of the stack.
-void look_ahead(lua_State* L, Sweep& sweep) {
-    constexpr std::size_t most_ahead = 8;
-    Kernel& kernel = lua::check<Kernel>(L, -1);
-    const lua::DeclaredSizes* sizes = lua::push_sizes(L, -1);
-    if (sizes == nullptr) return;
-    const int function = lua_gettop(L);
-    auto& drawn = lua::held<Outcome>(L);
-    auto& launches = lua::held<std::vector<std::vector<std::int64_t>>>(L);
-    LookedAt& looked = *lua::guarded(L, [&] {
-        launches = edge_sizes(kernel.program(), sizes->ranges, {}, most_ahead);
-        return &sweep.kernels.emplace_back(
-            LookedAt{kernel.program().name(), sizes->where, sizes->ranges, {}, {}});
-    });
-    for (const std::vector<std::int64_t>& values : launches) {
-        const std::size_t known = lua::guarded(L, [&] { return kernel.check().size(); });
-        lua_pushvalue(L, function);
-        lua::push_size(L, sizes->ranges, values);
-        call_protected(L, 1, drawn);
-        lua::guarded(L, [&] {
-            if (drawn.code == Exit::interrupted) sweep.code = drawn.code;
-            drawn = {};
-            looked.launches.push_back(values);
-            const std::vector<Diagnostic>& findings = kernel.check();
-            for (std::size_t i = known; i < findings.size(); ++i) {
-                sweep.findings.push_back(findings[i]);
-                sweep.findings.back().notes.push_back(
-                    {sizes->where, "with " + text_of(sizes->ranges, values)});
-            }
-        });
-        if (sweep.code != Exit::ok) break;
-        lua_gc(L, LUA_GCCOLLECT);  // the tensors of this size
+/// Of many that follow each other the first and the last.
+std::string listed(const std::set<std::int64_t>& values, std::int64_t step) {
+    constexpr int many = 8;
+    std::vector<std::string> parts;
+    for (auto first = values.begin(); first != values.end();) {
+        auto end = std::next(first);
+        int count = 1;
+        while (end != values.end() && *end == *std::prev(end) + step) ++end, ++count;
+        if (count >= many)
+            parts.push_back(fmt::format("{}-{}", *first, *std::prev(end)));
+        else
+            std::transform(first, end, std::back_inserter(parts),
+                           [](std::int64_t value) { return std::to_string(value); });
+        first = end;
     }
-    lua_settop(L, function - 1);
+    return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace
-
-void look_ahead_at_sizes(lua_State* L, Sweep& sweep) {
-    lua::push_kernels(L);
-    const auto count = static_cast<lua_Integer>(lua_rawlen(L, -1));
-    for (lua_Integer i = 1; i <= count && sweep.code == Exit::ok; ++i) {
-        lua_rawgeti(L, -1, i);
-        look_ahead(L, sweep);
-        lua_pop(L, 1);
-    }
-    lua_pop(L, 1);
-}
 
 std::string values_of(const LookedAt& kernel) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < kernel.ranges.size(); ++i) {
         std::set<std::int64_t> values;
         for (const auto& launch : kernel.launches) values.insert(launch[i]);
-        parts.push_back(fmt::format("{} = {}", kernel.ranges[i].name, fmt::join(values, ", ")));
+        parts.push_back(
+            fmt::format("{} = {}", kernel.ranges[i].name, listed(values, kernel.ranges[i].multiple_of)));
     }
     return fmt::format("{}", fmt::join(parts, "; "));
 }

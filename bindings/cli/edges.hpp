@@ -1,5 +1,5 @@
-// Launches of kernels with the sizes at the edges of what their scripts declare: for check --dynamic all of
-// them, for check a few that are looked ahead at.
+// Launches of kernels with the sizes at the edges of what their scripts declare, or, where those are few,
+// with all that are legal: for check --dynamic. For check a few are looked ahead at.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "bindings/cli/host.hpp"
+#include "wgrun/coverage.hpp"
 #include "wgrun/edge_sizes.hpp"
+#include "wgrun/finding_set.hpp"
 
 namespace wgrun::cli {
 
@@ -16,29 +18,42 @@ struct LookedAt {
     std::string kernel;
     Where where;  ///< the declaration
     std::vector<SizeRange> ranges;
-    std::vector<std::vector<std::int64_t>> launches;  ///< values in the order of `ranges`
-    std::vector<std::vector<std::int64_t>> left_out;  ///< those that would have taken too long
+    std::vector<std::vector<std::int64_t>> launches{};  ///< values in the order of `ranges`
+    /// Those that would have taken too long, alone or, of a few that were all to be launched, together.
+    std::vector<std::vector<std::int64_t>> left_out{};
+    std::uint64_t legal() const { return count_sizes(ranges); }
 };
 
 /// What the launches have shown.
 struct Sweep {
     std::vector<LookedAt> kernels;
-    std::vector<Diagnostic> findings;  ///< each rule once for a line, at the first size that has it
-    int code = Exit::ok;               ///< the reason why the sweep did not complete
+    FindingSet findings;  ///< each at the first size that has it
+    int code = Exit::ok;  ///< the reason why the sweep did not complete
 };
 
-/// Traces the script, and launches its kernels on the simulator with edge sizes; `seeds` schedules take
-/// turns. Kernels whose scripts declare no sizes are left out. `before` is called before each launch, with
-/// the sizes that it has, "n = 65".
+/// Called before each launch, with the sizes that it has, "n = 65".
 using BeforeLaunch = std::function<void(Kernel&, const RunOptions&, const std::string& sizes)>;
-Sweep sweep_sizes(const Request& request, int seeds, const BeforeLaunch& before = {});
+
+/// Which launches, besides those of edge sizes, and who is told of them.
+struct Sweeping {
+    int seeds = 1;       ///< schedules, which take turns
+    bool whole = false;  ///< all legal sizes, where they are few, as far as time allows
+    BeforeLaunch before{};
+    Coverage* coverage = nullptr;  ///< null: nobody asks
+};
+
+/// Traces the script, and launches its kernels on the simulator. Those whose scripts declare no sizes are
+/// left out.
+Sweep sweep_sizes(const Request& request, const Sweeping& how);
 
 /// Looks ahead at launches with a few edge sizes, in the state that has traced the script: nothing runs but
 /// what check makes up. An error that a script raises there is no finding: it may compare results. `sweep`
 /// outlives the state.
 void look_ahead_at_sizes(lua_State* L, Sweep& sweep);
 
-/// "n = 1, 127, 128; k = 64": the values that each size had.
+/// "n = 65, k = 64": of one launch.
+std::string text_of(const std::vector<SizeRange>& ranges, const std::vector<std::int64_t>& values);
+/// "n = 1-63, 127, 128; k = 64": the values that each size had.
 std::string values_of(const LookedAt& kernel);
 
 }  // namespace wgrun::cli

@@ -303,11 +303,10 @@ int fix_ptx(const Request& request, const std::string& text, bool diff, Results&
     const auto check = [&](const std::string& candidate) {
         ForeignText found = check_ptx(request.file, candidate);
         Checked out;
-        out.findings = std::move(found.errors);
+        out.findings.add_all(found.errors);
         out.kernels = found.kernels.size();
         if (!out.findings.empty()) out.code = Exit::not_assembled;
-        for (ForeignKernel& kernel : found.kernels)
-            std::ranges::move(kernel.findings, std::back_inserter(out.findings));
+        for (const ForeignKernel& kernel : found.kernels) out.findings.add_all(kernel.findings);
         return out;
     };
     const auto read = [](std::string candidate) { return std::make_unique<PtxText>(std::move(candidate)); };

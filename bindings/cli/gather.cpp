@@ -4,25 +4,16 @@
 
 #include "gpu/cache.hpp"
 #include "wgrun/progress.hpp"
-#include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
 namespace {
-
-// Variants of a kernel that a loop makes have the same findings at the same lines; each is reported once.
-void add_once(std::vector<Diagnostic>& findings, const Diagnostic& finding) {
-    const bool known = std::any_of(findings.begin(), findings.end(), [&](const Diagnostic& other) {
-        return other.rule == finding.rule && other.where == finding.where && other.message == finding.message;
-    });
-    if (!known) findings.push_back(finding);
-}
 
 bool is_error(const Diagnostic& finding) { return finding.severity == Severity::error; }
 
 void assemble(Kernel& kernel, Checked& checked, const std::atomic<bool>* stop) {
     try {
         AssemblyReport report = kernel.report(stop);
-        for (const Diagnostic& finding : report.findings) add_once(checked.findings, finding);
+        checked.findings.add_wordings(report.findings);
         checked.assembled.emplace_back(kernel.program().name(), std::move(report));
     } catch (const EnvironmentError& error) {
         if (error.code() == "ECOMPILE" || error.code() == "EINTR") throw;
@@ -41,13 +32,13 @@ struct Visit {
 void check_kernel(Kernel& kernel, void* context) {
     const auto& [search, checked, stop, ahead] = *static_cast<const Visit*>(context);
     ++checked.kernels;
+    if (search.dynamic) checked.coverage.add(kernel.program());
     const Where where = kernel.program().where();
     checked.judged.push_back(
         {std::string(kernel.program().name()), std::string(where.file), where.line, kernel.verdicts()});
     const std::vector<Diagnostic>& findings = kernel.check();
-    for (const Diagnostic& finding : findings) add_once(checked.findings, finding);
-    if (search.perf)
-        for (const Diagnostic& finding : kernel.performance()) add_once(checked.findings, finding);
+    checked.findings.add_wordings(findings);
+    if (search.perf) checked.findings.add_wordings(kernel.performance());
     if (search.assemble && std::none_of(findings.begin(), findings.end(), is_error))
         assemble(kernel, checked, stop);
 }
@@ -62,7 +53,8 @@ void check_body(lua_State* L, const Request& request, Outcome& outcome, void* co
         look_ahead_at_sizes(L, visit.ahead);
 }
 
-void run_body(lua_State* L, const Request& request, Outcome& outcome, void*) {
+void run_body(lua_State* L, const Request& request, Outcome& outcome, void* coverage) {
+    lua::session(L).coverage = static_cast<Coverage*>(coverage);
     run_scripts(L, request, outcome);
 }
 
@@ -75,8 +67,8 @@ int explore(const Request& request, const Search& search, Checked& checked) {
     for (int seed = 1; seed <= search.seeds; ++seed) {
         progress.done(static_cast<std::uint64_t>(seed));
         run.seed = static_cast<std::uint64_t>(seed);
-        const Outcome outcome = with_state(run, lua::Mode::run, run_body, nullptr);
-        for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
+        const Outcome outcome = with_state(run, lua::Mode::run, run_body, &checked.coverage);
+        checked.findings.add_wordings(outcome.findings);
         if (outcome.code == Exit::failed && std::ranges::any_of(outcome.findings, is_error)) return Exit::ok;
         if (outcome.code != Exit::ok) return outcome.code;
     }
@@ -93,28 +85,24 @@ Checked gather(const Request& request, const Search& search) {
     Checked checked;
     Visit visit{search, checked, nullptr, {}};
     Outcome outcome = with_state(request, lua::Mode::trace, check_body, &visit);
-    for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
-    for (const Diagnostic& finding : visit.ahead.findings) add_once(checked.findings, finding);
+    checked.findings.add_wordings(outcome.findings);
+    checked.findings.add_wordings(visit.ahead.findings);
     checked.sizes = std::move(visit.ahead.kernels);
     checked.code = outcome.code != Exit::ok ? outcome.code : visit.ahead.code;
     checked.traceback = std::move(outcome.traceback);
     checked.explored = search.dynamic && checked.code == Exit::ok && checked.errors() == 0;
     if (checked.explored) checked.code = explore(request, search, checked);
     if (checked.explored && checked.code == Exit::ok && checked.errors() == 0) {
-        Sweep sweep = sweep_sizes(request, search.seeds);
-        for (const Diagnostic& finding : sweep.findings) add_once(checked.findings, finding);
+        Sweep sweep =
+            sweep_sizes(request, {.seeds = search.seeds, .whole = true, .coverage = &checked.coverage});
+        checked.findings.add_wordings(sweep.findings);
         checked.sizes = std::move(sweep.kernels);
         checked.code = sweep.code;
     }
     if (search.perf && checked.code == Exit::ok && checked.errors() == 0) {
         checked.tried = try_without(request, search.seeds);
         checked.code = checked.tried.code;
-        for (const Diagnostic& finding : checked.tried.remarks) {
-            const bool known = std::ranges::any_of(checked.findings, [&](const Diagnostic& other) {
-                return other.where == finding.where && breaks(other, rules::WG_PERF_06);
-            });
-            if (!known) add_once(checked.findings, finding);
-        }
+        checked.findings.add_all(checked.tried.remarks);
     }
     if (const std::string why = gpu::take_cache_problem(); !why.empty()) remark("wgrun: " + why);
     return checked;

@@ -15,6 +15,7 @@ struct Search {
     bool assemble = false;  ///< also assemble the kernels
     bool perf = false;      ///< also report what is needlessly slow
     int seeds = 4;          ///< the number of schedules that `dynamic` and `perf` try
+    int min_coverage = 0;   ///< percent of each kernel's synchronising instructions that `dynamic` executes
 };
 
 /// What a check amounts to for a kernel.
@@ -25,13 +26,14 @@ struct JudgedKernel {
 };
 
 struct Checked {
-    std::vector<Diagnostic> findings;
+    FindingSet findings;
     std::size_t kernels = 0;
     std::vector<std::pair<std::string, AssemblyReport>> assembled;  ///< name of the kernel, report
     std::vector<JudgedKernel> judged;
     std::string not_assembled;    ///< the reason, if there is no assembler
     bool explored = false;        ///< the script has run on the simulator
     std::vector<LookedAt> sizes;  ///< of kernels that declare sizes
+    Coverage coverage;            ///< with `dynamic`, of all runs
     Tried tried;                  ///< with `perf`
     int code = Exit::ok;          ///< the reason why the script did not complete
     std::string traceback;

@@ -52,13 +52,13 @@ void pass(const Request& request, Context& context, Tried& out) {
                                                  : to_line(outcome.findings.front());
         return;
     }
-    const Sweep sweep =
-        sweep_sizes(request, context.seeds,
-                    [&context](Kernel& kernel, const RunOptions& options, const std::string& sizes) {
-                        context.launch(kernel, options, sizes);
-                    });
+    const Sweep sweep = sweep_sizes(
+        request, {.seeds = context.seeds,
+                  .before = [&context](Kernel& kernel, const RunOptions& options, const std::string& sizes) {
+                      context.launch(kernel, options, sizes);
+                  }});
     if (sweep.code == Exit::interrupted) out.code = sweep.code;
-    if (!sweep.findings.empty()) out.not_tried = to_line(sweep.findings.front());
+    if (!sweep.findings.empty()) out.not_tried = to_line(sweep.findings.list().front());
 }
 
 }  // namespace

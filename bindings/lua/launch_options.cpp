@@ -66,6 +66,7 @@ void read_launch_options(lua_State* L, Kernel& kernel, const Options& options, R
     read_arguments(L, kernel.program(), options, out.args, tensors);
     const std::string_view backend = options.string("backend", "auto");
     const Backend asked = guarded(L, [&] { return backend_named(backend); });
+    out.coverage = session(L).coverage;
     out.seed =
         static_cast<std::uint64_t>(options.integer("seed", static_cast<std::int64_t>(session(L).seed)));
     // The simulator is slow, so it has a limit only where the script sets one.

@@ -1,18 +1,19 @@
 // Collects findings: each (rule, place) once, in the order of the script.
 #pragma once
 
-#include <map>
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "rules/saying.hpp"
+#include "wgrun/finding_set.hpp"
 
 namespace wgrun::check {
 
-class Findings {
+/// Findings that are made as they are added; of those that are known, the notes are.
+class Findings : public FindingSet {
   public:
-    /// Adds the finding; if its rule is known at this place, adds its notes to the first finding.
-    void add(Diagnostic finding);
+    void add(Diagnostic finding) { add_with_notes(std::move(finding)); }
     void add(const Rule& rule, Where where, std::string message, Fix fix, std::vector<Note> notes = {}) {
         add({rule, std::move(message), std::move(fix)}, where, std::move(notes));
     }
@@ -21,13 +22,9 @@ class Findings {
     }
 
     /// Returns whether there is a finding of that rule.
-    bool has(const Rule& rule) const;
-
-    /// Returns all findings, ordered by file (`first` before others) and line.
-    std::vector<Diagnostic> sorted(std::string_view first) &&;
-
-  private:
-    std::vector<Diagnostic> list_;
+    bool has(const Rule& rule) const {
+        return std::ranges::any_of(*this, [&](const Diagnostic& finding) { return breaks(finding, rule); });
+    }
 };
 
 using rules::after;

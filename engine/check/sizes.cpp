@@ -52,7 +52,7 @@ void add_all(std::vector<Diagnostic> findings, Findings& out) {
 bool refutes(const Rehearsal& rehearsal, const Fault& fault) {
     return !rehearsal.gave_up() && rehearsal.came_to(fault.at) &&
            std::ranges::none_of(rehearsal.faults(), [&](const Fault& other) {
-               return other.finding.rule == fault.finding.rule && other.finding.where == fault.finding.where;
+               return same_finding(other.finding, fault.finding);
            });
 }
 

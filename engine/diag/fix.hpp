@@ -2,8 +2,11 @@
 // as changes to make.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "wgrun/diagnostic.hpp"
@@ -24,8 +27,28 @@ std::string in_words(const Remedy& remedy, Dialect dialect = Dialect::lua);
 /// an option what it should be: "align = 8", ".align 8".
 std::string text_of(const Change& change, Dialect dialect = Dialect::lua);
 
+/// What a sentence says of a part of it: k:bar_sync(0) of a call, bar.sync 0 of an instruction.
+inline std::string said(const Phrase& part, Dialect dialect) {
+    return (dialect == Dialect::lua ? "k:" : "") + part.in(dialect);
+}
+template <class Part>
+const Part& said(const Part& part, Dialect) {
+    return part;
+}
+
+/// A sentence in both languages, of parts that are phrases, words and numbers: sentence("{} {}", bar_sync(),
+/// "before line 41").
+template <class... Parts>
+Phrase sentence(std::string_view format, const Parts&... parts) {
+    const auto in = [&](Dialect dialect) {
+        return fmt::format(fmt::runtime(format), said(parts, dialect)...);
+    };
+    return {in(Dialect::lua), in(Dialect::ptx)};
+}
+
 struct Fix {
     Fix() = default;
+    Fix(Phrase words) : text(std::move(words.lua)), in_ptx(std::move(words.ptx)) {}
     Fix(std::string words) : text(std::move(words)) {}
     Fix(const char* words) : text(words) {}
     /// The first remedy as text.
@@ -34,7 +57,8 @@ struct Fix {
         : text(std::move(words)), remedies(std::move(alternatives)) {}
 
     std::string text;
-    std::vector<Remedy> remedies;
+    std::string in_ptx{};  ///< empty: the same, or the first remedy
+    std::vector<Remedy> remedies{};
 };
 
 }  // namespace wgrun

@@ -153,4 +153,28 @@ std::vector<std::vector<std::int64_t>> edge_sizes(const Program& program, std::s
     return out;
 }
 
+std::uint64_t count_sizes(std::span<const SizeRange> ranges) {
+    std::uint64_t out = 1;
+    for (const SizeRange& range : ranges) {
+        const auto values = static_cast<std::uint64_t>((range.most - range.least) / range.multiple_of) + 1;
+        if (out > UINT64_MAX / values) return UINT64_MAX;
+        out *= values;
+    }
+    return out;
+}
+
+std::vector<std::vector<std::int64_t>> all_sizes(std::span<const SizeRange> ranges) {
+    std::vector<std::vector<std::int64_t>> out{{}};
+    for (const SizeRange& range : ranges) {
+        std::vector<std::vector<std::int64_t>> longer;
+        for (const std::vector<std::int64_t>& launch : out)
+            for (std::int64_t value = range.least; value <= range.most; value += range.multiple_of) {
+                longer.push_back(launch);
+                longer.back().push_back(value);
+            }
+        out = std::move(longer);
+    }
+    return out;
+}
+
 }  // namespace wgrun

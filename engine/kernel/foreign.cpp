@@ -15,6 +15,7 @@
 #include "kernel/made_up.hpp"
 #include "ptx/lower.hpp"
 #include "rules/mbarrier_words.hpp"
+#include "wgrun/finding_set.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
@@ -38,49 +39,6 @@ bool is_ptx(std::string_view text) {
 }
 
 namespace {
-
-/// Returns the instruction that a call of the builder makes, wgmma_wait_group(0), as PTX; empty: it makes
-/// none.
-std::string call_as_ptx(std::string_view method, std::string_view arguments) {
-    const isa::Spelling spelling = isa::parse_method(method);
-    if (spelling.op == nullptr) return {};
-    std::vector<std::string> texts;
-    while (!arguments.empty()) {
-        const std::size_t end = std::min(arguments.find(", "), arguments.size());
-        texts.emplace_back(arguments.substr(0, end));
-        arguments.remove_prefix(std::min(end + 2, arguments.size()));
-    }
-    isa::Step step;
-    step.op = spelling.op;
-    try {
-        step.form = isa::resolve(*step.op, spelling.form);
-    } catch (const ArgumentError&) {
-        return {};
-    }
-    for (std::size_t i = 0; i < step.op->operands.size(); ++i)
-        step.operands.push_back(i < texts.size() ? Operand::param(static_cast<int>(i)) : Operand());
-    return isa::expand(step.op->ptx, step, [&](const Operand& operand, const isa::OperandRule& rule) {
-        return operand.kind == Operand::Kind::param ? texts[static_cast<std::size_t>(operand.index)]
-                                                    : std::string(rule.name);
-    });
-}
-
-/// Fixes are in the words of scripts: each k:method(arguments) becomes the instruction that it makes.
-std::string fix_as_ptx(std::string_view fix) {
-    std::string out;
-    for (;;) {
-        const std::size_t call = fix.find("k:"), open = fix.find('(', call), close = fix.find(')', open);
-        if (call == std::string_view::npos || open == std::string_view::npos ||
-            close == std::string_view::npos)
-            break;
-        const std::string ptx =
-            call_as_ptx(fix.substr(call + 2, open - call - 2), fix.substr(open + 1, close - open - 1));
-        out += fix.substr(0, call);
-        out += ptx.empty() ? std::string(fix.substr(call, close + 1 - call)) : ptx;
-        fix.remove_prefix(close + 1);
-    }
-    return out += fix;
-}
 
 /// What becomes of the finding here.
 Elsewhere here(const Diagnostic& finding) {
@@ -151,13 +109,12 @@ void moderate(std::vector<Diagnostic>& found, bool shape_is_known) {
 /// What paths show and, where the shape of the CTAs and clusters is known and nothing is wrong yet, what a
 /// run with arguments that are made up does.
 std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known) {
-    std::vector<Diagnostic> out = check::check(program, check::Made::by_compiler);
-    std::ranges::move(check::outgoing(program), std::back_inserter(out));
-    std::ranges::move(check::misread_parameters(program), std::back_inserter(out));
-    const bool wrong = std::ranges::any_of(out, [](const Diagnostic& finding) {
-        return here(finding) == Elsewhere::same && finding.severity == Severity::error;
-    });
-    if (wrong || !shape_is_known) return out;
+    FindingSet out(check::check(program, check::Made::by_compiler));
+    out.add_all(check::outgoing(program));
+    out.add_all(check::misread_parameters(program));
+    std::ranges::for_each(out, tell_translated);
+    if (!shape_is_known || std::ranges::find(out, Severity::error, &Diagnostic::severity) != out.end())
+        return out.list();
     EndOfRunAhead ended;
     std::vector<Diagnostic> ran = found_in_every_launch(program, check::Made::by_compiler, nullptr, &ended);
     // Which tensor maps a structure holds, a launch decides; what follows from their lack is no finding.
@@ -169,10 +126,8 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
         if (breaks(finding, rules::WG_MEM_03) || breaks(finding, rules::WG_MEM_04) ||
             finding.circumstance == Circumstance::same_value)
             continue;
-        const bool known = std::ranges::any_of(out, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where && here(other) == here(finding);
-        });
-        if (!known) out.push_back(std::move(finding));
+        tell_translated(finding);
+        out.add(std::move(finding));
     }
     if (ended && ran.empty())
         for (Diagnostic& finding : races_with_numbers(program)) {
@@ -180,9 +135,9 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
             finding.severity = Severity::warning;
             finding.notes.push_back(
                 {program.where(), fmt::format("in a launch whose numbers are {}", made_up_number)});
-            out.push_back(std::move(finding));
+            out.add(std::move(finding));
         }
-    return out;
+    return out.list();
 }
 
 std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
@@ -236,7 +191,6 @@ std::vector<Diagnostic> translated_findings(const Program& program) {
     const bool shape_is_known = !program.translated()->threads && !program.translated()->cluster;
     std::vector<Diagnostic> out = findings_of(program, shape_is_known);
     moderate(out, shape_is_known);
-    std::ranges::for_each(out, tell_translated);
     return out;
 }
 
@@ -245,8 +199,10 @@ void tell_translated(Diagnostic& finding) {
 }
 
 void tell(const ptx::Module& module, Diagnostic& finding) {
-    finding.fix =
-        finding.remedies.empty() ? fix_as_ptx(finding.fix) : in_words(finding.remedies.front(), Dialect::ptx);
+    if (!finding.remedies.empty())
+        finding.fix = in_words(finding.remedies.front(), Dialect::ptx);
+    else if (!finding.fix_in_ptx.empty())
+        finding.fix = finding.fix_in_ptx;
     tell_translated(finding);
     name_sources(module, finding);
 }

@@ -143,22 +143,6 @@ void Launch::download() {
 
 std::vector<Diagnostic> Launch::take_remarks() { return std::exchange(state_->remarks, {}); }
 
-namespace {
-
-/// Adds the findings whose rule and place are not in the list. A warning does not stand for an error of the
-/// same line, which may be of another step.
-void add_new(std::vector<Diagnostic>& to, std::vector<Diagnostic> findings) {
-    for (Diagnostic& finding : findings) {
-        const bool known = std::ranges::any_of(to, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where &&
-                   other.severity == finding.severity;
-        });
-        if (!known) to.push_back(std::move(finding));
-    }
-}
-
-}  // namespace
-
 const std::vector<Diagnostic>& Kernel::laws() {
     if (!laws_)
         laws_ = origin_                  ? foreign_findings(origin_->entry->module(), origin_->lowered)
@@ -168,27 +152,28 @@ const std::vector<Diagnostic>& Kernel::laws() {
 }
 
 const std::vector<Diagnostic>& Kernel::check() {
-    if (findings_) return *findings_;
-    findings_ = laws();
+    if (findings_) return findings_->list();
+    findings_ = FindingSet(laws());
     const bool wrong = std::ranges::any_of(
         *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
     if (!wrong && !origin_ && !program_->translated())
-        add_new(*findings_, found_in_every_launch(*program_, check::Made::by_author, nullptr, &ended_ahead_));
-    return *findings_;
+        findings_->add_all(found_in_every_launch(*program_, check::Made::by_author, nullptr, &ended_ahead_));
+    return findings_->list();
 }
 
-const std::vector<Verdict>& Kernel::verdicts() {
-    if (verdicts_) return *verdicts_;
+std::vector<Verdict> Kernel::verdicts() {
     check();
-    const bool compiled = origin_ || program_->translated();
-    const std::optional<Gap> unknown = origin_ ? open_shape(origin_->lowered) : std::nullopt;
-    check::Evidence evidence =
-        check::evidence(*program_, *findings_, compiled ? check::Made::by_compiler : check::Made::by_author,
-                        unknown ? &*unknown : nullptr);
-    if (origin_) origin_->tell(evidence.findings);
-    add_new(*findings_, std::move(evidence.findings));
-    verdicts_ = wgrun::verdicts(*findings_, evidence.gaps, evidence.domain);
-    return *verdicts_;
+    if (!evidence_) {
+        const bool compiled = origin_ || program_->translated();
+        const std::optional<Gap> unknown = origin_ ? open_shape(origin_->lowered) : std::nullopt;
+        check::Evidence evidence = check::evidence(
+            *program_, findings_->list(), compiled ? check::Made::by_compiler : check::Made::by_author,
+            unknown ? &*unknown : nullptr);
+        if (origin_) origin_->tell(evidence.findings);
+        findings_->add_all(evidence.findings);
+        evidence_ = std::make_shared<const check::Evidence>(std::move(evidence));
+    }
+    return wgrun::verdicts(findings_->list(), evidence_->gaps, evidence_->domain);
 }
 
 void Kernel::fit(const RunOptions& options) {
@@ -208,7 +193,7 @@ void Kernel::fit(const RunOptions& options) {
     origin_->facts = std::move(facts);
     laws_.reset();
     findings_.reset();
-    verdicts_.reset();
+    evidence_.reset();
     launched_.reset();
     hosted_.clear();
     spoken_.reset();
@@ -225,8 +210,8 @@ void Kernel::foresee(const RunOptions& options) {
     std::vector<Diagnostic> found = check::check_launch(*program_, sizes_of(options));
     if (origin_) origin_->tell(found);
     const bool clean = found.empty();
-    add_new(*findings_, std::move(found));
-    if (clean) add_new(*findings_, look_ahead(options));
+    findings_->add_all(found);
+    if (clean) findings_->add_all(look_ahead(options));
 }
 
 // The same launch, with other memory than the script's, of which nobody knows what it will hold.
@@ -248,6 +233,7 @@ std::vector<Diagnostic> Kernel::look_ahead(const RunOptions& options) {
                               .ended = &ended_ahead_};
     RunOptions run = options;
     run.backend = Backend::sim;
+    run.coverage = nullptr;  // it is no launch of the script
     run.print = [](std::string_view) {};
     try {
         move_to_simulator(run.args);

@@ -20,6 +20,7 @@
 #include "program/without.hpp"
 #include "sim/observer.hpp"
 #include "wgrun/count_of.hpp"
+#include "wgrun/finding_set.hpp"
 #include "wgrun/progress.hpp"
 #include "wgrun/rules.hpp"
 
@@ -308,12 +309,9 @@ void Needless::State::require_rounds() {
 void Needless::State::refute_by_laws(Candidate& candidate) {
     candidate.without =
         std::make_unique<Kernel>(wgrun::without(program, {candidate.steps.begin(), candidate.steps.end()}));
-    const std::vector<Diagnostic>& known = base.check();
-    candidate.needed = std::ranges::any_of(candidate.without->check(), [&](const Diagnostic& finding) {
-        return std::ranges::none_of(known, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where;
-        });
-    });
+    const FindingSet known(base.check());
+    candidate.needed = !std::ranges::all_of(candidate.without->check(),
+                                            [&](const Diagnostic& finding) { return known.has(finding); });
 }
 
 bool Needless::State::does_without(Kernel& without, const RunOptions& options,

@@ -8,7 +8,9 @@
 #include "kernel/errors.hpp"
 #include "kernel/foreign_entry.hpp"
 #include "kernel/print.hpp"
+#include "sim/executed.hpp"
 #include "sim/sim.hpp"
+#include "wgrun/coverage.hpp"
 
 namespace wgrun {
 
@@ -66,6 +68,8 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     launch.seed = options.seed;
     launch.stop = options.stop;
     launch.observer = options.observer;
+    sim::Executed executed;
+    if (options.coverage != nullptr) launch.executed = &executed;
     launch.overlap = overlap;
     launch.made_up = made_up;
     launch.numerics = options.numerics;
@@ -78,18 +82,22 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
         launch.weigh = [&](Diagnostic& finding) { tell(origin->module(), finding); };
     else if (program.translated())
         launch.weigh = tell_translated;
+    const auto conclude = [&] {
+        if (options.coverage != nullptr) options.coverage->add(program, executed.steps());
+        print_messages(messages, options);
+    };
     std::vector<Diagnostic> findings;
     try {
         findings = sim::run(program, launch).findings;
     } catch (sim::UnknownInstruction& unknown) {
-        print_messages(messages, options);
+        conclude();
         if (origin != nullptr) origin->name_instruction(unknown.finding());
         throw;
     } catch (...) {
-        print_messages(messages, options);
+        conclude();
         throw;
     }
-    print_messages(messages, options);
+    conclude();
     const auto is_error = [](const Diagnostic& finding) { return finding.severity == Severity::error; };
     // Not of std::ranges: clang 14 refuses libstdc++ 12's.
     std::stable_partition(findings.begin(), findings.end(), is_error);

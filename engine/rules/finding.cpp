@@ -16,7 +16,8 @@ Diagnostic finding(Saying saying, Where where, std::vector<Note> notes) {
             std::string(saying.section.empty() ? rule.section : saying.section),
             std::move(notes),
             std::move(saying.fix.remedies),
-            saying.circumstance};
+            saying.circumstance,
+            std::move(saying.fix.in_ptx)};
 }
 
 Saying cited(Saying saying, std::string_view section) {

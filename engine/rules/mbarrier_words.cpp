@@ -12,18 +12,19 @@ constexpr std::int64_t object_bytes = 8;
 
 /// What tells all others of the mbarriers initialised at `made`.
 Fix announced(Where made, bool cluster) {
-    std::string words =
-        "after the inits k:fence_mbarrier_init(), then a barrier of all who use the mbarriers";
-    if (!made) return words;
-    std::vector<Remedy> remedies{{insert_after(made, {fence_mbarrier_init()})},
-                                 {insert_after(made, {bar_sync()})},
-                                 {insert_after(made, {fence_mbarrier_init(), bar_sync()})},
-                                 {insert_after(made, {bar_warp_sync()})}};
+    Fix fix(
+        sentence("after the inits {}, then a barrier of all who use the mbarriers", fence_mbarrier_init()));
+    if (!made) return fix;
+    fix.remedies = {{insert_after(made, {fence_mbarrier_init()})},
+                    {insert_after(made, {bar_sync()})},
+                    {insert_after(made, {fence_mbarrier_init(), bar_sync()})},
+                    {insert_after(made, {bar_warp_sync()})}};
     if (cluster) {
-        remedies.push_back({insert_after(made, {cluster_arrive(), cluster_wait()})});
-        remedies.push_back({insert_after(made, {fence_mbarrier_init(), cluster_arrive(), cluster_wait()})});
+        fix.remedies.push_back({insert_after(made, {cluster_arrive(), cluster_wait()})});
+        fix.remedies.push_back(
+            {insert_after(made, {fence_mbarrier_init(), cluster_arrive(), cluster_wait()})});
     }
-    return {std::move(words), std::move(remedies)};
+    return fix;
 }
 
 }  // namespace

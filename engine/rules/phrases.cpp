@@ -16,6 +16,10 @@ Phrase cluster_arrive() { return {"barrier_cluster_arrive()", "barrier.cluster.a
 Phrase cluster_wait() { return {"barrier_cluster_wait()", "barrier.cluster.wait.aligned"}; }
 Phrase fence_proxy_async() { return {"fence_proxy_async()", "fence.proxy.async"}; }
 Phrase fence_mbarrier_init() { return {"fence_mbarrier_init()", "fence.mbarrier_init.release.cluster"}; }
+Phrase fence_acq_rel(bool cluster) {
+    const char* scope = cluster ? "cluster" : "cta";
+    return {fmt::format("fence_acq_rel_{}()", scope), fmt::format("fence.acq_rel.{}", scope)};
+}
 Phrase griddepcontrol_wait() { return {"griddepcontrol_wait()", "griddepcontrol.wait"}; }
 Phrase cp_async_commit_group() { return {"cp_async_commit_group()", "cp.async.commit_group"}; }
 Phrase cp_async_wait_group(int pending) {
@@ -23,6 +27,10 @@ Phrase cp_async_wait_group(int pending) {
 }
 Phrase cp_async_wait_all() { return {"cp_async_wait_all()", "cp.async.wait_all"}; }
 Phrase bulk_commit_group() { return {"cp_async_bulk_commit_group()", "cp.async.bulk.commit_group"}; }
+Phrase bulk_wait_group(int pending) {
+    return {fmt::format("cp_async_bulk_wait_group({})", pending),
+            fmt::format("cp.async.bulk.wait_group {}", pending)};
+}
 Phrase bulk_wait_for_reads() {
     return {"cp_async_bulk_wait_group(0, {read=true})", "cp.async.bulk.wait_group.read 0"};
 }

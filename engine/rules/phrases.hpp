@@ -16,11 +16,13 @@ Phrase cluster_arrive();
 Phrase cluster_wait();
 Phrase fence_proxy_async();
 Phrase fence_mbarrier_init();
+Phrase fence_acq_rel(bool cluster);  ///< of the cluster, or of the CTA
 Phrase griddepcontrol_wait();
 Phrase cp_async_commit_group();
 Phrase cp_async_wait_group(int pending);
 Phrase cp_async_wait_all();
 Phrase bulk_commit_group();
+Phrase bulk_wait_group(int pending);
 Phrase bulk_wait_for_reads();  ///< of none, until the sources are read
 Phrase setmaxnreg(bool increase, int registers);
 

@@ -14,6 +14,7 @@
 #include "program/quotients.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
+#include "sim/executed.hpp"
 
 namespace wgrun::sim {
 namespace {
@@ -194,6 +195,8 @@ void Cluster::step(Warp& warp, const Op& op) {
         ++warp.pc;
         return;
     }
+    if (scene_.launch.executed != nullptr) [[unlikely]]
+        scene_.launch.executed->note(scene_.pc);
     if (!op.quiet) warp.turns.stir();
     if (op.aligned) aligned(warp, op);
     if (op.kind == Op::Kind::collective) return collective(warp, op, scene_.active);

@@ -221,7 +221,7 @@ class Report final : public HazardSink {
     /// What is to be said of the sizes, where two strong steps have different ones.
     std::string sizes(std::uint32_t other) const;
     /// What orders them instead of the relaxed steps between them.
-    std::string ordered_by(const RelaxedHandovers::Steps& relaxed, bool same_cta) const;
+    Phrase ordered_by(const RelaxedHandovers::Steps& relaxed, bool same_cta) const;
     bool by_copy(Epoch access) const { return access.actor() >= warps_; }
 
     const Program& program_;

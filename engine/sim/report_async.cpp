@@ -81,11 +81,11 @@ void Report::global_race(const GlobalRace& race, const std::string& place) {
                     : copied         ? "writes"
                                      : "wrote",
                     sizes(race.other.pc())),
-        code_.sizes_differ(pc_, race.other.pc()) ? std::string(one_size)
-        : copied ? fmt::format("k:cp_async_bulk_wait_group(0), without read, by the thread of {}, then a "
-                               "barrier before {}",
-                               line(race.other.pc()), line(pc_))
-                 : "k:bar_sync(0) " + rules::between(code_.where(race.other.pc()), code_.where(pc_)),
+        code_.sizes_differ(pc_, race.other.pc()) ? Fix(one_size)
+        : copied ? sentence("{}, without read, by the thread of {}, then a barrier before {}",
+                            rules::bulk_wait_group(0), line(race.other.pc()), line(pc_))
+                 : sentence("{} {}", rules::bar_sync(),
+                            rules::between(code_.where(race.other.pc()), code_.where(pc_))),
         {{code_.where(race.other.pc()), race.other_reads ? "read here" : "written here"}});
 }
 
@@ -219,15 +219,15 @@ bool Report::told_as_read_after_write(std::uint32_t read) const {
     return follows(pc_, read) && seen_.contains({rules::WG_RACE_01.id, read, pc_});
 }
 
-std::string Report::ordered_by(const RelaxedHandovers::Steps& relaxed, bool same_cta) const {
-    const std::string fence = same_cta ? "k:fence_acq_rel_cta()" : "k:fence_acq_rel_cluster()";
-    std::string out;
+Phrase Report::ordered_by(const RelaxedHandovers::Steps& relaxed, bool same_cta) const {
+    const Phrase fence = rules::fence_acq_rel(!same_cta);
+    Phrase out;
     if (relaxed.arrival != no_pc)
-        out = fmt::format("an arrival that releases in {}, or {} before it", line(relaxed.arrival), fence);
-    if (relaxed.wait != no_pc)
-        out += fmt::format("{}a wait that acquires in {}, or {} behind it", out.empty() ? "" : "; and ",
-                           line(relaxed.wait), fence);
-    return out;
+        out = sentence("an arrival that releases in {}, or {} before it", line(relaxed.arrival), fence);
+    if (relaxed.wait == no_pc) return out;
+    const Phrase wait = sentence("a wait that acquires in {}, or {} behind it", line(relaxed.wait), fence);
+    if (relaxed.arrival == no_pc) return wait;
+    return {out.lua + "; and " + wait.lua, out.ptx + "; and " + wait.ptx};
 }
 
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {
@@ -292,9 +292,8 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
         case Hazard::async_after_write:
             if (other.generic() && other.actor() == copies_under_way_)
                 return add(rules::WG_GROUP_04, other.pc(), unordered,
-                           fmt::format("k:cp_async_wait_all() by the threads of {}, then k:bar_sync(0) "
-                                       "before {}",
-                                       there, here),
+                           sentence("{} by the threads of {}, then {} before {}", rules::cp_async_wait_all(),
+                                    there, rules::bar_sync(), here),
                            {{where, "issued here"}});
             if (by_copy(other))
                 return add(rules::copy_not_awaited(unordered, now), other.pc(), {{where, "copied here"}});

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "sim/cluster.hpp"
+#include "sim/executed.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/progress.hpp"
 #include "wgrun/target.hpp"
@@ -41,6 +42,7 @@ class Grid {
           resident_(resident_clusters(program)) {
         if (code_.hands_over && launch.detect_races) exchange_.history.emplace();
         if (code_.discards && launch.detect_races) exchange_.discarded.emplace();
+        if (launch.executed != nullptr) launch.executed->begin(code_);
         // A debugger, which is an observer, waits for a person meanwhile.
         if (launch.observer == nullptr)
             progress_.emplace(Progress::Is::work,

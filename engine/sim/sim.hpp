@@ -14,6 +14,7 @@
 
 namespace wgrun::sim {
 
+class Executed;  // executed.hpp
 class Observer;  // observer.hpp
 struct Overlap;  // overlap.hpp
 
@@ -72,6 +73,8 @@ struct SimulatedLaunch {
     /// Observes the run. Clusters then run one after the other, on the caller's thread; an exception of the
     /// observer ends the run.
     Observer* observer = nullptr;
+    /// Notes which steps are executed, however the run ends. Null: nobody asks.
+    Executed* executed = nullptr;
     /// Launches that may run at the same time, before and after this one. Null: there are none.
     Overlap* overlap = nullptr;
 };

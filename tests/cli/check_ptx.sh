@@ -372,3 +372,10 @@ out_has "6 kernels, 4 errors, 0 remarks"
 run check "$SOURCE/tests/ptx/behind_a_trap.ptx"
 exits 1
 err_has "behind_a_trap.ptx:18: error: the kernel hangs: warp 0 waits at barrier 2: 32 of 128 threads have arrived [WG-SYNC-02]"
+
+# Fixes that are no change of a line are in the words of PTX, too.
+sed '34s/aligned 0/aligned 9/' "$SOURCE/tests/ptx/missing_fence.ptx" >many_groups.ptx
+run check many_groups.ptx
+exits 1
+err_has "many_groups.ptx:34: warning: wait_group 9 waits as wait_group 7 does: the hardware counts to 7 [WG-GROUP-03]"
+err_has "fix: wgmma.wait_group.sync.aligned 7    (PTX ISA"

@@ -27,11 +27,12 @@ launch(128)
 L
 run check --dynamic --seeds 1 double.lua
 exits 0
-out_has "double: looked at 14 sizes: n = 1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 65, 129, 257, 300"
+out_has "double: looked at 14 of 300 sizes: n = 1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 65, 129, 257, 300"
 out_has "double.lua: 1 kernel, 0 errors, 0 remarks"
 run check --dynamic --seeds 1 --json double.lua
 exits 0
 out_has '"kernel": "double"'
+out_has '"of": 300'
 out_has '"n": 65'
 out_has '"left_out": []'
 
@@ -77,8 +78,7 @@ launch(64)
 L
 run check --dynamic --seeds 1 sum.lua
 exits 0
-out_has "sum: looked at"
-out_has "n = 0, 32, 64, 128, 160, 256"
+out_has "sum: looked at 9 of 9 sizes: n = 0-256"
 run check --dynamic --seeds 1 sum.lua peeled
 exits 1
 err_has "sum.lua:9: error: "
@@ -127,9 +127,30 @@ double:run { grid = 2, args = { X, 256 } }
 END
 run check ahead.lua
 exits 1
-out_has "double: looked ahead at 8 sizes: n = "
+out_has "double: looked ahead at 8 of 300 sizes: n = "
 err_has "ahead.lua:9: error: thread 1 stores 4 bytes at"
 err_has "with n = 1"
 run check ahead.lua guarded
 exits 0
-out_has "double: looked ahead at 8 sizes: n = "
+out_has "double: looked ahead at 8 of 300 sizes: n = "
+
+# Few sizes are all launched: this one goes wrong at none of the edges.
+file odd.lua <<'END'
+local wg = require "wgrun"
+local odd = wg.kernel("odd", { threads = 32 }, function(k)
+  local X, n = k:param("X", "f32*"), k:param("n", "u32")
+  k:if_((n * 5 & 63):eq(7), function() k:st_global_f32(k:element(X, n), 1) end) -- of 27, 91, ...
+  k:if_(k:special "tid.x":lt(n), function() k:st_global_f32(k:element(X, k:special "tid.x"), 1) end)
+end)
+local most = tonumber(arg[1] or 100)
+odd:sizes { n = { 1, most }, run = function(size)
+  odd:run { grid = 1, args = { wg.zeros("f32", { size.n }), size.n } }
+end }
+END
+run check --dynamic --seeds 1 odd.lua
+exits 1
+out_has "odd: looked at 100 of 100 sizes: n = 1-100"
+err_has "with n = 27"
+run check --dynamic --seeds 1 odd.lua 257
+exits 0
+out_has "of 257 sizes: n = 1"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rules/mbarrier_words.hpp"
+#include "wgrun/finding_set.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -64,15 +65,9 @@ std::vector<Fault> Report::first_faults() const {
 }
 
 std::vector<Diagnostic> told_once(std::vector<Fault> faults) {
-    std::vector<Diagnostic> out;
-    for (Fault& fault : faults) {
-        Diagnostic& finding = fault.finding;
-        const bool told = std::ranges::any_of(out, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where;
-        });
-        if (!told) out.push_back(std::move(finding));
-    }
-    return out;
+    FindingSet out;
+    for (Fault& fault : faults) out.add(std::move(fault.finding));
+    return out.list();
 }
 
 }  // namespace wgrun::check::rehearsal

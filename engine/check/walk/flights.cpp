@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "rules/phrases.hpp"
+
 namespace wgrun::check::walk {
 
 void Flights::touch(std::span<const Touch> touches) {
@@ -74,7 +76,7 @@ void Flights::wait(int pending) {
             rules::WG_GROUP_03, scene_.step->where,
             fmt::format("wait_group {} waits as wait_group {} does: the hardware counts to {}", pending, most,
                         most),
-            fmt::format("k:wgmma_wait_group({})", most));
+            sentence("{}", rules::wgmma_wait_group(most)));
     drains_.waits(pending);
     scene_.state.wait(*scene_.step, std::min(pending, most),
                       scene_.program.threads() > sm_90a.warpgroup && !scene_.in_role());

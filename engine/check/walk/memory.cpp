@@ -19,7 +19,7 @@ void Memory::access(const isa::MemoryAccess& access) {
     const Region region = accessed(access);
     if (region.cell < 0) return;
     if (!access.write) {
-        copied(region, scene_.step->op->name, "");
+        copied(region, scene_.step->op->name, false);
         return;
     }
     overwritten(region);
@@ -45,7 +45,7 @@ void Memory::copy(const isa::MemoryAccess& access) {
     scene_.state.copy(*scene_.step, region);
 }
 
-bool Memory::copied(const Region& region, std::string_view who, std::string_view fence) {
+bool Memory::copied(const Region& region, std::string_view who, bool by_async_proxy) {
     if (region.cell < 0) return false;
     // If a part of the buffer has been filled, the read may be of that part.
     if (scene_.state.cells[static_cast<std::size_t>(region.cell)].arrived) return false;
@@ -56,9 +56,10 @@ bool Memory::copied(const Region& region, std::string_view who, std::string_view
             rules::WG_GROUP_04, scene_.step->where,
             fmt::format("{} reads `{}` while a cp.async may still bring it", who,
                         scene_.buffer_name(region.cell)),
-            fmt::format("k:cp_async_wait_{}{} and k:bar_sync(0) {}",
-                        flight.age == Grouped::uncommitted ? "all()" : fmt::format("group({})", flight.age),
-                        fence, before(scene_.step->where)),
+            sentence(by_async_proxy ? "{}, {} and {} {}" : "{0} and {2} {3}",
+                     flight.age == Grouped::uncommitted ? rules::cp_async_wait_all()
+                                                        : rules::cp_async_wait_group(flight.age),
+                     rules::fence_proxy_async(), rules::bar_sync(), before(scene_.step->where)),
             {{flight.step->where, "issued here"}});
         scene_.state.copies.own()[i].pending = {};
         return true;

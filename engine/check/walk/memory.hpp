@@ -21,7 +21,7 @@ class Memory {
     /// A bulk copy out of shared memory takes what was written there with no fence.proxy.async: WG-PROXY-01.
     void taken(const isa::BulkAccess& copy);
     /// Reports a read of bytes that a cp.async may still write: WG-GROUP-04. Returns whether it did.
-    bool copied(const Region& region, std::string_view who, std::string_view fence);
+    bool copied(const Region& region, std::string_view who, bool by_async_proxy);
     /// Reports copies that are pending at the end of the kernel, after line `end`.
     void left_over(Where end);
 

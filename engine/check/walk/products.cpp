@@ -182,7 +182,7 @@ void Products::check_memory(const Region& a, const Region& b) {
     const std::string through = "through the generic proxy with no fence.proxy.async since";
     const std::string by_others = "by other warps with no barrier since";
     for (const Region& region : {a, b})
-        if (memory_.copied(region, "the wgmma", ", k:fence_proxy_async()")) return;
+        if (memory_.copied(region, "the wgmma", true)) return;
     bool unfenced = check(rules::WG_PROXY_01, a, &Writes::without_fence, through, fence);
     unfenced |= check(rules::WG_PROXY_01, b, &Writes::without_fence, through, fence);
     // All four warps read B, but only their own rows of A, which may be written without a barrier.

@@ -103,6 +103,7 @@ struct Diagnostic {
     std::vector<Note> notes;
     std::vector<Remedy> remedies{};  ///< alternatives to choose from, the most likely first
     Circumstance circumstance = Circumstance::usual;
+    std::string fix_in_ptx{};  ///< `fix` as it is said of PTX; empty: in the same words
 };
 
 /// An error that breaks no law.

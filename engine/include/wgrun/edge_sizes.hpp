@@ -33,6 +33,11 @@ void check_size(const SizeRange& range);
 std::vector<std::vector<std::int64_t>> edge_sizes(const Program& program, std::span<const SizeRange> ranges,
                                                   std::span<const std::uint64_t> grids, std::size_t most);
 
+/// The number of launches that are legal and different; UINT64_MAX stands for more than that.
+std::uint64_t count_sizes(std::span<const SizeRange> ranges);
+/// The values of all of these, the last size changing fastest.
+std::vector<std::vector<std::int64_t>> all_sizes(std::span<const SizeRange> ranges);
+
 }  // namespace wgrun
 
 #pragma GCC visibility pop

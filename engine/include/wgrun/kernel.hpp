@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "wgrun/finding_set.hpp"
 #include "wgrun/gpu.hpp"
 #include "wgrun/program.hpp"
 #include "wgrun/simulation_limits.hpp"
@@ -23,6 +24,10 @@ class Observer;  // hidden: it is declared here so that it is not shown by the f
 }
 
 #pragma GCC visibility push(default)
+
+namespace wgrun::check {
+struct Evidence;
+}
 
 namespace wgrun {
 
@@ -46,6 +51,7 @@ BackendChoice choose_backend(Backend asked, gpu::Isolation isolation = gpu::Isol
 /// "exact" or "h200"; throws ArgumentError otherwise.
 isa::Numerics numerics_named(std::string_view name);
 
+class Coverage;  // coverage.hpp
 class DeviceTensor;
 
 /// A place in a tensor, passed as a pointer; or a tensor map of it, made at the launch. For kernels that were
@@ -99,6 +105,8 @@ struct RunOptions {
     bool lines = false;
     /// Is called at every step of the simulator. Null: no observer.
     sim::Observer* observer = nullptr;
+    /// Is told which instructions launches on the simulator execute. Null: nobody asks.
+    Coverage* coverage = nullptr;
     // Of a kernel that was read from PTX, whose text may leave them to the launch: the threads of a CTA, the
     // CTAs of a cluster, and the bytes of dynamic shared memory.
     std::optional<Dim3> block{}, cluster{};
@@ -216,7 +224,7 @@ class Kernel {
 
     /// What check() amounts to: for each property whether it is proved for every launch, refuted or
     /// undecided. Takes longer than check(), at most some seconds. What the proof finds is added to check().
-    const std::vector<Verdict>& verdicts();
+    std::vector<Verdict> verdicts();
 
     /// Adds the findings of a launch with these options to check(), for tools that check a script without
     /// running it. Throws ArgumentError if they fit no launch.
@@ -310,8 +318,8 @@ class Kernel {
     std::shared_ptr<const Program> program_;       // with the launches that were prepared
     std::unique_ptr<Origin> origin_;               ///< of a kernel that was read from PTX
     std::optional<std::vector<Diagnostic>> laws_;  ///< what the static checker finds
-    std::optional<std::vector<Verdict>> verdicts_;
-    std::optional<std::vector<Diagnostic>> findings_;  ///< the same, and what every launch would find
+    std::shared_ptr<const check::Evidence> evidence_;  ///< what is proved; null: nobody has asked
+    std::optional<FindingSet> findings_;  ///< the same, and what every launch would find
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
     std::vector<std::pair<Dim3, std::vector<std::int64_t>>> looked_at_;   ///< launches that were foreseen
     EndOfRunAhead ended_ahead_;

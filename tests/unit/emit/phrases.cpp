@@ -9,12 +9,16 @@
 using namespace kit;
 
 TEST_CASE("what a remedy inserts in Lua is emitted as what it inserts in PTX") {
-    for (const Phrase& phrase :
-         {rules::wgmma_fence(), rules::wgmma_commit_group(), rules::wgmma_wait_group(3), rules::bar_sync(),
-          rules::bar_warp_sync(), rules::cluster_arrive(), rules::cluster_wait(), rules::fence_proxy_async(),
-          rules::fence_mbarrier_init(), rules::griddepcontrol_wait(), rules::cp_async_commit_group(),
-          rules::cp_async_wait_group(2), rules::cp_async_wait_all(), rules::bulk_commit_group(),
-          rules::bulk_wait_for_reads(), rules::setmaxnreg(true, 232), rules::setmaxnreg(false, 40)}) {
+    for (const Phrase& phrase : {rules::wgmma_fence(),           rules::wgmma_commit_group(),
+                                 rules::wgmma_wait_group(3),     rules::bar_sync(),
+                                 rules::bar_warp_sync(),         rules::cluster_arrive(),
+                                 rules::cluster_wait(),          rules::fence_proxy_async(),
+                                 rules::fence_mbarrier_init(),   rules::griddepcontrol_wait(),
+                                 rules::cp_async_commit_group(), rules::cp_async_wait_group(2),
+                                 rules::cp_async_wait_all(),     rules::bulk_commit_group(),
+                                 rules::bulk_wait_group(2),      rules::fence_acq_rel(true),
+                                 rules::fence_acq_rel(false),    rules::bulk_wait_for_reads(),
+                                 rules::setmaxnreg(true, 232),   rules::setmaxnreg(false, 40)}) {
         INFO(phrase.lua);
         const std::size_t open = phrase.lua.find('(');
         REQUIRE(open != std::string::npos);

@@ -25,6 +25,14 @@ TEST_CASE("a remedy in both languages") {
     CHECK(text_of(remedy[1], Dialect::ptx) == "wgmma.wait_group.sync.aligned 2;\nbar.sync 0;\n");
 }
 
+TEST_CASE("a sentence in both languages") {
+    const Phrase words = sentence("{} by {}, then {} {}", cp_async_wait_all(), "the thread", bar_sync(), 7);
+    CHECK(words.lua == "k:cp_async_wait_all() by the thread, then k:bar_sync(0) 7");
+    CHECK(words.ptx == "cp.async.wait_all by the thread, then bar.sync 0 7");
+    CHECK(finding({WG_GROUP_04, "message", words}, {}).fix == words.lua);
+    CHECK(finding({WG_GROUP_04, "message", words}, {}).fix_in_ptx == words.ptx);
+}
+
 TEST_CASE("another value for an option, in both languages") {
     const Change change = set_option(Where::at("k.lua", 4), align_option(), "4", "8");
     CHECK(in_words({change}) == "align = 8 in line 4");

@@ -47,6 +47,8 @@ struct Session {
     std::function<void(Kernel&, const RunOptions&)> debug;
     /// Called for each launch that is only traced. May be empty.
     std::function<void(Kernel&, const RunOptions&)> traced;
+    /// Is told what launches on the simulator execute. May be null.
+    Coverage* coverage = nullptr;
     bool name_registers = false;  ///< kernels remember the script's names of their registers
     bool lines = false;           ///< machine code names the script's lines
 
