@@ -25,6 +25,7 @@ class Clocks {
         for (std::size_t i = 0; i < other.seen_.size(); ++i) seen_[i] = std::max(seen_[i], other.seen_[i]);
     }
     void clear() { seen_.clear(); }
+    bool empty() const { return seen_.empty(); }
 
   private:
     std::vector<std::uint32_t> seen_;  ///< by actor
@@ -56,7 +57,7 @@ class Knowledge {
     /// In a proof: what is known of accesses to shared memory (rehearsal/shared_memory.hpp).
     Clocks memory{};
     bool empty() const {
-        return std::ranges::all_of(seen_, [](std::uint32_t clock) { return clock == 0; });
+        return memory.empty() && std::ranges::all_of(seen_, [](std::uint32_t clock) { return clock == 0; });
     }
     /// Whether this, and that `self` has come to `now`, includes what `other` knows of one of its actors.
     bool meets(const Knowledge& other, int self, std::uint32_t now) const {

@@ -60,10 +60,20 @@ class Prover {
 
     Root& root(int index) { return symbols_.roots[static_cast<std::size_t>(index)]; }
 
+    [[noreturn]] void out_of_time() {
+        // Why the last root went on and on.
+        for (int index = static_cast<int>(symbols_.roots.size()) - 1; index >= 0; --index)
+            if (const auto stop = stops_.find(index);
+                stop != stops_.end() && root(index).value > root(index).least)
+                fail(stop->second.where, stop->second.reason);
+        fail(program_.where(),
+             fmt::format("want of time, after rehearsals with {} sizes ({})", out_.rehearsals, values()));
+    }
+
     /// Shows that the kernel is right whatever the roots are that are not fixed.
     Shown cover(std::vector<int> fixed) {
         if (++out_.rehearsals > most_rehearsals || std::chrono::steady_clock::now() - began_ > most_time)
-            fail(program_.where(), "want of time");
+            out_of_time();
         Rehearsal run(program_, skeleton_, live_, symbols_, gaps_);
         run.run();
         if (run.again()) throw Again{};
@@ -121,6 +131,15 @@ class Prover {
             }
         }
         root(index).value = root(index).least;
+        return out;
+    }
+
+    /// "n = 13, what line 7 computes = 2": as far as it came.
+    std::string values() const {
+        std::string out;
+        for (const Root& root : symbols_.roots)
+            if (root.kind == Root::Kind::number)
+                out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", root.name, root.value);
         return out;
     }
 

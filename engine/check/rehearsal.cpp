@@ -10,7 +10,7 @@
 namespace wgrun::check {
 
 namespace {
-constexpr int most_operations = 1 << 15;
+constexpr int most_operations = 1 << 15, most_of_a_proof = 1 << 18;
 }
 
 Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSizes sizes, Dim3 cluster)
@@ -35,6 +35,7 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, const reh
     proof_ = std::make_unique<Proof>(scene_, values_, *this, live, symbols, gaps);
     scene_.shared = proof_->shared ? &*proof_->shared : nullptr;
     scene_.proves = true;
+    budget_ = most_of_a_proof;
 }
 
 std::vector<std::uint64_t> Rehearsal::state() const {
@@ -139,8 +140,8 @@ void Rehearsal::step(Warp& warp, const Op& op) {
         else
             scene_.shared->access(*op.step);
     }
-    const bool blind =
-        scene_.unclear || op.opaque || (!op.synchronises && !op.may_visit && !values_.sources_known(op));
+    const bool blind = scene_.unclear || op.opaque || op.only_touches() ||
+                       (!op.synchronises && !op.may_visit && !values_.sources_known(op));
     try {
         if (op.multiplies) {
             if (proof_) proof_->forms.use(op);

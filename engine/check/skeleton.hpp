@@ -29,6 +29,8 @@ struct SkeletonOp {
     bool multiplies = false;           ///< step: it issues, commits or waits for wgmma
     int pressure = 0;                  ///< step: registers live there
     bool both_arms = false;            ///< branch: something depends on its not being taken
+    /// Its address alone is followed, and not what it loads.
+    bool only_touches() const { return touches && !synchronises && !may_visit; }
     Reg reg;                           ///< guard of a step, condition of a branch
     flow::Divergence::Ways ways = {};  ///< branch: where its arms begin and join; jump: `taken`
     const Step* step = nullptr;

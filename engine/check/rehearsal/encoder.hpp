@@ -18,8 +18,13 @@ class Encoder {
   public:
     void number(std::uint64_t value) { numbers_.push_back(value); }
     /// A clock of an actor; 0: none.
-    void clock(int actor, std::uint32_t value) { clocks_.push_back({actor, value, clocks_.size()}); }
+    void clock(int actor, std::uint32_t value) {
+        // Actors are small numbers, some below 0.
+        clocks_.push_back(std::uint64_t{static_cast<std::uint32_t>(actor)} << 32 | value);
+    }
     void knowledge(const Knowledge& of, int actors) {
+        number(of.empty() ? 0 : 1);
+        if (of.empty()) return;
         for (int actor = 0; actor < actors; ++actor) clock(actor, of.of(actor));
         clocks(of.memory, actors);
     }
@@ -34,30 +39,22 @@ class Encoder {
 
     /// Returns the numbers, with the ranks of the clocks behind them.
     std::vector<std::uint64_t> finish() && {
-        std::ranges::sort(clocks_, [](const Clock& a, const Clock& b) {
-            return std::pair(a.actor, a.value) < std::pair(b.actor, b.value);
-        });
-        const std::size_t first = numbers_.size();
-        numbers_.resize(first + clocks_.size());
-        std::uint64_t rank = 0;
-        for (std::size_t i = 0; i < clocks_.size(); ++i) {
-            if (i == 0 || clocks_[i].actor != clocks_[i - 1].actor)
-                rank = clocks_[i].value == 0 ? 0 : 1;
-            else if (clocks_[i].value != clocks_[i - 1].value)
-                ++rank;
-            numbers_[first + clocks_[i].place] = rank;
+        std::vector<std::uint64_t> sorted = clocks_;
+        std::ranges::sort(sorted);
+        sorted.erase(std::ranges::unique(sorted).begin(), sorted.end());
+        numbers_.reserve(numbers_.size() + clocks_.size());
+        for (const std::uint64_t clock : clocks_) {
+            const auto value = static_cast<std::uint32_t>(clock);
+            const auto first = std::ranges::lower_bound(sorted, clock - value + 1);  // of the actor, but for 0
+            const auto at = std::ranges::lower_bound(sorted, clock);
+            numbers_.push_back(value == 0 ? 0 : static_cast<std::uint64_t>(at - first) + 1);
         }
         return std::move(numbers_);
     }
 
   private:
-    struct Clock {
-        int actor;
-        std::uint32_t value;
-        std::size_t place;
-    };
     std::vector<std::uint64_t> numbers_;
-    std::vector<Clock> clocks_;
+    std::vector<std::uint64_t> clocks_;  ///< the actor, the value
 };
 
 }  // namespace wgrun::check::rehearsal

@@ -606,6 +606,12 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
     } else {
         for (const int root : roots) plain_.insert(root);
     }
+    // Twice the difference, with which no comparison but that for equality is between two numbers.
+    const std::string_view how = isa::spelled(isa::Field::cmp, step.form.get(isa::Field::cmp));
+    const bool zero_is_above = how == "lt" || how == "ge" || how == "lo" || how == "hs";
+    const bool zero_is_below = how == "le" || how == "gt" || how == "ls" || how == "hi";
+    for (std::int64_t& lane : difference) lane = 2 * lane + (zero_is_above ? 1 : 0) - (zero_is_below ? 1 : 0);
+    for (auto& [variable, slope] : form) slope *= 2;
     order(form, difference, step.where);
     step.op->run(step, machine_);
     give(step, {});

@@ -249,7 +249,8 @@ void SharedMemory::finish(Access::Kind kind, int lane, std::uint32_t number) {
                 access.over = true;
                 access.clock = scene_.warp->accesses;
             }
-    scene_.warp->touched |= kind == Access::Kind::store ? isa::Mask{1} << lane : scene_.warp->all;
+    // wgmma is of a warp as a whole: each of its lanes that has waited knows of all.
+    if (kind == Access::Kind::store) scene_.warp->touched |= isa::Mask{1} << lane;
 }
 
 void SharedMemory::left(int lane, std::uint32_t number) { finish(Access::Kind::store, lane, number); }
