@@ -12,6 +12,7 @@
 #include "diag/fix.hpp"
 #include "kernel/foreign_entry.hpp"
 #include "kernel/made_up.hpp"
+#include "kernel/sized_runs.hpp"
 #include "ptx/lower.hpp"
 #include "rules/mbarrier_words.hpp"
 #include "wgrun/rules.hpp"
@@ -147,6 +148,26 @@ void moderate(std::vector<Diagnostic>& found, bool shape_is_known) {
     keep_first_warnings(found);
 }
 
+/// "8", "8 and 9", "7, 8 and 9"
+std::string listed(std::vector<std::uint32_t> numbers) {
+    std::ranges::sort(numbers);
+    std::string out = fmt::format("{}", fmt::join(numbers, ", "));
+    if (const std::size_t last = out.rfind(", "); last != std::string::npos) out.replace(last, 2, " and ");
+    return out;
+}
+
+/// Adds what launches show whose numbers are made up: the kernel may be meant for others.
+void add_sized(const Program& program, std::vector<Diagnostic>& out) {
+    SizedFindings sized = found_in_sized_launches(program);
+    const char* launches = sized.numbers.size() == 1 ? "a launch" : "launches";
+    for (Diagnostic& finding : sized.findings) {
+        finding.severity = Severity::warning;
+        finding.notes.push_back(
+            {program.where(), fmt::format("in {} whose numbers are {}", launches, listed(sized.numbers))});
+        out.push_back(std::move(finding));
+    }
+}
+
 /// What paths show and, where the shape of the CTAs and clusters is known and nothing is wrong yet, what a
 /// run with arguments that are made up does.
 std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known) {
@@ -173,14 +194,7 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
         });
         if (!known) out.push_back(std::move(finding));
     }
-    if (ended && ran.empty())
-        for (Diagnostic& finding : races_with_numbers(program)) {
-            if (finding.circumstance == Circumstance::same_value) continue;
-            finding.severity = Severity::warning;
-            finding.notes.push_back(
-                {program.where(), fmt::format("in a launch whose numbers are {}", made_up_number)});
-            out.push_back(std::move(finding));
-        }
+    if (ended && ran.empty()) add_sized(program, out);
     return out;
 }
 

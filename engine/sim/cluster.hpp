@@ -149,6 +149,7 @@ class Cluster final : public isa::Machine {
     }
     const void* async_read(isa::Reg reg, isa::Mask read) override { return wgmma_.read_async(reg, read); }
     isa::Numerics numerics() const override { return scene_.launch.numerics; }
+    bool computes_products() const override { return scene_.launch.made_up == nullptr; }
     void* async_write(isa::Reg reg) override { return wgmma_.write_async(reg); }
     void end_mma() override {}
     void commit_mma() override { wgmma_.commit(); }
