@@ -223,6 +223,11 @@ class Accumulator {
             }
         });
     }
+    /// What the old contents leave behind: themselves with scale-d, and else zeros.
+    void clear() const {
+        if (keep_) return;
+        for (std::uint32_t* word : words_) std::fill_n(word, lanes, 0U);
+    }
     void put(int row, std::span<const double> sums) {
         for_each_word(row, sums.size(), [&](std::size_t j, std::uint32_t& bits) {
             bits = half_ ? to_f16(sums[j]) | std::uint32_t{to_f16(sums[j + 1])} << 16
@@ -281,8 +286,8 @@ void run_mma(const Step& s, const AsyncMma& mma, Machine& m) {
 
     const bool keep = common<std::uint32_t>(m, s.operands.back(), "scale-d") != 0;
     if (!m.computes_products()) {
-        // The accumulators are read and written, and keep what they hold.
-        for (int w = 0; w < warps_of_group; ++w) Accumulator(s, mma, m, w, keep);
+        // The accumulators are read and written, and hold what they would if A were zero.
+        for (int w = 0; w < warps_of_group; ++w) Accumulator(s, mma, m, w, keep).clear();
         return m.end_mma();
     }
     const Numerics numerics = m.numerics();

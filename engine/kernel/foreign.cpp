@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "check/check.hpp"
@@ -156,16 +157,68 @@ std::string listed(std::vector<std::uint32_t> numbers) {
     return out;
 }
 
-/// Adds what launches show whose numbers are made up: the kernel may be meant for others.
-void add_sized(const Program& program, std::vector<Diagnostic>& out) {
-    SizedFindings sized = found_in_sized_launches(program);
+bool is_error_here(const Diagnostic& finding) {
+    return here(finding) == Elsewhere::same && finding.severity == Severity::error;
+}
+
+/// Of a kernel that hangs with every number, nobody can have meant it.
+bool hangs(const Diagnostic& finding) {
+    return breaks(finding, rules::WG_MBAR_05) || breaks(finding, rules::WG_SYNC_02) ||
+           breaks(finding, rules::WG_SYNC_04);
+}
+
+/// Adds what launches show whose numbers are made up, where nothing is wrong yet: warnings, since the kernel
+/// may be meant for others.
+void add_sized(const Program& program, const SizedTrials& trials, std::vector<Diagnostic>& out) {
+    if (std::ranges::any_of(out, is_error_here)) return;
+    SizedFindings sized = found_in_sized_launches(trials);
     const char* launches = sized.numbers.size() == 1 ? "a launch" : "launches";
     for (Diagnostic& finding : sized.findings) {
-        finding.severity = Severity::warning;
+        const bool known = std::ranges::any_of(out, [&](const Diagnostic& other) {
+            return other.rule == finding.rule && other.where == finding.where;
+        });
+        if (known) continue;
+        if (!trials.shape_is_known || !hangs(finding)) finding.severity = Severity::warning;
         finding.notes.push_back(
             {program.where(), fmt::format("in {} whose numbers are {}", launches, listed(sized.numbers))});
         out.push_back(std::move(finding));
     }
+    std::ranges::stable_sort(out, {}, [](const Diagnostic& finding) { return finding.where.line; });
+}
+
+/// The shapes that CTAs and clusters usually have, where the text leaves them to the launch.
+std::vector<ptx::LaunchFacts> usual_shapes(const ptx::Unknowns& unknown) {
+    const std::vector<std::optional<Dim3>> given{std::nullopt};
+    const std::vector<std::optional<Dim3>> blocks{Dim3{128}, Dim3{256}, Dim3{384}, Dim3{512}};
+    const std::vector<std::optional<Dim3>> clusters{Dim3{1},    Dim3{2},    Dim3{1, 2}, Dim3{4},
+                                                    Dim3{2, 2}, Dim3{4, 2}, Dim3{2, 4}};
+    std::vector<ptx::LaunchFacts> out;
+    for (const auto& cluster : unknown.cluster ? clusters : given)
+        for (const auto& block : unknown.threads ? blocks : given) {
+            out.emplace_back();
+            out.back().block = block;
+            out.back().cluster = cluster;
+            out.back().aligned = true;
+        }
+    return out;
+}
+
+void add_sized(const ptx::Module& module, const ptx::Lowered& kernel, std::vector<Diagnostic>& out) {
+    const auto function = std::ranges::find_if(module.functions, [&](const ptx::Function& one) {
+        return one.entry && one.body && module.at(one.name) == kernel.name;
+    });
+    if (function == module.functions.end()) return;
+    const std::vector<ptx::LaunchFacts> shapes = usual_shapes(kernel.unknown);
+    const auto shape = [&](std::size_t i) -> std::optional<Program> {
+        if (i == shapes.size()) return std::nullopt;
+        ptx::Lowered lowered = ptx::lower(module, *function, shapes[i]);
+        return lowered.errors.empty() ? std::optional(std::move(lowered.program)) : std::nullopt;
+    };
+    add_sized(kernel.program,
+              {.shape = shape,
+               .shape_is_known = !kernel.unknown.threads && !kernel.unknown.cluster,
+               .races_only = kernel.unknown.threads},
+              out);
 }
 
 /// What paths show and, where the shape of the CTAs and clusters is known and nothing is wrong yet, what a
@@ -174,12 +227,8 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
     std::vector<Diagnostic> out = check::check(program, check::Made::by_compiler);
     std::ranges::move(check::outgoing(program), std::back_inserter(out));
     std::ranges::move(check::misread_parameters(program), std::back_inserter(out));
-    const bool wrong = std::ranges::any_of(out, [](const Diagnostic& finding) {
-        return here(finding) == Elsewhere::same && finding.severity == Severity::error;
-    });
-    if (wrong || !shape_is_known) return out;
-    EndOfRunAhead ended;
-    std::vector<Diagnostic> ran = found_in_every_launch(program, check::Made::by_compiler, nullptr, &ended);
+    if (!shape_is_known || std::ranges::any_of(out, is_error_here)) return out;
+    std::vector<Diagnostic> ran = found_in_every_launch(program, check::Made::by_compiler);
     // Which tensor maps a structure holds, a launch decides; what follows from their lack is no finding.
     const auto names_a_map = [](const Diagnostic& finding) { return breaks(finding, rules::WG_TMA_01); };
     if (std::ranges::any_of(ran, names_a_map)) ran.clear();
@@ -194,11 +243,10 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
         });
         if (!known) out.push_back(std::move(finding));
     }
-    if (ended && ran.empty()) add_sized(program, out);
     return out;
 }
 
-std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
+std::vector<Diagnostic> findings(const ptx::Module& module, const ptx::Lowered& kernel) {
     if (kernel.unknown.indirect) return {};
     const bool shape_is_known = !kernel.unknown.threads && !kernel.unknown.cluster;
     std::vector<Diagnostic> out = findings_of(kernel.program, shape_is_known && !kernel.unknown.registers);
@@ -209,6 +257,7 @@ std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
                            "begins with (C7508)",
                            ".maxntid N, 1, 1, in CUDA __launch_bounds__(N)"));
     moderate(out, shape_is_known);
+    add_sized(module, kernel, out);
     return out;
 }
 
@@ -222,7 +271,7 @@ void name_sources(const ptx::Module& module, Diagnostic& finding) {
 }
 
 std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered) {
-    std::vector<Diagnostic> out = findings(lowered);
+    std::vector<Diagnostic> out = findings(module, lowered);
     for (Diagnostic& finding : out) tell(module, finding);
     return out;
 }
@@ -231,6 +280,8 @@ std::vector<Diagnostic> translated_findings(const Program& program) {
     const bool shape_is_known = !program.translated()->threads && !program.translated()->cluster;
     std::vector<Diagnostic> out = findings_of(program, shape_is_known);
     moderate(out, shape_is_known);
+    const auto shape = [&](std::size_t i) { return i == 0 ? std::optional(program) : std::nullopt; };
+    if (shape_is_known) add_sized(program, {.shape = shape}, out);
     std::ranges::for_each(out, tell_translated);
     return out;
 }

@@ -96,8 +96,22 @@ Cluster::Pause Cluster::run(bool alone) {
             burst(1 + scene_.draw(longest_burst));
             allowance_.take(steps_ - std::exchange(accounted_, steps_), scene_.code.ops[scene_.pc].where);
             if (trapped_) return Pause::ended;
+            if (doubts_ && has_found()) doubts_->hurry();
         }
     }
+}
+
+// What other compilers' kernels do by habit is no reason to end.
+bool Cluster::has_found() const {
+    const auto by_habit = [&](const Diagnostic& finding) {
+        const Rule* rule = find_rule(finding.rule);
+        return finding.circumstance != Circumstance::usual ||
+               (rule != nullptr && rule->elsewhere != Elsewhere::same) ||
+               (scene_.makes_up_memory() && breaks(finding, rules::WG_MEM_04));
+    };
+    return std::ranges::any_of(scene_.report.findings(), [&](const Diagnostic& finding) {
+        return finding.severity == Severity::error && !(scene_.launch.by_compiler && by_habit(finding));
+    });
 }
 
 bool Cluster::stand_forward() {

@@ -100,6 +100,11 @@ void Doubts::reset() {
     unasked_ = 0;
 }
 
+void Doubts::hurry() {
+    constexpr std::uint64_t soon = 1U << 12;  // steps
+    left_ = std::min(left_, soon);
+}
+
 const Doubts::Facts& Doubts::facts(std::uint32_t pc) {
     const Facts*& known = known_[pc];
     if (known == nullptr) known = &facts_.emplace_back(facts_of(code_.ops[pc]));
@@ -117,7 +122,8 @@ Doubts::Facts Doubts::facts_of(const Op& op) const {
     out.effects = step.op->effects != nullptr;
     // What other threads write meanwhile, or other kernels, is not made up.
     const bool others = op.order.strong || told.writes_memory;
-    out.loads = (told.reads_memory && (!made_up_.memory || others)) || told.multiplies || prints;
+    out.loads = (told.reads_memory && (!made_up_.memory || others)) ||
+                (told.multiplies && !made_up_.memory) || prints;
     if (told.multiplies) out.cost = cost_of_product;
     const bool speaks = isa::say::speaks(*step.op);
     out.harmless = speaks || prints || told.prefetches || told.metadata != nullptr ||
@@ -134,7 +140,8 @@ Doubts::Facts Doubts::facts_of(const Op& op) const {
         const OperandRule& rule = step.op->operands[i];
         if (operand.kind == Operand::Kind::param) {
             const Param& param = program_.params()[static_cast<std::size_t>(operand.index)];
-            out.loads |= !param.pointee && !param.box && (made_up_.numbers || isa::is_float(param.type));
+            out.loads |= !param.pointee && !param.box &&
+                         (made_up_.numbers || (!made_up_.memory && isa::is_float(param.type)));
         }
         const bool address = (rule.kinds & OperandRule::address) != 0;
         if (address && !out.effects && !made_up_.memory)

@@ -28,6 +28,8 @@ class Doubts {
 
     Doubts(const Program& program, const Code& code, const MadeUp& made_up, int warps);
 
+    /// Something has been found: what else the run finds, it finds soon.
+    void hurry();
     /// Nothing is doubtful yet.
     void reset();
     /// Judges a step that some lanes of a warp are to execute.
