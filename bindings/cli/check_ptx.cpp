@@ -87,14 +87,18 @@ std::string as_json(std::span<const Diagnostic> findings, const std::vector<Look
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-/// Adds those findings that are not there yet.
+/// Adds those findings that are not there yet. An error takes the place of a warning of the same, which a
+/// launch that was made up has given.
 void add(std::vector<Diagnostic>& findings, std::span<const Diagnostic> others) {
     for (const Diagnostic& other : others) {
-        const bool known = std::ranges::any_of(findings, [&](const Diagnostic& finding) {
+        const auto known = std::ranges::find_if(findings, [&](const Diagnostic& finding) {
             return finding.rule == other.rule && finding.where == other.where &&
                    (!other.rule.empty() || finding.message == other.message);
         });
-        if (!known) findings.push_back(other);
+        if (known == findings.end())
+            findings.push_back(other);
+        else if (other.severity == Severity::error && known->severity != Severity::error)
+            *known = other;
     }
 }
 

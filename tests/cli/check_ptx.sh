@@ -352,14 +352,17 @@ err_has "ties.ptx:53: warning: threads 0 and 1 write different values to \`place
 sized() { sed "$1" "$SOURCE/tests/ptx/sized.ptx" >sized.ptx; run check sized.ptx; exits 0; }
 sized ''
 err_has "sized.ptx:28: warning: thread 32 reads \`row\` + 380, which thread 95 wrote: nothing orders the two [WG-RACE-01]"
-err_has "sized.ptx:5: in a launch whose numbers are 1024"
+err_has "sized.ptx:5: in launches whose numbers are 512, 1000, 1024 and 2048"
 sized 's/sub.s32 %r8/bar.sync 0; &/'
 err_lacks "warning"
-# Beyond the array, or with numbers inside of a structure, the sizes are made up in vain.
+# Beyond the array the sizes are made up in vain.
 sized 's/sub.s32 %r8, 508/sub.s32 %r8, %r1/'
 err_lacks "warning"
+# Where the number stands in a structure, or in memory, does not matter.
 sized 's/.param .u32 turned_param_2/.param .align 4 .b8 turned_param_2[8]/'
-err_lacks "warning"
+err_has "sized.ptx:28: warning: thread 32 reads"
+sized 's/ld.param.u32 %r1, .turned_param_2./cvta.to.global.u64 %rd8, %rd1; ld.global.u32 %r1, [%rd8]/'
+err_has "sized.ptx:28: warning: thread 32 reads"
 
 # Loops that no thread leaves, whatever a launch is; and what is wrong behind a trap.
 run check "$SOURCE/tests/ptx/loops_without_end.ptx"
