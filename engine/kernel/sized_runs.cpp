@@ -14,23 +14,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A launch: what all its numbers are, and how many clusters its grid has along x and y, of which the first
-/// one is run.
-struct Trial {
-    std::uint32_t number, clusters;
-};
-
-/// Numbers that are large enough for every ring to come round twice, and not all multiples of tiles. Small
-/// grids give persistent CTAs several tiles; large ones suit kernels that divide by parts of the grid. The
-/// last number is tried where no other can be: kernels may take it for the turns of a loop.
-constexpr std::array<Trial, 7> all_trials{
-    {{1024, 1}, {512, 1}, {1000, 1}, {2048, 1}, {1024, 16}, {2048, 16}, {24, 1}}};
+/// What all numbers of a launch are: large enough for every ring to come round twice, and not all multiples
+/// of tiles. The last one is tried where no other can be: kernels may take it for the turns of a loop.
+constexpr std::array<std::uint32_t, 5> all_numbers{1024, 512, 1000, 2048, 24};
 
 /// Steps of one run, and how long it takes at most.
 constexpr std::uint64_t most_steps = 1U << 23;
 constexpr std::chrono::milliseconds longest_run{1000};
-/// After so many runs that came to no end in that time, and showed nothing, there is no other.
-constexpr int most_endless = 2;
+/// After so many runs that showed nothing, and came to no end in that time or to no product, there is no
+/// other.
+constexpr int most_in_vain = 2;
+/// Findings of a rule: those of one fault are many.
+constexpr std::size_t most_of_rule = 4;
 
 bool is_one_of(const Diagnostic& finding, std::span<const Rule* const> all) {
     return std::ranges::any_of(all, [&](const Rule* rule) { return breaks(finding, *rule); });
@@ -79,21 +74,22 @@ struct Ran {
     std::vector<Diagnostic> findings;
     bool counts = false;  ///< the launch may be one of the kernel's
     bool whole = false;   ///< it came to an end, and has multiplied if the kernel does
-    bool limit = false;   ///< it came to no end
 };
 
-Ran run(const Program& program, const Trial& trial, Clock::time_point until) {
-    const MadeUpParams params = made_up_params(program, trial.number);
+/// Runs a cluster of a grid of `extent` clusters along x and y: the first one, or the last one.
+Ran run(const Program& program, std::uint32_t number, std::uint32_t extent, Clock::time_point until) {
+    const MadeUpParams params = made_up_params(program, number);
     EndOfRunAhead ended;
     const sim::MadeUp made_up{.numbers = false,
-                              .memory = trial.number,
+                              .memory = number,
+                              .first = std::uint64_t{extent} * extent - 1,
                               .steps = most_steps,
                               .until = std::min(until, Clock::now() + longest_run),
                               .ended = &ended};
     sim::SimulatedLaunch launch;
     launch.grid = program.cluster();
-    launch.grid.x *= trial.clusters;
-    launch.grid.y *= trial.clusters;
+    launch.grid.x *= extent;
+    launch.grid.y *= extent;
     launch.params = params.values;
     launch.structures = params.structures;
     launch.made_up = &made_up;
@@ -109,7 +105,20 @@ Ran run(const Program& program, const Trial& trial, Clock::time_point until) {
     std::erase_if(out.findings, says_nothing);
     out.counts = std::ranges::all_of(out.findings, is_of_order);
     out.whole = out.whole && !ended;
-    out.limit = ended.limit;
+    return out;
+}
+
+/// Runs the only cluster of a grid, to which a persistent kernel gives all tiles, and the last one of a grid
+/// that has one for each tile: those of causal attention have the more to do the later they are.
+Ran run(const Program& program, std::uint32_t number, Clock::time_point until) {
+    constexpr std::uint32_t rows_of_tile = 128;
+    Ran out = run(program, number, 1, until);
+    if (out.counts && !out.findings.empty()) return out;
+    const Ran last = run(program, number, std::max(number / rows_of_tile, 2U), until);
+    if (!last.counts) return out;
+    out.findings = last.findings;  // the other one has none that count
+    out.whole = (out.counts && out.whole) || last.whole;
+    out.counts = true;
     return out;
 }
 
@@ -123,11 +132,13 @@ void keep_races(std::vector<Diagnostic>& findings) {
     std::erase_if(findings, [](const Diagnostic& finding) { return !is_race(finding); });
 }
 
-/// One finding for each rule and place: how much memory it concerns, a made-up launch does not tell.
+/// One finding for each rule and place, and few of a rule.
 void keep_first(std::vector<Diagnostic>& findings) {
     std::vector<Diagnostic> out;
     for (Diagnostic& finding : findings)
-        if (!has(out, finding)) out.push_back(std::move(finding));
+        if (!has(out, finding) &&
+            std::cmp_less(std::ranges::count(out, finding.rule, &Diagnostic::rule), most_of_rule))
+            out.push_back(std::move(finding));
     findings = std::move(out);
 }
 
@@ -155,13 +166,16 @@ class Trials {
   private:
     /// Returns whether there still is something that all launches show.
     bool shape(const Program& program) {
-        for (const Trial& trial : all_trials) {
-            if (Clock::now() >= until_) return false;
-            if (&trial == &all_trials.back() && !out_.numbers.empty()) break;
-            Ran ran = wgrun::run(program, trial, until_);
+        constexpr int enough = 3;
+        int counted = 0;
+        for (const std::uint32_t number : all_numbers) {
+            if (counted == enough || (number == all_numbers.back() && counted > 0)) break;
+            // What has shown in the only shape so far, and in two launches, is told.
+            if (Clock::now() >= until_) return asked_.shape_is_known;
+            Ran ran = wgrun::run(program, number, until_);
             if (asked_.races_only && ran.counts) keep_races(ran.findings);
             if (!ran.counts || (ran.findings.empty() && !ran.whole)) {
-                if (ran.counts && ran.limit && ++endless_ == most_endless) return false;
+                if (ran.counts && ++in_vain_ == most_in_vain) return false;
                 continue;
             }
             if (out_.numbers.empty())
@@ -169,14 +183,15 @@ class Trials {
             else
                 std::erase_if(out_.findings, [&](const Diagnostic& one) { return !has(ran.findings, one); });
             if (out_.findings.empty()) return false;
-            out_.numbers.push_back(trial.number);
+            out_.numbers.push_back(number);
+            ++counted;
         }
         return true;
     }
 
     const SizedTrials& asked_;
     const Clock::time_point until_;
-    int endless_ = 0;
+    int in_vain_ = 0;
     SizedFindings out_;
 };
 

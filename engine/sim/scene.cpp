@@ -38,7 +38,8 @@ Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const S
 void Scene::reset(std::uint64_t number) {
     const Dim3 size = program.cluster();
     index = number;
-    position = cluster_position(launch.grid, size, number);
+    const std::uint64_t first = launch.made_up != nullptr ? launch.made_up->first : 0;
+    position = cluster_position(launch.grid, size, first + number);
     random_ = launch.seed + number * 0x9E3779B97F4A7C15U;
     fruitless = 0;
     report.reset(position);

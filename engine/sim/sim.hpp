@@ -42,6 +42,7 @@ struct MadeUp {
     /// then, and what memory holds decides as a launch's own would; accesses to no tensor do no harm, and
     /// boxes that no tensor map describes bring the bytes that their mbarriers expect. Nothing: as above.
     std::optional<std::uint32_t> memory{};
+    std::uint64_t first = 0;         ///< the cluster of the grid that is run first
     std::uint64_t clusters = 1;      ///< of the grid that are run, the first ones
     std::uint64_t steps = 1U << 17;  ///< of a cluster: what has not shown by then is left to a launch
     /// When the run ends, too; nothing: never.
