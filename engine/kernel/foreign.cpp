@@ -178,7 +178,8 @@ void add_sized(const Program& program, const SizedTrials& trials, std::vector<Di
             return other.rule == finding.rule && other.where == finding.where;
         });
         if (known) continue;
-        if (!trials.shape_is_known || !hangs(finding)) finding.severity = Severity::warning;
+        if (!trials.shape_is_known || sized.numbers.size() < 2 || !hangs(finding))
+            finding.severity = Severity::warning;
         finding.notes.push_back(
             {program.where(), fmt::format("in {} whose numbers are {}", launches, listed(sized.numbers))});
         out.push_back(std::move(finding));
