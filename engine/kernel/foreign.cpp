@@ -191,8 +191,8 @@ void add_sized(const Program& program, const SizedTrials& trials, std::vector<Di
 std::vector<ptx::LaunchFacts> usual_shapes(const ptx::Unknowns& unknown) {
     const std::vector<std::optional<Dim3>> given{std::nullopt};
     const std::vector<std::optional<Dim3>> blocks{Dim3{128}, Dim3{256}, Dim3{384}, Dim3{512}};
-    const std::vector<std::optional<Dim3>> clusters{Dim3{1},    Dim3{2},    Dim3{1, 2}, Dim3{4},
-                                                    Dim3{2, 2}, Dim3{4, 2}, Dim3{2, 4}};
+    const std::vector<std::optional<Dim3>> clusters{Dim3{1},    Dim3{2},    Dim3{1, 2}, Dim3{4}, Dim3{1, 4},
+                                                    Dim3{2, 2}, Dim3{4, 2}, Dim3{2, 4}, Dim3{8}};
     std::vector<ptx::LaunchFacts> out;
     for (const auto& cluster : unknown.cluster ? clusters : given)
         for (const auto& block : unknown.threads ? blocks : given) {

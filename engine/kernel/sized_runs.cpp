@@ -6,6 +6,7 @@
 
 #include "isa/effects.hpp"
 #include "kernel/made_up_params.hpp"
+#include "rules/phrases.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/rules.hpp"
 
@@ -52,11 +53,23 @@ bool is_of_order(const Diagnostic& finding) {
     return is_race(finding) || is_one_of(finding, all);
 }
 
+/// Whether lanes of a warp are not ordered, which compilers take to go on together (docs/foreign.md,
+/// DeepGEMM).
+bool is_among_lanes(const Diagnostic& finding) {
+    const auto meets = [](const Change& change) {
+        return change.lines == std::vector<Phrase>{rules::bar_warp_sync()};
+    };
+    return std::ranges::any_of(finding.remedies, [&](const Remedy& remedy) {
+        return !remedy.empty() && std::ranges::all_of(remedy, meets);
+    });
+}
+
 /// Whether it says nothing of a launch that is made up: what nothing has written may be read, since of a box
 /// only the beginning comes, and what is no error of other compilers' kernels is none here.
 bool says_nothing(const Diagnostic& finding) {
     const Rule* rule = find_rule(finding.rule);
-    return breaks(finding, rules::WG_MEM_04) || finding.circumstance != Circumstance::usual ||
+    return breaks(finding, rules::WG_MEM_04) || is_among_lanes(finding) ||
+           finding.circumstance != Circumstance::usual ||
            (rule != nullptr && rule->elsewhere != Elsewhere::same && !breaks(finding, rules::WG_TMA_03));
 }
 
@@ -136,14 +149,20 @@ void keep_races(std::vector<Diagnostic>& findings) {
     std::erase_if(findings, [](const Diagnostic& finding) { return !is_race(finding); });
 }
 
-/// One finding for each rule and place, and few of a rule.
+/// One finding for each rule and place.
 void keep_first(std::vector<Diagnostic>& findings) {
     std::vector<Diagnostic> out;
     for (Diagnostic& finding : findings)
-        if (!has(out, finding) &&
-            std::cmp_less(std::ranges::count(out, finding.rule, &Diagnostic::rule), most_of_rule))
-            out.push_back(std::move(finding));
+        if (!has(out, finding)) out.push_back(std::move(finding));
     findings = std::move(out);
+}
+
+std::vector<Diagnostic> few_of_each(std::vector<Diagnostic> findings) {
+    std::vector<Diagnostic> out;
+    for (Diagnostic& finding : findings)
+        if (std::cmp_less(std::ranges::count(out, finding.rule, &Diagnostic::rule), most_of_rule))
+            out.push_back(std::move(finding));
+    return out;
 }
 
 class Trials {
@@ -151,68 +170,68 @@ class Trials {
     explicit Trials(const SizedTrials& asked) : asked_(asked), until_(Clock::now() + asked.most) {}
 
     SizedFindings run() {
+        std::optional<SizedFindings> best;
         for (std::size_t i = 0;; ++i) {
             const std::optional<Program> program = asked_.shape(i);
             if (!program) break;
             // A box that the text tells, where a script was made of it, has bytes of its own.
             if (std::ranges::any_of(program->params(), [](const Param& one) { return one.box.has_value(); }))
                 return {};
-            if (program->shared().empty()) return {};
-            if (!shape(*program)) return {};
+            if (program->shared().empty() || is_over()) return {};
+            std::optional<SizedFindings> found = shape(*program);
+            if (in_vain_ == most_in_vain) return {};
+            if (!found) continue;
+            keep_first(found->findings);
+            if (found->findings.empty()) return {};
+            // With a shape that is not the kernel's, more goes wrong.
+            if (!best || found->findings.size() < best->findings.size()) best = std::move(found);
         }
-        std::ranges::sort(out_.numbers);
-        out_.numbers.erase(std::ranges::unique(out_.numbers).begin(), out_.numbers.end());
-        if (out_.numbers.size() < 2 && !left_over_) keep_races(out_.findings);
-        keep_first(out_.findings);
-        return std::move(out_);
+        if (!best) return {};
+        return {few_of_each(std::move(best->findings)), std::move(best->numbers)};
     }
 
   private:
-    /// Returns whether there still is something that all launches show.
-    bool shape(const Program& program) {
-        constexpr int enough = 3;
-        int counted = 0;
+    bool is_over() const { return Clock::now() >= until_; }
+
+    /// Returns what all launches of the shape show; nothing where none counts.
+    std::optional<SizedFindings> shape(const Program& program) {
+        constexpr std::size_t enough = 3;
+        SizedFindings out;
         for (const std::uint32_t number : all_numbers) {
-            if (counted == enough || (number == all_numbers.back() && counted > 0)) break;
-            // What has shown in the only shape so far, and in two launches, is told.
-            if (Clock::now() >= until_) return asked_.shape_is_known;
+            const std::size_t counted = out.numbers.size();
+            if (counted == enough || (number == all_numbers.back() && counted > 0) || is_over()) break;
             Ran ran = wgrun::run(program, number, until_);
             if (asked_.races_only && ran.counts) keep_races(ran.findings);
-            if (!ran.counts || (ran.findings.empty() && !ran.whole)) {
-                if (ran.counts && ++in_vain_ == most_in_vain) return false;
+            if (!ran.counts) continue;
+            if (ran.findings.empty() && !ran.whole) {
+                if (++in_vain_ == most_in_vain) return std::nullopt;
                 continue;
             }
-            if (out_.numbers.empty())
-                out_.findings = std::move(ran.findings);
+            if (counted == 0)
+                out.findings = std::move(ran.findings);
             else
-                std::erase_if(out_.findings, [&](const Diagnostic& one) { return !has(ran.findings, one); });
-            if (out_.findings.empty()) {
-                if (out_.numbers.empty() && asked_.shape_is_known) odd(program);
-                return !out_.findings.empty();
-            }
-            out_.numbers.push_back(number);
-            ++counted;
+                std::erase_if(out.findings, [&](const Diagnostic& one) { return !has(ran.findings, one); });
+            out.numbers.push_back(number);
+            if (out.findings.empty()) return counted == 0 && asked_.shape_is_known ? odd(program) : out;
         }
-        return true;
+        if (out.numbers.empty()) return std::nullopt;
+        if (out.numbers.size() < 2) keep_races(out.findings);
+        return out;
     }
 
-    /// Looks for what the turns of a loop that are left over show, where the others show nothing.
-    void odd(const Program& program) {
+    /// Returns what the turns of a loop that are left over show, where the others show nothing.
+    SizedFindings odd(const Program& program) {
         for (const std::uint32_t number : odd_numbers) {
-            if (Clock::now() >= until_) return;
+            if (is_over()) break;
             Ran ran = wgrun::run(program, number, until_);
-            if (!ran.counts || ran.findings.empty()) continue;
-            out_ = {std::move(ran.findings), {number}};
-            left_over_ = true;
-            return;
+            if (ran.counts && !ran.findings.empty()) return {std::move(ran.findings), {number}};
         }
+        return {};
     }
 
     const SizedTrials& asked_;
     const Clock::time_point until_;
-    bool left_over_ = false;  ///< what odd() finds is told as it is
     int in_vain_ = 0;
-    SizedFindings out_;
 };
 
 }  // namespace
