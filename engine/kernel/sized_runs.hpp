@@ -22,9 +22,8 @@ struct SizedFindings {
 
 /// What is to be tried.
 struct SizedTrials {
-    /// Returns the program for the i-th shape of its CTAs and clusters; nothing behind the last one. With one
-    /// of them nothing is wrong with a kernel that is right; of one that is not, the shape with which least
-    /// is wrong is taken for its own.
+    /// Returns the program for the i-th shape of its CTAs and clusters; nothing behind the last one. What is
+    /// found must show in all of them that count.
     std::function<std::optional<Program>(std::size_t i)> shape;
     bool shape_is_known = true;  ///< there is only one
     /// The shapes may all be wrong: only what no shape can excuse is told.

@@ -101,16 +101,11 @@ Cluster::Pause Cluster::run(bool alone) {
     }
 }
 
-// What other compilers' kernels do by habit is no reason to end.
 bool Cluster::has_found() const {
-    const auto by_habit = [&](const Diagnostic& finding) {
-        const Rule* rule = find_rule(finding.rule);
-        return finding.circumstance != Circumstance::usual ||
-               (rule != nullptr && rule->elsewhere != Elsewhere::same) ||
-               (scene_.makes_up_memory() && breaks(finding, rules::WG_MEM_04));
-    };
+    const sim::MadeUp& made_up = *scene_.launch.made_up;
     return std::ranges::any_of(scene_.report.findings(), [&](const Diagnostic& finding) {
-        return finding.severity == Severity::error && !(scene_.launch.by_compiler && by_habit(finding));
+        return finding.severity == Severity::error &&
+               (made_up.matters == nullptr || made_up.matters(finding));
     });
 }
 

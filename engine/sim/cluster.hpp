@@ -175,7 +175,7 @@ class Cluster final : public isa::Machine {
 
     /// One of the warps that stand back is ready again. Returns false if there are none.
     bool stand_forward();
-    /// Whether there is an error, in a run with arguments that are made up.
+    /// Whether there is an error for which the run, with arguments that are made up, has been made.
     bool has_found() const;
     void burst(std::uint32_t steps);
     isa::Mask ends_at_once(const Op& branch, isa::Mask taken, isa::Mask running) const;

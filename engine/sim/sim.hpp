@@ -47,6 +47,8 @@ struct MadeUp {
     std::uint64_t steps = 1U << 17;  ///< of a cluster: what has not shown by then is left to a launch
     /// When the run ends, too; nothing: never.
     std::optional<std::chrono::steady_clock::time_point> until{};
+    /// Which errors a run is for, that need not go on for long after one; null: all.
+    bool (*matters)(const Diagnostic&) = nullptr;
     /// Where a run first ended before its end, other than by a finding; untouched if none did.
     EndOfRunAhead* ended = nullptr;
 };
