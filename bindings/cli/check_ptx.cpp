@@ -111,14 +111,14 @@ void add_dynamic(const Request& request, std::string text, const PtxLaunches& la
         options.coverage = &out.coverage;
         options.unchecked = true;  // what the checker finds is told besides
         kernel.fit(options);
-        out.findings.add_all(kernel.check());
+        out.findings.add_of_launch(kernel.check());
         out.ran = fmt::format("{}: {} on the simulator\n", shown(kernel.program().name()),
                               count_of(static_cast<std::size_t>(seed), "schedule"));
         try {
             kernel.run(options);
-            out.findings.add_all(kernel.take_remarks());
+            out.findings.add_of_launch(kernel.take_remarks());
         } catch (const CheckError& error) {
-            out.findings.add_all(error.findings());
+            out.findings.add_of_launch(error.findings());
             return;
         } catch (const ArgumentError& error) {
             out.findings.add(error.finding());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "check/assigned.hpp"
+#include "check/box_starts.hpp"
 #include "check/counted.hpp"
 #include "check/gaps.hpp"
 #include "check/proof.hpp"
@@ -32,7 +33,8 @@ class Features final : public isa::Effects {
     }
 
     std::optional<Where> opaque{}, stores_global{}, accesses_global{}, accesses_shared{}, stores_shared{},
-        multiplies{}, copies{}, copies_out{}, thread_copies{}, distributed{}, any_space{}, together{};
+        multiplies{}, copies{}, copies_out{}, thread_copies{}, distributed{}, any_space{}, together{},
+        metadata{};
 
   private:
     void note(std::optional<Where>& first) {
@@ -67,7 +69,13 @@ class Features final : public isa::Effects {
         }
         if (copy.coordinates == nullptr) note(accesses_global);
     }
-    void issue_mma(const isa::AsyncMma&) override { note(multiplies); }
+    void issue_mma(const isa::AsyncMma& mma) override {
+        note(multiplies);
+        if (mma.metadata != nullptr) note(metadata);
+    }
+    void multiply(const isa::WarpMma& mma) override {
+        if (mma.metadata != nullptr) note(metadata);
+    }
 
     const Step* step_ = nullptr;
 };
@@ -81,6 +89,9 @@ void of_features(const Features& of, Gaps& gaps) {
     if (of.stores_global)
         gaps.add(Property::global_races, *of.stores_global,
                  "stores of different threads and CTAs are not compared for all sizes", std::string(run_it));
+    if (of.metadata)
+        gaps.add(Property::descriptors, *of.metadata, "the metadata of a sparse A are not followed",
+                 std::string(run_it));
     if (of.accesses_global)
         gaps.add(Property::bounds, *of.accesses_global,
                  "how long the memory is that it accesses, a launch says", std::string(run_it));
@@ -117,7 +128,8 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
         Skeleton all(outline, nullptr, true);
         all.stored = protocol.stored;
         Gaps of_memory;
-        const Proof proof = prove(program, all, &of_memory);
+        const Proof proof = all.ops.empty() ? Proof{.proved = true, .domain = "all launches"}
+                                            : prove(program, all, &of_memory);
         if (proof.proved) {
             for (Gap& gap : std::move(of_memory).take())
                 gaps.add(gap.property, gap.where, std::move(gap.reason), std::move(gap.assumption));
@@ -139,6 +151,9 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
         return;
     }
     gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
+    // Threads that do not come do not come together, and copies may be left over.
+    if (features.together) gaps.add(Property::convergence, proof.stopped->where, proof.stopped->reason);
+    if (features.copies) gaps.add(Property::groups, proof.stopped->where, proof.stopped->reason);
     for (Diagnostic& finding : proof.findings)
         if (std::ranges::none_of(findings,
                                  [&](const Diagnostic& other) { return other.rule == finding.rule; }))
@@ -178,6 +193,8 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
     } else if (!features.opaque) {
         of_protocol_and_memory(outline, skeleton, features, findings, gaps, out);
     }
+    if (const std::optional<Where> where = maybe_misaligned_box(outline))
+        gaps.add(Property::descriptors, *where, "it is not known that the box starts at a multiple of 16 bytes");
     if (const std::optional<Where> where = maybe_unassigned(outline))
         gaps.add(Property::initialisation, *where,
                  "a path to here may not have written a register that is read");

@@ -20,6 +20,17 @@ bool FindingSet::add(Diagnostic finding) {
     return true;
 }
 
+void FindingSet::add_of_launch(std::span<const Diagnostic> findings) {
+    for (const Diagnostic& finding : findings) {
+        if (finding.severity == Severity::error && !finding.rule.empty())
+            std::erase_if(list_, [&](const Diagnostic& other) {
+                return other.rule == finding.rule && other.where == finding.where &&
+                       other.severity != Severity::error;
+            });
+        add(finding);
+    }
+}
+
 void FindingSet::add_all(std::span<const Diagnostic> findings) {
     for (const Diagnostic& finding : findings) add(finding);
 }

@@ -157,6 +157,9 @@ class Machine {
     virtual void commit_mma() = 0;
     virtual void wait_mma(int pending) = 0;
     virtual Numerics numerics() const { return {}; }
+    /// Whether anybody wants the values of products; else they are only read for, and what they write keeps
+    /// its value.
+    virtual bool computes_products() const { return true; }
 
     /// The lanes `who` print message `index` of the program, with the values of these registers
     /// (isa/say.hpp).

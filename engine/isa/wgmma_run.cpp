@@ -80,6 +80,7 @@ void read_matrix(Machine& m, std::uint64_t descriptor_bits, Major major, Dtype t
             std::memcpy(scratch.line.data() + u * 16, m.async_read_shared(address, 16, warps_of(first_row)),
                         16);
         }
+        if (!m.computes_products()) continue;
         decode(type, scratch.line, std::span<float>(scratch.decoded));
         for (int i = 0; i < along; ++i)
             major == Major::k ? put(line, i, scratch.decoded[static_cast<std::size_t>(i)])
@@ -114,7 +115,7 @@ void read_a(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
     const Dtype type = dtype(of_a);
     const int k = mma.k_bytes_a * 8 / bits(type);
     const float scale = static_cast<float>(s.form.get(Field::scale_a, 1));
-    scratch.a.assign(static_cast<std::size_t>(rows_of_a * k), 0);
+    if (m.computes_products()) scratch.a.assign(static_cast<std::size_t>(rows_of_a * k), 0);
     const auto put = [&](int row, int col, float value) {
         scratch.a[static_cast<std::size_t>(row * k + col)] = scale * value;
     };
@@ -136,6 +137,7 @@ void read_a(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
         for (int r = 0; r < 4; ++r) {
             const auto* word = static_cast<const std::uint32_t*>(
                 m.async_read((*mma.a_fragment)[static_cast<std::size_t>(r)], ~Mask{0}));
+            if (!m.computes_products()) continue;
             for (int l = 0; l < lanes; ++l) {
                 decode(type, std::as_bytes(std::span(word + l, 1)), std::span<float>(values));
                 for (int j = 0; j < per_register; ++j)
@@ -149,7 +151,7 @@ void read_a(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
 void read_b(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
     const int k = s.form.get(Field::k), n = s.form.get(Field::n);
     const float scale = static_cast<float>(s.form.get(Field::scale_b, 1));
-    scratch.b.assign(static_cast<std::size_t>(k * n), 0);
+    if (m.computes_products()) scratch.b.assign(static_cast<std::size_t>(k * n), 0);
     const auto descriptor = common<std::uint64_t>(m, *mma.b_descriptor, "the descriptor of B");
     if (!m.describe_matrix(mma, 'B', descriptor)) return;
     m.select(0);
@@ -221,6 +223,11 @@ class Accumulator {
             }
         });
     }
+    /// What the old contents leave behind: themselves with scale-d, and else zeros.
+    void clear() const {
+        if (keep_) return;
+        for (std::uint32_t* word : words_) std::fill_n(word, lanes, 0U);
+    }
     void put(int row, std::span<const double> sums) {
         for_each_word(row, sums.size(), [&](std::size_t j, std::uint32_t& bits) {
             bits = half_ ? to_f16(sums[j]) | std::uint32_t{to_f16(sums[j + 1])} << 16
@@ -271,12 +278,18 @@ void run_mma(const Step& s, const AsyncMma& mma, Machine& m) {
     read_b(s, mma, m, scratch);
     if (mma.metadata) {
         read_metadata(s, mma.metadata->reg, static_cast<int>(stored), m, scratch);
-    } else {
+    } else if (m.computes_products()) {
         scratch.k_of_a.resize(rows_of_a * stored);
         for (std::size_t i = 0; i < scratch.k_of_a.size(); ++i)
             scratch.k_of_a[i] = static_cast<int>(i % stored);
     }
 
+    const bool keep = common<std::uint32_t>(m, s.operands.back(), "scale-d") != 0;
+    if (!m.computes_products()) {
+        // The accumulators are read and written, and hold what they would if A were zero.
+        for (int w = 0; w < warps_of_group; ++w) Accumulator(s, mma, m, w, keep).clear();
+        return m.end_mma();
+    }
     const Numerics numerics = m.numerics();
     const bool aligned = d != s32 && numerics.model != Numerics::Model::exact;
     const Accumulation model =
@@ -290,7 +303,6 @@ void run_mma(const Step& s, const AsyncMma& mma, Machine& m) {
         b.exponents = scratch.b_exponents;
     }
     scratch.sums.resize(n);
-    const bool keep = common<std::uint32_t>(m, s.operands.back(), "scale-d") != 0;
     for (int w = 0; w < warps_of_group; ++w) {
         Accumulator acc(s, mma, m, w, keep);
         for (int row = 0; row < 16; ++row) {

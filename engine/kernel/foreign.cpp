@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "check/check.hpp"
@@ -13,6 +14,7 @@
 #include "diag/fix.hpp"
 #include "kernel/foreign_entry.hpp"
 #include "kernel/made_up.hpp"
+#include "kernel/sized_runs.hpp"
 #include "ptx/lower.hpp"
 #include "rules/mbarrier_words.hpp"
 #include "wgrun/finding_set.hpp"
@@ -106,6 +108,79 @@ void moderate(std::vector<Diagnostic>& found, bool shape_is_known) {
     keep_first_warnings(found);
 }
 
+/// "8", "8 and 9", "7, 8 and 9"
+std::string listed(std::vector<std::uint32_t> numbers) {
+    std::ranges::sort(numbers);
+    std::string out = fmt::format("{}", fmt::join(numbers, ", "));
+    if (const std::size_t last = out.rfind(", "); last != std::string::npos) out.replace(last, 2, " and ");
+    return out;
+}
+
+bool is_error_here(const Diagnostic& finding) {
+    return here(finding) == Elsewhere::same && finding.severity == Severity::error;
+}
+
+/// Of a kernel that hangs with every number, nobody can have meant it.
+bool hangs(const Diagnostic& finding) {
+    return breaks(finding, rules::WG_MBAR_05) || breaks(finding, rules::WG_SYNC_02) ||
+           breaks(finding, rules::WG_SYNC_04);
+}
+
+/// Adds what launches show whose numbers are made up, where nothing is wrong yet: warnings, since the kernel
+/// may be meant for others.
+void add_sized(const Program& program, const SizedTrials& trials, std::vector<Diagnostic>& out) {
+    if (std::ranges::any_of(out, is_error_here)) return;
+    SizedFindings sized = found_in_sized_launches(trials);
+    const char* launches = sized.numbers.size() == 1 ? "a launch" : "launches";
+    for (Diagnostic& finding : sized.findings) {
+        const bool known = std::ranges::any_of(out, [&](const Diagnostic& other) {
+            return other.rule == finding.rule && other.where == finding.where;
+        });
+        if (known) continue;
+        if (!trials.shape_is_known || sized.numbers.size() < 2 || !hangs(finding))
+            finding.severity = Severity::warning;
+        finding.notes.push_back(
+            {program.where(), fmt::format("in {} whose numbers are {}", launches, listed(sized.numbers))});
+        out.push_back(std::move(finding));
+    }
+    std::ranges::stable_sort(out, {}, [](const Diagnostic& finding) { return finding.where.line; });
+}
+
+/// The shapes that CTAs and clusters usually have, where the text leaves them to the launch.
+std::vector<ptx::LaunchFacts> usual_shapes(const ptx::Unknowns& unknown) {
+    const std::vector<std::optional<Dim3>> given{std::nullopt};
+    const std::vector<std::optional<Dim3>> blocks{Dim3{128}, Dim3{256}, Dim3{384}, Dim3{512}};
+    const std::vector<std::optional<Dim3>> clusters{Dim3{1},    Dim3{2},    Dim3{1, 2}, Dim3{4}, Dim3{1, 4},
+                                                    Dim3{2, 2}, Dim3{4, 2}, Dim3{2, 4}, Dim3{8}};
+    std::vector<ptx::LaunchFacts> out;
+    for (const auto& cluster : unknown.cluster ? clusters : given)
+        for (const auto& block : unknown.threads ? blocks : given) {
+            out.emplace_back();
+            out.back().block = block;
+            out.back().cluster = cluster;
+            out.back().aligned = true;
+        }
+    return out;
+}
+
+void add_sized(const ptx::Module& module, const ptx::Lowered& kernel, std::vector<Diagnostic>& out) {
+    const auto function = std::ranges::find_if(module.functions, [&](const ptx::Function& one) {
+        return one.entry && one.body && module.at(one.name) == kernel.name;
+    });
+    if (function == module.functions.end()) return;
+    const std::vector<ptx::LaunchFacts> shapes = usual_shapes(kernel.unknown);
+    const auto shape = [&](std::size_t i) -> std::optional<Program> {
+        if (i == shapes.size()) return std::nullopt;
+        ptx::Lowered lowered = ptx::lower(module, *function, shapes[i]);
+        return lowered.errors.empty() ? std::optional(std::move(lowered.program)) : std::nullopt;
+    };
+    add_sized(kernel.program,
+              {.shape = shape,
+               .shape_is_known = !kernel.unknown.threads && !kernel.unknown.cluster,
+               .races_only = kernel.unknown.threads},
+              out);
+}
+
 /// What paths show and, where the shape of the CTAs and clusters is known and nothing is wrong yet, what a
 /// run with arguments that are made up does.
 std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known) {
@@ -115,8 +190,7 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
     std::ranges::for_each(out, tell_translated);
     if (!shape_is_known || std::ranges::find(out, Severity::error, &Diagnostic::severity) != out.end())
         return out.list();
-    EndOfRunAhead ended;
-    std::vector<Diagnostic> ran = found_in_every_launch(program, check::Made::by_compiler, nullptr, &ended);
+    std::vector<Diagnostic> ran = found_in_every_launch(program, check::Made::by_compiler);
     // Which tensor maps a structure holds, a launch decides; what follows from their lack is no finding.
     const auto names_a_map = [](const Diagnostic& finding) { return breaks(finding, rules::WG_TMA_01); };
     if (std::ranges::any_of(ran, names_a_map)) ran.clear();
@@ -129,18 +203,10 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
         tell_translated(finding);
         out.add(std::move(finding));
     }
-    if (ended && ran.empty())
-        for (Diagnostic& finding : races_with_numbers(program)) {
-            if (finding.circumstance == Circumstance::same_value) continue;
-            finding.severity = Severity::warning;
-            finding.notes.push_back(
-                {program.where(), fmt::format("in a launch whose numbers are {}", made_up_number)});
-            out.add(std::move(finding));
-        }
     return out.list();
 }
 
-std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
+std::vector<Diagnostic> findings(const ptx::Module& module, const ptx::Lowered& kernel) {
     if (kernel.unknown.indirect) return {};
     const bool shape_is_known = !kernel.unknown.threads && !kernel.unknown.cluster;
     std::vector<Diagnostic> out = findings_of(kernel.program, shape_is_known && !kernel.unknown.registers);
@@ -151,6 +217,7 @@ std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
                            "begins with (C7508)",
                            ".maxntid N, 1, 1, in CUDA __launch_bounds__(N)"));
     moderate(out, shape_is_known);
+    add_sized(module, kernel, out);
     return out;
 }
 
@@ -182,7 +249,7 @@ void name_sources(const ptx::Module& module, Diagnostic& finding) {
 }
 
 std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered) {
-    std::vector<Diagnostic> out = findings(lowered);
+    std::vector<Diagnostic> out = findings(module, lowered);
     for (Diagnostic& finding : out) tell(module, finding);
     return out;
 }
@@ -191,6 +258,8 @@ std::vector<Diagnostic> translated_findings(const Program& program) {
     const bool shape_is_known = !program.translated()->threads && !program.translated()->cluster;
     std::vector<Diagnostic> out = findings_of(program, shape_is_known);
     moderate(out, shape_is_known);
+    const auto shape = [&](std::size_t i) { return i == 0 ? std::optional(program) : std::nullopt; };
+    if (shape_is_known) add_sized(program, {.shape = shape}, out);
     return out;
 }
 

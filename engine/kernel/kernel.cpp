@@ -214,43 +214,6 @@ void Kernel::foresee(const RunOptions& options) {
     if (clean) findings_->add_all(look_ahead(options));
 }
 
-// The same launch, with other memory than the script's, of which nobody knows what it will hold.
-std::vector<Diagnostic> Kernel::look_ahead(const RunOptions& options) {
-    constexpr std::size_t most_launches = 12;
-    constexpr std::uint64_t most_clusters = 64, most_steps = 1U << 17, least_steps = 1U << 11, products = 256;
-    check::LaunchSizes sizes = sizes_of(options);
-    std::pair launch{sizes.grid, std::move(sizes.params)};
-    if (looked_at_.size() == most_launches || std::ranges::find(looked_at_, launch) != looked_at_.end())
-        return {};
-    looked_at_.push_back(std::move(launch));
-    ended_ahead_ = {};  // a launch of the script tells more
-    const std::uint64_t clusters =
-        std::min(options.grid.volume() / program_->cluster().volume(), most_clusters);
-    const sim::MadeUp made_up{.numbers = false,
-                              .clusters = clusters,
-                              .steps = std::max(most_steps / clusters, least_steps),
-                              .products = std::max<std::uint64_t>(products / clusters, 16),
-                              .ended = &ended_ahead_};
-    RunOptions run = options;
-    run.backend = Backend::sim;
-    run.coverage = nullptr;  // it is no launch of the script
-    run.print = [](std::string_view) {};
-    try {
-        move_to_simulator(run.args);
-        std::map<const Tensor*, Tensor> others;
-        for_each_tensor(run.args, [&](Tensor*& tensor) {
-            if (tensor != nullptr)
-                tensor = &others.try_emplace(tensor, Tensor::zeros(tensor->dtype(), tensor->shape()))
-                              .first->second;
-        });
-        return run_on_simulator(*program_, run, origin_ ? origin_->entry.get() : nullptr, nullptr, &made_up);
-    } catch (const CheckError& error) {
-        return error.findings();
-    } catch (const Error&) {
-        return {};  // the launch says so itself
-    }
-}
-
 // A GPU does not report a kernel that hangs.
 void Kernel::check_launch(const RunOptions& options) {
     if (options.unchecked) return;

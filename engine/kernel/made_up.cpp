@@ -45,7 +45,7 @@ sim::TensorMap tensor_of(const TensorBox& box, std::uint64_t handle, std::uint64
 /// A launch of the first cluster, with zeros in memory.
 class MadeUpLaunch {
   public:
-    explicit MadeUpLaunch(const Program& program, bool numbers)
+    explicit MadeUpLaunch(const Program& program)
         : memory_(pages((program.params().size() + 1) * static_cast<std::size_t>(tensor_bytes))) {
         const std::vector<Param>& params = program.params();
         values_.resize(params.size());
@@ -54,11 +54,7 @@ class MadeUpLaunch {
             const Param& param = params[i];
             const std::int64_t at = static_cast<std::int64_t>(i) * tensor_bytes;
             structures_[i].resize(static_cast<std::size_t>(param.structure));
-            const bool points = param.pointee || param.box || (numbers && param.any);
-            if (!points) {
-                if (numbers) values_[i] = isa::bits(param.type) == 8 ? 1 : made_up_number;
-                continue;
-            }
+            if (!param.pointee && !param.box) continue;
             // Far apart, so that what leaves one does not get into another.
             values_[i] = first_address + static_cast<std::uint64_t>(at) * 64;
             buffers_.push_back({memory_->data() + at, tensor_bytes, values_[i], param.constant});
@@ -104,19 +100,7 @@ class MadeUpLaunch {
 
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
                                               sim::Observer* observer, EndOfRunAhead* ended) {
-    return MadeUpLaunch(program, false).run(program, made, {.ended = ended}, observer);
-}
-
-std::vector<Diagnostic> races_with_numbers(const Program& program) {
-    const bool hidden = std::ranges::any_of(program.params(), [](const Param& param) {
-        return param.structure > 0 || param.type == isa::Type::tensormap;
-    });
-    if (hidden) return {};
-    std::vector<Diagnostic> found =
-        MadeUpLaunch(program, true).run(program, check::Made::by_compiler, {.numbers = false}, nullptr);
-    const bool races = std::ranges::all_of(
-        found, [](const Diagnostic& finding) { return breaks(finding, rules::WG_RACE_01); });
-    return races ? found : std::vector<Diagnostic>();
+    return MadeUpLaunch(program).run(program, made, {.ended = ended}, observer);
 }
 
 }  // namespace wgrun

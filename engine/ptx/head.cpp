@@ -186,7 +186,7 @@ class HeadMaker {
                     visit(statement.index + j);
         }
         if (open.empty()) return;
-        std::int64_t align = 16;
+        std::int64_t align = facts_.aligned ? max_shared_align : 16;
         for (const Variable* variable : open) align = std::max(align, variable->align);
         align = std::min(align, max_shared_align);
         builder_.at(module_.where(open.front()->name));

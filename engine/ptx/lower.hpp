@@ -24,6 +24,9 @@ struct LaunchFacts {
     std::optional<Dim3> block, cluster;
     std::optional<std::int64_t> dynamic_shared;  ///< bytes
     std::vector<Passed> params;                  ///< of the first parameters
+    /// Dynamic shared memory begins on as many bytes as any pattern does, where drivers place it; else on as
+    /// many as the text asks for.
+    bool aligned = false;
     /// Also what the checks cannot follow becomes steps (setmaxnreg with .maxnreg), and what they need not
     /// know (pragmas).
     bool whole = false;

@@ -101,7 +101,9 @@ void Accesses::for_each_access(bool store, isa::Space space, const isa::Addresse
                 move(const_cast<std::byte*>(place), lane, nullptr, 0);
         } else if (space == isa::Space::global) {
             std::byte* place = scene_.global.find(at, bytes);
-            if (place == nullptr)
+            if (std::byte* nowhere = place == nullptr ? scene_.nowhere(bytes) : nullptr)
+                move(nowhere, lane, nullptr, 0);
+            else if (place == nullptr)
                 report_.global_out_of_bounds(store, bytes, scene_.global.describe(at, bytes));
             else if (store && scene_.global.constant(at))
                 report_.constant_store(bytes, scene_.global.place(at));

@@ -56,6 +56,7 @@ void AsyncCopies::copy_async(const isa::Addresses& to, const isa::Addresses& fro
                     return report_.misaligned(false, bytes, from[l]);
                 }
                 copy.from[l] = scene_.global.find(from[l], static_cast<int>(count));
+                if (copy.from[l] == nullptr) copy.from[l] = scene_.nowhere(static_cast<int>(count));
                 if (copy.from[l] == nullptr) {
                     report_.write_refused();
                     return report_.global_out_of_bounds(

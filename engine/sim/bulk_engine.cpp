@@ -77,6 +77,10 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
     if (asked.dims != 0) {
         copy.tensor = scene_.global.tensor(asked.tensor_map);
         if (copy.tensor.map == nullptr) copy.tensor = maps_.find(asked.tensor_map, asked.lane);
+        if (copy.tensor.map == nullptr && scene_.makes_up_memory()) {
+            copy.bytes = copy.span = unit;
+            return copy.somewhere = copy.unsized = true;
+        }
         if (copy.tensor.map == nullptr) {
             report_.fault(rules::no_tensor_map(asked.tensor_map));
             return false;
@@ -128,6 +132,7 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
         report_.constant_store(static_cast<int>(asked.bytes), scene_.global.place(asked.global));
         return false;
     }
+    if (scene_.makes_up_memory()) return copy.somewhere = true;
     report_.global_out_of_bounds(asked.direction == Direction::to_global, static_cast<int>(asked.bytes),
                                  scene_.global.describe(asked.global, static_cast<int>(asked.bytes)));
     return false;
@@ -227,8 +232,8 @@ bool BulkEngine::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_
 Epoch BulkEngine::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Copy copy) {
     const int lane = copy.issuer % lanes;
     Cta* cta = scene_.peer(shared, lane, false);
-    if (cta == nullptr ||
-        !check_shared_side(*cta, shared, copy.span, copy.tensor.map != nullptr ? box_align : unit))
+    if (cta == nullptr || !check_shared_side(*cta, shared, copy.span,
+                                             copy.tensor.map != nullptr || copy.unsized ? box_align : unit))
         return report_.copy_refused(), Epoch();
     const Mbarriers::Found found = mbarriers_.count(*cta, mbarrier_address, Mbarriers::User::engine, lane);
     if (found.object == nullptr) return report_.copy_refused(), Epoch();
@@ -246,8 +251,9 @@ Epoch BulkEngine::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address
         });
         cta->owe(epoch);
         if (copy.direction == Direction::to_cluster) {
+            // Between rows there may be bytes that nobody writes and nobody reads: a run ahead is not strict.
             scene_.cta->shadow.copy_out(scene_.actor(lane), epoch, copy.source - SharedMemory::base,
-                                        copy.span);
+                                        copy.span, scene_.launch.made_up == nullptr);
             scene_.cta->owe(epoch);
         }
     }
@@ -270,9 +276,11 @@ void BulkEngine::count_for(const Mbarriers::Found& found, Copy copy) {
     copy.cta = scene_.rank(*found.cta);
     copy.mbarrier = mbarrier.offset();
     copy.serial = mbarrier.phase();
-    mbarriers_.begin_copy(mbarrier, copy.issuer % lanes, copy.bytes, found.cta != scene_.cta);
+    const std::optional<std::int64_t> bytes =
+        copy.unsized ? std::nullopt : std::optional<std::int64_t>(copy.bytes);
+    mbarriers_.begin_copy(mbarrier, copy.issuer % lanes, bytes, found.cta != scene_.cta);
     scene_.signal({Signal::Kind::copy, copy.cta, copy.mbarrier, copy.serial, copy.bytes, global_name(copy)});
-    copies_.push_back(std::move(copy));
+    (copy.unsized ? unsized_ : copies_).push_back(std::move(copy));
 }
 
 /// Returns whether a lane of the current step has just issued the same store.
@@ -288,7 +296,7 @@ bool BulkEngine::stores_again(const Copy& before, const Copy& copy) const {
 void BulkEngine::store_bulk(const isa::BulkCopy& asked, Copy copy) {
     const std::uint32_t align = copy.tensor.map != nullptr ? box_align : unit;
     if (!check_shared_side(*scene_.cta, asked.shared, copy.span, align)) return;
-    if (copy.reduction != isa::BulkCopy::Reduction::none &&
+    if (copy.reduction != isa::BulkCopy::Reduction::none && !copy.unsized &&
         !reduce(copy.reduction, copy.tensor.map != nullptr ? element_type(copy.tensor) : copy.type, nullptr,
                 nullptr, 0))
         return report_.fault({rules::WG_TMA_01, "the tensor map's element type has no such reduction",
@@ -345,6 +353,22 @@ void BulkEngine::land(std::size_t index) {
     scene_.signal_landed(copy.pc, copy.issuer);
 }
 
+bool BulkEngine::land_unsized() {
+    if (unsized_.empty()) return false;
+    scene_.landed();
+    const Copy& first = unsized_.front();
+    const auto together = std::ranges::stable_partition(unsized_, [&](const Copy& copy) {
+        return copy.cta != first.cta || copy.mbarrier != first.mbarrier || copy.serial != first.serial;
+    });
+    const std::vector<Copy> landing(together.begin(), together.end());
+    unsized_.erase(together.begin(), unsized_.end());
+    for (const Copy& copy : landing) {
+        write_shared(copy, scene_.ctas[static_cast<std::size_t>(copy.cta)]);
+        scene_.signal_landed(copy.pc, copy.issuer);
+    }
+    return true;
+}
+
 void BulkEngine::write_global(const Copy& copy) {
     if (copy.somewhere) return;
     const std::byte* from = copy.read.data();
@@ -396,12 +420,17 @@ void BulkEngine::write_shared(const Copy& copy, Cta& cta) {
         load_box(copy.tensor, copy.at, {to, copy.shared, copy.shared});
     else if (!copy.read.empty())
         store_value(copy, to);
+    else if (copy.direction == Direction::to_shared && copy.global == nullptr)
+        for (std::uint32_t at = 0; at < copy.bytes; at += unit)
+            std::memcpy(to + at, scene_.nowhere(unit), unit);
     else if (copy.direction == Direction::to_shared)
         std::memcpy(to, copy.global, copy.bytes);
     else
         move_between(scene_.ctas[static_cast<std::size_t>(copy.source_cta)].shared.at(copy.source), copy, to);
     report_.at(copy.pc, copy.issuer, Subject::copy);
-    mbarriers_.land(cta, copy.mbarrier, copy.bytes, copy.serial, copy.pc);
+    const std::optional<std::int64_t> bytes =
+        copy.unsized ? std::nullopt : std::optional<std::int64_t>(copy.bytes);
+    mbarriers_.land(cta, copy.mbarrier, bytes, copy.serial, copy.pc);
 }
 
 // --- groups --------------------------------------------------------------------------------------------
@@ -453,6 +482,7 @@ void BulkEngine::bulk_wait(int pending, bool read) {
 
 void BulkEngine::reset() {
     copies_.clear();
+    unsized_.clear();
     groups_.assign(scene_.warps.size(), {});
     storers_.clear();
     storer_of_thread_.clear();

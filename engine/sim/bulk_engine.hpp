@@ -36,6 +36,7 @@ struct Copy {
     std::uint32_t mbarrier;        ///< offset in `cta`, of loads
     std::uint32_t
         serial;  ///< phase of that mbarrier; for stores, the number among those of the issuer's warp
+    bool unsized = false;         ///< a box of unknown size: only its first unit is moved
     std::vector<std::byte> read;  ///< by stores: what was read from shared memory; by st.async: its value
 };
 
@@ -54,6 +55,9 @@ class BulkEngine {
 
     std::size_t under_way() const { return copies_.size(); }
     void land(std::size_t index);
+    /// Lands the oldest copy of unknown size, and all others that the same phase waits for: when nobody can
+    /// go on, all of them have begun. Returns whether there was one.
+    bool land_unsized();
     /// Returns whether the actor stands for what the stores of some thread read.
     bool stores_as(int actor) const;
 
@@ -88,6 +92,7 @@ class BulkEngine {
     Mbarriers& mbarriers_;
     Maps& maps_;
     std::vector<Copy> copies_;               ///< under way
+    std::vector<Copy> unsized_;              ///< likewise, of boxes of unknown sizes that mbarriers count
     std::vector<machine::Groups<>> groups_;  ///< by warp
     std::vector<Storer> storers_;
     std::vector<std::uint32_t> storer_of_thread_;  ///< index in storers_, counted from 1; 0: none

@@ -74,6 +74,7 @@ Cluster::Pause Cluster::run(bool alone) {
         if (stop != nullptr && stop->load(std::memory_order_relaxed)) return Pause::ended;
         const auto under_way = static_cast<std::uint32_t>(bulk_.under_way() + copies_.under_way());
         if (ready_.empty() && under_way == 0) {
+            if (bulk_.land_unsized()) continue;
             scene_.tell();
             if (std::exchange(scene_.stands_back, false) && !alone) return Pause::stands_back;
             if (stand_forward()) continue;
@@ -96,8 +97,17 @@ Cluster::Pause Cluster::run(bool alone) {
             burst(1 + scene_.draw(longest_burst));
             allowance_.take(steps_ - std::exchange(accounted_, steps_), scene_.code.ops[scene_.pc].where);
             if (trapped_) return Pause::ended;
+            if (doubts_ && has_found()) doubts_->hurry();
         }
     }
+}
+
+bool Cluster::has_found() const {
+    const sim::MadeUp& made_up = *scene_.launch.made_up;
+    return std::ranges::any_of(scene_.report.findings(), [&](const Diagnostic& finding) {
+        return finding.severity == Severity::error &&
+               (made_up.matters == nullptr || made_up.matters(finding));
+    });
 }
 
 bool Cluster::stand_forward() {
@@ -376,7 +386,8 @@ void Cluster::leave(Cta& cta) {
 
 void Cluster::bulk_copy(const isa::BulkCopy& copy) {
     // Of a map in memory that is made up, nothing is known.
-    if (doubts_ && copy.dims != 0 && scene_.global.tensor(copy.tensor_map).map == nullptr) {
+    if (doubts_ && copy.dims != 0 && !scene_.makes_up_memory() &&
+        scene_.global.tensor(copy.tensor_map).map == nullptr) {
         doubt_ = {scene_.code.where(scene_.pc)};
         trapped_ = true;
         return;

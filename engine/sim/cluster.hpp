@@ -149,6 +149,7 @@ class Cluster final : public isa::Machine {
     }
     const void* async_read(isa::Reg reg, isa::Mask read) override { return wgmma_.read_async(reg, read); }
     isa::Numerics numerics() const override { return scene_.launch.numerics; }
+    bool computes_products() const override { return scene_.launch.made_up == nullptr; }
     void* async_write(isa::Reg reg) override { return wgmma_.write_async(reg); }
     void end_mma() override {}
     void commit_mma() override { wgmma_.commit(); }
@@ -174,6 +175,8 @@ class Cluster final : public isa::Machine {
 
     /// One of the warps that stand back is ready again. Returns false if there are none.
     bool stand_forward();
+    /// Whether there is an error for which the run, with arguments that are made up, has been made.
+    bool has_found() const;
     void burst(std::uint32_t steps);
     isa::Mask ends_at_once(const Op& branch, isa::Mask taken, isa::Mask running) const;
     void jump(Warp& warp, const Op& op);

@@ -29,6 +29,9 @@ bool same_in_every_launch(isa::Special which, bool known_grid) {
            which == is_explicit_cluster;
 }
 
+/// Which are not computed, but read for.
+constexpr std::uint32_t cost_of_product = 32;  // steps
+
 class Listener final : public isa::Effects {
   public:
     explicit Listener(bool generic_is_global) : generic_is_global_(generic_is_global) {}
@@ -94,16 +97,22 @@ Doubts::Doubts(const Program& program, const Code& code, const MadeUp& made_up, 
 void Doubts::reset() {
     std::ranges::fill(doubtful_, std::uint8_t{0});
     left_ = made_up_.steps;
-    products_left_ = made_up_.products;
+    unasked_ = 0;
+}
+
+void Doubts::hurry() {
+    constexpr std::uint64_t soon = 1U << 12;  // steps
+    left_ = std::min(left_, soon);
 }
 
 const Doubts::Facts& Doubts::facts(std::uint32_t pc) {
     const Facts*& known = known_[pc];
-    if (known == nullptr) known = &facts_.emplace_back(facts_of(*code_.ops[pc].step));
+    if (known == nullptr) known = &facts_.emplace_back(facts_of(code_.ops[pc]));
     return *known;
 }
 
-Doubts::Facts Doubts::facts_of(const isa::Step& step) const {
+Doubts::Facts Doubts::facts_of(const Op& op) const {
+    const isa::Step& step = *op.step;
     Facts out;
     Listener told(generic_is_global_);
     isa::tell(step, told);
@@ -111,8 +120,11 @@ Doubts::Facts Doubts::facts_of(const isa::Step& step) const {
     const bool prints = step.op == &isa::library::print();
     out.unknown = text != nullptr ? !text->simulated : told.hidden && !isa::say::speaks(*step.op) && !prints;
     out.effects = step.op->effects != nullptr;
-    out.loads = told.reads_memory || told.multiplies || prints;
-    out.multiplies = told.multiplies;
+    // What other threads write meanwhile, or other kernels, is not made up.
+    const bool others = op.order.strong || told.writes_memory;
+    out.loads = (told.reads_memory && (!made_up_.memory || others)) ||
+                (told.multiplies && !made_up_.memory) || prints;
+    if (told.multiplies) out.cost = cost_of_product;
     const bool speaks = isa::say::speaks(*step.op);
     out.harmless = speaks || prints || told.prefetches || told.metadata != nullptr ||
                    (!told.agrees && !told.multiplies && !told.addresses.empty() &&
@@ -128,10 +140,12 @@ Doubts::Facts Doubts::facts_of(const isa::Step& step) const {
         const OperandRule& rule = step.op->operands[i];
         if (operand.kind == Operand::Kind::param) {
             const Param& param = program_.params()[static_cast<std::size_t>(operand.index)];
-            out.loads |= !param.pointee && !param.box && (made_up_.numbers || isa::is_float(param.type));
+            out.loads |= !param.pointee && !param.box &&
+                         (made_up_.numbers || (!made_up_.memory && isa::is_float(param.type)));
         }
         const bool address = (rule.kinds & OperandRule::address) != 0;
-        if (address && !out.effects) out.loads = true;  // of constants that the launch gives
+        if (address && !out.effects && !made_up_.memory)
+            out.loads = true;  // of constants that the launch gives
         const bool accesses = std::ranges::find(told.addresses, &operand) != told.addresses.end();
         const bool of_product = told.multiplies && operand.kind == Operand::Kind::list;
         const bool decides = accesses || &operand == mask || &operand == told.metadata || told.agrees ||
@@ -152,14 +166,19 @@ bool Doubts::any(int warp, const std::vector<std::uint32_t>& regs) const {
     return std::ranges::any_of(regs, [&](std::uint32_t reg) { return doubtful(warp, reg); });
 }
 
+bool Doubts::is_over() {
+    constexpr std::uint32_t between_clocks = 1024;  // steps
+    if (!made_up_.until || unasked_++ % between_clocks != 0) return false;
+    return std::chrono::steady_clock::now() >= *made_up_.until;
+}
+
 Doubts::Verdict Doubts::judge(int warp, std::uint32_t pc) {
     const Facts& facts = this->facts(pc);
     const Op& op = code_.ops[pc];
     box_is_doubtful_ = any(warp, facts.place);
-    if (left_ == 0 || (facts.multiplies && products_left_ == 0)) return Verdict::limit;
+    if (left_ < facts.cost || is_over()) return Verdict::limit;
     if (facts.unknown) return Verdict::stop;
-    --left_;
-    if (facts.multiplies) --products_left_;
+    left_ -= facts.cost;
     const bool guarded = op.reg != no_reg && doubtful(warp, op.reg);
     std::uint8_t& outcome = outcome_[static_cast<std::size_t>(warp)];
     outcome = facts.loads || guarded || any(warp, facts.values) || any(warp, facts.decisive);

@@ -23,11 +23,13 @@ class Doubts {
         skip,  ///< whether it is executed, or where, nobody knows, and no harm is done: its results are
                ///< doubtful
         stop,  ///< what follows differs between launches
-        limit  ///< the run has taken as many steps, or products, as it may
+        limit  ///< the run has taken as many steps, or as long, as it may
     };
 
     Doubts(const Program& program, const Code& code, const MadeUp& made_up, int warps);
 
+    /// Something has been found: what else the run finds, it finds soon.
+    void hurry();
     /// Nothing is doubtful yet.
     void reset();
     /// Judges a step that some lanes of a warp are to execute.
@@ -48,13 +50,13 @@ class Doubts {
         std::vector<std::uint32_t> values;    ///< the other ones that it reads
         std::vector<std::uint32_t> place;     ///< where a box lies in its tensor
         std::vector<std::uint32_t> results;
-        bool loads = false;     ///< its results come from memory, or from the launch
-        bool harmless = false;  ///< it reads memory, or accesses global memory alone
-        bool effects = false;   ///< it does more than compute
-        bool unknown = false;   ///< nobody knows what it does
-        bool multiplies = false;
+        bool loads = false;      ///< its results come from memory, or from the launch
+        bool harmless = false;   ///< it reads memory, or accesses global memory alone
+        bool effects = false;    ///< it does more than compute
+        bool unknown = false;    ///< nobody knows what it does
+        std::uint32_t cost = 1;  ///< in steps
     };
-    Facts facts_of(const isa::Step& step) const;
+    Facts facts_of(const Op& op) const;
     /// Returns what is known of an operation. Many are never executed: it is found when one first is.
     const Facts& facts(std::uint32_t pc);
     bool doubtful(int warp, std::uint32_t reg) const {
@@ -71,7 +73,10 @@ class Doubts {
     std::vector<const Facts*> known_;     ///< by operation: the facts, or null
     std::vector<std::uint8_t> doubtful_;  ///< by warp and register
     std::vector<std::uint8_t> outcome_;   ///< by warp: whether the results of the step at hand are doubtful
-    std::uint64_t left_ = 0, products_left_ = 0;
+    bool is_over();
+
+    std::uint64_t left_ = 0;     ///< steps
+    std::uint32_t unasked_ = 0;  ///< steps since the clock was read
     bool box_is_doubtful_ = false;
 };
 

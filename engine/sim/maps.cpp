@@ -143,6 +143,7 @@ void Maps::acquire(const isa::Addresses& at) {
         if (isa::space_of(address) != isa::Space::global) return;  // parameters do not change
         const std::byte* place = scene_.global.find(address, isa::map_bytes);
         report_.at(scene_.pc, scene_.thread(lane));
+        if (place == nullptr && scene_.makes_up_memory()) return;
         if (place == nullptr)
             return report_.global_out_of_bounds(false, isa::map_bytes,
                                                 scene_.global.describe(address, isa::map_bytes));

@@ -201,16 +201,24 @@ bool Mbarriers::returns(isa::Mask complete) {
 
 // --- copies --------------------------------------------------------------------------------------------
 
-void Mbarriers::begin_copy(Mbarrier& mbarrier, int lane, std::int64_t bytes, bool by_other) {
+void Mbarriers::begin_copy(Mbarrier& mbarrier, int lane, std::optional<std::int64_t> bytes, bool by_other) {
     if (watches()) clocks_.release_actors(scene_.current, lane, mbarrier.arriving);
     if (watches() && mbarrier.arriving_near >= 0)
         clocks_.release_actors(scene_.current, lane, mbarrier.arriving_near);
-    mbarrier.begin_copy(bytes, scene_.pc, by_other);
+    if (bytes)
+        mbarrier.begin_copy(*bytes, scene_.pc, by_other);
+    else
+        mbarrier.begin_unsized(scene_.pc);
 }
 
-void Mbarriers::land(Cta& cta, std::uint32_t offset, std::int64_t bytes, std::uint32_t phase,
+void Mbarriers::land(Cta& cta, std::uint32_t offset, std::optional<std::int64_t> bytes, std::uint32_t phase,
                      std::uint32_t pc) {
-    if (Mbarrier* mbarrier = cta.mbarriers.find(offset)) MbarrierUnit::land(cta, *mbarrier, bytes, phase, pc);
+    Mbarrier* mbarrier = cta.mbarriers.find(offset);
+    if (mbarrier == nullptr) return;
+    if (bytes)
+        MbarrierUnit::land(cta, *mbarrier, *bytes, phase, pc);
+    else
+        MbarrierUnit::land_unsized(cta, *mbarrier, phase, pc);
 }
 
 void Mbarriers::left_over(Cta& cta) {

@@ -30,11 +30,13 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     Found count(Cta& cta, std::uint64_t address, User user, int lane) {
         return find_for(cta, address, user, lane);
     }
-    /// A thread that sees the bytes of the copy knows what came before it.
-    void begin_copy(Mbarrier& mbarrier, int lane, std::int64_t bytes, bool by_other);
+    /// A thread that sees the bytes of the copy knows what came before it. bytes: nothing where nobody knows
+    /// how many.
+    void begin_copy(Mbarrier& mbarrier, int lane, std::optional<std::int64_t> bytes, bool by_other);
     /// The copy has landed that began at `pc` in that phase of the object at this offset, if there still is
     /// one.
-    void land(Cta& cta, std::uint32_t offset, std::int64_t bytes, std::uint32_t phase, std::uint32_t pc);
+    void land(Cta& cta, std::uint32_t offset, std::optional<std::int64_t> bytes, std::uint32_t phase,
+              std::uint32_t pc);
 
     /// cp.async.mbarrier.arrive: the lanes will arrive when their copies have landed. Calls f(lane, object)
     /// for each that will.

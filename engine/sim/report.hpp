@@ -2,9 +2,11 @@
 // a finding is decided by steps: a whole kernel may stand on one line, as the steps of a library do.
 #pragma once
 
+#include <map>
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "machine/together.hpp"
@@ -184,6 +186,9 @@ class Report final : public HazardSink {
     void written_too_late(std::uint32_t read);
     /// one_told: a lane of the other's warp has synchronised, but for itself and not for the other.
     void describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told);
+    /// Whether the hazard between the current step and that one has shown so often that it is no news. Words
+    /// cost time.
+    bool is_old(Hazard hazard, Epoch other);
     /// A bulk copy of `who` comes after a write of `past`; a load of one of them reads what the other writes.
     void unfenced(std::uint32_t other, const std::string& who, bool reads, const std::string& place,
                   const std::string& past);
@@ -240,6 +245,7 @@ class Report final : public HazardSink {
     bool copy_refused_ = false;  ///< a copy that was reported has not taken place
     bool write_refused_ = false;
     std::set<Key> seen_;
+    std::map<std::tuple<Hazard, std::uint32_t, std::uint32_t>, int> repeated_;
     std::vector<Diagnostic> findings_;
     std::vector<Key> told_;                            ///< of each finding
     std::vector<std::pair<Key, Diagnostic>> further_;  ///< findings whose places have been told

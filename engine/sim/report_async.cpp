@@ -230,8 +230,13 @@ Phrase Report::ordered_by(const RelaxedHandovers::Steps& relaxed, bool same_cta)
     return {out.lua + "; and " + wait.lua, out.ptx + "; and " + wait.ptx};
 }
 
+bool Report::is_old(Hazard hazard, Epoch other) {
+    constexpr int often = 256;
+    return ++repeated_[{hazard, pc_, other ? other.pc() : no_pc}] > often;
+}
+
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {
-    if (hazard == Hazard::uninitialised && write_refused_) return;
+    if (hazard == Hazard::uninitialised && (write_refused_ || is_old(hazard, other))) return;
     if (hazard == Hazard::uninitialised)
         return add(rules::WG_MEM_04, no_pc,
                    fmt::format("{} reads {}, which nothing has written", who(), this->place(offset)),
@@ -241,6 +246,7 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
     if (by_copy(other) && reductions_.contains(pc_) && reductions_.contains(other.pc())) return;
     if (hazard == Hazard::write_after_read && told_as_read_after_write(other.pc())) return;
     if (hazard == Hazard::read_after_write) retract_write_after_read(other.pc());
+    if (is_old(hazard, other)) return;
     const std::string place = this->place(offset);
     const std::string here = line(pc_), there = line(other.pc());
     const Where where = code_.where(other.pc());

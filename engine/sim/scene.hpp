@@ -2,6 +2,9 @@
 // warps know (Clocks), and how they sleep and wake up.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -112,6 +115,12 @@ class Scene final : private GlobalShadow::Sink {
     /// Reports an access to a CTA that the lane does not know to have begun, unless the access races anyway.
     void expect_begun(const Cta& other, int lane);
 
+    /// Whether memory that no tensor has is made up (MadeUp::memory).
+    bool makes_up_memory() const { return launch.made_up != nullptr && launch.made_up->memory.has_value(); }
+    /// Returns made-up memory of `bytes` bytes, 128 at most, whose contents last until the next call; null
+    /// where none is made up.
+    std::byte* nowhere(int bytes);
+
     /// Returns a draw below a limit. The seed determines them all.
     std::uint32_t draw(std::uint32_t below);
 
@@ -179,6 +188,7 @@ class Scene final : private GlobalShadow::Sink {
 
     const memory::Pages register_data_;  ///< of all warps: most registers are never accessed
     Cluster& cluster_;
+    std::array<std::uint32_t, 32> nowhere_{};
     std::uint64_t random_ = 0;  ///< state of the draws
 };
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,10 +38,18 @@ struct TensorMap {
 
 /// What is made up of a launch: the run ends, without further findings, where it would depend on that.
 struct MadeUp {
-    bool numbers = true;             ///< the numbers among the arguments, and the grid; else memory alone
+    bool numbers = true;  ///< the numbers among the arguments, and the grid; else memory alone
+    /// What memory holds in which the launch has no tensor, as words of 32 bits. The whole launch is made up
+    /// then, and what memory holds decides as a launch's own would; accesses to no tensor do no harm, and
+    /// boxes that no tensor map describes bring the bytes that their mbarriers expect. Nothing: as above.
+    std::optional<std::uint32_t> memory{};
+    std::uint64_t first = 0;         ///< the cluster of the grid that is run first
     std::uint64_t clusters = 1;      ///< of the grid that are run, the first ones
     std::uint64_t steps = 1U << 17;  ///< of a cluster: what has not shown by then is left to a launch
-    std::uint64_t products = 64;     ///< of wgmma in a cluster, likewise
+    /// When the run ends, too; nothing: never.
+    std::optional<std::chrono::steady_clock::time_point> until{};
+    /// Which errors a run is for, that need not go on for long after one; null: all.
+    bool (*matters)(const Diagnostic&) = nullptr;
     /// Where a run first ended before its end, other than by a finding; untouched if none did.
     EndOfRunAhead* ended = nullptr;
 };

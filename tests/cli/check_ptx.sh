@@ -352,14 +352,29 @@ err_has "ties.ptx:53: warning: threads 0 and 1 write different values to \`place
 sized() { sed "$1" "$SOURCE/tests/ptx/sized.ptx" >sized.ptx; run check sized.ptx; exits 0; }
 sized ''
 err_has "sized.ptx:28: warning: thread 32 reads \`row\` + 380, which thread 95 wrote: nothing orders the two [WG-RACE-01]"
-err_has "sized.ptx:5: in a launch whose numbers are 1024"
+err_has "sized.ptx:5: in launches whose numbers are 512, 1000 and 1024"
 sized 's/sub.s32 %r8/bar.sync 0; &/'
 err_lacks "warning"
-# Beyond the array, or with numbers inside of a structure, the sizes are made up in vain.
+# Beyond the array the sizes are made up in vain.
 sized 's/sub.s32 %r8, 508/sub.s32 %r8, %r1/'
 err_lacks "warning"
+# Where the number stands in a structure, or in memory, does not matter.
 sized 's/.param .u32 turned_param_2/.param .align 4 .b8 turned_param_2[8]/'
-err_lacks "warning"
+err_has "sized.ptx:28: warning: thread 32 reads"
+sized 's/ld.param.u32 %r1, .turned_param_2./cvta.to.global.u64 %rd8, %rd1; ld.global.u32 %r1, [%rd8]/'
+err_has "sized.ptx:28: warning: thread 32 reads"
+
+# Sizes in structures and in memory, tensor maps and threads that only a launch tells: hangs are errors, races warnings.
+run check "$SOURCE/tests/ptx/made_up_sizes.ptx"
+exits 1
+err_has "made_up_sizes.ptx:44: error: the kernel hangs: warp 0 waits for phase 0 (parity 0) of the mbarrier \`empty\`"
+err_has "made_up_sizes.ptx:7: in launches whose numbers are 512, 1000 and 1024"
+err_has "made_up_sizes.ptx:93: warning: thread 64 reads \`row\`, which thread 0 wrote: nothing orders the two [WG-RACE-01]"
+sed 's,// ARRIVE: ,,; s,// BARRIER: ,,' "$SOURCE/tests/ptx/made_up_sizes.ptx" >made_up_sizes.ptx
+run check made_up_sizes.ptx
+exits 0
+err_lacks "error:"
+err_lacks "warning:"
 
 # Loops that no thread leaves, whatever a launch is; and what is wrong behind a trap.
 run check "$SOURCE/tests/ptx/loops_without_end.ptx"

@@ -102,6 +102,9 @@ void Convergence::members(const Step& step, const Operand& membermask) {
     const Exact masks = membermask.kind == Operand::Kind::imm ? Exact(membermask.imm)
                                                               : scene_.state.values[membermask.reg.id].exact;
     if (!masks.known()) return scene_.doubt(Property::convergence, "its membermask is not known");
+    for (const Scope& scope : scene_.scopes)
+        if (!scope.exact() && scope.uniform() < Uniform::warp)
+            scene_.doubt(Property::convergence, "which lanes come here is not known");
     const bool whole_warps = scene_.program.threads() % isa::lanes == 0 &&
                              std::ranges::none_of(scene_.scopes, [](const Scope& scope) {
                                  return scope.exact() && scope.uniform() < Uniform::warp;

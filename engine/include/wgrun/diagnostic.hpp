@@ -30,7 +30,7 @@ struct Where {
 /// Where a run that the static checker makes by itself ended before its end.
 struct EndOfRunAhead {
     Where where;
-    bool limit = false;  ///< after as many steps, or products, as such a run takes; else a value decides
+    bool limit = false;  ///< after as many steps, or as long, as such a run takes; else a value decides
                          ///< there that is not known before a run
 
     explicit operator bool() const { return static_cast<bool>(where); }

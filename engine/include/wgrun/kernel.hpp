@@ -323,7 +323,8 @@ class Kernel {
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
     std::vector<std::pair<Dim3, std::vector<std::int64_t>>> looked_at_;   ///< launches that were foreseen
     EndOfRunAhead ended_ahead_;
-    std::shared_ptr<const Program> spoken_;  ///< what the GPU runs, where threads say something
+    std::chrono::milliseconds looked_long_{0};  ///< how long runs ahead of launches took that had no limit
+    std::shared_ptr<const Program> spoken_;     ///< what the GPU runs, where threads say something
     std::string ptx_, cuda_, guarded_ptx_, guarded_cuda_, lined_ptx_, lined_cuda_;
     std::vector<Where> ptx_lines_;
     std::vector<Diagnostic> remarks_;

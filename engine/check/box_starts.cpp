@@ -1,0 +1,90 @@
+#include "check/box_starts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "isa/effects.hpp"
+#include "isa/registers.hpp"
+
+namespace wgrun::check {
+namespace {
+
+/// How many low bits of each register are 0 whichever step has written it, at most `most`.
+class LowZeros {
+  public:
+    explicit LowZeros(const Outline& outline) : of_(outline.program().registers().size(), most) {
+        for (bool changed = true; changed;) {
+            changed = false;
+            for_each_step(outline.program(), [&](const Step& step) {
+                const int zeros = result(step);
+                isa::for_each_written(step, [&](Reg reg) {
+                    if (zeros >= of_[reg.id]) return;
+                    of_[reg.id] = zeros;
+                    changed = true;
+                });
+            });
+        }
+    }
+    int operator()(Reg reg) const { return of_[reg.id]; }
+
+  private:
+    static constexpr int most = 16;
+
+    int source(const Operand& operand) const {
+        if (operand.kind == Operand::Kind::imm)
+            return operand.imm == 0 ? most : std::min(most, std::countr_zero(static_cast<std::uint64_t>(operand.imm)));
+        return operand.kind == Operand::Kind::reg && operand.reg ? of_[operand.reg.id] : 0;
+    }
+    int result(const Step& step) const {
+        const std::string_view name = step.op->name;
+        if (step.op->effects != nullptr || step.operands.size() < 2 || isa::is_float(step.form.type())) return 0;
+        const auto at = [&](std::size_t i) { return i < step.operands.size() ? source(step.operands[i]) : 0; };
+        if (name == "mov" || name == "cvt" || name == "neg") return at(1);
+        if (name == "add" || name == "sub" || name == "selp" || name == "or" || name == "xor" || name == "min" ||
+            name == "max")
+            return std::min(at(1), at(2));
+        if (name == "and") return std::max(at(1), at(2));
+        const bool low = step.form.has(isa::Field::half) &&
+                         isa::spelled(isa::Field::half, step.form.get(isa::Field::half)) != "hi";
+        if (name == "mul" && low) return std::min(most, at(1) + at(2));
+        if (name == "mad" && low) return std::min(most, std::min(at(1) + at(2), at(3)));
+        if (name == "shl" && step.operands[2].kind == Operand::Kind::imm)
+            return std::min<int>(most, at(1) + static_cast<int>(std::min<std::int64_t>(step.operands[2].imm, most)));
+        return 0;
+    }
+
+    std::vector<int> of_;
+};
+
+struct Coordinates final : isa::Effects {
+    void bulk_copy(const isa::BulkAccess& copy) override {
+        coordinates = copy.coordinates;
+        global = copy.global;
+    }
+    const Operand *coordinates = nullptr, *global = nullptr;
+};
+
+}  // namespace
+
+std::optional<Where> maybe_misaligned_box(const Outline& outline) {
+    constexpr int unit = 4;  // 16 bytes, of elements of one
+    std::optional<Where> out;
+    std::optional<LowZeros> zeros;
+    for_each_step(outline.program(), [&](const Step& step) {
+        if (step.op->effects == nullptr || out) return;
+        Coordinates found;
+        isa::tell(step, found);
+        if (found.coordinates == nullptr || found.coordinates->list.empty()) return;
+        if (!zeros) zeros.emplace(outline);
+        int needed = unit;
+        if (found.global != nullptr && found.global->kind == Operand::Kind::param) {
+            const Param& map = outline.program().params()[static_cast<std::size_t>(found.global->index)];
+            if (map.box) needed = std::countr_zero(static_cast<unsigned>(16 * 8 / bits(map.box->dtype)));
+        }
+        if ((*zeros)(found.coordinates->list.front()) < needed) out = step.where;
+    });
+    return out;
+}
+
+}  // namespace wgrun::check

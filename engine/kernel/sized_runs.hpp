@@ -1,0 +1,40 @@
+// What is found of a kernel that nobody launches: runs of its first cluster in launches that are made up
+// whole, with several numbers for its sizes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "wgrun/diagnostic.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun {
+
+/// What launches show whose numbers are made up.
+struct SizedFindings {
+    std::vector<Diagnostic> findings;
+    /// The numbers of the launches that show them, all of those that were tried and could be run.
+    std::vector<std::uint32_t> numbers;
+};
+
+/// What is to be tried.
+struct SizedTrials {
+    /// Returns the program for the i-th shape of its CTAs and clusters; nothing behind the last one. What is
+    /// found must show in all of them that count.
+    std::function<std::optional<Program>(std::size_t i)> shape;
+    bool shape_is_known = true;  ///< there is only one
+    /// The shapes may all be wrong: only what no shape can excuse is told.
+    bool races_only = false;
+    std::chrono::milliseconds most = std::chrono::seconds(3);  ///< for all of it
+};
+
+/// Returns what is wrong in the synchronisation of a CTA or cluster in every launch that could be tried: each
+/// passes one number for all sizes, and so does memory. A kernel may be meant for other numbers: launches
+/// that break other laws, too, do not count, and what a single one shows is told only if no number can excuse
+/// it. Nothing for programs with instructions that the simulator does not know. Thread-safe.
+SizedFindings found_in_sized_launches(const SizedTrials& trials);
+
+}  // namespace wgrun
