@@ -94,6 +94,37 @@ int kernel_check(lua_State* L) {
     return 1;
 }
 
+void set_text(lua_State* L, const char* key, std::string_view text) {
+    lua_pushlstring(L, text.data(), text.size());
+    lua_setfield(L, -2, key);
+}
+
+int kernel_verdicts(lua_State* L) {
+    Kernel& kernel = check<Kernel>(L, 1);
+    auto& verdicts = held<std::vector<Verdict>>(L);
+    guarded(L, [&] { verdicts = kernel.verdicts(); });
+    lua_createtable(L, static_cast<int>(verdicts.size()), 0);
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+        const Verdict& verdict = verdicts[i];
+        lua_createtable(L, 0, 6);
+        set_text(L, "property", row_of(verdict.property).id);
+        set_text(L, "verdict", to_string(verdict.kind));
+        if (verdict.kind == Verdict::Kind::proved) {
+            set_text(L, "domain", verdict.domain);
+        } else {
+            set_text(L, "reason", verdict.reason);
+            if (!verdict.assumption.empty()) set_text(L, "assumption", verdict.assumption);
+            if (verdict.where) {
+                set_text(L, "file", verdict.where.file);
+                lua_pushinteger(L, verdict.where.line);
+                lua_setfield(L, -2, "line");
+            }
+        }
+        lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
+    }
+    return 1;
+}
+
 template <const std::string& (Kernel::*text)()>
 int kernel_text(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
@@ -172,6 +203,17 @@ void open_kernel(lua_State* L) {
 Checks the kernel against the rules of the PTX ISA, without running it.
 @return table  a list of findings, empty if there are none
 @see finding)"},
+
+                                     {"verdicts", kernel_verdicts, R"(
+What is proved of the kernel for every launch, property by property (docs/verdicts.md). Takes some seconds at most.
+@return table  a list with a table for each property
+@field property string  "no-deadlock", "phases", ...
+@field verdict string  "proved", "refuted" or "undecided"
+@field domain string  of what is proved: for which launches
+@field reason string  of the rest: the rule that is broken, or what stopped the proof
+@field file string  and where that is
+@field line integer  its line
+@field assumption string  what would decide it, if that is known)"},
 
                                      {"ptx", kernel_text<&Kernel::ptx>, R"(
 The PTX of the kernel.

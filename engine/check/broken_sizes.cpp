@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <string>
 
@@ -14,11 +13,11 @@ namespace {
 
 constexpr std::int64_t most = 80;  ///< beyond a period of the usual rings, and of remainders by 64
 constexpr std::size_t most_named = 4;
-constexpr std::chrono::milliseconds most_time{1500};
+constexpr std::int64_t most_steps = 3000000;
 
 /// What breaks with a value of a parameter, whatever the others are: nothing if some value of them is right.
 std::vector<rehearsal::Fault> faults_with(const Program& program, const Skeleton& skeleton, int index,
-                                          std::int64_t value) {
+                                          std::int64_t value, std::int64_t& steps) {
     std::vector<std::int64_t> others{value};
     if (skeleton.integers.size() > 1)
         for (const std::int64_t factor : {1, 16, 32, 64, 128, 256})
@@ -30,6 +29,7 @@ std::vector<rehearsal::Fault> faults_with(const Program& program, const Skeleton
         sizes.params[static_cast<std::size_t>(index)] = value;
         Rehearsal run(program, skeleton, std::move(sizes));
         run.run();
+        steps += run.operations();
         const std::vector<rehearsal::Fault> faults = run.first_faults();
         if (run.gave_up()) continue;
         if (faults.empty()) return {};
@@ -63,14 +63,14 @@ bool is_precondition(const std::vector<std::int64_t>& values) {
 }  // namespace
 
 std::vector<Diagnostic> broken_sizes(const Program& program, const Skeleton& skeleton) {
-    const auto began = std::chrono::steady_clock::now();
+    std::int64_t steps = 0;
     std::vector<Diagnostic> out;
     for (const int index : skeleton.integers) {
         std::map<std::pair<std::string, int>, std::vector<std::int64_t>> broken;  // by rule and line
         std::map<std::pair<std::string, int>, Diagnostic> findings;
         for (std::int64_t value = 1; value <= most; ++value) {
-            if (std::chrono::steady_clock::now() - began > most_time) return {};
-            for (rehearsal::Fault& fault : faults_with(program, skeleton, index, value)) {
+            if (steps > most_steps) return {};
+            for (rehearsal::Fault& fault : faults_with(program, skeleton, index, value, steps)) {
                 const std::pair key(fault.finding.rule, fault.finding.where.line);
                 std::vector<std::int64_t>& values = broken[key];
                 if (values.empty() || values.back() != value) values.push_back(value);

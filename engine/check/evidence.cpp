@@ -190,11 +190,17 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
         if (features.together)
             gaps.add({Property::convergence, Property::registers, Property::groups}, unknown->where,
                      unknown->reason, unknown->assumption);
+    } else if (const auto error = std::ranges::find(findings, Severity::error, &Diagnostic::severity);
+               error != findings.end()) {
+        // What follows from an error is not told from other faults.
+        for (const PropertyRow& row : properties())
+            gaps.add(row.property, error->where, fmt::format("an error stands in the way: {}", error->rule));
     } else if (!features.opaque) {
         of_protocol_and_memory(outline, skeleton, features, findings, gaps, out);
     }
     if (const std::optional<Where> where = maybe_misaligned_box(outline))
-        gaps.add(Property::descriptors, *where, "it is not known that the box starts at a multiple of 16 bytes");
+        gaps.add(Property::descriptors, *where,
+                 "it is not known that the box starts at a multiple of 16 bytes");
     if (const std::optional<Where> where = maybe_unassigned(outline))
         gaps.add(Property::initialisation, *where,
                  "a path to here may not have written a register that is read");

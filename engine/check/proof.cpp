@@ -18,7 +18,10 @@ using rehearsal::Symbols;
 
 constexpr std::size_t most_rehearsals = 1500;
 constexpr int most_restarts = 12;
-constexpr std::chrono::milliseconds most_time{3000};
+/// Operations of all rehearsals together: some seconds. The time is a second limit, which a busy machine may
+/// reach; what is proved should not depend on that.
+constexpr std::int64_t most_steps = 1200000;
+constexpr std::chrono::seconds most_time{12};
 
 /// A root has got another step: what was shown with the one before does not count.
 struct Again {};
@@ -72,10 +75,12 @@ class Prover {
 
     /// Shows that the kernel is right whatever the roots are that are not fixed.
     Shown cover(std::vector<int> fixed) {
-        if (++out_.rehearsals > most_rehearsals || std::chrono::steady_clock::now() - began_ > most_time)
+        if (++out_.rehearsals > most_rehearsals || operations_ > most_steps ||
+            std::chrono::steady_clock::now() - began_ > most_time)
             out_of_time();
         Rehearsal run(program_, skeleton_, live_, symbols_, gaps_);
         run.run();
+        operations_ += run.operations();
         if (run.again()) throw Again{};
         if (const auto faults = run.first_faults(); !faults.empty()) {
             out_.findings = broken_sizes(program_, skeleton_);
@@ -147,7 +152,7 @@ class Prover {
     std::string domain() const {
         std::string out;
         for (const Root& root : symbols_.roots)
-            if (root.given && root.kind == Root::Kind::number)
+            if (root.given && root.kind == Root::Kind::number && !root.wide)
                 out += fmt::format("{}{}", out.empty() ? "" : ", ", root.name);
         return out.empty() ? "all launches" : fmt::format("all launches with {} >= 1", out);
     }
@@ -159,6 +164,7 @@ class Prover {
     Symbols symbols_;
     std::map<int, Stop> stops_;
     Proof out_;
+    std::int64_t operations_ = 0;
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 

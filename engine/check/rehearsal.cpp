@@ -187,6 +187,8 @@ void Rehearsal::end(Warp& warp) {
     barriers_.end_in_cluster();
 }
 
+int Rehearsal::operations() const { return (proof_ ? most_of_a_proof : most_operations) - budget_; }
+
 bool Rehearsal::complete() const {
     return std::ranges::all_of(scene_.warps,
                                [](const Warp& warp) { return warp.state == Warp::State::ended; });

@@ -40,6 +40,7 @@ class Rehearsal final : public isa::ThreadMachine {
     std::vector<rehearsal::Fault> first_faults() const { return report_.first_faults(); }
     /// Returns what is slow, but not wrong.
     const std::vector<Diagnostic>& remarks() const { return report_.remarks(); }
+    int operations() const;  ///< that it has executed
     /// Returns whether the kernel was too long to follow to its end.
     bool gave_up() const { return budget_ < 0; }
     /// Returns whether every warp has ended.

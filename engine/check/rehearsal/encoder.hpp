@@ -45,7 +45,8 @@ class Encoder {
         numbers_.reserve(numbers_.size() + clocks_.size());
         for (const std::uint64_t clock : clocks_) {
             const auto value = static_cast<std::uint32_t>(clock);
-            const auto first = std::ranges::lower_bound(sorted, clock - value + 1);  // of the actor, but for 0
+            const auto first =
+                std::ranges::lower_bound(sorted, clock - value + 1);  // of the actor, but for 0
             const auto at = std::ranges::lower_bound(sorted, clock);
             numbers_.push_back(value == 0 ? 0 : static_cast<std::uint64_t>(at - first) + 1);
         }

@@ -54,6 +54,7 @@ int Forms::given(Root::Kind kind, int index) {
         if (kind == Root::Kind::number) {
             root.name = scene_.program.params()[static_cast<std::size_t>(index)].name;
             root.least = root.value = 1;
+            root.wide = isa::bits(scene_.program.params()[static_cast<std::size_t>(index)].type) == 64;
         } else {
             // The first CTA of the grid, and one after the other: see strided().
             root.name = kind == Root::Kind::first ? "ctaid" : "nctaid";
@@ -620,7 +621,7 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
 /// The comparison comes out alike as long as the sign of the difference stays.
 void Forms::order(const Form& form, const Wide& difference, Where where) {
     if (form.empty()) return;
-    events_.push_back(form);
+    events_.push_back({form, difference[static_cast<std::size_t>(std::countr_zero(scene_.active))] > 0});
     std::set<int> roots;
     for (const auto& [variable, slope] : form) roots.insert(root_of(variable));
     const auto slope = [&](int root, Variable which) {

@@ -40,8 +40,13 @@ class Forms {
     /// The value of a parameter while a step is executed.
     std::uint64_t param(int index);
 
-    /// A comparison that depends on roots: which one is greater, as a form.
-    const std::vector<Form>& events() const { return events_; }
+    /// A comparison that depends on roots: which one is greater, as a form, and of the first lane whether it
+    /// is.
+    struct Event {
+        Form form;
+        bool greater;
+    };
+    const std::vector<Event>& events() const { return events_; }
 
     /// Takes every variable `from` for the variable `to`.
     void rename(int from, int to, std::int64_t times);
@@ -102,7 +107,7 @@ class Forms {
     isa::Machine& machine_;
     Symbols& symbols_;
     std::vector<std::vector<Slot>> slots_;
-    std::vector<Form> events_;
+    std::vector<Event> events_;
     std::vector<int> met_;
     std::map<int, std::int64_t> room_;
     std::map<int, Stop> stopped_;

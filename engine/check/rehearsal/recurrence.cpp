@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -74,19 +75,26 @@ std::optional<std::vector<std::int64_t>> Recurrence::growth(const Round& before,
 }
 
 /// Returns the root that comparisons between two rounds were made with, if it is one, and not all its
-/// repetitions were counted there.
+/// repetitions were counted there. Loops that ended in between do not count: they were compared with both
+/// ways.
 std::optional<int> Recurrence::growing(std::size_t from, std::size_t to) const {
-    std::optional<int> out;
-    const std::vector<Form>& events = forms_.events();
+    std::map<int, std::pair<bool, bool>> ways;  // by root: less, greater
+    const std::vector<Forms::Event>& events = forms_.events();
     for (std::size_t i = rounds_[from].events; i < rounds_[to].events; ++i)
-        for (const auto& [variable, slope] : events[i]) {
+        for (const auto& [variable, slope] : events[i].form) {
             if (which_of(variable) != Variable::excess) continue;
             const int root = root_of(variable);
             const bool has_step = forms_.symbols().roots[static_cast<std::size_t>(root)].step != 0;
-            if (has_step && !events[i].contains(rehearsal::variable(root, Variable::repeats))) continue;
-            if (out && *out != root) return std::nullopt;
-            out = root;
+            if (has_step && !events[i].form.contains(rehearsal::variable(root, Variable::repeats))) continue;
+            auto& [less, greater] = ways[root];
+            (events[i].greater == (slope > 0) ? greater : less) = true;
         }
+    std::optional<int> out;
+    for (const auto& [root, way] : ways) {
+        if (way.first && way.second) continue;
+        if (out) return std::nullopt;
+        out = root;
+    }
     return out;
 }
 
@@ -111,13 +119,13 @@ void Recurrence::begin(int root, std::size_t before) {
 bool Recurrence::end() {
     const Repeating period = *std::exchange(repeating_, std::nullopt);
     Root& root = forms_.symbols().roots[static_cast<std::size_t>(period.root)];
-    const std::vector<Form>& events = forms_.events();
+    const std::vector<Forms::Event>& events = forms_.events();
     std::int64_t step = 0;
     bool fits = true;
     for (std::size_t i = rounds_[period.from].events; i < rounds_.back().events; ++i) {
         const auto slope = [&](Variable which) {
-            const auto at = events[i].find(variable(period.root, which));
-            return at == events[i].end() ? 0 : at->second;
+            const auto at = events[i].form.find(variable(period.root, which));
+            return at == events[i].form.end() ? 0 : at->second;
         };
         const std::int64_t of_root = slope(Variable::excess), of_period = slope(Variable::repeated);
         if (of_root == 0) continue;

@@ -31,6 +31,7 @@ struct Root {
     };
     Kind kind = Kind::number;
     bool given = false;  ///< a parameter, or the grid's
+    bool wide = false;   ///< of 64 bits, as addresses are
     std::string name;    ///< "n", or what computes it: "shr of line 12"
     Where where;
     std::int64_t least = 0, most = INT64_MAX;

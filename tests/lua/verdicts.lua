@@ -1,0 +1,104 @@
+-- What is proved of a kernel, and that nothing is proved which a run with some size refutes: rings of random shapes,
+-- of which some lack a wait, an arrival or bytes at particular turns.
+local wg = require "wgrun"
+local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
+
+local function verdict(kernel, property)
+  for _, one in ipairs(kernel:verdicts()) do
+    if one.property == property then return one.verdict, one end
+  end
+end
+
+--- A ring of `stages` between a thread and a warp. fault: what is wrong with it, at turns of which at(k, turn) is true.
+local function ring(stages, fault, at)
+  return wg.kernel("ring", { threads = 64 }, function(k)
+    local X, Y, n = k:param("X", "const f32*"), k:param("Y", "f32*"), k:param("n", "u32")
+    local room = k:shared { bytes = 128 * stages, align = 128, name = "room" }
+    local full = k:shared { bytes = 8 * stages, align = 8, name = "full" }
+    local empty = k:shared { bytes = 8 * stages, align = 8, name = "empty" }
+    local tid = k:special "tid.x"
+    k:if_(tid:eq(0), function()
+      for s = 0, stages - 1 do
+        k:mbarrier_init(k:address(full, 8 * s), 1)
+        k:mbarrier_init(k:address(empty, 8 * s), 1)
+      end
+      k:fence_mbarrier_init()
+    end)
+    k:bar_sync(0)
+    local stage, phase = k:mov(0, { type = "u32" }), k:mov(0, { type = "u32" })
+    local function advance()
+      k:add(stage, stage, 1)
+      local wrapped = stage:eq(stages)
+      k:mov(stage, 0, { guard = wrapped })
+      k:xor(phase, phase, 1, { guard = wrapped })
+    end
+    local function unless(name, turn, what)
+      if fault ~= name then return what() end
+      k:if_(at(k, turn), function() end, what)
+    end
+    k:if_(tid:eq(0), function()
+      k:loop({ from = 0, to = n }, function(turn)
+        unless("wait", turn, function() k:mbarrier_wait(k:address(empty, stage << 3), phase ~ 1) end)
+        local bar = k:address(full, stage << 3)
+        k:mbarrier_arrive_expect_tx(bar, 128)
+        unless("copy", turn, function() k:cp_async_bulk(k:address(room, stage << 7), k:element(X, turn * 32), 128, bar) end)
+        advance()
+      end)
+    end)
+    k:if_(tid:ge(32), function()
+      local sum = k:mov(0.0, { type = "f32" })
+      k:loop({ from = 0, to = n }, function(turn)
+        k:mbarrier_wait(k:address(full, stage << 3), phase)
+        k:add(sum, sum, k:ld_shared_f32(k:address(room, (stage << 7) + ((tid & 31) << 2))))
+        k:fence_proxy_async()
+        if fault ~= "meeting" then k:bar_warp_sync() end
+        k:if_(tid:eq(32), function()
+          unless("arrival", turn, function() k:mbarrier_arrive(k:address(empty, stage << 3)) end)
+        end)
+        advance()
+      end)
+      k:st_global_f32(k:element(Y, tid & 31), sum)
+    end)
+  end)
+end
+
+--- Does a launch with so many turns show a fault?
+local function breaks(kernel, n)
+  return not pcall(function()
+    kernel:run { backend = "sim", args = { wg.ones("f32", { 32 * n }), wg.zeros("f32", { 32 }), n } }
+  end)
+end
+
+local properties = { "no-deadlock", "phases", "copy-bytes", "shared-races", "proxy-order", "initialisation" }
+
+-- Right for each size, and said so.
+for stages = 1, 4 do
+  local kernel = ring(stages)
+  for _, property in ipairs(properties) do
+    local what, all = verdict(kernel, property)
+    check.equal({ stages, property, what }, { stages, property, "proved" })
+    assert(all.domain:find("n", 1, true), all.domain)
+  end
+  for n = 1, 2 * stages + 2 do assert(not breaks(kernel, n)) end
+end
+
+-- Wrong at particular turns: nothing that a run refutes may be proved.
+local seed = 7
+local function random(most)
+  seed = (seed * 1103515245 + 12345) % 2147483648
+  return seed // 65536 % most
+end
+for _, fault in ipairs { "wait", "copy", "arrival", "meeting" } do
+  for _ = 1, 4 do
+    local stages, modulus = 1 + random(3), 1 << (1 + random(4))
+    local rest, from = random(modulus), random(12)
+    local kernel = ring(stages, fault, function(k, turn) return turn:ge(from) & (turn & (modulus - 1)):eq(rest) end)
+    local broken = false
+    for n = 1, from + 2 * modulus + 2 * stages + 1 do broken = broken or breaks(kernel, n) end
+    local all_proved = true
+    for _, property in ipairs(properties) do all_proved = all_proved and verdict(kernel, property) == "proved" end
+    if broken and all_proved then
+      error(("proved, and a run breaks it: %s, %d stages, turn & %d == %d from %d on"):format(fault, stages, modulus - 1, rest, from))
+    end
+  end
+end
