@@ -123,3 +123,26 @@ exits 0
 out_has "nothing: proved for all launches"
 out_lacks "nothing: proved for all launches but"
 out_has "one: proved for all launches but races in global memory, bounds"
+
+# --strict: 6 where something is undecided, 1 where something is refuted, also by a warning.
+strict() { expected=$1; shift; run check --strict "$@"; exits "$expected"; }
+strict 6 "$ring"
+strict 6 --json "$ring"
+strict 6 --sarif "$ring"
+strict 1 "$less"
+strict 1 "$less" "$ring"
+strict 1 "$ring" "$less"
+strict 6 two.lua
+file nothing.lua <<'L'
+local wg = require "wgrun"
+wg.kernel("nothing", { threads = 32 }, function(k) end)
+L
+strict 0 nothing.lua
+strict 0 --json nothing.lua
+run check "$SOURCE/tests/ptx/sized.ptx"
+exits 0
+out_has "races in shared memory: refuted: $SOURCE/tests/ptx/sized.ptx:28: WG-RACE-01"
+strict 1 "$SOURCE/tests/ptx/sized.ptx"
+strict 2 --fix two.lua
+run check --help
+out_has "6 undecided (check --strict)"
