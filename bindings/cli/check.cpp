@@ -21,9 +21,10 @@ namespace {
 struct Options {
     Search search;
     bool sarif = false;
-    std::string launch;  ///< of a PTX text: a file
-    bool fix = false;    ///< insert missing calls
-    bool diff = false;   ///< show what --fix would do
+    std::string launch;   ///< of a PTX text: a file
+    bool fix = false;     ///< insert missing calls
+    bool diff = false;    ///< show what --fix would do
+    bool strict = false;  ///< not good unless everything is proved
 };
 
 nlohmann::ordered_json sizes_json(const LookedAt& kernel, const std::vector<std::vector<std::int64_t>>& all) {
@@ -36,7 +37,8 @@ nlohmann::ordered_json sizes_json(const LookedAt& kernel, const std::vector<std:
     return list;
 }
 
-/// The findings, with --assemble the figures; with --dynamic the sizes, and without it what was not decided.
+/// The findings, the verdicts of kernels, and the sizes; with --dynamic the coverage, with --assemble the
+/// figures.
 std::string as_json(const Search& search, const Checked& checked) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(checked.findings));
     json["kernels"] = nlohmann::ordered_json::array();
@@ -159,7 +161,8 @@ int check(Request request, const Options& options) {
                                request.json    ? PtxReport::json
                                : options.sarif ? PtxReport::sarif
                                                : PtxReport::text,
-                               {options.launch, options.search.seeds, options.search.min_coverage}, results);
+                               {options.launch, options.search.seeds, options.search.min_coverage},
+                               options.strict, results);
     }
     if (!options.launch.empty()) {
         remark("wgrun: --launch is for PTX texts: scripts launch their kernels themselves");
@@ -181,7 +184,11 @@ int check(Request request, const Options& options) {
     if (checked.code != Exit::ok) return checked.code;
     if (checked.explored && lacks_coverage(checked.coverage, options.search.min_coverage))
         return Exit::failed;
-    return checked.errors() > 0 ? Exit::failed : Exit::ok;
+    if (checked.errors() > 0) return Exit::failed;
+    int code = Exit::ok;
+    for (const JudgedKernel& kernel : checked.judged)
+        if (options.strict) code = strict_code(kernel.verdicts, code);
+    return code;
 }
 
 Command::Run declare(Arguments& arguments) {
@@ -198,6 +205,11 @@ Command::Run declare(Arguments& arguments) {
         .excludes("--sarif");
     arguments.flag("--diff", options->diff, "Show what --fix would change, and write nothing")
         .excludes("--sarif");
+    arguments
+        .flag("--strict", options->strict,
+              "Exit with 6 if a property of a kernel is undecided, and with 1 if one is refuted")
+        .excludes("--fix")
+        .excludes("--diff");
     arguments.flag(
         "--perf", search.perf,
         "Also report bank conflicts, and barriers, fences and waits that no launch of the script needs");

@@ -196,13 +196,16 @@ int each_text(const Request& request, std::string first,
 }
 
 int check_ptx_texts(const Request& request, std::string first, PtxReport report, const PtxLaunches& launches,
-                    Results& results) {
+                    bool strict, Results& results) {
     std::vector<Looked> all;
     std::vector<Diagnostic> findings;
+    int judged = Exit::ok;
     const int code = each_text(request, std::move(first), [&](const Request& each, std::string text) {
         Looked looked = look(each, text, launches);
         int its = looked.code();
         if (its == Exit::ok && lacks_coverage(looked.coverage, launches.min_coverage)) its = Exit::failed;
+        for (const ForeignKernel& kernel : looked.text.kernels)
+            if (strict) judged = strict_code(kernel.verdicts, judged);
         if (report == PtxReport::text) {
             print(each, looked, results);
             return its;
@@ -215,7 +218,8 @@ int check_ptx_texts(const Request& request, std::string first, PtxReport report,
     if (code == Exit::usage) return code;
     if (report == PtxReport::json) results.write(as_json(findings, all));
     if (report == PtxReport::sarif) results.write(to_sarif(findings));
-    return results.finish() ? code : Exit::failed;
+    if (!results.finish()) return Exit::failed;
+    return code == Exit::ok ? judged : code;
 }
 
 }  // namespace wgrun::cli

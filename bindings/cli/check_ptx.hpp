@@ -29,8 +29,8 @@ int each_text(const Request& request, std::string first,
               const std::function<int(const Request&, std::string)>& visit);
 
 /// Checks them and prints what is found: as text one after the other, else as one document. Returns the worst
-/// of the exit codes.
+/// of the exit codes; `strict`: where that is good, what the verdicts of all kernels give (strict_code).
 int check_ptx_texts(const Request& request, std::string first, PtxReport report, const PtxLaunches& launches,
-                    Results& results);
+                    bool strict, Results& results);
 
 }  // namespace wgrun::cli

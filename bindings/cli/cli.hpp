@@ -20,6 +20,7 @@ enum Exit : int {
     not_assembled = 3,  ///< the assembler or NVRTC rejected the text
     no_device = 4,
     wrong_result = 5,  ///< left to scripts: os.exit(5)
+    undecided = 6,     ///< check --strict: nothing is refuted, but something is not proved
     interrupted = 130,
 };
 

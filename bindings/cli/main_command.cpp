@@ -30,7 +30,8 @@ constexpr const char* footer =
 constexpr const char* exit_codes =
     "Exit codes: 0 good; 1 findings, or the script raised an error; 2 wrong usage; 3 the kernel could not "
     "be\n"
-    "assembled; 4 no device; 5 wrong result (left to scripts: os.exit(5)); 130 interrupted.";
+    "assembled; 4 no device; 5 wrong result (left to scripts: os.exit(5)); 6 undecided (check --strict);\n"
+    "130 interrupted.";
 
 /// The arguments of the command line that CLI11 leaves as text.
 struct Words {

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bindings/cli/cli.hpp"
+
 namespace wgrun::cli {
 
 nlohmann::ordered_json verdicts_as_json(std::span<const Verdict> verdicts) {
@@ -22,6 +24,14 @@ nlohmann::ordered_json verdicts_as_json(std::span<const Verdict> verdicts) {
         if (!verdict.assumption.empty()) one["assumption"] = verdict.assumption;
     }
     return out;
+}
+
+int strict_code(std::span<const Verdict> verdicts, int code) {
+    for (const Verdict& verdict : verdicts) {
+        if (verdict.kind == Verdict::Kind::refuted) return Exit::failed;
+        if (verdict.kind == Verdict::Kind::undecided && code == Exit::ok) code = Exit::undecided;
+    }
+    return code;
 }
 
 }  // namespace wgrun::cli

@@ -9,8 +9,12 @@
 
 namespace wgrun::cli {
 
-/// [{"property", "title", "verdict", "domain"}], and where it is not proved "reason", "file", "line",
-/// "assumption" (docs/schema/check.json).
+/// [{"property", "verdict", "domain"}], and where it is not proved "reason", "file", "line", "assumption" in
+/// place of "domain" (docs/schema/check.json).
 nlohmann::ordered_json verdicts_as_json(std::span<const Verdict> verdicts);
+
+/// What check --strict makes of a kernel, after kernels that gave `code`: Exit::failed where a property is
+/// refuted, else Exit::undecided where one is undecided.
+int strict_code(std::span<const Verdict> verdicts, int code);
 
 }  // namespace wgrun::cli

@@ -198,7 +198,6 @@ LUA
 run check most.lua
 exits 0
 err_lacks "printer.ptx"
-out_lacks "run ahead of f ended"
 run check behind.lua
 exits 1
 err_has "stores 4 bytes at"

@@ -142,6 +142,7 @@ found = check("check.json", "check", "bad.lua")
 if not found["findings"]:
     bad.append("nothing is found in bad.lua")
 check("check.json", "check", "--diff", "bad.lua")
+check("check.json", "check", os.path.join(TREE, "tests", "ptx", "missing_fence.ptx"))
 check("check.json", "check", "--assemble", GOOD)
 for command in ("ptx", "cuda"):
     check(command + ".json", command, GOOD)

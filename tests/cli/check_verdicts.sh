@@ -1,0 +1,146 @@
+# check: what is proved of a kernel, what is refuted, and what is undecided and why.
+ring="$SOURCE/tests/ptx/two_stages.ptx"
+less="$SOURCE/tests/ptx/one_row_less.ptx"
+properties="no-deadlock phases copy-bytes wgmma-registers groups proxy-order shared-races global-races bounds descriptors"
+properties="$properties initialisation convergence cluster-end register-pool"
+
+# Prints "PROPERTY VERDICT" for each verdict, and fails where a member is missing or too many.
+cat >verdicts.py <<'P'
+import json, sys
+for kernel in json.load(open("out.txt"))["kernels"]:
+    said = kernel["verdicts"]
+    assert [one["property"] for one in said] == sys.argv[1].split(), said
+    for one in said:
+        members = {"property", "verdict"}
+        if one["verdict"] == "proved":
+            members |= {"domain"}
+            assert one["domain"].startswith("all launches"), one
+        else:
+            assert one["verdict"] in ("refuted", "undecided"), one
+            members |= {"reason", "file", "line"}
+            assert one["reason"] and one["file"] and one["line"] > 0, one
+            assert "assumption" not in one or (one["assumption"] and one["verdict"] == "undecided"), one
+        assert set(one) - {"assumption"} == members, one
+        print(one["property"], one["verdict"])
+P
+judge() { python3 verdicts.py "$properties" >verdicts.txt 2>&1 || { cat verdicts.txt; bad "$ran: verdicts"; }; }
+verdict() { grep -qx "$1 $2" verdicts.txt || { cat verdicts.txt; bad "$ran: $1 should be $2"; }; }
+many() { [ "$(grep -c " $2\$" verdicts.txt)" = "$1" ] || { cat verdicts.txt; bad "$ran: $1 should be $2"; }; }
+
+# A ring of any number of rows: what synchronises is proved, what memory and other CTAs decide is not.
+run check "$ring"
+exits 0
+err ""
+out_has "two_stages.ptx: 1 kernel, 0 errors, 0 remarks"
+out_has "sums: proved for all launches with trips, rows >= 1 but races in global memory, bounds"
+out_has "  races in global memory: undecided: $ring:93: stores of different threads and CTAs are not compared for all sizes ("
+out_has "  bounds: undecided: $ring:53: how long the memory is that it accesses, a launch says ("
+run check --json "$ring"
+exits 0
+judge
+verdict global-races undecided
+verdict bounds undecided
+many 12 proved
+out_has '"domain": "all launches with trips, rows >= 1"'
+
+# It hangs with one number of eight: a finding says with which, and so does the verdict.
+run check "$less"
+exits 1
+err_has "one_row_less.ptx:78: error: the kernel hangs: warp 1 waits for phase 2 (parity 0) of the mbarrier \`filled\`: 0 of 1 arrivals have come"
+err_has "one_row_less.ptx:6: in launches with trips = 5, 13, 21, 29, ..."
+out_has "one_row_less.ptx: 1 kernel, 1 error, 0 remarks"
+out_lacks "proved"
+run check --json "$less"
+exits 1
+judge
+verdict no-deadlock refuted
+verdict phases undecided
+verdict shared-races undecided
+many 1 refuted
+out_has '"reason": "WG-MBAR-05"'
+out_has '"message": "in launches with trips = 5, 13, 21, 29, ..."'
+
+# Without the consumers' arrivals no row comes after the second: nothing of the protocol is proved.
+sed '/mbarrier.arrive.shared/d' "$ring" >lost.ptx
+run check lost.ptx
+exits 1
+err_has "lost.ptx:47: error: the kernel hangs: warp 0 waits for phase 0 (parity 0) of the mbarrier \`drained\`: 0 of 32 arrivals have come"
+err_has "lost.ptx:6: in launches w"
+run check --json lost.ptx
+exits 1
+judge
+verdict no-deadlock refuted
+verdict phases undecided
+verdict copy-bytes undecided
+verdict shared-races undecided
+
+# Without the fence the copy that comes next is not ordered behind what the warp has read.
+sed '/fence.proxy.async/d' "$ring" >unfenced.ptx
+run check unfenced.ptx
+out_lacks "proved for all launches with trips, rows >= 1 but races in global memory, bounds"
+run check --json unfenced.ptx
+judge
+verdict no-deadlock proved
+! grep -qx "proxy-order proved" verdicts.txt || bad "$ran: a proof without the fence"
+
+# What nobody knows decides nothing: each property is undecided, at the line of that instruction.
+sed 's/^\$done:/  unheard.of.b32 %r1;\n&/' "$ring" >unheard.ptx
+run check --json unheard.ptx
+exits 0
+judge
+many 14 undecided
+run check unheard.ptx
+out_has "sums: nothing is proved"
+out_has "unheard.ptx:94: nobody knows what this instruction does"
+
+# How many threads a CTA has is open.
+sed '/^.reqntid/d' "$ring" >open.ptx
+run check --json open.ptx
+exits 0
+judge
+verdict no-deadlock undecided
+
+# Several texts, and scripts, each kernel with all properties.
+run check --json "$ring" lost.ptx
+judge
+[ "$(wc -l <verdicts.txt)" = 28 ] || bad "$ran: two kernels have 28 verdicts"
+file two.lua <<'L'
+local wg = require "wgrun"
+wg.kernel("nothing", { threads = 32 }, function(k) end)
+wg.kernel("one", { threads = 32 }, function(k) k:st_global_u32(k:param("X", "u32*"), 1) end)
+L
+run check --json two.lua
+exits 0
+judge
+[ "$(grep -c proved verdicts.txt)" = 26 ] || bad "$ran: 26 proofs"
+verdict global-races undecided
+verdict bounds undecided
+out_has '"line": 3,'
+run check two.lua
+exits 0
+out_has "nothing: proved for all launches"
+out_lacks "nothing: proved for all launches but"
+out_has "one: proved for all launches but races in global memory, bounds"
+
+# --strict: 6 where something is undecided, 1 where something is refuted, also by a warning.
+strict() { expected=$1; shift; run check --strict "$@"; exits "$expected"; }
+strict 6 "$ring"
+strict 6 --json "$ring"
+strict 6 --sarif "$ring"
+strict 1 "$less"
+strict 1 "$less" "$ring"
+strict 1 "$ring" "$less"
+strict 6 two.lua
+file nothing.lua <<'L'
+local wg = require "wgrun"
+wg.kernel("nothing", { threads = 32 }, function(k) end)
+L
+strict 0 nothing.lua
+strict 0 --json nothing.lua
+run check "$SOURCE/tests/ptx/sized.ptx"
+exits 0
+out_has "races in shared memory: refuted: $SOURCE/tests/ptx/sized.ptx:28: WG-RACE-01"
+strict 1 "$SOURCE/tests/ptx/sized.ptx"
+strict 2 --fix two.lua
+run check --help
+out_has "6 undecided (check --strict)"
