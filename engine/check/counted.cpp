@@ -49,8 +49,9 @@ class Counting {
         return first != writes_.end() && std::ranges::count_if(writes_, is) == 1 ? &*first : nullptr;
     }
     bool stays(const Operand& operand) const {
-        return !operand.reg ||
-               std::ranges::none_of(writes_, [&](const Writing& write) { return write.reg == operand.reg.id; });
+        return !operand.reg || std::ranges::none_of(writes_, [&](const Writing& write) {
+            return write.reg == operand.reg.id;
+        });
     }
     bool moves(const Operand& operand) const { return operand.reg && grows(operand.reg, operand.reg, 0, 0); }
 

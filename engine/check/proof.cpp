@@ -20,7 +20,7 @@ constexpr std::size_t most_rehearsals = 1500;
 constexpr int most_restarts = 12;
 /// Operations of all rehearsals together: some seconds. The time is a second limit, which a busy machine may
 /// reach; what is proved should not depend on that.
-constexpr std::int64_t most_steps = 1200000;
+constexpr std::int64_t most_steps = 400000;
 constexpr std::chrono::seconds most_time{12};
 
 /// A root has got another step: what was shown with the one before does not count.

@@ -50,6 +50,20 @@ std::vector<Recurrence::Register> Recurrence::registers() const {
     return out;
 }
 
+/// Whether the form is what it was, but for a stride of the grid that has been added as often as `more` says:
+/// its value is 1, so that the value has grown by as much.
+bool Recurrence::same_form(const Forms::Slot& before, const Forms::Slot& now, std::int64_t more) const {
+    if (before == now) return true;
+    if (before.lanes != now.lanes) return false;
+    Form form = now.form;
+    for (auto& [variable, slope] : form)
+        if (which_of(variable) == Variable::excess &&
+            forms_.symbols().roots[static_cast<std::size_t>(root_of(variable))].kind == Root::Kind::stride)
+            slope -= more;
+    std::erase_if(form, [](const auto& one) { return one.second == 0; });
+    return form == before.form;
+}
+
 /// Returns how much each register has grown between two rounds; nothing where the states differ otherwise.
 std::optional<std::vector<std::int64_t>> Recurrence::growth(const Round& before, const Round& now) const {
     if (before.state != now.state || before.registers.size() != now.registers.size()) return std::nullopt;
@@ -57,9 +71,7 @@ std::optional<std::vector<std::int64_t>> Recurrence::growth(const Round& before,
     for (std::size_t i = 0; i < now.registers.size(); ++i) {
         const Register& a = before.registers[i];
         const Register& b = now.registers[i];
-        if (a.warp != b.warp || a.slot != b.slot || a.known != b.known || !(a.form == b.form)) {
-            return std::nullopt;
-        }
+        if (a.warp != b.warp || a.slot != b.slot || a.known != b.known) return std::nullopt;
         const int first = std::countr_zero(a.known);
         const std::int64_t more =
             b.lanes[static_cast<std::size_t>(first)] - a.lanes[static_cast<std::size_t>(first)];
@@ -69,6 +81,7 @@ std::optional<std::vector<std::int64_t>> Recurrence::growth(const Round& before,
                 return std::nullopt;
             }
         }
+        if (!same_form(a.form, b.form, more)) return std::nullopt;
         out.push_back(more);
     }
     return out;
@@ -175,7 +188,8 @@ bool Recurrence::round(std::vector<std::uint64_t> state) {
         return false;
     }
     for (std::size_t before = now; before-- > 0;) {
-        if (rounds_[before].hash != rounds_[now].hash || !growth(rounds_[before], rounds_[now])) continue;
+        if (rounds_[before].hash != rounds_[now].hash) continue;
+        if (!growth(rounds_[before], rounds_[now])) continue;
         const std::optional<int> root = growing(before, now);
         if (!root) continue;
         begin(*root, before);

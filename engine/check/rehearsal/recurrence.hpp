@@ -49,6 +49,7 @@ class Recurrence {
 
     isa::Mask readers(const Warp& warp, std::size_t slot) const;
     std::vector<Register> registers() const;
+    bool same_form(const Forms::Slot& before, const Forms::Slot& now, std::int64_t more) const;
     std::optional<std::vector<std::int64_t>> growth(const Round& before, const Round& now) const;
     std::optional<int> growing(std::size_t from, std::size_t to) const;
     void begin(int root, std::size_t before);
