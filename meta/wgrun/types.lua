@@ -1444,6 +1444,19 @@ function kernel:time(options) end
 ---@return wgrun.kernel.timeline.result
 function kernel:timeline(options) end
 
+---@class wgrun.kernel.verdicts.result
+---@field property string "no-deadlock", "phases", ...
+---@field verdict string "proved", "refuted" or "undecided"
+---@field domain string of what is proved: for which launches
+---@field reason string of the rest: the rule that is broken, or what stopped the proof
+---@field file string and where that is
+---@field line integer its line
+---@field assumption string what would decide it, if that is known
+
+---What is proved of the kernel for every launch, property by property (docs/verdicts.md). Takes some seconds at most.
+---@return wgrun.kernel.verdicts.result # a list with a table for each property
+function kernel:verdicts() end
+
 ---A place that k:jump leads to, made by k:label.
 ---@class wgrun.label
 local label = {}
