@@ -43,8 +43,8 @@ class Grid {
         if (code_.hands_over && launch.detect_races) exchange_.history.emplace();
         if (code_.discards && launch.detect_races) exchange_.discarded.emplace();
         if (launch.executed != nullptr) launch.executed->begin(code_);
-        // A debugger, which is an observer, waits for a person meanwhile.
-        if (launch.observer == nullptr)
+        // A debugger, which is an observer, waits for a person meanwhile; runs ahead are a part of a check.
+        if (launch.observer == nullptr && launch.made_up == nullptr)
             progress_.emplace(Progress::Is::work,
                               program.name() + " on the simulator:", clusters_ * program.cluster().volume(),
                               "CTAs");

@@ -32,7 +32,7 @@ run check "$ring"
 exits 0
 err ""
 out_has "two_stages.ptx: 1 kernel, 0 errors, 0 remarks"
-out_has "sums: proved for all launches with trips, rows >= 1 but races in global memory, bounds"
+out_has "sums: proved for all launches with trips >= 1 but races in global memory, bounds"
 out_has "  races in global memory: undecided: $ring:93: stores of different threads and CTAs are not compared for all sizes ("
 out_has "  bounds: undecided: $ring:53: how long the memory is that it accesses, a launch says ("
 run check --json "$ring"
@@ -41,7 +41,7 @@ judge
 verdict global-races undecided
 verdict bounds undecided
 many 12 proved
-out_has '"domain": "all launches with trips, rows >= 1"'
+out_has '"domain": "all launches with trips >= 1"'
 
 # It hangs with one number of eight: a finding says with which, and so does the verdict.
 run check "$less"
@@ -77,7 +77,7 @@ verdict shared-races undecided
 # Without the fence the copy that comes next is not ordered behind what the warp has read.
 sed '/fence.proxy.async/d' "$ring" >unfenced.ptx
 run check unfenced.ptx
-out_lacks "proved for all launches with trips, rows >= 1 but races in global memory, bounds"
+out_lacks "proved for all launches with trips >= 1 but races in global memory, bounds"
 run check --json unfenced.ptx
 judge
 verdict no-deadlock proved
