@@ -120,35 +120,14 @@ constexpr std::initializer_list<Property> of_protocol{Property::deadlock, Proper
                                                       Property::copy_bytes, Property::cluster_end,
                                                       Property::register_pool};
 
-/// First with the accesses to shared memory; where that fails, the protocol alone.
-void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, const Features& features,
-                            std::span<const Diagnostic> findings, Gaps& gaps, Evidence& out) {
-    const Program& program = outline.program();
-    if (features.accesses_shared || features.copies || features.multiplies) {
-        Skeleton all(outline, nullptr, true);
-        all.stored = protocol.stored;
-        Gaps of_memory;
-        const Proof proof = all.ops.empty() ? Proof{.proved = true, .domain = "all launches"}
-                                            : prove(program, all, &of_memory);
-        if (proof.proved) {
-            for (Gap& gap : std::move(of_memory).take())
-                gaps.add(gap.property, gap.where, std::move(gap.reason), std::move(gap.assumption));
-            if (features.thread_copies)
-                gaps.add(
-                    {Property::groups, Property::shared_races, Property::proxies, Property::initialisation},
-                    *features.thread_copies, "which bytes of cp.async are waited for is left to a run");
-            out.domain = proof.domain;
-            return;
-        }
-        gaps.add(Property::shared_races, proof.stopped->where, proof.stopped->reason);
-        gaps.add(Property::initialisation, proof.stopped->where, proof.stopped->reason);
-        of_shared_memory(features, gaps);
-    }
-    if (protocol.ops.empty()) return;
-    Proof proof = prove(program, protocol);
+/// Returns whether the protocol is proved.
+bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& features,
+              std::span<const Diagnostic> findings, Gaps& gaps, Evidence& out) {
+    if (protocol.ops.empty()) return true;
+    Proof proof = prove(outline.program(), protocol);
     if (proof.proved) {
         out.domain = std::move(proof.domain);
-        return;
+        return true;
     }
     gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
     // Threads that do not come do not come together, and copies may be left over.
@@ -158,6 +137,31 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
         if (std::ranges::none_of(findings,
                                  [&](const Diagnostic& other) { return other.rule == finding.rule; }))
             out.findings.push_back(std::move(finding));
+    return false;
+}
+
+/// The same with the accesses to shared memory, which are in no order where the protocol is not proved.
+void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, const Features& features,
+                            std::span<const Diagnostic> findings, Gaps& gaps, Evidence& out) {
+    const bool proved = of_warps(outline, protocol, features, findings, gaps, out);
+    if (!features.accesses_shared && !features.copies && !features.multiplies) return;
+    if (!proved) return of_shared_memory(features, gaps);
+    Skeleton all(outline, nullptr, true);
+    all.stored = protocol.stored;
+    if (all.ops.empty()) return;
+    Gaps of_memory;
+    const Proof proof = prove(outline.program(), all, &of_memory);
+    if (!proof.proved) {
+        gaps.add({Property::shared_races, Property::initialisation}, proof.stopped->where,
+                 proof.stopped->reason);
+        return of_shared_memory(features, gaps);
+    }
+    out.domain = proof.domain;
+    for (Gap& gap : std::move(of_memory).take())
+        gaps.add(gap.property, gap.where, std::move(gap.reason), std::move(gap.assumption));
+    if (features.thread_copies)
+        gaps.add({Property::groups, Property::shared_races, Property::proxies, Property::initialisation},
+                 *features.thread_copies, "which bytes of cp.async are waited for is left to a run");
 }
 
 }  // namespace
@@ -188,8 +192,8 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
             gaps.add({Property::shared_races, Property::initialisation, Property::proxies, Property::bounds},
                      unknown->where, unknown->reason, unknown->assumption);
         if (features.together)
-            gaps.add({Property::convergence, Property::registers, Property::groups}, unknown->where,
-                     unknown->reason, unknown->assumption);
+            gaps.add({Property::convergence, Property::registers, Property::groups, Property::descriptors},
+                     unknown->where, unknown->reason, unknown->assumption);
     } else if (const auto error = std::ranges::find(findings, Severity::error, &Diagnostic::severity);
                error != findings.end()) {
         // What follows from an error is not told from other faults.

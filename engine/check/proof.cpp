@@ -78,10 +78,16 @@ class Prover {
         if (++out_.rehearsals > most_rehearsals || operations_ > most_steps ||
             std::chrono::steady_clock::now() - began_ > most_time)
             out_of_time();
+        const std::vector<Root> before = symbols_.roots;
         Rehearsal run(program_, skeleton_, live_, symbols_, gaps_);
         run.run();
         operations_ += run.operations();
-        if (run.again()) throw Again{};
+        if (run.again()) {
+            // A first step takes back nothing: what was shown before was shown without.
+            for (std::size_t i = 0; i < before.size(); ++i)
+                if (before[i].step != 0 && before[i].step != symbols_.roots[i].step) throw Again{};
+            return cover(std::move(fixed));
+        }
         if (const auto faults = run.first_faults(); !faults.empty()) {
             out_.findings = broken_sizes(program_, skeleton_);
             fail(faults.front().finding.where, faults.front().finding.message);
