@@ -29,6 +29,8 @@ class Counting {
         if (test == nullptr || test->step->op->shape == nullptr ||
             test->step->op->shape(test->step->form) != isa::Shape::order || test->step->guard)
             return false;
+        const std::string_view how = isa::spelled(isa::Field::cmp, test->step->form.get(isa::Field::cmp));
+        if (how == "eq" || how == "ne") return false;
         std::vector<const Operand*> sources;
         for (std::size_t i = 0; i < test->step->operands.size(); ++i)
             if (test->step->op->operands[i].access == isa::Access::in)
@@ -75,10 +77,8 @@ class Counting {
                 source = &operand;
             else if (operand.kind == Operand::Kind::imm)
                 more += name == "sub" ? -operand.imm : operand.imm;
-            else if (!operand.reg || !stays(operand))
-                return false;
             else
-                more += 1;  // by what does not change, and is taken not to be 0
+                return false;
         }
         if (source == nullptr) return false;
         if (source->reg == from) return more != 0;

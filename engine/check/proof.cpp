@@ -82,6 +82,7 @@ class Prover {
         Rehearsal run(program_, skeleton_, live_, symbols_, gaps_);
         run.run();
         operations_ += run.operations();
+        if (run.forms().restart()) throw Again{};
         if (run.again()) {
             // A first step takes back nothing: what was shown before was shown without.
             for (std::size_t i = 0; i < before.size(); ++i)

@@ -32,7 +32,7 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSiz
 Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
                      rehearsal::Symbols& symbols, Gaps* gaps)
     : Rehearsal(program, skeleton, LaunchSizes{program.cluster(), {}}) {
-    proof_ = std::make_unique<Proof>(scene_, values_, *this, live, symbols, gaps);
+    proof_ = std::make_unique<Proof>(scene_, values_, *this, live, mbarriers_, symbols, gaps);
     scene_.shared = proof_->shared ? &*proof_->shared : nullptr;
     scene_.proves = true;
     budget_ = most_of_a_proof;
@@ -135,6 +135,7 @@ void Rehearsal::step(Warp& warp, const Op& op) {
         return;
     }
     if (scene_.shared != nullptr && op.touches) {
+        proof_->forms.use_addresses(op);
         if (scene_.unclear)
             scene_.shared->lost("whether it is executed is not known before a launch");
         else

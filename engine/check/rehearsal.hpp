@@ -149,9 +149,10 @@ class Rehearsal final : public isa::ThreadMachine {
     /// What a proof needs besides.
     struct Proof {
         Proof(const rehearsal::Scene& scene, rehearsal::Values& values, isa::Machine& machine,
-              const rehearsal::Live& live, rehearsal::Symbols& symbols, Gaps* gaps)
+              const rehearsal::Live& live, const rehearsal::Mbarriers& mbarriers, rehearsal::Symbols& symbols,
+              Gaps* gaps)
             : forms(scene, values, machine, symbols), recurrence(scene, values, live, forms) {
-            if (gaps != nullptr) shared.emplace(scene, values, *gaps);
+            if (gaps != nullptr) shared.emplace(scene, values, mbarriers, *gaps);
         }
         rehearsal::Forms forms;
         rehearsal::Recurrence recurrence;

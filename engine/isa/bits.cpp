@@ -351,7 +351,6 @@ std::span<const Instruction> bits_family() {
          .operands = {out("d"), in("a"), in("position", fixed<u32>), in("length", fixed<u32>)},
          .ptx = "bfe{.type} {%d}, {%a}, {%position}, {%length}",
          .work = Work::logic,
-         .shape = of_integers<Shape::bits>,
          .run = run_bfe},
         {.name = "bfi",
          .summary = "puts the lowest `length` bits of a into b, from bit `position` on",

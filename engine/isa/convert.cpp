@@ -379,10 +379,10 @@ std::vector<Row> general_rows() {
     return out;
 }
 
-/// Integers of 32 bits and more keep their values.
+/// Integers of 32 bits and more keep their values, in as many bits.
 Shape shape_of_cvt(const Form& form) {
     const Type from = form.type(Field::from), to = form.type();
-    const bool integers = !is_float(from) && !is_float(to) && bits(from) >= 32 && bits(to) >= 32;
+    const bool integers = !is_float(from) && !is_float(to) && bits(from) >= 32 && bits(to) >= bits(from);
     return integers ? Shape::polynomial : Shape::other;
 }
 

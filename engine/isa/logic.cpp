@@ -449,7 +449,6 @@ std::span<const Instruction> logic_family() {
          .work = Work::logic,
          .value = value_shl,
          .known_bits = bits_of_shl,
-         .shape = of_integers<Shape::polynomial>,
          .run = run_shl},
         {.name = "shr",
          .summary = "d = a >> b; arithmetic for signed types",

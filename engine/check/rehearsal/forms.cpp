@@ -241,6 +241,17 @@ class Deciding final : public isa::Effects {
 
 }  // namespace
 
+void Forms::use_addresses(const Op& op) {
+    struct Told final : isa::Effects {
+        void memory(const isa::MemoryAccess& access) override { addresses.push_back(access.address); }
+        std::vector<const Operand*> addresses;
+    } told;
+    isa::tell(*op.step, told);
+    for (const Operand* address : told.addresses)
+        if (address->reg)
+            lose(form_of(address->reg, op.where), op.where, "where in shared memory it accesses");
+}
+
 void Forms::use(const Op& op) {
     const Deciding decides(*op.step);
     for (std::size_t i = 0; i < op.step->operands.size(); ++i) {
@@ -379,11 +390,26 @@ std::optional<Form> Forms::of_low_bits(const Step& step, const std::vector<Sourc
     return passed_on ? std::optional(form) : std::nullopt;
 }
 
+/// Whether the value is not below 0, so that it is one number as a signed and as an unsigned one, and limits
+/// what it depends on to where it stays so.
+bool Forms::stays_positive(const Form& form, Reg reg, Where where) {
+    if (form.empty()) return true;
+    Wide value = get(reg);
+    for (int lane = 0; lane < isa::lanes; ++lane) {
+        if (active(lane) && value[static_cast<std::size_t>(lane)] < 0) return false;
+        value[static_cast<std::size_t>(lane)] = 2 * value[static_cast<std::size_t>(lane)] + 1;
+    }
+    Form twice = form;
+    for (auto& [variable, slope] : twice) slope *= 2;
+    limit(twice, value, where);
+    return true;
+}
+
 /// Of a quotient or a remainder: multiples of the divisor are added to the dividend.
 std::optional<Form> Forms::of_division(const Step& step, const std::vector<Sourced>& sources,
                                        const Form& form) {
     if (!only_first(sources.size(), [&](std::size_t i) { return !sources[i].form.empty(); }) ||
-        !sources[0].operand->reg)
+        !sources[0].operand->reg || !stays_positive(sources[0].form, sources[0].operand->reg, step.where))
         return std::nullopt;
     const Reg reg = sources[0].operand->reg;
     const Wide value = get(reg);
@@ -421,6 +447,7 @@ std::optional<Source> Forms::source(const Operand& operand, const Form& form) {
         out.roots[root] = excess->second;
     }
     if (operand.kind == Operand::Kind::param) return out;
+    if (operand.kind == Operand::Kind::shared) return std::nullopt;
     if (!operand.reg) {
         out.constant = operand.imm;
         return out;
@@ -448,11 +475,14 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
         const std::optional<Source> source = this->source(*one.operand, one.form);
         if (!source) return false;
         of.push_back(*source);
+        std::int64_t least = source->constant;
         for (const auto& [root, slope] : source->roots) {
+            least += slope * symbols_.roots[static_cast<std::size_t>(root)].least;
             const Root& its = symbols_.roots[static_cast<std::size_t>(root)];
             to_least[variable(root, Variable::excess)] = its.least - its.value;
             grows &= slope > 0 && its.kind == Root::Kind::number;
         }
+        grows &= least >= 0;
     }
     Reg result;
     int results = 0;
@@ -464,6 +494,14 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     const isa::Type type = scene_.program.registers()[result.id].type;
     const isa::Shape shape = step.op->shape == nullptr ? isa::Shape::other : step.op->shape(step.form);
     if (symbols_.roots.size() >= most_roots) return false;
+    // It has to be known from which number on it may be anything.
+    const bool monotone = grows && (shape == isa::Shape::quotient || shape == isa::Shape::polynomial);
+    const bool is_unsigned = !is_signed_type(step.form.type());
+    const bool masked = step.op->name == "and" && std::ranges::any_of(sources, [](const Sourced& one) {
+                            return one.operand->kind == Operand::Kind::imm && one.operand->imm >= 0;
+                        });
+    const bool from_zero = is_unsigned && (shape == isa::Shape::remainder || shape == isa::Shape::quotient);
+    if (type != isa::Type::pred && !monotone && !masked && !from_zero) return false;
     const auto [at, added] =
         symbols_.root({fmt::format("{} {}", isa::method_of(*step.op, step.form), step.op->name), of});
     Root& root = symbols_.roots[static_cast<std::size_t>(at)];
@@ -471,8 +509,7 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
         root.name = fmt::format("what line {} computes", step.where.line);
         root.where = step.where;
         if (type == isa::Type::pred) root.most = 1;
-        const bool monotone = shape == isa::Shape::quotient || shape == isa::Shape::polynomial;
-        if (monotone && grows)
+        if (monotone)
             root.least =
                 outcome(step, sources, to_least)[static_cast<std::size_t>(std::countr_zero(scene_.active))];
         root.value = root.least;
@@ -594,11 +631,27 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
         roots.insert(root_of(variable));
         grid |= root.kind != Root::Kind::number;
     }
+    // An unsigned number that is below 0 for some sizes is a great one there.
+    if (!is_signed_type(type))
+        for (std::size_t i = 0; i < 2; ++i)
+            if (sources[i].operand->reg &&
+                !stays_positive(sources[i].form, sources[i].operand->reg, step.where)) {
+                lose(sources[0].form, step.where, "an unsigned number");
+                lose(sources[1].form, step.where, "an unsigned number");
+                step.op->run(step, machine_);
+                return give(step, {});
+            }
     if (grid && strided(form, difference)) {
         std::erase_if(form, [&](const auto& one) {
             return symbols_.roots[static_cast<std::size_t>(root_of(one.first))].kind != Root::Kind::number;
         });
-        strided_.insert(root_of(form.begin()->first));
+        const int turns = root_of(form.begin()->first);
+        strided_.insert(turns);
+        // A CTA may have no turn at all.
+        if (symbols_.roots[static_cast<std::size_t>(turns)].least > 0) {
+            symbols_.roots[static_cast<std::size_t>(turns)].least = 0;
+            restart_ = true;
+        }
     } else if (roots.size() > 1 || grid) {
         if (becomes_root(step, sources)) return;
         Form excess;
@@ -622,6 +675,11 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
 void Forms::order(const Form& form, const Wide& difference, Where where) {
     if (form.empty()) return;
     events_.push_back({form, difference[static_cast<std::size_t>(std::countr_zero(scene_.active))] > 0});
+    limit(form, difference, where);
+}
+
+/// The sign of the difference is to stay.
+void Forms::limit(const Form& form, const Wide& difference, Where where) {
     std::set<int> roots;
     for (const auto& [variable, slope] : form) roots.insert(root_of(variable));
     const auto slope = [&](int root, Variable which) {

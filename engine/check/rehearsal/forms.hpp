@@ -34,6 +34,10 @@ class Forms {
     void compute(const Op& op);
     /// The step is executed by what its sources are: what they depend on is not proved further.
     void use(const Op& op);
+    /// The same of the addresses of a load or store.
+    void use_addresses(const Op& op);
+    /// Whether the rehearsals are to begin anew: a root may be less than was taken.
+    bool restart() const { return restart_; }
     /// The results of the step are not known.
     void forget(const Op& op);
 
@@ -98,6 +102,8 @@ class Forms {
     void compare(const Step& step, const std::vector<Sourced>& sources);
     bool strided(const Form& form, const Wide& difference) const;
     void order(const Form& form, const Wide& difference, Where where);
+    void limit(const Form& form, const Wide& difference, Where where);
+    bool stays_positive(const Form& form, Reg reg, Where where);
     void give(const Step& step, Form form);
     void lose(const Form& form, Where where, std::string_view what);
     bool active(int lane) const { return (scene_.active >> lane & 1U) != 0; }
@@ -112,8 +118,9 @@ class Forms {
     std::map<int, std::int64_t> room_;
     std::map<int, Stop> stopped_;
     std::set<int> strided_, plain_;  ///< roots that places in the grid are compared with, and other numbers
-    bool grid_lost_ = false;         ///< a place in the grid decides otherwise
-    std::int64_t beyond_ = 0;        ///< of a parameter, while a step is executed
+    bool restart_ = false;
+    bool grid_lost_ = false;   ///< a place in the grid decides otherwise
+    std::int64_t beyond_ = 0;  ///< of a parameter, while a step is executed
 };
 
 }  // namespace wgrun::check::rehearsal

@@ -186,7 +186,8 @@ void SharedMemory::access(const Step& step) {
             isa::Mask known = 0;
             const void* data = values_.read_some(operand.reg, known);
             if ((scene_.active & ~known) != 0) {
-                if (access.space == isa::Space::generic) continue;  // taken for global memory, as elsewhere
+                // Taken for global memory, as elsewhere, where no address of shared memory can be in it.
+                if (access.space == isa::Space::generic && !makes_generic_) continue;
                 return lost("where in shared memory it accesses is not known before a launch");
             }
             const bool wide = isa::bits(scene_.program.registers()[operand.reg.id].type) > 32;
@@ -211,6 +212,12 @@ void SharedMemory::access(const Step& step) {
             if (place.whose == machine::SharedPlace::Whose::nobodys)
                 return lost("the cluster has no such CTA");
             const int bytes = access.bytes;
+            for (const auto& mbarrier : mbarriers_.of(static_cast<int>(place.rank)).objects) {
+                const std::uint64_t its = sm_90a.shared_base + std::uint64_t{mbarrier->offset()};
+                if (mbarrier->live() && place.address < its + machine::Mbarrier::bytes &&
+                    its < place.address + static_cast<std::uint64_t>(bytes))
+                    gap(Property::phases, "it accesses an mbarrier as data");
+            }
             if (!inside(place.address, bytes, std::bit_floor(static_cast<unsigned>(std::min(bytes, 16)))))
                 return;
             const auto lo = static_cast<std::uint32_t>(place.address),

@@ -14,14 +14,22 @@
 #include "check/gaps.hpp"
 #include "check/rehearsal/mbarriers.hpp"
 #include "check/rehearsal/values.hpp"
+#include "isa/generic.hpp"
 #include "machine/matrix.hpp"
 
 namespace wgrun::check::rehearsal {
 
 class SharedMemory {
   public:
-    SharedMemory(const Scene& scene, const Values& values, Gaps& gaps)
-        : scene_(scene), values_(values), gaps_(gaps), ctas_(static_cast<std::size_t>(scene.ctas)) {}
+    SharedMemory(const Scene& scene, const Values& values, const Mbarriers& mbarriers, Gaps& gaps)
+        : scene_(scene),
+          values_(values),
+          mbarriers_(mbarriers),
+          gaps_(gaps),
+          ctas_(static_cast<std::size_t>(scene.ctas)) {
+        for_each_step(scene.program,
+                      [&](const Step& step) { makes_generic_ |= isa::makes_generic_of_own(step); });
+    }
 
     /// The current step loads or stores, in each active lane.
     void access(const Step& step);
@@ -70,8 +78,10 @@ class SharedMemory {
 
     const Scene& scene_;
     const Values& values_;
+    const Mbarriers& mbarriers_;
     Gaps& gaps_;
-    std::vector<Cta> ctas_;  ///< by the first byte's address
+    bool makes_generic_ = false;  ///< some step makes a generic address of shared memory
+    std::vector<Cta> ctas_;       ///< by the first byte's address
 };
 
 }  // namespace wgrun::check::rehearsal
