@@ -528,6 +528,18 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     return true;
 }
 
+/// Whether what a result of more bits is made of are numbers that are not below 0: else an unsigned one is
+/// another.
+bool Forms::widens(const Step& step, const std::vector<Sourced>& sources) {
+    int width = 0;
+    isa::for_each_written(step, [&](Reg reg) { width = isa::bits(scene_.program.registers()[reg.id].type); });
+    return std::ranges::all_of(sources, [&](const Sourced& one) {
+        const Reg reg = one.operand->reg;
+        return !reg || isa::bits(scene_.program.registers()[reg.id].type) >= width ||
+               stays_positive(one.form, reg, step.where);
+    });
+}
+
 void Forms::compute(const Op& op) {
     const Step& step = *op.step;
     if (step.form.has(isa::Field::sreg)) {
@@ -553,7 +565,7 @@ void Forms::compute(const Op& op) {
     if (shape == isa::Shape::order) return compare(step, sources);
     std::optional<Form> result;
     if (shape == isa::Shape::polynomial) {
-        result = difference(step, sources, all);
+        if (widens(step, sources)) result = difference(step, sources, all);
         if (result && !is_linear(step, sources, all, *result)) result.reset();
         if (!result && becomes_root(step, sources)) return;
     } else if (shape == isa::Shape::other) {

@@ -104,6 +104,7 @@ class Forms {
     void order(const Form& form, const Wide& difference, Where where);
     void limit(const Form& form, const Wide& difference, Where where);
     bool stays_positive(const Form& form, Reg reg, Where where);
+    bool widens(const Step& step, const std::vector<Sourced>& sources);
     void give(const Step& step, Form form);
     void lose(const Form& form, Where where, std::string_view what);
     bool active(int lane) const { return (scene_.active >> lane & 1U) != 0; }
