@@ -102,3 +102,39 @@ for _, fault in ipairs { "wait", "copy", "arrival", "meeting" } do
     end
   end
 end
+
+-- A thread arrives under a condition that some size does not fulfil: that nobody waits in vain is never proved.
+local conditions = {
+  { "a difference below 0", function(k, n, zero) return zero:lt(n - 4) end },
+  { "the same, shifted", function(_, n) return ((n - 4) >> 6):gt(0) end },
+  { "the same, widened", function(k, n) return k:mov(0, { type = "u64" }):lt(k:cvt_u64_u32(n - 4)) end },
+  { "a shift by a size", function(k, n) return k:shl(k:mov(1, { type = "b32" }), n):ne(32) end },
+  { "a field at a size", function(k, n) return k:bfe_u32(k:mov(1 << 20, { type = "u32" }), n, 1):eq(0) end },
+  { "a CTA without a turn", function(k, n) return k:special "ctaid.x":lt(n) end },
+  { "a product of sizes", function(_, n) return (n * n):ne(49) end },
+  { "a remainder", function(k, n) return k:rem(n, 9):ne(5) end },
+}
+for _, one in ipairs(conditions) do
+  local kernel = wg.kernel("waits", { threads = 64 }, function(k)
+    local n, tid, zero = k:param("n", "u32"), k:special "tid.x", k:mov(0, { type = "u32" })
+    local bar = k:shared { bytes = 8, align = 8, name = "bar" }
+    k:if_(tid:eq(0), function()
+      k:mbarrier_init(bar, 1)
+      k:fence_mbarrier_init()
+    end)
+    k:bar_sync(0)
+    k:if_(tid:eq(0), function() k:if_(one[2](k, n, zero), function() k:mbarrier_arrive(bar) end) end)
+    k:if_(tid:eq(32), function() k:mbarrier_wait(k:address(bar), 0) end)
+  end)
+  local what = verdict(kernel, "no-deadlock")
+  if what == "proved" then error("proved, and wrong: " .. one[1]) end
+end
+
+-- Nor is it of a place in shared memory that a size decides.
+local far = wg.kernel("far", { threads = 64 }, function(k)
+  local n, tid = k:param("n", "u32"), k:special "tid.x"
+  local room = k:shared { bytes = 128, align = 128, name = "room" }
+  k:if_(tid:eq(0), function() k:st_shared_u32(k:address(room) + (n << 2), 1) end)
+  k:if_(tid:eq(32), function() k:st_shared_u32(k:address(room) + 28, 2) end)
+end)
+for _, property in ipairs { "shared-races", "bounds" } do assert(verdict(far, property) ~= "proved", property) end
