@@ -25,10 +25,10 @@ struct SkeletonOp {
     /// branch: the arm (0: taken) whose threads do not all trap, where those of the other do. It is taken to
     /// be the one where that is not known: else the kernel ends, and nothing else matters. -1: there is none.
     int goes_on = -1;
-    bool opaque = false;               ///< step: its results are unknown before the kernel runs
-    bool multiplies = false;           ///< step: it issues, commits or waits for wgmma
-    int pressure = 0;                  ///< step: registers live there
-    bool both_arms = false;            ///< branch: something depends on its not being taken
+    bool opaque = false;      ///< step: its results are unknown before the kernel runs
+    bool multiplies = false;  ///< step: it issues, commits or waits for wgmma
+    int pressure = 0;         ///< step: registers live there
+    bool both_arms = false;   ///< branch: something depends on its not being taken
     /// Its address alone is followed, and not what it loads.
     bool only_touches() const { return touches && !synchronises && !may_visit; }
     Reg reg;                           ///< guard of a step, condition of a branch

@@ -99,7 +99,7 @@ void run_product(const Step& s, Machine& m, Combine combine) {
 /// The high half of a product is none of the numbers that it is computed from, times others.
 Shape shape_of_product(const Form& form) {
     return spelled(Field::half, form.get(Field::half, 0)) == "hi" ? Shape::other
-                                                                 : of_integers<Shape::polynomial>(form);
+                                                                  : of_integers<Shape::polynomial>(form);
 }
 
 void run_mul(const Step& s, Machine& m) {

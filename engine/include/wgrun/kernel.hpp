@@ -315,11 +315,11 @@ class Kernel {
     void check_launch(const RunOptions& options);
     std::vector<Diagnostic> look_ahead(const RunOptions& options);
 
-    std::shared_ptr<const Program> program_;       // with the launches that were prepared
-    std::unique_ptr<Origin> origin_;               ///< of a kernel that was read from PTX
-    std::optional<std::vector<Diagnostic>> laws_;  ///< what the static checker finds
+    std::shared_ptr<const Program> program_;           // with the launches that were prepared
+    std::unique_ptr<Origin> origin_;                   ///< of a kernel that was read from PTX
+    std::optional<std::vector<Diagnostic>> laws_;      ///< what the static checker finds
     std::shared_ptr<const check::Evidence> evidence_;  ///< what is proved; null: nobody has asked
-    std::optional<FindingSet> findings_;  ///< the same, and what every launch would find
+    std::optional<FindingSet> findings_;               ///< the same, and what every launch would find
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
     std::vector<std::pair<Dim3, std::vector<std::int64_t>>> looked_at_;   ///< launches that were foreseen
     EndOfRunAhead ended_ahead_;
