@@ -11,7 +11,7 @@
 namespace wgrun::cli {
 
 std::string coverage_text(const Coverage& coverage) {
-    // Variants that a loop or a library makes are told as one.
+    // Variants that a loop or a library makes have one line.
     std::vector<std::pair<CoveredKernel, int>> kernels;
     for (const CoveredKernel& kernel : coverage.kernels()) {
         if (kernel.instructions.empty()) continue;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "isa/effects.hpp"
+#include "isa/known_bits.hpp"
 #include "isa/registers.hpp"
 
 namespace wgrun::check {
@@ -31,33 +32,16 @@ class LowZeros {
   private:
     static constexpr int most = 16;
 
-    int source(const Operand& operand) const {
-        if (operand.kind == Operand::Kind::imm)
-            return operand.imm == 0
-                       ? most
-                       : std::min(most, std::countr_zero(static_cast<std::uint64_t>(operand.imm)));
-        return operand.kind == Operand::Kind::reg && operand.reg ? of_[operand.reg.id] : 0;
-    }
     int result(const Step& step) const {
-        const std::string_view name = step.op->name;
-        if (step.op->effects != nullptr || step.operands.size() < 2 || isa::is_float(step.form.type()))
-            return 0;
-        const auto at = [&](std::size_t i) {
-            return i < step.operands.size() ? source(step.operands[i]) : 0;
-        };
-        if (name == "mov" || name == "cvt" || name == "neg") return at(1);
-        if (name == "add" || name == "sub" || name == "selp" || name == "or" || name == "xor" ||
-            name == "min" || name == "max")
-            return std::min(at(1), at(2));
-        if (name == "and") return std::max(at(1), at(2));
-        const bool low = step.form.has(isa::Field::half) &&
-                         isa::spelled(isa::Field::half, step.form.get(isa::Field::half)) != "hi";
-        if (name == "mul" && low) return std::min(most, at(1) + at(2));
-        if (name == "mad" && low) return std::min(most, std::min(at(1) + at(2), at(3)));
-        if (name == "shl" && step.operands[2].kind == Operand::Kind::imm)
-            return std::min<int>(
-                most, at(1) + static_cast<int>(std::min<std::int64_t>(step.operands[2].imm, most)));
-        return 0;
+        if (step.op->known_bits == nullptr || isa::is_float(step.form.type())) return 0;
+        const isa::KnownBits bits = step.op->known_bits(step, [this](const Operand& operand) {
+            if (operand.kind == Operand::Kind::imm)
+                return isa::KnownBits::of(static_cast<std::uint64_t>(operand.imm));
+            isa::KnownBits out;
+            if (operand.kind == Operand::Kind::reg && operand.reg) out.unknown <<= of_[operand.reg.id];
+            return out;
+        });
+        return std::min(most, std::countr_zero(bits.greatest()));
     }
 
     std::vector<int> of_;

@@ -33,8 +33,7 @@ class Features final : public isa::Effects {
     }
 
     std::optional<Where> opaque{}, stores_global{}, accesses_global{}, accesses_shared{}, stores_shared{},
-        multiplies{}, copies{}, copies_out{}, thread_copies{}, distributed{}, any_space{}, together{},
-        metadata{};
+        multiplies{}, copies{}, thread_copies{}, together{}, metadata{};
 
   private:
     void note(std::optional<Where>& first) {
@@ -45,8 +44,6 @@ class Features final : public isa::Effects {
         if (access.space == local || access.space == param) return;
         const bool is_global = access.space == global,
                    is_shared = access.space == shared || access.space == shared_cluster;
-        if (access.space == shared_cluster) note(distributed);
-        if (access.space == isa::Space::generic) note(any_space);
         if (!is_shared) {
             note(accesses_global);
             if (access.write) note(stores_global);
@@ -63,10 +60,7 @@ class Features final : public isa::Effects {
     }
     void bulk_copy(const isa::BulkAccess& copy) override {
         note(copies);
-        if (copy.direction == isa::BulkCopy::Direction::to_global) {
-            note(copies_out);
-            note(stores_global);
-        }
+        if (copy.direction == isa::BulkCopy::Direction::to_global) note(stores_global);
         if (copy.coordinates == nullptr) note(accesses_global);
     }
     void issue_mma(const isa::AsyncMma& mma) override {

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "isa/effects.hpp"
+#include "isa/known_bits.hpp"
 #include "isa/registers.hpp"
 #include "isa/special.hpp"
 #include "machine/lanes.hpp"
@@ -464,6 +465,16 @@ std::optional<Source> Forms::source(const Operand& operand, const Form& form) {
     return out;
 }
 
+namespace {
+
+/// What is known of an operand before a register is.
+isa::KnownBits numbers_alone(const Operand& operand) {
+    return operand.kind == Operand::Kind::imm ? isa::KnownBits::of(static_cast<std::uint64_t>(operand.imm))
+                                              : isa::KnownBits();
+}
+
+}  // namespace
+
 /// Where all sources are the launch's, the result is a number of the launch, too: whatever it is, all who
 /// compute it get the same. Its relation to its sources is given up.
 bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) {
@@ -497,9 +508,8 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     // It has to be known from which number on it may be anything.
     const bool monotone = grows && (shape == isa::Shape::quotient || shape == isa::Shape::polynomial);
     const bool is_unsigned = !is_signed_type(step.form.type());
-    const bool masked = step.op->name == "and" && std::ranges::any_of(sources, [](const Sourced& one) {
-                            return one.operand->kind == Operand::Kind::imm && one.operand->imm >= 0;
-                        });
+    const bool masked = step.op->known_bits != nullptr && shape == isa::Shape::bits &&
+                        step.op->known_bits(step, numbers_alone).greatest() <= INT32_MAX;
     const bool from_zero = is_unsigned && (shape == isa::Shape::remainder || shape == isa::Shape::quotient);
     if (type != isa::Type::pred && !monotone && !masked && !from_zero) return false;
     const auto [at, added] =
