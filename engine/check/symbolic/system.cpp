@@ -172,22 +172,25 @@ class System::Rows {
         return out;
     }
 
-    /// What an expression of the parameters is; nothing: it is none with whole coefficients.
-    std::optional<Polynomial> polynomial(isl_aff* aff) const {
-        Polynomial out;
-        bool whole = isl().aff_dim(aff, isl_dim_div) == 0;
-        const auto read = [&](isl_val* value) {
-            whole = whole && isl().val_is_int(value) == isl_bool_true;
-            const long number = whole ? isl().val_get_num_si(value) : 0;
+    /// By what a row bounds a variable from above, in terms of the parameters; nothing: it does not.
+    std::optional<Polynomial> bound(isl_constraint* row, int variable) const {
+        const auto take = [](isl_val* value) {
+            const long number = isl().val_get_num_si(value);
             isl().val_free(value);
             return number;
         };
-        out.add(Monomial(), read(isl().aff_get_constant_val(aff)));
-        for (const auto& [monomial, at] : places_)
-            if (at.first)
-                out.add(monomial,
-                        read(isl().aff_get_coefficient_val(aff, isl_dim_param, static_cast<int>(at.second))));
-        return whole ? std::optional(out) : std::nullopt;
+        const long times = take(isl().constraint_get_coefficient_val(row, isl_dim_set, variable));
+        // times * variable + rest >= 0
+        if (times >= 0) return std::nullopt;
+        Polynomial out(take(isl().constraint_get_constant_val(row)) / -times);
+        for (const auto& [monomial, at] : places_) {
+            const auto place = static_cast<int>(at.second);
+            const long coefficient = take(
+                isl().constraint_get_coefficient_val(row, at.first ? isl_dim_param : isl_dim_set, place));
+            if (coefficient % times != 0 || (coefficient != 0 && !at.first)) return std::nullopt;
+            out.add(monomial, coefficient / -times);
+        }
+        return out;
     }
 
     std::pair<bool, unsigned> place(const Monomial& monomial) const { return places_.at(monomial); }
@@ -271,26 +274,30 @@ std::vector<Polynomial> System::upper_bounds(const Polynomial& number) {
                                                    static_cast<int>(place), value);
     }
     with = isl().set_add_constraint(with, row);
-    if (last > 0) with = isl().set_project_out(with, isl_dim_set, 0, static_cast<unsigned>(last));
-    isl_pw_aff* most = isl().set_dim_max(isl().set_compute_divs(with), 0);
+    // Without whole numbers in between: a bound that may be greater than the least one.
+    if (last > 0) with = isl().set_eliminate(with, isl_dim_set, 0, static_cast<unsigned>(last));
     struct Found {
         const Rows& rows;
+        int variable;
         std::vector<Polynomial>& list;
-    } found{rows, out};
-    if (most != nullptr)
-        isl().pw_aff_foreach_piece(
-            most,
-            [](isl_set* domain, isl_aff* aff, void* user) {
-                auto& into = *static_cast<Found*>(user);
-                if (auto bound = into.rows.polynomial(aff);
+    } found{rows, last, out};
+    const auto in_part = [](isl_basic_set* part, void* user) {
+        const isl_stat done = isl().basic_set_foreach_constraint(
+            part,
+            [](isl_constraint* row, void* of) {
+                auto& into = *static_cast<Found*>(of);
+                if (auto bound = into.rows.bound(row, into.variable);
                     bound && std::ranges::find(into.list, *bound) == into.list.end())
                     into.list.push_back(*std::move(bound));
-                isl().set_free(domain);
-                isl().aff_free(aff);
+                isl().constraint_free(row);
                 return isl_stat_ok;
             },
-            &found);
-    isl().pw_aff_free(most);
+            user);
+        isl().basic_set_free(part);
+        return done;
+    };
+    if (with != nullptr) isl().set_foreach_basic_set(with, in_part, &found);
+    isl().set_free(with);
     return out;
 }
 
