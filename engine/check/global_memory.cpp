@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -28,10 +29,18 @@ class Inequalities {
         if (!added) return at->second;
         System system(solver_, atoms_);
         for (const Formula condition : conditions) system.add(condition, 0);
-        bool& holds = at->second;
-        holds = system.implies_positive(number);
-        if (!holds && !number.is_linear()) holds = system.refine({number}) && system.implies_positive(number);
-        return holds;
+        return at->second = system.implies_positive(number);
+    }
+
+    /// Those that hold under the conditions.
+    std::vector<Polynomial> under(const std::vector<Formula>& conditions) const {
+        std::vector<Polynomial> out;
+        for (const auto& [question, holds] : found_)
+            if (holds && std::ranges::all_of(question.second, [&](Formula condition) {
+                    return std::ranges::find(conditions, condition) != conditions.end();
+                }))
+                out.push_back(question.first);
+        return out;
     }
 
   private:
@@ -50,6 +59,7 @@ class GlobalMemory {
                 return inequalities_(number, conditions);
             },
             accesses_);
+        for (Access& access : accesses_.list) access.facts = inequalities_.under(access.conditions);
         accesses_.list = grouped(accesses_.atoms, std::move(accesses_.list));
     }
 
