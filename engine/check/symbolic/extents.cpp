@@ -74,9 +74,8 @@ class Bound {
         });
         std::optional<Polynomial> best;
         for (const Polynomial& bound : bounds) {
-            if (best && (grid(bound) > grid(*best) || !(*best - bound).is_constant() ||
-                         (*best - bound).constant() <= 0))
-                continue;
+            const auto less = best && *best != bound ? of_.atoms.least(*best - bound) : std::nullopt;
+            if (best && (grid(bound) > grid(*best) || less.value_or(-1) < 0)) continue;
             if (system_.implies_positive(bound - number)) best = bound;
         }
         return best;
