@@ -21,6 +21,10 @@ constexpr Variable which_of(int variable) { return static_cast<Variable>(variabl
 
 /// A sum of variables, each times a coefficient that is not 0.
 using Form = std::map<int, std::int64_t>;
+inline void add(Form& to, const Form& form, std::int64_t times = 1) {
+    for (const auto& [variable, slope] : form)
+        if ((to[variable] += slope * times) == 0) to.erase(variable);
+}
 
 /// A number of the launch, or a function of several that the kernel computes and then counts to.
 struct Root {
