@@ -14,7 +14,8 @@ struct Proof {
     bool proved = false;
     std::string domain;                        ///< proved: "all launches", "n, m >= 1"
     std::optional<rehearsal::Stop> stopped{};  ///< not proved: why
-    std::vector<Diagnostic> findings{};        ///< not proved: what breaks with some sizes, and with which
+    Gaps contained{};                          ///< proved, but for these properties (is_contained)
+    std::vector<Diagnostic> findings{};        ///< what breaks with some sizes, and with which
     std::size_t rehearsals = 0;
 };
 

@@ -7,6 +7,7 @@
 
 #include "isa/registers.hpp"
 #include "isa/special.hpp"
+#include "isa/token.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -136,6 +137,16 @@ std::optional<Form> Forms::of_low_bits(const Step& step, const std::vector<Sourc
     return passed_on ? std::optional(form) : std::nullopt;
 }
 
+namespace {
+
+/// The greatest number of an integer type.
+std::int64_t greatest(isa::Type type) {
+    const int bits = isa::bits(type) - (isa::is_signed(type) ? 1 : 0);
+    return bits >= 63 ? INT64_MAX : (std::int64_t{1} << bits) - 1;
+}
+
+}  // namespace
+
 /// Of a quotient or a remainder: multiples of the divisor are added to the dividend.
 std::optional<Form> Forms::of_division(const Step& step, const std::vector<Sourced>& sources,
                                        const Form& form) {
@@ -151,6 +162,17 @@ std::optional<Form> Forms::of_division(const Step& step, const std::vector<Sourc
         set(reg, lanes);
         return outcome(step, sources, {});
     };
+    const auto alike = [&](const Wide& a, const Wide& b) {
+        for (int lane = 0; lane < isa::lanes; ++lane)
+            if (active(lane) && a[static_cast<std::size_t>(lane)] != b[static_cast<std::size_t>(lane)])
+                return false;
+        return true;
+    };
+    // What the greatest number has the same quotient as 0 of, has no other: the sign of what is not below 0.
+    if (quotient && alike(of(0), of(greatest(step.form.type())))) {
+        set(reg, value);
+        return Form();
+    }
     bool whole = true;
     for (const auto& [variable, slope] : form) {
         const std::int64_t size = slope < 0 ? -slope : slope;
@@ -177,13 +199,60 @@ bool Forms::widens(const Step& step, const std::vector<Sourced>& sources) {
     });
 }
 
+/// The sources of 64 bits, if some are states of mbarriers in some lanes: those lanes.
+std::vector<std::pair<Forms::Wide, isa::Mask>> Forms::states(const Step& step) const {
+    std::vector<std::pair<Wide, isa::Mask>> out;
+    bool any = false;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        const Reg reg = step.operands[i].reg;
+        if (!reg || step.op->operands[i].access == isa::Access::out ||
+            isa::bits(scene_.program.registers()[reg.id].type) != 64)
+            continue;
+        auto& [lanes, of_state] = out.emplace_back(get(reg), 0);
+        for (int lane = 0; lane < isa::lanes; ++lane)
+            if (active(lane) &&
+                isa::state_of(static_cast<std::uint64_t>(lanes[static_cast<std::size_t>(lane)])))
+                of_state |= isa::Mask{1} << lane;
+        any |= of_state != 0;
+    }
+    if (!any) out.clear();
+    return out;
+}
+
 void Forms::compute(const Op& op) {
-    const Step& step = *op.step;
+    const auto states = this->states(*op.step);
+    follow(*op.step);
+    if (states.empty()) return;
+    // A state counts phases, which rounds that are taken for equal do not: it may be passed on alone.
+    isa::Mask of_state = 0;
+    for (const auto& [lanes, mask] : states) of_state |= mask;
+    isa::for_each_written(*op.step, [&](Reg reg) {
+        if (scene_.skeleton.slots[reg.id] < 0) return;
+        const Wide result = get(reg);
+        for (int lane = 0; lane < isa::lanes; ++lane) {
+            const auto l = static_cast<std::size_t>(lane);
+            const auto is_result = [&](const auto& source) { return source.first[l] == result[l]; };
+            if ((of_state >> lane & 1U) != 0 && std::ranges::none_of(states, is_result))
+                return scene_.stop(op.where, "it computes with the state of an mbarrier");
+        }
+    });
+}
+
+void Forms::follow(const Step& step) {
     if (step.form.has(isa::Field::sreg)) {
         step.op->run(step, machine_);
         const OfGrid place = of_grid(isa::special_of(step.form));
         Form form;
-        if (place.root >= 0) add(form, form_of_root(place.root), place.times);
+        if (place.root >= 0) {
+            // The machine's grid has one cluster.
+            const Root& root = symbols_.roots[static_cast<std::size_t>(place.root)];
+            isa::for_each_written(step, [&](Reg reg) {
+                Wide lanes = get(reg);
+                for (std::int64_t& lane : lanes) lane += (root.value - root.of_machine) * place.times;
+                set(reg, lanes);
+            });
+            add(form, form_of_root(place.root), place.times);
+        }
         return give(step, std::move(form));
     }
     const std::vector<Sourced> sources = this->sources(step);

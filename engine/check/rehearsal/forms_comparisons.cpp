@@ -22,9 +22,14 @@ bool Forms::stays_positive(const Form& form, Reg reg, Where where) {
     return true;
 }
 
-/// Whether CTA `first` of a grid of `stride` compares its tile of some turn with a number of tiles, so that
+/// Of a comparison of a place in the grid with a number of the launch: how that number stands for every
+/// place.
+///
+/// strided: CTA `first` of a grid of `stride` compares its tile of some turn with a number of tiles, so that
 /// for each grid there is one number of turns: what the values 0 and 1 have for first and stride shows.
-bool Forms::strided(const Form& form, const Wide& difference) const {
+/// shifted: first - number + a constant that is not below 0. It comes out as for CTA 0 and a number that is
+/// less by first.
+Forms::OfPlace Forms::of_place(const Form& form, const Wide& difference) const {
     std::int64_t first = 0, stride = 0, number = 0, of = 0;
     for (const auto& [variable, slope] : form) {
         if (which_of(variable) != Variable::excess) continue;
@@ -33,15 +38,20 @@ bool Forms::strided(const Form& form, const Wide& difference) const {
             case Root::Kind::first: first += slope; break;
             case Root::Kind::stride: stride += slope; break;
             case Root::Kind::number:
-                if (number != 0) return false;
+                if (number != 0) return OfPlace::lost;
                 number = slope;
                 of = root.value;
         }
     }
-    if ((first != 1 && first != -1) || number != -first) return false;
-    for (int lane = 0; lane < isa::lanes; ++lane)
-        if (active(lane) && difference[static_cast<std::size_t>(lane)] != stride + number * of) return false;
-    return true;
+    if ((first != 1 && first != -1) || number != -first) return OfPlace::lost;
+    bool strided = true, shifted = stride == 0;
+    for (int lane = 0; lane < isa::lanes; ++lane) {
+        if (!active(lane)) continue;
+        const std::int64_t constant = difference[static_cast<std::size_t>(lane)] - number * of;
+        strided &= constant == stride;
+        shifted &= constant * first >= 0;
+    }
+    return strided ? OfPlace::strided : shifted ? OfPlace::shifted : OfPlace::lost;
 }
 
 void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
@@ -78,15 +88,23 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
                 step.op->run(step, machine_);
                 return give(step, {});
             }
-    if (grid && strided(form, difference)) {
+    const std::string_view how = isa::spelled(isa::Field::cmp, step.form.get(isa::Field::cmp));
+    const bool zero_is_above = how == "lt" || how == "ge" || how == "lo" || how == "hs";
+    const bool zero_is_below = how == "le" || how == "gt" || how == "ls" || how == "hi";
+    const OfPlace place = grid ? of_place(form, difference) : OfPlace::lost;
+    if (place != OfPlace::lost) {
+        const bool of_stride = std::ranges::any_of(form, [&](const auto& one) {
+            return symbols_.roots[static_cast<std::size_t>(root_of(one.first))].kind == Root::Kind::stride;
+        });
         std::erase_if(form, [&](const auto& one) {
             return symbols_.roots[static_cast<std::size_t>(root_of(one.first))].kind != Root::Kind::number;
         });
         const int turns = root_of(form.begin()->first);
-        strided_.insert(turns);
-        // A CTA may have no turn at all.
-        if (symbols_.roots[static_cast<std::size_t>(turns)].least > 0) {
-            symbols_.roots[static_cast<std::size_t>(turns)].least = 0;
+        of_places_[turns].add(place, of_stride, zero_is_above ? 1 : zero_is_below ? -1 : 0);
+        // A CTA may have no turn at all: its place is beyond the number.
+        Root& root = symbols_.roots[static_cast<std::size_t>(turns)];
+        if (root.least > -1) {
+            root.least = -1;
             restart_ = true;
         }
     } else if (roots.size() > 1 || grid) {
@@ -98,9 +116,6 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
         for (const int root : roots) plain_.insert(root);
     }
     // Twice the difference, with which no comparison but that for equality is between two numbers.
-    const std::string_view how = isa::spelled(isa::Field::cmp, step.form.get(isa::Field::cmp));
-    const bool zero_is_above = how == "lt" || how == "ge" || how == "lo" || how == "hs";
-    const bool zero_is_below = how == "le" || how == "gt" || how == "ls" || how == "hi";
     for (std::int64_t& lane : difference) lane = 2 * lane + (zero_is_above ? 1 : 0) - (zero_is_below ? 1 : 0);
     for (auto& [variable, slope] : form) slope *= 2;
     order(form, difference, step.where);

@@ -7,7 +7,7 @@
 
 namespace wgrun::check::rehearsal {
 
-Forms::Forms(const Scene& scene, Values& values, isa::Machine& machine, Symbols& symbols)
+Forms::Forms(Scene& scene, Values& values, isa::Machine& machine, Symbols& symbols)
     : scene_(scene), values_(values), machine_(machine), symbols_(symbols) {
     slots_.assign(scene.warps.size(), std::vector<Slot>(static_cast<std::size_t>(scene.skeleton.slot_count)));
 }

@@ -23,9 +23,10 @@ int Forms::given(Root::Kind kind, int index) {
         symbols_.root({fmt::format("given {}", static_cast<int>(kind)), {Source{{}, index}}});
     Root& root = symbols_.roots[static_cast<std::size_t>(at)];
     if (added) {
-        root.kind = kind;
+        root.kind = symbols_.places ? Root::Kind::number : kind;
         root.given = true;
         root.where = scene_.op->where;
+        root.of_grid = kind != Root::Kind::number;
         if (kind == Root::Kind::number) {
             root.name = scene_.program.params()[static_cast<std::size_t>(index)].name;
             root.least = root.value = 1;
@@ -33,7 +34,8 @@ int Forms::given(Root::Kind kind, int index) {
         } else {
             // The first CTA of the grid, and one after the other: see strided().
             root.name = kind == Root::Kind::first ? "ctaid" : "nctaid";
-            root.least = root.value = root.most = kind == Root::Kind::first ? 0 : 1;
+            root.least = root.value = root.of_machine = kind == Root::Kind::first ? 0 : 1;
+            if (!symbols_.places) root.most = root.value;
         }
     }
     return meet(at);

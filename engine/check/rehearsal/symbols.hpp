@@ -34,9 +34,11 @@ struct Root {
         stride   ///< the size of the grid
     };
     Kind kind = Kind::number;
-    bool given = false;  ///< a parameter, or the grid's
-    bool wide = false;   ///< of 64 bits, as addresses are
-    std::string name;    ///< "n", or what computes it: "shr of line 12"
+    bool given = false;           ///< a parameter, or the grid's
+    bool wide = false;            ///< of 64 bits, as addresses are
+    bool of_grid = false;         ///< a place in it, or its size...
+    std::int64_t of_machine = 0;  ///< ...and what the machine takes it for
+    std::string name;             ///< "n", or what computes it: "shr of line 12"
     Where where;
     std::int64_t least = 0, most = INT64_MAX;
     std::int64_t value = 0;
@@ -56,6 +58,9 @@ using Origin = std::pair<std::string, std::vector<Source>>;
 struct Symbols {
     std::vector<Root> roots;
     std::map<Origin, int> found;
+    /// A place in the grid and the grid's size are numbers as others are; else what holds for the first CTA
+    /// of a grid of one is to hold for every one.
+    bool places = false;
 
     /// Returns the root of that origin, and whether it is new.
     std::pair<int, bool> root(const Origin& origin) {
