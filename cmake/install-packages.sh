@@ -2,7 +2,7 @@
 # Installs the Debian or Ubuntu packages that the build needs and this machine lacks, or those in PACKAGES.
 set -eu
 
-packages="${PACKAGES:-g++ make cmake ninja-build pkg-config lua5.4 liblua5.4-dev catch2 libfmt-dev libcli11-dev nlohmann-json3-dev libedit-dev python3-numpy}"
+packages="${PACKAGES:-g++ make cmake ninja-build pkg-config lua5.4 liblua5.4-dev catch2 libfmt-dev libcli11-dev nlohmann-json3-dev libedit-dev libisl-dev python3-numpy}"
 missing=""
 for package in $packages; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"

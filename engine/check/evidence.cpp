@@ -1,6 +1,7 @@
 #include "check/evidence.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "check/counted.hpp"
 #include "check/findings.hpp"
 #include "check/gaps.hpp"
+#include "check/global_memory.hpp"
 #include "check/proof.hpp"
 #include "check/walker.hpp"
 #include "isa/effects.hpp"
@@ -78,21 +80,13 @@ class Features final : public isa::Effects {
     const Step* step_ = nullptr;
 };
 
-constexpr std::string_view run_it = "--dynamic compares them in each launch of the script";
-
 void of_features(const Features& of, Gaps& gaps) {
     if (of.opaque)
         for (const PropertyRow& row : properties())
             gaps.add(row.property, *of.opaque, "nobody knows what this instruction does");
-    if (of.stores_global)
-        gaps.add(Property::global_races, *of.stores_global,
-                 "stores of different threads and CTAs are not compared for all sizes", std::string(run_it));
     if (of.metadata)
         gaps.add(Property::descriptors, *of.metadata, "the metadata of a sparse A are not followed",
                  std::string(run_it));
-    if (of.accesses_global)
-        gaps.add(Property::bounds, *of.accesses_global,
-                 "how long the memory is that it accesses, a launch says", std::string(run_it));
 }
 
 /// Shared memory, where no run of the protocol says more.
@@ -128,7 +122,7 @@ bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& 
     if (protocol.ops.empty()) return true;
     Proof proof = prove(outline.program(), protocol);
     if (proof.proved) {
-        out.domain = std::move(proof.domain);
+        out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
         gaps.add_all(std::move(proof.contained));
     } else {
         gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
@@ -159,7 +153,7 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
                  proof.stopped->reason);
         return of_shared_memory(features, gaps);
     }
-    out.domain = proof.domain;
+    out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
     if (!features.both_proxies()) of_memory.drop(Property::proxies);
     gaps.add_all(std::move(of_memory));
     if (features.thread_copies)
@@ -183,7 +177,6 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
     const Features features(program);
     of_features(features, gaps);
     Evidence out;
-    out.domain = "all launches";
     Skeleton skeleton(outline);
     skeleton.stored = walker.stored();
     if (unknown != nullptr && unknown->property != Property::none)
@@ -194,6 +187,9 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
         if (features.accesses_shared || features.copies)
             gaps.add({Property::shared_races, Property::initialisation, Property::proxies, Property::bounds},
                      unknown->where, unknown->reason, unknown->assumption);
+        if (features.accesses_global || features.stores_global)
+            gaps.add({Property::global_races, Property::bounds}, unknown->where, unknown->reason,
+                     unknown->assumption);
         if (features.together)
             gaps.add({Property::convergence, Property::registers, Property::groups, Property::descriptors},
                      unknown->where, unknown->reason, unknown->assumption);
@@ -204,6 +200,12 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
             gaps.add(row.property, error->where, fmt::format("an error stands in the way: {}", error->rule));
     } else if (!features.opaque) {
         of_protocol_and_memory(outline, skeleton, features, findings, gaps, out);
+        if (features.accesses_global || features.stores_global) {
+            GlobalMemoryProof proof = prove_global_memory(outline, gaps);
+            out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
+            out.extents = std::move(proof.extents);
+            out.flat = std::move(proof.flat);
+        }
     }
     if (const std::optional<Where> where = maybe_misaligned_box(outline))
         gaps.add(Property::descriptors, *where,
@@ -214,6 +216,20 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
     if (const std::optional<Where> loop = uncounted_loop(outline, skeleton))
         gaps.add(Property::deadlock, *loop, "it is not known that this loop ends");
     out.gaps = std::move(gaps).take();
+    return out;
+}
+
+std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, const Evidence& evidence) {
+    std::string domain = "all launches";
+    if (!evidence.numbers.empty()) domain += fmt::format(" with {} >= 1", fmt::join(evidence.numbers, ", "));
+    std::vector<Verdict> out = verdicts(findings, evidence.gaps, domain);
+    for (Verdict& verdict : out) {
+        if (verdict.kind != Verdict::Kind::proved) continue;
+        if (verdict.property == Property::global_races && !evidence.flat.empty())
+            verdict.domain += fmt::format(" where {} = 1", fmt::join(evidence.flat, " = "));
+        if (verdict.property == Property::bounds && !evidence.extents.empty())
+            verdict.domain += fmt::format(" where {}", evidence.extents);
+    }
     return out;
 }
 

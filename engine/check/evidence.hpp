@@ -1,6 +1,7 @@
 // What the checker can prove of a program, and what stopped it: wgrun/verdict.hpp.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +13,9 @@ namespace wgrun::check {
 
 struct Evidence {
     std::vector<Gap> gaps;             ///< of each property at most one
-    std::string domain;                ///< for which launches the others are proved
+    std::set<std::string> numbers;     ///< the others are proved for launches where these are at least 1
+    std::set<std::string> flat;        ///< of global races: the dimensions of the grid that have one CTA
+    std::string extents;               ///< what a launch has to keep, besides, for bounds; empty: nothing
     std::vector<Diagnostic> findings;  ///< what a rehearsal of some sizes breaks
 };
 
@@ -20,5 +23,8 @@ struct Evidence {
 /// that depends on how many threads and CTAs there are; null: they are known. Thread-safe.
 Evidence evidence(const Program& program, std::span<const Diagnostic> findings, Made made = Made::by_author,
                   const Gap* unknown = nullptr);
+
+/// Returns the verdict of each property.
+std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, const Evidence& evidence);
 
 }  // namespace wgrun::check

@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "wgrun/verdict.hpp"
 
 namespace wgrun::check {
+
+/// What decides about accesses of which no proof says anything.
+inline constexpr std::string_view run_it = "--dynamic compares them in each launch of the script";
 
 class Gaps {
   public:

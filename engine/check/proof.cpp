@@ -40,7 +40,7 @@ class Prover {
                 for (Root& root : symbols_.roots) root.value = root.least;
                 cover({});
                 out_.proved = true;
-                out_.domain = domain();
+                out_.numbers = numbers();
                 if (!out_.contained.empty()) out_.findings = broken_sizes(program_, skeleton_);
                 return out_;
             } catch (const Again&) {
@@ -174,13 +174,11 @@ class Prover {
         return out;
     }
 
-    /// "n, m >= 1"
-    std::string domain() const {
-        std::string out;
+    std::vector<std::string> numbers() const {
+        std::vector<std::string> out;
         for (const Root& root : symbols_.roots)
-            if (root.given && !root.of_grid && !root.wide)
-                out += fmt::format("{}{}", out.empty() ? "" : ", ", root.name);
-        return out.empty() ? "all launches" : fmt::format("all launches with {} >= 1", out);
+            if (root.given && !root.of_grid && !root.wide) out.push_back(root.name);
+        return out;
     }
 
     const Program& program_;

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "check/rehearsal.hpp"
 
@@ -12,7 +13,7 @@ namespace wgrun::check {
 /// What was shown of a protocol.
 struct Proof {
     bool proved = false;
-    std::string domain;                        ///< proved: "all launches", "n, m >= 1"
+    std::vector<std::string> numbers;          ///< proved: the parameters that are taken to be at least 1
     std::optional<rehearsal::Stop> stopped{};  ///< not proved: why
     Gaps contained{};                          ///< proved, but for these properties (is_contained)
     std::vector<Diagnostic> findings{};        ///< what breaks with some sizes, and with which

@@ -296,7 +296,7 @@ ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered) {
         tell(module, finding);
         out.findings.push_back(std::move(finding));
     }
-    out.verdicts = verdicts(out.findings, evidence.gaps, evidence.domain);
+    out.verdicts = check::verdicts(out.findings, evidence);
     return out;
 }
 

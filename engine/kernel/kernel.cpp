@@ -173,7 +173,7 @@ std::vector<Verdict> Kernel::verdicts() {
         findings_->add_all(evidence.findings);
         evidence_ = std::make_shared<const check::Evidence>(std::move(evidence));
     }
-    return wgrun::verdicts(findings_->list(), evidence_->gaps, evidence_->domain);
+    return check::verdicts(findings_->list(), *evidence_);
 }
 
 void Kernel::fit(const RunOptions& options) {

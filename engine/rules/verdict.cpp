@@ -109,12 +109,16 @@ std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, std::span<co
 std::string to_text(std::string_view kernel, std::span<const Verdict> verdicts) {
     std::string but, domain;
     std::vector<std::pair<std::string, std::string>> reasons;  // reason, properties
+    const auto proved = [](const Verdict& verdict) { return verdict.kind == Verdict::Kind::proved; };
+    if (const auto first = std::ranges::find_if(verdicts, proved); first != verdicts.end())
+        domain = first->domain;
     for (const Verdict& verdict : verdicts) {
-        if (verdict.kind == Verdict::Kind::proved) {
-            domain = verdict.domain;
+        const std::string_view title = row_of(verdict.property).title;
+        if (proved(verdict)) {
+            if (verdict.domain != domain)
+                reasons.emplace_back(fmt::format("proved for {}", verdict.domain), title);
             continue;
         }
-        const std::string_view title = row_of(verdict.property).title;
         add(but, title);
         const std::string reason = why(verdict);
         const auto same = std::ranges::find(reasons, reason, &std::pair<std::string, std::string>::first);

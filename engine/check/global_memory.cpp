@@ -1,0 +1,151 @@
+#include "check/global_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "check/symbolic/apart.hpp"
+#include "check/symbolic/extents.hpp"
+#include "check/symbolic/groups.hpp"
+
+namespace wgrun::check {
+namespace {
+
+using namespace symbolic;
+
+/// Of isl, in all questions about a kernel.
+constexpr unsigned long most_operations = 400'000'000;
+
+/// Inequalities, each proved once.
+class Inequalities {
+  public:
+    Inequalities(const Solver& solver, const Atoms& atoms) : solver_(solver), atoms_(atoms) {}
+
+    bool operator()(const Polynomial& number, std::span<const Formula> conditions) {
+        std::pair key(number, std::vector<Formula>(conditions.begin(), conditions.end()));
+        const auto [at, added] = found_.try_emplace(std::move(key), false);
+        if (!added) return at->second;
+        System system(solver_, atoms_);
+        for (const Formula condition : conditions) system.add(condition, 0);
+        bool& holds = at->second;
+        holds = system.implies_positive(number);
+        if (!holds && !number.is_linear()) holds = system.refine({number}) && system.implies_positive(number);
+        return holds;
+    }
+
+  private:
+    const Solver& solver_;
+    const Atoms& atoms_;
+    std::map<std::pair<Polynomial, std::vector<Formula>>, bool> found_;
+};
+
+class GlobalMemory {
+  public:
+    GlobalMemory(const Outline& outline, Gaps& gaps)
+        : program_(outline.program()), gaps_(gaps), inequalities_(solver_, accesses_.atoms) {
+        find_accesses(
+            outline,
+            [this](const Polynomial& number, std::span<const Formula> conditions) {
+                return inequalities_(number, conditions);
+            },
+            accesses_);
+        accesses_.list = grouped(accesses_.atoms, std::move(accesses_.list));
+    }
+
+    GlobalMemoryProof run() {
+        GlobalMemoryProof out;
+        if (accesses_.lost) {
+            for (const Property property : {Property::global_races, Property::bounds})
+                gaps_.add(property, *accesses_.lost, "a loop that has several entries is not followed",
+                          std::string(run_it));
+            return out;
+        }
+        races();
+        out.extents = bounds();
+        out.flat = std::move(flat_);
+        for (const auto& [atom, index] : accesses_.params)
+            if (accesses_.atoms[atom].least) out.numbers.push_back(accesses_.atoms[atom].name);
+        return out;
+    }
+
+  private:
+    void race(Where where, std::string reason) {
+        gaps_.add(Property::global_races, where, std::move(reason), std::string(run_it));
+    }
+
+    void races() {
+        using enum Access::Kind;
+        const auto& list = accesses_.list;
+        bool writes = false;
+        for (const Access& access : list) writes = writes || access.kind != read;
+        if (!writes) return;
+        std::set<int> written;
+        for (const Access& access : list) {
+            if (access.kind != read) written.insert(access.param);
+            if (access.param < 0) return race(access.where, "which memory it accesses is not known");
+        }
+        for (std::size_t i = 0; i < list.size(); ++i)
+            for (std::size_t j = i; j < list.size(); ++j) {
+                const Access &a = list[i], &b = list[j];
+                if (a.param != b.param || !written.contains(a.param)) continue;
+                if ((a.kind == read && b.kind == read) || (a.kind == atomic && b.kind == atomic)) continue;
+                if (!compare(a, b)) return;
+            }
+    }
+
+    bool compare(const Access& a, const Access& b) {
+        const std::string& name = program_.params()[static_cast<std::size_t>(a.param)].name;
+        for (const Access* access : {&a, &b})
+            if (!access->known)
+                return race(access->where, fmt::format("where in {} it accesses is not known", name)), false;
+        std::string meets;
+        try {
+            meets = meeting(solver_, accesses_, a, b, flat_);
+        } catch (const TooLarge&) {
+            meets = "addresses that are too long";
+        }
+        if (solver_.exhausted())
+            return race(a.where, "want of time: its address is compared with too many"), false;
+        if (meets.empty()) return true;
+        race(b.where,
+             a.where == b.where
+                 ? fmt::format("two executions of it may meet in {}: for all sizes that is open ({})", name,
+                               meets)
+                 : fmt::format("it may meet line {} in {}: for all sizes that is open ({})", a.where.line,
+                               name, meets));
+        return false;
+    }
+
+    std::string bounds() {
+        Extents extents;
+        for (const Access& access : accesses_.list) {
+            if (access.param >= 0 && program_.params()[static_cast<std::size_t>(access.param)].box) continue;
+            std::string reason = "which memory it accesses is not known";
+            if (access.known && access.param >= 0) reason = add_extent(solver_, accesses_, access, extents);
+            if (reason.empty()) continue;
+            gaps_.add(Property::bounds, access.where, std::move(reason), std::string(run_it));
+            return "";
+        }
+        return extents.text(accesses_.atoms, program_);
+    }
+
+    const Program& program_;
+    Gaps& gaps_;
+    const Solver solver_{most_operations};
+    Accesses accesses_;
+    Inequalities inequalities_;
+    std::set<std::string> flat_;
+};
+
+}  // namespace
+
+GlobalMemoryProof prove_global_memory(const Outline& outline, Gaps& gaps) {
+    if (has_solver()) return GlobalMemory(outline, gaps).run();
+    for (const Property property : {Property::global_races, Property::bounds})
+        gaps.add(property, outline.program().where(), "the library isl is not installed (libisl23)",
+                 std::string(run_it));
+    return {};
+}
+
+}  // namespace wgrun::check

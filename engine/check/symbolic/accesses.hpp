@@ -1,0 +1,44 @@
+// The accesses of a program to global memory: where, by which threads, and under which conditions, as
+// polynomials.
+//
+// One thread is followed along all paths. Registers that loops change are functions of the turn where each
+// turn adds the same, else some number.
+#pragma once
+
+#include <vector>
+
+#include "check/outline.hpp"
+#include "check/symbolic/terms.hpp"
+
+namespace wgrun::check::symbolic {
+
+struct Access {
+    enum class Kind : std::uint8_t { read, write, atomic };
+    Where where;
+    Kind kind = Kind::read;
+    bool later = false;  ///< by the bulk-copy engine, in no order with what the thread does afterwards
+    int param = -1;      ///< of the pointer or the tensor map; -1: not known
+    bool known = true;   ///< whether the rest is
+    /// Bytes from where the pointer points to, or the first element of a box in each dimension.
+    std::vector<Polynomial> at{};
+    /// Bytes, or elements of the box in each dimension.
+    std::vector<Polynomial> extent{};
+    std::vector<Formula> conditions{};  ///< all hold
+    std::vector<Atom> turns{};          ///< of the loops that it is in
+};
+
+struct Accesses {
+    Atoms atoms;
+    std::vector<Access> list;
+    std::vector<Atom> places;  ///< tid and ctaid, of each dimension that has more than one
+    std::map<Atom, std::string>
+        unread{};                 ///< places in the grid that the kernel does not ask for: "nctaid.y"
+    std::map<Atom, int> params;   ///< the atoms of parameters
+    std::optional<Where> lost{};  ///< not all accesses are known: a loop that has several entries
+};
+
+/// positive: finds inequalities that bounds alone do not tell; see Terms. The accesses go to `out`, whose
+/// atoms it may read.
+void find_accesses(const Outline& outline, const Positive& positive, Accesses& out);
+
+}  // namespace wgrun::check::symbolic

@@ -1,0 +1,180 @@
+#include "check/symbolic/extents.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <tuple>
+
+namespace wgrun::check::symbolic {
+namespace {
+
+class Bound {
+  public:
+    Bound(const Solver& solver, Accesses& of, const Access& access)
+        : of_(of), access_(access), system_(solver, of.atoms) {
+        for (const Formula condition : access.conditions) system_.add(condition, 0);
+    }
+
+    std::string add_to(Extents& out) {
+        const Polynomial& at = access_.at.front();
+        if (system_.empty()) return "";  // it is never executed
+        if (!not_below_0(at)) return "whether it begins before its memory is not known";
+        if (!aligned(out)) return "whether its address is aligned is not known";
+        assume_multiples(out);
+        const auto end = upper(at + access_.extent.front(), 0);
+        if (!end) return "where it ends is not known in terms of the launch's numbers";
+        auto& bytes = out.bytes[access_.param];
+        // Those that another one is never less than are left out.
+        const auto covers = [&](const Polynomial& one, const Polynomial& other) {
+            const auto more = of_.atoms.least(one - other);
+            return more && *more >= 0;
+        };
+        if (std::ranges::any_of(bytes, [&](const Polynomial& other) { return covers(other, *end); }))
+            return "";
+        std::erase_if(bytes, [&](const Polynomial& other) { return covers(*end, other); });
+        bytes.push_back(*end);
+        return "";
+    }
+
+  private:
+    bool not_below_0(const Polynomial& number) {
+        if (of_.atoms.least(number).value_or(-1) >= 0 || system_.implies_positive(number)) return true;
+        return system_.refine({number}) && system_.implies_positive(number);
+    }
+
+    /// A bound in terms of what is the same in all of a launch.
+    std::optional<Polynomial> upper(const Polynomial& number, int depth) {
+        constexpr int deepest = 4;
+        if (of_.atoms.uniform(number)) return number;
+        if (depth > deepest) return std::nullopt;
+        for (const Atom by : number.atoms()) {
+            if (!of_.atoms.uniform(by) || of_.atoms.least(Polynomial::of(by)).value_or(-1) < 0) continue;
+            const auto [rows, columns] = number.split(by);
+            if (of_.atoms.uniform(rows)) continue;
+            const auto most_rows = upper(rows, depth + 1), rest = upper(columns, depth + 1);
+            if (!most_rows || !rest) return std::nullopt;
+            return *most_rows * Polynomial::of(by) + *rest;
+        }
+        return linear_upper(number);
+    }
+
+    std::optional<Polynomial> linear_upper(const Polynomial& number) {
+        std::vector<Polynomial> bounds = compared(number);
+        for (Polynomial& bound : system_.upper_bounds(number)) bounds.push_back(std::move(bound));
+        if (const auto most = of_.atoms.most(number)) bounds.emplace_back(*most);
+        // What the caller passes says more than how large the grid is.
+        const auto grid = [&](const Polynomial& bound) {
+            return std::ranges::count_if(bound.atoms(),
+                                         [&](Atom atom) { return !of_.params.contains(atom); });
+        };
+        std::ranges::stable_sort(bounds, {}, [&](const Polynomial& bound) {
+            return std::tuple(grid(bound), bound.terms().size());
+        });
+        std::optional<Polynomial> best;
+        for (const Polynomial& bound : bounds) {
+            if (best && (grid(bound) > grid(*best) || !(*best - bound).is_constant() ||
+                         (*best - bound).constant() <= 0))
+                continue;
+            if (system_.implies_positive(bound - number)) best = bound;
+        }
+        return best;
+    }
+
+    /// What a condition compares a multiple of the number with, and the same without its constant.
+    std::vector<Polynomial> compared(const Polynomial& number) {
+        std::vector<Polynomial> out;
+        const auto [varying, rest] = parts(number);
+        const std::int64_t times = varying.divisor(false);
+        if (times == 0) return out;
+        const Polynomial unit = varying.over(times);
+        const auto look = [&](const Polynomial& positive) {
+            const auto [less, greater] = parts(positive);
+            const std::int64_t divisor = less.divisor(false);
+            if (divisor == 0 || less.over(divisor) + unit != Polynomial()) return;
+            // greater - divisor * unit >= 0
+            for (const std::int64_t constant : {greater.constant(), std::int64_t{0}}) {
+                Polynomial bound = greater - Polynomial(greater.constant()) + Polynomial(constant);
+                if (times % divisor != 0) continue;
+                bound = bound * Polynomial(times / divisor) + rest;
+                out.push_back(bound);
+                out.push_back(bound - Polynomial(bound.constant()));
+            }
+        };
+        for (const Formula condition : access_.conditions) of_.atoms.for_each_number(condition, look);
+        return out;
+    }
+
+    /// What differs between executions, and what does not.
+    std::pair<Polynomial, Polynomial> parts(const Polynomial& number) const {
+        std::pair<Polynomial, Polynomial> out;
+        for (const auto& [monomial, times] : number.terms()) {
+            const bool varies =
+                std::ranges::any_of(monomial, [&](Atom atom) { return !of_.atoms.uniform(atom); });
+            (varies ? out.first : out.second).add(monomial, times);
+        }
+        return out;
+    }
+
+    /// Addresses are multiples of what is accessed (PTX ISA 6.4.1), bulk copies of 16 bytes (9.7.9.25.4.1).
+    bool aligned(Extents& out) {
+        std::int64_t unit = 16;
+        if (!access_.later) {
+            if (!access_.extent.front().is_constant()) return false;
+            unit = access_.extent.front().constant();
+        }
+        std::vector<const Polynomial*> numbers{&access_.at.front()};
+        if (access_.later) numbers.push_back(&access_.extent.front());
+        for (const Polynomial* number : numbers)
+            for (const auto& [monomial, times] : number->terms()) {
+                const std::int64_t missing = unit / std::gcd(unit, times);
+                if (missing == 1) continue;
+                // A number of the launch is taken to be a multiple.
+                const auto given =
+                    std::ranges::find_if(monomial, [&](Atom atom) { return of_.atoms.uniform(atom); });
+                if (given == monomial.end()) return false;
+                std::int64_t& multiple = out.multiples[Polynomial::of(*given)];
+                multiple = multiple == 0 ? missing : std::lcm(multiple, missing);
+            }
+        return true;
+    }
+
+    void assume_multiples(const Extents& out) {
+        for (const auto& [number, multiple] : out.multiples) {
+            const Atom times =
+                of_.atoms.atom({.kind = Definition::Kind::number,
+                                .name = fmt::format("{} / {}", of_.atoms.text(number), multiple)});
+            system_.add_zero(number - Polynomial::of(times) * Polynomial(multiple));
+        }
+    }
+
+    Accesses& of_;
+    const Access& access_;
+    System system_;
+};
+
+}  // namespace
+
+std::string add_extent(const Solver& solver, Accesses& of, const Access& access, Extents& out) try {
+    return Bound(solver, of, access).add_to(out);
+} catch (const TooLarge&) {
+    return "where it ends is not known in terms of the launch's numbers";
+}
+
+std::string Extents::text(const Atoms& atoms, const Program& program) const {
+    std::string out;
+    const auto add = [&](std::string_view item) {
+        if (!out.empty()) out += ", ";
+        out += item;
+    };
+    for (const auto& [param, ends] : bytes)
+        for (const Polynomial& end : ends)
+            add(fmt::format("{} holds {} bytes", program.params()[static_cast<std::size_t>(param)].name,
+                            atoms.text(end)));
+    for (const auto& [number, multiple] : multiples)
+        add(fmt::format("{} is a multiple of {}", atoms.text(number), multiple));
+    return out;
+}
+
+}  // namespace wgrun::check::symbolic

@@ -1,0 +1,348 @@
+#include "check/symbolic/system.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "check/symbolic/isl.hpp"
+
+namespace wgrun::check::symbolic {
+
+// --- what needs no solver -------------------------------------------------------------------------------
+
+Polynomial System::in(int execution, const Polynomial& number) const {
+    if (execution == 0) return number;
+    return number.renamed(
+        [&](Atom atom) { return same(atom) ? atom : atom + static_cast<Atom>(atoms_.size()); });
+}
+
+std::set<Atom> System::mentioned() {
+    use_all();
+    std::set<Atom> out;
+    for (const auto& [monomial, unused] : variables_)
+        for (const Atom atom : monomial) out.insert(base(atom));
+    return out;
+}
+
+void System::use_all() {
+    for (const auto* list : {&positive_, &zero_})
+        for (const Polynomial& number : *list) use(number);
+    for (const auto& [formula, execution] : formulas_) use(formula, execution);
+}
+
+/// Gives every product a variable, and says what its atoms are.
+void System::use(const Polynomial& number) {
+    for (const auto& [monomial, times] : number.terms())
+        if (!monomial.empty() && variables_.try_emplace(monomial, static_cast<int>(variables_.size())).second)
+            define(monomial);
+}
+
+void System::use(Formula formula, int execution) {
+    atoms_.for_each_number(formula, [&](const Polynomial& number) { use(in(execution, number)); });
+}
+
+void System::define(const Monomial& monomial) {
+    const auto least = [&](Atom of) { return atoms_.least(Polynomial::of(base(of))); };
+    if (monomial.size() > 1) {
+        // A product with a number above 0 is not less than without it.
+        if (std::ranges::any_of(monomial, [&](Atom of) { return least(of).value_or(-1) < 0; })) return;
+        Polynomial product;
+        product.add(monomial, 1);
+        defined_.push_back(product);
+        for (std::size_t i = 0; i < monomial.size(); ++i) {
+            Monomial rest = monomial;
+            rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+            if (*least(monomial[i]) < 1) continue;
+            Polynomial more = product;
+            more.add(rest, -1);
+            use(more);
+            defined_.push_back(std::move(more));
+        }
+        return;
+    }
+    const Atom atom = monomial.front();
+    const int which = execution(atom);
+    const Definition& of = atoms_[base(atom)];
+    const Polynomial self = Polynomial::of(atom);
+    const auto holds = [&](Polynomial number) {
+        use(number);
+        defined_.push_back(std::move(number));
+    };
+    if (const auto bound = least(atom)) holds(self - Polynomial(*bound));
+    if (of.most) holds(Polynomial(*of.most) - self);
+    if (of.below) holds(in(which, *of.below) - self - Polynomial(1));
+    if (of.kind == Definition::Kind::quotient) {
+        const Polynomial rest = in(which, of.parts[0]) - self * in(which, of.parts[1]);
+        holds(rest);
+        holds(in(which, of.parts[1]) - rest - Polynomial(1));
+    } else if (of.kind == Definition::Kind::choice) {
+        use(of.condition, which);
+        for (const Polynomial& part : of.parts) use(self - in(which, part));
+        choices_.emplace_back(Formula(base(atom)), which);
+    }
+}
+
+#ifdef WGRUN_ISL
+
+// --- isl ------------------------------------------------------------------------------------------------
+
+Solver::Solver(unsigned long operations) : context_(isl().ctx_alloc()) {
+    isl().options_set_on_error(context_, ISL_ON_ERROR_CONTINUE);
+    isl().ctx_set_max_operations(context_, operations);
+}
+Solver::~Solver() { isl().ctx_free(context_); }
+bool Solver::exhausted() const { return isl().ctx_last_error(context_) == isl_error_quota; }
+bool has_solver() { return open_isl() != nullptr; }
+
+void System::FreeSet::operator()(isl_set* set) const { isl().set_free(set); }
+
+/// Makes sets of the variables of a system: those that are the same in all of a launch are parameters.
+class System::Rows {
+  public:
+    explicit Rows(const System& system) : system_(system) {
+        unsigned counts[2] = {0, 0};
+        for (const auto& [monomial, unused] : system.variables_) {
+            const bool uniform = std::ranges::all_of(
+                monomial, [&](Atom atom) { return system.atoms_.uniform(system.base(atom)); });
+            places_[monomial] = {uniform, counts[uniform ? 1 : 0]++};
+        }
+        space_ = isl().space_set_alloc(system.solver_.context(), counts[1], counts[0]);
+    }
+    ~Rows() { isl().space_free(space_); }
+    Rows(const Rows&) = delete;
+    Rows& operator=(const Rows&) = delete;
+
+    isl_set* universe() const { return isl().set_universe(isl().space_copy(space_)); }
+    isl_set* none() const { return isl().set_empty(isl().space_copy(space_)); }
+
+    /// Where the number is 0, or not below 0.
+    isl_set* half(const Polynomial& number, bool is_zero) const {
+        isl_local_space* local = isl().local_space_from_space(isl().space_copy(space_));
+        isl_constraint* row =
+            is_zero ? isl().constraint_alloc_equality(local) : isl().constraint_alloc_inequality(local);
+        for (const auto& [monomial, times] : number.terms()) {
+            isl_val* value = isl().val_int_from_si(system_.solver_.context(), times);
+            if (monomial.empty()) {
+                row = isl().constraint_set_constant_val(row, value);
+                continue;
+            }
+            const auto& [uniform, place] = places_.at(monomial);
+            row = isl().constraint_set_coefficient_val(row, uniform ? isl_dim_param : isl_dim_set,
+                                                       static_cast<int>(place), value);
+        }
+        return isl().set_from_basic_set(isl().basic_set_from_constraint(row));
+    }
+
+    /// Where the condition holds, or, negated, does not.
+    isl_set* of(Formula formula, int execution, bool inverse = false) const {
+        const Condition& condition = system_.atoms_[formula];
+        using enum Condition::Kind;
+        const Polynomial number = system_.in(execution, condition.number);
+        switch (condition.kind) {
+            case yes: return inverse ? none() : universe();
+            case positive: return half(inverse ? Polynomial(-1) - number : number, false);
+            case open:
+            case zero:
+                if (inverse == (condition.kind == open)) return half(number, true);
+                return isl().set_union(half(number - Polynomial(1), false),
+                                       half(Polynomial(-1) - number, false));
+            case Condition::Kind::negated: return of(condition.parts.front(), execution, !inverse);
+            case Condition::Kind::all:
+            case any: {
+                const bool intersects = (condition.kind == Condition::Kind::all) != inverse;
+                isl_set* out = intersects ? universe() : none();
+                for (const Formula part : condition.parts) {
+                    isl_set* one = of(part, execution, inverse);
+                    out = intersects ? isl().set_intersect(out, one) : isl().set_union(out, one);
+                }
+                return out;
+            }
+        }
+        return universe();
+    }
+
+    isl_set* chosen(Atom atom, int execution) const {
+        const Definition& definition = system_.atoms_[atom];
+        const Polynomial self = system_.in(execution, Polynomial::of(atom));
+        isl_set* out = none();
+        for (int i = 0; i < 2; ++i) {
+            isl_set* one =
+                half(self - system_.in(execution, definition.parts[static_cast<std::size_t>(i)]), true);
+            out = isl().set_union(out, isl().set_intersect(one, of(definition.condition, execution, i == 1)));
+        }
+        return out;
+    }
+
+    /// By what a row bounds a variable from above, in terms of the parameters; nothing: it does not.
+    std::optional<Polynomial> bound(isl_constraint* row, int variable) const {
+        const auto take = [](isl_val* value) {
+            const long number = isl().val_get_num_si(value);
+            isl().val_free(value);
+            return number;
+        };
+        const long times = take(isl().constraint_get_coefficient_val(row, isl_dim_set, variable));
+        // times * variable + rest >= 0
+        if (times >= 0) return std::nullopt;
+        Polynomial out(take(isl().constraint_get_constant_val(row)) / -times);
+        for (const auto& [monomial, at] : places_) {
+            const auto place = static_cast<int>(at.second);
+            const long coefficient = take(
+                isl().constraint_get_coefficient_val(row, at.first ? isl_dim_param : isl_dim_set, place));
+            if (coefficient % times != 0 || (coefficient != 0 && !at.first)) return std::nullopt;
+            out.add(monomial, coefficient / -times);
+        }
+        return out;
+    }
+
+    std::pair<bool, unsigned> place(const Monomial& monomial) const { return places_.at(monomial); }
+
+  private:
+    const System& system_;
+    isl_space* space_;
+    std::map<Monomial, std::pair<bool, unsigned>> places_;
+};
+
+System::Set System::build(const std::vector<Polynomial>& more) {
+    use_all();
+    for (const Polynomial& number : more) use(number);
+    const Rows rows(*this);
+    isl_set* out = rows.universe();
+    const auto meet = [&](isl_set* with) { out = isl().set_intersect(out, with); };
+    for (const Polynomial& number : defined_) meet(rows.half(number, false));
+    for (const Polynomial& number : positive_) meet(rows.half(number, false));
+    for (const Polynomial& number : zero_) meet(rows.half(number, true));
+    for (const auto& [formula, execution] : formulas_) meet(rows.of(formula, execution));
+    for (const auto& [choice, execution] : choices_) meet(rows.chosen(static_cast<Atom>(choice), execution));
+    return Set(out);
+}
+
+bool System::empty() {
+    const Set set = build({});
+    return set && isl().set_is_empty(set.get()) == isl_bool_true;
+}
+
+bool System::nothing_in(const Polynomial& positive, bool is_zero) {
+    const Set set = build({positive});
+    if (!set) return false;
+    const Rows rows(*this);
+    isl_set* part = isl().set_intersect(isl().set_copy(set.get()), rows.half(positive, is_zero));
+    const bool out = part != nullptr && isl().set_is_empty(part) == isl_bool_true;
+    isl().set_free(part);
+    return out;
+}
+
+bool System::implies_positive(const Polynomial& number) {
+    if (number.is_constant() && number.constant() >= 0) return true;
+    return nothing_in(Polynomial(-1) - number, false);
+}
+
+bool System::implies_zero(const Polynomial& number) { return zeros({number}).front(); }
+
+std::vector<bool> System::zeros(const std::vector<Polynomial>& candidates) {
+    std::vector<bool> out(candidates.size(), false);
+    const Set set = build(candidates);
+    if (!set) return out;
+    isl_set* hull = isl().set_from_basic_set(isl().set_affine_hull(isl().set_copy(set.get())));
+    const Rows rows(*this);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        isl_set* zero = rows.half(candidates[i], true);
+        out[i] = hull != nullptr && isl().set_is_subset(hull, zero) == isl_bool_true;
+        isl().set_free(zero);
+    }
+    isl().set_free(hull);
+    return out;
+}
+
+std::vector<Polynomial> System::upper_bounds(const Polynomial& number) {
+    // A variable that is the number; its maximum in terms of the parameters.
+    std::vector<Polynomial> out;
+    const Set set = build({number});
+    if (!set) return out;
+    const Rows rows(*this);
+    isl_set* with = isl().set_add_dims(isl().set_copy(set.get()), isl_dim_set, 1);
+    const auto last = static_cast<int>(isl().set_dim(with, isl_dim_set)) - 1;
+    isl_local_space* local = isl().local_space_from_space(isl().set_get_space(with));
+    isl_constraint* row = isl().constraint_alloc_equality(local);
+    row = isl().constraint_set_coefficient_si(row, isl_dim_set, last, -1);
+    for (const auto& [monomial, times] : number.terms()) {
+        isl_val* value = isl().val_int_from_si(solver_.context(), times);
+        if (monomial.empty()) {
+            row = isl().constraint_set_constant_val(row, value);
+            continue;
+        }
+        const auto [uniform, place] = rows.place(monomial);
+        row = isl().constraint_set_coefficient_val(row, uniform ? isl_dim_param : isl_dim_set,
+                                                   static_cast<int>(place), value);
+    }
+    with = isl().set_add_constraint(with, row);
+    // Without whole numbers in between: a bound that may be greater than the least one.
+    if (last > 0) with = isl().set_eliminate(with, isl_dim_set, 0, static_cast<unsigned>(last));
+    struct Found {
+        const Rows& rows;
+        int variable;
+        std::vector<Polynomial>& list;
+    } found{rows, last, out};
+    const auto in_part = [](isl_basic_set* part, void* user) {
+        const isl_stat done = isl().basic_set_foreach_constraint(
+            part,
+            [](isl_constraint* row, void* of) {
+                auto& into = *static_cast<Found*>(of);
+                if (auto bound = into.rows.bound(row, into.variable);
+                    bound && std::ranges::find(into.list, *bound) == into.list.end())
+                    into.list.push_back(*std::move(bound));
+                isl().constraint_free(row);
+                return isl_stat_ok;
+            },
+            user);
+        isl().basic_set_free(part);
+        return done;
+    };
+    if (with != nullptr) isl().set_foreach_basic_set(with, in_part, &found);
+    isl().set_free(with);
+    return out;
+}
+
+#else
+
+Solver::Solver(unsigned long) : context_(nullptr) {}
+Solver::~Solver() = default;
+bool Solver::exhausted() const { return false; }
+bool has_solver() { return false; }
+void System::FreeSet::operator()(isl_set*) const {}
+System::Set System::build(const std::vector<Polynomial>&) { return {}; }
+bool System::empty() { return false; }
+bool System::nothing_in(const Polynomial&, bool) { return false; }
+bool System::implies_positive(const Polynomial&) { return false; }
+bool System::implies_zero(const Polynomial&) { return false; }
+std::vector<bool> System::zeros(const std::vector<Polynomial>& candidates) {
+    return std::vector<bool>(candidates.size(), false);
+}
+std::vector<Polynomial> System::upper_bounds(const Polynomial&) { return {}; }
+
+#endif
+
+bool System::refine(const std::vector<Polynomial>& about) {
+    use_all();
+    for (const Polynomial& number : about) use(number);
+    // Products by their factor, which is above 0: what multiplies it.
+    std::map<Atom, std::vector<Monomial>> by_factor;
+    for (const auto& [monomial, unused] : variables_)
+        for (const Atom atom : std::set<Atom>(monomial.begin(), monomial.end()))
+            if (monomial.size() > 1 && atoms_.least(Polynomial::of(base(atom))).value_or(0) >= 1)
+                by_factor[atom].push_back(monomial);
+    bool out = false;
+    for (const auto& [factor, products] : by_factor)
+        for (const Monomial& a : products)
+            for (const Monomial& b : products) {
+                if (a == b || !refined_.insert({variables_.at(a), variables_.at(b)}).second) continue;
+                Polynomial more;
+                more.add(a, 1);
+                more.add(b, -1);
+                const bool greater = implies_positive(more - Polynomial(1));
+                if (!greater && !implies_positive(more)) continue;
+                add_positive(more.split(factor).first - Polynomial(greater ? 1 : 0));
+                out = true;
+            }
+    return out;
+}
+
+}  // namespace wgrun::check::symbolic

@@ -1,0 +1,100 @@
+// Conditions on atoms, and what follows from them: sets of integers of the library isl, in which each product
+// of atoms is a variable of its own.
+//
+// What isl cannot see of products is added where a question needs it: signs, and that x * d > y * d means x >
+// y.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "check/symbolic/atoms.hpp"
+
+struct isl_ctx;
+struct isl_set;
+
+namespace wgrun::check::symbolic {
+
+/// isl's memory, and how much it may compute: a number of operations, so that answers do not depend on time.
+class Solver {
+  public:
+    explicit Solver(unsigned long operations);
+    ~Solver();
+    Solver(const Solver&) = delete;
+    Solver& operator=(const Solver&) = delete;
+    bool exhausted() const;
+    isl_ctx* context() const { return context_; }
+
+  private:
+    isl_ctx* context_;
+};
+
+/// Whether this program was built with a solver; without one every answer is "not known".
+bool has_solver();
+
+/// One or two executions of a thread, whose atoms are different variables unless they are the same in all of
+/// a launch, or shown to be equal.
+class System {
+  public:
+    System(const Solver& solver, const Atoms& atoms) : solver_(solver), atoms_(atoms) {}
+
+    /// The second execution's atom is the first one's.
+    void unify(Atom atom) { same_.insert(atom); }
+    bool same(Atom atom) const { return atoms_.uniform(atom) || same_.contains(atom); }
+    /// The number in the first (0) or the second (1) execution.
+    Polynomial in(int execution, const Polynomial& number) const;
+
+    // Numbers and conditions of the system: in() of theirs.
+    void add_positive(Polynomial number) { positive_.push_back(std::move(number)); }
+    void add_zero(Polynomial number) { zero_.push_back(std::move(number)); }
+    void add(Formula formula, int execution) { formulas_.emplace_back(formula, execution); }
+
+    /// The number is one that questions are asked about.
+    void mention(const Polynomial& number) { use(number); }
+    /// The atoms of all conditions, in the first execution.
+    std::set<Atom> mentioned();
+
+    /// Nothing satisfies all conditions.
+    bool empty();
+    bool implies_positive(const Polynomial& number);
+    bool implies_zero(const Polynomial& number);
+    /// Those of the candidates that are 0 whatever else is.
+    std::vector<bool> zeros(const std::vector<Polynomial>& candidates);
+    /// Adds what follows from products with a common factor.
+    bool refine(const std::vector<Polynomial>& about);
+
+    /// A bound of the number, in terms of what is the same in all of a launch; nothing: there is none, or
+    /// none that is the same for all launches.
+    std::vector<Polynomial> upper_bounds(const Polynomial& number);
+
+  private:
+    struct FreeSet {
+        void operator()(isl_set* set) const;
+    };
+    using Set = std::unique_ptr<isl_set, FreeSet>;
+    class Rows;
+
+    Atom base(Atom of) const { return of % static_cast<Atom>(atoms_.size()); }
+    int execution(Atom of) const { return of / static_cast<Atom>(atoms_.size()); }
+    void use_all();
+    void use(const Polynomial& number);
+    void use(Formula formula, int execution);
+    void define(const Monomial& monomial);
+    Set build(const std::vector<Polynomial>& more);
+    bool nothing_in(const Polynomial& positive, bool is_zero);
+
+    const Solver& solver_;
+    const Atoms& atoms_;
+    std::set<Atom> same_;
+    std::vector<Polynomial> positive_, zero_;
+    std::vector<std::pair<Formula, int>> formulas_;
+    std::map<Monomial, int> variables_;             ///< of isl, by product
+    std::vector<Polynomial> defined_;               ///< what products and atoms are: not below 0
+    std::vector<std::pair<Formula, int>> choices_;  ///< the same
+    std::set<std::pair<int, int>> refined_;
+};
+
+}  // namespace wgrun::check::symbolic
