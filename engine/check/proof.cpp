@@ -97,14 +97,6 @@ class Prover {
                 if (before[i].step != 0 && before[i].step != symbols_.roots[i].step) throw Again{};
             return cover(std::move(fixed));
         }
-            fprintf(stderr, "rehearsal %zu %s\n", out_.rehearsals, values().c_str());
-            for (auto& f : run.faults())
-                fprintf(stderr, "  fault %d %s %s\n", f.finding.where.line, f.finding.rule.c_str(),
-                        f.finding.message.c_str());
-            if (run.stopped())
-                fprintf(stderr, "  stopped %d %s\n", run.stopped()->where.line,
-                        run.stopped()->reason.c_str());
-        }
         for (const rehearsal::Fault& fault : run.faults()) {
             if (!is_contained(fault.finding)) {
                 out_.findings = broken_sizes(program_, skeleton_);
