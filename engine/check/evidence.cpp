@@ -10,6 +10,7 @@
 #include "check/assigned.hpp"
 #include "check/box_starts.hpp"
 #include "check/counted.hpp"
+#include "check/findings.hpp"
 #include "check/gaps.hpp"
 #include "check/global_memory.hpp"
 #include "check/proof.hpp"
@@ -36,6 +37,9 @@ class Features final : public isa::Effects {
 
     std::optional<Where> opaque{}, stores_global{}, accesses_global{}, accesses_shared{}, stores_shared{},
         multiplies{}, copies{}, thread_copies{}, together{}, metadata{};
+
+    /// Whether it accesses shared memory through the generic proxy and the async one.
+    bool both_proxies() const { return accesses_shared && (multiplies || copies); }
 
   private:
     void note(std::optional<Where>& first) {
@@ -94,7 +98,7 @@ void of_shared_memory(const Features& of, Gaps& gaps) {
                  "accesses to shared memory are not compared for all sizes", std::string(run_it));
         gaps.add(Property::bounds, at, "where in shared memory it accesses is not known for all sizes");
     }
-    if ((of.stores_shared || of.thread_copies || of.accesses_shared) && (of.multiplies || of.copies))
+    if (of.both_proxies())
         gaps.add(Property::proxies, of.stores_shared ? *of.stores_shared : *where,
                  "accesses through both proxies are not compared for all sizes", std::string(run_it));
     if (of.thread_copies)
@@ -102,6 +106,10 @@ void of_shared_memory(const Features& of, Gaps& gaps) {
                  "which bytes of cp.async are waited for is left to a run");
     if (of.multiplies)
         gaps.add(Property::descriptors, *of.multiplies, "the descriptor is not known for all sizes");
+}
+
+bool stands_in_the_way(const Diagnostic& finding) {
+    return finding.severity == Severity::error && !is_contained(finding);
 }
 
 constexpr std::initializer_list<Property> of_protocol{Property::deadlock, Property::phases,
@@ -115,17 +123,18 @@ bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& 
     Proof proof = prove(outline.program(), protocol);
     if (proof.proved) {
         out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
-        return true;
+        gaps.add_all(std::move(proof.contained));
+    } else {
+        gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
+        // Threads that do not come do not come together, and copies may be left over.
+        if (features.together) gaps.add(Property::convergence, proof.stopped->where, proof.stopped->reason);
+        if (features.copies) gaps.add(Property::groups, proof.stopped->where, proof.stopped->reason);
     }
-    gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
-    // Threads that do not come do not come together, and copies may be left over.
-    if (features.together) gaps.add(Property::convergence, proof.stopped->where, proof.stopped->reason);
-    if (features.copies) gaps.add(Property::groups, proof.stopped->where, proof.stopped->reason);
     for (Diagnostic& finding : proof.findings)
         if (std::ranges::none_of(findings,
                                  [&](const Diagnostic& other) { return other.rule == finding.rule; }))
             out.findings.push_back(std::move(finding));
-    return false;
+    return proof.proved;
 }
 
 /// The same with the accesses to shared memory, which are in no order where the protocol is not proved.
@@ -145,8 +154,8 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
         return of_shared_memory(features, gaps);
     }
     out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
-    for (Gap& gap : std::move(of_memory).take())
-        gaps.add(gap.property, gap.where, std::move(gap.reason), std::move(gap.assumption));
+    if (!features.both_proxies()) of_memory.drop(Property::proxies);
+    gaps.add_all(std::move(of_memory));
     if (features.thread_copies)
         gaps.add({Property::groups, Property::shared_races, Property::proxies, Property::initialisation},
                  *features.thread_copies, "which bytes of cp.async are waited for is left to a run");
@@ -184,7 +193,7 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
         if (features.together)
             gaps.add({Property::convergence, Property::registers, Property::groups, Property::descriptors},
                      unknown->where, unknown->reason, unknown->assumption);
-    } else if (const auto error = std::ranges::find(findings, Severity::error, &Diagnostic::severity);
+    } else if (const auto error = std::ranges::find_if(findings, stands_in_the_way);
                error != findings.end()) {
         // What follows from an error is not told from other faults.
         for (const PropertyRow& row : properties())

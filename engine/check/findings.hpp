@@ -7,6 +7,8 @@
 
 #include "rules/saying.hpp"
 #include "wgrun/finding_set.hpp"
+#include "wgrun/rules.hpp"
+#include "wgrun/verdict.hpp"
 
 namespace wgrun::check {
 
@@ -26,6 +28,18 @@ class Findings : public FindingSet {
         return std::ranges::any_of(*this, [&](const Diagnostic& finding) { return breaks(finding, rule); });
     }
 };
+
+/// Whether the warps synchronise after this fault as they would without it. It spoils values of data, of
+/// which none decides where a proof is made, or comes behind all that others wait for: the other properties
+/// are proved as though it were repaired.
+inline bool is_contained(const Diagnostic& finding) {
+    if (finding.circumstance == Circumstance::of_engine) return true;
+    const Rule* rule = find_rule(finding.rule);
+    const auto is = [&](Property property) { return rule != nullptr && rule->property == property; };
+    using enum Property;
+    return is(registers) || is(groups) || is(proxies) || is(shared_races) || is(global_races) ||
+           is(descriptors) || is(cluster_end);
+}
 
 using rules::after;
 using rules::before;

@@ -24,9 +24,17 @@ class Gaps {
              const std::string& assumption = {}) {
         for (const Property property : properties) add(property, where, reason, assumption);
     }
+    void add_all(Gaps&& others) {
+        for (Gap& gap : others.list_)
+            add(gap.property, gap.where, std::move(gap.reason), std::move(gap.assumption));
+    }
+    void drop(Property property) {
+        std::erase_if(list_, [&](const Gap& gap) { return gap.property == property; });
+    }
     bool has(Property property) const {
         return std::ranges::find(list_, property, &Gap::property) != list_.end();
     }
+    bool empty() const { return list_.empty(); }
     std::vector<Gap> take() && { return std::move(list_); }
 
   private:

@@ -20,11 +20,13 @@ constexpr std::size_t most_rehearsals = 1500;
 constexpr int most_restarts = 12;
 /// Operations of all rehearsals together: some seconds. The time is a second limit, which a busy machine may
 /// reach; what is proved should not depend on that.
-constexpr std::int64_t most_steps = 400000;
+constexpr std::int64_t most_steps = 1600000;
 constexpr std::chrono::seconds most_time{12};
 
 /// A root has got another step: what was shown with the one before does not count.
 struct Again {};
+/// Places in the grid are to be numbers as others are.
+struct PlaceDecides {};
 /// There is no proof.
 struct Failed {};
 
@@ -39,9 +41,15 @@ class Prover {
                 cover({});
                 out_.proved = true;
                 out_.numbers = numbers();
+                if (!out_.contained.empty()) out_.findings = broken_sizes(program_, skeleton_);
                 return out_;
             } catch (const Again&) {
                 continue;
+            } catch (const PlaceDecides&) {
+                symbols_ = {};
+                symbols_.places = true;
+                out_ = {};
+                operations_ = 0;
             } catch (const Failed&) {
                 return out_;
             }
@@ -89,15 +97,18 @@ class Prover {
                 if (before[i].step != 0 && before[i].step != symbols_.roots[i].step) throw Again{};
             return cover(std::move(fixed));
         }
-        if (const auto faults = run.first_faults(); !faults.empty()) {
-            out_.findings = broken_sizes(program_, skeleton_);
-            fail(faults.front().finding.where, faults.front().finding.message);
+        for (const rehearsal::Fault& fault : run.faults()) {
+            if (!is_contained(fault.finding)) {
+                out_.findings = broken_sizes(program_, skeleton_);
+                fail(fault.finding.where, fault.finding.message);
+            }
+            out_.contained.add(find_rule(fault.finding.rule)->property, fault.finding.where,
+                               fault.finding.message);
         }
         if (run.stopped() != nullptr) fail(run.stopped()->where, run.stopped()->reason);
         if (run.gave_up()) fail(program_.where(), "the loops are too long to follow");
         if (!run.complete()) fail(program_.where(), "a warp is not followed to its end");
-        if (!run.forms().for_every_cta())
-            fail(program_.where(), "the place of a CTA in the grid decides what it does");
+        if (!run.forms().for_every_cta()) throw PlaceDecides{};
         const std::vector<int>& met = run.forms().met();
         const auto open = std::ranges::find_if(met, [&](int index) {
             return std::ranges::find(fixed, index) == fixed.end() && root(index).least < root(index).most;
@@ -158,7 +169,7 @@ class Prover {
     std::vector<std::string> numbers() const {
         std::vector<std::string> out;
         for (const Root& root : symbols_.roots)
-            if (root.given && root.kind == Root::Kind::number && !root.wide) out.push_back(root.name);
+            if (root.given && !root.of_grid && !root.wide) out.push_back(root.name);
         return out;
     }
 

@@ -15,7 +15,8 @@ struct Proof {
     bool proved = false;
     std::vector<std::string> numbers;          ///< proved: the parameters that are taken to be at least 1
     std::optional<rehearsal::Stop> stopped{};  ///< not proved: why
-    std::vector<Diagnostic> findings{};        ///< not proved: what breaks with some sizes, and with which
+    Gaps contained{};                          ///< proved, but for these properties (is_contained)
+    std::vector<Diagnostic> findings{};        ///< what breaks with some sizes, and with which
     std::size_t rehearsals = 0;
 };
 

@@ -170,6 +170,7 @@ void Rehearsal::leave(Warp& warp) {
                 "what is synchronised here depends on a value that is not known before a launch");
     warp.state = Warp::State::left;
     scene_.anybody_left = true;
+    scene_.wake(Warp::Wait::products, [](const Warp&) { return true; });
 }
 
 void Rehearsal::end(Warp& warp) {
@@ -179,7 +180,7 @@ void Rehearsal::end(Warp& warp) {
         return;
     }
     warp.state = Warp::State::ended;
-    scene_.progress();
+    scene_.wake(Warp::Wait::products, [](const Warp&) { return true; });
     barriers_.end();
     if (--running_[static_cast<std::size_t>(warp.cta)] == 0) {
         if (!scene_.anybody_left) copies_.unfinished(warp.cta);

@@ -148,10 +148,10 @@ class Rehearsal final : public isa::ThreadMachine {
 
     /// What a proof needs besides.
     struct Proof {
-        Proof(const rehearsal::Scene& scene, rehearsal::Values& values, isa::Machine& machine,
+        Proof(rehearsal::Scene& scene, rehearsal::Values& values, isa::Machine& machine,
               const rehearsal::Live& live, const rehearsal::Mbarriers& mbarriers, rehearsal::Symbols& symbols,
               Gaps* gaps)
-            : forms(scene, values, machine, symbols), recurrence(scene, values, live, forms) {
+            : forms(scene, values, machine, symbols), recurrence(scene, values, live, mbarriers, forms) {
             if (gaps != nullptr) shared.emplace(scene, values, mbarriers, *gaps);
         }
         rehearsal::Forms forms;

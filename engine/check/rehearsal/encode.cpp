@@ -77,7 +77,15 @@ void Contents::encode(Encoder& to) const {
 }
 
 void Products::encode(Encoder& to) const {
-    for (const Issuer& issuer : issuers_) issuer.groups.encode(to);
+    for (const Warp& warp : scene_.warps) {
+        const Issuer& issuer = issuers_[static_cast<std::size_t>(warp.number)];
+        issuer.groups.encode(to);
+        to.clock(Encoder::products_of(scene_.mates(warp).front().number), issuer.groups.issued());
+    }
+    for (const Issued& issued : issued_) {
+        to.number(issued.steps.size());
+        for (const Step* step : issued.steps) to.number(address_of(step));
+    }
     for (const auto& points : points_) {
         to.number(points.size());
         for (const Point& point : points) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,7 +21,7 @@ namespace wgrun::check::rehearsal {
 
 class Forms {
   public:
-    Forms(const Scene& scene, Values& values, isa::Machine& machine, Symbols& symbols);
+    Forms(Scene& scene, Values& values, isa::Machine& machine, Symbols& symbols);
 
     /// A register of a warp: the lanes that have the form; the others depend on nothing.
     struct Slot {
@@ -68,7 +69,9 @@ class Forms {
     /// Whether what holds for the first CTA of a grid of one holds for each of every grid: places in the grid
     /// only say how many turns a loop takes.
     bool for_every_cta() const {
-        return !grid_lost_ && std::ranges::none_of(strided_, [&](int root) { return plain_.contains(root); });
+        return !grid_lost_ && std::ranges::none_of(of_places_, [&](const auto& one) {
+            return plain_.contains(one.first) || !one.second.agree();
+        });
     }
 
   private:
@@ -78,9 +81,25 @@ class Forms {
     };
     using Wide = std::array<std::int64_t, isa::lanes>;
 
+    void follow(const Step& step);
+    std::vector<std::pair<Wide, isa::Mask>> states(const Step& step) const;
     std::vector<Sourced> sources(const Step& step);
     Form form_of(Reg reg, Where where);
     Form form_of_root(int root) const;
+    enum class OfPlace : std::uint8_t { lost, strided, shifted };
+    /// The comparisons of places in the grid with a number.
+    struct OfPlaces {
+        void add(OfPlace place, bool of_stride, int sign) {
+            strides |= of_stride;
+            shifts |= place == OfPlace::shifted;
+            signs.insert(sign);
+        }
+        /// Of strides, whether a turn begins where the tile is the number is the same for all of them: else
+        /// the numbers of turns of two loops differ by more or less with some grids than with others.
+        bool agree() const { return !strides || (!shifts && signs.size() == 1 && !signs.contains(0)); }
+        bool strides = false, shifts = false;
+        std::set<int> signs;  ///< of 0 in each: it counts as above, below, or as neither
+    };
     struct OfGrid {
         int root = -1;  ///< none
         std::int64_t times = 0;
@@ -100,7 +119,7 @@ class Forms {
     bool becomes_root(const Step& step, const std::vector<Sourced>& sources);
     std::optional<Source> source(const Operand& operand, const Form& form);
     void compare(const Step& step, const std::vector<Sourced>& sources);
-    bool strided(const Form& form, const Wide& difference) const;
+    OfPlace of_place(const Form& form, const Wide& difference) const;
     void order(const Form& form, const Wide& difference, Where where);
     void limit(const Form& form, const Wide& difference, Where where);
     bool stays_positive(const Form& form, Reg reg, Where where);
@@ -109,7 +128,7 @@ class Forms {
     void lose(const Form& form, Where where, std::string_view what);
     bool active(int lane) const { return (scene_.active >> lane & 1U) != 0; }
 
-    const Scene& scene_;
+    Scene& scene_;
     Values& values_;
     isa::Machine& machine_;
     Symbols& symbols_;
@@ -118,7 +137,8 @@ class Forms {
     std::vector<int> met_;
     std::map<int, std::int64_t> room_;
     std::map<int, Stop> stopped_;
-    std::set<int> strided_, plain_;  ///< roots that places in the grid are compared with, and other numbers
+    std::map<int, OfPlaces> of_places_;  ///< by root
+    std::set<int> plain_;                ///< roots that other numbers are compared with
     bool restart_ = false;
     bool grid_lost_ = false;   ///< a place in the grid decides otherwise
     std::int64_t beyond_ = 0;  ///< of a parameter, while a step is executed

@@ -191,6 +191,15 @@ void Mbarriers::turned(Cta&, Mbarrier& mbarrier) {
     });
 }
 
+std::uint64_t Mbarriers::aged(std::uint64_t token, int cta) const {
+    const std::optional<isa::State> state = isa::state_of(token);
+    if (!state) return token;
+    for (const auto& object : of(cta).objects)
+        if (object->offset() == state->offset)
+            return isa::token({state->offset, state->age(object->phase()), state->pending});
+    return token;
+}
+
 void Mbarriers::wait_begins() {
     past_.clear();
     waiting() = {};

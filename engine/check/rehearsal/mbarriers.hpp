@@ -47,6 +47,10 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     /// The current warp has passed a barrier whose warps knew `met`.
     void announced_to_warp(const Knowledge& met);
 
+    /// The state of an mbarrier of a CTA with the phases since in the place of its phase: as a wait sees it.
+    /// Another number as it is.
+    std::uint64_t aged(std::uint64_t token, int cta) const;
+
     /// The object that counts `bytes` bytes that come to a CTA's memory, or null after a report or a refusal.
     Mbarrier* count(int cta, std::uint64_t address, machine::MbarrierUser user, int lane);
     /// The copy begins. Threads that see its bytes know of the phases that precede it.

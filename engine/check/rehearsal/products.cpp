@@ -46,15 +46,44 @@ Products::Products(Scene& scene, Report& report, const Values& values, Mbarriers
       mbarriers_(mbarriers),
       contents_(contents),
       points_(static_cast<std::size_t>(scene.ctas)),
-      issuers_(scene.warps.size()) {}
+      issuers_(scene.warps.size()),
+      issued_(scene.warps.size()) {}
 
 void Products::step() {
     ++own().steps;
     isa::tell(*scene_.op->step, *this);
+    if (scene_.warp->state == Warp::State::asleep) --own().steps;
+}
+
+/// The warps of a warpgroup issue the same wgmma: those of one number are one operation.
+void Products::compare_with_mates() {
+    const std::span<const Warp> mates = scene_.mates(*scene_.warp);
+    Issued& issued = issued_[static_cast<std::size_t>(mates.front().number)];
+    const std::size_t at = own().groups.issued() - issued.first;
+    if (at == issued.steps.size())
+        issued.steps.push_back(scene_.op->step);
+    else if (issued.steps[at] != scene_.op->step)
+        scene_.stop(scene_.op->where, "the warps of a warpgroup do not issue the same wgmma");
+    std::uint32_t least = UINT32_MAX;
+    for (const Warp& mate : mates)
+        least = std::min(least, issuers_[static_cast<std::size_t>(mate.number)].groups.issued());
+    for (; issued.first <= least; ++issued.first) issued.steps.erase(issued.steps.begin());
+    scene_.wake(Warp::Wait::products,
+                [&](const Warp& warp) { return scene_.mates(warp).data() == mates.data(); });
+}
+
+/// Whether a warp of the warpgroup has yet to issue the wgmma of that number. No warp's wait for it ends
+/// before (docs/silicon.md).
+bool Products::mates_lag(std::uint32_t last) const {
+    return std::ranges::any_of(scene_.mates(*scene_.warp), [&](const Warp& mate) {
+        return mate.state != Warp::State::ended && mate.state != Warp::State::left &&
+               issuers_[static_cast<std::size_t>(mate.number)].groups.issued() < last;
+    });
 }
 
 void Products::issue_mma(const isa::AsyncMma& mma) {
     own().groups.issue();
+    compare_with_mates();
     if (scene_.shared != nullptr) {
         const std::uint32_t product = own().groups.issued();
         if (mma.a_descriptor != nullptr) scene_.shared->reads(*mma.a_descriptor, Matrix::a(mma), product);
@@ -119,6 +148,7 @@ void Products::commit_mma() {
 
 void Products::wait_mma(int pending) {
     const std::uint32_t last = own().groups.awaited(whole, pending);
+    if (mates_lag(last)) return scene_.sleep(Warp::Wait::products);
     own().groups.finish(whole, last);
     if (scene_.shared != nullptr) scene_.shared->multiplied(last);
     for_each_own([&](Point::Reader& reader) {

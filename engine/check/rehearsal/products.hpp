@@ -51,6 +51,8 @@ class Products final : private isa::Effects {
     void commit_mma() override;
     void wait_mma(int pending) override;
 
+    void compare_with_mates();
+    bool mates_lag(std::uint32_t last) const;
     void reads(const Operand& descriptor, const Matrix& read);
     void compare(const Written& written, const Matrix& read, std::uint64_t descriptor);
     template <class F>
@@ -58,6 +60,11 @@ class Products final : private isa::Effects {
     bool known_past(const Point& point, const Point::Reader& reader) const;
     static Fix release_later(const Point::Reader& reader);
     std::vector<Point>& points(int cta) { return points_[static_cast<std::size_t>(cta)]; }
+    /// The wgmma of a warpgroup that not all its warps have issued, from that number on.
+    struct Issued {
+        std::uint32_t first = 1;
+        std::vector<const Step*> steps{};
+    };
     Issuer& own() { return issuers_[static_cast<std::size_t>(scene_.warp->number)]; }
 
     Scene& scene_;
@@ -67,6 +74,7 @@ class Products final : private isa::Effects {
     const Contents& contents_;
     std::vector<std::vector<Point>> points_;  ///< by CTA
     std::vector<Issuer> issuers_;             ///< by warp
+    std::vector<Issued> issued_;              ///< by the first warp of a warpgroup
     /// Matrices that have been compared with the boxes that fill them: the wgmma, the copy, the descriptor.
     std::set<std::tuple<const Step*, const Step*, std::uint64_t>> compared_;
 };

@@ -43,8 +43,9 @@ std::vector<Recurrence::Register> Recurrence::registers() const {
             const std::uint64_t* data = values_.lanes_of(static_cast<int>(warp), slot);
             const bool wide = isa::bits(scene_.program.registers()[id].type) > 32;
             for (std::size_t lane = 0; lane < at.lanes.size(); ++lane)
-                at.lanes[lane] = wide ? static_cast<std::int64_t>(data[lane])
-                                      : reinterpret_cast<const std::int32_t*>(data)[lane];
+                at.lanes[lane] =
+                    wide ? static_cast<std::int64_t>(mbarriers_.aged(data[lane], scene_.warps[warp].cta))
+                         : reinterpret_cast<const std::int32_t*>(data)[lane];
         }
     }
     return out;

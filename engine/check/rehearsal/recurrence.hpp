@@ -11,13 +11,15 @@
 
 #include "check/rehearsal/forms.hpp"
 #include "check/rehearsal/live.hpp"
+#include "check/rehearsal/mbarriers.hpp"
 
 namespace wgrun::check::rehearsal {
 
 class Recurrence {
   public:
-    Recurrence(const Scene& scene, const Values& values, const Live& live, Forms& forms)
-        : scene_(scene), values_(values), live_(live), forms_(forms) {}
+    Recurrence(const Scene& scene, const Values& values, const Live& live, const Mbarriers& mbarriers,
+               Forms& forms)
+        : scene_(scene), values_(values), live_(live), mbarriers_(mbarriers), forms_(forms) {}
 
     /// A round of the warps begins, in that state (encoder.hpp). Returns whether a root has got another step:
     /// the rehearsal is to begin anew.
@@ -58,6 +60,7 @@ class Recurrence {
     const Scene& scene_;
     const Values& values_;
     const Live& live_;
+    const Mbarriers& mbarriers_;
     Forms& forms_;
     std::vector<Round> rounds_;
     std::optional<Repeating> repeating_;

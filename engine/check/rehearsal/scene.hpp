@@ -2,7 +2,9 @@
 // wake up and learn from each other.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +24,10 @@ struct Warp {
     /// at_barrier waits after its step; asleep waits before its step, and executes it again. A warp that has
     /// left may do anything that the program allows.
     enum class State : std::uint8_t { ready, at_barrier, asleep, ended, left };
-    enum class Wait : std::uint8_t { registers, mbarrier, cluster };  ///< the likeliest cause first
-    int number = 0;                                                   ///< in the cluster
-    int cta = 0;                                                      ///< its rank
+    /// The likeliest cause first; products never alone.
+    enum class Wait : std::uint8_t { registers, mbarrier, cluster, products };
+    int number = 0;  ///< in the cluster
+    int cta = 0;     ///< its rank
     std::uint32_t pc = 0;
     isa::Mask all = 0, running = 0;  ///< all: lanes that have not ended; running: the active ones
     State state = State::ready;
@@ -119,6 +122,13 @@ class Scene {
     /// Writes down the warps, of so many actors.
     void encode(Encoder& to, int actors) const;
 
+    /// The warps of its warpgroup that exist.
+    std::span<const Warp> mates(const Warp& warp) const {
+        const int leader = warp.number - local(warp) % isa::warps_of_group;
+        const int end = std::min(leader + isa::warps_of_group, first(warp.cta) + warps_per_cta);
+        return std::span(warps).subspan(static_cast<std::size_t>(leader),
+                                        static_cast<std::size_t>(end - leader));
+    }
     int local(const Warp& warp) const { return warp.number - first(warp.cta); }  ///< its number in its CTA
     int first(int cta) const { return cta * warps_per_cta; }  ///< the first warp of that CTA
     /// Returns whether some warp of the CTA knows that `actor` got as far as `clock`.

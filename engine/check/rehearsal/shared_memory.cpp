@@ -54,6 +54,16 @@ std::uint32_t SharedMemory::known(int index, isa::Mask lanes) const {
 
 bool SharedMemory::comes_after(const Access& before, isa::Mask lanes) const {
     if (!before.over) return false;
+    if (before.kind == Access::Kind::product) {
+        const int first = group_of(before);
+        for (std::size_t i = 0; i < before.waited.size(); ++i) {
+            const int warp = first + static_cast<int>(i);
+            if (before.waited[i] != 0 &&
+                (warp == scene_.warp->number || known(ordered_by(warp), lanes) >= before.waited[i]))
+                return true;
+        }
+        return false;
+    }
     if (before.kind == Access::Kind::copy)
         return known(landed_at(before.actor, scene_.warps.size()), lanes) >= before.clock;
     if (before.actor != scene_.warp->number) return known(ordered_by(before.actor), lanes) >= before.clock;
@@ -112,6 +122,7 @@ void SharedMemory::visit(int rank, std::uint32_t lo, std::uint32_t hi, Visit vis
 }
 
 void SharedMemory::write(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by) {
+    if (is_over()) return;
     const bool async = by.kind != Access::Kind::generic;
     visit(cta, lo, hi, [&](Bytes& bytes) {
         const auto meets = [&](const Access& before, const char* what) {
@@ -132,6 +143,7 @@ void SharedMemory::write(int cta, std::uint32_t lo, std::uint32_t hi, const Acce
 }
 
 void SharedMemory::read(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by) {
+    if (is_over()) return;
     const bool async = by.kind != Access::Kind::generic;
     visit(cta, lo, hi, [&](Bytes& bytes) {
         if (bytes.written.kind == Access::Kind::none)
@@ -245,23 +257,38 @@ void SharedMemory::leaves(std::uint32_t lo, std::uint32_t hi, int lane, std::uin
          {Access::Kind::store, false, scene_.warp->number, isa::Mask{1} << lane, number});
 }
 
-void SharedMemory::finish(Access::Kind kind, int lane, std::uint32_t number) {
+/// Calls ends(access) for each of the kind that is of this number or of one before.
+template <class Ends>
+void SharedMemory::finish(Access::Kind kind, std::uint32_t number, Ends ends) {
+    if (is_over()) return;
     for (Cta& cta : ctas_)
         for (auto& [lo, bytes] : cta)
-            for (Access& access : bytes.read) {
-                if (access.kind != kind || access.over || access.actor != scene_.warp->number ||
-                    access.clock > number)
-                    continue;
-                if (kind == Access::Kind::store && access.lanes != isa::Mask{1} << lane) continue;
-                access.over = true;
-                access.clock = scene_.warp->accesses;
-            }
-    // wgmma is of a warp as a whole: each of its lanes that has waited knows of all.
-    if (kind == Access::Kind::store) scene_.warp->touched |= isa::Mask{1} << lane;
+            for (Access& access : bytes.read)
+                if (access.kind == kind && access.clock <= number) ends(access);
 }
 
-void SharedMemory::left(int lane, std::uint32_t number) { finish(Access::Kind::store, lane, number); }
-void SharedMemory::multiplied(std::uint32_t product) { finish(Access::Kind::product, 0, product); }
+void SharedMemory::left(int lane, std::uint32_t number) {
+    finish(Access::Kind::store, number, [&](Access& access) {
+        if (access.over || access.actor != scene_.warp->number || access.lanes != isa::Mask{1} << lane)
+            return;
+        access.over = true;
+        access.clock = scene_.warp->accesses;
+    });
+    scene_.warp->touched |= isa::Mask{1} << lane;
+}
+
+/// A wgmma is one operation of its warpgroup: the wait of one warp is for the parts of all.
+void SharedMemory::multiplied(std::uint32_t product) {
+    const Warp& warp = *scene_.warp;
+    if ((warp.all & ~scene_.active) != 0) return;
+    const int first = scene_.mates(warp).front().number;
+    finish(Access::Kind::product, product, [&](Access& access) {
+        std::uint32_t& waited = access.waited[static_cast<std::size_t>(warp.number - first)];
+        if (group_of(access) != first || waited != 0) return;
+        access.over = true;
+        waited = warp.accesses;
+    });
+}
 
 void SharedMemory::reads(const Operand& operand, const machine::Matrix& matrix, std::uint32_t product) {
     std::uint64_t bits = static_cast<std::uint64_t>(operand.imm);
@@ -307,17 +334,24 @@ void SharedMemory::reads(const Operand& operand, const machine::Matrix& matrix, 
 }
 
 void SharedMemory::encode(Encoder& to) const {
+    if (is_over()) return;
     const auto one = [&](const Access& access) {
         to.number(static_cast<std::uint64_t>(access.kind) << 40 | std::uint64_t{access.over} << 33 |
                   access.lanes);
         to.number(static_cast<std::uint64_t>(access.actor));
         if (access.kind == Access::Kind::none) return;
-        // Numbers of what is not over only compare with later ones: they are clocks, too.
-        if (!access.over)
-            to.clock(-1000 - 2 * access.actor - (access.kind == Access::Kind::store ? 1 : 0), access.clock);
-        else
+        // Numbers of products and stores only compare with later ones: they are clocks, too.
+        if (access.kind == Access::Kind::product) {
+            const int first = group_of(access);
+            to.clock(Encoder::products_of(first), access.clock);
+            for (std::size_t i = 0; i < access.waited.size(); ++i)
+                to.clock(Encoder::accesses_of(first + static_cast<int>(i)), access.waited[i]);
+        } else if (!access.over) {
+            to.clock(Encoder::stores_of(access.actor), access.clock);
+        } else {
             to.clock(access.kind == Access::Kind::copy ? access.actor : Encoder::accesses_of(access.actor),
                      access.clock);
+        }
     };
     for (const Cta& cta : ctas_) {
         to.number(cta.size());

@@ -53,7 +53,9 @@ class SharedMemory {
         bool over = true;  ///< product and store: it has been waited for
         int actor = 0;     ///< the warp; copy: the mbarrier
         isa::Mask lanes = 0;
-        std::uint32_t clock = 0;  ///< not over: its number
+        std::uint32_t clock = 0;  ///< product, and a store that is not over: its number
+        /// product: when each warp of the warpgroup has waited for it; 0: it has not.
+        std::array<std::uint32_t, isa::warps_of_group> waited{};
         bool operator==(const Access&) const = default;
     };
     struct Bytes {
@@ -72,8 +74,18 @@ class SharedMemory {
     void write(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by);
     void read(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by);
     bool inside(std::uint64_t lo, std::int64_t bytes, std::int64_t align);
-    void finish(Access::Kind kind, int lane, std::uint32_t number);
+    template <class Ends>
+    void finish(Access::Kind kind, std::uint32_t number, Ends ends);
+    /// The number of an access's warpgroup, by its first warp.
+    int group_of(const Access& access) const {
+        return scene_.mates(scene_.warps[static_cast<std::size_t>(access.actor)]).front().number;
+    }
     void gap(Property property, std::string reason);
+    /// Whether nothing is left that who accessed which byte could prove.
+    bool is_over() const {
+        return gaps_.has(Property::shared_races) && gaps_.has(Property::proxies) &&
+               gaps_.has(Property::initialisation);
+    }
     std::string place(std::uint32_t address) const { return scene_.place(address - sm_90a.shared_base); }
 
     const Scene& scene_;

@@ -113,6 +113,7 @@ std::string Stuck::waits_for(const Warp& warp) const {
         const int local = scene_.local(warp);
         return rules::for_registers(pool.wanted(local), pool.held(local), pool.free());
     }
+    if (warp.wait == Warp::Wait::products) return "for the wgmma of its warpgroup";
     if (warp.wait == Warp::Wait::cluster)
         return rules::at_cluster_barrier(barriers_.cluster().arrived(), scene_.warps.size());
     const Mbarrier* its = mbarriers_.waited_for(warp);

@@ -21,6 +21,10 @@ constexpr Variable which_of(int variable) { return static_cast<Variable>(variabl
 
 /// A sum of variables, each times a coefficient that is not 0.
 using Form = std::map<int, std::int64_t>;
+inline void add(Form& to, const Form& form, std::int64_t times = 1) {
+    for (const auto& [variable, slope] : form)
+        if ((to[variable] += slope * times) == 0) to.erase(variable);
+}
 
 /// A number of the launch, or a function of several that the kernel computes and then counts to.
 struct Root {
@@ -30,9 +34,11 @@ struct Root {
         stride   ///< the size of the grid
     };
     Kind kind = Kind::number;
-    bool given = false;  ///< a parameter, or the grid's
-    bool wide = false;   ///< of 64 bits, as addresses are
-    std::string name;    ///< "n", or what computes it: "shr of line 12"
+    bool given = false;           ///< a parameter, or the grid's
+    bool wide = false;            ///< of 64 bits, as addresses are
+    bool of_grid = false;         ///< a place in it, or its size...
+    std::int64_t of_machine = 0;  ///< ...and what the machine takes it for
+    std::string name;             ///< "n", or what computes it: "shr of line 12"
     Where where;
     std::int64_t least = 0, most = INT64_MAX;
     std::int64_t value = 0;
@@ -52,6 +58,9 @@ using Origin = std::pair<std::string, std::vector<Source>>;
 struct Symbols {
     std::vector<Root> roots;
     std::map<Origin, int> found;
+    /// A place in the grid and the grid's size are numbers as others are; else what holds for the first CTA
+    /// of a grid of one is to hold for every one.
+    bool places = false;
 
     /// Returns the root of that origin, and whether it is new.
     std::pair<int, bool> root(const Origin& origin) {
