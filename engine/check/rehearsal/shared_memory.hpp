@@ -7,6 +7,7 @@
 // read, they read until they are waited for.
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <string>
 #include <vector>
@@ -65,7 +66,7 @@ class SharedMemory {
 
     template <class Visit>
     void visit(int cta, std::uint32_t lo, std::uint32_t hi, Visit visit);
-    static void split(Cta& cta, std::uint32_t at);
+    static Cta::iterator split(Cta& cta, Cta::iterator part, std::uint32_t at);
     bool comes_after(const Access& before, isa::Mask lanes) const;
     bool is_fenced(const Access& before, isa::Mask lanes) const;
     std::uint32_t known(int index, isa::Mask lanes) const;
@@ -74,6 +75,8 @@ class SharedMemory {
     bool inside(std::uint64_t lo, std::int64_t bytes, std::int64_t align);
     void finish(Access::Kind kind, int lane, std::uint32_t number);
     void gap(Property property, std::string reason);
+    template <std::invocable Reason>
+    void gap(Property property, Reason reason);  ///< reason(): only the first one is asked for
     std::string place(std::uint32_t address) const { return scene_.place(address - sm_90a.shared_base); }
 
     const Scene& scene_;
