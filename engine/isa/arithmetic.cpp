@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "isa/algebra.hpp"
 #include "isa/divisor.hpp"
 #include "isa/families.hpp"
 #include "isa/halves.hpp"
@@ -303,6 +304,51 @@ KnownBits bits_of_remainder(const Step& s, const BitsOf& of) {
     return up_to(b.least() == 0 ? a.greatest() : std::min(a.greatest(), b.greatest() - 1));
 }
 
+// The same as terms (algebra.hpp).
+
+Term meaning_of_sum(const Step& s, Algebra& in) {
+    return wraps(s.form) ? in.sum(in.of(s.operands[1]), in.of(s.operands[2])) : Term::unknown;
+}
+
+Term meaning_of_difference(const Step& s, Algebra& in) {
+    return wraps(s.form) ? in.sum(in.of(s.operands[1]), in.of(s.operands[2]), -1) : Term::unknown;
+}
+
+Term meaning_of_product(const Step& s, Algebra& in) {
+    const int half = s.form.get(Field::half, 0);
+    if (!wraps(s.form)) return Term::unknown;
+    if (half == 0) return in.product(in.of(s.operands[1]), in.of(s.operands[2]));
+    const Type type = s.form.type();
+    const Term whole = in.product(in.number(s.operands[1], type), in.number(s.operands[2], type));
+    if (half == 2) return whole;
+    return bits(type) > 32 ? Term::unknown : in.quotient(whole, in.constant(std::int64_t{1} << bits(type)));
+}
+
+Term meaning_of_mad(const Step& s, Algebra& in) {
+    return in.sum(meaning_of_product(s, in), in.of(s.operands[3]));
+}
+
+/// Rounded towards 0.
+Term meaning_of_quotient(const Step& s, Algebra& in) {
+    const Type type = s.form.type();
+    if (!wraps(s.form)) return Term::unknown;
+    const Term a = in.number(s.operands[1], type), b = in.number(s.operands[2], type);
+    if (!is_signed(type)) return in.quotient(a, b);
+    const Term zero = in.constant(0);
+    return in.select(in.compare(Compared::ge, a, zero), in.quotient(a, b),
+                     in.sum(zero, in.quotient(in.sum(zero, a, -1), b), -1));
+}
+
+Term meaning_of_remainder(const Step& s, Algebra& in) {
+    const Type type = s.form.type();
+    return in.sum(in.number(s.operands[1], type),
+                  in.product(in.number(s.operands[2], type), meaning_of_quotient(s, in)), -1);
+}
+
+Term meaning_of_negation(const Step& s, Algebra& in) {
+    return wraps(s.form) ? in.sum(in.constant(0), in.of(s.operands[1]), -1) : Term::unknown;
+}
+
 Row integers() { return {{types({u16, s16, u32, s32, u64, s64})}, {7, 8}}; }
 /// Returns `rest` and the rows of floats: with every rounding, or without any.
 /// limited: with .sat. fused: also as the assembler likes, "contract".
@@ -349,6 +395,7 @@ std::span<const Instruction> arithmetic_family() {
          .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, false); },
          .known_bits = bits_of_sum,
          .shape = of_integers<Shape::polynomial>,
+         .meaning = meaning_of_sum,
          .run = run_add},
         {.name = "sub",
          .summary = "d = a - b",
@@ -360,6 +407,7 @@ std::span<const Instruction> arithmetic_family() {
          .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, true); },
          .known_bits = bits_of_difference,
          .shape = of_integers<Shape::polynomial>,
+         .meaning = meaning_of_difference,
          .run = run_sub},
         {.name = "mul",
          .summary = "d = a * b: the low half, the high half, or the wide product of integers",
@@ -371,6 +419,7 @@ std::span<const Instruction> arithmetic_family() {
          .value = value_mul,
          .known_bits = bits_of_product,
          .shape = shape_of_product,
+         .meaning = meaning_of_product,
          .run = run_mul},
         {.name = "mad",
          .summary = "d = a * b + c of integers (floats: fma)",
@@ -385,6 +434,7 @@ std::span<const Instruction> arithmetic_family() {
          .value = value_mad,
          .known_bits = bits_of_mad,
          .shape = shape_of_product,
+         .meaning = meaning_of_mad,
          .run = run_mad},
         {.name = "div",
          .summary = "d = a / b",
@@ -394,6 +444,7 @@ std::span<const Instruction> arithmetic_family() {
          .ptx = "div{.round}{.ftz}{.type} {%d}, {%a}, {%b}",
          .work = Work::quotient,
          .shape = of_integers<Shape::quotient>,
+         .meaning = meaning_of_quotient,
          .run = run_div},
         {.name = "rem",
          .summary = "d = a % b of integers",
@@ -404,6 +455,7 @@ std::span<const Instruction> arithmetic_family() {
          .work = Work::remainder,
          .known_bits = bits_of_remainder,
          .shape = of_integers<Shape::remainder>,
+         .meaning = meaning_of_remainder,
          .run = run_rem},
         {.name = "neg",
          .summary = "d = -a",
@@ -413,6 +465,7 @@ std::span<const Instruction> arithmetic_family() {
          .ptx = "neg{.ftz}{.type} {%d}, {%a}",
          .work = Work::arithmetic,
          .shape = of_integers<Shape::polynomial>,
+         .meaning = meaning_of_negation,
          .run = run_neg},
         {.name = "abs",
          .summary = "d = |a|",

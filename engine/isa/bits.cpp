@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "isa/algebra.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 #include "isa/shapes.hpp"
@@ -297,6 +298,18 @@ Instruction extension(std::string_view name, std::string_view summary, std::stri
             .run = run_szext<wrap>};
 }
 
+/// Of unsigned types, and fields that lie within the register.
+Term meaning_of_bfe(const Step& s, Algebra& in) {
+    const Type type = s.form.type();
+    const Operand &position = s.operands[2], &length = s.operands[3];
+    if (is_signed(type) || position.kind != Operand::Kind::imm || length.kind != Operand::Kind::imm ||
+        position.imm < 0 || length.imm < 0 || position.imm + length.imm > bits(type))
+        return Term::unknown;
+    const Term above = in.quotient(in.number(s.operands[1], type), in.power_of_2(in.constant(position.imm)));
+    const Term size = in.power_of_2(in.constant(length.imm));
+    return in.sum(above, in.product(size, in.quotient(above, size)), -1);
+}
+
 }  // namespace
 
 std::span<const Instruction> bits_family() {
@@ -351,6 +364,7 @@ std::span<const Instruction> bits_family() {
          .operands = {out("d"), in("a"), in("position", fixed<u32>), in("length", fixed<u32>)},
          .ptx = "bfe{.type} {%d}, {%a}, {%position}, {%length}",
          .work = Work::logic,
+         .meaning = meaning_of_bfe,
          .run = run_bfe},
         {.name = "bfi",
          .summary = "puts the lowest `length` bits of a into b, from bit `position` on",

@@ -1,4 +1,5 @@
 // CTAs of a cluster, and agreements of warps: elections, register pools, dependent grids.
+#include "isa/algebra.hpp"
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/generic.hpp"
@@ -134,6 +135,13 @@ std::span<const Instruction> cluster_family() {
          .ptx = "elect.sync {%leader}|{%p}, {%membermask}",
          .convergent = true,
          .value = [](const Step&, const ValueOf&) { return Value{}; },
+         .meaning =
+             [](const Step& s, Algebra& in) {
+                 const Operand& members = s.operand("membermask");
+                 const bool all = members.kind == Operand::Kind::imm &&
+                                  static_cast<std::uint32_t>(members.imm) == ~std::uint32_t{0};
+                 return all ? in.elected() : Term::unknown;
+             },
          .run =
              [](const Step& s, Machine& m) {
                  Lanes<std::uint32_t> d{}, leader{};

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "isa/algebra.hpp"
 #include "isa/families.hpp"
 #include "isa/foreign.hpp"
 #include "isa/known_bits.hpp"
@@ -386,6 +387,13 @@ Shape shape_of_cvt(const Form& form) {
     return integers ? Shape::polynomial : Shape::other;
 }
 
+Term meaning_of_cvt(const Step& s, Algebra& in) {
+    const Type from = s.form.type(Field::from), to = s.form.type();
+    if (is_float(from) || is_float(to)) return Term::unknown;
+    return bits(to) <= bits(from) && bits(to) >= 32 ? in.of(s.operands[1])
+                                                    : in.number(in.number(s.operands[1], from), to);
+}
+
 }  // namespace
 
 const Instruction& general_conversion() {
@@ -435,6 +443,7 @@ std::span<const Instruction> convert_family() {
          .value = value_cvt,
          .known_bits = bits_of_cvt,
          .shape = shape_of_cvt,
+         .meaning = meaning_of_cvt,
          .run = run_cvt},
         {.name = "cvt.pair",
          .summary = "converts two f32 into one packed pair; the first goes to the upper half",

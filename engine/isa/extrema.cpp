@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "isa/algebra.hpp"
 #include "isa/families.hpp"
 #include "isa/halves.hpp"
 #include "isa/known_bits.hpp"
@@ -133,6 +134,16 @@ KnownBits bits_of_one(const Step& s, const BitsOf& of, bool smaller) {
     return out;
 }
 
+/// a where it is in that relation to b, else b.
+template <Compared how>
+Term meaning_of_one(const Step& s, Algebra& in) {
+    const Type type = s.form.type();
+    if (is_float(type) || is_half(type) || is_pair(type) || s.form.get(Field::relu, 0) != 0)
+        return Term::unknown;
+    const Term a = in.number(s.operands[1], type), b = in.number(s.operands[2], type);
+    return in.select(in.compare(how, a, b), a, b);
+}
+
 }  // namespace
 
 std::span<const Instruction> extrema_family() {
@@ -145,6 +156,7 @@ std::span<const Instruction> extrema_family() {
          .ptx = "min{.relu}{.ftz}{.xorsign}{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
          .known_bits = [](const Step& s, const BitsOf& of) { return bits_of_one(s, of, true); },
+         .meaning = meaning_of_one<Compared::le>,
          .run = run_min},
         {.name = "min.NaN",
          .summary = "the smaller of a and b; NaN if one of them is a NaN",
@@ -162,6 +174,7 @@ std::span<const Instruction> extrema_family() {
          .ptx = "max{.relu}{.ftz}{.xorsign}{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
          .known_bits = [](const Step& s, const BitsOf& of) { return bits_of_one(s, of, false); },
+         .meaning = meaning_of_one<Compared::ge>,
          .run = run_max},
         {.name = "max.NaN",
          .summary = "the larger of a and b; NaN if one of them is a NaN",

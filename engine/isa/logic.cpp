@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "isa/algebra.hpp"
 #include "isa/divisor.hpp"
 #include "isa/families.hpp"
 #include "isa/halves.hpp"
@@ -334,6 +335,51 @@ KnownBits bits_of_selp(const Step& s, const BitsOf& of) {
     return !first ? a.joined(b) : *first != 0 ? a : b;
 }
 
+// The same as terms (algebra.hpp).
+
+template <unsigned table>
+Term meaning_of_bits(const Step& s, Algebra& in) {
+    return in.bitwise(table, in.of(s.operands[1]), in.of(s.operands[2]), s.form.type());
+}
+
+Term meaning_of_not(const Step& s, Algebra& in) {
+    const Type type = s.form.type();
+    return in.bitwise(table_xor, in.of(s.operands[1]), in.constant(type == pred ? 1 : -1), type);
+}
+
+Term meaning_of_shl(const Step& s, Algebra& in) {
+    return in.product(in.of(s.operands[1]), in.power_of_2(in.number(s.operands[2], u32)));
+}
+
+Term meaning_of_shr(const Step& s, Algebra& in) {
+    return in.quotient(in.number(s.operands[1], s.form.type()), in.power_of_2(in.number(s.operands[2], u32)));
+}
+
+Term meaning_of_setp(const Step& s, Algebra& in) {
+    const Type type = s.form.type();
+    if (is_float(type) || is_half(type) || is_pair(type)) return Term::unknown;
+    static constexpr std::array<unsigned, 6> relations{equal,        less | greater, less,
+                                                       less | equal, greater,        greater | equal};
+    const unsigned holds = relations_of(s.form.get(Field::cmp));
+    for (std::size_t i = 0; i < relations.size(); ++i)
+        if (relations.at(i) == holds)
+            return in.compare(static_cast<Compared>(i), in.number(s.operand("a"), type),
+                              in.number(s.operand("b"), type));
+    return Term::unknown;
+}
+
+Term meaning_of_setp_bool(const Step& s, Algebra& in) {
+    const std::string how = spelled(Field::combine, s.form.get(Field::combine));
+    return in.bitwise(how == "and"  ? table_and
+                      : how == "or" ? table_or
+                                    : table_xor,
+                      meaning_of_setp(s, in), in.of(s.operand("c")), pred);
+}
+
+Term meaning_of_selp(const Step& s, Algebra& in) {
+    return in.select(in.of(s.operands[3]), in.of(s.operands[1]), in.of(s.operands[2]));
+}
+
 Row bit_types() { return {{types({pred, b16, b32, b64})}, {7, 8}}; }
 Row signed_or_unsigned() {
     return {
@@ -406,6 +452,7 @@ std::span<const Instruction> logic_family() {
          .value = value_and,
          .known_bits = [](const Step& s, const BitsOf& of) { return of(s.operands[1]) & of(s.operands[2]); },
          .shape = of_integers<Shape::bits>,
+         .meaning = meaning_of_bits<table_and>,
          .run = [](const Step& s,
                    Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a & b; }); }},
         {.name = "or",
@@ -417,6 +464,7 @@ std::span<const Instruction> logic_family() {
          .work = Work::logic,
          .known_bits = [](const Step& s, const BitsOf& of) { return of(s.operands[1]) | of(s.operands[2]); },
          .shape = of_integers<Shape::bits>,
+         .meaning = meaning_of_bits<table_or>,
          .run = [](const Step& s,
                    Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a | b; }); }},
         {.name = "xor",
@@ -428,6 +476,7 @@ std::span<const Instruction> logic_family() {
          .work = Work::logic,
          .known_bits = [](const Step& s, const BitsOf& of) { return of(s.operands[1]) ^ of(s.operands[2]); },
          .shape = of_integers<Shape::bits>,
+         .meaning = meaning_of_bits<table_xor>,
          .run = [](const Step& s,
                    Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a ^ b; }); }},
         {.name = "not",
@@ -439,6 +488,7 @@ std::span<const Instruction> logic_family() {
          .work = Work::logic,
          .known_bits = bits_of_not,
          .shape = of_integers<Shape::bits>,
+         .meaning = meaning_of_not,
          .run = run_not},
         {.name = "shl",
          .summary = "d = a << b; amounts of the width and more give 0",
@@ -449,6 +499,7 @@ std::span<const Instruction> logic_family() {
          .work = Work::logic,
          .value = value_shl,
          .known_bits = bits_of_shl,
+         .meaning = meaning_of_shl,
          .run = run_shl},
         {.name = "shr",
          .summary = "d = a >> b; arithmetic for signed types",
@@ -460,6 +511,7 @@ std::span<const Instruction> logic_family() {
          .value = value_shr,
          .known_bits = bits_of_shr,
          .shape = of_integers<Shape::quotient>,
+         .meaning = meaning_of_shr,
          .run = run_shr},
         {.name = "setp",
          .summary = "p = a cmp b",
@@ -471,6 +523,7 @@ std::span<const Instruction> logic_family() {
          .value = value_setp,
          .known_bits = bits_of_setp,
          .shape = of_integers<Shape::order>,
+         .meaning = meaning_of_setp,
          .run = run_setp},
         {.name = "setp.bool",
          .summary = "p = (a cmp b) and, or, xor c",
@@ -480,6 +533,7 @@ std::span<const Instruction> logic_family() {
          .ptx = "setp{.cmp}{.combine}{.ftz}{.type} {%p}, {%a}, {%b}, {%c}",
          .known_bits = bits_of_setp_bool,
          .shape = of_integers<Shape::order>,
+         .meaning = meaning_of_setp_bool,
          .run = run_setp},
         {.name = "setp.both",
          .summary = "p = a cmp b, q = the opposite",
@@ -489,6 +543,7 @@ std::span<const Instruction> logic_family() {
          .ptx = "setp{.cmp}{.ftz}{.type} {%p}|{%q}, {%a}, {%b}",
          .value = [](const Step&, const ValueOf&) { return Value{}; },
          .shape = of_integers<Shape::order>,
+         .meaning = meaning_of_setp,
          .run = run_setp_both},
         {.name = "setp.bool.both",
          .summary = "p = (a cmp b) and, or, xor c; q = the same of the opposite comparison",
@@ -499,6 +554,7 @@ std::span<const Instruction> logic_family() {
          .ptx = "setp{.cmp}{.combine}{.ftz}{.type} {%p}|{%q}, {%a}, {%b}, {%c}",
          .value = [](const Step&, const ValueOf&) { return Value{}; },
          .shape = of_integers<Shape::order>,
+         .meaning = meaning_of_setp_bool,
          .run = run_setp_both},
         {.name = "setp.pair",
          .summary = "compares two pairs: p is the result of the lower halves, q that of the upper ones",
@@ -536,6 +592,7 @@ std::span<const Instruction> logic_family() {
          .work = Work::logic,
          .known_bits = bits_of_selp,
          .shape = of_integers<Shape::polynomial>,
+         .meaning = meaning_of_selp,
          .run = run_selp},
     };
     return list;

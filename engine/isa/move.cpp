@@ -1,4 +1,5 @@
 // mov, special registers, packing, and the matrix descriptor of wgmma.
+#include "isa/algebra.hpp"
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/known_bits.hpp"
@@ -161,6 +162,8 @@ Row any_register() {
     return {{types({b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred})}, {7, 8}};
 }
 
+Term meaning_of_copy(const Step& s, Algebra& in) { return in.of(s.operands[1]); }
+
 }  // namespace
 
 Reg copied(const Step& step) {
@@ -180,6 +183,7 @@ std::span<const Instruction> move_family() {
          .value = value_mov,
          .known_bits = [](const Step& s, const BitsOf& of) { return of(s.operands[1]); },
          .shape = of_integers<Shape::polynomial>,
+         .meaning = meaning_of_copy,
          .run = run_mov},
         {.name = "special",
          .summary = "reads a special register: mov.u32 d, %tid.x",
@@ -212,6 +216,7 @@ std::span<const Instruction> move_family() {
                  return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
              },
          .shape = of_integers<Shape::polynomial>,
+         .meaning = meaning_of_copy,
          .run = run_ld_param},
         {.name = "cvta.param",
          .summary = "the generic address of a tensor map that is a kernel parameter",
@@ -224,6 +229,7 @@ std::span<const Instruction> move_family() {
              [](const Step&, const ValueOf&) {
                  return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
              },
+         .meaning = meaning_of_copy,
          .run = run_mov},
         {.name = "cvta.to.global",
          .summary = "converts a generic address to one of the global space",
@@ -233,6 +239,7 @@ std::span<const Instruction> move_family() {
          .ptx = "cvta.to.global{.type} {%d}, {%a}",
          .value = value_mov,
          .shape = of_integers<Shape::polynomial>,
+         .meaning = meaning_of_copy,
          .run = run_mov},
         {.name = "pack",
          .summary =

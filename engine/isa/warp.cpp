@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "isa/algebra.hpp"
 #include "isa/combine.hpp"
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
@@ -183,6 +184,15 @@ void run_redux(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, d);
 }
 
+/// Of one lane, in segments of 32.
+Term meaning_of_shfl(const Step& s, Algebra& in) {
+    const Operand &lane = s.operands[2], &segments = s.operands[3];
+    const bool one = spelled(Field::op, s.form.get(Field::op)) == "idx" && lane.kind == Operand::Kind::imm &&
+                     segments.kind == Operand::Kind::imm && segments.imm == lanes - 1 && lane.imm >= 0 &&
+                     lane.imm < lanes;
+    return one ? in.in_lane(s.operands[1], static_cast<int>(lane.imm)) : Term::unknown;
+}
+
 }  // namespace
 
 std::span<const Instruction> warp_family() {
@@ -201,6 +211,7 @@ std::span<const Instruction> warp_family() {
          .convergent = true,
          .work = Work::exchange,
          .value = value_shfl,
+         .meaning = meaning_of_shfl,
          .run = run_shfl},
         {.name = "vote.sync",
          .summary =

@@ -179,6 +179,9 @@ enum class Shape : std::uint8_t {
     order        ///< which of the first two sources is the greater one decides
 };
 
+class Algebra;
+enum class Term : int;
+
 /// The abstract value of an operand of the current step.
 using ValueOf = std::function<Value(const Operand&)>;
 /// The bits of an operand of a step that are always the same.
@@ -221,6 +224,8 @@ struct Instruction {
     KnownBits (*known_bits)(const Step&, const BitsOf&) = nullptr;
     /// How its result depends on its sources; null: Shape::other.
     Shape (*shape)(const Form&) = nullptr;
+    /// What its first result is, modulo its width, in terms of its sources (isa/algebra.hpp); null: unknown.
+    Term (*meaning)(const Step&, Algebra&) = nullptr;
     void (*run)(const Step&, Machine&) = nullptr;
 };
 
