@@ -148,8 +148,9 @@ void Forms::use(const Op& op) {
         const Operand& operand = op.step->operands[i];
         if (op.step->op->operands[i].access == isa::Access::out || !decides(operand)) continue;
         isa::for_each_register(operand, [&](Reg reg) {
-            lose(form_of(reg, op.where), op.where,
-                 fmt::format("what {} is executed with", op.step->op->name));
+            const Form form = form_of(reg, op.where);
+            if (!form.empty())
+                lose(form, op.where, fmt::format("what {} is executed with", op.step->op->name));
         });
     }
 }
