@@ -191,3 +191,26 @@ end
 unproved("a race", raced(true), "shared-races")
 proved("a race beside a protocol", raced(true), "no-deadlock")
 unproved("a race beside a missing arrival", raced(false), "no-deadlock")
+
+-- Loops that nothing is synchronised by count.
+local function counts(step, goes_on)
+  return wg.kernel("counts", { threads = 32 }, function(k)
+    local Y, n = k:param("Y", "u32*"), k:param("n", "u32")
+    local i = k:mov(n)
+    k:repeat_(function()
+      k:st_global_u32(k:element(Y, 0), i)
+      step(k, i)
+      return goes_on(i)
+    end)
+  end)
+end
+local function not_zero(i) return i:ne(0) end
+proved("down to 0 by 1", counts(function(k, i) k:sub(i, i, 1) end, not_zero), "no-deadlock")
+proved("down to 0 by 3", counts(function(k, i) k:sub(i, i, 3) end, not_zero), "no-deadlock")
+unproved("down to 0 by 2", counts(function(k, i) k:sub(i, i, 2) end, not_zero), "no-deadlock")
+unproved("down to 0 by halves", counts(function(k, i) k:shl(i, i, 1) end, function(i) return i:ne(5) end), "no-deadlock")
+unproved("back and forth", counts(function(k, i)
+  k:add(i, i, 1)
+  k:sub(i, i, 1)
+end, not_zero), "no-deadlock")
+unproved("its double", counts(function(k, i) k:add(i, i, i) end, function(i) return i:lt(7) end), "no-deadlock")
