@@ -3,10 +3,56 @@
 #include <algorithm>
 #include <vector>
 
+#include "isa/algebra.hpp"
 #include "isa/registers.hpp"
 
 namespace wgrun::check {
 namespace {
+
+/// Sums of a register, times a number, and a constant; nothing else.
+class OneRegister final : public isa::Algebra {
+  public:
+    struct Sum {
+        Reg reg{};
+        std::int64_t times = 0, constant = 0;  ///< 0 times: it is a constant
+    };
+    /// Of an unknown term: a register of which nothing comes.
+    Sum at(isa::Term term) const {
+        return term == isa::Term::unknown ? Sum() : sums_[static_cast<std::size_t>(term)];
+    }
+
+  private:
+    using Term = isa::Term;
+    Term keep(Sum sum) {
+        sums_.push_back(sum);
+        return static_cast<Term>(sums_.size() - 1);
+    }
+    Term of(const Operand& operand) override {
+        if (operand.reg) return keep({operand.reg, 1, 0});
+        return operand.kind == Operand::Kind::imm ? constant(operand.imm) : Term::unknown;
+    }
+    Term constant(std::int64_t value) override { return keep({{}, 0, value}); }
+    Term sum(Term a, Term b, std::int64_t times) override {
+        if (a == Term::unknown || b == Term::unknown) return Term::unknown;
+        const Sum left = at(a), right = at(b);
+        if (left.times != 0 && right.times != 0) return Term::unknown;
+        return keep({left.times != 0 ? left.reg : right.reg, left.times + times * right.times,
+                     left.constant + times * right.constant});
+    }
+    // What is less than that has no part in counting.
+    Term number(const Operand&, isa::Type) override { return Term::unknown; }
+    Term number(Term, isa::Type) override { return Term::unknown; }
+    Term product(Term, Term) override { return Term::unknown; }
+    Term quotient(Term, Term) override { return Term::unknown; }
+    Term power_of_2(Term) override { return Term::unknown; }
+    Term bitwise(unsigned, Term, Term, isa::Type) override { return Term::unknown; }
+    Term compare(isa::Compared, Term, Term) override { return Term::unknown; }
+    Term select(Term, Term, Term) override { return Term::unknown; }
+    Term in_lane(const Operand&, int) override { return Term::unknown; }
+    Term elected() override { return Term::unknown; }
+
+    std::vector<Sum> sums_;
+};
 
 /// A loop, and the steps in it that write a register.
 class Counting {
@@ -30,13 +76,17 @@ class Counting {
             test->step->op->shape(test->step->form) != isa::Shape::order || test->step->guard)
             return false;
         const std::string_view how = isa::spelled(isa::Field::cmp, test->step->form.get(isa::Field::cmp));
-        if (how == "eq" || how == "ne") return false;
         std::vector<const Operand*> sources;
         for (std::size_t i = 0; i < test->step->operands.size(); ++i)
             if (test->step->op->operands[i].access == isa::Access::in)
                 sources.push_back(&test->step->operands[i]);
         if (sources.size() != 2) return false;
-        return (moves(*sources[0]) && stays(*sources[1])) || (moves(*sources[1]) && stays(*sources[0]));
+        // What grows by an odd number comes to every number, and to that where one of both is the other.
+        const auto passes = [&](std::int64_t more) {
+            return how == "eq" || how == "ne" ? more % 2 != 0 : more != 0;
+        };
+        return (passes(growth(*sources[0])) && stays(*sources[1])) ||
+               (passes(growth(*sources[1])) && stays(*sources[0]));
     }
 
   private:
@@ -55,34 +105,24 @@ class Counting {
             return write.reg == operand.reg.id;
         });
     }
-    bool moves(const Operand& operand) const { return operand.reg && grows(operand.reg, operand.reg, 0, 0); }
+    std::int64_t growth(const Operand& operand) const {
+        return operand.reg ? growth(operand.reg, operand.reg, 0, 0).value_or(0) : 0;
+    }
 
-    /// Whether the register is `from` of the turn before, and a number that is not 0.
-    bool grows(Reg reg, Reg from, std::int64_t more, int depth) const {
+    /// How much greater the register and `more` are than `from` of the turn before.
+    std::optional<std::int64_t> growth(Reg reg, Reg from, std::int64_t more, int depth) const {
         constexpr int deepest = 6;
         const Writing* write = only(reg);
-        if (write == nullptr || write->step->guard || depth > deepest) return false;
+        if (write == nullptr || write->step->guard || depth > deepest) return std::nullopt;
         for (const BlockId before : graph_.predecessors(loop_.header))
             if (std::ranges::find(loop_.blocks, before) != loop_.blocks.end() &&
                 !graph_.dominates(write->block, before))
-                return false;
-        const Step& step = *write->step;
-        const std::string_view name = step.op->name;
-        if ((name != "add" && name != "sub" && name != "mov") || isa::is_float(step.form.type()))
-            return false;
-        const Operand* source = nullptr;
-        for (std::size_t i = 1; i < step.operands.size(); ++i) {
-            const Operand& operand = step.operands[i];
-            if (operand.reg && source == nullptr)
-                source = &operand;
-            else if (operand.kind == Operand::Kind::imm)
-                more += name == "sub" ? -operand.imm : operand.imm;
-            else
-                return false;
-        }
-        if (source == nullptr) return false;
-        if (source->reg == from) return more != 0;
-        return grows(source->reg, from, more, depth + 1);
+                return std::nullopt;
+        OneRegister algebra;
+        const OneRegister::Sum sum = algebra.at(isa::meaning_of(*write->step, algebra));
+        if (sum.times != 1) return std::nullopt;
+        more += sum.constant;
+        return sum.reg == from ? std::optional(more) : growth(sum.reg, from, more, depth + 1);
     }
 
     const flow::Graph& graph_;

@@ -190,7 +190,7 @@ class Prover {
                 flag->second = flag->second && shown.repeated.at(other);
             }
             const std::int64_t room = shown.room.at(index);
-            if (room >= root(index).most - value) break;
+            if (room >= root(index).most - std::max(value, std::int64_t{0})) break;
             if (!shown.repeated.at(index))
                 streak.reset();
             else if (!streak)

@@ -92,7 +92,11 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
     const std::string_view how = isa::spelled(isa::Field::cmp, step.form.get(isa::Field::cmp));
     const bool zero_is_above = how == "lt" || how == "ge" || how == "lo" || how == "hs";
     const bool zero_is_below = how == "le" || how == "gt" || how == "ls" || how == "hi";
-    const OfPlace place = grid ? of_place(form, difference) : OfPlace::lost;
+    // A CTA whose place is beyond the number has no turn. Where 0 counts as above, no number less than 0
+    // differs from it; else -1 stands for them, which no unsigned number is.
+    const bool below_zero = !zero_is_above;
+    const OfPlace place =
+        grid && (!below_zero || isa::is_signed(type)) ? of_place(form, difference) : OfPlace::lost;
     if (place != OfPlace::lost) {
         const bool of_stride = std::ranges::any_of(form, [&](const auto& one) {
             return symbols_.roots[static_cast<std::size_t>(root_of(one.first))].kind == Root::Kind::stride;
@@ -103,14 +107,14 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
         const int turns = root_of(form.begin()->first);
         if (place == OfPlace::strided && turning_ < 0) turning_ = turns;
         of_places_[turns].add(place, of_stride, zero_is_above ? 1 : zero_is_below ? -1 : 0);
-        // A CTA may have no turn at all: its place is beyond the number.
         Root& root = symbols_.roots[static_cast<std::size_t>(turns)];
-        if (root.least > -1) {
-            root.least = -1;
+        const std::int64_t least = below_zero ? -1 : 0;
+        if (root.least > least) {
+            root.least = least;
             restart_ = true;
         }
     } else if (roots.size() > 1 || grid) {
-        if (becomes_root(step, sources)) return;
+        if (roots.size() > 1 && becomes_root(step, sources)) return;
         Form excess;
         for (const int root : roots) excess[variable(root, Variable::excess)] = 1;
         lose(excess, step.where, "");
