@@ -10,8 +10,6 @@ namespace wgrun::check::rehearsal {
 Forms::Forms(Scene& scene, Values& values, isa::Machine& machine, Symbols& symbols)
     : scene_(scene), values_(values), machine_(machine), symbols_(symbols) {
     slots_.assign(scene.warps.size(), std::vector<Slot>(static_cast<std::size_t>(scene.skeleton.slot_count)));
-    turns_.assign(scene.warps.size(), 0);
-    turning_ = symbols.outer;
 }
 
 Forms::Wide Forms::get(Reg reg) const {
