@@ -175,6 +175,7 @@ void Rehearsal::leave(Warp& warp) {
 
 void Rehearsal::end(Warp& warp) {
     const isa::Mask ended = warp.running;
+    if (scene_.shared != nullptr) scene_.shared->end(ended);
     if (warp.parted.end(warp.running, warp.pc)) {
         warp.all &= ~ended;
         return;
