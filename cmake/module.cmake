@@ -29,8 +29,9 @@ endif()
 include(${PROJECT_SOURCE_DIR}/cmake/precompiled.cmake)
 
 # Eight files at once need half the time of eight: most of it goes into headers and the templates that they bring
-# along. A compiler cache, or somebody who changes one file again and again, is better off without.
-if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+# along. A compiler cache, or somebody who changes one file again and again, is better off without; a host compiles them
+# once, however it is built.
+if((CMAKE_BUILD_TYPE STREQUAL Release OR NOT PROJECT_IS_TOP_LEVEL) AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     option(WGRUN_UNITY "Compile several files at once" ON)
 else()
     option(WGRUN_UNITY "Compile several files at once" OFF)

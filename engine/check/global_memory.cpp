@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -20,23 +21,58 @@ constexpr unsigned long most_operations = 400'000'000;
 /// Inequalities, each proved once.
 class Inequalities {
   public:
-    Inequalities(const Solver& solver, const Atoms& atoms) : solver_(solver), atoms_(atoms) {}
+    Inequalities(const Solver& solver, Atoms& atoms) : solver_(solver), atoms_(atoms) {}
 
     bool operator()(const Polynomial& number, std::span<const Formula> conditions) {
-        std::pair key(number, std::vector<Formula>(conditions.begin(), conditions.end()));
-        const auto [at, added] = found_.try_emplace(std::move(key), false);
+        const std::pair question(number, key_of(conditions));
+        const auto [at, added] = found_.try_emplace(question, false);
         if (!added) return at->second;
-        System system(solver_, atoms_);
-        for (const Formula condition : conditions) system.add(condition, 0);
-        bool& holds = at->second;
-        holds = system.implies_positive(number);
-        if (!holds && !number.is_linear()) holds = system.refine({number}) && system.implies_positive(number);
-        return holds;
+        const bool holds = by_choice(number, key_of(conditions)) || by_solver(number, conditions);
+        return found_.at(question) = holds;
+    }
+
+    /// Those that hold under the conditions.
+    std::vector<Polynomial> under(const std::vector<Formula>& conditions) const {
+        std::vector<Polynomial> out;
+        for (const auto& [question, holds] : found_)
+            if (holds && std::ranges::all_of(question.second, [&](Formula condition) {
+                    return std::ranges::find(conditions, condition) != conditions.end();
+                }))
+                out.push_back(question.first);
+        return out;
     }
 
   private:
+    static std::vector<Formula> key_of(std::span<const Formula> conditions) {
+        return {conditions.begin(), conditions.end()};
+    }
+
+    bool by_solver(const Polynomial& number, std::span<const Formula> conditions) const {
+        System system(solver_, atoms_);
+        for (const Formula condition : conditions) system.add(condition, 0);
+        return system.implies_positive(number);
+    }
+
+    /// It holds whichever number is chosen.
+    bool by_choice(const Polynomial& number, std::vector<Formula> conditions) {
+        for (const Atom atom : number.atoms()) {
+            const Definition of = atoms_[atom];
+            if (of.kind != Definition::Kind::choice) continue;
+            const Formula otherwise = atoms_.negated(of.condition);
+            conditions.push_back(of.condition);
+            if (!holds(number.with(atom, of.parts[0]), conditions)) return false;
+            conditions.back() = otherwise;
+            return holds(number.with(atom, of.parts[1]), conditions);
+        }
+        return false;
+    }
+    bool holds(const Polynomial& number, std::span<const Formula> conditions) {
+        const auto least = atoms_.least(number);
+        return (least && *least >= 0) || (*this)(number, conditions);
+    }
+
     const Solver& solver_;
-    const Atoms& atoms_;
+    Atoms& atoms_;
     std::map<std::pair<Polynomial, std::vector<Formula>>, bool> found_;
 };
 
@@ -50,6 +86,7 @@ class GlobalMemory {
                 return inequalities_(number, conditions);
             },
             accesses_);
+        for (Access& access : accesses_.list) access.facts = inequalities_.under(access.conditions);
         accesses_.list = grouped(accesses_.atoms, std::move(accesses_.list));
     }
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "check/broken_sizes.hpp"
 
@@ -38,7 +40,10 @@ class Prover {
     Proof prove() {
         for (int restart = 0; restart < most_restarts; ++restart) try {
                 for (Root& root : symbols_.roots) root.value = root.least;
-                cover({});
+                if (symbols_.outer >= 0)
+                    cover_turns();
+                else
+                    cover({});
                 out_.proved = true;
                 out_.numbers = numbers();
                 if (!out_.contained.empty()) out_.findings = broken_sizes(program_, skeleton_);
@@ -109,11 +114,16 @@ class Prover {
         if (run.gave_up()) fail(program_.where(), "the loops are too long to follow");
         if (!run.complete()) fail(program_.where(), "a warp is not followed to its end");
         if (!run.forms().for_every_cta()) throw PlaceDecides{};
+        if (symbols_.outer < 0 && run.forms().outer() >= 0) {
+            symbols_.outer = run.forms().outer();
+            throw Again{};
+        }
         const std::vector<int>& met = run.forms().met();
         const auto open = std::ranges::find_if(met, [&](int index) {
             return std::ranges::find(fixed, index) == fixed.end() && root(index).least < root(index).most;
         });
         if (open != met.end()) return cover_all(*open, std::move(fixed));
+        if (symbols_.outer >= 0) finish_turn(run, fixed);
         Shown shown;
         for (const int index : fixed) {
             shown.room[index] = run.forms().room(index);
@@ -121,6 +131,47 @@ class Prover {
             if (const Stop* stop = run.forms().stopped(index)) stops_[index] = *stop;
         }
         return shown;
+    }
+
+    // --- by turns
+    //
+    // The numbers that a turn of the outer loop depends on may be others in each turn: that covers that they
+    // are the same. Then what follows a turn depends on the state behind it alone, so that each state is
+    // followed once.
+
+    struct Turns {
+        std::vector<std::pair<int, std::int64_t>> numbers;  ///< roots of the turns before, and their values
+        std::int64_t turns;                                 ///< the value of the outer root
+    };
+
+    void cover_turns() {
+        const int outer = symbols_.outer;
+        turns_ = {{{}, root(outer).least}};
+        states_.clear();
+        while (!turns_.empty()) {
+            const Turns turns = std::move(turns_.front());
+            turns_.pop_front();
+            for (Root& each : symbols_.roots) each.value = each.least;
+            std::vector<int> fixed{outer};
+            root(outer).value = turns.turns;
+            for (const auto& [index, value] : turns.numbers) {
+                root(index).value = value;
+                fixed.push_back(index);
+            }
+            cover(std::move(fixed));
+        }
+    }
+
+    /// One turn more begins in the state that this rehearsal has ended in.
+    void finish_turn(const Rehearsal& run, const std::vector<int>& fixed) {
+        const int outer = symbols_.outer;
+        const std::int64_t room = run.forms().room(outer);
+        if (room >= root(outer).most - root(outer).value) return;
+        Turns next{{}, root(outer).value + room + 1};
+        for (const int index : fixed)
+            if (index != outer) next.numbers.emplace_back(index, root(index).value);
+        if (run.after_turns().empty() || states_.insert(run.after_turns()).second)
+            turns_.push_back(std::move(next));
     }
 
     Shown cover_all(int index, std::vector<int> fixed) {
@@ -179,6 +230,8 @@ class Prover {
     Gaps* gaps_;
     Symbols symbols_;
     std::map<int, Stop> stops_;
+    std::deque<Turns> turns_;                      ///< that are to be followed
+    std::set<std::vector<std::uint64_t>> states_;  ///< behind turns
     Proof out_;
     std::int64_t operations_ = 0;
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

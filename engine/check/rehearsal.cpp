@@ -35,6 +35,7 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, const reh
     proof_ = std::make_unique<Proof>(scene_, values_, *this, live, mbarriers_, symbols, gaps);
     scene_.shared = proof_->shared ? &*proof_->shared : nullptr;
     scene_.proves = true;
+    proof_->forms.at_end([this] { proof_->after_turns = proof_->recurrence.relative(state()); });
     budget_ = most_of_a_proof;
 }
 

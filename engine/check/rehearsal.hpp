@@ -34,6 +34,8 @@ class Rehearsal final : public isa::ThreadMachine {
     bool again() const { return proof_->again; }
     const rehearsal::Forms& forms() const { return proof_->forms; }
     const std::set<int>& repeated() const { return proof_->recurrence.repeated(); }
+    /// Of a proof by turns: the state where the last turn is over; empty: it does not depend on their number.
+    const std::vector<std::uint64_t>& after_turns() const { return proof_->after_turns; }
 
     const std::vector<rehearsal::Fault>& faults() const { return report_.faults(); }
     /// Returns those that break the same law as the first; those of other laws may be consequences.
@@ -158,6 +160,7 @@ class Rehearsal final : public isa::ThreadMachine {
         rehearsal::Recurrence recurrence;
         std::optional<rehearsal::SharedMemory> shared{};
         bool again = false;
+        std::vector<std::uint64_t> after_turns{};
     };
 
     rehearsal::Scene scene_;

@@ -31,22 +31,22 @@ wanted() {
             }
         }' "$file"
 }
-# "12 WG-RACE-01" for each finding of variant $1
+checked() { "$wgrun" check --dynamic --seeds "$seeds" "$file" "$1" 2>&1; }
+# "12 WG-RACE-01" for each finding of what check says
 found() {
-    "$wgrun" check --dynamic --seeds "$seeds" "$file" "$1" 2>&1 |
-        sed -n -e 's/^[^ ]*:\([0-9][0-9]*\): \(error\|warning\): .*\[\(WG-[A-Z0-9-]*\)\]$/\1 \3/p' \
-               -e 's/^wgrun: [^ ]*:\([0-9][0-9]*\): .*/\1 refused/p' | sort -u
+    sed -n -e 's/^[^ ]*:\([0-9][0-9]*\): \(error\|warning\): .*\[\(WG-[A-Z0-9-]*\)\]$/\1 \3/p' \
+           -e 's/^wgrun: [^ ]*:\([0-9][0-9]*\): .*/\1 refused/p' | sort -u
 }
 fail() {
-    printf '%s, variant %s: %s\nexpected:\n%s\nfound:\n%s\n' "$file" "$1" "$2" "$(wanted "$1")" "$(found "$1")"
-    "$wgrun" check --dynamic --seeds "$seeds" "$file" "$1"
+    printf '%s, variant %s: %s\nexpected:\n%s\nfound:\n%s\n' "$file" "$1" "$2" "$(wanted "$1")" "$(checked "$1" | found)"
+    checked "$1"
     exit 1
 }
 
 bad=$(sed -n 's/^-- bad: //p' "$file")
 good=$(sed -n 's/^-- good: //p' "$file")
 for variant in $bad; do
-    findings=$(found "$variant")
+    findings=$(checked "$variant" | found)
     [ -n "$findings" ] || fail "$variant" "nothing is found"
     wanted "$variant" | {
         left=$findings
@@ -61,7 +61,7 @@ for variant in $bad; do
     } || fail "$variant" "other findings than expected"
 done
 for variant in $good; do
-    "$wgrun" check --dynamic --seeds "$seeds" "$file" "$variant" > /dev/null 2>&1 || fail "$variant" "it must be clean"
-    [ -z "$(found "$variant")" ] || fail "$variant" "it must be clean"
+    said=$(checked "$variant") || fail "$variant" "it must be clean"
+    [ -z "$(printf '%s\n' "$said" | found)" ] || fail "$variant" "it must be clean"
 done
 [ -n "$good" ] || fail none "no good variant"

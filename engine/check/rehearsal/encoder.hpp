@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,11 @@ class Encoder {
     /// A clock of an actor; 0: none.
     void clock(int actor, std::uint32_t value) {
         // Actors are small numbers, some below 0.
-        clocks_.push_back(std::uint64_t{static_cast<std::uint32_t>(actor)} << 32 | value);
+        const std::uint64_t clock = std::uint64_t{static_cast<std::uint32_t>(actor)} << 32 | value;
+        if (!clocks_.empty() && different_[clocks_.back()] == clock) return clocks_.push_back(clocks_.back());
+        const auto [at, added] = places_.try_emplace(clock, static_cast<std::uint32_t>(different_.size()));
+        if (added) different_.push_back(clock);
+        clocks_.push_back(at->second);
     }
     void knowledge(const Knowledge& of, int actors) {
         number(of.empty() ? 0 : 1);
@@ -44,23 +49,25 @@ class Encoder {
 
     /// Returns the numbers, with the ranks of the clocks behind them.
     std::vector<std::uint64_t> finish() && {
-        std::vector<std::uint64_t> sorted = clocks_;
+        std::vector<std::uint64_t> sorted = different_;
         std::ranges::sort(sorted);
-        sorted.erase(std::ranges::unique(sorted).begin(), sorted.end());
-        numbers_.reserve(numbers_.size() + clocks_.size());
-        for (const std::uint64_t clock : clocks_) {
-            const auto value = static_cast<std::uint32_t>(clock);
-            const auto first =
-                std::ranges::lower_bound(sorted, clock - value + 1);  // of the actor, but for 0
-            const auto at = std::ranges::lower_bound(sorted, clock);
-            numbers_.push_back(value == 0 ? 0 : static_cast<std::uint64_t>(at - first) + 1);
+        std::vector<std::uint64_t> ranks(different_.size());
+        std::uint64_t rank = 0, actor = 0;
+        for (const std::uint64_t clock : sorted) {
+            if (clock >> 32 != actor) rank = 0;
+            actor = clock >> 32;
+            if (static_cast<std::uint32_t>(clock) != 0) ranks[places_.at(clock)] = ++rank;
         }
+        numbers_.reserve(numbers_.size() + clocks_.size());
+        for (const std::uint32_t place : clocks_) numbers_.push_back(ranks[place]);
         return std::move(numbers_);
     }
 
   private:
     std::vector<std::uint64_t> numbers_;
-    std::vector<std::uint64_t> clocks_;  ///< the actor, the value
+    std::vector<std::uint64_t> different_;                     ///< clocks: the actor, the value
+    std::unordered_map<std::uint64_t, std::uint32_t> places_;  ///< in different_
+    std::vector<std::uint32_t> clocks_;                        ///< places, too
 };
 
 }  // namespace wgrun::check::rehearsal

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -68,6 +69,17 @@ class Forms {
     Symbols& symbols() { return symbols_; }
     /// Whether what holds for the first CTA of a grid of one holds for each of every grid: places in the grid
     /// only say how many turns a loop takes.
+    // --- of a proof by turns
+    /// The root that counts the turns of a loop around another one; -1: there is none.
+    int outer() const { return nested_ ? turning_ : -1; }
+    /// How many turns the current warp has begun.
+    int turn() const { return turns_[static_cast<std::size_t>(scene_.warp->number)]; }
+    int turn(int warp) const { return turns_[static_cast<std::size_t>(warp)]; }
+    /// What is to be done where the outer loop ends for the first time, and would not with one turn more.
+    void at_end(std::function<void()> what) { at_end_ = std::move(what); }
+    /// The root that a register is counted up to, as other turns see it: what is left to count.
+    const Root* counted_to(int warp, std::size_t slot) const;
+
     bool for_every_cta() const {
         return !grid_lost_ && std::ranges::none_of(of_places_, [&](const auto& one) {
             return plain_.contains(one.first) || !one.second.agree();
@@ -106,6 +118,9 @@ class Forms {
     };
     OfGrid of_grid(isa::Special which);
     int meet(int root);
+    int in_turn(int root);
+    void turn(const Form& form, const Wide& difference);
+    void counts(const std::vector<Sourced>& sources, int root);
     int given(Root::Kind kind, int index);
 
     Wide get(Reg reg) const;
@@ -137,8 +152,13 @@ class Forms {
     std::vector<int> met_;
     std::map<int, std::int64_t> room_;
     std::map<int, Stop> stopped_;
-    std::map<int, OfPlaces> of_places_;  ///< by root
-    std::set<int> plain_;                ///< roots that other numbers are compared with
+    std::map<int, OfPlaces> of_places_;           ///< by root
+    std::set<int> plain_;                         ///< roots that other numbers are compared with
+    std::vector<int> turns_;                      ///< by warp
+    int turning_ = -1;                            ///< the root that counts them
+    bool nested_ = false;                         ///< others are compared in them
+    std::function<void()> at_end_;                ///< called once
+    std::map<std::pair<int, int>, int> counted_;  ///< by warp and slot: the root that it is compared with
     bool restart_ = false;
     bool grid_lost_ = false;   ///< a place in the grid decides otherwise
     std::int64_t beyond_ = 0;  ///< of a parameter, while a step is executed

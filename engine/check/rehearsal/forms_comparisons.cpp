@@ -4,6 +4,7 @@
 #include <set>
 
 #include "check/rehearsal/forms.hpp"
+#include "isa/registers.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -104,6 +105,7 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
             return symbols_.roots[static_cast<std::size_t>(root_of(one.first))].kind != Root::Kind::number;
         });
         const int turns = root_of(form.begin()->first);
+        if (place == OfPlace::strided && turning_ < 0) turning_ = turns;
         of_places_[turns].add(place, of_stride, zero_is_above ? 1 : zero_is_below ? -1 : 0);
         Root& root = symbols_.roots[static_cast<std::size_t>(turns)];
         const std::int64_t least = below_zero ? -1 : 0;
@@ -119,12 +121,65 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
     } else {
         for (const int root : roots) plain_.insert(root);
     }
+    Form by;
+    if (place == OfPlace::lost && roots.size() == 1 && !grid) {
+        int root = *roots.begin();
+        nested_ |= root != turning_ && turn() > 0;
+        if (symbols_.outer >= 0 && root != symbols_.outer && turn() > 0) {
+            const int own = in_turn(root);
+            const std::int64_t slope = form.at(variable(root, Variable::excess)),
+                               more = symbols_.roots[static_cast<std::size_t>(own)].value -
+                                      symbols_.roots[static_cast<std::size_t>(root)].value;
+            for (std::int64_t& lane : difference) lane += slope * more;
+            add(form, form_of_root(root), -slope);
+            add(form, form_of_root(own), slope);
+            by[variable(root, Variable::excess)] = more;
+            root = own;
+        }
+        counts(sources, root);
+    } else if (place == OfPlace::strided) {
+        counts(sources, root_of(form.begin()->first));
+    }
     // Twice the difference, with which no comparison but that for equality is between two numbers.
     for (std::int64_t& lane : difference) lane = 2 * lane + (zero_is_above ? 1 : 0) - (zero_is_below ? 1 : 0);
     for (auto& [variable, slope] : form) slope *= 2;
     order(form, difference, step.where);
-    step.op->run(step, machine_);
+    turn(form, difference);
+    if (by.empty()) {
+        step.op->run(step, machine_);
+    } else {
+        const Wide result = outcome(step, sources, by);
+        isa::for_each_written(step, [&](Reg reg) { set(reg, result); });
+    }
     give(step, {});
+}
+
+/// A register without a form of its own is counted up to the root.
+void Forms::counts(const std::vector<Sourced>& sources, int root) {
+    for (const Sourced& source : sources)
+        if (source.operand->reg && std::ranges::none_of(source.form, [&](const auto& one) {
+                return symbols_.roots[static_cast<std::size_t>(root_of(one.first))].kind ==
+                           Root::Kind::number &&
+                       which_of(one.first) == Variable::excess;
+            }))
+            if (const int slot = scene_.skeleton.slots[source.operand->reg.id]; slot >= 0)
+                counted_[{scene_.warp->number, slot}] = root;
+}
+
+/// A comparison with the number of turns begins one, or ends the loop.
+void Forms::turn(const Form& form, const Wide& difference) {
+    if (form.empty() || root_of(form.begin()->first) != turning_) return;
+    const auto slope = form.find(variable(turning_, Variable::excess));
+    if (slope == form.end()) return;
+    const std::int64_t here = difference[static_cast<std::size_t>(std::countr_zero(scene_.active))];
+    if ((here > 0) == (slope->second > 0)) {
+        ++turns_[static_cast<std::size_t>(scene_.warp->number)];
+        return;
+    }
+    if (symbols_.outer == turning_ && (here > 0) != (here + slope->second > 0) && at_end_) {
+        at_end_();
+        at_end_ = nullptr;
+    }
 }
 
 /// The comparison comes out alike as long as the sign of the difference stays.

@@ -10,6 +10,8 @@ namespace wgrun::check::rehearsal {
 Forms::Forms(Scene& scene, Values& values, isa::Machine& machine, Symbols& symbols)
     : scene_(scene), values_(values), machine_(machine), symbols_(symbols) {
     slots_.assign(scene.warps.size(), std::vector<Slot>(static_cast<std::size_t>(scene.skeleton.slot_count)));
+    turns_.assign(scene.warps.size(), 0);
+    turning_ = symbols.outer;
 }
 
 Forms::Wide Forms::get(Reg reg) const {
@@ -151,8 +153,9 @@ void Forms::use(const Op& op) {
         const Operand& operand = op.step->operands[i];
         if (op.step->op->operands[i].access == isa::Access::out || !decides(operand)) continue;
         isa::for_each_register(operand, [&](Reg reg) {
-            lose(form_of(reg, op.where), op.where,
-                 fmt::format("what {} is executed with", op.step->op->name));
+            const Form form = form_of(reg, op.where);
+            if (!form.empty())
+                lose(form, op.where, fmt::format("what {} is executed with", op.step->op->name));
         });
     }
 }

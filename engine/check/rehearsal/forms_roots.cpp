@@ -18,6 +18,31 @@ int Forms::meet(int root) {
     return root;
 }
 
+/// The root as a number of the current warp's turn.
+int Forms::in_turn(int root) {
+    const auto [at, added] = symbols_.root({fmt::format("turn {}", turn()), {Source{{{root, 1}}, 0}}});
+    if (added) {
+        Root its = symbols_.roots[static_cast<std::size_t>(root)];
+        its.given = false;
+        its.name += fmt::format(" in turn {}", turn());
+        its.value = its.least;
+        // What a turn before has shown saves a rehearsal.
+        const auto before =
+            symbols_.found.find({fmt::format("turn {}", turn() - 1), {Source{{{root, 1}}, 0}}});
+        if (before != symbols_.found.end())
+            its.step = symbols_.roots[static_cast<std::size_t>(before->second)].step;
+        symbols_.roots[static_cast<std::size_t>(at)] = std::move(its);
+        ++symbols_.of_turns;
+    }
+    return meet(at);
+}
+
+const Root* Forms::counted_to(int warp, std::size_t slot) const {
+    const auto at = counted_.find({warp, static_cast<int>(slot)});
+    if (at == counted_.end()) return nullptr;
+    return &symbols_.roots[static_cast<std::size_t>(at->second)];
+}
+
 int Forms::given(Root::Kind kind, int index) {
     const auto [at, added] =
         symbols_.root({fmt::format("given {}", static_cast<int>(kind)), {Source{{}, index}}});
@@ -168,7 +193,7 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     if (results != 1 || scene_.skeleton.slots[result.id] < 0) return false;
     const isa::Type type = scene_.program.registers()[result.id].type;
     const isa::Shape shape = step.op->shape == nullptr ? isa::Shape::other : step.op->shape(step.form);
-    if (symbols_.roots.size() >= most_roots) return false;
+    if (symbols_.roots.size() - symbols_.of_turns >= most_roots) return false;
     // It has to be known from which number on it may be anything.
     const bool monotone = grows && (shape == isa::Shape::quotient || shape == isa::Shape::polynomial);
     const bool is_unsigned = !isa::is_signed(step.form.type());

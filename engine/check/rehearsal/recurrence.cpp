@@ -98,6 +98,7 @@ std::optional<int> Recurrence::growing(std::size_t from, std::size_t to) const {
         for (const auto& [variable, slope] : events[i].form) {
             if (which_of(variable) != Variable::excess) continue;
             const int root = root_of(variable);
+            if (root == forms_.symbols().outer) continue;
             const bool has_step = forms_.symbols().roots[static_cast<std::size_t>(root)].step != 0;
             if (has_step && !events[i].form.contains(rehearsal::variable(root, Variable::repeats))) continue;
             auto& [less, greater] = ways[root];
@@ -110,6 +111,42 @@ std::optional<int> Recurrence::growing(std::size_t from, std::size_t to) const {
         out = root;
     }
     return out;
+}
+
+std::vector<std::uint64_t> Recurrence::relative(std::vector<std::uint64_t> state) const {
+    const auto put = [&](std::int64_t number) { state.push_back(static_cast<std::uint64_t>(number)); };
+    const std::vector<Root>& roots = forms_.symbols().roots;
+    const std::int64_t end = roots[static_cast<std::size_t>(forms_.symbols().outer)].value;
+    put(scene_.warp->number);
+    for (const Warp& warp : scene_.warps) put(forms_.turn(warp.number) - end);
+    for (const Register& at : registers()) {
+        const auto warp = static_cast<int>(at.warp);
+        Form form = at.form.form;
+        std::int64_t less = 0;
+        for (auto& [variable, slope] : form)
+            if (roots[static_cast<std::size_t>(root_of(variable))].kind == Root::Kind::stride) {
+                less += slope;
+                slope -= forms_.turn(warp);
+            }
+        if (const Root* root = forms_.counted_to(warp, at.slot)) {
+            // What is left to count, of the periods that are repeated as well.
+            const int index = static_cast<int>(root - roots.data());
+            less += root->value;
+            if (root->step != 0) form[variable(index, Variable::repeats)] -= root->step;
+        }
+        put(warp);
+        put(static_cast<std::int64_t>(at.slot));
+        put(at.known);
+        put(at.form.lanes);
+        for (isa::Mask left = at.known; left != 0; left &= left - 1)
+            put(at.lanes[static_cast<std::size_t>(std::countr_zero(left))] - less);
+        for (const auto& [variable, slope] : form)
+            if (slope != 0) {
+                put(variable);
+                put(slope);
+            }
+    }
+    return state;
 }
 
 void Recurrence::begin(int root, std::size_t before) {

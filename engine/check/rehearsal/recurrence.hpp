@@ -25,6 +25,10 @@ class Recurrence {
     /// the rehearsal is to begin anew.
     bool round(std::vector<std::uint64_t> state);
 
+    /// In a proof by turns: the state with the registers, which are relative to the turns and numbers that
+    /// they are counted up to. Where two are equal, the turns that follow do the same.
+    std::vector<std::uint64_t> relative(std::vector<std::uint64_t> state) const;
+
     /// The roots that any number of periods more were shown for.
     const std::set<int>& repeated() const { return repeated_; }
 

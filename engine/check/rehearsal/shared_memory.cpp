@@ -49,6 +49,11 @@ void SharedMemory::gap(Property property, std::string reason) {
     gaps_.add(property, scene_.op->where, std::move(reason));
 }
 
+template <std::invocable Reason>
+void SharedMemory::gap(Property property, Reason reason) {
+    if (!gaps_.has(property)) gap(property, reason());
+}
+
 void SharedMemory::lost(std::string_view what) {
     for (const Property property :
          {Property::shared_races, Property::proxies, Property::initialisation, Property::bounds})
@@ -93,14 +98,11 @@ bool SharedMemory::is_fenced(const Access& before, isa::Mask lanes) const {
 
 // --- bytes ---------------------------------------------------------------------------------------------
 
-void SharedMemory::split(Cta& cta, std::uint32_t at) {
-    auto next = cta.upper_bound(at);
-    if (next == cta.begin()) return;
-    auto& [lo, bytes] = *std::prev(next);
-    if (lo == at || bytes.hi <= at) return;
-    Bytes upper = bytes;
-    bytes.hi = at;
-    cta.emplace_hint(next, at, std::move(upper));
+/// Splits a part, and returns the upper one.
+SharedMemory::Cta::iterator SharedMemory::split(Cta& cta, Cta::iterator part, std::uint32_t at) {
+    Bytes upper = part->second;
+    part->second.hi = at;
+    return cta.emplace_hint(std::next(part), at, std::move(upper));
 }
 
 /// Calls visit(bytes) for all parts of [lo, hi), those that nobody has accessed too, and joins equal
@@ -108,19 +110,21 @@ void SharedMemory::split(Cta& cta, std::uint32_t at) {
 template <class Visit>
 void SharedMemory::visit(int rank, std::uint32_t lo, std::uint32_t hi, Visit visit) {
     Cta& cta = ctas_[static_cast<std::size_t>(rank)];
-    split(cta, lo);
-    split(cta, hi);
     auto at = cta.lower_bound(lo);
+    if (at != cta.begin() && std::prev(at)->second.hi > lo) at = split(cta, std::prev(at), lo);
+    auto first = cta.end();
     for (std::uint32_t from = lo; from < hi;) {
         if (at == cta.end() || at->first > from) {
             const std::uint32_t to = at == cta.end() ? hi : std::min(hi, at->first);
             at = cta.emplace_hint(at, from, Bytes{to, {}, {}});
+        } else if (at->second.hi > hi) {
+            split(cta, at, hi);
         }
+        if (from == lo) first = at;
         visit(at->second);
         from = at->second.hi;
         ++at;
     }
-    auto first = cta.find(lo);
     if (first != cta.begin()) --first;
     for (auto next = std::next(first); next != cta.end() && first->first < hi; next = std::next(first)) {
         const bool same = first->second.hi == next->first && first->second.written == next->second.written &&
@@ -141,12 +145,15 @@ void SharedMemory::write(int cta, std::uint32_t lo, std::uint32_t hi, const Acce
         const auto meets = [&](const Access& before, const char* what) {
             if (before.kind == Access::Kind::none) return;
             if (!comes_after(before, by.lanes))
-                gap(Property::shared_races,
-                    fmt::format("nothing orders this write of {} behind what {} it", place(lo), what));
+                gap(Property::shared_races, [&] {
+                    return fmt::format("nothing orders this write of {} behind what {} it", place(lo), what);
+                });
             else if (async && !is_fenced(before, by.lanes))
-                gap(Property::proxies,
-                    fmt::format("no fence.proxy.async comes between this copy to {} and what {} it before",
-                                place(lo), what));
+                gap(Property::proxies, [&] {
+                    return fmt::format(
+                        "no fence.proxy.async comes between this copy to {} and what {} it before", place(lo),
+                        what);
+                });
         };
         meets(bytes.written, "wrote");
         for (const Access& reader : bytes.read) meets(reader, "read");
@@ -160,14 +167,17 @@ void SharedMemory::read(int cta, std::uint32_t lo, std::uint32_t hi, const Acces
     const bool async = by.kind != Access::Kind::generic;
     visit(cta, lo, hi, [&](Bytes& bytes) {
         if (bytes.written.kind == Access::Kind::none)
-            gap(Property::initialisation, fmt::format("nothing has written what is read of {}", place(lo)));
+            gap(Property::initialisation,
+                [&] { return fmt::format("nothing has written what is read of {}", place(lo)); });
         else if (!comes_after(bytes.written, by.lanes))
-            gap(Property::shared_races,
-                fmt::format("nothing orders this read of {} behind what wrote it", place(lo)));
+            gap(Property::shared_races, [&] {
+                return fmt::format("nothing orders this read of {} behind what wrote it", place(lo));
+            });
         else if (async && !is_fenced(bytes.written, by.lanes))
-            gap(Property::proxies,
-                fmt::format("no fence.proxy.async comes between what wrote {} and the async proxy's read",
-                            place(lo)));
+            gap(Property::proxies, [&] {
+                return fmt::format(
+                    "no fence.proxy.async comes between what wrote {} and the async proxy's read", place(lo));
+            });
         const auto same = std::ranges::find_if(bytes.read, [&](const Access& other) {
             return other.kind == by.kind && other.actor == by.actor &&
                    (by.kind != Access::Kind::store || other.lanes == by.lanes);

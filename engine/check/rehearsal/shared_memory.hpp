@@ -7,6 +7,7 @@
 // read, they read until they are waited for.
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <string>
 #include <vector>
@@ -77,7 +78,7 @@ class SharedMemory {
 
     template <class Visit>
     void visit(int cta, std::uint32_t lo, std::uint32_t hi, Visit visit);
-    static void split(Cta& cta, std::uint32_t at);
+    static Cta::iterator split(Cta& cta, Cta::iterator part, std::uint32_t at);
     bool comes_after(const Access& before, isa::Mask lanes) const;
     bool is_fenced(const Access& before, isa::Mask lanes) const;
     std::uint32_t known(int index, isa::Mask lanes) const;
@@ -98,6 +99,8 @@ class SharedMemory {
         return gaps_.has(Property::shared_races) && gaps_.has(Property::proxies) &&
                gaps_.has(Property::initialisation);
     }
+    template <std::invocable Reason>
+    void gap(Property property, Reason reason);  ///< reason(): only the first one is asked for
     std::string place(std::uint32_t address) const { return scene_.place(address - sm_90a.shared_base); }
 
     const Scene& scene_;

@@ -61,6 +61,10 @@ struct Symbols {
     /// A place in the grid and the grid's size are numbers as others are; else what holds for the first CTA
     /// of a grid of one is to hold for every one.
     bool places = false;
+    /// The number of turns of an outer loop, in a proof by turns: other numbers that are compared in a turn
+    /// are numbers of that turn, which may differ from those of the turn before. -1: it is none.
+    int outer = -1;
+    std::size_t of_turns = 0;  ///< how many roots are of one turn alone
 
     /// Returns the root of that origin, and whether it is new.
     std::pair<int, bool> root(const Origin& origin) {

@@ -24,6 +24,7 @@ struct Access {
     /// Bytes, or elements of the box in each dimension.
     std::vector<Polynomial> extent{};
     std::vector<Formula> conditions{};  ///< all hold
+    std::vector<Polynomial> facts{};    ///< that are not below 0 there, which only products show
     std::vector<Atom> turns{};          ///< of the loops that it is in
 };
 

@@ -19,17 +19,14 @@ class Meeting {
 
     std::string reason(std::set<std::string>& flat) {
         constexpr int most_rounds = 16;
-        bool refined = false;
         for (int round = 0; round < most_rounds; ++round) {
             System system = assumed();
-            if (refined) system.refine(equations_);
             if (system.empty()) return "";
             if (learn(system)) continue;
             if ((same_thread_ || &a_ == &b_) &&
                 std::ranges::all_of(excused_, [&](Atom atom) { return same(atom); }))
                 return "";
-            if (refined) break;
-            refined = true;
+            break;
         }
         std::set<std::string> unread;
         std::string out;
@@ -51,6 +48,8 @@ class Meeting {
         for (const Atom atom : same_) out.unify(atom);
         for (const Formula condition : a_.conditions) out.add(condition, 0);
         for (const Formula condition : b_.conditions) out.add(condition, 1);
+        for (const Polynomial& fact : a_.facts) out.add_positive(fact);
+        for (const Polynomial& fact : b_.facts) out.add_positive(out.in(1, fact));
         for (std::size_t dim = 0; dim < a_.at.size(); ++dim) {
             const Polynomial between = difference(out, dim);
             out.add_positive(a_.extent[dim] + between - Polynomial(1));

@@ -40,10 +40,10 @@ std::optional<std::int64_t> Atoms::bound(Atom atom, bool upper) const {
     const Definition& of = (*this)[atom];
     if (const auto& given = upper ? of.most : of.least) return given;
     if (of.kind == Definition::Kind::quotient) {
-        const auto divided = bound(of.parts[0], upper);
+        // The quotient grows with the dividend and falls with the divisor, which is above 0.
+        const auto divided = bound(of.parts[0], upper), by = bound(of.parts[1], !upper);
+        if (divided && *divided >= 0 && by && *by > 0) return *divided / *by;
         if (!upper) return divided && *divided >= 0 ? std::optional<std::int64_t>(0) : std::nullopt;
-        const auto by = least(of.parts[1]);
-        if (divided && by && *by > 0 && *divided >= 0) return *divided / *by;
     }
     if (of.kind == Definition::Kind::choice) {
         const auto a = bound(of.parts[0], upper), b = bound(of.parts[1], upper);

@@ -15,6 +15,7 @@ class Bound {
     Bound(const Solver& solver, Accesses& of, const Access& access)
         : of_(of), access_(access), system_(solver, of.atoms) {
         for (const Formula condition : access.conditions) system_.add(condition, 0);
+        for (const Polynomial& fact : access.facts) system_.add_positive(fact);
     }
 
     std::string add_to(Extents& out) {
@@ -40,8 +41,7 @@ class Bound {
 
   private:
     bool not_below_0(const Polynomial& number) {
-        if (of_.atoms.least(number).value_or(-1) >= 0 || system_.implies_positive(number)) return true;
-        return system_.refine({number}) && system_.implies_positive(number);
+        return of_.atoms.least(number).value_or(-1) >= 0 || system_.implies_positive(number);
     }
 
     /// A bound in terms of what is the same in all of a launch.
@@ -57,11 +57,11 @@ class Bound {
             if (!most_rows || !rest) return std::nullopt;
             return *most_rows * Polynomial::of(by) + *rest;
         }
-        return linear_upper(number);
+        return linear_upper(number, depth);
     }
 
-    std::optional<Polynomial> linear_upper(const Polynomial& number) {
-        std::vector<Polynomial> bounds = compared(number);
+    std::optional<Polynomial> linear_upper(const Polynomial& number, int depth) {
+        std::vector<Polynomial> bounds = compared(number, depth);
         for (Polynomial& bound : system_.upper_bounds(number)) bounds.push_back(std::move(bound));
         if (const auto most = of_.atoms.most(number)) bounds.emplace_back(*most);
         // What the caller passes says more than how large the grid is.
@@ -74,30 +74,31 @@ class Bound {
         });
         std::optional<Polynomial> best;
         for (const Polynomial& bound : bounds) {
-            if (best && (grid(bound) > grid(*best) || !(*best - bound).is_constant() ||
-                         (*best - bound).constant() <= 0))
-                continue;
+            const auto less = best && *best != bound ? of_.atoms.least(*best - bound) : std::nullopt;
+            if (best && (grid(bound) > grid(*best) || less.value_or(-1) < 0)) continue;
             if (system_.implies_positive(bound - number)) best = bound;
         }
         return best;
     }
 
-    /// What a condition compares a multiple of the number with, and the same without its constant.
-    std::vector<Polynomial> compared(const Polynomial& number) {
+    /// Bounds from what conditions compare a part of the number with; the same without constants.
+    std::vector<Polynomial> compared(const Polynomial& number, int depth) {
         std::vector<Polynomial> out;
-        const auto [varying, rest] = parts(number);
-        const std::int64_t times = varying.divisor(false);
-        if (times == 0) return out;
-        const Polynomial unit = varying.over(times);
         const auto look = [&](const Polynomial& positive) {
-            const auto [less, greater] = parts(positive);
-            const std::int64_t divisor = less.divisor(false);
-            if (divisor == 0 || less.over(divisor) + unit != Polynomial()) return;
-            // greater - divisor * unit >= 0
+            // greater - less >= 0: `times` of it are added.
+            const auto [negative, greater] = parts(positive);
+            if (negative.terms().empty()) return;
+            const auto& [monomial, divisor] = *negative.terms().begin();
+            const std::int64_t share = number.coefficient(monomial);
+            if (share == 0 || share % divisor != 0 || share / divisor > 0) return;
+            const std::int64_t times = -share / divisor;
+            Polynomial rest = number;
+            rest.add(negative, times);
+            const auto most = upper(rest, depth + 1);
+            if (!most) return;
             for (const std::int64_t constant : {greater.constant(), std::int64_t{0}}) {
-                Polynomial bound = greater - Polynomial(greater.constant()) + Polynomial(constant);
-                if (times % divisor != 0) continue;
-                bound = bound * Polynomial(times / divisor) + rest;
+                Polynomial bound = greater - Polynomial(greater.constant() - constant);
+                bound = bound * Polynomial(times) + *most;
                 out.push_back(bound);
                 out.push_back(bound - Polynomial(bound.constant()));
             }

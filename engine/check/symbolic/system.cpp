@@ -220,19 +220,15 @@ bool System::empty() {
     return set && isl().set_is_empty(set.get()) == isl_bool_true;
 }
 
-bool System::nothing_in(const Polynomial& positive, bool is_zero) {
+/// Whether it is below 0 wherever all conditions hold.
+bool System::nothing_in(const Polynomial& positive) {
     const Set set = build({positive});
     if (!set) return false;
     const Rows rows(*this);
-    isl_set* part = isl().set_intersect(isl().set_copy(set.get()), rows.half(positive, is_zero));
+    isl_set* part = isl().set_intersect(isl().set_copy(set.get()), rows.half(positive, false));
     const bool out = part != nullptr && isl().set_is_empty(part) == isl_bool_true;
     isl().set_free(part);
     return out;
-}
-
-bool System::implies_positive(const Polynomial& number) {
-    if (number.is_constant() && number.constant() >= 0) return true;
-    return nothing_in(Polynomial(-1) - number, false);
 }
 
 bool System::implies_zero(const Polynomial& number) { return zeros({number}).front(); }
@@ -310,8 +306,7 @@ bool has_solver() { return false; }
 void System::FreeSet::operator()(isl_set*) const {}
 System::Set System::build(const std::vector<Polynomial>&) { return {}; }
 bool System::empty() { return false; }
-bool System::nothing_in(const Polynomial&, bool) { return false; }
-bool System::implies_positive(const Polynomial&) { return false; }
+bool System::nothing_in(const Polynomial&) { return false; }
 bool System::implies_zero(const Polynomial&) { return false; }
 std::vector<bool> System::zeros(const std::vector<Polynomial>& candidates) {
     return std::vector<bool>(candidates.size(), false);
@@ -320,29 +315,21 @@ std::vector<Polynomial> System::upper_bounds(const Polynomial&) { return {}; }
 
 #endif
 
-bool System::refine(const std::vector<Polynomial>& about) {
+bool System::implies_positive(const Polynomial& number) {
+    if (number.is_constant() && number.constant() >= 0) return true;
+    if (nothing_in(Polynomial(-1) - number)) return true;
+    // d * number > -d, where d is above 0.
     use_all();
-    for (const Polynomial& number : about) use(number);
-    // Products by their factor, which is above 0: what multiplies it.
-    std::map<Atom, std::vector<Monomial>> by_factor;
+    std::set<Atom> factors;
     for (const auto& [monomial, unused] : variables_)
-        for (const Atom atom : std::set<Atom>(monomial.begin(), monomial.end()))
-            if (monomial.size() > 1 && atoms_.least(Polynomial::of(base(atom))).value_or(0) >= 1)
-                by_factor[atom].push_back(monomial);
-    bool out = false;
-    for (const auto& [factor, products] : by_factor)
-        for (const Monomial& a : products)
-            for (const Monomial& b : products) {
-                if (a == b || !refined_.insert({variables_.at(a), variables_.at(b)}).second) continue;
-                Polynomial more;
-                more.add(a, 1);
-                more.add(b, -1);
-                const bool greater = implies_positive(more - Polynomial(1));
-                if (!greater && !implies_positive(more)) continue;
-                add_positive(more.split(factor).first - Polynomial(greater ? 1 : 0));
-                out = true;
-            }
-    return out;
+        if (monomial.size() > 1)
+            for (const Atom atom : monomial)
+                if (atoms_.uniform(base(atom)) && atoms_.least(Polynomial::of(base(atom))).value_or(0) >= 1)
+                    factors.insert(atom);
+    return std::ranges::any_of(factors, [&](Atom factor) {
+        const Polynomial by = Polynomial::of(factor);
+        return nothing_in(Polynomial(0) - number * by - by);
+    });
 }
 
 }  // namespace wgrun::check::symbolic

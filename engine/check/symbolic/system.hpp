@@ -63,9 +63,6 @@ class System {
     bool implies_zero(const Polynomial& number);
     /// Those of the candidates that are 0 whatever else is.
     std::vector<bool> zeros(const std::vector<Polynomial>& candidates);
-    /// Adds what follows from products with a common factor.
-    bool refine(const std::vector<Polynomial>& about);
-
     /// A bound of the number, in terms of what is the same in all of a launch; nothing: there is none, or
     /// none that is the same for all launches.
     std::vector<Polynomial> upper_bounds(const Polynomial& number);
@@ -84,7 +81,7 @@ class System {
     void use(Formula formula, int execution);
     void define(const Monomial& monomial);
     Set build(const std::vector<Polynomial>& more);
-    bool nothing_in(const Polynomial& positive, bool is_zero);
+    bool nothing_in(const Polynomial& positive);
 
     const Solver& solver_;
     const Atoms& atoms_;
@@ -94,7 +91,6 @@ class System {
     std::map<Monomial, int> variables_;             ///< of isl, by product
     std::vector<Polynomial> defined_;               ///< what products and atoms are: not below 0
     std::vector<std::pair<Formula, int>> choices_;  ///< the same
-    std::set<std::pair<int, int>> refined_;
 };
 
 }  // namespace wgrun::check::symbolic
