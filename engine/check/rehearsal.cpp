@@ -59,7 +59,9 @@ void Rehearsal::run() {
     for (;;) {
         if (proof_) {
             if (scene_.stopped) return;
-            if (proof_->recurrence.round(state())) {
+            std::vector<std::uint64_t> now = state();
+            written_ += static_cast<int>(now.size());
+            if (proof_->recurrence.round(std::move(now))) {
                 proof_->again = true;
                 return;
             }
@@ -191,7 +193,10 @@ void Rehearsal::end(Warp& warp) {
     barriers_.end_in_cluster();
 }
 
-int Rehearsal::operations() const { return (proof_ ? most_of_a_proof : most_operations) - budget_; }
+int Rehearsal::operations() const {
+    constexpr int numbers = 16;  // of a state, that take as long as an operation
+    return (proof_ ? most_of_a_proof : most_operations) - budget_ + written_ / numbers;
+}
 
 bool Rehearsal::complete() const {
     return std::ranges::all_of(scene_.warps,
