@@ -156,9 +156,6 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
     out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
     if (!features.both_proxies()) of_memory.drop(Property::proxies);
     gaps.add_all(std::move(of_memory));
-    if (features.thread_copies)
-        gaps.add({Property::groups, Property::shared_races, Property::proxies, Property::initialisation},
-                 *features.thread_copies, "which bytes of cp.async are waited for is left to a run");
 }
 
 }  // namespace

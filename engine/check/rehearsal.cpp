@@ -58,7 +58,9 @@ void Rehearsal::run() {
     for (;;) {
         if (proof_) {
             if (scene_.stopped) return;
-            if (proof_->recurrence.round(state())) {
+            std::vector<std::uint64_t> now = state();
+            written_ += static_cast<int>(now.size());
+            if (proof_->recurrence.round(std::move(now))) {
                 proof_->again = true;
                 return;
             }
@@ -175,6 +177,7 @@ void Rehearsal::leave(Warp& warp) {
 
 void Rehearsal::end(Warp& warp) {
     const isa::Mask ended = warp.running;
+    if (scene_.shared != nullptr) scene_.shared->end(ended);
     if (warp.parted.end(warp.running, warp.pc)) {
         warp.all &= ~ended;
         return;
@@ -189,7 +192,10 @@ void Rehearsal::end(Warp& warp) {
     barriers_.end_in_cluster();
 }
 
-int Rehearsal::operations() const { return (proof_ ? most_of_a_proof : most_operations) - budget_; }
+int Rehearsal::operations() const {
+    constexpr int numbers = 16;  // of a state, that take as long as an operation
+    return (proof_ ? most_of_a_proof : most_operations) - budget_ + written_ / numbers;
+}
 
 bool Rehearsal::complete() const {
     return std::ranges::all_of(scene_.warps,

@@ -40,7 +40,7 @@ class Rehearsal final : public isa::ThreadMachine {
     std::vector<rehearsal::Fault> first_faults() const { return report_.first_faults(); }
     /// Returns what is slow, but not wrong.
     const std::vector<Diagnostic>& remarks() const { return report_.remarks(); }
-    int operations() const;  ///< that it has executed
+    int operations() const;  ///< that it has executed, or whose time it has taken to compare states
     /// Returns whether the kernel was too long to follow to its end.
     bool gave_up() const { return budget_ < 0; }
     /// Returns whether every warp has ended.
@@ -173,6 +173,7 @@ class Rehearsal final : public isa::ThreadMachine {
     rehearsal::Stuck stuck_;
     std::vector<int> running_;      ///< by CTA: warps that have not ended
     int budget_;                    ///< operations that may still be executed
+    int written_ = 0;               ///< numbers of the states that were compared
     std::vector<bool> executed_;    ///< by operation
     std::unique_ptr<Proof> proof_;  ///< null: none is made
 };

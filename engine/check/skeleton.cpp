@@ -26,9 +26,15 @@ struct Skeleton::Nature final : isa::Effects {
         if (access.space != isa::Space::generic && access.space != isa::Space::shared &&
             access.space != isa::Space::shared_cluster)
             return;
+        touches = true;
         touched = access.address;
     }
-    void copy_async(const isa::MemoryAccess&) override { known = false; }
+    void copy_async(const isa::MemoryAccess& access) override {
+        known = false, touches = true;
+        touched = access.address;
+    }
+    void commit_copies() override { touches = true; }
+    void wait_copies(std::optional<int>) override { touches = true; }
     void unknown() override { known = false; }
     void order_registers() override { known = false; }
     // is_root() decides whether wgmma matters.
@@ -59,7 +65,8 @@ struct Skeleton::Nature final : isa::Effects {
     void trap() override { traps = true; }
     void set_registers(int, bool) override { synchronises = true; }
 
-    const Operand* touched = nullptr;  ///< the address of an access that may be one to shared memory
+    bool touches = false;              ///< it may access shared memory, or waits for copies by its thread
+    const Operand* touched = nullptr;  ///< the address of such an access
     bool synchronises = false, multiplies = false, traps = false;
     bool may_visit = false;                    ///< it accesses what a generic address points to
     bool known;                                ///< its results are known if its sources are
@@ -104,7 +111,7 @@ void Skeleton::need(Reg reg) {
 bool Skeleton::is_root(const Step& step, const Nature& nature) const {
     if (pressure_ != nullptr && pressure_->at(&step) > sm_90a.least_setmaxnreg) return true;
     return nature.synchronises || nature.traps || nature.may_visit ||
-           ((copies_ || accesses_) && nature.multiplies) || (accesses_ && nature.touched != nullptr);
+           ((copies_ || accesses_) && nature.multiplies) || (accesses_ && nature.touches);
 }
 
 bool Skeleton::needed(const Step& step, std::size_t number) {
@@ -122,9 +129,9 @@ bool Skeleton::needed(const Step& step, std::size_t number) {
         return true;
     }
     if (!root && !writes) return false;
-    if (accesses_ && nature.touched != nullptr && !nature.synchronises && !nature.may_visit && !writes) {
+    if (accesses_ && nature.touches && !nature.synchronises && !nature.may_visit && !writes) {
         need(step.guard);
-        need(nature.touched->reg);
+        if (nature.touched != nullptr) need(nature.touched->reg);
         return true;
     }
     need(step.guard);
@@ -184,7 +191,7 @@ void Skeleton::add(const Step& step) {
     const bool root = is_root(step, nature);
     op.may_visit = nature.may_visit && !nature.synchronises;
     op.traps = nature.traps;
-    op.touches = accesses_ && nature.touched != nullptr;
+    op.touches = accesses_ && nature.touches;
     op.synchronises = root && !op.may_visit && !op.traps && (!op.touches || nature.synchronises);
     op.multiplies = root && nature.multiplies;
     if (pressure_ != nullptr) op.pressure = pressure_->at(&step);

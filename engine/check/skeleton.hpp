@@ -20,8 +20,9 @@ struct SkeletonOp {
     /// step: it concerns another CTA if its address, a generic one, is known to be of that. What is not known
     /// is taken for global memory.
     bool may_visit = false;
-    bool touches = false;  ///< step: it does nothing but load or store, perhaps in shared memory
-    bool traps = false;    ///< step: it ends the kernel
+    bool touches =
+        false;  ///< step: it does nothing but load, store or copy by threads, perhaps in shared memory
+    bool traps = false;  ///< step: it ends the kernel
     /// branch: the arm (0: taken) whose threads do not all trap, where those of the other do. It is taken to
     /// be the one where that is not known: else the kernel ends, and nothing else matters. -1: there is none.
     int goes_on = -1;

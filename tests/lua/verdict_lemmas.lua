@@ -214,3 +214,37 @@ unproved("back and forth", counts(function(k, i)
   k:sub(i, i, 1)
 end, not_zero), "no-deadlock")
 unproved("its double", counts(function(k, i) k:add(i, i, i) end, function(i) return i:lt(7) end), "no-deadlock")
+
+-- cp.async: a thread has what it has waited for, and others what it tells them of.
+local function copied(pending, o)
+  o = o or {}
+  return wg.kernel("copied", { threads = 64 }, function(k)
+    local X, Y, n, tid = k:param("X", "const f32*"), k:param("Y", "f32*"), k:param("n", "u32"), k:special "tid.x"
+    local room = k:shared { bytes = 512, align = 128, name = "room" }
+    local function copy(stage)
+      k:cp_async(k:address(room) + (stage << 8) + (tid << 2), k:element(X, tid), { bytes = 4 })
+      if not o.uncommitted then k:cp_async_commit_group() end
+    end
+    local sum, stage = k:mov(0.0, { type = "f32" }), k:mov(0, { type = "u32" })
+    copy(stage)
+    k:loop({ from = 0, to = n }, function()
+      copy(stage ~ 1)
+      k:cp_async_wait_group(pending)
+      if not o.alone then k:bar_sync(0) end
+      k:add(sum, sum, k:ld_shared_f32(k:address(room) + (stage << 8) + ((tid ~ (o.own and 0 or 33)) << 2)))
+      if not o.early then k:bar_sync(0) end
+      k:xor(stage, stage, 1)
+    end)
+    if not o.unfinished then k:cp_async_wait_all() end
+    k:st_global_f32(k:element(Y, tid), sum)
+  end)
+end
+for _, property in ipairs { "shared-races", "initialisation", "groups" } do
+  proved("all but the last copy", copied(1), property)
+  proved("its own", copied(1, { own = true, early = true }), property)
+end
+unproved("a copy that runs", copied(2), "shared-races")
+unproved("a copy in no group", copied(1, { uncommitted = true }), "shared-races")
+unproved("those of other threads", copied(1, { alone = true }), "shared-races")
+unproved("overwritten while others read", copied(1, { early = true }), "shared-races")
+unproved("a copy that nobody waits for", copied(1, { unfinished = true }), "groups")

@@ -40,9 +40,11 @@ class Encoder {
         for (int actor = warps; actor < actors; ++actor) clock(actor, of.of(2 * warps + actor));
     }
     static constexpr int accesses_of(int warp) { return -2 - warp; }  ///< the actor that counts them
-    /// The actors that count the wgmma of a warpgroup, by its first warp, and the copies from a warp.
-    static constexpr int products_of(int warp) { return -1000 - 2 * warp; }
-    static constexpr int stores_of(int warp) { return -1001 - 2 * warp; }
+    /// The actors that count the wgmma of a warpgroup, by its first warp, the copies from a warp, and those
+    /// by its threads.
+    static constexpr int products_of(int warp) { return -1000 - 3 * warp; }
+    static constexpr int stores_of(int warp) { return -1001 - 3 * warp; }
+    static constexpr int thread_copies_of(int warp) { return -1002 - 3 * warp; }
     int warps = 0;
 
     /// Returns the numbers, with the ranks of the clocks behind them.

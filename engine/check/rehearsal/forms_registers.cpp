@@ -133,7 +133,10 @@ class Deciding final : public isa::Effects {
 
 void Forms::use_addresses(const Op& op) {
     struct Told final : isa::Effects {
-        void memory(const isa::MemoryAccess& access) override { addresses.push_back(access.address); }
+        void memory(const isa::MemoryAccess& access) override {
+            if (access.space != isa::Space::global) addresses.push_back(access.address);
+        }
+        void copy_async(const isa::MemoryAccess& access) override { addresses.push_back(access.address); }
         std::vector<const Operand*> addresses;
     } told;
     isa::tell(*op.step, told);

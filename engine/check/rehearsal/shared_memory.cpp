@@ -22,8 +22,20 @@ class Told final : public isa::Effects {
   public:
     explicit Told(const Step& step) { isa::tell(step, *this); }
     std::vector<isa::MemoryAccess> accesses;
+    bool copies = false, commits = false, waits = false;  ///< cp.async and its groups
+    bool of_copies() const { return copies || commits || waits; }
+    std::optional<int> pending{};  ///< groups that it does not wait for
 
   private:
+    void copy_async(const isa::MemoryAccess& access) override {
+        copies = true;
+        accesses.push_back(access);
+    }
+    void commit_copies() override { commits = true; }
+    void wait_copies(std::optional<int> groups) override {
+        waits = true;
+        pending = groups;
+    }
     void memory(const isa::MemoryAccess& access) override {
         using enum isa::Space;
         if (access.space == shared || access.space == shared_cluster || access.space == generic)
@@ -46,6 +58,7 @@ void SharedMemory::lost(std::string_view what) {
     for (const Property property :
          {Property::shared_races, Property::proxies, Property::initialisation, Property::bounds})
         gap(property, std::string(what));
+    if (Told(*scene_.op->step).of_copies()) gap(Property::groups, std::string(what));
 }
 
 // --- who comes after whom ------------------------------------------------------------------------------
@@ -78,7 +91,7 @@ bool SharedMemory::comes_after(const Access& before, isa::Mask lanes) const {
 
 /// Whether the async proxy sees what the generic one has done.
 bool SharedMemory::is_fenced(const Access& before, isa::Mask lanes) const {
-    if (before.kind != Access::Kind::generic) return true;
+    if (before.kind != Access::Kind::generic && before.kind != Access::Kind::by_thread) return true;
     if (before.actor == scene_.warp->number) return before.clock <= scene_.warp->published;
     return known(fenced_by(before.actor), lanes) >= before.clock;
 }
@@ -127,7 +140,7 @@ void SharedMemory::visit(int rank, std::uint32_t lo, std::uint32_t hi, Visit vis
 
 void SharedMemory::write(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by) {
     if (is_over()) return;
-    const bool async = by.kind != Access::Kind::generic;
+    const bool async = by.kind != Access::Kind::generic && by.kind != Access::Kind::by_thread;
     visit(cta, lo, hi, [&](Bytes& bytes) {
         const auto meets = [&](const Access& before, const char* what) {
             if (before.kind == Access::Kind::none) return;
@@ -197,7 +210,11 @@ bool SharedMemory::inside(std::uint64_t lo, std::int64_t bytes, std::int64_t ali
 // --- steps ---------------------------------------------------------------------------------------------
 
 void SharedMemory::access(const Step& step) {
-    for (const isa::MemoryAccess& access : Told(step).accesses) {
+    const Told told(step);
+    if (told.commits) own_copies().groups.commit(scene_.active);
+    if (told.waits) wait_copies(told.pending);
+    const std::uint32_t copy = told.copies ? own_copies().groups.issue() : 0;
+    for (const isa::MemoryAccess& access : told.accesses) {
         const Operand& operand = *access.address;
         std::array<std::uint64_t, isa::lanes> address{};
         if (operand.kind == Operand::Kind::shared) {
@@ -244,14 +261,51 @@ void SharedMemory::access(const Step& step) {
                 return;
             const auto lo = static_cast<std::uint32_t>(place.address),
                        hi = lo + static_cast<std::uint32_t>(bytes);
-            const Access by{Access::Kind::generic, true, scene_.warp->number, isa::Mask{1} << lane,
-                            scene_.warp->accesses};
+            Access by{Access::Kind::generic, true, scene_.warp->number, isa::Mask{1} << lane,
+                      scene_.warp->accesses};
+            if (told.copies) {
+                by.kind = Access::Kind::by_thread;
+                by.over = false;
+                by.clock = own_copies().last[static_cast<std::size_t>(lane)] = copy;
+            }
             if (access.write)
                 write(static_cast<int>(place.rank), lo, hi, by);
             else
                 read(static_cast<int>(place.rank), lo, hi, by);
         }
         scene_.warp->touched |= scene_.active;
+    }
+}
+
+/// What a lane has waited for counts as written by it then: cp.async writes through the generic proxy.
+void SharedMemory::wait_copies(std::optional<int> pending) {
+    ThreadCopies& own = own_copies();
+    for (isa::Mask left = scene_.active; left != 0; left &= left - 1) {
+        const int lane = std::countr_zero(left);
+        const std::uint32_t last = pending ? own.groups.awaited(lane, *pending) : own.groups.issued();
+        own.groups.finish(lane, last);
+        auto& waited = own.waited[static_cast<std::size_t>(lane)];
+        waited = std::max(waited, last);
+    }
+    scene_.warp->touched |= scene_.active;
+    if (is_over()) return;
+    for (Cta& cta : ctas_)
+        for (auto& [lo, bytes] : cta) {
+            Access& by = bytes.written;
+            if (by.kind != Access::Kind::by_thread || by.actor != scene_.warp->number) continue;
+            if (by.clock > own.waited[static_cast<std::size_t>(std::countr_zero(by.lanes))]) continue;
+            by.kind = Access::Kind::generic;
+            by.over = true;
+            by.clock = scene_.warp->accesses;
+        }
+}
+
+void SharedMemory::end(isa::Mask lanes) {
+    const ThreadCopies& own = own_copies();
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
+        if (own.last[lane] > own.waited[lane])
+            return gap(Property::groups, "a thread ends that has not waited for its cp.async");
     }
 }
 
@@ -344,6 +398,15 @@ void SharedMemory::reads(const Operand& operand, const machine::Matrix& matrix, 
 }
 
 void SharedMemory::encode(Encoder& to) const {
+    for (std::size_t warp = 0; warp < copies_.size(); ++warp) {
+        const ThreadCopies& its = copies_[warp];
+        if (its.groups.issued() == 0) continue;
+        const int actor = Encoder::thread_copies_of(static_cast<int>(warp));
+        its.groups.encode(to);
+        to.clock(actor, its.groups.issued());
+        for (const std::uint32_t number : its.last) to.clock(actor, number);
+        for (const std::uint32_t number : its.waited) to.clock(actor, number);
+    }
     if (is_over()) return;
     const auto one = [&](const Access& access) {
         to.number(static_cast<std::uint64_t>(access.kind) << 40 | std::uint64_t{access.over} << 33 |
@@ -356,6 +419,8 @@ void SharedMemory::encode(Encoder& to) const {
             to.clock(Encoder::products_of(first), access.clock);
             for (std::size_t i = 0; i < access.waited.size(); ++i)
                 to.clock(Encoder::accesses_of(first + static_cast<int>(i)), access.waited[i]);
+        } else if (access.kind == Access::Kind::by_thread) {
+            to.clock(Encoder::thread_copies_of(access.actor), access.clock);
         } else if (!access.over) {
             to.clock(Encoder::stores_of(access.actor), access.clock);
         } else {

@@ -16,6 +16,7 @@
 #include "check/rehearsal/mbarriers.hpp"
 #include "check/rehearsal/values.hpp"
 #include "isa/generic.hpp"
+#include "machine/groups.hpp"
 #include "machine/matrix.hpp"
 
 namespace wgrun::check::rehearsal {
@@ -27,13 +28,16 @@ class SharedMemory {
           values_(values),
           mbarriers_(mbarriers),
           gaps_(gaps),
-          ctas_(static_cast<std::size_t>(scene.ctas)) {
+          ctas_(static_cast<std::size_t>(scene.ctas)),
+          copies_(scene.warps.size()) {
         for_each_step(scene.program,
                       [&](const Step& step) { makes_generic_ |= isa::makes_generic_of_own(step); });
     }
 
-    /// The current step loads or stores, in each active lane.
+    /// The current step loads, stores or copies by cp.async, or waits for such copies, in each active lane.
     void access(const Step& step);
+    /// These lanes of the current warp end.
+    void end(isa::Mask lanes);
     /// It copies to a CTA's bytes [lo, hi), which the mbarrier counts.
     void arrives(int cta, std::uint32_t lo, std::uint32_t hi, const Mbarrier& mbarrier, int lane);
     /// A lane starts a copy of its CTA's bytes, until it has waited for its copy of that number.
@@ -49,7 +53,8 @@ class SharedMemory {
 
   private:
     struct Access {
-        enum class Kind : std::uint8_t { none, generic, copy, product, store };
+        /// by_thread: cp.async, until its thread has waited for it.
+        enum class Kind : std::uint8_t { none, generic, copy, product, store, by_thread };
         Kind kind = Kind::none;
         bool over = true;  ///< product and store: it has been waited for
         int actor = 0;     ///< the warp; copy: the mbarrier
@@ -65,6 +70,11 @@ class SharedMemory {
         std::vector<Access> read;
     };
     using Cta = std::map<std::uint32_t, Bytes>;
+    /// The cp.async of a warp: of each lane the last, and the last that it has waited for.
+    struct ThreadCopies {
+        machine::Groups<> groups{};
+        std::array<std::uint32_t, isa::lanes> last{}, waited{};
+    };
 
     template <class Visit>
     void visit(int cta, std::uint32_t lo, std::uint32_t hi, Visit visit);
@@ -74,6 +84,8 @@ class SharedMemory {
     std::uint32_t known(int index, isa::Mask lanes) const;
     void write(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by);
     void read(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by);
+    void wait_copies(std::optional<int> pending);
+    ThreadCopies& own_copies() { return copies_[static_cast<std::size_t>(scene_.warp->number)]; }
     bool inside(std::uint64_t lo, std::int64_t bytes, std::int64_t align);
     template <class Ends>
     void finish(Access::Kind kind, std::uint32_t number, Ends ends);
@@ -95,8 +107,9 @@ class SharedMemory {
     const Values& values_;
     const Mbarriers& mbarriers_;
     Gaps& gaps_;
-    bool makes_generic_ = false;  ///< some step makes a generic address of shared memory
-    std::vector<Cta> ctas_;       ///< by the first byte's address
+    bool makes_generic_ = false;        ///< some step makes a generic address of shared memory
+    std::vector<Cta> ctas_;             ///< by the first byte's address
+    std::vector<ThreadCopies> copies_;  ///< by warp
 };
 
 }  // namespace wgrun::check::rehearsal
