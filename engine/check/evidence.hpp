@@ -14,6 +14,8 @@ struct Evidence {
     std::vector<Gap> gaps;             ///< of each property at most one
     std::string domain;                ///< for which launches the others are proved
     std::vector<Diagnostic> findings;  ///< what a rehearsal of some sizes breaks
+    /// Numbers of the parameters with which a launch may break what the gaps leave open.
+    std::vector<std::vector<std::int64_t>> launches{};
 };
 
 /// Returns what is proved of a program, whose findings are those of check(). unknown: why nothing is proved

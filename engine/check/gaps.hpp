@@ -23,6 +23,7 @@ class Gaps {
     bool has(Property property) const {
         return std::ranges::find(list_, property, &Gap::property) != list_.end();
     }
+    std::size_t size() const { return list_.size(); }
     std::vector<Gap> take() && { return std::move(list_); }
 
   private:

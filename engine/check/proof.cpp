@@ -58,6 +58,8 @@ class Prover {
 
     [[noreturn]] void fail(Where where, std::string reason) {
         out_.stopped = Stop{where, std::move(reason)};
+        out_.launches.push_back(numbers());
+        if (gaps_ == nullptr) out_.findings = broken_sizes(program_, skeleton_);
         throw Failed{};
     }
 
@@ -79,8 +81,10 @@ class Prover {
             std::chrono::steady_clock::now() - began_ > most_time)
             out_of_time();
         const std::vector<Root> before = symbols_.roots;
+        const std::size_t gaps = gaps_ != nullptr ? gaps_->size() : 0;
         Rehearsal run(program_, skeleton_, live_, symbols_, gaps_);
         run.run();
+        if (gaps_ != nullptr && gaps_->size() > gaps) out_.launches.push_back(numbers());
         operations_ += run.operations();
         if (run.forms().restart()) throw Again{};
         if (run.again()) {
@@ -90,7 +94,6 @@ class Prover {
             return cover(std::move(fixed));
         }
         if (const auto faults = run.first_faults(); !faults.empty()) {
-            out_.findings = broken_sizes(program_, skeleton_);
             fail(faults.front().finding.where, faults.front().finding.message);
         }
         if (run.stopped() != nullptr) fail(run.stopped()->where, run.stopped()->reason);
@@ -143,6 +146,18 @@ class Prover {
             }
         }
         root(index).value = root(index).least;
+        return out;
+    }
+
+    /// What the parameters are in this rehearsal.
+    std::vector<std::int64_t> numbers() const {
+        std::vector<std::int64_t> out;
+        for (const Param& param : program_.params()) {
+            const auto its = std::ranges::find_if(symbols_.roots, [&](const Root& root) {
+                return root.given && root.kind == Root::Kind::number && root.name == param.name;
+            });
+            out.push_back(its == symbols_.roots.end() ? 1 : its->value);
+        }
         return out;
     }
 

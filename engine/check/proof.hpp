@@ -15,6 +15,9 @@ struct Proof {
     std::string domain;                        ///< proved: "all launches", "n, m >= 1"
     std::optional<rehearsal::Stop> stopped{};  ///< not proved: why
     std::vector<Diagnostic> findings{};        ///< not proved: what breaks with some sizes, and with which
+    /// Numbers of the parameters with which a rehearsal showed a gap, each time another one, and where it
+    /// stopped.
+    std::vector<std::vector<std::int64_t>> launches{};
     std::size_t rehearsals = 0;
 };
 
