@@ -161,7 +161,7 @@ local property_of = {
   ["WG-SYNC-07"] = "no-deadlock", ["WG-MBAR-01"] = "phases", ["WG-MBAR-02"] = "phases", ["WG-MBAR-03"] = "phases",
   ["WG-MBAR-04"] = "phases", ["WG-MBAR-06"] = "phases", ["WG-TMA-01"] = "copy-bytes", ["WG-TMA-02"] = "shared-races",
   ["WG-RACE-01"] = "shared-races", ["WG-RACE-02"] = "shared-races", ["WG-RACE-03"] = "shared-races", ["WG-PROXY-01"] = "proxy-order",
-  ["WG-PROXY-02"] = "proxy-order", ["WG-PROXY-03"] = "proxy-order", ["WG-MEM-04"] = "initialisation", ["WG-SYNC-05"] = "cluster-end",
+  ["WG-PROXY-02"] = "proxy-order", ["WG-PROXY-03"] = "proxy-order", ["WG-MEM-04"] = "initialisation", ["WG-REG-01"] = "initialisation", ["WG-SYNC-05"] = "cluster-end",
   ["WG-TMA-03"] = "groups", ["WG-SYNC-01"] = "convergence", ["WG-SYNC-03"] = "convergence", ["WG-SYNC-08"] = "convergence",
   ["WG-MEM-01"] = "bounds", ["WG-MEM-02"] = "bounds", ["WG-MEM-03"] = "bounds",
 }
@@ -183,7 +183,8 @@ local function launches(p, kernel, visit)
             if not e.findings then error(e) end
             local finding = e.findings[1]
             local property = property_of[finding.rule] or error(("no property of %s: %s"):format(finding.rule, finding.message))
-            local launch = ("n = %d%s, grid %d, seed %d: %s [%s]"):format(n, p.tiles and ", m = " .. m or "", grid, seed, finding.message, finding.rule)
+            local launch = ("n = %d%s, grid %d, seed %d: line %s: %s [%s]"):format(
+              n, p.tiles and ", m = " .. m or "", grid, seed, finding.line, finding.message, finding.rule)
             if not visit(property, launch) then return end
           end
         end
