@@ -72,12 +72,14 @@ tsan: deps
 mutate: all
 	@$(BUILD)/wgrun --backend=sim tests/mutation/mutate.lua --all yes --seeds 16
 
-# Proofs attacked: PROGRAMS kernels of random rings, and kernels that are wrong at particular sizes, of which 95 percent
-# are to be refuted. What is proved of them is compared with launches of all sizes up to twice their period.
+# Proofs attacked: PROGRAMS kernels of random rings, as many conditions of random arithmetic, and kernels that are wrong at
+# particular sizes, of which 95 percent are to be refuted. What is proved of them is compared with launches of all sizes up
+# to twice their period.
 PROGRAMS := 20000
 RINGS := $(BUILD)/wgrun --backend=sim tests/verdicts/rings.lua
 verdicts: all
 	@seq 1 100 $(PROGRAMS) | xargs -P $(JOBS) -I FROM sh -c '$(RINGS) --from FROM --to $$((FROM + 99)) --sizes 200 --schedules 4'
+	@$(BUILD)/wgrun --backend=sim tests/verdicts/conditions.lua --to $(PROGRAMS)
 	@$(RINGS) --mutants yes --to 345 --bar 95
 	@cmake --build $(BUILD) --target test_kernel -j $(JOBS)
 	@SEEDS="200 4000" $(BUILD)/tests/test_kernel "[.programs]"
