@@ -1,12 +1,12 @@
-# A thin front of CMake. make | demo | test | dist | bench | conformance | mutate | ptxas-compare | asan | tsan | fuzz | lint | tidy | format |
-# deps | clean
+# A thin front of CMake. make | demo | test | dist | bench | conformance | mutate | verdicts | ptxas-compare | asan | tsan |
+# fuzz | lint | tidy | format | deps | clean
 
 BUILD   := build
 JOBS    := $(shell nproc)
 # ON: warnings are errors. A compiler that is newer than this tree may have warnings that nobody has seen yet.
 WERROR  ?= OFF
 
-.PHONY: all demo test dist wheel bench conformance mutate ptxas-compare asan tsan fuzz lint tidy format deps clean
+.PHONY: all demo test dist wheel bench conformance mutate verdicts ptxas-compare asan tsan fuzz lint tidy format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -71,6 +71,18 @@ tsan: deps
 # or swapped: all must be found, or proved harmless.
 mutate: all
 	@$(BUILD)/wgrun --backend=sim tests/mutation/mutate.lua --all yes --seeds 16
+
+# Proofs attacked: PROGRAMS kernels of random rings, as many conditions of random arithmetic, and kernels that are wrong at
+# particular sizes, of which 95 percent are to be refuted. What is proved of them is compared with launches of all sizes up
+# to twice their period.
+PROGRAMS := 20000
+RINGS := $(BUILD)/wgrun --backend=sim tests/verdicts/rings.lua
+verdicts: all
+	@seq 1 100 $(PROGRAMS) | xargs -P $(JOBS) -I FROM sh -c '$(RINGS) --from FROM --to $$((FROM + 99)) --sizes 200 --schedules 4'
+	@$(BUILD)/wgrun --backend=sim tests/verdicts/conditions.lua --to $(PROGRAMS)
+	@$(RINGS) --mutants yes --to 345 --bar 95
+	@cmake --build $(BUILD) --target test_kernel -j $(JOBS)
+	@SEEDS="200 4000" $(BUILD)/tests/test_kernel "[.programs]"
 
 # The rules of registers beside the law and beside ptxas, over generated programs, and the estimate of registers
 # beside what ptxas needs: the tables of docs/ptxas.md.

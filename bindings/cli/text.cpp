@@ -22,10 +22,12 @@ struct Texts {
 
 void add_text(Kernel& kernel, void* context) {
     auto& texts = *static_cast<Texts*>(context);
-    const std::vector<Diagnostic>& findings = kernel.check();
-    texts.findings.insert(texts.findings.end(), findings.begin(), findings.end());
     // What a translated script is wrong about, its text is wrong about already.
-    if (has_errors(findings) && !kernel.program().translated()) return;
+    if (!kernel.program().translated()) {
+        const std::vector<Diagnostic>& findings = kernel.check();
+        texts.findings.insert(texts.findings.end(), findings.begin(), findings.end());
+        if (has_errors(findings)) return;
+    }
     texts.kernels.push_back({kernel.program().name(), (kernel.*texts.text)()});
 }
 

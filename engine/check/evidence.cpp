@@ -126,6 +126,7 @@ bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& 
         gaps.add_all(std::move(proof.contained));
     } else {
         gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
+        if (proof.findings.empty()) out.launches = std::move(proof.launches);
         // Threads that do not come do not come together, and copies may be left over.
         if (features.together) gaps.add(Property::convergence, proof.stopped->where, proof.stopped->reason);
         if (features.copies) gaps.add(Property::groups, proof.stopped->where, proof.stopped->reason);
@@ -147,7 +148,8 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
     all.stored = protocol.stored;
     if (all.ops.empty()) return;
     Gaps of_memory;
-    const Proof proof = prove(outline.program(), all, &of_memory);
+    Proof proof = prove(outline.program(), all, &of_memory);
+    out.launches = std::move(proof.launches);
     if (!proof.proved) {
         gaps.add({Property::shared_races, Property::initialisation}, proof.stopped->where,
                  proof.stopped->reason);

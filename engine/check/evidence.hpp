@@ -17,6 +17,8 @@ struct Evidence {
     std::set<std::string> flat;        ///< of global races: the dimensions of the grid that have one CTA
     std::string extents;               ///< what a launch has to keep, besides, for bounds; empty: nothing
     std::vector<Diagnostic> findings;  ///< what a rehearsal of some sizes breaks
+    /// Numbers of the parameters with which a launch may break what the gaps leave open.
+    std::vector<std::vector<std::int64_t>> launches{};
 };
 
 /// Returns what is proved of a program, whose findings are those of check(). unknown: why nothing is proved

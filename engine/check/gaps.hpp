@@ -35,6 +35,7 @@ class Gaps {
         return std::ranges::find(list_, property, &Gap::property) != list_.end();
     }
     bool empty() const { return list_.empty(); }
+    std::size_t size() const { return list_.size(); }
     std::vector<Gap> take() && { return std::move(list_); }
 
   private:

@@ -63,6 +63,8 @@ class Prover {
 
     [[noreturn]] void fail(Where where, std::string reason) {
         out_.stopped = Stop{where, std::move(reason)};
+        out_.launches.push_back(sizes());
+        if (gaps_ == nullptr) out_.findings = broken_sizes(program_, skeleton_);
         throw Failed{};
     }
 
@@ -82,8 +84,10 @@ class Prover {
     Shown cover(std::vector<int> fixed) {
         if (++out_.rehearsals > most_rehearsals || operations_ > most_steps) out_of_time();
         const std::vector<Root> before = symbols_.roots;
+        const std::size_t gaps = gaps_ != nullptr ? gaps_->size() : 0;
         Rehearsal run(program_, skeleton_, live_, symbols_, gaps_);
         run.run();
+        if (gaps_ != nullptr && gaps_->size() > gaps) out_.launches.push_back(sizes());
         operations_ += run.operations();
         if (run.forms().restart()) throw Again{};
         if (run.again()) {
@@ -93,10 +97,7 @@ class Prover {
             return cover(std::move(fixed));
         }
         for (const rehearsal::Fault& fault : run.faults()) {
-            if (!is_contained(fault.finding)) {
-                out_.findings = broken_sizes(program_, skeleton_);
-                fail(fault.finding.where, fault.finding.message);
-            }
+            if (!is_contained(fault.finding)) fail(fault.finding.where, fault.finding.message);
             out_.contained.add(find_rule(fault.finding.rule)->property, fault.finding.where,
                                fault.finding.message);
         }
@@ -149,6 +150,18 @@ class Prover {
             }
         }
         root(index).value = root(index).least;
+        return out;
+    }
+
+    /// What the parameters are in this rehearsal.
+    std::vector<std::int64_t> sizes() const {
+        std::vector<std::int64_t> out;
+        for (const Param& param : program_.params()) {
+            const auto its = std::ranges::find_if(symbols_.roots, [&](const Root& root) {
+                return root.given && root.kind == Root::Kind::number && root.name == param.name;
+            });
+            out.push_back(its == symbols_.roots.end() ? 1 : its->value);
+        }
         return out;
     }
 

@@ -17,6 +17,9 @@ struct Proof {
     std::optional<rehearsal::Stop> stopped{};  ///< not proved: why
     Gaps contained{};                          ///< proved, but for these properties (is_contained)
     std::vector<Diagnostic> findings{};        ///< what breaks with some sizes, and with which
+    /// Numbers of the parameters with which a rehearsal showed a gap, each time another one, and where it
+    /// stopped.
+    std::vector<std::vector<std::int64_t>> launches{};
     std::size_t rehearsals = 0;
 };
 

@@ -2,6 +2,7 @@
 #include "wgrun/kernel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -28,6 +29,7 @@
 #include "program/guarded.hpp"
 #include "program/spoken.hpp"
 #include "sim/sim.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun {
 
@@ -161,6 +163,38 @@ const std::vector<Diagnostic>& Kernel::check() {
     return findings_->list();
 }
 
+namespace {
+
+/// What is undecided, and broken in launches that the proofs came to: warnings, since the kernel may be meant
+/// for others.
+std::vector<Diagnostic> found_with_sizes(const Program& program, const check::Evidence& evidence) {
+    if (evidence.launches.empty()) return {};
+    constexpr std::ptrdiff_t most_launches = 4;
+    std::vector<std::vector<std::int64_t>> launches(
+        evidence.launches.begin(),
+        evidence.launches.begin() + std::min(std::ssize(evidence.launches), most_launches));
+    // About a period of the usual rings, and beyond two.
+    for (const std::int64_t number : {1, 2, 3, 4, 5, 7, 8, 9, 17, 33})
+        launches.emplace_back(program.params().size(), number);
+    std::vector<Diagnostic> out;
+    for (const auto& numbers : launches)
+        for (const std::uint32_t clusters : {1U, 4U})
+            std::ranges::move(found_in_launch(program, numbers, clusters), std::back_inserter(out));
+    // Numbers that are made up lead anywhere in global memory.
+    constexpr std::array of_global_memory{Property::bounds, Property::descriptors, Property::global_races};
+    std::erase_if(out, [&](const Diagnostic& finding) {
+        const Rule* rule = find_rule(finding.rule);
+        return rule == nullptr ||
+               std::ranges::find(of_global_memory, rule->property) != of_global_memory.end() ||
+               std::ranges::find(evidence.gaps, rule->property, &Gap::property) == evidence.gaps.end();
+    });
+    for (Diagnostic& finding : out)
+        if (finding.severity == Severity::error) finding.severity = Severity::warning;
+    return out;
+}
+
+}  // namespace
+
 std::vector<Verdict> Kernel::verdicts() {
     check();
     if (!evidence_) {
@@ -171,6 +205,7 @@ std::vector<Verdict> Kernel::verdicts() {
             unknown ? &*unknown : nullptr);
         if (origin_) origin_->tell(evidence.findings);
         findings_->add_all(evidence.findings);
+        if (!compiled) findings_->add_all(found_with_sizes(*program_, evidence));
         evidence_ = std::make_shared<const check::Evidence>(std::move(evidence));
     }
     return check::verdicts(findings_->list(), *evidence_);

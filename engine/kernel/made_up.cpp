@@ -1,13 +1,17 @@
 #include "kernel/made_up.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "isa/generic.hpp"
 #include "memory/pages.hpp"
 #include "sim/sim.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
 #include "wgrun/target.hpp"
 
@@ -66,12 +70,21 @@ class MadeUpLaunch {
         }
     }
 
+    /// The parameters that are no memory become these numbers, and the grid so many clusters.
+    void give(const Program& program, std::span<const std::int64_t> numbers, std::uint32_t clusters) {
+        clusters_ = clusters;
+        for (std::size_t i = 0; i < values_.size(); ++i)
+            if (const Param& param = program.params()[i]; !param.pointee && !param.box)
+                values_[i] = static_cast<std::uint64_t>(numbers[i]);
+    }
+
     /// Returns what is found, without accesses beyond tensors: how long those of a launch are is not known.
     std::vector<Diagnostic> run(const Program& program, check::Made made, const sim::MadeUp& made_up,
                                 sim::Observer* observer) {
         if (!memory_) return {};
         sim::SimulatedLaunch launch;
         launch.grid = program.cluster();
+        launch.grid.x *= clusters_;
         launch.params = values_;
         launch.structures = structures_;
         launch.buffers = buffers_;
@@ -90,6 +103,7 @@ class MadeUpLaunch {
 
   private:
     std::optional<memory::Pages> memory_;
+    std::uint32_t clusters_ = 1;
     std::vector<std::uint64_t> values_;
     std::vector<std::vector<std::byte>> structures_;
     std::vector<sim::GlobalBuffer> buffers_;
@@ -101,6 +115,22 @@ class MadeUpLaunch {
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
                                               sim::Observer* observer, EndOfRunAhead* ended) {
     return MadeUpLaunch(program).run(program, made, {.ended = ended}, observer);
+}
+
+std::vector<Diagnostic> found_in_launch(const Program& program, std::span<const std::int64_t> numbers,
+                                        std::uint32_t clusters) {
+    MadeUpLaunch launch(program);
+    launch.give(program, numbers, clusters);
+    std::vector<Diagnostic> out =
+        launch.run(program, check::Made::by_author, {.numbers = false, .steps = 1U << 16}, nullptr);
+    std::string said = clusters == 1 ? "" : fmt::format("{} along x", count_of(clusters, "cluster"));
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        if (const Param& param = program.params()[i]; !param.pointee && !param.box)
+            said += fmt::format("{}{} = {}", said.empty() ? "" : ", ", param.name, numbers[i]);
+    for (Diagnostic& finding : out)
+        if (!said.empty())
+            finding.notes.push_back({program.where(), fmt::format("in a launch with {}", said)});
+    return out;
 }
 
 }  // namespace wgrun

@@ -109,6 +109,8 @@ local conditions = {
   { "the same, shifted", function(_, n) return ((n - 4) >> 6):gt(0) end },
   { "the same, widened", function(k, n) return k:mov(0, { type = "u64" }):lt(k:cvt_u64_u32(n - 4)) end },
   { "a shift by a size", function(k, n) return k:shl(k:mov(1, { type = "b32" }), n):ne(32) end },
+  { "a number shifted by a size", function(k, n) return k:shr(k:mov(1 << 14, { type = "u32" }), n):ne(0) end },
+  { "a number divided by a size", function(k, n) return k:div(k:mov(100, { type = "u32" }), n):ne(3) end },
   { "a field at a size", function(k, n) return k:bfe_u32(k:mov(1 << 20, { type = "u32" }), n, 1):eq(0) end },
   { "a CTA without a turn", function(k, n) return k:special "ctaid.x":lt(n) end },
   { "a product of sizes", function(_, n) return (n * n):ne(49) end },

@@ -91,17 +91,6 @@ bool Forms::is_linear(const Step& step, const std::vector<Sourced>& sources, con
     return true;
 }
 
-namespace {
-
-/// The source whose value varies, if it is the first one and no other does.
-bool only_first(std::size_t count, auto varies) {
-    for (std::size_t i = 0; i < count; ++i)
-        if (varies(i) != (i == 0)) return false;
-    return true;
-}
-
-}  // namespace
-
 /// Of an instruction that works on each bit by itself: what varies is left out, or passed on.
 std::optional<Form> Forms::of_low_bits(const Step& step, const std::vector<Sourced>& sources,
                                        const Form& form) {

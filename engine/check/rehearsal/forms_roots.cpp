@@ -170,7 +170,10 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     const isa::Shape shape = step.op->shape == nullptr ? isa::Shape::other : step.op->shape(step.form);
     if (symbols_.roots.size() >= most_roots) return false;
     // It has to be known from which number on it may be anything.
-    const bool monotone = grows && (shape == isa::Shape::quotient || shape == isa::Shape::polynomial);
+    // A quotient falls where its divisor grows.
+    const bool divided = shape == isa::Shape::quotient &&
+                         only_first(of.size(), [&](std::size_t i) { return !of[i].roots.empty(); });
+    const bool monotone = grows && (divided || shape == isa::Shape::polynomial);
     const bool is_unsigned = !isa::is_signed(step.form.type());
     const bool masked = step.op->known_bits != nullptr && shape == isa::Shape::bits &&
                         step.op->known_bits(step, numbers_alone).greatest() <= INT32_MAX;

@@ -100,42 +100,39 @@ bool SharedMemory::is_fenced(const Access& before, isa::Mask lanes) const {
 
 /// Splits a part, and returns the upper one.
 SharedMemory::Cta::iterator SharedMemory::split(Cta& cta, Cta::iterator part, std::uint32_t at) {
-    Bytes upper = part->second;
-    part->second.hi = at;
-    return cta.emplace_hint(std::next(part), at, std::move(upper));
+    Bytes upper = *part;
+    part->hi = upper.lo = at;
+    return cta.insert(std::next(part), std::move(upper));
 }
 
 /// Calls visit(bytes) for all parts of [lo, hi), those that nobody has accessed too, and joins equal
 /// neighbours.
 template <class Visit>
 void SharedMemory::visit(int rank, std::uint32_t lo, std::uint32_t hi, Visit visit) {
+    if (lo == hi) return;
     Cta& cta = ctas_[static_cast<std::size_t>(rank)];
-    auto at = cta.lower_bound(lo);
-    if (at != cta.begin() && std::prev(at)->second.hi > lo) at = split(cta, std::prev(at), lo);
-    auto first = cta.end();
+    auto at = std::ranges::lower_bound(cta, lo, {}, &Bytes::lo);
+    if (at != cta.begin() && std::prev(at)->hi > lo) at = split(cta, std::prev(at), lo);
+    const auto first = at - cta.begin();
     for (std::uint32_t from = lo; from < hi;) {
-        if (at == cta.end() || at->first > from) {
-            const std::uint32_t to = at == cta.end() ? hi : std::min(hi, at->first);
-            at = cta.emplace_hint(at, from, Bytes{to, {}, {}});
-        } else if (at->second.hi > hi) {
-            split(cta, at, hi);
+        if (at == cta.end() || at->lo > from) {
+            const std::uint32_t to = at == cta.end() ? hi : std::min(hi, at->lo);
+            at = cta.insert(at, {from, to, {}, {}});
+        } else if (at->hi > hi) {
+            at = std::prev(split(cta, at, hi));
         }
-        if (from == lo) first = at;
-        visit(at->second);
-        from = at->second.hi;
+        visit(*at);
+        from = at->hi;
         ++at;
     }
-    if (first != cta.begin()) --first;
-    for (auto next = std::next(first); next != cta.end() && first->first < hi; next = std::next(first)) {
-        const bool same = first->second.hi == next->first && first->second.written == next->second.written &&
-                          first->second.read == next->second.read;
-        if (!same) {
-            first = next;
-            continue;
-        }
-        first->second.hi = next->second.hi;
-        cta.erase(next);
+    auto joined = cta.begin() + std::max<std::ptrdiff_t>(first - 1, 0), next = std::next(joined);
+    for (; next != cta.end() && joined->lo < hi; ++next) {
+        if (joined->hi == next->lo && joined->written == next->written && joined->read == next->read)
+            joined->hi = next->hi;
+        else if (++joined != next)
+            *joined = std::move(*next);
     }
+    cta.erase(std::next(joined), next);
 }
 
 void SharedMemory::write(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by) {
@@ -290,7 +287,7 @@ void SharedMemory::wait_copies(std::optional<int> pending) {
     scene_.warp->touched |= scene_.active;
     if (is_over()) return;
     for (Cta& cta : ctas_)
-        for (auto& [lo, bytes] : cta) {
+        for (Bytes& bytes : cta) {
             Access& by = bytes.written;
             if (by.kind != Access::Kind::by_thread || by.actor != scene_.warp->number) continue;
             if (by.clock > own.waited[static_cast<std::size_t>(std::countr_zero(by.lanes))]) continue;
@@ -326,7 +323,7 @@ template <class Ends>
 void SharedMemory::finish(Access::Kind kind, std::uint32_t number, Ends ends) {
     if (is_over()) return;
     for (Cta& cta : ctas_)
-        for (auto& [lo, bytes] : cta)
+        for (Bytes& bytes : cta)
             for (Access& access : bytes.read)
                 if (access.kind == kind && access.clock <= number) ends(access);
 }
@@ -430,8 +427,8 @@ void SharedMemory::encode(Encoder& to) const {
     };
     for (const Cta& cta : ctas_) {
         to.number(cta.size());
-        for (const auto& [lo, bytes] : cta) {
-            to.number(std::uint64_t{lo} << 32 | bytes.hi);
+        for (const Bytes& bytes : cta) {
+            to.number(std::uint64_t{bytes.lo} << 32 | bytes.hi);
             one(bytes.written);
             to.number(bytes.read.size());
             for (const Access& access : bytes.read) one(access);

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <concepts>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -65,11 +64,11 @@ class SharedMemory {
         bool operator==(const Access&) const = default;
     };
     struct Bytes {
-        std::uint32_t hi;
+        std::uint32_t lo, hi;
         Access written;
         std::vector<Access> read;
     };
-    using Cta = std::map<std::uint32_t, Bytes>;
+    using Cta = std::vector<Bytes>;  ///< in the order of addresses
     /// The cp.async of a warp: of each lane the last, and the last that it has waited for.
     struct ThreadCopies {
         machine::Groups<> groups{};
@@ -108,7 +107,7 @@ class SharedMemory {
     const Mbarriers& mbarriers_;
     Gaps& gaps_;
     bool makes_generic_ = false;        ///< some step makes a generic address of shared memory
-    std::vector<Cta> ctas_;             ///< by the first byte's address
+    std::vector<Cta> ctas_;
     std::vector<ThreadCopies> copies_;  ///< by warp
 };
 

@@ -21,6 +21,13 @@ constexpr Variable which_of(int variable) { return static_cast<Variable>(variabl
 
 /// A sum of variables, each times a coefficient that is not 0.
 using Form = std::map<int, std::int64_t>;
+/// Whether of so many sources the first one varies, and no other does.
+bool only_first(std::size_t count, auto varies) {
+    for (std::size_t i = 0; i < count; ++i)
+        if (varies(i) != (i == 0)) return false;
+    return true;
+}
+
 inline void add(Form& to, const Form& form, std::int64_t times = 1) {
     for (const auto& [variable, slope] : form)
         if ((to[variable] += slope * times) == 0) to.erase(variable);
