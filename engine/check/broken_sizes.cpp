@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::int64_t most = 80;  ///< beyond a period of the usual rings, and of remainders by 64
 constexpr std::size_t most_named = 4;
-constexpr std::int64_t most_steps = 3000000;
 
 /// What breaks with a value of a parameter, whatever the others are: nothing if some value of them is right.
 std::vector<rehearsal::Fault> faults_with(const Program& program, const Skeleton& skeleton, int index,
@@ -27,13 +26,16 @@ std::vector<rehearsal::Fault> faults_with(const Program& program, const Skeleton
     for (const std::int64_t other : others) {
         LaunchSizes sizes{program.cluster(), std::vector<std::int64_t>(program.params().size(), other)};
         sizes.params[static_cast<std::size_t>(index)] = value;
-        Rehearsal run(program, skeleton, std::move(sizes));
+        Rehearsal run(program, skeleton, sizes);
         run.run();
         steps += run.operations();
         const std::vector<rehearsal::Fault> faults = run.first_faults();
         if (run.gave_up()) continue;
         if (faults.empty()) return {};
-        if (out.empty()) out = faults;
+        if (!out.empty()) continue;
+        out = faults;
+        for (rehearsal::Fault& fault : out)
+            fault.finding.launch = launch_of(program, sizes, skeleton.integers);
     }
     return out;
 }
@@ -62,14 +64,15 @@ bool is_precondition(const std::vector<std::int64_t>& values) {
 
 }  // namespace
 
-std::vector<Diagnostic> broken_sizes(const Program& program, const Skeleton& skeleton) {
+std::vector<Diagnostic> broken_sizes(const Program& program, const Skeleton& skeleton, const Budget& budget) {
     std::int64_t steps = 0;
     std::vector<Diagnostic> out;
     for (const int index : skeleton.integers) {
         std::map<std::pair<std::string, int>, std::vector<std::int64_t>> broken;  // by rule and line
         std::map<std::pair<std::string, int>, Diagnostic> findings;
         for (std::int64_t value = 1; value <= most; ++value) {
-            if (steps > most_steps) return {};
+            budget.poll();
+            if (steps > budget.plain_operations() || budget.is_over()) return {};
             for (rehearsal::Fault& fault : faults_with(program, skeleton, index, value, steps)) {
                 const std::pair key(fault.finding.rule, fault.finding.where.line);
                 std::vector<std::int64_t>& values = broken[key];

@@ -114,19 +114,28 @@ constexpr std::initializer_list<Property> of_protocol{Property::deadlock, Proper
                                                       Property::copy_bytes, Property::cluster_end,
                                                       Property::register_pool};
 
+struct Given {
+    Budget budget;
+    std::optional<Dim3> grid;
+};
+
 /// Returns whether the protocol is proved.
 bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& features,
-              std::span<const Diagnostic> findings, Gaps& gaps, Evidence& out) {
+              std::span<const Diagnostic> findings, const Given& given, Gaps& gaps, Evidence& out) {
     if (protocol.ops.empty()) return true;
-    Proof proof = prove(outline.program(), protocol);
+    Proof proof = prove(outline.program(), protocol, given.budget, nullptr, given.grid);
     if (proof.proved) {
         out.domain = std::move(proof.domain);
+        out.of_grid = proof.of_grid;
         return true;
     }
-    gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
+    const auto stops = [&](std::initializer_list<Property> properties) {
+        gaps.add(properties, proof.stopped->where, proof.stopped->reason, proof.assumption);
+    };
+    stops(of_protocol);
     // Threads that do not come do not come together, and copies may be left over.
-    if (features.together) gaps.add(Property::convergence, proof.stopped->where, proof.stopped->reason);
-    if (features.copies) gaps.add(Property::groups, proof.stopped->where, proof.stopped->reason);
+    if (features.together) stops({Property::convergence});
+    if (features.copies) stops({Property::groups});
     for (Diagnostic& finding : proof.findings)
         if (std::ranges::none_of(findings,
                                  [&](const Diagnostic& other) { return other.rule == finding.rule; }))
@@ -136,21 +145,23 @@ bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& 
 
 /// The same with the accesses to shared memory, which are in no order where the protocol is not proved.
 void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, const Features& features,
-                            std::span<const Diagnostic> findings, Gaps& gaps, Evidence& out) {
-    const bool proved = of_warps(outline, protocol, features, findings, gaps, out);
+                            std::span<const Diagnostic> findings, const Given& given, Gaps& gaps,
+                            Evidence& out) {
+    const bool proved = of_warps(outline, protocol, features, findings, given, gaps, out);
     if (!features.accesses_shared && !features.copies && !features.multiplies) return;
     if (!proved) return of_shared_memory(features, gaps);
     Skeleton all(outline, nullptr, true);
     all.stored = protocol.stored;
     if (all.ops.empty()) return;
     Gaps of_memory;
-    const Proof proof = prove(outline.program(), all, &of_memory);
+    const Proof proof = prove(outline.program(), all, given.budget, &of_memory, given.grid);
     if (!proof.proved) {
         gaps.add({Property::shared_races, Property::initialisation}, proof.stopped->where,
-                 proof.stopped->reason);
+                 proof.stopped->reason, proof.assumption);
         return of_shared_memory(features, gaps);
     }
     out.domain = proof.domain;
+    out.of_grid |= proof.of_grid;
     for (Gap& gap : std::move(of_memory).take())
         gaps.add(gap.property, gap.where, std::move(gap.reason), std::move(gap.assumption));
     if (features.thread_copies)
@@ -160,8 +171,8 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
 
 }  // namespace
 
-Evidence evidence(const Program& program, std::span<const Diagnostic> findings, Made made,
-                  const Gap* unknown) {
+Evidence evidence(const Program& program, std::span<const Diagnostic> findings, Made made, const Gap* unknown,
+                  const Assumptions& given) {
     Gaps gaps;
     const Outline outline(program);
     Findings walked;
@@ -194,7 +205,7 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
         for (const PropertyRow& row : properties())
             gaps.add(row.property, error->where, fmt::format("an error stands in the way: {}", error->rule));
     } else if (!features.opaque) {
-        of_protocol_and_memory(outline, skeleton, features, findings, gaps, out);
+        of_protocol_and_memory(outline, skeleton, features, findings, {Budget(given), given.grid}, gaps, out);
     }
     if (const std::optional<Where> where = maybe_misaligned_box(outline))
         gaps.add(Property::descriptors, *where,
@@ -205,6 +216,9 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
     if (const std::optional<Where> loop = uncounted_loop(outline, skeleton))
         gaps.add(Property::deadlock, *loop, "it is not known that this loop ends");
     out.gaps = std::move(gaps).take();
+    Assumptions used = given;
+    if (!out.of_grid) used.grid.reset();
+    out.domain = narrowed(out.domain, program, used);
     return out;
 }
 

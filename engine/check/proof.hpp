@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "check/budget.hpp"
 #include "check/rehearsal.hpp"
 
 namespace wgrun::check {
@@ -13,7 +14,9 @@ namespace wgrun::check {
 struct Proof {
     bool proved = false;
     std::string domain;                        ///< proved: "all launches", "n, m >= 1"
+    bool of_grid = false;                      ///< proved: of the grid alone that was given
     std::optional<rehearsal::Stop> stopped{};  ///< not proved: why
+    std::string assumption{};                  ///< not proved: what would decide it; may be empty
     std::vector<Diagnostic> findings{};        ///< not proved: what breaks with some sizes, and with which
     std::size_t rehearsals = 0;
 };
@@ -23,7 +26,9 @@ struct Proof {
 ///
 /// What it rests on is in docs/verdicts.md: a run stands for every schedule, since no warp does anything else
 /// for what comes first (the waits and arrivals that this needs are checked), and sizes do not wrap around.
-/// gaps: gets what is not proved of accesses to shared memory, if the skeleton has them; else null.
-Proof prove(const Program& program, const Skeleton& skeleton, Gaps* gaps = nullptr);
+/// gaps: gets what is not proved of accesses to shared memory, if the skeleton has them; else null. grid: the
+/// only one, where that is given; what does not hold for all grids may hold for its clusters.
+Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps = nullptr,
+            std::optional<Dim3> grid = {});
 
 }  // namespace wgrun::check
