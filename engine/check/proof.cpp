@@ -86,7 +86,7 @@ class Prover {
         if (++out_.rehearsals > most_rehearsals || left < 0 || budget_.is_over()) out_of_time();
         const std::vector<Root> before = symbols_.roots;
         Rehearsal run(program_, skeleton_, live_, symbols_, gaps_);
-        run.limit(left, budget_);
+        run.limit(left + budget_.operations() / 2, budget_);  // the last one may take more
         run.run();
         operations_ += run.operations();
         if (run.forms().restart()) throw Again{};
