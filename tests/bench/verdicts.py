@@ -1,11 +1,10 @@
-"""The time and the memory of `wgrun check`, verdicts included: verdicts.py WGRUN [FILE|FOLDER...], each file in a process of its own.
+"""The CPU time and the memory of `wgrun check`, verdicts included: verdicts.py WGRUN [FILE|FOLDER...], each file in a process of its own.
 
 Without files: the scripts of scripts/ and scripts/guide, and the PTX of tests/ptx. Prints a row for each of the slowest, and
 the median, the 95th of 100, and the most of all. --budget SECONDS and other options of check go through."""
 
 import os
 import sys
-import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -14,8 +13,7 @@ SUFFIXES = (".lua", ".ptx")
 
 
 def checked(wgrun, options, file):
-    """Returns seconds, MiB and the exit code of one check."""
-    begin = time.monotonic()
+    """Returns the seconds of a processor, MiB and the exit code of one check."""
     child = os.fork()
     if child == 0:
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -24,7 +22,7 @@ def checked(wgrun, options, file):
         os.chdir(TREE)
         os.execv(wgrun, [wgrun, "check", *options, str(file)])
     _, status, usage = os.wait4(child, 0)
-    return time.monotonic() - begin, usage.ru_maxrss / 1024, os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, os.waitstatus_to_exitcode(status)
 
 
 def files_of(names):
@@ -47,7 +45,7 @@ def main():
     while words and words[0].startswith("--"):
         options += words[:2]
         words = words[2:]
-    names = words or [TREE / "scripts", TREE / "scripts" / "guide", TREE / "tests" / "ptx"]
+    names = words or [TREE / "scripts", TREE / "scripts" / "guide", *sorted((TREE / "tests" / "ptx").glob("*.ptx"))]
     rows = [(*checked(wgrun, options, file), file) for file in files_of(names)]
     for seconds, memory, code, file in sorted(rows, reverse=True)[:10]:
         name = file.relative_to(TREE) if file.is_relative_to(TREE) else file
