@@ -5,6 +5,7 @@
 #include "bindings/c/findings.hpp"
 #include "bindings/c/state.hpp"
 #include "bindings/c/structs.hpp"
+#include "bindings/c/verdicts.hpp"
 
 namespace wgrun::c {
 namespace {
@@ -108,6 +109,15 @@ int wgrun_kernel_check(wgrun_kernel* kernel, const wgrun_launch* launch, wgrun_f
     return with_kernel(kernel, [&](KernelRef& ref) {
         give_findings(findings,
                       launch == nullptr ? ref.kernel->check() : ref.kernel->check(launch_of(launch)));
+    });
+}
+
+int wgrun_kernel_verdicts(wgrun_kernel* kernel, wgrun_verdicts** verdicts) {
+    return with_kernel(kernel, [&](KernelRef& ref) {
+        result(verdicts, "verdicts");
+        std::atomic<bool> stop = false;
+        const Interruptible interruptible(ref.state->engine(), stop);
+        give_handle(verdicts, std::make_shared<Verdicts>(ref.kernel->verdicts({.stop = &stop})));
     });
 }
 

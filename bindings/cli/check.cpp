@@ -2,6 +2,7 @@
 // also run.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -10,6 +11,9 @@
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/coverage.hpp"
 #include "bindings/cli/fix.hpp"
+#include "bindings/cli/given.hpp"
+#include "bindings/cli/input.hpp"
+#include "bindings/cli/replay.hpp"
 #include "bindings/cli/verdicts.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
@@ -25,6 +29,8 @@ struct Options {
     bool fix = false;     ///< insert missing calls
     bool diff = false;    ///< show what --fix would do
     bool strict = false;  ///< not good unless everything is proved
+    GivenWords given;     ///< of the launches
+    std::string replay;   ///< findings whose launches run once more
 };
 
 nlohmann::ordered_json sizes_json(const LookedAt& kernel, const std::vector<std::vector<std::int64_t>>& all) {
@@ -39,13 +45,14 @@ nlohmann::ordered_json sizes_json(const LookedAt& kernel, const std::vector<std:
 
 /// The findings, the verdicts of kernels, and the sizes; with --dynamic the coverage, with --assemble the
 /// figures.
-std::string as_json(const Search& search, const Checked& checked) {
+std::string as_json(const Search& search, const Checked& checked, std::span<const Input> inputs) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(checked.findings));
+    add_inputs(json, inputs);
     json["kernels"] = nlohmann::ordered_json::array();
-    for (const JudgedKernel& kernel : checked.judged)
-        json["kernels"].push_back({{"name", kernel.name},
-                                   {"file", kernel.file},
-                                   {"line", kernel.line},
+    for (const Judged& kernel : checked.judged)
+        json["kernels"].push_back({{"name", kernel.kernel},
+                                   {"file", kernel.where.file},
+                                   {"line", kernel.where.line},
                                    {"verdicts", verdicts_as_json(kernel.verdicts)}});
     for (const LookedAt& kernel : checked.sizes)
         json["sizes"].push_back({{"kernel", kernel.kernel},
@@ -106,8 +113,8 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
     // Where something is wrong, that comes first.
     if (errors != 0) return text;
     std::set<std::string> said;
-    for (const JudgedKernel& kernel : checked.judged)
-        if (std::string verdict = to_text(kernel.name, kernel.verdicts); said.insert(verdict).second)
+    for (const Judged& kernel : checked.judged)
+        if (std::string verdict = to_text(kernel.kernel, kernel.verdicts); said.insert(verdict).second)
             text += verdict;
     return text;
 }
@@ -125,13 +132,46 @@ void resolve_remedies(FindingSet& findings) {
             }
 }
 
-int check(Request request, const Options& options) {
+/// The script's text, unless it can be read only once.
+std::vector<Input> inputs_of(const Request& request) {
+    if (request.text) return {input_of("stdin", *request.text)};
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(request.file, none)) return {};
+    return {input_of(request.file, contents(request.file))};
+}
+
+/// Exit::usage, with a remark, if a number is given that no kernel of the script has.
+int refuse_unknown(const Request& request, const Checked& checked, const Assumptions& given) {
+    for (const auto& [name, value] : given.numbers) {
+        if (checked.names.contains(name)) continue;
+        remark(fmt::format("wgrun: {}: no kernel has a number `{}`", request.file, name));
+        return Exit::usage;
+    }
+    return Exit::ok;
+}
+
+int check(Request request, Options options) {
     Results results(true);
+    try {
+        options.search.given = options.given.read();
+    } catch (const ArgumentError& error) {
+        remark(fmt::format("wgrun: {} (wgrun --help)", error.what()));
+        return Exit::usage;
+    }
     if (options.search.min_coverage > 0 && !options.search.dynamic) {
         remark("wgrun: --min-coverage is for --dynamic: only runs execute instructions");
         return Exit::usage;
     }
-    if (std::optional<std::string> text = ptx_text(request)) {
+    std::optional<std::string> text = ptx_text(request);
+    if (!options.replay.empty()) {
+        try {
+            return replay(request, text, options.replay, results);
+        } catch (const ArgumentError& error) {
+            remark(fmt::format("wgrun: {}", error.what()));
+            return Exit::usage;
+        }
+    }
+    if (text) {
         if (options.search.assemble || options.search.perf) {
             remark("wgrun: --perf and --assemble are for scripts: a PTX text is only checked");
             return Exit::usage;
@@ -162,19 +202,27 @@ int check(Request request, const Options& options) {
                                : options.sarif ? PtxReport::sarif
                                                : PtxReport::text,
                                {options.launch, options.search.seeds, options.search.min_coverage},
-                               options.strict, results);
+                               options.search.given, options.strict, results);
+    }
+    if (options.search.given.block || options.search.given.cluster) {
+        remark("wgrun: --block and --cluster are for PTX texts: a script's kernels have their own");
+        return Exit::usage;
     }
     if (!options.launch.empty()) {
         remark("wgrun: --launch is for PTX texts: scripts launch their kernels themselves");
         return Exit::usage;
     }
     if (options.fix || options.diff) return fix(request, options.search, options.diff, results);
+    const bool for_programs = request.json || options.sarif;
+    const std::vector<Input> inputs = for_programs ? inputs_of(request) : std::vector<Input>();
     Checked checked = gather(request, options.search);
-    if (request.json || options.sarif) resolve_remedies(checked.findings);
+    if (checked.code == Exit::ok && refuse_unknown(request, checked, options.search.given) != Exit::ok)
+        return Exit::usage;
+    if (for_programs) resolve_remedies(checked.findings);
     if (request.json) {
-        results.write(as_json(options.search, checked));
+        results.write(as_json(options.search, checked, inputs));
     } else if (options.sarif) {
-        results.write(to_sarif(checked.findings));
+        results.write(to_sarif(checked.findings, checked.judged, inputs));
     } else {
         print_findings(request, checked.findings);
         results.write(as_text(request, checked, options.search.dynamic));
@@ -186,7 +234,7 @@ int check(Request request, const Options& options) {
         return Exit::failed;
     if (checked.errors() > 0) return Exit::failed;
     int code = Exit::ok;
-    for (const JudgedKernel& kernel : checked.judged)
+    for (const Judged& kernel : checked.judged)
         if (options.strict) code = strict_code(kernel.verdicts, code);
     return code;
 }
@@ -201,6 +249,10 @@ Command::Run declare(Arguments& arguments) {
         .option("--launch", options->launch,
                 "Describes the launch of a PTX text that --dynamic runs (JSON, docs/foreign.md)")
         .unit("FILE");
+    arguments
+        .option("--replay", options->replay,
+                "Run nothing but the launches of these findings (as --json has them) on the simulator")
+        .unit("FINDING.json");
     arguments.flag("--fix", options->fix, "Insert what is missing, and write FILE if it then has no errors")
         .excludes("--sarif");
     arguments.flag("--diff", options->diff, "Show what --fix would change, and write nothing")
@@ -210,6 +262,7 @@ Command::Run declare(Arguments& arguments) {
               "Exit with 6 if a property of a kernel is undecided, and with 1 if one is refuted")
         .excludes("--fix")
         .excludes("--diff");
+    options->given.declare(arguments);
     arguments.flag(
         "--perf", search.perf,
         "Also report bank conflicts, and barriers, fences and waits that no launch of the script needs");

@@ -60,9 +60,10 @@ std::string describe(const ForeignKernel& kernel) {
 struct Looked {
     std::string file;
     ForeignText text;
+    Input input;
     FindingSet findings{};
-    std::string ran{};
-    Coverage coverage{};  ///< of the kernel that was run
+    std::string ran{}, kernel{};  ///< what was run, in words, and the kernel's name
+    Coverage coverage{};          ///< of that
 
     std::size_t errors() const {
         return static_cast<std::size_t>(std::ranges::count(findings, Severity::error, &Diagnostic::severity));
@@ -73,8 +74,23 @@ struct Looked {
     }
 };
 
+std::vector<Input> inputs_of(const std::vector<Looked>& all) {
+    std::vector<Input> out;
+    for (const Looked& looked : all) out.push_back(looked.input);
+    return out;
+}
+
+std::string as_sarif(std::span<const Diagnostic> findings, const std::vector<Looked>& all) {
+    std::vector<Judged> kernels;
+    for (const Looked& looked : all)
+        for (const ForeignKernel& kernel : looked.text.kernels)
+            kernels.push_back({kernel.name, kernel.where, kernel.verdicts});
+    return to_sarif(findings, kernels, inputs_of(all));
+}
+
 std::string as_json(std::span<const Diagnostic> findings, const std::vector<Looked>& all) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(findings));
+    add_inputs(json, inputs_of(all));
     json["kernels"] = nlohmann::ordered_json::array();
     for (const Looked& looked : all)
         for (const ForeignKernel& kernel : looked.text.kernels) {
@@ -94,37 +110,51 @@ std::string as_json(std::span<const Diagnostic> findings, const std::vector<Look
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-/// Runs the launch on the simulator, once for each seed, and adds what the runs find, and what the checker
-/// finds now that it knows the launch. A run that ends with errors is the last one.
+/// Runs the launch on the simulator, and adds what the run finds, and what the checker finds now that it
+/// knows the launch. Returns whether another schedule may show more.
+bool add_run(const Request& request, const ForeignModule& module, const std::string& file, std::uint64_t seed,
+             Looked& out) {
+    LaunchFile launch = read_launch(file, module);
+    if (launch.kernel.empty() && module.names().size() != 1)
+        throw ArgumentError(fmt::format("{}: `kernel` is missing: the text has {}", file,
+                                        count_of(module.names().size(), "kernel")));
+    Kernel kernel = module.kernel(launch.kernel.empty() ? module.names().front() : launch.kernel);
+    RunOptions& options = launch.options;
+    options.backend = Backend::sim;
+    options.seed = seed;
+    options.numerics = request.numerics;
+    options.coverage = &out.coverage;
+    options.unchecked = true;  // what the checker finds is told besides
+    kernel.fit(options);
+    out.findings.add_of_launch(kernel.check());
+    out.kernel = kernel.program().name();
+    const auto add = [&](std::vector<Diagnostic> found) {
+        for (Diagnostic& finding : found)
+            finding.launch =
+                FoundIn{.by = FoundIn::By::file, .kernel = out.kernel, .seed = seed, .file = file};
+        out.findings.add_of_launch(found);
+    };
+    try {
+        kernel.run(options);
+        add(kernel.take_remarks());
+        return true;
+    } catch (const CheckError& error) {
+        add(error.findings());
+    } catch (const ArgumentError& error) {
+        out.findings.add(error.finding());
+    }
+    return false;
+}
+
+/// The same once for each seed. A run that ends with errors is the last one.
 void add_dynamic(const Request& request, std::string text, const PtxLaunches& launches, Looked& out) {
     const ForeignModule module(out.file, std::move(text));
-    for (int seed = 1; seed <= launches.seeds; ++seed) {
-        LaunchFile launch = read_launch(launches.file, module);
-        if (launch.kernel.empty() && module.names().size() != 1)
-            throw ArgumentError(fmt::format("{}: `kernel` is missing: the text has {}", launches.file,
-                                            count_of(module.names().size(), "kernel")));
-        Kernel kernel = module.kernel(launch.kernel.empty() ? module.names().front() : launch.kernel);
-        RunOptions& options = launch.options;
-        options.backend = Backend::sim;
-        options.seed = static_cast<std::uint64_t>(seed);
-        options.numerics = request.numerics;
-        options.coverage = &out.coverage;
-        options.unchecked = true;  // what the checker finds is told besides
-        kernel.fit(options);
-        out.findings.add_of_launch(kernel.check());
-        out.ran = fmt::format("{}: {} on the simulator\n", shown(kernel.program().name()),
-                              count_of(static_cast<std::size_t>(seed), "schedule"));
-        try {
-            kernel.run(options);
-            out.findings.add_of_launch(kernel.take_remarks());
-        } catch (const CheckError& error) {
-            out.findings.add_of_launch(error.findings());
-            return;
-        } catch (const ArgumentError& error) {
-            out.findings.add(error.finding());
-            return;
-        }
-    }
+    int seed = 1;
+    while (add_run(request, module, launches.file, static_cast<std::uint64_t>(seed), out) &&
+           seed < launches.seeds)
+        ++seed;
+    out.ran = fmt::format("{}: {} on the simulator\n", shown(out.kernel),
+                          count_of(static_cast<std::size_t>(seed), "schedule"));
 }
 
 /// What findings call the text. Lines of PTX that a file carries or makes are none of that file's.
@@ -134,9 +164,23 @@ std::string name_of_text(const Request& request) {
     return is_text ? request.file : request.file + ".ptx";
 }
 
-Looked look(const Request& request, const std::string& text, const PtxLaunches& launches) {
+/// Nothing, with a remark, where what is given does not fit the text.
+std::optional<ForeignText> checked(const std::string& name, const std::string& text,
+                                   const Assumptions& given) {
+    try {
+        return check_ptx(name, text, given);
+    } catch (const ArgumentError& error) {
+        remark(fmt::format("wgrun: {}: {}", name, error.what()));
+        return {};
+    }
+}
+
+std::optional<Looked> look(const Request& request, const std::string& text, const PtxLaunches& launches,
+                           const Assumptions& given) {
     const std::string name = name_of_text(request);
-    Looked out{name, check_ptx(name, text)};
+    std::optional<ForeignText> checked = cli::checked(name, text, given);
+    if (!checked) return {};
+    Looked out{name, std::move(*checked), input_of(name, text)};
     out.findings.add_all(out.text.errors);
     for (const ForeignKernel& kernel : out.text.kernels) out.findings.add_all(kernel.findings);
     if (!launches.file.empty() && out.text.errors.empty()) add_dynamic(request, text, launches, out);
@@ -195,13 +239,26 @@ int each_text(const Request& request, std::string first,
     return code;
 }
 
+std::vector<Diagnostic> replay_ptx(const Request& request, std::string text, const FoundIn& launch,
+                                   std::string_view rule) {
+    Looked out{name_of_text(request), {}, {}};
+    const ForeignModule module(out.file, std::move(text));
+    if (launch.by == FoundIn::By::file) {
+        add_run(request, module, launch.file, launch.seed, out);
+        return out.findings.list();
+    }
+    return module.kernel(launch.kernel).replay(launch, rule);
+}
+
 int check_ptx_texts(const Request& request, std::string first, PtxReport report, const PtxLaunches& launches,
-                    bool strict, Results& results) {
+                    const Assumptions& given, bool strict, Results& results) {
     std::vector<Looked> all;
     std::vector<Diagnostic> findings;
     int judged = Exit::ok;
-    const int code = each_text(request, std::move(first), [&](const Request& each, std::string text) {
-        Looked looked = look(each, text, launches);
+    const int code = each_text(request, std::move(first), [&](const Request& each, std::string text) -> int {
+        std::optional<Looked> known = look(each, text, launches, given);
+        if (!known) return Exit::usage;
+        Looked& looked = *known;
         int its = looked.code();
         if (its == Exit::ok && lacks_coverage(looked.coverage, launches.min_coverage)) its = Exit::failed;
         for (const ForeignKernel& kernel : looked.text.kernels)
@@ -217,7 +274,7 @@ int check_ptx_texts(const Request& request, std::string first, PtxReport report,
     });
     if (code == Exit::usage) return code;
     if (report == PtxReport::json) results.write(as_json(findings, all));
-    if (report == PtxReport::sarif) results.write(to_sarif(findings));
+    if (report == PtxReport::sarif) results.write(as_sarif(findings, all));
     if (!results.finish()) return Exit::failed;
     return code == Exit::ok ? judged : code;
 }

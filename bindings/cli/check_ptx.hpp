@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bindings/cli/cli.hpp"
+#include "wgrun/assumptions.hpp"
 
 namespace wgrun::cli {
 
@@ -28,9 +29,14 @@ struct PtxLaunches {
 int each_text(const Request& request, std::string first,
               const std::function<int(const Request&, std::string)>& visit);
 
-/// Checks them and prints what is found: as text one after the other, else as one document. Returns the worst
-/// of the exit codes; `strict`: where that is good, what the verdicts of all kernels give (strict_code).
+/// Runs the launch of a finding of that rule on the simulator, and returns what it breaks.
+std::vector<Diagnostic> replay_ptx(const Request& request, std::string text, const FoundIn& launch,
+                                   std::string_view rule);
+
+/// Checks them and prints what is found: as text one after the other, else as one document. given: of the
+/// launches that the kernels are judged for. Returns the worst of the exit codes; `strict`: where that is
+/// good, what the verdicts of all kernels give (strict_code).
 int check_ptx_texts(const Request& request, std::string first, PtxReport report, const PtxLaunches& launches,
-                    bool strict, Results& results);
+                    const Assumptions& given, bool strict, Results& results);
 
 }  // namespace wgrun::cli

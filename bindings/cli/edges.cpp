@@ -27,6 +27,17 @@ constexpr std::uint64_t few = 256;                    // legal sizes of a kernel
 constexpr auto most_time = std::chrono::seconds(60);  // of a kernel: then no more are, except edges
 constexpr std::uint64_t most_steps = 4000000;         // warp instructions of a launch: some seconds
 
+/// The sizes of the finding's launch, if it is one of the kernel.
+std::vector<std::vector<std::int64_t>> sizes_of(const FoundIn& launch, const Program& program,
+                                                const std::vector<SizeRange>& ranges) {
+    std::vector<std::int64_t> out;
+    for (const SizeRange& range : ranges)
+        for (const auto& [name, value] : launch.numbers)
+            if (name == range.name) out.push_back(value);
+    if (program.name() != launch.kernel || out.size() != ranges.size()) return {};
+    return {std::move(out)};
+}
+
 /// The sweep, and what the launches of one size report. Outlives the Lua state.
 struct Context {
     Sweep& sweep;
@@ -41,10 +52,11 @@ struct Context {
 
     void begin(const Program& program, const std::vector<SizeRange>& its) {
         ranges = &its;
-        launches = edge_sizes(program, its, {}, most_edges);
+        launches = how.only != nullptr ? sizes_of(*how.only, program, its)
+                                       : edge_sizes(program, its, {}, most_edges);
         next = 0;
         grids.clear();
-        phase = Phase::edges;
+        phase = how.only != nullptr ? Phase::whole : Phase::edges;
         end = std::chrono::steady_clock::now() + most_time;
     }
     void add(std::vector<std::vector<std::int64_t>> more, std::uint64_t most) {
@@ -63,6 +75,9 @@ struct Context {
             if (how.whole && count_sizes(*ranges) <= few) add(all_sizes(*ranges), few);
         }
         return true;
+    }
+    std::uint64_t seed() const {
+        return how.only != nullptr ? how.only->seed : 1 + next % static_cast<std::uint64_t>(how.seeds);
     }
     bool out_of_time() const { return phase == Phase::whole && std::chrono::steady_clock::now() >= end; }
 };
@@ -97,6 +112,10 @@ void collect(Context& context, LookedAt& kernel, const std::vector<std::int64_t>
     warnings.clear();
     for (Diagnostic& finding : outcome.findings) {
         finding.notes.push_back({kernel.where, "with " + text_of(kernel.ranges, values)});
+        FoundIn& launch = finding.launch.emplace(
+            FoundIn{.by = FoundIn::By::script, .kernel = kernel.kernel, .seed = context.seed()});
+        for (std::size_t i = 0; i < values.size(); ++i)
+            launch.numbers.emplace_back(kernel.ranges[i].name, values[i]);
         context.sweep.findings.add(std::move(finding));
     }
     if (outcome.code != Exit::failed && outcome.code != Exit::ok) context.sweep.code = outcome.code;
@@ -124,13 +143,15 @@ void sweep_kernel(lua_State* L, Context& context, Outcome& outcome) {
             lua::guarded(L, [&] { looked.left_out.push_back(context.launches[context.next++]); });
             continue;
         }
-        lua::session(L).seed = 1 + context.next % static_cast<std::uint64_t>(context.how.seeds);
+        lua::session(L).seed = context.seed();
         context.too_long = false;
         lua_pushvalue(L, function);
         lua::push_size(L, sizes->ranges, context.launches[context.next]);
         call_protected(L, 1, drawn);
-        lua::guarded(
-            L, [&] { collect(context, looked, context.launches[context.next++], drawn, outcome.findings); });
+        lua::guarded(L, [&] {
+            collect(context, looked, context.launches[context.next], drawn, outcome.findings);
+            ++context.next;
+        });
         lua_gc(L, LUA_GCCOLLECT);  // the tensors of this size
     }
     lua_settop(L, function - 1);

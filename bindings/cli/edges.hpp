@@ -38,6 +38,8 @@ using BeforeLaunch = std::function<void(Kernel&, const RunOptions&, const std::s
 struct Sweeping {
     int seeds = 1;       ///< schedules, which take turns
     bool whole = false;  ///< all legal sizes, where they are few, as far as time allows
+    /// Nothing but this launch, of a finding: the sizes and the seed.
+    const FoundIn* only = nullptr;
     BeforeLaunch before{};
     Coverage* coverage = nullptr;  ///< null: nobody asks
 };

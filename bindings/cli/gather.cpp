@@ -33,9 +33,11 @@ void check_kernel(Kernel& kernel, void* context) {
     const auto& [search, checked, stop, ahead] = *static_cast<const Visit*>(context);
     ++checked.kernels;
     if (search.dynamic) checked.coverage.add(kernel.program());
-    const Where where = kernel.program().where();
-    checked.judged.push_back(
-        {std::string(kernel.program().name()), std::string(where.file), where.line, kernel.verdicts()});
+    Assumptions given = search.given;
+    given.stop = stop;
+    for (const auto& [name, value] : given.numbers)
+        if (names_number(kernel.program(), name)) checked.names.insert(name);
+    checked.judged.push_back({kernel.program().name(), kernel.program().where(), kernel.verdicts(given)});
     const std::vector<Diagnostic>& findings = kernel.check();
     checked.findings.add_wordings(findings);
     if (search.perf) checked.findings.add_wordings(kernel.performance());
@@ -60,14 +62,10 @@ void run_body(lua_State* L, const Request& request, Outcome& outcome, void* cove
 
 /// The exit code: that of the first run that failed for another reason than findings.
 int explore(const Request& request, const Search& search, Checked& checked) {
-    Request run = request;
-    run.backend = Backend::sim;
-    run.keep_warnings = true;
     Progress progress(Progress::Is::around, "schedule", static_cast<std::uint64_t>(search.seeds));
     for (int seed = 1; seed <= search.seeds; ++seed) {
         progress.done(static_cast<std::uint64_t>(seed));
-        run.seed = static_cast<std::uint64_t>(seed);
-        const Outcome outcome = with_state(run, lua::Mode::run, run_body, &checked.coverage);
+        const Outcome outcome = explore(request, static_cast<std::uint64_t>(seed), &checked.coverage);
         checked.findings.add_wordings(outcome.findings);
         if (outcome.code == Exit::failed && std::ranges::any_of(outcome.findings, is_error)) return Exit::ok;
         if (outcome.code != Exit::ok) return outcome.code;
@@ -79,6 +77,17 @@ int explore(const Request& request, const Search& search, Checked& checked) {
 
 std::size_t Checked::errors() const {
     return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), is_error));
+}
+
+Outcome explore(const Request& request, std::uint64_t seed, Coverage* coverage) {
+    Request run = request;
+    run.backend = Backend::sim;
+    run.keep_warnings = true;
+    run.seed = seed;
+    Outcome outcome = with_state(run, lua::Mode::run, run_body, coverage);
+    for (Diagnostic& finding : outcome.findings)
+        if (!finding.launch) finding.launch = FoundIn{.by = FoundIn::By::script, .seed = seed};
+    return outcome;
 }
 
 Checked gather(const Request& request, const Search& search) {

@@ -1,6 +1,8 @@
 // Gathers the findings in the kernels of a script.
 #pragma once
 
+#include <set>
+#include <string>
 #include <utility>
 
 #include "bindings/cli/edges.hpp"
@@ -15,21 +17,16 @@ struct Search {
     bool assemble = false;  ///< also assemble the kernels
     bool perf = false;      ///< also report what is needlessly slow
     int seeds = 4;          ///< the number of schedules that `dynamic` and `perf` try
+    Assumptions given;      ///< of the launches that kernels are judged for
     int min_coverage = 0;   ///< percent of each kernel's synchronising instructions that `dynamic` executes
-};
-
-/// What a check amounts to for a kernel.
-struct JudgedKernel {
-    std::string name, file;
-    int line = 0;
-    std::vector<Verdict> verdicts;
 };
 
 struct Checked {
     FindingSet findings;
     std::size_t kernels = 0;
     std::vector<std::pair<std::string, AssemblyReport>> assembled;  ///< name of the kernel, report
-    std::vector<JudgedKernel> judged;
+    std::vector<Judged> judged;
+    std::set<std::string> names;  ///< of numbers that are given, those that a kernel has
     std::string not_assembled;    ///< the reason, if there is no assembler
     bool explored = false;        ///< the script has run on the simulator
     std::vector<LookedAt> sizes;  ///< of kernels that declare sizes
@@ -40,6 +37,10 @@ struct Checked {
 
     std::size_t errors() const;
 };
+
+/// Runs the script on the simulator, with this seed, and returns how it ended; its findings include what was
+/// remarked, and name the launch. coverage: null, or who notes what is executed.
+Outcome explore(const Request& request, std::uint64_t seed, Coverage* coverage);
 
 /// Traces the script and checks its kernels. On request it assembles them, and runs the script on the
 /// simulator, once for each seed, and then its kernels with edge sizes, if there is no error yet.

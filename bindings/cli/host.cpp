@@ -314,7 +314,7 @@ void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kerne
                      void* context) {
     lua::push_kernels(L);
     const auto count = static_cast<lua_Integer>(lua_rawlen(L, -1));
-    for (lua_Integer i = 1; i <= count; ++i) {
+    for (lua_Integer i = 1; i <= count && outcome.code != Exit::interrupted; ++i) {
         lua_rawgeti(L, -1, i);
         auto& kernel = lua::check<Kernel>(L, -1);
         lua::guarded(L, [&] {

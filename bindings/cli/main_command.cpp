@@ -205,8 +205,10 @@ int refuse_no_name() {
     return Exit::usage;
 }
 
-bool comes_before(std::string_view word, std::string_view other, char** begin, char** end) {
-    return std::find(begin, end, word) < std::find(begin, end, other);
+/// Whether the command line ends with these words. Else the first of them stands before FILE.
+bool ends_with(int argc, char** argv, const std::vector<std::string>& words) {
+    return static_cast<std::size_t>(argc) > words.size() &&
+           std::equal(words.begin(), words.end(), argv + argc - static_cast<std::ptrdiff_t>(words.size()));
 }
 
 /// Prints the help and the version, which parsing ends with too, or says what is wrong. Returns the exit
@@ -264,9 +266,7 @@ int dispatch(int argc, char** argv) {
     for (const auto& [command, here, run] : declared) {
         if (!here.parsed()) continue;
         if (command.takes == Takes::script) request.args = script_arguments(here, app);
-        if (!request.args.empty() && request.args.front() != "--" &&
-            comes_before(request.args.front(), request.file, argv + 1, argv + argc))
-            return refuse_option(here, request.args.front());
+        if (!ends_with(argc, argv, request.args)) return refuse_option(here, request.args.front());
         if (command.takes == Takes::script && request.file.empty()) return refuse_no_name();
         const bool takes_script = command.takes == Takes::script && &command != &check_command;
         if (takes_script && refuse_ptx(request.file)) return Exit::usage;

@@ -3,27 +3,22 @@
 #include <nlohmann/json.hpp>
 
 #include "bindings/cli/cli.hpp"
+#include "gpu/sha256.hpp"
+#include "wgrun/version.hpp"
 
 namespace wgrun::cli {
 
+Input input_of(const std::string& file, std::string_view text) { return {file, gpu::sha256(text)}; }
+
+void add_inputs(nlohmann::ordered_json& json, std::span<const Input> inputs) {
+    json["version"] = version();
+    json["inputs"] = nlohmann::ordered_json::array();
+    for (const Input& input : inputs)
+        json["inputs"].push_back({{"file", input.file}, {"sha256", input.sha256}});
+}
+
 nlohmann::ordered_json verdicts_as_json(std::span<const Verdict> verdicts) {
-    nlohmann::ordered_json out = nlohmann::ordered_json::array();
-    for (const Verdict& verdict : verdicts) {
-        nlohmann::ordered_json& one = out.emplace_back();
-        one["property"] = row_of(verdict.property).id;
-        one["verdict"] = to_string(verdict.kind);
-        if (verdict.kind == Verdict::Kind::proved) {
-            one["domain"] = verdict.domain;
-            continue;
-        }
-        one["reason"] = verdict.reason;
-        if (verdict.where) {
-            one["file"] = verdict.where.file;
-            one["line"] = verdict.where.line;
-        }
-        if (!verdict.assumption.empty()) one["assumption"] = verdict.assumption;
-    }
-    return out;
+    return nlohmann::ordered_json::parse(to_json(verdicts));
 }
 
 int strict_code(std::span<const Verdict> verdicts, int code) {

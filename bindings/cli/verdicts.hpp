@@ -4,13 +4,19 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "wgrun/rules.hpp"
 #include "wgrun/verdict.hpp"
 
 namespace wgrun::cli {
 
-/// [{"property", "verdict", "domain"}], and where it is not proved "reason", "file", "line", "assumption" in
-/// place of "domain" (docs/schema/check.json).
+/// What was checked, so that verdicts can be told to be of other texts, or of another wgrun.
+Input input_of(const std::string& file, std::string_view text);
+/// Adds `version` and `inputs` to a report.
+void add_inputs(nlohmann::ordered_json& json, std::span<const Input> inputs);
+
+/// As to_json.
 nlohmann::ordered_json verdicts_as_json(std::span<const Verdict> verdicts);
 
 /// What check --strict makes of a kernel, after kernels that gave `code`: Exit::failed where a property is

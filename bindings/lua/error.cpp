@@ -1,5 +1,6 @@
 #include "bindings/lua/error.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -191,11 +192,48 @@ void read_remedies(lua_State* L, int index, std::vector<Remedy>& remedies) {
     lua_pop(L, 1);
 }
 
+/// Sets the field `facts` of the table on top: values by name.
+void push_facts(lua_State* L, const std::vector<Fact>& facts) {
+    luaL_checkstack(L, 4, nullptr);
+    lua_createtable(L, 0, static_cast<int>(facts.size()));
+    for (const Fact& fact : facts) {
+        lua_pushlstring(L, fact.name.data(), fact.name.size());
+        if (const auto* text = std::get_if<std::string>(&fact.value))
+            lua_pushlstring(L, text->data(), text->size());
+        else
+            lua_pushinteger(L, std::get<std::int64_t>(fact.value));
+        lua_rawset(L, -3);
+    }
+    lua_setfield(L, -2, "facts");
+}
+
+/// Reads what push_facts wrote to the table at `index`, ordered by name.
+void read_facts(lua_State* L, int index, std::vector<Fact>& facts) {
+    lua_pushliteral(L, "facts");
+    if (lua_rawget(L, index) == LUA_TTABLE) {
+        lua_pushnil(L);
+        while (lua_next(L, -2) != 0) {
+            if (lua_type(L, -2) == LUA_TSTRING) {
+                const char* name = lua_tostring(L, -2);
+                const char* text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : nullptr;
+                const std::int64_t number = lua_tointeger(L, -1);
+                guarded(L, [&] {
+                    Fact& fact = facts.emplace_back(Fact{name, number});
+                    if (text != nullptr) fact.value = std::string(text);
+                });
+            }
+            lua_pop(L, 1);
+        }
+        std::ranges::sort(facts, {}, &Fact::name);
+    }
+    lua_pop(L, 1);
+}
+
 }  // namespace
 
 void push_finding(lua_State* L, const Diagnostic& finding) {
     luaL_checkstack(L, 12, nullptr);
-    lua_createtable(L, 0, 9);
+    lua_createtable(L, 0, 10);
     set_string(L, "rule", finding.rule);
     set_string(L, "severity", to_string(finding.severity));
     set_place(L, finding.where);
@@ -203,6 +241,7 @@ void push_finding(lua_State* L, const Diagnostic& finding) {
     set_string(L, "fix", finding.fix);
     set_string(L, "section", finding.section);
     if (!finding.remedies.empty()) push_remedies(L, finding.remedies);
+    if (!finding.facts.empty()) push_facts(L, finding.facts);
     if (finding.notes.empty()) return;
     lua_createtable(L, static_cast<int>(finding.notes.size()), 0);
     lua_Integer position = 0;
@@ -263,6 +302,7 @@ void read_finding(lua_State* L, int index, Diagnostic& finding) {
     });
     lua_settop(L, top);
     read_remedies(L, index, finding.remedies);
+    read_facts(L, index, finding.facts);
     lua_pushliteral(L, "notes");
     const int count = lua_rawget(L, index) == LUA_TTABLE ? static_cast<int>(lua_rawlen(L, -1)) : 0;
     for (int i = 1; i <= count; ++i) {

@@ -102,7 +102,7 @@ void set_text(lua_State* L, const char* key, std::string_view text) {
 int kernel_verdicts(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     auto& verdicts = held<std::vector<Verdict>>(L);
-    guarded(L, [&] { verdicts = kernel.verdicts(); });
+    guarded(L, [&] { verdicts = kernel.verdicts({.stop = &session(L).stop}); });
     lua_createtable(L, static_cast<int>(verdicts.size()), 0);
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
         const Verdict& verdict = verdicts[i];

@@ -84,6 +84,7 @@ A finding of the checker or the simulator, an element of the list that kernel:ch
 @field fix string?  how to fix it
 @field section string?  of the PTX ISA
 @field notes table  a list of { file, line, message }: related places
+@field facts table?  what the message says, as data: { phase = 2, bytes_expected = 512 } (docs/schema/finding.json)
 @see kernel:check)";
 
 // Descriptions of names that no table of the bindings holds.

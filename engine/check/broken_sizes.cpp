@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::int64_t most = 80;  ///< beyond a period of the usual rings, and of remainders by 64
 constexpr std::size_t most_named = 4;
-constexpr std::int64_t most_steps = 2000000;
 
 /// What the other parameters are where one has a value: as kernels take an extent and its number of blocks.
 struct Others {
@@ -58,7 +57,7 @@ class OneParameter {
             if (others->too_long || !tried.insert(other).second) continue;
             LaunchSizes sizes{program_.cluster(), std::vector<std::int64_t>(program_.params().size(), other)};
             sizes.params[index_] = value;
-            Rehearsal run(program_, skeleton_, std::move(sizes));
+            Rehearsal run(program_, skeleton_, sizes);
             run.run();
             steps += run.operations();
             const std::vector<rehearsal::Fault> faults = run.first_faults();
@@ -69,7 +68,10 @@ class OneParameter {
                 std::rotate(others_.begin(), others, std::next(others));
                 return {};
             }
-            if (out.empty()) out = faults;
+            if (!out.empty()) continue;
+            out = faults;
+            for (rehearsal::Fault& fault : out)
+                fault.finding.launch = launch_of(program_, sizes, skeleton_.integers);
         }
         return out;
     }
@@ -105,15 +107,17 @@ bool is_precondition(const std::vector<std::int64_t>& values, std::int64_t last)
 
 }  // namespace
 
-std::vector<Diagnostic> broken_sizes(const Program& program, const Skeleton& skeleton) {
+std::vector<Diagnostic> broken_sizes(const Program& program, const Skeleton& skeleton, const Budget& budget) {
     std::vector<Diagnostic> out;
     for (const int index : skeleton.integers) {
         std::map<std::pair<std::string, int>, std::vector<std::int64_t>> broken;  // by rule and line
         std::map<std::pair<std::string, int>, Diagnostic> findings;
         OneParameter parameter(program, skeleton, index);
         std::int64_t last = 0;
-        const std::int64_t most_of_one = most_steps / std::ssize(skeleton.integers);
+        const std::int64_t most_of_one = budget.plain_operations() / std::ssize(skeleton.integers);
         for (std::int64_t steps = 0; last < most && steps < most_of_one;) {
+            budget.poll();
+            if (budget.is_over()) break;
             ++last;
             for (rehearsal::Fault& fault : parameter.faults_with(last, steps)) {
                 const std::pair key(fault.finding.rule, fault.finding.where.line);

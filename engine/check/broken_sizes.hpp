@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "check/budget.hpp"
 #include "check/skeleton.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/program.hpp"
@@ -13,6 +14,6 @@ namespace wgrun::check {
 /// whatever the other numbers are; a note says with which. What breaks only up to some size, as with fewer
 /// blocks than a ring has stages, or with all but multiples of a number, is a warning: the kernel may not be
 /// meant for them. Nothing where that takes too long.
-std::vector<Diagnostic> broken_sizes(const Program& program, const Skeleton& skeleton);
+std::vector<Diagnostic> broken_sizes(const Program& program, const Skeleton& skeleton, const Budget& budget);
 
 }  // namespace wgrun::check

@@ -116,20 +116,29 @@ constexpr std::initializer_list<Property> of_protocol{Property::deadlock, Proper
                                                       Property::copy_bytes, Property::cluster_end,
                                                       Property::register_pool};
 
+struct Given {
+    Budget budget;
+    std::optional<Dim3> grid;
+};
+
 /// Returns whether the protocol is proved.
 bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& features,
-              std::span<const Diagnostic> findings, Gaps& gaps, Evidence& out) {
+              std::span<const Diagnostic> findings, const Given& given, Gaps& gaps, Evidence& out) {
     if (protocol.ops.empty()) return true;
-    Proof proof = prove(outline.program(), protocol);
+    Proof proof = prove(outline.program(), protocol, given.budget, nullptr, given.grid);
     if (proof.proved) {
         out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
+        out.of_grid = proof.of_grid;
         gaps.add_all(std::move(proof.contained));
     } else {
-        gaps.add(of_protocol, proof.stopped->where, proof.stopped->reason);
+        const auto stops = [&](std::initializer_list<Property> properties) {
+            gaps.add(properties, proof.stopped->where, proof.stopped->reason, proof.assumption);
+        };
+        stops(of_protocol);
         if (proof.findings.empty()) out.launches = std::move(proof.launches);
         // Threads that do not come do not come together, and copies may be left over.
-        if (features.together) gaps.add(Property::convergence, proof.stopped->where, proof.stopped->reason);
-        if (features.copies) gaps.add(Property::groups, proof.stopped->where, proof.stopped->reason);
+        if (features.together) stops({Property::convergence});
+        if (features.copies) stops({Property::groups});
     }
     for (Diagnostic& finding : proof.findings)
         if (std::ranges::none_of(findings,
@@ -140,30 +149,32 @@ bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& 
 
 /// The same with the accesses to shared memory, which are in no order where the protocol is not proved.
 void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, const Features& features,
-                            std::span<const Diagnostic> findings, Gaps& gaps, Evidence& out) {
-    const bool proved = of_warps(outline, protocol, features, findings, gaps, out);
+                            std::span<const Diagnostic> findings, const Given& given, Gaps& gaps,
+                            Evidence& out) {
+    const bool proved = of_warps(outline, protocol, features, findings, given, gaps, out);
     if (!features.accesses_shared && !features.copies && !features.multiplies) return;
     if (!proved) return of_shared_memory(features, gaps);
     Skeleton all(outline, nullptr, true);
     all.stored = protocol.stored;
     if (all.ops.empty()) return;
     Gaps of_memory;
-    Proof proof = prove(outline.program(), all, &of_memory);
+    Proof proof = prove(outline.program(), all, given.budget, &of_memory, given.grid);
     out.launches = std::move(proof.launches);
     if (!proof.proved) {
         gaps.add({Property::shared_races, Property::initialisation}, proof.stopped->where,
-                 proof.stopped->reason);
+                 proof.stopped->reason, proof.assumption);
         return of_shared_memory(features, gaps);
     }
     out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
+    out.of_grid |= proof.of_grid;
     if (!features.both_proxies()) of_memory.drop(Property::proxies);
     gaps.add_all(std::move(of_memory));
 }
 
 }  // namespace
 
-Evidence evidence(const Program& program, std::span<const Diagnostic> findings, Made made,
-                  const Gap* unknown) {
+Evidence evidence(const Program& program, std::span<const Diagnostic> findings, Made made, const Gap* unknown,
+                  const Assumptions& given) {
     Gaps gaps;
     const Outline outline(program);
     Findings walked;
@@ -198,7 +209,7 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
         for (const PropertyRow& row : properties())
             gaps.add(row.property, error->where, fmt::format("an error stands in the way: {}", error->rule));
     } else if (!features.opaque) {
-        of_protocol_and_memory(outline, skeleton, features, findings, gaps, out);
+        of_protocol_and_memory(outline, skeleton, features, findings, {Budget(given), given.grid}, gaps, out);
         if (features.accesses_global || features.stores_global) {
             GlobalMemoryProof proof = prove_global_memory(outline, gaps);
             out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
@@ -215,13 +226,16 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
     if (const std::optional<Where> loop = uncounted_loop(outline, skeleton))
         gaps.add(Property::deadlock, *loop, "it is not known that this loop ends");
     out.gaps = std::move(gaps).take();
+    out.domain = "all launches";
+    if (!out.numbers.empty()) out.domain += fmt::format(" with {} >= 1", fmt::join(out.numbers, ", "));
+    Assumptions used = given;
+    if (!out.of_grid) used.grid.reset();
+    out.domain = narrowed(out.domain, program, used);
     return out;
 }
 
 std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, const Evidence& evidence) {
-    std::string domain = "all launches";
-    if (!evidence.numbers.empty()) domain += fmt::format(" with {} >= 1", fmt::join(evidence.numbers, ", "));
-    std::vector<Verdict> out = verdicts(findings, evidence.gaps, domain);
+    std::vector<Verdict> out = verdicts(findings, evidence.gaps, evidence.domain);
     for (Verdict& verdict : out) {
         if (verdict.kind != Verdict::Kind::proved) continue;
         if (verdict.property == Property::global_races && !evidence.flat.empty())

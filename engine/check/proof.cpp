@@ -17,8 +17,7 @@ using rehearsal::Symbols;
 
 constexpr std::size_t most_rehearsals = 1500;
 constexpr int most_restarts = 12;
-/// Operations of all rehearsals together: some seconds.
-constexpr std::int64_t most_steps = 6000000;
+constexpr std::uint64_t most_clusters = 64;  ///< of a grid that is given
 
 /// A root has got another step: what was shown with the one before does not count.
 struct Again {};
@@ -29,8 +28,12 @@ struct Failed {};
 
 class Prover {
   public:
-    Prover(const Program& program, const Skeleton& skeleton, Gaps* gaps)
-        : program_(program), skeleton_(skeleton), live_(skeleton), gaps_(gaps) {}
+    /// at: a cluster of the grid that `sizes` has; nothing: every cluster of every grid.
+    Prover(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps,
+           std::optional<Symbols::Place> at = {})
+        : program_(program), skeleton_(skeleton), live_(skeleton), budget_(budget), gaps_(gaps) {
+        symbols_.place = at;
+    }
 
     Proof prove() {
         for (int restart = 0; restart < most_restarts; ++restart) try {
@@ -38,12 +41,14 @@ class Prover {
                 cover({});
                 out_.proved = true;
                 out_.numbers = numbers();
-                if (!out_.contained.empty()) out_.findings = broken_sizes(program_, skeleton_);
+                if (!out_.contained.empty()) out_.findings = broken_sizes(program_, skeleton_, budget_);
                 return out_;
             } catch (const Again&) {
                 continue;
             } catch (const PlaceDecides&) {
+                const auto place = symbols_.place;
                 symbols_ = {};
+                symbols_.place = place;
                 symbols_.places = true;
                 out_ = {};
                 operations_ = 0;
@@ -61,11 +66,17 @@ class Prover {
         std::map<int, bool> repeated;      ///< whether each showed any number of periods more
     };
 
-    [[noreturn]] void fail(Where where, std::string reason) {
+    [[noreturn]] void fail(Where where, std::string reason, std::string assumption = {}) {
         out_.stopped = Stop{where, std::move(reason)};
         out_.launches.push_back(sizes());
-        if (gaps_ == nullptr) out_.findings = broken_sizes(program_, skeleton_);
+        if (gaps_ == nullptr) out_.findings = broken_sizes(program_, skeleton_, budget_);
+        out_.assumption = std::move(assumption);
         throw Failed{};
+    }
+    /// Why the values of a root do not come to an end.
+    [[noreturn]] void fail(const Root& of, const Stop& stop) {
+        fail(stop.where, stop.reason,
+             of.given ? fmt::format("--assume {}=VALUE decides it for one value", of.name) : std::string());
     }
 
     Root& root(int index) { return symbols_.roots[static_cast<std::size_t>(index)]; }
@@ -75,17 +86,20 @@ class Prover {
         for (int index = static_cast<int>(symbols_.roots.size()) - 1; index >= 0; --index)
             if (const auto stop = stops_.find(index);
                 stop != stops_.end() && root(index).value > root(index).least)
-                fail(stop->second.where, stop->second.reason);
+                fail(root(index), stop->second);
         fail(program_.where(),
-             fmt::format("want of time, after rehearsals with {} sizes ({})", out_.rehearsals, values()));
+             fmt::format("want of time, after rehearsals with {} sizes ({})", out_.rehearsals, values()),
+             "--budget SECONDS gives more");
     }
 
     /// Shows that the kernel is right whatever the roots are that are not fixed.
     Shown cover(std::vector<int> fixed) {
-        if (++out_.rehearsals > most_rehearsals || operations_ > most_steps) out_of_time();
+        const std::int64_t left = budget_.operations() - operations_;
+        if (++out_.rehearsals > most_rehearsals || left < 0 || budget_.is_over()) out_of_time();
         const std::vector<Root> before = symbols_.roots;
         const std::size_t gaps = gaps_ != nullptr ? gaps_->size() : 0;
         Rehearsal run(program_, skeleton_, live_, symbols_, gaps_);
+        run.limit(left + budget_.operations() / 2, budget_);  // the last one may take more
         run.run();
         if (gaps_ != nullptr && gaps_->size() > gaps) out_.launches.push_back(sizes());
         operations_ += run.operations();
@@ -102,6 +116,7 @@ class Prover {
                                fault.finding.message);
         }
         if (run.stopped() != nullptr) fail(run.stopped()->where, run.stopped()->reason);
+        if (run.gave_up() && operations_ > budget_.operations()) out_of_time();
         if (run.gave_up()) fail(program_.where(), "the loops are too long to follow");
         if (!run.complete()) fail(program_.where(), "a warp is not followed to its end");
         if (!run.forms().for_every_cta()) throw PlaceDecides{};
@@ -144,9 +159,11 @@ class Prover {
             if (streak && value - *streak >= root(index).step) break;
             if (tried == most_values) {
                 const auto stop = stops_.find(index);
-                if (stop != stops_.end()) fail(stop->second.where, stop->second.reason);
-                fail(root(index).where,
-                     fmt::format("{} decides, and takes too many values", root(index).name));
+                fail(root(index),
+                     stop != stops_.end()
+                         ? stop->second
+                         : Stop{root(index).where,
+                                fmt::format("{} decides, and takes too many values", root(index).name)});
             }
         }
         root(index).value = root(index).least;
@@ -184,6 +201,7 @@ class Prover {
     const Program& program_;
     const Skeleton& skeleton_;
     const rehearsal::Live live_;
+    const Budget& budget_;
     Gaps* gaps_;
     Symbols symbols_;
     std::map<int, Stop> stops_;
@@ -191,10 +209,37 @@ class Prover {
     std::int64_t operations_ = 0;
 };
 
+/// Each cluster of the grid by itself. What one of them does to global memory is none of the protocol.
+Proof prove_clusters(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps,
+                     Dim3 grid) {
+    const Dim3 size = program.cluster();
+    Proof out;
+    for (std::uint32_t z = 0; z < grid.z / size.z; ++z)
+        for (std::uint32_t y = 0; y < grid.y / size.y; ++y)
+            for (std::uint32_t x = 0; x < grid.x / size.x; ++x) {
+                out = Prover(program, skeleton, budget, gaps, Symbols::Place{grid, {x, y, z}}).prove();
+                if (!out.proved) return out;
+            }
+    out.of_grid = true;
+    return out;
+}
+
 }  // namespace
 
-Proof prove(const Program& program, const Skeleton& skeleton, Gaps* gaps) {
-    return Prover(program, skeleton, gaps).prove();
+Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps,
+            std::optional<Dim3> grid) {
+    Gaps of_all, of_one;
+    const auto with = [&](Gaps& its) { return gaps == nullptr ? nullptr : &its; };
+    const auto take = [&](Gaps& its) {
+        if (gaps != nullptr) *gaps = std::move(its);
+    };
+    Proof out = Prover(program, skeleton, budget, with(of_all)).prove();
+    take(of_all);
+    if (out.proved || !grid || grid->volume() / program.cluster().volume() > most_clusters) return out;
+    Proof one = prove_clusters(program, skeleton, budget, with(of_one), *grid);
+    if (!one.proved) return out;
+    take(of_one);
+    return one;
 }
 
 }  // namespace wgrun::check

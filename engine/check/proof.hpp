@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "check/budget.hpp"
 #include "check/rehearsal.hpp"
 
 namespace wgrun::check {
@@ -14,7 +15,9 @@ namespace wgrun::check {
 struct Proof {
     bool proved = false;
     std::vector<std::string> numbers;          ///< proved: the parameters that are taken to be at least 1
+    bool of_grid = false;                      ///< proved: of the grid alone that was given
     std::optional<rehearsal::Stop> stopped{};  ///< not proved: why
+    std::string assumption{};                  ///< not proved: what would decide it; may be empty
     Gaps contained{};                          ///< proved, but for these properties (is_contained)
     std::vector<Diagnostic> findings{};        ///< what breaks with some sizes, and with which
     /// Numbers of the parameters with which a rehearsal showed a gap, each time another one, and where it
@@ -28,7 +31,9 @@ struct Proof {
 ///
 /// What it rests on is in docs/verdicts.md: a run stands for every schedule, since no warp does anything else
 /// for what comes first (the waits and arrivals that this needs are checked), and sizes do not wrap around.
-/// gaps: gets what is not proved of accesses to shared memory, if the skeleton has them; else null.
-Proof prove(const Program& program, const Skeleton& skeleton, Gaps* gaps = nullptr);
+/// gaps: gets what is not proved of accesses to shared memory, if the skeleton has them; else null. grid: the
+/// only one, where that is given; what does not hold for all grids may hold for its clusters.
+Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps = nullptr,
+            std::optional<Dim3> grid = {});
 
 }  // namespace wgrun::check

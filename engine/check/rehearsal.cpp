@@ -26,16 +26,23 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSiz
       pool_(scene_, report_),
       stuck_(scene_, report_, mbarriers_, barriers_, pool_),
       running_(static_cast<std::size_t>(scene_.ctas), scene_.warps_per_cta),
+      allowed_(most_operations),
       budget_(most_operations),
       executed_(skeleton.ops.size()) {}
 
 Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
                      rehearsal::Symbols& symbols, Gaps* gaps)
-    : Rehearsal(program, skeleton, LaunchSizes{program.cluster(), {}}) {
+    : Rehearsal(program, skeleton, LaunchSizes{symbols.place ? symbols.place->grid : program.cluster(), {}},
+                symbols.place ? symbols.place->at : Dim3{0, 0, 0}) {
     proof_ = std::make_unique<Proof>(scene_, values_, *this, live, mbarriers_, symbols, gaps);
     scene_.shared = proof_->shared ? &*proof_->shared : nullptr;
     scene_.proves = true;
-    budget_ = most_of_a_proof;
+    budget_ = allowed_ = most_of_a_proof;
+}
+
+void Rehearsal::limit(std::int64_t operations, const Budget& of) {
+    budget_ = allowed_ = static_cast<int>(std::clamp<std::int64_t>(operations, 0, allowed_));
+    of_ = &of;
 }
 
 std::vector<std::uint64_t> Rehearsal::state() const {
@@ -56,6 +63,7 @@ std::vector<std::uint64_t> Rehearsal::state() const {
 
 void Rehearsal::run() {
     for (;;) {
+        if (of_ != nullptr) of_->poll();
         if (proof_) {
             if (scene_.stopped) return;
             std::vector<std::uint64_t> now = state();
@@ -194,7 +202,7 @@ void Rehearsal::end(Warp& warp) {
 
 int Rehearsal::operations() const {
     constexpr int numbers = 16;  // of a state, that take as long as an operation
-    return (proof_ ? most_of_a_proof : most_operations) - budget_ + written_ / numbers;
+    return allowed_ - budget_ + written_ / numbers;
 }
 
 bool Rehearsal::complete() const {

@@ -5,6 +5,7 @@
 // Every finding occurs in a real schedule of a launch with these sizes.
 #pragma once
 
+#include "check/budget.hpp"
 #include "check/findings.hpp"
 #include "check/rehearsal/copies.hpp"
 #include "check/rehearsal/recurrence.hpp"
@@ -23,6 +24,9 @@ class Rehearsal final : public isa::ThreadMachine {
     /// gaps: where what is not proved of accesses to shared memory goes; null: they are not followed.
     Rehearsal(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
               rehearsal::Symbols& symbols, Gaps* gaps);
+
+    /// It may take no more than so many operations, of a budget that can be interrupted.
+    void limit(std::int64_t operations, const Budget& of);
 
     /// Runs the kernel until every warp has ended or left, or none can continue.
     void run();
@@ -172,7 +176,9 @@ class Rehearsal final : public isa::ThreadMachine {
     rehearsal::Pool pool_;
     rehearsal::Stuck stuck_;
     std::vector<int> running_;      ///< by CTA: warps that have not ended
-    int budget_;                    ///< operations that may still be executed
+    int allowed_;                   ///< operations in all
+    int budget_;                    ///< those that may still be executed
+    const Budget* of_ = nullptr;    ///< what it is a part of
     int written_ = 0;               ///< numbers of the states that were compared
     std::vector<bool> executed_;    ///< by operation
     std::unique_ptr<Proof> proof_;  ///< null: none is made

@@ -58,25 +58,40 @@ bool refutes(const Rehearsal& rehearsal, const Fault& fault) {
 
 }  // namespace
 
+FoundIn launch_of(const Program& program, const LaunchSizes& sizes, std::span<const int> integers) {
+    const auto extents = [](Dim3 of) { return std::array{of.x, of.y, of.z}; };
+    FoundIn out{.kernel = program.name(),
+                .grid = extents(sizes.grid),
+                .block = extents(program.block()),
+                .cluster = extents(program.cluster())};
+    for (const int index : integers) {
+        const auto i = static_cast<std::size_t>(index);
+        out.numbers.emplace_back(program.params()[i].name, sizes.params[i]);
+    }
+    return out;
+}
+
 bool rehearse(const Outline& outline, std::vector<bool> stored, Findings& findings) {
     const Program& program = outline.program();
     const Pressure pressure(outline);
     Skeleton skeleton(outline, &pressure);
     skeleton.stored = std::move(stored);
     if (skeleton.ops.empty()) return true;
-    Rehearsal first(program, skeleton, all(program, usual, usual_clusters));
+    const LaunchSizes sizes = all(program, usual, usual_clusters);
+    Rehearsal first(program, skeleton, sizes);
     first.run();
     add_all(first.remarks(), findings);
     std::vector<Fault> found = first.first_faults();
     if (skeleton.depends_on_launch()) {
-        for (const LaunchSizes& sizes : other_sizes(program, skeleton)) {
+        for (const LaunchSizes& others : other_sizes(program, skeleton)) {
             if (found.empty()) return first.complete();
-            Rehearsal again(program, skeleton, sizes);
+            Rehearsal again(program, skeleton, others);
             again.run();
             std::erase_if(found, [&](const Fault& fault) { return refutes(again, fault); });
         }
     }
     const bool decided = first.complete() || !found.empty();
+    for (Fault& fault : found) fault.finding.launch = launch_of(program, sizes, skeleton.integers);
     add_all(told_once(std::move(found)), findings);
     return decided;
 }
@@ -90,7 +105,12 @@ std::vector<Diagnostic> check_launch(const Program& program, const LaunchSizes& 
     for (const Dim3 cluster : {Dim3{0, 0, 0}, last}) {
         Rehearsal rehearsal(program, skeleton, sizes, cluster);
         rehearsal.run();
-        add_all(told_once(rehearsal.first_faults()), findings);
+        std::vector<Diagnostic> found = told_once(rehearsal.first_faults());
+        for (Diagnostic& finding : found) {
+            finding.launch = launch_of(program, sizes, skeleton.integers);
+            if (cluster == last) finding.launch->first = sizes.grid.volume() / size.volume() - 1;
+        }
+        add_all(std::move(found), findings);
         if (last == Dim3{0, 0, 0}) break;
     }
     return std::move(findings).sorted(program.where().file);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "wgrun/diagnostic.hpp"
@@ -17,6 +18,9 @@ struct LaunchSizes {
     Dim3 grid;                         ///< CTAs
     std::vector<std::int64_t> params;  ///< value of each parameter; ignored unless it is an integer
 };
+
+/// The launch, as a finding names it, with the values of these parameters.
+FoundIn launch_of(const Program& program, const LaunchSizes& sizes, std::span<const int> integers = {});
 
 /// Returns what check() cannot know and a launch of these sizes breaks: barriers that never complete, phases
 /// of mbarriers that never complete or complete too often, register pools that are too small.

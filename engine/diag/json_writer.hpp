@@ -4,6 +4,7 @@
 // memory. Its strings do not: quoting is left to it.
 #pragma once
 
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -34,7 +35,7 @@ class JsonWriter {
         next();
         out_ += quoted(text);
     }
-    void value(int number) {
+    void value(std::integral auto number) {
         next();
         out_ += std::to_string(number);
     }

@@ -79,6 +79,39 @@ void write_notes(JsonWriter& json, const Diagnostic& finding) {
     json.end(']');
 }
 
+void write_facts(JsonWriter& json, const Diagnostic& finding) {
+    json.begin('{');
+    for (const Fact& fact : finding.facts)
+        std::visit([&](const auto& value) { json.member(fact.name, value); }, fact.value);
+    json.end('}');
+}
+
+void write_extents(JsonWriter& json, std::string_view name, const std::array<std::uint32_t, 3>& extents) {
+    json.key(name);
+    json.begin('[');
+    for (const std::uint32_t extent : extents) json.value(extent);
+    json.end(']');
+}
+
+void write_launch(JsonWriter& json, const FoundIn& launch) {
+    constexpr std::string_view makers[] = {"wgrun", "script", "file"};  // of each By
+    json.begin('{');
+    json.member("by", makers[static_cast<std::size_t>(launch.by)]);
+    json.member("kernel", launch.kernel);
+    write_extents(json, "grid", launch.grid);
+    write_extents(json, "block", launch.block);
+    write_extents(json, "cluster", launch.cluster);
+    json.key("numbers");
+    json.begin('{');
+    for (const auto& [name, value] : launch.numbers) json.member(name, value);
+    json.end('}');
+    if (launch.others) json.member("others", *launch.others);
+    json.member("first", launch.first);
+    json.member("seed", launch.seed);
+    if (!launch.file.empty()) json.member("file", launch.file);
+    json.end('}');
+}
+
 }  // namespace
 
 std::string to_text(const Diagnostic& finding, bool colour) {
@@ -124,6 +157,12 @@ std::string to_json(std::span<const Diagnostic> findings) {
         write_notes(json, finding);
         json.key("fixes");
         write_fixes(json, finding);
+        json.key("facts");
+        write_facts(json, finding);
+        if (finding.launch) {
+            json.key("launch");
+            write_launch(json, *finding.launch);
+        }
         json.end('}');
     }
     json.end(']');

@@ -146,8 +146,16 @@ void add_sized(const Program& program, const SizedTrials& trials, std::vector<Di
     std::ranges::stable_sort(out, {}, [](const Diagnostic& finding) { return finding.where.line; });
 }
 
+/// What is given of launches.
+ptx::LaunchFacts facts_of(const Assumptions& given) {
+    ptx::LaunchFacts out;
+    out.block = given.block;
+    out.cluster = given.cluster;
+    return out;
+}
+
 /// The shapes that CTAs and clusters usually have, where the text leaves them to the launch.
-std::vector<ptx::LaunchFacts> usual_shapes(const ptx::Unknowns& unknown) {
+std::vector<ptx::LaunchFacts> usual_shapes(const ptx::Unknowns& unknown, const Assumptions& assumed) {
     const std::vector<std::optional<Dim3>> given{std::nullopt};
     const std::vector<std::optional<Dim3>> blocks{Dim3{128}, Dim3{256}, Dim3{384}, Dim3{512}};
     const std::vector<std::optional<Dim3>> clusters{Dim3{1},    Dim3{2},    Dim3{1, 2}, Dim3{4}, Dim3{1, 4},
@@ -155,29 +163,31 @@ std::vector<ptx::LaunchFacts> usual_shapes(const ptx::Unknowns& unknown) {
     std::vector<ptx::LaunchFacts> out;
     for (const auto& cluster : unknown.cluster ? clusters : given)
         for (const auto& block : unknown.threads ? blocks : given) {
-            out.emplace_back();
-            out.back().block = block;
-            out.back().cluster = cluster;
+            out.push_back(facts_of(assumed));
+            if (block) out.back().block = block;
+            if (cluster) out.back().cluster = cluster;
             out.back().aligned = true;
         }
     return out;
 }
 
-void add_sized(const ptx::Module& module, const ptx::Lowered& kernel, std::vector<Diagnostic>& out) {
+void add_sized(const ptx::Module& module, const ptx::Lowered& kernel, const Assumptions& given,
+               std::vector<Diagnostic>& out) {
     const auto function = std::ranges::find_if(module.functions, [&](const ptx::Function& one) {
         return one.entry && one.body && module.at(one.name) == kernel.name;
     });
     if (function == module.functions.end()) return;
-    const std::vector<ptx::LaunchFacts> shapes = usual_shapes(kernel.unknown);
+    const std::vector<ptx::LaunchFacts> shapes = usual_shapes(kernel.unknown, given);
     const auto shape = [&](std::size_t i) -> std::optional<Program> {
         if (i == shapes.size()) return std::nullopt;
         ptx::Lowered lowered = ptx::lower(module, *function, shapes[i]);
-        return lowered.errors.empty() ? std::optional(std::move(lowered.program)) : std::nullopt;
+        return lowered.errors.empty() ? std::optional(with_numbers(lowered.program, given)) : std::nullopt;
     };
     add_sized(kernel.program,
               {.shape = shape,
                .shape_is_known = !kernel.unknown.threads && !kernel.unknown.cluster,
-               .races_only = kernel.unknown.threads},
+               .races_only = kernel.unknown.threads,
+               .grid = given.grid},
               out);
 }
 
@@ -206,7 +216,8 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
     return out.list();
 }
 
-std::vector<Diagnostic> findings(const ptx::Module& module, const ptx::Lowered& kernel) {
+std::vector<Diagnostic> findings(const ptx::Module& module, const ptx::Lowered& kernel,
+                                 const Assumptions& given) {
     if (kernel.unknown.indirect) return {};
     const bool shape_is_known = !kernel.unknown.threads && !kernel.unknown.cluster;
     std::vector<Diagnostic> out = findings_of(kernel.program, shape_is_known && !kernel.unknown.registers);
@@ -217,7 +228,8 @@ std::vector<Diagnostic> findings(const ptx::Module& module, const ptx::Lowered& 
                            "begins with (C7508)",
                            ".maxntid N, 1, 1, in CUDA __launch_bounds__(N)"));
     moderate(out, shape_is_known);
-    add_sized(module, kernel, out);
+    add_sized(module, kernel, given, out);
+    for (Diagnostic& finding : out) add_numbers(kernel.program, given, finding);
     return out;
 }
 
@@ -230,15 +242,21 @@ std::optional<Gap> open_shape(const ptx::Lowered& kernel) {
     };
     if (unknown.threads)
         return gap("how many threads a CTA has, the launch decides",
-                   ".reqntid or .maxntid in the text says it");
+                   "--block THREADS, or .reqntid or .maxntid in the text, says it");
     if (unknown.cluster)
         return gap("how many CTAs a cluster has, the launch decides",
-                   ".reqnctapercluster in the text says it");
+                   "--cluster CTAS, or .reqnctapercluster in the text, says it");
     if (unknown.calls) return gap("what the functions do that it calls is not followed");
     if (unknown.indirect) return gap("where its branches through registers lead is not known");
     if (unknown.registers)
         return Gap{Property::register_pool, kernel.where, ".maxnreg gives other registers at the start", {}};
     return std::nullopt;
+}
+
+void add_numbers(const Program& program, const Assumptions& given, Diagnostic& finding) {
+    if (!finding.launch) return;
+    for (const auto& number : given.numbers)
+        if (names_number(program, number.first)) finding.launch->numbers.push_back(number);
 }
 
 void name_sources(const ptx::Module& module, Diagnostic& finding) {
@@ -248,8 +266,9 @@ void name_sources(const ptx::Module& module, Diagnostic& finding) {
                              {sources[i], i == 0 ? "the source" : "which is inlined here"});
 }
 
-std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered) {
-    std::vector<Diagnostic> out = findings(module, lowered);
+std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered,
+                                         const Assumptions& given) {
+    std::vector<Diagnostic> out = findings(module, lowered, given);
     for (Diagnostic& finding : out) tell(module, finding);
     return out;
 }
@@ -278,7 +297,7 @@ void tell(const ptx::Module& module, Diagnostic& finding) {
 
 namespace {
 
-ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered) {
+ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered, const Assumptions& given) {
     ForeignKernel out;
     out.name = lowered.name;
     out.where = lowered.where;
@@ -288,11 +307,12 @@ ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered) {
     std::ranges::stable_sort(out.opcodes,
                              [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
     out.undecided = undecided(lowered);
-    out.findings = foreign_findings(module, lowered);
+    out.findings = foreign_findings(module, lowered, given);
     const std::optional<Gap> unknown = open_shape(lowered);
     check::Evidence evidence = check::evidence(lowered.program, out.findings, check::Made::by_compiler,
-                                               unknown ? &*unknown : nullptr);
+                                               unknown ? &*unknown : nullptr, given);
     for (Diagnostic& finding : evidence.findings) {
+        add_numbers(lowered.program, given, finding);
         tell(module, finding);
         out.findings.push_back(std::move(finding));
     }
@@ -336,28 +356,59 @@ std::vector<std::string> modules_in(std::string text) {
     return out;
 }
 
-void check_module(const ptx::Parsed& parsed, ForeignText& out) {
+/// Throws ArgumentError for what is given and contradicts the text.
+void fit(const ptx::Module& module, const ptx::Function& function, const Assumptions& given) {
+    RunOptions options;
+    options.block = given.block;
+    options.cluster = given.cluster;
+    ForeignEntry::agree(module, function, options);
+}
+
+void check_module(const ptx::Parsed& parsed, const Assumptions& given, ForeignText& out) {
     std::vector<ptx::Lowered> kernels;
     for (const ptx::Function& function : parsed.module.functions) {
         if (!function.entry || !function.body) continue;
-        kernels.push_back(ptx::lower(parsed.module, function));
+        fit(parsed.module, function, given);
+        kernels.push_back(ptx::lower(parsed.module, function, facts_of(given)));
         std::ranges::move(kernels.back().errors, std::back_inserter(out.errors));
     }
     if (!out.errors.empty()) return;
-    for (const ptx::Lowered& kernel : kernels) out.kernels.push_back(checked(parsed.module, kernel));
+    for (ptx::Lowered& kernel : kernels) {
+        kernel.program = with_numbers(kernel.program, given);
+        out.kernels.push_back(checked(parsed.module, kernel, given));
+    }
+}
+
+/// Throws ArgumentError for a number that no kernel has.
+void refuse_unknown(const std::vector<ptx::Parsed>& modules, const Assumptions& given) {
+    for (const auto& [name, value] : given.numbers) {
+        bool known = false;
+        std::vector<std::string> names;
+        for (const ptx::Parsed& parsed : modules)
+            for (const ptx::Function& function : parsed.module.functions) {
+                if (!function.entry || !function.body) continue;
+                const Program program = ptx::lower(parsed.module, function).program;
+                known = known || names_number(program, name);
+                for (const Param& param : program.params()) names.push_back(param.name);
+            }
+        const std::vector<std::string_view> choices(names.begin(), names.end());
+        if (!known)
+            throw ArgumentError(fmt::format("no kernel has a number `{}`{}", name, nearest(name, choices)));
+    }
 }
 
 }  // namespace
 
-ForeignText check_ptx(const std::string& file, std::string text) {
+ForeignText check_ptx(const std::string& file, std::string text, const Assumptions& given) {
     ForeignText out;
     std::vector<ptx::Parsed> modules;
     for (std::string& module : modules_in(std::move(text))) {
         modules.push_back(ptx::parse(file, std::move(module)));
         std::ranges::move(modules.back().errors, std::back_inserter(out.errors));
     }
+    if (out.errors.empty()) refuse_unknown(modules, given);
     for (const ptx::Parsed& parsed : modules) {
-        if (out.errors.empty()) check_module(parsed, out);
+        if (out.errors.empty()) check_module(parsed, given, out);
     }
     if (!out.errors.empty()) out.kernels.clear();
     return out;

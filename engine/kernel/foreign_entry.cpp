@@ -37,10 +37,11 @@ ptx::LaunchFacts::Passed passed(const Argument& argument) {
 
 }  // namespace
 
-const ptx::Directive* ForeignEntry::directive(std::string_view name) const {
-    const auto& all = function().directives;
+const ptx::Directive* ForeignEntry::find(const ptx::Module& module, const ptx::Function& function,
+                                         std::string_view name) {
+    const auto& all = function.directives;
     const auto found = std::ranges::find_if(
-        all, [&](const ptx::Directive& directive) { return module_->at(directive.name) == name; });
+        all, [&](const ptx::Directive& directive) { return module.at(directive.name) == name; });
     return found == all.end() ? nullptr : &*found;
 }
 
@@ -64,29 +65,44 @@ std::vector<Where> ForeignEntry::lines() const {
 
 bool ForeignEntry::tells_cluster() const { return directive(".reqnctapercluster") != nullptr; }
 
+namespace {
+
+[[noreturn]] void refuse(std::string_view kernel, const std::string& what, const std::string& fix = {}) {
+    throw rules::refusal(rules::WG_FORM_05, fmt::format("kernel {}: {}", kernel, what), fix);
+}
+
+}  // namespace
+
+void ForeignEntry::agree(const ptx::Module& module, const ptx::Function& function,
+                         const RunOptions& options) {
+    const std::string_view name = module.at(function.name);
+    const ptx::Directive* required = find(module, function, ".reqntid");
+    const ptx::Directive* most = find(module, function, ".maxntid");
+    if (options.block && required != nullptr && extents_of(*required) != *options.block)
+        refuse(name, fmt::format("block {{{}}}: the text requires {} (.reqntid)", text_of(*options.block),
+                                 text_of(extents_of(*required))));
+    if (options.block && most != nullptr && options.block->volume() > extents_of(*most).volume())
+        refuse(name, fmt::format("block {{{}}}: the text allows {} at most (.maxntid)",
+                                 text_of(*options.block), count_of(extents_of(*most).volume(), "thread")));
+    const ptx::Directive* clusters = find(module, function, ".reqnctapercluster");
+    if (options.cluster && clusters != nullptr && extents_of(*clusters) != *options.cluster)
+        refuse(name, fmt::format("cluster {{{}}}: the text requires {} (.reqnctapercluster)",
+                                 text_of(*options.cluster), text_of(extents_of(*clusters))));
+}
+
 ptx::LaunchFacts ForeignEntry::facts(const RunOptions& options) const {
     const auto refuse = [&](const std::string& what, const std::string& fix = {}) {
-        throw rules::refusal(rules::WG_FORM_05, fmt::format("kernel {}: {}", name(), what), fix);
+        wgrun::refuse(name(), what, fix);
     };
+    agree(*module_, function(), options);
     ptx::LaunchFacts out;
     out.block = options.block;
     out.cluster = options.cluster;
     out.dynamic_shared = options.shared.value_or(0);
-    const ptx::Directive* required = directive(".reqntid");
-    const ptx::Directive* most = directive(".maxntid");
-    if (options.block && required != nullptr && extents_of(*required) != *options.block)
-        refuse(fmt::format("block {{{}}}: the text requires {} (.reqntid)", text_of(*options.block),
-                           text_of(extents_of(*required))));
-    if (options.block && most != nullptr && options.block->volume() > extents_of(*most).volume())
-        refuse(fmt::format("block {{{}}}: the text allows {} at most (.maxntid)", text_of(*options.block),
-                           count_of(extents_of(*most).volume(), "thread")));
-    if (!options.block && required == nullptr && most == nullptr)
+    if (!options.block && directive(".reqntid") == nullptr && directive(".maxntid") == nullptr)
         refuse("the text does not say how many threads a CTA has", "block = 128, or { x, y, z }");
-    const ptx::Directive* clusters = directive(".reqnctapercluster");
-    if (options.cluster && clusters != nullptr && extents_of(*clusters) != *options.cluster)
-        refuse(fmt::format("cluster {{{}}}: the text requires {} (.reqnctapercluster)",
-                           text_of(*options.cluster), text_of(extents_of(*clusters))));
-    if (!options.cluster && clusters == nullptr && directive(".explicitcluster") != nullptr)
+    if (!options.cluster && directive(".reqnctapercluster") == nullptr &&
+        directive(".explicitcluster") != nullptr)
         refuse("the text leaves the size of its clusters to the launch (.explicitcluster)", "cluster = 2");
     if (options.shared && (*options.shared < 0 || *options.shared > max_shared_bytes))
         refuse(fmt::format("{} of shared memory: 0 to {} are possible", count_of(*options.shared, "byte"),

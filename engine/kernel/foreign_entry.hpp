@@ -13,7 +13,8 @@ namespace wgrun {
 
 /// Returns what is wrong with a kernel that was read from a text, by the rules that need no launch, as its
 /// author is told it.
-std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered);
+std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered,
+                                         const Assumptions& given = {});
 /// Returns why what depends on threads and CTAs is not proved: the text leaves their number to the launch.
 std::optional<Gap> open_shape(const ptx::Lowered& lowered);
 
@@ -26,6 +27,9 @@ void tell_translated(Diagnostic& finding);
 /// Makes of a finding at a line of the text what the text's author is told: its fix in PTX, the lines of the
 /// source, and a warning where compilers rely on more than the ISA promises.
 void tell(const ptx::Module& module, Diagnostic& finding);
+
+/// The launch that shows a finding has the numbers that are given.
+void add_numbers(const Program& program, const Assumptions& given, Diagnostic& finding);
 
 /// Adds to a finding the lines of the source that it comes from.
 void name_sources(const ptx::Module& module, Diagnostic& finding);
@@ -56,12 +60,16 @@ class ForeignEntry {
     /// Returns what a launch adds to the text. Throws ArgumentError where it contradicts the text, or leaves
     /// open what the text does, too.
     ptx::LaunchFacts facts(const RunOptions& options) const;
+    /// Throws ArgumentError where the block or the cluster of a launch contradicts the text.
+    static void agree(const ptx::Module& module, const ptx::Function& function, const RunOptions& options);
     /// Throws CheckError for names that nothing declares.
     ptx::Lowered lower(const ptx::LaunchFacts& facts) const;
 
   private:
     const ptx::Function& function() const { return module_->functions[function_]; }
-    const ptx::Directive* directive(std::string_view name) const;
+    const ptx::Directive* directive(std::string_view name) const { return find(*module_, function(), name); }
+    static const ptx::Directive* find(const ptx::Module& module, const ptx::Function& function,
+                                      std::string_view name);
 
     std::shared_ptr<const ptx::Module> module_;
     std::size_t function_;

@@ -195,29 +195,42 @@ std::vector<Diagnostic> found_with_sizes(const Program& program, const check::Ev
 
 }  // namespace
 
-std::vector<Verdict> Kernel::verdicts() {
+std::vector<Verdict> Kernel::verdicts(const Assumptions& given) {
+    if (given.block || given.cluster) refuse_own_shape();
     check();
-    if (!evidence_) {
-        const bool compiled = origin_ || program_->translated();
+    if (!evidence_ || given != given_) {
+        const auto made =
+            origin_ || program_->translated() ? check::Made::by_compiler : check::Made::by_author;
         const std::optional<Gap> unknown = origin_ ? open_shape(origin_->lowered) : std::nullopt;
-        check::Evidence evidence = check::evidence(
-            *program_, findings_->list(), compiled ? check::Made::by_compiler : check::Made::by_author,
-            unknown ? &*unknown : nullptr);
+        const Program program = with_numbers(*program_, given);
+        if (!given.numbers.empty()) {
+            std::vector<Diagnostic> found = check::check(program, made);
+            for (Diagnostic& finding : found) add_numbers(program, given, finding);
+            if (origin_) origin_->tell(found);
+            findings_->add_all(found);
+        }
+        check::Evidence evidence =
+            check::evidence(program, findings_->list(), made, unknown ? &*unknown : nullptr, given);
+        for (Diagnostic& finding : evidence.findings) add_numbers(program, given, finding);
+        given_ = given;
         if (origin_) origin_->tell(evidence.findings);
         findings_->add_all(evidence.findings);
-        if (!compiled) findings_->add_all(found_with_sizes(*program_, evidence));
+        if (made == check::Made::by_author) findings_->add_all(found_with_sizes(program, evidence));
         evidence_ = std::make_shared<const check::Evidence>(std::move(evidence));
     }
     return check::verdicts(findings_->list(), *evidence_);
 }
 
+void Kernel::refuse_own_shape() const {
+    throw ArgumentError(
+        fmt::format("kernel {}: block, cluster and shared are the launch's where a kernel was read "
+                    "from PTX; this one has its own",
+                    program_->name()));
+}
+
 void Kernel::fit(const RunOptions& options) {
     if (!origin_) {
-        if (options.block || options.cluster || options.shared)
-            throw ArgumentError(
-                fmt::format("kernel {}: block, cluster and shared are the launch's where a kernel was read "
-                            "from PTX; this one has its own",
-                            program_->name()));
+        if (options.block || options.cluster || options.shared) refuse_own_shape();
         return;
     }
     ptx::LaunchFacts facts = origin_->entry->facts(options);
@@ -258,6 +271,36 @@ void Kernel::check_launch(const RunOptions& options) {
     if (origin_) origin_->tell(found);
     throw_errors_of(found);
     launched_ = {sizes.grid, std::move(sizes.params)};
+}
+
+std::vector<Diagnostic> Kernel::replay(const FoundIn& launch, std::string_view rule) {
+    constexpr std::uint64_t most_schedules = 16;
+    const auto extents = [](const std::array<std::uint32_t, 3>& of) { return Dim3{of[0], of[1], of[2]}; };
+    const Program* program = program_.get();
+    ptx::Lowered lowered;
+    if (origin_) {
+        ptx::LaunchFacts facts;
+        facts.block = extents(launch.block);
+        facts.cluster = extents(launch.cluster);
+        facts.aligned = true;
+        lowered = origin_->entry->lower(facts);
+        program = &lowered.program;
+    }
+    if (extents(launch.block) != program->block() || extents(launch.cluster) != program->cluster())
+        throw ArgumentError(
+            fmt::format("kernel {}: its CTAs and clusters are not those of the finding", program->name()));
+    const bool compiled = origin_ || program->translated();
+    FoundIn again = launch;
+    constexpr std::uint32_t number = 64;  // where none matters
+    if (origin_ && !again.numbers.empty() && !again.others) again.others = number;
+    std::vector<Diagnostic> out;
+    for (std::uint64_t i = 0; i < most_schedules; ++i, ++again.seed) {
+        out = found_again(*program, compiled ? check::Made::by_compiler : check::Made::by_author, again);
+        if (std::ranges::find(out, rule, &Diagnostic::rule) != out.end()) break;
+    }
+    for (Diagnostic& finding : out) finding.launch = again;
+    if (origin_) origin_->tell(out);
+    return out;
 }
 
 std::vector<Diagnostic> Kernel::performance() const { return check::performance(*program_); }

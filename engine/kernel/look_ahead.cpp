@@ -22,16 +22,28 @@ constexpr std::uint64_t most_clusters = 64, most_steps = 1U << 17, least_steps =
 /// Of the long runs of a kernel, all together, and of one of them.
 constexpr std::chrono::milliseconds long_runs{4000}, long_run{2000};
 
+/// The parameters that a launch passes integers for.
+std::vector<int> integers_of(const std::vector<Argument>& arguments) {
+    std::vector<int> out;
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+        if (std::holds_alternative<std::int64_t>(arguments[i])) out.push_back(static_cast<int>(i));
+    return out;
+}
+
 /// What a run on the simulator finds with this much made up.
 std::vector<Diagnostic> found_by(const Program& program, const RunOptions& run, const ForeignEntry* origin,
                                  const sim::MadeUp& made_up) {
+    std::vector<Diagnostic> out;
     try {
-        return run_on_simulator(program, run, origin, nullptr, &made_up);
+        out = run_on_simulator(program, run, origin, nullptr, &made_up);
     } catch (const CheckError& error) {
-        return error.findings();
+        out = error.findings();
     } catch (const Error&) {
         return {};  // the launch says so itself
     }
+    for (Diagnostic& finding : out)
+        finding.launch = check::launch_of(program, sizes_of(run), integers_of(run.args));
+    return out;
 }
 
 }  // namespace

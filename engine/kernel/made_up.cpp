@@ -8,9 +8,12 @@
 #include <string>
 #include <utility>
 
+#include "check/sizes.hpp"
 #include "isa/generic.hpp"
+#include "kernel/made_up_params.hpp"
 #include "memory/pages.hpp"
 #include "sim/sim.hpp"
+#include "wgrun/assumptions.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
 #include "wgrun/target.hpp"
@@ -46,7 +49,7 @@ sim::TensorMap tensor_of(const TensorBox& box, std::uint64_t handle, std::uint64
     return out;
 }
 
-/// A launch of the first cluster, with zeros in memory.
+/// A launch with zeros in memory.
 class MadeUpLaunch {
   public:
     explicit MadeUpLaunch(const Program& program)
@@ -70,9 +73,8 @@ class MadeUpLaunch {
         }
     }
 
-    /// The parameters that are no memory become these numbers, and the grid so many clusters.
-    void give(const Program& program, std::span<const std::int64_t> numbers, std::uint32_t clusters) {
-        clusters_ = clusters;
+    /// The parameters that are no memory become these numbers.
+    void give(const Program& program, std::span<const std::int64_t> numbers) {
         for (std::size_t i = 0; i < values_.size(); ++i)
             if (const Param& param = program.params()[i]; !param.pointee && !param.box)
                 values_[i] = static_cast<std::uint64_t>(numbers[i]);
@@ -80,11 +82,11 @@ class MadeUpLaunch {
 
     /// Returns what is found, without accesses beyond tensors: how long those of a launch are is not known.
     std::vector<Diagnostic> run(const Program& program, check::Made made, const sim::MadeUp& made_up,
-                                sim::Observer* observer) {
+                                sim::Observer* observer, Dim3 grid, std::uint64_t seed = 0) {
         if (!memory_) return {};
         sim::SimulatedLaunch launch;
-        launch.grid = program.cluster();
-        launch.grid.x *= clusters_;
+        launch.grid = grid;
+        launch.seed = seed;
         launch.params = values_;
         launch.structures = structures_;
         launch.buffers = buffers_;
@@ -103,7 +105,6 @@ class MadeUpLaunch {
 
   private:
     std::optional<memory::Pages> memory_;
-    std::uint32_t clusters_ = 1;
     std::vector<std::uint64_t> values_;
     std::vector<std::vector<std::byte>> structures_;
     std::vector<sim::GlobalBuffer> buffers_;
@@ -114,15 +115,53 @@ class MadeUpLaunch {
 
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
                                               sim::Observer* observer, EndOfRunAhead* ended) {
-    return MadeUpLaunch(program).run(program, made, {.ended = ended}, observer);
+    std::vector<Diagnostic> out =
+        MadeUpLaunch(program).run(program, made, {.ended = ended}, observer, program.cluster());
+    for (Diagnostic& finding : out) finding.launch = check::launch_of(program, {program.cluster(), {}});
+    return out;
+}
+
+sim::Outcome run_made_up(const Program& program, const FoundIn& launch, sim::MadeUp limits) {
+    const MadeUpParams params = made_up_params(program, *launch.others);
+    limits.numbers = false;
+    limits.memory = launch.others;
+    limits.first = launch.first;
+    sim::SimulatedLaunch simulated;
+    simulated.grid = {launch.grid[0], launch.grid[1], launch.grid[2]};
+    simulated.params = params.values;
+    simulated.structures = params.structures;
+    simulated.seed = launch.seed;
+    simulated.made_up = &limits;
+    simulated.by_compiler = true;
+    return sim::run(program, simulated);
+}
+
+std::vector<Diagnostic> found_again(const Program& program, check::Made made, const FoundIn& launch) {
+    constexpr std::uint64_t most_steps = 1U << 23;
+    Assumptions given{.numbers = launch.numbers};
+    if (launch.others) {  // a text does not say which of its numbers are addresses
+        const std::vector<bool> addresses = made_up_params(program, *launch.others).addresses;
+        std::erase_if(given.numbers, [&](const auto& number) {
+            const auto at = std::ranges::find(program.params(), number.first, &Param::name);
+            return at != program.params().end() &&
+                   addresses[static_cast<std::size_t>(at - program.params().begin())];
+        });
+    }
+    const Program with = with_numbers(program, given);
+    if (launch.others) return run_made_up(with, launch, {.steps = most_steps}).findings;
+    const sim::MadeUp made_up{.numbers = launch.numbers.empty(), .first = launch.first, .steps = most_steps};
+    return MadeUpLaunch(with).run(with, made, made_up, nullptr,
+                                  {launch.grid[0], launch.grid[1], launch.grid[2]}, launch.seed);
 }
 
 std::vector<Diagnostic> found_in_launch(const Program& program, std::span<const std::int64_t> numbers,
                                         std::uint32_t clusters) {
     MadeUpLaunch launch(program);
-    launch.give(program, numbers, clusters);
+    launch.give(program, numbers);
+    Dim3 grid = program.cluster();
+    grid.x *= clusters;
     std::vector<Diagnostic> out =
-        launch.run(program, check::Made::by_author, {.numbers = false, .steps = 1U << 16}, nullptr);
+        launch.run(program, check::Made::by_author, {.numbers = false, .steps = 1U << 16}, nullptr, grid);
     std::string said = clusters == 1 ? "" : fmt::format("{} along x", count_of(clusters, "cluster"));
     for (std::size_t i = 0; i < numbers.size(); ++i)
         if (const Param& param = program.params()[i]; !param.pointee && !param.box)

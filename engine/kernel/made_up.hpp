@@ -6,13 +6,19 @@
 #include <vector>
 
 #include "check/check.hpp"
+#include "sim/sim.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun {
-namespace sim {
-class Observer;
-}
+
+/// Runs a launch whose numbers are all `launch.others`, and so is memory, in which it has no tensors. What is
+/// made up besides is in `limits`. Throws as sim::run.
+sim::Outcome run_made_up(const Program& program, const FoundIn& launch, sim::MadeUp limits);
+
+/// Returns what a launch breaks that a finding names, on the simulator, where no value decides that memory
+/// would have to hold. Of `by` wgrun.
+std::vector<Diagnostic> found_again(const Program& program, check::Made made, const FoundIn& launch);
 
 /// Returns what every launch of the program breaks: the simulator runs the first cluster as far as nothing
 /// depends on the arguments, on the size of the grid, or on what is in memory. Nothing where the program has

@@ -84,6 +84,7 @@ class Params {
   public:
     Params(const Program& program, std::uint32_t number) : program_(program), number_(number) {
         const std::vector<Param>& params = program.params();
+        out_.addresses.resize(params.size());
         for (std::size_t i = 0; i < params.size(); ++i) {
             const Param& param = params[i];
             const bool map = param.type == isa::Type::tensormap;
@@ -121,10 +122,12 @@ class Params {
         if (parameter >= out_.values.size()) return;
         const Param& param = program_.params()[parameter];
         const std::uint64_t value = pointer ? address_of(parameter, at) : bytes == 1 ? 1 : number_;
-        if (param.structure > 0)
+        if (param.structure > 0) {
             put(out_.structures[parameter], at, value, bytes);
-        else if (pointer && at == 0)
+        } else if (pointer && at == 0) {
             out_.values[parameter] = value;
+            out_.addresses[parameter] = true;
+        }
     }
 
     const Program& program_;

@@ -13,6 +13,7 @@ namespace wgrun {
 struct MadeUpParams {
     std::vector<std::uint64_t> values;
     std::vector<std::vector<std::byte>> structures;
+    std::vector<bool> addresses;  ///< by parameter: it is one of memory, and no number
 };
 
 /// Returns arguments whose numbers are all `number`, also those within structures, and 1 where they have 8

@@ -4,8 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "check/sizes.hpp"
 #include "isa/effects.hpp"
-#include "kernel/made_up_params.hpp"
+#include "kernel/made_up.hpp"
 #include "rules/phrases.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/rules.hpp"
@@ -96,35 +97,27 @@ struct Ran {
     bool whole = false;   ///< it came to an end, and has multiplied if the kernel does
 };
 
-/// Runs a cluster of a grid of `extent` clusters along x and y: the first one,
-/// or the last one.
-Ran run(const Program& program, std::uint32_t number, std::uint32_t extent, Clock::time_point until) {
-    const MadeUpParams params = made_up_params(program, number);
+/// Runs a cluster of a grid.
+Ran run(const Program& program, std::uint32_t number, Dim3 grid, std::uint64_t cluster,
+        Clock::time_point until) {
     EndOfRunAhead ended;
-    const sim::MadeUp made_up{.numbers = false,
-                              .memory = number,
-                              .first = std::uint64_t{extent} * extent - 1,
-                              .steps = most_steps,
-                              .until = std::min(until, Clock::now() + longest_run),
-                              .matters = [](const Diagnostic& one) { return !says_nothing(one); },
-                              .ended = &ended};
-    sim::SimulatedLaunch launch;
-    launch.grid = program.cluster();
-    launch.grid.x *= extent;
-    launch.grid.y *= extent;
-    launch.params = params.values;
-    launch.structures = params.structures;
-    launch.made_up = &made_up;
-    launch.by_compiler = true;
+    const sim::MadeUp limits{.steps = most_steps,
+                             .until = std::min(until, Clock::now() + longest_run),
+                             .matters = [](const Diagnostic& one) { return !says_nothing(one); },
+                             .ended = &ended};
+    FoundIn launch = check::launch_of(program, {grid, {}});
+    launch.others = number;
+    launch.first = cluster;
     Ran out;
     try {
-        sim::Outcome outcome = sim::run(program, launch);
+        sim::Outcome outcome = run_made_up(program, launch, limits);
         out.findings = std::move(outcome.findings);
         out.whole = outcome.mmas > 0 || !multiplies(program);
     } catch (const Error&) {
         return out;
     }
     std::erase_if(out.findings, says_nothing);
+    for (Diagnostic& finding : out.findings) finding.launch = launch;
     out.counts = std::ranges::all_of(out.findings, is_of_order);
     out.whole = out.whole && !ended;
     return out;
@@ -132,12 +125,17 @@ Ran run(const Program& program, std::uint32_t number, std::uint32_t extent, Cloc
 
 /// Runs the only cluster of a grid, to which a persistent kernel gives all
 /// tiles, and the last one of a grid that has one for each tile: those of
-/// causal attention have the more to do the later they are.
-Ran run(const Program& program, std::uint32_t number, Clock::time_point until) {
+/// causal attention have the more to do the later they are. Of a grid that is
+/// given, the first cluster and the last one.
+Ran run(const Program& program, std::uint32_t number, std::optional<Dim3> grid, Clock::time_point until) {
     constexpr std::uint32_t rows_of_tile = 128;
-    Ran out = run(program, number, 1, until);
-    if (out.counts && !out.findings.empty()) return out;
-    const Ran last = run(program, number, std::max(number / rows_of_tile, 2U), until);
+    const Dim3 size = program.cluster();
+    const std::uint32_t extent = std::max(number / rows_of_tile, 2U);
+    const Dim3 large = grid.value_or(Dim3{size.x * extent, size.y * extent, size.z});
+    const std::uint64_t clusters = large.volume() / size.volume();
+    Ran out = run(program, number, grid.value_or(size), 0, until);
+    if (clusters == 1 || (out.counts && !out.findings.empty())) return out;
+    const Ran last = run(program, number, large, clusters - 1, until);
     if (!last.counts) return out;
     out.findings = last.findings;  // the other one has none that count
     out.whole = (out.counts && out.whole) || last.whole;
@@ -205,7 +203,7 @@ class Trials {
         for (const std::uint32_t number : all_numbers) {
             const std::size_t counted = out.numbers.size();
             if (counted == most || (number == all_numbers.back() && counted > 0) || is_over()) break;
-            Ran ran = wgrun::run(program, number, until_);
+            Ran ran = wgrun::run(program, number, asked_.grid, until_);
             if (asked_.races_only && ran.counts) keep_races(ran.findings);
             if (!ran.counts) continue;
             if (ran.findings.empty() && !ran.whole) {
@@ -227,7 +225,7 @@ class Trials {
     SizedFindings odd(const Program& program) {
         for (const std::uint32_t number : odd_numbers) {
             if (is_over()) break;
-            Ran ran = wgrun::run(program, number, until_);
+            Ran ran = wgrun::run(program, number, asked_.grid, until_);
             if (!ran.counts || ran.findings.empty()) continue;
             left_over_ = true;
             return {std::move(ran.findings), {number}};

@@ -28,6 +28,7 @@ struct SizedTrials {
     bool shape_is_known = true;  ///< there is only one
     /// The shapes may all be wrong: only what no shape can excuse is told.
     bool races_only = false;
+    std::optional<Dim3> grid{};  ///< nothing: one cluster, and one for each tile
     std::chrono::milliseconds most = std::chrono::seconds(3);  ///< for all of it
 };
 

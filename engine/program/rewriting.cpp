@@ -49,6 +49,7 @@ Rewriting::Rewriting(const Program& from) : from_(from), text_(constructs(from))
     to_.shared_ = from.shared_;
     to_.messages_ = from.messages_;
     to_.names_ = from.names_;
+    to_.translated_ = from.translated_;
     to_.where_ = from.where_;
 }
 

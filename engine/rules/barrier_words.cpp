@@ -19,18 +19,20 @@ Remedy meeting_at(Where end) { return {insert_after(end, {cluster_arrive(), clus
 }  // namespace
 
 Saying barrier_out_of_range(std::uint32_t id, std::uint32_t threads) {
-    return {
-        WG_SYNC_02,
-        fmt::format("barrier {} of {} threads: there are barriers 0 to {}, and they count multiples of {} "
-                    "threads",
-                    id, threads, sm_90a.barriers - 1, sm_90a.lanes),
-        count_those_who_come};
+    return of(
+        {WG_SYNC_02,
+         fmt::format("barrier {} of {} threads: there are barriers 0 to {}, and they count multiples of {} "
+                     "threads",
+                     id, threads, sm_90a.barriers - 1, sm_90a.lanes),
+         count_those_who_come},
+        {{"barrier", id}, {"threads_expected", threads}});
 }
 
 Saying barrier_counted_otherwise(std::uint32_t id, std::uint32_t threads, std::uint32_t others) {
-    const std::string of = threads == 0 ? "all threads" : fmt::format("{} threads", threads);
-    return {WG_SYNC_02, fmt::format("barrier {} of {}: others wait at it for {}", id, of, others),
-            count_those_who_come};
+    const std::string whom = threads == 0 ? "all threads" : fmt::format("{} threads", threads);
+    return of({WG_SYNC_02, fmt::format("barrier {} of {}: others wait at it for {}", id, whom, others),
+               count_those_who_come},
+              {{"barrier", id}, {"threads_expected", threads}, {"threads_expected_by_others", others}});
 }
 
 std::string barrier_counted_here(std::uint32_t threads) {
@@ -38,9 +40,10 @@ std::string barrier_counted_here(std::uint32_t threads) {
 }
 
 Saying barrier_too_large(std::uint32_t id, std::uint32_t threads, int of_cta) {
-    return {WG_SYNC_02,
-            fmt::format("barrier {} waits for {} threads, and the CTA has {}", id, threads, of_cta),
-            count_those_who_come};
+    return of(
+        {WG_SYNC_02, fmt::format("barrier {} waits for {} threads, and the CTA has {}", id, threads, of_cta),
+         count_those_who_come},
+        {{"barrier", id}, {"threads_expected", threads}, {"threads", of_cta}});
 }
 
 Saying parts_at_two_barriers(const std::string& warp, const std::string& one, const std::string& other) {

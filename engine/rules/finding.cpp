@@ -17,7 +17,13 @@ Diagnostic finding(Saying saying, Where where, std::vector<Note> notes) {
             std::move(notes),
             std::move(saying.fix.remedies),
             saying.circumstance,
-            std::move(saying.fix.in_ptx)};
+            std::move(saying.fix.in_ptx),
+            std::move(saying.facts)};
+}
+
+Saying of(Saying saying, std::vector<Fact> facts) {
+    saying.facts = std::move(facts);
+    return saying;
 }
 
 Saying cited(Saying saying, std::string_view section) {

@@ -34,34 +34,39 @@ Saying mbarrier_misaligned(const std::string& place, Where buffer, std::int64_t 
     if (buffer && align < object_bytes)
         remedies.push_back(
             {set_option(buffer, align_option(), std::to_string(align), std::to_string(object_bytes))});
-    return {WG_MBAR_01,
-            fmt::format("the mbarrier at {} is not aligned to {}", place, count_of(object_bytes, "byte")),
-            {fmt::format("align = {} for the buffer, and offsets that are multiples of {}", object_bytes,
-                         object_bytes),
-             std::move(remedies)}};
+    return of({WG_MBAR_01,
+               fmt::format("the mbarrier at {} is not aligned to {}", place, count_of(object_bytes, "byte")),
+               {fmt::format("align = {} for the buffer, and offsets that are multiples of {}", object_bytes,
+                            object_bytes),
+                std::move(remedies)}},
+              {{"place", place}, {"align", align}});
 }
 
 Saying mbarrier_absent(const std::string& place) {
-    return {WG_MBAR_01, fmt::format("no mbarrier is initialised at {}", place),
-            "one thread initialises it, before all others use it; mbarrier.inval ends it"};
+    return of({WG_MBAR_01, fmt::format("no mbarrier is initialised at {}", place),
+               "one thread initialises it, before all others use it; mbarrier.inval ends it"},
+              {{"place", place}});
 }
 
 Saying mbarrier_made_again(const std::string& place, bool by_same_step) {
-    return {WG_MBAR_01, fmt::format("{} is initialised again without mbarrier.inval", place),
-            "one thread initialises it once; mbarrier.inval ends it",
-            by_same_step ? Circumstance::same_step : Circumstance::usual};
+    return of({WG_MBAR_01, fmt::format("{} is initialised again without mbarrier.inval", place),
+               "one thread initialises it once; mbarrier.inval ends it",
+               by_same_step ? Circumstance::same_step : Circumstance::usual},
+              {{"place", place}});
 }
 
 Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes) {
-    return {WG_MBAR_01,
-            fmt::format("{} is ended while {} under way", place,
-                        count_of(bytes, "byte that it counts is", "bytes that it counts are")),
-            "wait for its phase first"};
+    return of({WG_MBAR_01,
+               fmt::format("{} is ended while {} under way", place,
+                           count_of(bytes, "byte that it counts is", "bytes that it counts are")),
+               "wait for its phase first"},
+              {{"place", place}, {"bytes_under_way", bytes}});
 }
 
 Saying mbarrier_untold(const std::string& who, const std::string& place, Where made, bool cluster) {
-    return {WG_MBAR_02, fmt::format("nothing tells {} that the mbarrier {} is initialised", who, place),
-            announced(made, cluster)};
+    return of({WG_MBAR_02, fmt::format("nothing tells {} that the mbarrier {} is initialised", who, place),
+               announced(made, cluster)},
+              {{"who", who}, {"place", place}});
 }
 
 Saying mbarrier_untold_to_engine(const std::string& place, Where made, bool cluster) {
@@ -71,76 +76,96 @@ Saying mbarrier_untold_to_engine(const std::string& place, Where made, bool clus
 }
 
 Saying too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, std::int64_t most) {
-    return {
-        WG_MBAR_03,
-        fmt::format("the mbarrier {} cannot expect {}: 1 to {}", place, count_of(arrivals, "arrival"), most),
-        "count the arrivals of a phase"};
+    return of(
+        {WG_MBAR_03,
+         fmt::format("the mbarrier {} cannot expect {}: 1 to {}", place, count_of(arrivals, "arrival"), most),
+         "count the arrivals of a phase"},
+        {{"place", place}, {"arrivals", arrivals}, {"most", most}});
 }
 
 Saying phase_not_awaited(const std::string& who, std::string_view what, std::int64_t phase,
                          const std::string& place) {
-    return {
-        WG_MBAR_03,
-        fmt::format("{} {} phase {} of {}, and has not waited for phase {}", who, what, phase, place,
-                    phase - 1),
-        "wait for each phase before arriving in the next, with a parity that changes from phase to phase"};
+    return of(
+        {WG_MBAR_03,
+         fmt::format("{} {} phase {} of {}, and has not waited for phase {}", who, what, phase, place,
+                     phase - 1),
+         "wait for each phase before arriving in the next, with a parity that changes from phase to phase"},
+        {{"who", who}, {"place", place}, {"phase", phase}});
 }
 
 Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std::string& place,
                         std::int64_t pending, std::int64_t expected, std::int64_t phase) {
-    return {
-        WG_MBAR_03,
-        fmt::format("{} arrives {} at {}, where {} still expected in phase {}", who,
-                    count_of(arrivals, "time"), place, part_of(pending, expected, "arrivals", "is", "are"),
-                    phase),
-        "give mbarrier.init the number of arrivals of a phase, and wait for a phase before arriving in the "
-        "next"};
+    return of(
+        {WG_MBAR_03,
+         fmt::format("{} arrives {} at {}, where {} still expected in phase {}", who,
+                     count_of(arrivals, "time"), place, part_of(pending, expected, "arrivals", "is", "are"),
+                     phase),
+         "give mbarrier.init the number of arrivals of a phase, and wait for a phase before arriving in the "
+         "next"},
+        {{"who", who},
+         {"place", place},
+         {"phase", phase},
+         {"arrivals", arrivals},
+         {"arrivals_pending", pending},
+         {"arrivals_expected", expected}});
 }
 
 Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
                             std::int64_t to_expect, std::int64_t to_bring, bool by_others) {
-    return {WG_MBAR_03,
-            fmt::format("phase {} of {} completes while {} under way: it expects {}, and its copies bring {}",
-                        phase, place, count_of(under_way, "byte of its copies is", "bytes of its copies are"),
-                        count_of(to_expect, "byte"), to_bring),
-            fmt::format("expect {}, before the last arrival of the phase{}", count_of(to_bring, "byte"),
-                        by_others ? "; or let the CTAs that copy here wait until this one has released the "
-                                    "memory, before they copy what belongs to the next phase"
-                                  : "")};
+    return of(
+        {WG_MBAR_03,
+         fmt::format("phase {} of {} completes while {} under way: it expects {}, and its copies bring {}",
+                     phase, place, count_of(under_way, "byte of its copies is", "bytes of its copies are"),
+                     count_of(to_expect, "byte"), to_bring),
+         fmt::format("expect {}, before the last arrival of the phase{}", count_of(to_bring, "byte"),
+                     by_others ? "; or let the CTAs that copy here wait until this one has released the "
+                                 "memory, before they copy what belongs to the next phase"
+                               : "")},
+        {{"place", place},
+         {"phase", phase},
+         {"bytes_under_way", under_way},
+         {"bytes_expected", to_expect},
+         {"bytes_copied", to_bring}});
 }
 
 Saying phase_complete_without(const std::string& place, std::int64_t phase) {
-    return {WG_MBAR_03,
-            fmt::format("phase {} of {} completes while copies of it are under way: it does not expect their "
-                        "bytes",
-                        phase, place),
-            "expect the bytes of all copies, before the last arrival of the phase"};
+    return of(
+        {WG_MBAR_03,
+         fmt::format("phase {} of {} completes while copies of it are under way: it does not expect their "
+                     "bytes",
+                     phase, place),
+         "expect the bytes of all copies, before the last arrival of the phase"},
+        {{"place", place}, {"phase", phase}});
 }
 
 Saying arrival_completes(const std::string& who, const std::string& place) {
-    return {
-        WG_MBAR_03,
-        fmt::format("{} completes a phase of {} with an arrival that is declared .noComplete", who, place),
-        "mbarrier.arrive without .noComplete, where the arrival may be the last one of its phase"};
+    return of(
+        {WG_MBAR_03,
+         fmt::format("{} completes a phase of {} with an arrival that is declared .noComplete", who, place),
+         "mbarrier.arrive without .noComplete, where the arrival may be the last one of its phase"},
+        {{"who", who}, {"place", place}});
 }
 
 Saying too_many_bytes(const std::string& place, std::int64_t bytes, std::int64_t most) {
-    return {WG_MBAR_03,
-            fmt::format("the tx-count of {} becomes {}: it holds {} at most", place, count_of(bytes, "byte"),
-                        most),
-            "expect fewer bytes in a phase"};
+    return of({WG_MBAR_03,
+               fmt::format("the tx-count of {} becomes {}: it holds {} at most", place,
+                           count_of(bytes, "byte"), most),
+               "expect fewer bytes in a phase"},
+              {{"place", place}, {"bytes_expected", bytes}, {"most", most}});
 }
 
 Saying no_more_arrivals(const std::string& place, std::int64_t pending) {
-    return {
-        WG_MBAR_03,
-        fmt::format("{} expects {} already, and no more are possible", place, count_of(pending, "arrival")),
-        "count the arrivals of a phase"};
+    return of(
+        {WG_MBAR_03,
+         fmt::format("{} expects {} already, and no more are possible", place, count_of(pending, "arrival")),
+         "count the arrivals of a phase"},
+        {{"place", place}, {"arrivals_pending", pending}});
 }
 
 Saying waits_for_foreign_mbarrier(const std::string& who) {
-    return {WG_SYNC_05, fmt::format("{} waits for an mbarrier of another CTA", who),
-            "wait for one of its own, at which the other CTA arrives"};
+    return of({WG_SYNC_05, fmt::format("{} waits for an mbarrier of another CTA", who),
+               "wait for one of its own, at which the other CTA arrives"},
+              {{"who", who}});
 }
 
 Saying mbarrier_apart_from_bytes() {

@@ -94,30 +94,75 @@ ordered_json sarif_fixes(const Diagnostic& finding) {
     return fixes;
 }
 
-/// What a tool shows of a rule.
+/// What a tool shows of a rule, or of a property.
 ordered_json descriptor(std::string_view id) {
     ordered_json out{{"id", id}};
     if (const Rule* rule = find_rule(id)) {
         out["shortDescription"] = {{"text", rule->title}};
         out["fullDescription"] = {{"text", rule->law}};
         out["help"] = {{"text", rule->fix}};
+    } else if (const auto row = std::ranges::find(properties(), id, &PropertyRow::id);
+               row != properties().end()) {
+        out["shortDescription"] = {{"text", row->title}};
+        out["fullDescription"] = {{"text", row->what}};
     }
+    return out;
+}
+
+/// The rules that results name, in the order of appearance.
+class Rules {
+  public:
+    void name(ordered_json& result, std::string_view id) {
+        const auto [entry, added] = index_.emplace(id, static_cast<int>(index_.size()));
+        if (added) list_.push_back(descriptor(id));
+        result["ruleId"] = id;
+        result["ruleIndex"] = entry->second;
+    }
+    ordered_json take() && { return std::move(list_); }
+
+  private:
+    std::map<std::string, int, std::less<>> index_;
+    ordered_json list_ = ordered_json::array();
+};
+
+/// "gemm: no deadlock: proved for all launches"
+std::string said_of(const Judged& kernel, const Verdict& verdict) {
+    const bool proved = verdict.kind == Verdict::Kind::proved;
+    return fmt::format("{}: {}: {}{}{}", kernel.kernel, row_of(verdict.property).title,
+                       to_string(verdict.kind), proved ? " for " : ": ",
+                       proved ? verdict.domain : verdict.reason);
+}
+
+/// A verdict as a result (SARIF 3.27.9). What refutes it is a result of its own, with its level.
+ordered_json result_of(const Judged& kernel, const Verdict& verdict, Rules& rules) {
+    ordered_json out;
+    rules.name(out, row_of(verdict.property).id);
+    const bool refuted = verdict.kind == Verdict::Kind::refuted;
+    out["kind"] = refuted ? "fail" : verdict.kind == Verdict::Kind::proved ? "pass" : "open";
+    out["level"] = refuted ? "note" : "none";
+    out["message"] = {{"text", said_of(kernel, verdict)}};
+    ordered_json place = location(verdict.where ? verdict.where : kernel.where);
+    place["logicalLocations"] = ordered_json::array({{{"name", kernel.kernel}, {"kind", "function"}}});
+    out["locations"] = ordered_json::array({std::move(place)});
+    ordered_json properties{{"kernel", kernel.kernel}, {"verdict", to_string(verdict.kind)}};
+    if (verdict.kind == Verdict::Kind::proved)
+        properties["domain"] = verdict.domain;
+    else
+        properties["reason"] = verdict.reason;
+    if (!verdict.assumption.empty()) properties["assumption"] = verdict.assumption;
+    out["properties"] = std::move(properties);
     return out;
 }
 
 }  // namespace
 
-std::string to_sarif(std::span<const Diagnostic> findings) {
-    std::map<std::string, int> index;  // of each rule, in the order of appearance
-    ordered_json rules = ordered_json::array(), results = ordered_json::array();
+std::string to_sarif(std::span<const Diagnostic> findings, std::span<const Judged> kernels,
+                     std::span<const Input> inputs) {
+    Rules rules;
+    ordered_json results = ordered_json::array();
     for (const Diagnostic& finding : findings) {
         ordered_json result;
-        if (!finding.rule.empty()) {
-            const auto [entry, added] = index.emplace(finding.rule, static_cast<int>(index.size()));
-            if (added) rules.push_back(descriptor(finding.rule));
-            result["ruleId"] = finding.rule;
-            result["ruleIndex"] = entry->second;
-        }
+        if (!finding.rule.empty()) rules.name(result, finding.rule);
         result["level"] = to_string(finding.severity);
         result["message"] = {{"text", finding.message}};
         if (!finding.where.file.empty()) {
@@ -138,8 +183,13 @@ std::string to_sarif(std::span<const Diagnostic> findings) {
         if (!properties.empty()) result["properties"] = properties;
         results.push_back(result);
     }
-    const ordered_json driver{{"name", "wgrun"}, {"version", version()}, {"rules", rules}};
-    const ordered_json run{{"tool", {{"driver", driver}}}, {"results", results}};
+    for (const Judged& kernel : kernels)
+        for (const Verdict& verdict : kernel.verdicts) results.push_back(result_of(kernel, verdict, rules));
+    const ordered_json driver{{"name", "wgrun"}, {"version", version()}, {"rules", std::move(rules).take()}};
+    ordered_json run{{"tool", {{"driver", driver}}}, {"results", results}};
+    for (const Input& input : inputs)
+        add_once(run["artifacts"],
+                 {{"location", {{"uri", uri(input.file)}}}, {"hashes", {{"sha-256", input.sha256}}}});
     return dump({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                  {"version", "2.1.0"},
                  {"runs", ordered_json::array({run})}});

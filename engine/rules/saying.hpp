@@ -22,7 +22,11 @@ struct Saying {
     Fix fix;
     Circumstance circumstance = Circumstance::usual;
     std::string_view section = {};  ///< of the instruction, where the law is one of several; else the rule's
+    std::vector<Fact> facts = {};   ///< what the message speaks of
 };
+
+/// The same, with what its message speaks of as data.
+Saying of(Saying saying, std::vector<Fact> facts);
 
 /// The same, with the section of the instruction that breaks the law.
 Saying cited(Saying saying, std::string_view section);

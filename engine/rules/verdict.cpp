@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "diag/json_writer.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
@@ -135,6 +136,29 @@ std::string to_text(std::string_view kernel, std::span<const Verdict> verdicts) 
     out += '\n';
     for (const auto& [reason, of] : reasons) out += fmt::format("  {}: {}\n", of, reason);
     return out;
+}
+
+std::string to_json(std::span<const Verdict> verdicts) {
+    JsonWriter json;
+    json.begin('[');
+    for (const Verdict& verdict : verdicts) {
+        json.begin('{');
+        json.member("property", row_of(verdict.property).id);
+        json.member("verdict", to_string(verdict.kind));
+        if (verdict.kind == Verdict::Kind::proved) {
+            json.member("domain", verdict.domain);
+        } else {
+            json.member("reason", verdict.reason);
+            if (verdict.where) {
+                json.member("file", verdict.where.file);
+                json.member("line", verdict.where.line);
+            }
+            if (!verdict.assumption.empty()) json.member("assumption", verdict.assumption);
+        }
+        json.end('}');
+    }
+    json.end(']');
+    return json.take();
 }
 
 }  // namespace wgrun

@@ -28,23 +28,35 @@ std::string what_has_come(std::int64_t arrivals, std::int64_t expected, std::int
                                  : count_of(bytes, "byte is outstanding", "bytes are outstanding"));
 }
 
-std::string at_barrier(std::uint32_t id, std::uint32_t arrived, std::uint32_t expected) {
-    return fmt::format("at barrier {}: {} arrived", id, part_of(arrived, expected, "threads", "has", "have"));
+Wait at_barrier(std::uint32_t id, std::uint32_t arrived, std::uint32_t expected) {
+    return {
+        fmt::format("at barrier {}: {} arrived", id, part_of(arrived, expected, "threads", "has", "have")),
+        {{"barrier", id}, {"threads_arrived", arrived}, {"threads_expected", expected}}};
 }
 
-std::string at_cluster_barrier(std::size_t arrived, std::size_t expected) {
-    return fmt::format("at the barrier of the cluster: {} arrived",
-                       part_of(arrived, expected, "warps", "has", "have"));
+Wait at_cluster_barrier(std::size_t arrived, std::size_t expected) {
+    return {fmt::format("at the barrier of the cluster: {} arrived",
+                        part_of(arrived, expected, "warps", "has", "have")),
+            {{"warps_arrived", static_cast<std::int64_t>(arrived)},
+             {"warps_expected", static_cast<std::int64_t>(expected)}}};
 }
 
-std::string for_registers(int wanted, int held, int free) {
-    return fmt::format("for {} a thread: it has {}, and {} of the CTA's are free",
-                       count_of(wanted, "register"), held, free);
+Wait for_registers(int wanted, int held, int free) {
+    return {fmt::format("for {} a thread: it has {}, and {} of the CTA's are free",
+                        count_of(wanted, "register"), held, free),
+            {{"registers_wanted", wanted}, {"registers_held", held}, {"registers_free", free}}};
 }
 
-std::string for_phase(std::int64_t phase, std::int64_t parity, const std::string& place,
-                      const std::string& come) {
-    return fmt::format("for phase {} (parity {}) of the mbarrier {}: {}", phase, parity, place, come);
+Wait for_phase(std::int64_t phase, std::int64_t parity, const std::string& place, std::int64_t arrived,
+               std::int64_t expected, std::int64_t bytes) {
+    return {fmt::format("for phase {} (parity {}) of the mbarrier {}: {}", phase, parity, place,
+                        what_has_come(arrived, expected, bytes)),
+            {{"place", place},
+             {"phase", phase},
+             {"parity", parity},
+             {"arrivals", arrived},
+             {"arrivals_expected", expected},
+             {"bytes_outstanding", bytes}}};
 }
 
 namespace {

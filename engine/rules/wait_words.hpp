@@ -19,12 +19,17 @@ std::string kernel_hangs(const std::string& who_waits);
 /// "3 of 4 arrivals have come, 16384 bytes are outstanding"
 std::string what_has_come(std::int64_t arrivals, std::int64_t expected, std::int64_t bytes);
 
-// Behind "waits ".
-std::string at_barrier(std::uint32_t id, std::uint32_t arrived, std::uint32_t expected);  ///< threads
-std::string at_cluster_barrier(std::size_t arrived, std::size_t expected);                ///< warps
-std::string for_registers(int wanted, int held, int free);  ///< a thread; free of the CTA's
-std::string for_phase(std::int64_t phase, std::int64_t parity, const std::string& place,
-                      const std::string& come);
+/// What is behind "waits ", and what it speaks of.
+struct Wait {
+    std::string text;
+    std::vector<Fact> facts{};
+};
+Wait at_barrier(std::uint32_t id, std::uint32_t arrived, std::uint32_t expected);  ///< threads
+Wait at_cluster_barrier(std::size_t arrived, std::size_t expected);                ///< warps
+Wait for_registers(int wanted, int held, int free);  ///< a thread; free of the CTA's
+/// `arrived` of the `expected` arrivals have come, and `bytes` are outstanding.
+Wait for_phase(std::int64_t phase, std::int64_t parity, const std::string& place, std::int64_t arrived,
+               std::int64_t expected, std::int64_t bytes);
 
 // Of loops: WG-SYNC-07.
 

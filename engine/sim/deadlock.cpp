@@ -56,11 +56,11 @@ const Mbarrier* Deadlock::waited_for(const Warp& warp, Cta& cta) {
     return waits && warp.barrier < Warp::several ? cta.mbarriers.find(warp.barrier) : nullptr;
 }
 
-std::string Deadlock::waits_for(const Warp& warp, Cta& cta) const {
+rules::Wait Deadlock::waits_for(const Warp& warp, Cta& cta) const {
     using State = Warp::State;
     using Wait = Warp::Wait;
     if (warp.state == State::at_collective)
-        return fmt::format("for the whole warpgroup at {}", scene_.code.ops[warp.pc].step->op->name);
+        return {fmt::format("for the whole warpgroup at {}", scene_.code.ops[warp.pc].step->op->name)};
     if (warp.state == State::at_barrier) {
         const std::uint32_t id = warp.barrier;
         return rules::at_barrier(id, cta.barriers.arrived(id), cta.barriers.expected(id));
@@ -72,12 +72,11 @@ std::string Deadlock::waits_for(const Warp& warp, Cta& cta) const {
     }
     if (warp.wait == Wait::cluster)
         return rules::at_cluster_barrier(barriers_.cluster().arrived(), scene_.warps.size());
-    if (warp.wait == Wait::memory) return "for memory to change that nobody writes any more";
+    if (warp.wait == Wait::memory) return {"for memory to change that nobody writes any more"};
     const Mbarrier* mbarrier = waited_for(warp, cta);
-    if (mbarrier == nullptr) return "for several mbarriers";
+    if (mbarrier == nullptr) return {"for several mbarriers"};
     return rules::for_phase(mbarrier->phase(), warp.parity, scene_.report.place(*mbarrier),
-                            rules::what_has_come(mbarrier->expected() - mbarrier->pending(),
-                                                 mbarrier->expected(), mbarrier->tx()));
+                            mbarrier->expected() - mbarrier->pending(), mbarrier->expected(), mbarrier->tx());
 }
 
 void Deadlock::report() {
@@ -91,7 +90,11 @@ void Deadlock::report() {
         std::uint32_t made;  ///< where the mbarrier is initialised
         auto operator<=>(const Place&) const = default;
     };
-    std::map<Place, std::uint32_t> places;
+    struct Waiting {
+        std::uint32_t warps = 0;
+        std::vector<Fact> facts{};
+    };
+    std::map<Place, Waiting> places;
     std::vector<Note> notes;
     const auto of = [&](std::size_t rank) {
         return scene_.ctas.size() == 1 ? std::string() : fmt::format(" of CTA {} of the cluster", rank);
@@ -107,20 +110,26 @@ void Deadlock::report() {
             }
             const std::uint32_t pc = warp.state == Warp::State::at_barrier ? warp.pc - 1 : warp.pc;
             const Mbarrier* mbarrier = waited_for(warp, scene_.ctas[rank]);
-            places[{kind_of(warp), warp.state != Warp::State::at_collective, pc, rank,
-                    waits_for(warp, scene_.ctas[rank]), mbarrier != nullptr ? mbarrier->made().pc : no_pc}] |=
-                1U << w;
+            rules::Wait wait = waits_for(warp, scene_.ctas[rank]);
+            Waiting& waiting =
+                places[{kind_of(warp), warp.state != Warp::State::at_collective, pc, rank,
+                        std::move(wait.text), mbarrier != nullptr ? mbarrier->made().pc : no_pc}];
+            waiting.warps |= 1U << w;
+            waiting.facts = std::move(wait.facts);
         }
         if (done != 0)
             ended += (ended.empty() ? "" : "; ") + rules::names_of_warps(done) + of(rank) + " ended";
     }
     if (places.empty()) return;
     std::string message;
-    for (const auto& [place, warps] : places) {
-        std::string text = rules::names_of_warps(warps) + of(place.rank) +
-                           (std::has_single_bit(warps) ? " waits " : " wait ") + place.what;
+    std::vector<Fact> facts;
+    for (auto& [place, waiting] : places) {
+        std::string who = rules::names_of_warps(waiting.warps) + of(place.rank);
+        std::string text = who + (std::has_single_bit(waiting.warps) ? " waits " : " wait ") + place.what;
         if (message.empty()) {
             message = rules::kernel_hangs(text);
+            facts = std::move(waiting.facts);
+            facts.insert(facts.begin(), {"who", std::move(who)});
             if (place.made != no_pc) notes.push_back({scene_.code.where(place.made), "initialised here"});
             continue;
         }
@@ -130,7 +139,7 @@ void Deadlock::report() {
     const Place& first = places.begin()->first;
     scene_.report.deadlock(first.of_cta ? wait_words::law(first.wait)
                                         : wait_words::Law{&rules::WG_SYNC_01, wait_words::whole_warpgroup},
-                           first.pc, std::move(message), std::move(notes));
+                           first.pc, std::move(message), std::move(notes), std::move(facts));
 }
 
 }  // namespace wgrun::sim

@@ -1,8 +1,7 @@
 // What happens when no warp of a simulation can continue: which warps wait, where, and for what.
 #pragma once
 
-#include <string>
-
+#include "rules/wait_words.hpp"
 #include "sim/barriers.hpp"
 
 namespace wgrun::sim {
@@ -16,7 +15,7 @@ class Deadlock {
     bool wake_sleepers();
     void report();
     /// Returns a text such as "at barrier 1: 64 of 128 threads have arrived".
-    std::string waits_for(const Warp& warp, Cta& cta) const;
+    rules::Wait waits_for(const Warp& warp, Cta& cta) const;
 
   private:
     static const Mbarrier* waited_for(const Warp& warp, Cta& cta);

@@ -28,7 +28,7 @@ View::Warp View::warp(int warp) const {
         out.state = State::waits;
         out.waits_for = inside.state == Inside::asleep && inside.wait == sim::Warp::Wait::copies
                             ? "for copies to come"
-                            : cluster_->deadlock_.waits_for(inside, cta);
+                            : cluster_->deadlock_.waits_for(inside, cta).text;
         out.waits_at = inside.state == Inside::at_barrier ? inside.pc - 1 : inside.pc;
     }
     return out;

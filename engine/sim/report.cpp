@@ -33,6 +33,7 @@ void Report::reset(Dim3 cluster) {
     findings_.clear();
     told_.clear();
     further_.clear();
+    facts_.clear();
     relaxed_.clear();
     settled_ = copy_refused_ = write_refused_ = false;
 }
@@ -123,6 +124,8 @@ void Report::retract_write_after_read(std::uint32_t write) {
 }
 
 void Report::add(rules::Saying saying, std::uint32_t other, std::vector<Note> notes) {
+    std::vector<Fact> facts = std::exchange(facts_, {});
+    if (saying.facts.empty()) saying.facts = std::move(facts);
     const Key steps = key(saying.rule.id, other);
     if (settled_ || seen(steps)) return;
     tell(steps, rules::finding(std::move(saying), code_.where(pc_), std::move(notes)));

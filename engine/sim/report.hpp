@@ -152,7 +152,8 @@ class Report final : public HazardSink {
     void too_many_turns(std::uint64_t turns);
     void no_warpgroup(const isa::Instruction& op, int threads);
     /// A thread waits for ever at step `pc`.
-    void deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, std::vector<Note> notes);
+    void deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, std::vector<Note> notes,
+                  std::vector<Fact> facts);
     // WG-MBAR, WG-TMA, WG-SYNC-02, -04, -05, WG-REG-02; `note` speaks of step `other`
     void fault(rules::Saying saying, std::uint32_t other = no_pc, std::string note = {});
     /// Reports the same for a step other than the current one.
@@ -186,6 +187,8 @@ class Report final : public HazardSink {
     void written_too_late(std::uint32_t read);
     /// one_told: a lane of the other's warp has synchronised, but for itself and not for the other.
     void describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told);
+    /// The next finding is about two accesses of a place.
+    void speaks_of(bool reads, const std::string& place, const std::string& other, bool other_reads);
     /// Whether the hazard between the current step and that one has shown so often that it is no news. Words
     /// cost time.
     bool is_old(Hazard hazard, Epoch other);
@@ -248,6 +251,7 @@ class Report final : public HazardSink {
     std::map<std::tuple<Hazard, std::uint32_t, std::uint32_t>, int> repeated_;
     std::vector<Diagnostic> findings_;
     std::vector<Key> told_;                            ///< of each finding
+    std::vector<Fact> facts_;                          ///< of the next one
     std::vector<std::pair<Key, Diagnostic>> further_;  ///< findings whose places have been told
 };
 

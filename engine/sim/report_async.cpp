@@ -16,11 +16,12 @@ namespace {
 constexpr const char* one_size = "access the place by steps of one size, or let something order the two";
 }
 
-void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string message,
-                      std::vector<Note> notes) {
+void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, std::vector<Note> notes,
+                      std::vector<Fact> facts) {
     if (copy_refused_ && has_errors()) return;
     pc_ = pc;
-    rules::Saying saying{*broken.rule, std::move(message), std::string(broken.fix)};
+    rules::Saying saying =
+        rules::of({*broken.rule, std::move(message), std::string(broken.fix)}, std::move(facts));
     if (broken.rule == &rules::WG_SYNC_01) saying.section = code_.ops[pc].step->op->section;
     add(std::move(saying), no_pc, std::move(notes));
 }
@@ -74,6 +75,7 @@ std::string Report::past(Epoch access) const {
 
 void Report::global_race(const GlobalRace& race, const std::string& place) {
     const bool copied = by_copy(race.other);
+    speaks_of(race.reads, place, past(race.other), race.other_reads);
     add(rules::WG_RACE_04, race.other.pc(),
         fmt::format("{} {} {}, which {} {}: nothing orders the two{}", who(), race.reads ? "reads" : "writes",
                     place, past(race.other),
@@ -235,6 +237,14 @@ bool Report::is_old(Hazard hazard, Epoch other) {
     return ++repeated_[{hazard, pc_, other ? other.pc() : no_pc}] > often;
 }
 
+void Report::speaks_of(bool reads, const std::string& place, const std::string& other, bool other_reads) {
+    facts_ = {{"who", who()},
+              {"access", reads ? "read" : "write"},
+              {"place", place},
+              {"other", other},
+              {"other_access", other_reads ? "read" : "write"}};
+}
+
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {
     if (hazard == Hazard::uninitialised && (write_refused_ || is_old(hazard, other))) return;
     if (hazard == Hazard::uninitialised)
@@ -253,6 +263,7 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
     const std::string past = this->past(other);
     const bool reads = hazard == Hazard::read_after_write || hazard == Hazard::async_after_write;
     const std::string what = fmt::format("{} {} {}", who(), reads ? "reads" : "writes", place);
+    speaks_of(reads, place, past, hazard == Hazard::write_after_read || hazard == Hazard::unfenced_read);
     const std::string unordered =
         rules::unordered(who(), reads ? "reads" : "writes", place, past,
                          hazard == Hazard::equal_writes       ? "wrote with the same value"

@@ -509,6 +509,7 @@ local error = {}
 ---@field fix? string how to fix it
 ---@field section? string of the PTX ISA
 ---@field notes table a list of { file, line, message }: related places
+---@field facts? table what the message says, as data: { phase = 2, bytes_expected = 512 } (docs/schema/finding.json)
 local finding = {}
 
 ---The mapping of threads and registers to the elements of a matrix, made by wg.fragment. To compute with accumulators, see the type accumulator.

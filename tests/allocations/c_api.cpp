@@ -55,6 +55,7 @@ struct Things {
     wgrun_plan* plan = nullptr;
     wgrun_tensor* tensor = nullptr;
     wgrun_findings* findings = nullptr;
+    wgrun_verdicts* verdicts = nullptr;
     wgrun::dlpack::ManagedTensorVersioned versioned{};
     wgrun::dlpack::ManagedTensor managed{};
 
@@ -65,6 +66,7 @@ struct Things {
     wgrun_plan* new_plan = nullptr;
     wgrun_tensor* new_tensor = nullptr;
     wgrun_findings* new_findings = nullptr;
+    wgrun_verdicts* new_verdicts = nullptr;
     wgrun::dlpack::ManagedTensorVersioned* given_versioned = nullptr;
     wgrun::dlpack::ManagedTensor* given = nullptr;
 };
@@ -130,6 +132,7 @@ void open(Things& t) {
     require(plan(t, &t.plan), "plan");
     require(wgrun_script_tensor(t.script, 0, &t.tensor), "tensor");
     require(wgrun_kernel_check(t.unfenced, nullptr, &t.findings), "findings");
+    require(wgrun_kernel_verdicts(t.unfenced, &t.verdicts), "verdicts");
     t.managed.view = {data, {wgrun::dlpack::cpu, 0}, 1, {wgrun::dlpack::floating, 32, 1}, dl_shape, nullptr,
                       0};
     t.managed.deleter = [](wgrun::dlpack::ManagedTensor*) { ++deleted; };
@@ -147,9 +150,11 @@ int close(Things& t) {
     shut(t.new_plan, wgrun_plan_close);
     shut(t.new_tensor, wgrun_tensor_close);
     shut(t.new_findings, wgrun_findings_close);
+    shut(t.new_verdicts, wgrun_verdicts_close);
     shut(t.new_script, wgrun_script_close);
     shut(t.new_engine, wgrun_engine_close);
     shut(t.findings, wgrun_findings_close);
+    shut(t.verdicts, wgrun_verdicts_close);
     shut(t.tensor, wgrun_tensor_close);
     shut(t.plan, wgrun_plan_close);
     shut(t.unfenced, wgrun_kernel_close);
@@ -252,6 +257,7 @@ const Call calls[] = {
          const wgrun_launch with = launch();
          return wgrun_kernel_check(t.kernel, &with, &t.new_findings);
      }},
+    {"kernel_verdicts", [](Things& t) { return wgrun_kernel_verdicts(t.kernel, &t.new_verdicts); }},
     {"kernel_ptx",
      [](Things& t) {
          const char* text = nullptr;
@@ -311,6 +317,21 @@ const Call calls[] = {
          return wgrun_tensor_argument(t.tensor, &argument);
      }},
     {"last_findings", [](Things& t) { return wgrun_last_findings(&t.new_findings); }},
+    {"verdicts_count",
+     [](Things& t) {
+         std::size_t count = 0;
+         return wgrun_verdicts_count(t.verdicts, &count);
+     }},
+    {"verdicts_get",
+     [](Things& t) {
+         auto verdict = sized<wgrun_verdict>();
+         return wgrun_verdicts_get(t.verdicts, 0, &verdict);
+     }},
+    {"verdicts_json",
+     [](Things& t) {
+         const char* json = nullptr;
+         return wgrun_verdicts_json(t.verdicts, &json);
+     }},
     {"findings_count",
      [](Things& t) {
          std::size_t count = 0;

@@ -11,6 +11,7 @@ echo "binary                 $(wc -c < "$wgrun") bytes"
 "$wgrun" "$folder/gemm.lua"
 "$wgrun" "$folder/ring.lua"
 "$wgrun" --backend=sim "$folder/simulator.lua"
+python3 "$folder/verdicts.py" "$wgrun"
 
 if "$wgrun" -e 'os.exit(require "wgrun".device() and 0 or 1)'; then
     echo "start to result, seconds (three processes):"

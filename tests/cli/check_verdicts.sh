@@ -144,3 +144,33 @@ strict 1 "$SOURCE/tests/ptx/sized.ptx"
 strict 2 --fix two.lua
 run check --help
 out_has "6 undecided (check --strict)"
+
+# SARIF has the same: results of kind pass, open and fail, whose rules are the properties; and the input's hash.
+cat >same.py <<'P'
+import json, sys
+report, [run] = json.load(open("report.json")), json.load(open("out.txt"))["runs"]
+kinds = {"proved": "pass", "undecided": "open", "refuted": "fail"}
+said = [dict(one["properties"], rule=one["ruleId"], kind=one["kind"]) for one in run["results"] if "verdict" in one.get("properties", {})]
+told = [dict(kernel=kernel["name"], rule=one["property"], kind=kinds[one["verdict"]],
+             **{key: one[key] for key in one if key in ("verdict", "domain", "reason", "assumption")})
+        for kernel in report["kernels"] for one in kernel["verdicts"]]
+assert said == told, (said, told)
+assert [one["level"] for one in run["results"] if one.get("kind") in ("pass", "open")].count("none") == len([one for one in told if one["kind"] != "fail"])
+hashes = [(one["location"]["uri"], one["hashes"]["sha-256"]) for one in run["artifacts"]]
+assert hashes == [(one["file"], one["sha256"]) for one in report["inputs"]], hashes
+assert report["version"] == run["tool"]["driver"]["version"]
+P
+same() {
+    run check --json "$@"
+    mv out.txt report.json
+    run check --sarif "$@"
+    python3 same.py >same.txt 2>&1 || { cat same.txt; bad "$ran: not what --json says"; }
+}
+cp "$less" less.ptx
+same open.ptx
+same less.ptx
+same open.ptx less.ptx
+same two.lua
+[ "$(sha256sum two.lua | cut -c1-64)" = "$(python3 -c 'import json; print(json.load(open("report.json"))["inputs"][0]["sha256"])')" ] || bad "the hash of two.lua"
+"$WGRUN" check --json - <two.lua >out.txt
+out_has "$(sha256sum two.lua | cut -c1-64)"

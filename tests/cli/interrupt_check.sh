@@ -44,3 +44,21 @@ script size
 interrupt check hangs.lua
 interrupt check --dynamic hangs.lua
 interrupt check --perf hangs.lua
+
+# In a proof, which takes hundreds of seconds here.
+cat >proof.lua <<EOF
+dofile "$SOURCE/scripts/guide/07-gemm.lua"
+io.open("ready", "w"):close()
+EOF
+ran="wgrun check --budget 1000 proof.lua"
+rm -f ready
+"$WGRUN" check --budget 1000 proof.lua >out.txt 2>err.txt &
+child=$!
+wait_until test -e ready
+sleep 1
+kill -INT $child
+code=0
+wait $child || code=$?
+exits 130
+err_has 'interrupted'
+out_lacks 'proved'

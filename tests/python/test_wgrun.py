@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -112,6 +113,18 @@ class Loading(unittest.TestCase):
           """).only.parameters
         self.assertEqual((box.kind, box.dtype, box.const, box.box, box.swizzle),
                          ("tensor map", "bf16", True, (64, 32), 128))
+
+    def test_verdicts_say_what_the_tool_says(self):
+        verdicts = quiet(SCALE, name="scale.lua").only.verdicts()
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "scale.lua").write_text(SCALE)
+            told = subprocess.run([os.environ["WGRUN_TOOL"], "check", "--json", "scale.lua"], cwd=folder, capture_output=True, check=True)
+        [kernel] = json.loads(told.stdout)["kernels"]
+        self.assertEqual([wgrun.Verdict(**one) for one in kernel["verdicts"]], verdicts)
+        self.assertEqual({one.verdict for one in verdicts}, {"proved", "undecided"})
+        self.assertEqual(str(verdicts[0]), "no-deadlock: proved: all launches")
+        [bounds] = [one for one in verdicts if one.property == "bounds"]
+        self.assertTrue(str(bounds).startswith("bounds: undecided: scale.lua:9: "), str(bounds))
 
     def test_errors_of_scripts(self):
         for text, message in (("return return", "near"), ("\nerror('no', 0)", "no"),
@@ -450,6 +463,13 @@ class Ptx(unittest.TestCase):
         self.assertEqual([(one.rule, one.line) for one in findings.errors], [("WG-FENCE-01", 32)])
         self.assertIn(("product.cu", 15), [(note.file, note.line) for note in findings.errors[0].notes])
         self.assertIn("product.cu:15", str(findings))
+
+    def test_verdicts_name_the_text(self):
+        verdicts = wgrun.check_ptx(self.TEXT).verdicts["product"]
+        [registers] = [one for one in verdicts if one.property == "wgmma-registers"]
+        self.assertEqual((registers.verdict, registers.reason, registers.file, registers.line),
+                         ("refuted", "WG-FENCE-01", "stdin", 32))
+        self.assertEqual(len(verdicts), 14)
 
     def test_a_text_without_faults_has_no_findings(self):
         self.assertEqual(wgrun.check_ptx(".version 8.0\n.target sm_90a\n.address_size 64\n"), [])

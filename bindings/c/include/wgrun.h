@@ -10,7 +10,7 @@
  *
  * Threads: an engine, with the scripts, kernels and plans that came from it, is used by one thread at a time (not always
  * the same one); a second call meanwhile, also from within one of its callbacks, returns WGRUN_BUSY. Different engines may
- * be used by different threads at once. Findings never change, and may be read by any number of threads.
+ * be used by different threads at once. Findings and verdicts never change, and may be read by any number of threads.
  *
  * Stability: WGRUN_C_API_VERSION grows when something is added. Existing functions and values keep their meaning, structs
  * their layout; structs that begin with `size` may grow at their end, and the library reads and writes no more of one
@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-#define WGRUN_C_API_VERSION 2
+#define WGRUN_C_API_VERSION 3
 
 #if defined(__GNUC__)
 #define WGRUN_API __attribute__((visibility("default")))
@@ -43,6 +43,7 @@ typedef struct wgrun_kernel wgrun_kernel;     /* a kernel of a script; keeps the
 typedef struct wgrun_plan wgrun_plan;         /* a launch that the script computed from shapes */
 typedef struct wgrun_tensor wgrun_tensor;     /* host memory: another library's, or a tensor that a script returned */
 typedef struct wgrun_findings wgrun_findings; /* what the checker, the simulator or an error reported */
+typedef struct wgrun_verdicts wgrun_verdicts; /* what is proved of a kernel */
 
 /* ---- Statuses and errors -------------------------------------------------------------------------------------------- */
 
@@ -118,9 +119,33 @@ WGRUN_API int wgrun_findings_note(const wgrun_findings *findings, size_t index, 
 /* The findings as the command-line tool prints them. */
 WGRUN_API int wgrun_findings_text(const wgrun_findings *findings, const char **text);
 /* The findings as `wgrun check --json` prints them: {"findings": [{"rule", "severity", "file", "line", "message", "fix",
- * "section", "notes", "fixes"}]}. */
+ * "section", "notes", "fixes", "facts", "launch"}]}. */
 WGRUN_API int wgrun_findings_json(const wgrun_findings *findings, const char **json);
 WGRUN_API int wgrun_findings_close(wgrun_findings *findings);
+
+/* ---- Verdicts ------------------------------------------------------------------------------------------------------- */
+
+enum wgrun_verdict_kind { WGRUN_PROVED = 0, WGRUN_REFUTED = 1, WGRUN_UNDECIDED = 2 };
+
+/* What is proved of a kernel for every launch of a domain, refuted by a finding, or undecided (docs/verdicts.md): one for
+ * each property, in the order of docs/verdicts.md. All of this since version 3. */
+typedef struct wgrun_verdict {
+    size_t size;
+    int kind;
+    int line;               /* of `file`: of the finding, or of what stopped the proof; 0: none */
+    const char *property;   /* "no-deadlock" */
+    const char *title;      /* "no deadlock" */
+    const char *domain;     /* proved: of which launches, "all launches with n >= 1"; else "" */
+    const char *reason;     /* refuted: the rule; undecided: what stopped the proof; else "" */
+    const char *file;
+    const char *assumption; /* undecided: what would decide it; else, and where nothing is known that would, "" */
+} wgrun_verdict;
+
+WGRUN_API int wgrun_verdicts_count(const wgrun_verdicts *verdicts, size_t *count);
+WGRUN_API int wgrun_verdicts_get(const wgrun_verdicts *verdicts, size_t index, wgrun_verdict *verdict);
+/* As the member `verdicts` of `wgrun check --json`. */
+WGRUN_API int wgrun_verdicts_json(const wgrun_verdicts *verdicts, const char **json);
+WGRUN_API int wgrun_verdicts_close(wgrun_verdicts *verdicts);
 
 /* ---- Engines -------------------------------------------------------------------------------------------------------- */
 
@@ -328,6 +353,11 @@ typedef struct wgrun_launch {
 /* Every finding of the static checker; if it finds no error and `launch` is not NULL, also those of a launch with this
  * grid and these integers (barriers that never open, phases that never complete). WGRUN_OK whatever is found. */
 WGRUN_API int wgrun_kernel_check(wgrun_kernel *kernel, const wgrun_launch *launch, wgrun_findings **findings);
+
+/* What is proved of the kernel for every launch. Takes longer than wgrun_kernel_check, some seconds at most;
+ * wgrun_engine_interrupt ends it with WGRUN_INTERRUPTED. What the proof finds is among the findings of later checks.
+ * Since version 3. */
+WGRUN_API int wgrun_kernel_verdicts(wgrun_kernel *kernel, wgrun_verdicts **verdicts);
 
 /* The kernel's text and its length in bytes. WGRUN_FOUND_ERRORS if the checker found an error. `length` may be NULL. */
 WGRUN_API int wgrun_kernel_ptx(wgrun_kernel *kernel, const char **text, size_t *length);

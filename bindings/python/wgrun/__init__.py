@@ -17,7 +17,7 @@ import os as _os
 from ._abi import LIBRARY as _LIBRARY
 from ._compilations import check_compilations
 from ._errors import (ArgumentError, CheckError, CompileError, DeviceError, Error, FileError, Finding, Findings, LimitError,
-                      Note, ScriptError)
+                      Note, ScriptError, Verdict)
 from ._engine import Limits
 from ._kernel import BoundKernel, Kernel, Parameter
 from ._launcher import Launcher
@@ -29,9 +29,8 @@ __version__: str = _LIBRARY.wgrun_version().decode()
 
 __all__ = [
     "ArgumentError", "BoundKernel", "CheckError", "CompileError", "DeviceError", "Error", "FileError", "Finding",
-    "Findings", "Kernel", "Launcher", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError", "View", "check_compilations",
-    "check_ptx", "check_triton", "gemm", "load", "loads",
-    "view",
+    "Findings", "Kernel", "Launcher", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError", "Verdict", "View",
+    "check_compilations", "check_ptx", "check_triton", "gemm", "load", "loads", "view",
 ]
 
 if _os.environ.get("WGRUN_CHECK"):

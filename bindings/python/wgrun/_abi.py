@@ -8,7 +8,7 @@ from ctypes import (POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uin
 from pathlib import Path
 from typing import Iterator
 
-API_VERSION = 2  # of wgrun.h, as used here
+API_VERSION = 3  # of wgrun.h, as used here
 LIBRARY_NAMES = ("libwgrun_c.so.0", "libwgrun_c.so")
 
 # wgrun_backend
@@ -45,6 +45,11 @@ class Error(Sized):
 class Finding(Sized):
     _fields_ = [("size", c_size_t), ("severity", c_int), ("line", c_int), ("rule", c_char_p), ("file", c_char_p),
                 ("message", c_char_p), ("fix", c_char_p), ("section", c_char_p), ("note_count", c_size_t)]
+
+
+class Verdict(Sized):
+    _fields_ = [("size", c_size_t), ("kind", c_int), ("line", c_int), ("property", c_char_p), ("title", c_char_p),
+                ("domain", c_char_p), ("reason", c_char_p), ("file", c_char_p), ("assumption", c_char_p)]
 
 
 class Limits(Sized):
@@ -109,6 +114,10 @@ _FUNCTIONS = {
     "findings_text": [_H, _STRINGS],
     "findings_json": [_H, _STRINGS],
     "findings_close": [_H],
+    "verdicts_count": [_H, POINTER(c_size_t)],
+    "verdicts_get": [_H, c_size_t, POINTER(Verdict)],
+    "verdicts_json": [_H, _STRINGS],
+    "verdicts_close": [_H],
     "engine_open": [POINTER(EngineOptions), _OUT],
     "engine_close": [_H],
     "engine_interrupt": [_H],
@@ -123,6 +132,7 @@ _FUNCTIONS = {
     "kernel_info_get": [_H, POINTER(KernelInfo)],
     "kernel_parameter": [_H, c_size_t, POINTER(Parameter)],
     "kernel_check": [_H, POINTER(Launch), _OUT],
+    "kernel_verdicts": [_H, _OUT],
     "kernel_ptx": [_H, _STRINGS, POINTER(c_size_t)],
     "kernel_cuda": [_H, _STRINGS, POINTER(c_size_t)],
     "kernel_cubin": [_H, c_int, _OUT, POINTER(c_size_t)],

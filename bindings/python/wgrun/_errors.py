@@ -39,6 +39,24 @@ class Finding:
         return f"{place}{self.severity}: {self.message}" + (f" [{self.rule}]" if self.rule else "")
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a kernel has a property in every launch (docs/verdicts.md)."""
+
+    property: str  #: "no-deadlock"
+    verdict: str  #: "proved", "refuted" or "undecided"
+    domain: str = ""  #: proved: for which launches
+    reason: str = ""  #: refuted: the rule; undecided: what stopped the proof
+    file: str = ""  #: and where that is
+    line: int = 0
+    assumption: str = ""  #: undecided: what would decide it, if that is known
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}: " if self.line else ""
+        why = self.domain or f"{place}{self.reason}" + (f" ({self.assumption})" if self.assumption else "")
+        return f"{self.property}: {self.verdict}: {why}"
+
+
 class Findings(list[Finding]):
     """A list of findings; its text is what the command-line tool prints."""
 
@@ -46,6 +64,7 @@ class Findings(list[Finding]):
         super().__init__(findings)
         self._text, self.json = text, json
         self.kernels: list[str] = []  #: of a PTX text: the names of those that were checked
+        self.verdicts: dict[str, list[Verdict]] = {}  #: of a PTX text: of each of them, by its name
 
     def __str__(self) -> str:
         return self._text.rstrip("\n")
@@ -127,6 +146,25 @@ def take_findings(handle: ctypes.c_void_p) -> Findings:
         return Findings(out, _text(string.value), _text(json.value))
     finally:
         LIBRARY.wgrun_findings_close(handle)
+
+
+_VERDICTS = ("proved", "refuted", "undecided")
+
+
+def take_verdicts(handle: ctypes.c_void_p) -> list[Verdict]:
+    """Reads and closes a wgrun_verdicts."""
+    count = ctypes.c_size_t()
+    out: list[Verdict] = []
+    try:
+        check(LIBRARY.wgrun_verdicts_count(handle, ctypes.byref(count)))
+        for i in range(count.value):
+            got = _abi.Verdict()
+            check(LIBRARY.wgrun_verdicts_get(handle, i, ctypes.byref(got)))
+            out.append(Verdict(_text(got.property), _VERDICTS[got.kind], _text(got.domain), _text(got.reason), _text(got.file),
+                               got.line, _text(got.assumption)))
+        return out
+    finally:
+        LIBRARY.wgrun_verdicts_close(handle)
 
 
 def last_failure() -> BaseException:

@@ -9,7 +9,7 @@ from typing import Any, Sequence, Union
 from . import _abi
 from ._abi import LIBRARY
 from ._engine import Engine, Handle, backend_number
-from ._errors import Findings, check, refuse, take_findings
+from ._errors import Findings, Verdict, check, refuse, take_findings, take_verdicts
 from ._memory import Memory, argument_of, current_stream, device_of, stream_number
 
 Grid = Union[int, Sequence[int]]
@@ -186,6 +186,13 @@ class Kernel:
                 launch.grid[0], launch.grid[1], launch.grid[2] = grid_of(grid)
             check(LIBRARY.wgrun_kernel_check(self._handle.value, launch, ctypes.byref(handle)))
         return take_findings(handle)
+
+    def verdicts(self) -> list[Verdict]:
+        """What is proved of the kernel for every launch, property by property (docs/verdicts.md). Takes some seconds at most."""
+        handle = ctypes.c_void_p()
+        with self._engine.turn:
+            self._engine.interruptible(lambda: LIBRARY.wgrun_kernel_verdicts(self._handle.value, ctypes.byref(handle)))
+        return take_verdicts(handle)
 
     def _text(self, function: Any) -> str:
         text, length = ctypes.c_char_p(), ctypes.c_size_t()

@@ -10,7 +10,7 @@ import subprocess
 from dataclasses import replace
 from typing import Any
 
-from ._errors import FileError, Finding, Findings, Note
+from ._errors import FileError, Finding, Findings, Note, Verdict
 
 
 def _tool() -> str:
@@ -28,6 +28,11 @@ def _finding(given: dict[str, Any], name: str) -> Finding:
     keys = ("severity", "rule", "file", "line", "message", "fix", "section")
     values = [called(given[key]) if key == "file" else given[key] for key in keys]
     return Finding(*values, notes=notes)
+
+
+def _verdict(given: dict[str, Any], name: str) -> Verdict:
+    file = given.get("file", "")
+    return Verdict(**{**given, "file": name if file == "stdin" else file})
 
 
 class _Sources:
@@ -87,7 +92,9 @@ def check_text(text: str, name: str, at_sources: bool) -> Findings:
         sources = _Sources(text)
         findings = [_at_source(finding, name, sources) for finding in findings]
     out = Findings(findings, "\n".join(map(_printed, findings)), done.stdout)
-    out.kernels = [kernel["name"] for kernel in listed.get("kernels", [])]
+    kernels = listed.get("kernels", [])
+    out.kernels = [kernel["name"] for kernel in kernels]
+    out.verdicts = {kernel["name"]: [_verdict(one, name) for one in kernel["verdicts"]] for kernel in kernels}
     return out
 
 
@@ -95,7 +102,7 @@ def check_ptx(text: str) -> Findings:
     """Checks every kernel of a PTX text by the rules that need no launch; no GPU is needed.
 
     Lines are those of the text, whose file is called "stdin"; notes name the lines of the source that .loc tells.
-    A text that is no PTX has findings, too. Raises FileError where the tool is not found.
+    A text that is no PTX has findings, too. The list's `verdicts` say what is proved of each kernel. Raises FileError where the tool is not found.
     """
     return check_text(text, "stdin", at_sources=False)
 

@@ -56,6 +56,7 @@ std::uint64_t Forms::param(int index) {
 /// The cluster of a dimension is a root, and so is how many there are: a CTA's place and their number follow.
 Forms::OfGrid Forms::of_grid(isa::Special which) {
     using enum isa::Special;
+    if (symbols_.place) return {};
     const Dim3 size = scene_.program.cluster();
     const std::array dims{size.x, size.y, size.z};
     for (const auto& [begin, kind, of_ctas] :

@@ -102,7 +102,7 @@ bool Stuck::never_enough_registers(const Warp& warp) const {
     return lacking(warp) > free;
 }
 
-std::string Stuck::waits_for(const Warp& warp) const {
+rules::Wait Stuck::waits_for(const Warp& warp) const {
     if (warp.state == Warp::State::at_barrier) {
         const machine::NamedBarriers& barriers = barriers_.of(warp.cta);
         return rules::at_barrier(warp.barrier, barriers.arrived(warp.barrier),
@@ -113,14 +113,13 @@ std::string Stuck::waits_for(const Warp& warp) const {
         const int local = scene_.local(warp);
         return rules::for_registers(pool.wanted(local), pool.held(local), pool.free());
     }
-    if (warp.wait == Warp::Wait::products) return "for the wgmma of its warpgroup";
+    if (warp.wait == Warp::Wait::products) return {"for the wgmma of its warpgroup"};
     if (warp.wait == Warp::Wait::cluster)
         return rules::at_cluster_barrier(barriers_.cluster().arrived(), scene_.warps.size());
     const Mbarrier* its = mbarriers_.waited_for(warp);
-    if (its == nullptr) return "for several mbarriers";
-    return rules::for_phase(
-        its->phase(), mbarriers_.parity(warp), mbarriers_.place(*its),
-        rules::what_has_come(its->expected() - its->pending(), its->expected(), its->tx()));
+    if (its == nullptr) return {"for several mbarriers"};
+    return rules::for_phase(its->phase(), mbarriers_.parity(warp), mbarriers_.place(*its),
+                            its->expected() - its->pending(), its->expected(), its->tx());
 }
 
 /// A waiting warp, ordered by the likelihood of being the cause: an mbarrier whose phase has begun and cannot
@@ -166,31 +165,36 @@ void Stuck::report() {
         const Warp& who = scene_.warps[static_cast<std::size_t>(other.warp)];
         const Where where = scene_.where(other.pc);
         if (other.pc != waiting.front().pc && std::ranges::find(notes, where, &Note::where) == notes.end())
-            notes.push_back({where, fmt::format("{} waits here, {}", scene_.name(who), waits_for(who))});
+            notes.push_back({where, fmt::format("{} waits here, {}", scene_.name(who), waits_for(who).text)});
     }
     const auto ended = std::ranges::count(scene_.warps, Warp::State::ended, &Warp::state);
     if (ended > 0)
         notes.push_back(
             {scene_.program.where(), part_of(ended, scene_.warps.size(), "warps", "has", "have") + " ended"});
-    const std::string message = rules::kernel_hangs(scene_.name(warp) + " waits " + waits_for(warp));
+    const auto hangs = [&](const Rule& rule, std::string fix) {
+        report_.add(hangs_at(warp, rule, std::move(fix)), at, std::move(notes));
+    };
     const auto fix = [](isa::Awaits what) { return std::string(wait_words::law(what).fix); };
-    if (warp.state == Warp::State::at_barrier)
-        return report_.add(rules::WG_SYNC_02, at, message, fix(isa::Awaits::barrier), std::move(notes));
-    if (warp.wait == Warp::Wait::cluster)
-        return report_.add(rules::WG_SYNC_04, at, message, fix(isa::Awaits::cluster), std::move(notes));
+    if (warp.state == Warp::State::at_barrier) return hangs(rules::WG_SYNC_02, fix(isa::Awaits::barrier));
+    if (warp.wait == Warp::Wait::cluster) return hangs(rules::WG_SYNC_04, fix(isa::Awaits::cluster));
     const int threads = scene_.program.threads();
-    report_.add(
-        rules::WG_REG_02, at, message,
-        fmt::format(
-            "a CTA of {} has {}: what its warpgroups ask for may not exceed "
-            "them, and setmaxnreg.dec frees them",
-            count_of(threads, "thread"),
-            count_of(scene_.warps_per_cta * lanes * machine::registers_at_entry(scene_.program), "register")),
-        std::move(notes));
+    hangs(rules::WG_REG_02,
+          fmt::format("a CTA of {} has {}: what its warpgroups ask for may not exceed "
+                      "them, and setmaxnreg.dec frees them",
+                      count_of(threads, "thread"),
+                      count_of(scene_.warps_per_cta * lanes * machine::registers_at_entry(scene_.program),
+                               "register")));
+}
+
+/// The kernel hangs, since this warp waits.
+rules::Saying Stuck::hangs_at(const Warp& warp, const Rule& rule, std::string fix) const {
+    rules::Wait wait = waits_for(warp);
+    wait.facts.insert(wait.facts.begin(), {"who", scene_.name(warp)});
+    return rules::of({rule, rules::kernel_hangs(scene_.name(warp) + " waits " + wait.text), std::move(fix)},
+                     std::move(wait.facts));
 }
 
 void Stuck::at_mbarrier(const Warp& warp) {
-    const std::string message = rules::kernel_hangs(scene_.name(warp) + " waits " + waits_for(warp));
     std::vector<Note> notes;
     std::string fix(wait_words::law(isa::Awaits::mbarrier).fix);
     if (const Mbarrier* m = mbarriers_.waited_for(warp)) {
@@ -217,7 +221,7 @@ void Stuck::at_mbarrier(const Warp& warp) {
                               count_of(come, "arrival"), come == 1 ? "comes" : "come");
         }
     }
-    report_.add(rules::WG_MBAR_05, scene_.step(warp.pc), message, fix, std::move(notes));
+    report_.add(hangs_at(warp, rules::WG_MBAR_05, std::move(fix)), scene_.step(warp.pc), std::move(notes));
 }
 
 }  // namespace wgrun::check::rehearsal

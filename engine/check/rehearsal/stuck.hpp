@@ -4,6 +4,7 @@
 
 #include "check/rehearsal/barriers.hpp"
 #include "check/rehearsal/pool.hpp"
+#include "rules/wait_words.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -25,7 +26,8 @@ class Stuck {
     int fewest_registers(const Warp& warp) const;
     bool never_enough_registers(const Warp& warp) const;
     Suspect suspect(const Warp& warp) const;
-    std::string waits_for(const Warp& warp) const;
+    rules::Wait waits_for(const Warp& warp) const;
+    rules::Saying hangs_at(const Warp& warp, const Rule& rule, std::string fix) const;
     void at_mbarrier(const Warp& warp);
 
     Scene& scene_;

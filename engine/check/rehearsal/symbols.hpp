@@ -4,11 +4,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "wgrun/diagnostic.hpp"
+#include "wgrun/program.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -63,8 +64,13 @@ using Origin = std::pair<std::string, std::vector<Source>>;
 
 /// The roots of all rehearsals of a kernel, which a proof gives values.
 struct Symbols {
+    /// A cluster of a grid that is given.
+    struct Place {
+        Dim3 grid, at;
+    };
     std::vector<Root> roots;
     std::map<Origin, int> found;
+    std::optional<Place> place{};  ///< nothing: every cluster of every grid
     /// A place in the grid and the grid's size are numbers as others are; else what holds for the first CTA
     /// of a grid of one is to hold for every one.
     bool places = false;

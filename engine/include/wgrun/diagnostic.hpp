@@ -4,11 +4,15 @@
 // thrown. Both are plain values; all functions are thread-safe.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -91,6 +95,31 @@ enum class Circumstance : std::uint8_t {
     same_step
 };
 
+/// What the message of a finding says, as data: { "phase", 2 }, { "buffer", "ring" }.
+struct Fact {
+    std::string name;  ///< docs/schema/finding.json lists them
+    std::variant<std::int64_t, std::string> value;
+    bool operator==(const Fact&) const = default;
+};
+
+/// A launch that shows a finding on the simulator: `wgrun check --replay` makes it again.
+struct FoundIn {
+    /// Who makes the launch: wgrun, as what follows says; the script; a launch file (`file`).
+    enum class By : std::uint8_t { wgrun, script, file };
+    By by = By::wgrun;
+    std::string kernel{};
+    std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};  ///< CTAs, threads, CTAs
+    /// The numbers among the arguments, by name; of a script that declares sizes: those. Numbers that are not
+    /// named are none that matter, or `others`.
+    std::vector<std::pair<std::string, std::int64_t>> numbers{};
+    /// What the other numbers are, and the words of memory. Nothing: the run ends where they decide.
+    std::optional<std::uint32_t> others{};
+    std::uint64_t first = 0;  ///< the cluster of the grid that is run first
+    std::uint64_t seed = 0;   ///< of the schedule
+    std::string file{};       ///< the launch file
+    bool operator==(const FoundIn&) const = default;
+};
+
 /// One finding. `rule` is an id of the catalogue (`wgrun explain ID`), empty for plain errors;
 /// `section` is the place in the PTX ISA, such as "9.7.15.7.1".
 struct Diagnostic {
@@ -104,6 +133,8 @@ struct Diagnostic {
     std::vector<Remedy> remedies{};  ///< alternatives to choose from, the most likely first
     Circumstance circumstance = Circumstance::usual;
     std::string fix_in_ptx{};  ///< `fix` as it is said of PTX; empty: in the same words
+    std::vector<Fact> facts{};
+    std::optional<FoundIn> launch{};  ///< nothing: no launch is needed to see it
 };
 
 /// An error that breaks no law.
@@ -116,9 +147,9 @@ std::string to_text(const Diagnostic& finding, bool colour = false);
 std::string to_line(const Diagnostic& finding);
 
 /// {"findings": [{rule, severity, file, line, message, fix, section, notes: [{file, line, message}], fixes:
-/// [[{file, line, position, text}]]}]}. `text` is inserted before the line (position "before") or after the
-/// statement that begins there ("after"), replaces the line ("line"), or states the value of an option of the
-/// statement ("option": "align = 8").
+/// [[{file, line, position, text}]], facts: {name: value}, launch: {by, kernel, grid, ...}}]}. `text` is
+/// inserted before the line (position "before") or after the statement that begins there ("after"), replaces
+/// the line ("line"), or states the value of an option of the statement ("option": "align = 8").
 std::string to_json(std::span<const Diagnostic> findings);
 
 /// Root of all exceptions that the engine throws. `code` is a short stable word for programs:

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "wgrun/assumptions.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/verdict.hpp"
@@ -54,8 +55,9 @@ bool is_ptx(std::string_view text);
 
 /// Checks every entry of a PTX text by the rules that need no launch. `file` is how findings name the text.
 /// Their places are lines of it; a note names the line of the source that .loc tells, if there is one. Throws
-/// ArgumentError for a text of 1 GiB or more. Thread-safe.
-ForeignText check_ptx(const std::string& file, std::string text);
+/// ArgumentError for a text of 1 GiB or more, and for what is given and no launch of its kernels can have, or
+/// none of them has as a parameter. Thread-safe.
+ForeignText check_ptx(const std::string& file, std::string text, const Assumptions& given = {});
 
 /// A script, and what it does not say as the text does.
 struct TranslatedText {

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "wgrun/assumptions.hpp"
 #include "wgrun/finding_set.hpp"
 #include "wgrun/gpu.hpp"
 #include "wgrun/program.hpp"
@@ -224,7 +225,9 @@ class Kernel {
 
     /// What check() amounts to: for each property whether it is proved for every launch, refuted or
     /// undecided. Takes longer than check(), at most some seconds. What the proof finds is added to check().
-    std::vector<Verdict> verdicts();
+    /// Of a script's kernel `given` may not have threads and clusters, which are its own; those of a text are
+    /// given by fit(). Throws ArgumentError for what no launch can have, EnvironmentError EINTR.
+    std::vector<Verdict> verdicts(const Assumptions& given = {});
 
     /// Adds the findings of a launch with these options to check(), for tools that check a script without
     /// running it. Throws ArgumentError if they fit no launch.
@@ -233,6 +236,11 @@ class Kernel {
     /// check() and, if that found no error, the findings of a launch with this grid and these integers.
     /// Throws ArgumentError if they fit no launch; memory arguments are ignored.
     std::vector<Diagnostic> check(const HostLaunch& launch);
+
+    /// Runs the launch that a finding names, of `by` wgrun, on the simulator, and returns what it breaks. Of
+    /// several schedules, the first that shows `rule`, beginning with the launch's. Throws ArgumentError
+    /// where it is no launch of the kernel.
+    std::vector<Diagnostic> replay(const FoundIn& launch, std::string_view rule);
 
     /// What the static checker knows to be slower than necessary: WG-PERF-05.
     std::vector<Diagnostic> performance() const;
@@ -302,6 +310,7 @@ class Kernel {
     struct Compiled;
     struct Hosted;
     struct Origin;
+    [[noreturn]] void refuse_own_shape() const;
     Hosted& hosted(Backend backend, bool unchecked);
     void foresee(const HostLaunch& launch, Hosted& hosted);
     void load(Hosted& hosted, const gpu::HostContext& context);
@@ -319,6 +328,7 @@ class Kernel {
     std::unique_ptr<Origin> origin_;                   ///< of a kernel that was read from PTX
     std::optional<std::vector<Diagnostic>> laws_;      ///< what the static checker finds
     std::shared_ptr<const check::Evidence> evidence_;  ///< what is proved; null: nobody has asked
+    Assumptions given_;                                ///< of that
     std::optional<FindingSet> findings_;               ///< the same, and what every launch would find
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
     std::vector<std::pair<Dim3, std::vector<std::int64_t>>> looked_at_;   ///< launches that were foreseen

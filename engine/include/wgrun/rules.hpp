@@ -67,8 +67,15 @@ const Rule* find_rule(std::string_view id);
 /// Does the finding report that this law is broken?
 inline bool breaks(const Diagnostic& finding, const Rule& rule) { return finding.rule == rule.id; }
 
-/// The findings as SARIF 2.1.0: one run, with the laws that they name.
-std::string to_sarif(std::span<const Diagnostic> findings);
+/// What was checked: a file, and the SHA-256 of what it holds.
+struct Input {
+    std::string file, sha256;
+};
+
+/// The findings as SARIF 2.1.0: one run, with the laws that they name. Verdicts are results, too, of kind
+/// "pass" (proved), "open" (undecided) and "fail" (refuted), whose rules are the properties.
+std::string to_sarif(std::span<const Diagnostic> findings, std::span<const Judged> kernels = {},
+                     std::span<const Input> inputs = {});
 
 namespace rules {
 

@@ -67,6 +67,13 @@ struct Verdict {
 
 std::string_view to_string(Verdict::Kind kind);
 
+/// What a check amounts to for a kernel.
+struct Judged {
+    std::string kernel;
+    Where where;  ///< the declaration; of a PTX text: the entry
+    std::vector<Verdict> verdicts;
+};
+
 /// The verdict of each property: refuted where an error or a warning of a run says so, undecided where there
 /// is a gap (the first counts), and else proved.
 std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, std::span<const Gap> gaps,
@@ -75,6 +82,10 @@ std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, std::span<co
 /// "gemm: proved for all launches but races in global memory, bounds", and an indented line for each reason
 /// why a property is not proved. Each line ends with a line feed.
 std::string to_text(std::string_view kernel, std::span<const Verdict> verdicts);
+
+/// [{"property", "verdict", "domain"}], and where it is not proved "reason", "file", "line", "assumption" in
+/// place of "domain" (docs/schema/check.json).
+std::string to_json(std::span<const Verdict> verdicts);
 
 }  // namespace wgrun
 

@@ -248,6 +248,8 @@ static const char unfenced_text[] =
 static void findings_of_kernels(wgrun_engine *engine) {
     wgrun_kernel *kernel = only_kernel(engine, unfenced_text);
     wgrun_findings *findings = NULL, *of_error = NULL;
+    wgrun_verdicts *verdicts = NULL;
+    wgrun_verdict verdict = {0};
     wgrun_finding finding = {0};
     const char *text = NULL, *json = NULL, *message = NULL, *file = NULL;
     size_t count = 0;
@@ -265,6 +267,19 @@ static void findings_of_kernels(wgrun_engine *engine) {
     CHECK(wgrun_findings_get(findings, count, &finding) == WGRUN_BAD_ARGUMENT);
     CHECK(wgrun_findings_text(findings, &text) == WGRUN_OK && strncmp(text, "test.lua:12: error: ", 20) == 0);
     CHECK(wgrun_findings_json(findings, &json) == WGRUN_OK && strstr(json, "\"WG-PROXY-01\"") != NULL);
+
+    CHECK(wgrun_kernel_verdicts(kernel, &verdicts) == WGRUN_OK);
+    CHECK(wgrun_verdicts_count(verdicts, &count) == WGRUN_OK && count == 14);
+    verdict.size = sizeof verdict;
+    REQUIRE(wgrun_verdicts_get(verdicts, 0, &verdict) == WGRUN_OK);
+    CHECK(strcmp(verdict.property, "no-deadlock") == 0 && strcmp(verdict.title, "no deadlock") == 0);
+    CHECK(wgrun_verdicts_get(verdicts, 5, &verdict) == WGRUN_OK && strcmp(verdict.property, "proxy-order") == 0);
+    CHECK(verdict.kind == WGRUN_REFUTED && strcmp(verdict.reason, "WG-PROXY-01") == 0 && verdict.domain[0] == 0);
+    CHECK(strcmp(verdict.file, "test.lua") == 0 && verdict.line == 12 && verdict.assumption[0] == 0);
+    CHECK(wgrun_verdicts_get(verdicts, count, &verdict) == WGRUN_BAD_ARGUMENT);
+    CHECK(wgrun_verdicts_json(verdicts, &json) == WGRUN_OK && strstr(json, "\"reason\": \"WG-PROXY-01\"") != NULL);
+    CHECK(wgrun_findings_close((wgrun_findings *)(void *)verdicts) == WGRUN_BAD_HANDLE);
+    CHECK(wgrun_verdicts_close(verdicts) == WGRUN_OK && wgrun_verdicts_close(verdicts) == WGRUN_BAD_HANDLE);
 
     CHECK(wgrun_kernel_ptx(kernel, &text, NULL) == WGRUN_FOUND_ERRORS);
     CHECK(strcmp(last().rule, "WG-PROXY-01") == 0 && last().line == 12);
@@ -477,6 +492,7 @@ static void misuse(wgrun_engine *engine) {
     kernel = only_kernel(engine, "return require 'wgrun'.kernel('k', {}, function() end)");
     CHECK(wgrun_kernel_ptx(kernel, NULL, NULL) == WGRUN_BAD_ARGUMENT);
     CHECK(wgrun_kernel_check(kernel, NULL, NULL) == WGRUN_BAD_ARGUMENT);
+    CHECK(wgrun_kernel_verdicts(kernel, NULL) == WGRUN_BAD_ARGUMENT);
     CHECK(wgrun_kernel_simulate(kernel, NULL) == WGRUN_BAD_ARGUMENT);
     CHECK(wgrun_kernel_cubin(kernel, 9, NULL, NULL) == WGRUN_BAD_ARGUMENT);
     CHECK(wgrun_kernel_info_get(kernel, NULL) == WGRUN_BAD_ARGUMENT);

@@ -28,7 +28,10 @@ struct Object {
 const std::map<std::string, Object>& schema() {
     static const std::map<std::string, Object> objects{
         {"log", {{"version", "runs"}, {{"$schema", "uri"}, {"version", "2.1.0"}, {"runs", "[run]"}}}},
-        {"run", {{"tool"}, {{"tool", "tool"}, {"results", "[result]"}, {"properties", "bag"}}}},
+        {"run",
+         {{"tool"},
+          {{"tool", "tool"}, {"results", "[result]"}, {"artifacts", "[artifact]"}, {"properties", "bag"}}}},
+        {"artifact", {{}, {{"location", "artifactLocation"}, {"hashes", "bag"}}}},
         {"tool", {{"driver"}, {{"driver", "toolComponent"}, {"properties", "bag"}}}},
         {"toolComponent",
          {{"name"}, {{"name", "string"}, {"version", "string"}, {"rules", "[reportingDescriptor]"}}}},
@@ -43,6 +46,7 @@ const std::map<std::string, Object>& schema() {
          {{"message"},
           {{"ruleId", "string"},
            {"ruleIndex", "index"},
+           {"kind", "kind"},
            {"level", "level"},
            {"message", "message"},
            {"locations", "[location]"},
@@ -50,7 +54,12 @@ const std::map<std::string, Object>& schema() {
            {"fixes", "[fix]"},
            {"properties", "bag"}}}},
         {"message", {{"text"}, {{"text", "string"}}}},
-        {"location", {{}, {{"physicalLocation", "physicalLocation"}, {"message", "message"}}}},
+        {"location",
+         {{},
+          {{"physicalLocation", "physicalLocation"},
+           {"logicalLocations", "[logicalLocation]"},
+           {"message", "message"}}}},
+        {"logicalLocation", {{}, {{"name", "string"}, {"kind", "string"}}}},
         {"physicalLocation",
          {{"artifactLocation"}, {{"artifactLocation", "artifactLocation"}, {"region", "region"}}}},
         {"artifactLocation", {{}, {{"uri", "uri"}}}},
@@ -108,6 +117,9 @@ void validate(const json& value, const std::string& type, const std::string& pat
         const std::string text = value;
         if (type == "level")
             CHECK((text == "none" || text == "note" || text == "warning" || text == "error"));
+        if (type == "kind")
+            CHECK((text == "notApplicable" || text == "pass" || text == "fail" || text == "review" ||
+                   text == "open" || text == "informational"));
         if (type == "uri") CHECK(text.find_first_of(" \"<>\\^`{|}\n") == std::string::npos);
         if (type == "2.1.0") CHECK(text == type);
     } else {
@@ -255,4 +267,55 @@ TEST_CASE("SARIF 2.1.0: one run, rules once each, places as URIs") {
           "my%20kernel.lua");
     CHECK_FALSE(run["results"][2].contains("ruleId"));
     CHECK_FALSE(run["results"][2].contains("locations"));
+}
+
+TEST_CASE("verdicts are results: pass, open and fail, with what --json says of them") {
+    const Where here = Where::at("k.ptx", 6), there = Where::at("k.ptx", 78);
+    Verdict proved{wgrun::Property::phases, Verdict::Kind::proved, "all launches with n >= 1", {}, {}, {}};
+    Verdict open{wgrun::Property::bounds, Verdict::Kind::undecided, {}, there, "nobody knows", "--dynamic"};
+    Verdict refuted{wgrun::Property::deadlock, Verdict::Kind::refuted, {}, there, "WG-MBAR-05", {}};
+    const std::vector kernels{Judged{"sums", here, {proved, open, refuted}}};
+    const std::vector inputs{Input{"k.ptx", std::string(64, 'a')}, Input{"k.ptx", std::string(64, 'a')}};
+    const json parsed = json::parse(to_sarif(std::vector{finding()}, kernels, inputs));
+    validate(parsed, "log", "$");
+    const json& run = parsed["runs"][0];
+    CHECK(run["artifacts"] == json::parse(R"([{"location": {"uri": "k.ptx"}, "hashes": {"sha-256": ")" +
+                                          std::string(64, 'a') + R"("}}])"));
+    const json& results = run["results"];
+    REQUIRE(results.size() == 4);
+    CHECK_FALSE(results[0].contains("kind"));  // a finding: "fail" is what is meant (SARIF 3.27.9)
+    CHECK(results[1]["kind"] == "pass");
+    CHECK(results[1]["level"] == "none");
+    CHECK(results[1]["ruleId"] == "phases");
+    CHECK(results[1]["message"]["text"] == "sums: phases and arrivals: proved for all launches with n >= 1");
+    CHECK(results[1]["locations"][0]["physicalLocation"]["region"]["startLine"] == 6);
+    CHECK(results[1]["locations"][0]["logicalLocations"][0]["name"] == "sums");
+    CHECK(results[1]["properties"]["domain"] == "all launches with n >= 1");
+    CHECK(results[2]["kind"] == "open");
+    CHECK(results[2]["level"] == "none");
+    CHECK(results[2]["properties"]["assumption"] == "--dynamic");
+    CHECK(results[2]["locations"][0]["physicalLocation"]["region"]["startLine"] == 78);
+    CHECK(results[3]["kind"] == "fail");
+    CHECK(results[3]["level"] == "note");
+    CHECK(results[3]["properties"]["reason"] == "WG-MBAR-05");
+    CHECK(run["tool"]["driver"]["rules"][results[3]["ruleIndex"].get<int>()]["id"] == "no-deadlock");
+    // --json has the same.
+    CHECK(json::parse(to_json(kernels[0].verdicts)) == json::parse(R"([
+        {"property": "phases", "verdict": "proved", "domain": "all launches with n >= 1"},
+        {"property": "bounds", "verdict": "undecided", "reason": "nobody knows", "file": "k.ptx", "line": 78,
+         "assumption": "--dynamic"},
+        {"property": "no-deadlock", "verdict": "refuted", "reason": "WG-MBAR-05", "file": "k.ptx", "line": 78}])"));
+}
+
+TEST_CASE("JSON has the facts of a finding, and the launch that shows it") {
+    Diagnostic found = example();
+    CHECK(json::parse(to_json(std::vector{found}))["findings"][0]["facts"] == json::object());
+    CHECK_FALSE(json::parse(to_json(std::vector{found}))["findings"][0].contains("launch"));
+    found.facts = {{"phase", 2}, {"buffer", "ring"}};
+    found.launch = {
+        .kernel = "sums", .grid = {4, 1, 1}, .block = {64, 1, 1}, .numbers = {{"n", 13}}, .others = 8};
+    const json parsed = json::parse(to_json(std::vector{found}))["findings"][0];
+    CHECK(parsed["facts"] == json::parse(R"({"phase": 2, "buffer": "ring"})"));
+    CHECK(parsed["launch"] == json::parse(R"({"by": "wgrun", "kernel": "sums", "grid": [4, 1, 1],
+        "block": [64, 1, 1], "cluster": [1, 1, 1], "numbers": {"n": 13}, "others": 8, "first": 0, "seed": 0})"));
 }

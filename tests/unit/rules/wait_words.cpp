@@ -13,6 +13,6 @@ TEST_CASE("what has come to an mbarrier, in the singular and the plural") {
 }
 
 TEST_CASE("who has come to a barrier") {
-    CHECK(at_barrier(2, 64, 128) == "at barrier 2: 64 of 128 threads have arrived");
-    CHECK(at_cluster_barrier(1, 2) == "at the barrier of the cluster: 1 of 2 warps has arrived");
+    CHECK(at_barrier(2, 64, 128).text == "at barrier 2: 64 of 128 threads have arrived");
+    CHECK(at_cluster_barrier(1, 2).text == "at the barrier of the cluster: 1 of 2 warps has arrived");
 }

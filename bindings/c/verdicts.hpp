@@ -1,0 +1,25 @@
+// Verdicts that C holds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bindings/c/handle.hpp"
+#include "wgrun.h"
+#include "wgrun/verdict.hpp"
+
+namespace wgrun::c {
+
+/// Immutable, and thread-safe.
+struct Verdicts {
+    explicit Verdicts(std::vector<Verdict> all);
+
+    std::vector<Verdict> list;
+    std::vector<std::string> files;  ///< of each: a string that ends with NUL
+    std::string json;
+};
+
+template <>
+inline constexpr Kind kind_of<Verdicts> = Kind::verdicts;
+
+}  // namespace wgrun::c

@@ -1,0 +1,132 @@
+#include "bindings/cli/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "bindings/cli/check_ptx.hpp"
+#include "bindings/cli/gather.hpp"
+#include "bindings/cli/input.hpp"
+#include "bindings/cli/json_value.hpp"
+#include "wgrun/count_of.hpp"
+
+namespace wgrun::cli {
+namespace replay_detail {
+namespace {
+
+/// A finding that is to show again.
+struct Asked {
+    std::string rule;
+    int line = 0;
+    FoundIn launch;
+    bool operator()(const Diagnostic& found) const { return found.rule == rule && found.where.line == line; }
+};
+
+FoundIn launch_of(const JsonValue& value) {
+    value.has_only(
+        {"by", "kernel", "grid", "block", "cluster", "numbers", "others", "first", "seed", "file"});
+    FoundIn out;
+    const std::string by = value.at("by").string();
+    if (by == "script")
+        out.by = FoundIn::By::script;
+    else if (by == "file")
+        out.by = FoundIn::By::file;
+    else if (by != "wgrun")
+        value.at("by").refuse(R"("wgrun", "script" or "file")");
+    out.kernel = value.at("kernel").string();
+    const auto extents = [&](const char* name, std::array<std::uint32_t, 3>& to) {
+        const Dim3 all = value.at(name).extents();
+        to = {all.x, all.y, all.z};
+    };
+    extents("grid", out.grid);
+    extents("block", out.block);
+    extents("cluster", out.cluster);
+    const JsonValue numbers = value.at("numbers");
+    if (!numbers.json().is_object()) numbers.refuse("an object: names and numbers");
+    for (const auto& [name, number] : numbers.json().items())
+        out.numbers.emplace_back(name, JsonValue(number, numbers.place() + "." + name).integer());
+    if (value.has("others")) out.others = static_cast<std::uint32_t>(value.at("others").integer());
+    out.first = static_cast<std::uint64_t>(value.at("first").integer());
+    out.seed = static_cast<std::uint64_t>(value.at("seed").integer());
+    if (value.has("file")) out.file = value.at("file").string();
+    return out;
+}
+
+std::vector<Asked> read(const std::string& file) {
+    const nlohmann::json json = nlohmann::json::parse(contents(file), nullptr, false);
+    if (json.is_discarded()) throw ArgumentError(file + ": no JSON");
+    const JsonValue whole(json, std::filesystem::path(file).filename().string());
+    std::vector<Asked> out;
+    const auto add = [&](const JsonValue& finding) {
+        if (finding.has("launch"))
+            out.push_back({finding.at("rule").string(), static_cast<int>(finding.at("line").integer()),
+                           launch_of(finding.at("launch"))});
+    };
+    if (whole.has("findings"))
+        for (const JsonValue& finding : whole.at("findings").list()) add(finding);
+    else
+        add(whole);
+    if (out.empty())
+        throw ArgumentError(file + ": no finding that names a launch: a check shows it without one");
+    return out;
+}
+
+/// A kernel of a script, and what its launch breaks.
+struct Again {
+    const Asked& asked;
+    bool known = false;
+    std::vector<Diagnostic> findings{};
+};
+
+void replay_kernel(Kernel& kernel, void* context) {
+    auto& again = *static_cast<Again*>(context);
+    if (kernel.program().name() != again.asked.launch.kernel) return;
+    again.known = true;
+    std::ranges::move(kernel.replay(again.asked.launch, again.asked.rule),
+                      std::back_inserter(again.findings));
+}
+
+void replay_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
+    run_scripts(L, request, outcome);
+    forgive_missing_results(L, outcome);
+    for_each_kernel(L, outcome, replay_kernel, context);
+}
+
+std::vector<Diagnostic> replay_script(const Request& request, const Asked& asked) {
+    if (asked.launch.by == FoundIn::By::script && asked.launch.numbers.empty())
+        return explore(request, asked.launch.seed, nullptr).findings;
+    if (asked.launch.by == FoundIn::By::script)
+        return sweep_sizes(request, {.only = &asked.launch}).findings.list();
+    Again again{asked};
+    const Outcome outcome = with_state(request, lua::Mode::trace, replay_body, &again);
+    if (outcome.code != Exit::ok && !outcome.findings.empty()) throw ArgumentError(outcome.findings.front());
+    if (!again.known)
+        throw ArgumentError(fmt::format("{} has no kernel `{}`", request.file, asked.launch.kernel));
+    return std::move(again.findings);
+}
+
+}  // namespace
+}  // namespace replay_detail
+
+int replay(const Request& request, const std::optional<std::string>& text, const std::string& file,
+           Results& results) {
+    const std::vector<replay_detail::Asked> all = replay_detail::read(file);
+    FindingSet shown;
+    for (const replay_detail::Asked& asked : all)
+        for (const Diagnostic& found : text ? replay_ptx(request, *text, asked.launch, asked.rule)
+                                            : replay_detail::replay_script(request, asked))
+            if (asked(found)) shown.add(found);
+    if (request.json) {
+        results.write(to_json(shown.list()) + "\n");
+    } else {
+        print_findings(request, shown.list());
+        results.write(fmt::format("{}: {} of {} shown again\n", request.file, shown.size(),
+                                  count_of(all.size(), "finding")));
+    }
+    if (!results.finish()) return Exit::failed;
+    return shown.empty() ? Exit::ok : Exit::failed;
+}
+
+}  // namespace wgrun::cli

@@ -1,0 +1,34 @@
+// How much the proofs of a kernel may take: operations, so that what is proved does not depend on the
+// machine. Time is a second limit, for machines that are several times slower.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "wgrun/assumptions.hpp"
+
+namespace wgrun::check {
+
+class Budget {
+  public:
+    explicit Budget(const Assumptions& given = {}) : seconds_(given.seconds), stop_(given.stop) {}
+
+    /// Of all rehearsals of a proof together, and of those that look for sizes that break.
+    std::int64_t operations() const { return static_cast<std::int64_t>(300000 * seconds_); }
+    std::int64_t plain_operations() const { return static_cast<std::int64_t>(300000 * seconds_); }
+    bool is_over() const {
+        return std::chrono::steady_clock::now() - began_ > std::chrono::duration<double>(2 * seconds_ + 4);
+    }
+    /// Throws EnvironmentError EINTR if the work was interrupted.
+    void poll() const {
+        if (stop_ != nullptr && *stop_) throw EnvironmentError("EINTR", "interrupted");
+    }
+
+  private:
+    double seconds_;
+    const std::atomic<bool>* stop_;
+    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace wgrun::check
