@@ -1,9 +1,11 @@
 #include "check/assigned.hpp"
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 #include <vector>
 
+#include "isa/effects.hpp"
 #include "isa/registers.hpp"
 
 namespace wgrun::check {
@@ -27,6 +29,21 @@ bool is_assigned(const Step& step, Reg reg, const Assigned& assigned) {
     if (assigned.contains({reg.id, 0, false})) return true;
     return step.guard && assigned.contains({reg.id, step.guard.id + 1, step.guard_negated});
 }
+
+/// The accumulators of a wgmma that only writes them.
+class OnlyWritten final : public isa::Effects {
+  public:
+    explicit OnlyWritten(const Step& step) { isa::tell(step, *this); }
+    bool operator()(Reg reg) const {
+        return accumulators_ != nullptr && std::ranges::find(*accumulators_, reg) != accumulators_->end();
+    }
+
+  private:
+    void issue_mma(const isa::AsyncMma& mma) override {
+        if (!mma.reads_accumulators) accumulators_ = mma.accumulators;
+    }
+    const std::vector<Reg>* accumulators_ = nullptr;
+};
 
 }  // namespace
 
@@ -59,7 +76,9 @@ std::optional<Where> maybe_unassigned(const Outline& outline) {
         Assigned assigned = before(block);
         for (const Step& step : graph.blocks()[block].steps) {
             bool missing = false;
-            isa::for_each_read(step, [&](Reg reg) { missing |= !is_assigned(step, reg, assigned); });
+            const OnlyWritten only_written(step);
+            isa::for_each_read(
+                step, [&](Reg reg) { missing |= !only_written(reg) && !is_assigned(step, reg, assigned); });
             if (missing) return step.where;
             execute(step, assigned);
         }

@@ -106,7 +106,7 @@ class SharedMemory {
     const Values& values_;
     const Mbarriers& mbarriers_;
     Gaps& gaps_;
-    bool makes_generic_ = false;        ///< some step makes a generic address of shared memory
+    bool makes_generic_ = false;  ///< some step makes a generic address of shared memory
     std::vector<Cta> ctas_;
     std::vector<ThreadCopies> copies_;  ///< by warp
 };
