@@ -101,8 +101,11 @@ class GlobalMemory {
         races();
         out.extents = bounds();
         out.flat = std::move(flat_);
+        std::set<int> pointers;
+        for (const Access& access : accesses_.list) pointers.insert(access.param);
         for (const auto& [atom, index] : accesses_.params)
-            if (accesses_.atoms[atom].least) out.numbers.push_back(accesses_.atoms[atom].name);
+            if (accesses_.atoms[atom].least && !pointers.contains(index))
+                out.numbers.push_back(accesses_.atoms[atom].name);
         return out;
     }
 
@@ -112,21 +115,18 @@ class GlobalMemory {
     }
 
     void races() {
-        using enum Access::Kind;
         const auto& list = accesses_.list;
-        bool writes = false;
-        for (const Access& access : list) writes = writes || access.kind != read;
-        if (!writes) return;
+        if (std::ranges::none_of(list, &Access::writes)) return;
         std::set<int> written;
         for (const Access& access : list) {
-            if (access.kind != read) written.insert(access.param);
+            if (access.writes) written.insert(access.param);
             if (access.param < 0) return race(access.where, "which memory it accesses is not known");
         }
         for (std::size_t i = 0; i < list.size(); ++i)
             for (std::size_t j = i; j < list.size(); ++j) {
                 const Access &a = list[i], &b = list[j];
                 if (a.param != b.param || !written.contains(a.param)) continue;
-                if ((a.kind == read && b.kind == read) || (a.kind == atomic && b.kind == atomic)) continue;
+                if ((!a.writes && !b.writes) || (a.strong != 0 && a.strong == b.strong)) continue;
                 if (!compare(a, b)) return;
             }
     }

@@ -164,6 +164,12 @@ Row any_register() {
 
 Term meaning_of_copy(const Step& s, Algebra& in) { return in.of(s.operands[1]); }
 
+/// It may read the low bytes of a parameter.
+Term meaning_of_ld_param(const Step& s, Algebra& in) {
+    const Type type = s.form.type();
+    return bits(type) < 32 ? in.number(s.operands[1], type) : in.of(s.operands[1]);
+}
+
 }  // namespace
 
 Reg copied(const Step& step) {
@@ -216,7 +222,7 @@ std::span<const Instruction> move_family() {
                  return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
              },
          .shape = of_integers<Shape::polynomial>,
-         .meaning = meaning_of_copy,
+         .meaning = meaning_of_ld_param,
          .run = run_ld_param},
         {.name = "cvta.param",
          .summary = "the generic address of a tensor map that is a kernel parameter",

@@ -131,6 +131,12 @@ inline Special special_of(const Form& form) { return static_cast<Special>(form.g
 /// Returns whether it is a clock.
 constexpr bool is_clock(Special special) { return special >= Special::clock; }
 
+/// Returns whether it depends on how many CTAs a cluster has.
+constexpr bool is_of_cluster(Special special) {
+    return (special >= Special::clusterid_x && special <= Special::cluster_nctarank) ||
+           special == Special::is_explicit_cluster;
+}
+
 /// Returns the type of its value.
 constexpr Type type_of(Special special) {
     using enum Special;

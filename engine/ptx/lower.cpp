@@ -133,8 +133,9 @@ std::uint32_t Lowering::instruction(std::uint32_t index) {
     } else {
         out_.instructions += reading.statements - 1;
         step.op = reading.op;
-        out_.unknown.cluster |= step.op->of_cluster;
         step.form = reading.form;
+        out_.unknown.cluster |= step.op->of_cluster || (step.form.has(isa::Field::sreg) &&
+                                                        isa::is_of_cluster(isa::special_of(step.form)));
         step.operands = std::move(reading.operands);
     }
     if (counts_registers(step)) return reading.statements;

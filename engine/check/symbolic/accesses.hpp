@@ -13,9 +13,11 @@
 namespace wgrun::check::symbolic {
 
 struct Access {
-    enum class Kind : std::uint8_t { read, write, atomic };
     Where where;
-    Kind kind = Kind::read;
+    bool writes = false;
+    /// Bytes at once, of strong accesses in the scope of the whole GPU: they do not race with others of as
+    /// many (PTX ISA 8.7); 0: weak, or in a smaller scope.
+    int strong = 0;
     bool later = false;  ///< by the bulk-copy engine, in no order with what the thread does afterwards
     int param = -1;      ///< of the pointer or the tensor map; -1: not known
     bool known = true;   ///< whether the rest is

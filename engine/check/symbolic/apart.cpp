@@ -101,7 +101,18 @@ class Meeting {
         for (const Atom atom : open)
             if (is_function_of_same(atom)) same_.insert(atom);
         for (std::size_t i = 0; i < equations_.size(); ++i) split(system, renamed(equations_[i]));
+        if (same_.size() == equal && equations_.size() == equations) find_between(system);
         return same_.size() != equal || equations_.size() != equations;
+    }
+
+    /// Places and turns that products alone show to be equal: -n < (x - y) * n < n.
+    void find_between(System& system) {
+        for (const Atom atom : excused_) {
+            if (same(atom)) continue;
+            const Polynomial more = Polynomial::of(atom) - system.in(1, Polynomial::of(atom));
+            if (system.implies_positive(more) && system.implies_positive(Polynomial(0) - more))
+                same_.insert(atom);
+        }
     }
 
     /// Accesses of as many bytes, which both begin at multiples of that: they meet where they begin at the
@@ -134,7 +145,10 @@ class Meeting {
     void split(System& system, const Polynomial& equation) {
         if (equation.is_linear()) return;
         for (const Atom by : equation.atoms()) {
-            if (!of_.atoms.uniform(by) || of_.atoms.least(Polynomial::of(by)).value_or(0) < 1) continue;
+            // Numbers of the second execution are not of the launch.
+            if (by >= static_cast<Atom>(of_.atoms.size()) || !of_.atoms.uniform(by) ||
+                of_.atoms.least(Polynomial::of(by)).value_or(0) < 1)
+                continue;
             const auto [rows, columns] = equation.split(by);
             if (rows.is_constant()) continue;
             const Polynomial last = Polynomial::of(by) - Polynomial(1);

@@ -54,7 +54,7 @@ class Bound {
             const auto [rows, columns] = number.split(by);
             if (of_.atoms.uniform(rows)) continue;
             const auto most_rows = upper(rows, depth + 1), rest = upper(columns, depth + 1);
-            if (!most_rows || !rest) return std::nullopt;
+            if (!most_rows || !rest) continue;
             return *most_rows * Polynomial::of(by) + *rest;
         }
         return linear_upper(number, depth);

@@ -16,8 +16,8 @@ struct Shape {
     Access of;
     Constants constants;
     auto key() const {
-        return std::tie(of.kind, of.later, of.param, of.known, of.at, of.extent, of.conditions, of.facts,
-                        of.turns);
+        return std::tie(of.writes, of.strong, of.later, of.param, of.known, of.at, of.extent, of.conditions,
+                        of.facts, of.turns);
     }
 };
 

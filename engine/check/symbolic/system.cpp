@@ -1,6 +1,7 @@
 #include "check/symbolic/system.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "check/symbolic/isl.hpp"
@@ -85,12 +86,26 @@ void System::define(const Monomial& monomial) {
 
 // --- isl ------------------------------------------------------------------------------------------------
 
-Solver::Solver(unsigned long operations) : context_(isl().ctx_alloc()) {
+namespace {
+constexpr std::array<unsigned long, 3> most_of_attempt{1UL << 15, 1UL << 19, 1UL << 23};
+}
+
+Solver::Solver(unsigned long operations) : context_(isl().ctx_alloc()), left_(operations) {
     isl().options_set_on_error(context_, ISL_ON_ERROR_CONTINUE);
-    isl().ctx_set_max_operations(context_, operations);
 }
 Solver::~Solver() { isl().ctx_free(context_); }
-bool Solver::exhausted() const { return isl().ctx_last_error(context_) == isl_error_quota; }
+void Solver::begin(int attempt) const {
+    const unsigned long most = std::min(left_, most_of_attempt.at(static_cast<std::size_t>(attempt)));
+    left_ -= most;
+    isl().ctx_reset_error(context_);
+    isl().ctx_reset_operations(context_);
+    // 0 is no limit.
+    isl().ctx_set_max_operations(context_, std::max(most, 1UL));
+}
+bool Solver::again(int attempt) const {
+    return isl().ctx_last_error(context_) == isl_error_quota && left_ != 0 &&
+           static_cast<std::size_t>(attempt) + 1 < most_of_attempt.size();
+}
 bool has_solver() { return open_isl() != nullptr; }
 
 void System::FreeSet::operator()(isl_set* set) const { isl().set_free(set); }
@@ -216,24 +231,30 @@ System::Set System::build(const std::vector<Polynomial>& more) {
 }
 
 bool System::empty() {
-    const Set set = build({});
-    return set && isl().set_is_empty(set.get()) == isl_bool_true;
+    return solver_.ask([&] {
+        const Set set = build({});
+        return set && isl().set_is_empty(set.get()) == isl_bool_true;
+    });
 }
 
 /// Whether it is below 0 wherever all conditions hold.
 bool System::nothing_in(const Polynomial& positive) {
-    const Set set = build({positive});
-    if (!set) return false;
-    const Rows rows(*this);
-    isl_set* part = isl().set_intersect(isl().set_copy(set.get()), rows.half(positive, false));
-    const bool out = part != nullptr && isl().set_is_empty(part) == isl_bool_true;
-    isl().set_free(part);
-    return out;
+    return solver_.ask([&] {
+        const Set set = build({positive});
+        if (!set) return false;
+        const Rows rows(*this);
+        const Set part(isl().set_intersect(isl().set_copy(set.get()), rows.half(positive, false)));
+        return part && isl().set_is_empty(part.get()) == isl_bool_true;
+    });
 }
 
 bool System::implies_zero(const Polynomial& number) { return zeros({number}).front(); }
 
 std::vector<bool> System::zeros(const std::vector<Polynomial>& candidates) {
+    return solver_.ask([&] { return find_zeros(candidates); });
+}
+
+std::vector<bool> System::find_zeros(const std::vector<Polynomial>& candidates) {
     std::vector<bool> out(candidates.size(), false);
     const Set set = build(candidates);
     if (!set) return out;
@@ -249,6 +270,10 @@ std::vector<bool> System::zeros(const std::vector<Polynomial>& candidates) {
 }
 
 std::vector<Polynomial> System::upper_bounds(const Polynomial& number) {
+    return solver_.ask([&] { return find_upper_bounds(number); });
+}
+
+std::vector<Polynomial> System::find_upper_bounds(const Polynomial& number) {
     // A variable that is the number; its maximum in terms of the parameters.
     std::vector<Polynomial> out;
     const Set set = build({number});
@@ -299,9 +324,10 @@ std::vector<Polynomial> System::upper_bounds(const Polynomial& number) {
 
 #else
 
-Solver::Solver(unsigned long) : context_(nullptr) {}
+Solver::Solver(unsigned long operations) : context_(nullptr), left_(operations) {}
 Solver::~Solver() = default;
-bool Solver::exhausted() const { return false; }
+void Solver::begin(int) const {}
+bool Solver::again(int) const { return false; }
 bool has_solver() { return false; }
 void System::FreeSet::operator()(isl_set*) const {}
 System::Set System::build(const std::vector<Polynomial>&) { return {}; }

@@ -18,18 +18,34 @@ struct isl_set;
 
 namespace wgrun::check::symbolic {
 
-/// isl's memory, and how much it may compute: a number of operations, so that answers do not depend on time.
+/// isl's memory, and how much it may compute: numbers of operations, so that answers do not depend on time. A
+/// question gets few; 16 times as many, twice at most, where these do not suffice.
 class Solver {
   public:
+    /// operations: for all questions together.
     explicit Solver(unsigned long operations);
     ~Solver();
     Solver(const Solver&) = delete;
     Solver& operator=(const Solver&) = delete;
-    bool exhausted() const;
+    bool exhausted() const { return left_ == 0; }
     isl_ctx* context() const { return context_; }
+    /// Calls question(), again with more operations where they have not sufficed, and returns its last
+    /// answer.
+    template <class Question>
+    auto ask(Question question) const {
+        for (int attempt = 0;; ++attempt) {
+            begin(attempt);
+            auto answer = question();
+            if (!again(attempt)) return answer;
+        }
+    }
 
   private:
+    void begin(int attempt) const;
+    bool again(int attempt) const;
+
     isl_ctx* context_;
+    mutable unsigned long left_;
 };
 
 /// Whether this program was built with a solver; without one every answer is "not known".
@@ -82,6 +98,8 @@ class System {
     void define(const Monomial& monomial);
     Set build(const std::vector<Polynomial>& more);
     bool nothing_in(const Polynomial& positive);
+    std::vector<bool> find_zeros(const std::vector<Polynomial>& candidates);
+    std::vector<Polynomial> find_upper_bounds(const Polynomial& number);
 
     const Solver& solver_;
     const Atoms& atoms_;

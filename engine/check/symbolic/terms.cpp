@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "isa/machine.hpp"
+#include "isa/order.hpp"
 #include "isa/registers.hpp"
 
 namespace wgrun::check::symbolic {
@@ -30,12 +31,24 @@ bool is_signed_type(isa::Type type) {
 
 }  // namespace
 
-Terms::Terms(const Program& program, Atoms& atoms, Positive positive)
-    : program_(program), atoms_(atoms), positive_(std::move(positive)) {
+Terms::Terms(const Program& program, Atoms& atoms, const Slots& slots, Positive positive)
+    : program_(program), atoms_(atoms), slots_(slots), positive_(std::move(positive)) {
     const Dim3 block = program.block();
     thread_ = place("tid.x", block.x) + place("tid.y", block.y) * Polynomial(block.x) +
               place("tid.z", block.z) * Polynomial(std::int64_t{block.x} * block.y);
     for (int dim = 0; dim < 3; ++dim) place_in_grid(dim);
+    for (const BasicBlock& of : program.blocks())
+        for (const Step& step : of.steps)
+            if (step.form.has(isa::Field::sreg)) read(isa::special_of(step.form));
+}
+
+/// Notes which place in the grid the kernel asks for, whatever for.
+void Terms::read(isa::Special which) {
+    using enum isa::Special;
+    for (const isa::Special of_dims : {ctaid_x, clusterid_x, cluster_ctaid_x}) {
+        const int dim = static_cast<int>(which) - static_cast<int>(of_dims);
+        if (dim >= 0 && dim < 3) read_dims_.insert(dim);
+    }
 }
 
 void Terms::at(Registers& registers, std::span<const Formula> conditions, std::vector<Atom> turns, int loop) {
@@ -144,9 +157,6 @@ Polynomial Terms::special(isa::Special which) {
     if (const int dim = dim_of(tid_x); dim >= 0)
         return place(fmt::format("tid.{}", "xyz"[dim]), size(blocks, dim));
     if (const int dim = dim_of(ntid_x); dim >= 0) return size(blocks, dim);
-    for (const isa::Special of_dims : {ctaid_x, clusterid_x, cluster_ctaid_x})
-        if (const int dim = dim_of(of_dims); dim >= 0) read_dims_.insert(dim);
-    if (which == cluster_ctarank) read_dims_.insert({0, 1, 2});
     if (const int dim = dim_of(ctaid_x); dim >= 0) return place_in_grid(dim);
     if (const int dim = dim_of(nctaid_x); dim >= 0) return size_of_grid(dim);
     if (const int dim = dim_of(clusterid_x); dim >= 0)
@@ -186,7 +196,7 @@ void Terms::execute(const Step& step) {
     terms_.clear();
     std::vector<std::pair<Reg, Content>> results;
     isa::for_each_written(step, [&](Reg reg) { results.emplace_back(reg, Content{}); });
-    if (results.empty()) return;
+    if (std::ranges::none_of(results, [&](const auto& one) { return slot(one.first) != nullptr; })) return;
     Content& first = results.front().second;
     try {
         if (step.form.has(isa::Field::sreg)) {
@@ -203,9 +213,11 @@ void Terms::execute(const Step& step) {
     }
     const Formula executed = guard(step);
     for (auto& [reg, content] : results) {
-        Content& to = (*registers_)[reg.id];
-        if (executed != Atoms::yes && (to.number || to.truth)) {
+        if (slot(reg) == nullptr) continue;
+        Content& to = *slot(reg);
+        if (executed != Atoms::yes) {
             terms_.clear();
+            to = this->content(reg);
             const Term now = give(content), before = give(to);
             const Term both = select(give(executed), now, before);
             content = both == Term::unknown ? unknown(reg, "", numbers_[step_])
@@ -218,9 +230,8 @@ void Terms::execute(const Step& step) {
 /// The same number for the same sources, where the step does nothing else.
 Content Terms::function(const Step& step, Reg result) {
     const isa::Type type = program_.registers()[result.id].type;
-    const bool pure = step.op->effects == nullptr && step.op->taken_by == isa::Participants::thread &&
-                      !step.op->convergent && step.op->run != nullptr && isa::bits(type) <= 64 &&
-                      !isa::is_float(type);
+    const bool pure = isa::keeps_to_registers(step) && step.op->taken_by == isa::Participants::thread &&
+                      !step.op->convergent && isa::bits(type) <= 64 && !isa::is_float(type);
     Definition definition{.kind = Definition::Kind::function,
                           .name = fmt::format("{} {}", isa::method_of(*step.op, step.form), step.op->name),
                           .key = static_cast<int>(result.id),
@@ -246,10 +257,16 @@ Content Terms::function(const Step& step, Reg result) {
     return type == isa::Type::pred ? Content{{}, atoms_.open(atom)} : Content{Polynomial::of(atom), {}};
 }
 
+Content* Terms::slot(Reg reg) {
+    const int place = slots_.of[reg.id];
+    return place < 0 ? nullptr : &(*registers_)[static_cast<std::size_t>(place)];
+}
+
 Content Terms::content(Reg reg) {
-    Content& at = (*registers_)[reg.id];
-    if (!at.number && !at.truth) return unknown(reg, "a register that nothing has written", -1);
-    return at;
+    const Content* at = slot(reg);
+    if (at == nullptr || (!at->number && !at->truth))
+        return unknown(reg, "a register that nothing has written", -1);
+    return *at;
 }
 
 Content Terms::content(const Operand& operand) {
@@ -259,12 +276,15 @@ Content Terms::content(const Operand& operand) {
             return {Polynomial(operand.imm), operand.imm != 0 ? Atoms::yes : atoms_.negated(Atoms::yes)};
         case param: {
             const Param& of = program_.params()[static_cast<std::size_t>(operand.index)];
-            const bool number = !of.pointee && !of.box && of.structure == 0 && !isa::is_float(of.type);
-            Definition definition{.kind = Definition::Kind::number, .name = of.name};
+            // A part of one is a number of its own.
+            const bool whole = of.structure == 0 && operand.offset == 0;
+            const bool number = whole && !of.pointee && !of.box && !isa::is_float(of.type);
+            Definition definition{.kind = Definition::Kind::number,
+                                  .name = whole ? of.name : fmt::format("{} + {}", of.name, operand.offset)};
             if (number) definition.least = 1;
             const Atom atom = atoms_.atom(std::move(definition));
-            params_[atom] = operand.index;
-            return {Polynomial::of(atom) + Polynomial(operand.offset), {}};
+            if (whole) params_[atom] = operand.index;
+            return {Polynomial::of(atom), {}};
         }
         case address:
         case reg: {
@@ -320,29 +340,48 @@ bool Terms::at_least(const Polynomial& number, std::int64_t least) {
     return positive_(number - Polynomial(least), conditions_);
 }
 
-/// Whether sums of it may exceed `most`: not of sizes, but where it is made of numbers that nothing bounds.
-bool Terms::wraps(const Polynomial& number, std::int64_t most) const {
-    if (const auto bound = atoms_.most(number)) return *bound > most;
-    return std::ranges::any_of(number.atoms(), [&](Atom atom) {
-        const Definition& of = atoms_[atom];
-        return (of.kind == Definition::Kind::function || of.kind == Definition::Kind::unknown) &&
-               (!of.most || *of.most >= most / 2);
-    });
+/// Whether it may lie outside of that range. Sizes do not, nor do sums and products of them with numbers that
+/// leave them room (docs/verdicts.md).
+bool Terms::wraps(const Polynomial& number, std::int64_t least, std::int64_t most) const {
+    constexpr std::int64_t room = 256;
+    const auto lower = atoms_.least(number), upper = atoms_.most(number);
+    if ((lower && *lower < least) || (upper && *upper > most)) return true;
+    if (lower && upper) return false;
+    return most < INT32_MAX || std::ranges::any_of(number.terms(), [&](const auto& term) {
+               const auto& [monomial, times] = term;
+               std::int64_t scale = times;
+               for (const Atom atom : monomial) {
+                   const Definition& of = atoms_[atom];
+                   const auto greatest = atoms_.most(Polynomial::of(atom));
+                   const bool any_number =
+                       of.kind == Definition::Kind::function || of.kind == Definition::Kind::unknown;
+                   if (any_number && (!greatest || *greatest >= most / 2)) return true;
+                   if (greatest && __builtin_mul_overflow(scale, *greatest, &scale)) return true;
+               }
+               return scale > most / room || scale < -(most / room);
+           });
 }
 
 Term Terms::number(Term a, isa::Type type) {
     const Polynomial* number = integer(a);
     if (number == nullptr || isa::is_float(type)) return Term::unknown;
-    const std::int64_t most = is_signed_type(type) ? most_of(type) / 2 : most_of(type);
-    if (isa::bits(type) == 64) {
-        if (is_signed_type(type) || at_least(*number, 0)) return a;
-        return Term::unknown;
-    }
+    const bool is_signed = is_signed_type(type);
+    const std::int64_t most = is_signed && isa::bits(type) < 64 ? most_of(type) / 2 : most_of(type);
+    const std::int64_t least = is_signed ? -most - 1 : INT64_MIN;
     const Polynomial from = *number;
-    if (!wraps(from, most) && (is_signed_type(type) || at_least(from, 0))) return a;
+    if (!wraps(from, least, most) && (is_signed || at_least(from, 0))) return a;
     // What the low bits are, exactly.
-    if (!is_signed_type(type)) return give(modulo(from, most + 1));
+    if (isa::bits(type) == 64) return Term::unknown;
+    if (!is_signed) return give(modulo(from, most + 1));
     return give(modulo(from + Polynomial(most + 1), 2 * (most + 1)) - Polynomial(most + 1));
+}
+
+Content Terms::number_of(const Content& content, isa::Type type) try {
+    terms_.clear();
+    const Term out = number(give(content), type);
+    return out == Term::unknown ? Content{} : terms_[static_cast<std::size_t>(out)];
+} catch (const TooLarge&) {
+    return {};
 }
 
 Term Terms::sum(Term a, Term b, std::int64_t times) {
@@ -428,12 +467,11 @@ Term Terms::bitwise(unsigned table, Term a, Term b, isa::Type type) {
     Polynomial p = *x, q = *y;
     if (p.is_constant()) std::swap(p, q);
     if (q.is_constant()) {
-        const std::int64_t mask = q.constant();
-        if (table == isa::table_and) {
-            auto out = masked(p, mask);
-            return out ? give(std::move(*out)) : Term::unknown;
-        }
-        if (table == isa::table_xor && mask == -1) return give(Polynomial(-1) - p);
+        auto both = masked(p, q.constant());
+        if (!both) return Term::unknown;
+        if (table == isa::table_and) return give(*std::move(both));
+        both = p + q - *both * Polynomial(table == isa::table_xor ? 2 : 1);
+        return give(*std::move(both));
     }
     // Numbers that have no bit in common.
     for (int turn = 0; turn < 2; ++turn, std::swap(p, q)) {
@@ -502,7 +540,8 @@ std::optional<Polynomial> Terms::moved(Atom atom, int lane) {
         case place:
             if (Polynomial::of(atom) == thread_)
                 return divided(thread_, isa::lanes) * Polynomial(isa::lanes) + Polynomial(lane);
-            return of.name.starts_with("tid") ? std::nullopt : std::optional(Polynomial::of(atom));
+            // Lanes may be in different turns.
+            return of.name.starts_with("ctaid") ? std::optional(Polynomial::of(atom)) : std::nullopt;
         case quotient: {
             const auto a = moved(of.parts[0], lane), b = moved(of.parts[1], lane);
             if (!a || !b || !at_least(*b, 1)) return std::nullopt;
@@ -566,19 +605,13 @@ Term Terms::in_lane(const Operand& operand, int lane) {
     return there ? give(std::move(*there)) : Term::unknown;
 }
 
-/// Of each execution of a warp one lane: a function of the warp, its CTA, and the turns of the loops around
-/// it.
+/// Of each warp one lane, the same in all executions (PTX ISA 9.7.13.14).
 Term Terms::elected() {
-    Definition definition{.kind = Definition::Kind::function,
-                          .name = "the elected lane",
-                          .key = numbers_[step_],
-                          .parts = {divided(thread_, isa::lanes)},
-                          .least = 0,
-                          .most = isa::lanes - 1};
-    for (const Atom place : places_)
-        if (atoms_[place].name.starts_with("ctaid")) definition.parts.push_back(Polynomial::of(place));
-    for (const Atom turn : turns_) definition.parts.push_back(Polynomial::of(turn));
-    const Atom lane = born(std::move(definition));
+    const Atom lane = born({.kind = Definition::Kind::function,
+                            .name = "the elected lane",
+                            .parts = {divided(thread_, isa::lanes)},
+                            .least = 0,
+                            .most = isa::lanes - 1});
     return give(atoms_.zero(modulo(thread_, isa::lanes) - Polynomial::of(lane)));
 }
 

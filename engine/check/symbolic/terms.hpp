@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check/symbolic/atoms.hpp"
+#include "check/symbolic/touches.hpp"
 #include "isa/algebra.hpp"
 #include "isa/special.hpp"
 #include "wgrun/program.hpp"
@@ -24,11 +25,12 @@ struct Content {
     std::optional<Formula> truth{};
     bool operator==(const Content&) const = default;
 };
-using Registers = std::vector<Content>;
+using Registers = std::vector<Content>;  ///< by slot
 
 class Terms final : public isa::Algebra {
   public:
-    Terms(const Program& program, Atoms& atoms, Positive positive);
+    /// Of the registers that have slots. Both outlive it.
+    Terms(const Program& program, Atoms& atoms, const Slots& slots, Positive positive);
 
     /// What the next steps compute with: registers, the conditions under which a thread comes here, and the
     /// loops around them.
@@ -39,6 +41,10 @@ class Terms final : public isa::Algebra {
     /// The operand of the step that was executed last, before its results: an address with its offset.
     Content content(const Operand& operand);
     Content content(Reg reg);
+    /// The content as a number of that type, which lies in the type's range.
+    Content number_of(const Content& content, isa::Type type);
+    /// Whether the number may lie outside of that range.
+    bool wraps(const Polynomial& number, std::int64_t least, std::int64_t most) const;
     /// Whether the step is executed.
     Formula guard(const Step& step);
     /// Some content of that register, which a loop or a branch decides.
@@ -75,6 +81,7 @@ class Terms final : public isa::Algebra {
     isa::Term give(Formula truth) { return give(Content{{}, truth}); }
 
     Atom born(Definition definition);
+    void read(isa::Special which);
     Polynomial special(isa::Special which);
     Polynomial place(const std::string& name, std::int64_t size);
     Polynomial size_of_grid(int dim);
@@ -90,10 +97,11 @@ class Terms final : public isa::Algebra {
     std::optional<Formula> moved(Formula formula, int lane);
     std::optional<Polynomial> moved(Atom atom, int lane);
     Content function(const Step& step, Reg result);
-    bool wraps(const Polynomial& number, std::int64_t most) const;
+    Content* slot(Reg reg);
 
     const Program& program_;
     Atoms& atoms_;
+    const Slots& slots_;
     Positive positive_;
     Registers* registers_ = nullptr;
     std::span<const Formula> conditions_;
