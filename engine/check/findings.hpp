@@ -33,7 +33,6 @@ class Findings : public FindingSet {
 /// which none decides where a proof is made, or comes behind all that others wait for: the other properties
 /// are proved as though it were repaired.
 inline bool is_contained(const Diagnostic& finding) {
-    if (finding.circumstance == Circumstance::of_engine) return true;
     const Rule* rule = find_rule(finding.rule);
     const auto is = [&](Property property) { return rule != nullptr && rule->property == property; };
     using enum Property;

@@ -6,7 +6,7 @@
 
 using namespace wgrun;
 using namespace wgrun::check;
-using Kind = Fact::Kind;
+using Kind = check::Fact::Kind;
 
 namespace {
 const Decision on_n{1, 4, roots::param(0), false, false};
@@ -17,24 +17,24 @@ const Decision loop{10, 12, roots::loop(10) | roots::param(0), true, false};
 }  // namespace
 
 TEST_CASE("what holds on both ways holds behind them") {
-    CHECK(join(Fact::always(), Fact::always(), on_n) == Fact::always());
+    CHECK(join(check::Fact::always(), check::Fact::always(), on_n) == check::Fact::always());
     CHECK(join({}, {}, on_n).kind == Kind::absent);
 }
 
 TEST_CASE("what holds on one way depends on the condition") {
-    const Fact fact = join(Fact::always(), {}, on_n);
+    const check::Fact fact = join(check::Fact::always(), {}, on_n);
     CHECK(fact.kind == Kind::conditional);
     CHECK(fact.first == 1);
     CHECK(fact.inputs == roots::param(0));
     CHECK(fact.arm == 0);
-    Fact other = fact;
+    check::Fact other = fact;
     other.arm = 1;
-    CHECK(join({}, Fact::always(), on_n) == other);
+    CHECK(join({}, check::Fact::always(), on_n) == other);
 }
 
 TEST_CASE("independent conditions add up, conditions of one input cast doubt") {
-    const Fact fact = join(Fact::always(), {}, on_n);
-    const Fact both = join(fact, {}, on_m);
+    const check::Fact fact = join(check::Fact::always(), {}, on_n);
+    const check::Fact both = join(fact, {}, on_m);
     CHECK(both.kind == Kind::conditional);
     CHECK(both.inputs == (roots::param(0) | roots::param(1)));
     CHECK(both.first == 1);
@@ -44,23 +44,23 @@ TEST_CASE("independent conditions add up, conditions of one input cast doubt") {
 }
 
 TEST_CASE("an inner condition is a part of the outer one") {
-    const Fact fact = join(join(Fact::always(), {}, inner), {}, on_n);
+    const check::Fact fact = join(join(check::Fact::always(), {}, inner), {}, on_n);
     CHECK(fact.kind == Kind::conditional);
     CHECK(fact.first == 1);
 }
 
 TEST_CASE("iterations of a loop are one decision, a decision within it is another") {
-    const Fact fact = join({}, Fact::always(), loop);
+    const check::Fact fact = join({}, check::Fact::always(), loop);
     CHECK(join({}, fact, loop) == fact);
     const Decision within{11, 12, roots::loop(10), false, false};
-    CHECK(join({}, join(Fact::always(), {}, within), loop).kind == Kind::doubtful);
+    CHECK(join({}, join(check::Fact::always(), {}, within), loop).kind == Kind::doubtful);
 }
 
 TEST_CASE("a condition that may have one outcome only casts doubt") {
     Decision decision = on_m;
     decision.doubtful = true;
-    CHECK(join(Fact::always(), {}, decision).kind == Kind::doubtful);
-    CHECK(join(Fact::always(), Fact::always(), decision) == Fact::always());
+    CHECK(join(check::Fact::always(), {}, decision).kind == Kind::doubtful);
+    CHECK(join(check::Fact::always(), check::Fact::always(), decision) == check::Fact::always());
 }
 
 TEST_CASE("exact values: over which threads they are the same") {
