@@ -47,7 +47,7 @@ end)
 L
 run check memory_decides.lua
 exits 0
-out_has "decided: proved for all launches but races in global memory, bounds"
+out_has "decided: proved for all launches but races in global memory"
 out_has "  bounds: undecided: memory_decides.lua:4: how long the memory is that it accesses, a launch says ("
 run check --json memory_decides.lua
 out_has '"verdict": "undecided"'
