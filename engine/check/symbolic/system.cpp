@@ -115,6 +115,7 @@ void Solver::begin(int attempt) const {
     // 0 is no limit.
     isl().ctx_set_max_operations(context_, std::max(most, 1UL));
 }
+void Solver::charge(unsigned long operations) const { left_ -= std::min(left_, operations); }
 bool Solver::again(int attempt) const {
     return isl().ctx_last_error(context_) == isl_error_quota && left_ != 0 &&
            static_cast<std::size_t>(attempt) + 1 < most_of_attempt.size();
@@ -233,6 +234,7 @@ class System::Rows {
 };
 
 System::Set System::build(const std::vector<Polynomial>& more) {
+    if (solver_.exhausted()) return {};
     use_all();
     for (const Polynomial& number : more) use(number);
     const Rows rows(*this);
@@ -246,6 +248,8 @@ System::Set System::build(const std::vector<Polynomial>& more) {
     for (const auto& [formula, execution] : formulas_) out = met(out, rows.of(formula, execution));
     for (const auto& [choice, execution] : choices_)
         out = met(out, rows.chosen(static_cast<Atom>(choice), execution));
+    const auto parts = static_cast<std::size_t>(std::max(isl().set_n_basic_set(out), 1));
+    solver_.charge(parts * variables_.size() * (variables_.size() + defined_.size()));
     return Set(out);
 }
 
@@ -346,6 +350,7 @@ std::vector<Polynomial> System::find_upper_bounds(const Polynomial& number) {
 Solver::Solver(unsigned long operations) : context_(nullptr), left_(operations) {}
 Solver::~Solver() = default;
 void Solver::begin(int) const {}
+void Solver::charge(unsigned long) const {}
 bool Solver::again(int) const { return false; }
 bool has_solver() { return false; }
 void System::FreeSet::operator()(isl_set*) const {}

@@ -40,6 +40,9 @@ class Solver {
         }
     }
 
+    /// Counts operations that isl does not.
+    void charge(unsigned long operations) const;
+
   private:
     void begin(int attempt) const;
     bool again(int attempt) const;
