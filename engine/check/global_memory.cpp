@@ -16,7 +16,7 @@ namespace {
 using namespace symbolic;
 
 /// Of isl, in all questions about a kernel.
-constexpr unsigned long most_operations = 400'000'000;
+constexpr unsigned long most_operations = 4'000'000;
 
 /// Inequalities, each proved once.
 class Inequalities {

@@ -7,7 +7,7 @@ echo "no library" >none/libisl.so.23
 LD_LIBRARY_PATH=none run check "$SOURCE/scripts/guide/01-elementwise.lua"
 exits 0
 out_has "axpy: proved for all launches but races in global memory, bounds"
-out_has "races in global memory: undecided: "
+out_has "races in global memory, bounds: undecided: "
 out_has "the library isl is not installed (libisl23)"
 run check "$SOURCE/scripts/guide/01-elementwise.lua"
 if grep -q "isl is not installed" out.txt; then

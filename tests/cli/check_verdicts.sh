@@ -32,15 +32,13 @@ run check "$ring"
 exits 0
 err ""
 out_has "two_stages.ptx: 1 kernel, 0 errors, 0 remarks"
-out_has "sums: proved for all launches with trips >= 1 but races in global memory, bounds"
-out_has "  races in global memory: undecided: $ring:93: stores of different threads and CTAs are not compared for all sizes ("
-out_has "  bounds: undecided: $ring:53: how long the memory is that it accesses, a launch says ("
+out_lacks " but "
+out_has "  races in global memory: proved for all launches with trips >= 1 where nctaid.x = nctaid.y = nctaid.z = 1"
+out_has "  bounds: proved for all launches with trips >= 1 where rows holds 128 * trips bytes, totals holds 128 bytes"
 run check --json "$ring"
 exits 0
 judge
-verdict global-races undecided
-verdict bounds undecided
-many 12 proved
+many 14 proved
 out_has '"domain": "all launches with trips >= 1"'
 
 # It hangs with one number of eight: a finding says with which, and so does the verdict.

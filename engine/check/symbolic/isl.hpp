@@ -13,20 +13,19 @@
 
 namespace wgrun::check::symbolic {
 
-#define WGRUN_ISL_FUNCTIONS(f)                                                                              \
-    f(basic_set_foreach_constraint) f(basic_set_free) f(basic_set_from_constraint)                          \
-        f(constraint_alloc_equality) f(constraint_alloc_inequality) f(constraint_free)                      \
-            f(constraint_get_coefficient_val) f(constraint_get_constant_val)                                \
-                f(constraint_set_coefficient_si) f(constraint_set_coefficient_val)                          \
-                    f(constraint_set_constant_val) f(ctx_alloc) f(ctx_free) f(ctx_last_error)               \
-                        f(ctx_reset_error) f(ctx_reset_operations) f(ctx_set_max_operations)                \
-                            f(local_space_from_space) f(options_set_on_error) f(set_add_constraint)         \
-                                f(set_add_dims) f(set_affine_hull) f(set_copy) f(set_dim) f(set_eliminate)  \
-                                    f(set_empty) f(set_foreach_basic_set) f(set_free) f(set_from_basic_set) \
-                                        f(set_get_space) f(set_intersect) f(set_is_empty) f(set_is_subset)  \
-                                            f(set_union) f(set_universe) f(space_copy) f(space_free)        \
-                                                f(space_set_alloc) f(val_free) f(val_get_num_si)            \
-                                                    f(val_int_from_si)
+#define WGRUN_ISL_FUNCTIONS(f)                                                                             \
+    f(basic_set_foreach_constraint) f(basic_set_free) f(constraint_alloc_equality)                         \
+        f(constraint_alloc_inequality) f(constraint_free) f(constraint_get_coefficient_val)                \
+            f(constraint_get_constant_val) f(constraint_set_coefficient_si)                                \
+                f(constraint_set_coefficient_val) f(constraint_set_constant_val) f(ctx_alloc) f(ctx_free)  \
+                    f(ctx_last_error) f(ctx_reset_error) f(ctx_reset_operations) f(ctx_set_max_operations) \
+                        f(local_space_from_space) f(options_set_on_error) f(set_add_constraint)            \
+                            f(set_add_dims) f(set_affine_hull) f(set_copy) f(set_dim) f(set_eliminate)     \
+                                f(set_empty) f(set_foreach_basic_set) f(set_free) f(set_from_basic_set)    \
+                                    f(set_get_space) f(set_intersect) f(set_is_empty) f(set_is_subset)     \
+                                        f(set_n_basic_set) f(set_union) f(set_universe) f(space_copy)      \
+                                            f(space_free) f(space_set_alloc) f(val_free) f(val_get_num_si) \
+                                                f(val_int_from_si)
 
 /// isl_set_union() as set_union(), and so on.
 struct Isl {

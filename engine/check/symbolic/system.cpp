@@ -87,8 +87,21 @@ void System::define(const Monomial& monomial) {
 // --- isl ------------------------------------------------------------------------------------------------
 
 namespace {
-constexpr std::array<unsigned long, 3> most_of_attempt{1UL << 15, 1UL << 19, 1UL << 23};
+
+constexpr std::array<unsigned long, 2> most_of_attempt{1UL << 10, 1UL << 14};
+
+/// Parts of a union. Conditions by which there would be more are left out.
+constexpr int most_parts = 32;
+
+/// Both sets, or the first alone where that would be a union of too many.
+isl_set* met(isl_set* set, isl_set* with) {
+    if (isl().set_n_basic_set(set) * isl().set_n_basic_set(with) <= most_parts)
+        return isl().set_intersect(set, with);
+    isl().set_free(with);
+    return set;
 }
+
+}  // namespace
 
 Solver::Solver(unsigned long operations) : context_(isl().ctx_alloc()), left_(operations) {
     isl().options_set_on_error(context_, ISL_ON_ERROR_CONTINUE);
@@ -102,6 +115,7 @@ void Solver::begin(int attempt) const {
     // 0 is no limit.
     isl().ctx_set_max_operations(context_, std::max(most, 1UL));
 }
+void Solver::charge(unsigned long operations) const { left_ -= std::min(left_, operations); }
 bool Solver::again(int attempt) const {
     return isl().ctx_last_error(context_) == isl_error_quota && left_ != 0 &&
            static_cast<std::size_t>(attempt) + 1 < most_of_attempt.size();
@@ -131,6 +145,9 @@ class System::Rows {
 
     /// Where the number is 0, or not below 0.
     isl_set* half(const Polynomial& number, bool is_zero) const {
+        return isl().set_add_constraint(universe(), constraint(number, is_zero));
+    }
+    isl_constraint* constraint(const Polynomial& number, bool is_zero) const {
         isl_local_space* local = isl().local_space_from_space(isl().space_copy(space_));
         isl_constraint* row =
             is_zero ? isl().constraint_alloc_equality(local) : isl().constraint_alloc_inequality(local);
@@ -144,7 +161,7 @@ class System::Rows {
             row = isl().constraint_set_coefficient_val(row, uniform ? isl_dim_param : isl_dim_set,
                                                        static_cast<int>(place), value);
         }
-        return isl().set_from_basic_set(isl().basic_set_from_constraint(row));
+        return row;
     }
 
     /// Where the condition holds, or, negated, does not.
@@ -167,7 +184,7 @@ class System::Rows {
                 isl_set* out = intersects ? universe() : none();
                 for (const Formula part : condition.parts) {
                     isl_set* one = of(part, execution, inverse);
-                    out = intersects ? isl().set_intersect(out, one) : isl().set_union(out, one);
+                    out = intersects ? met(out, one) : isl().set_union(out, one);
                 }
                 return out;
             }
@@ -217,16 +234,22 @@ class System::Rows {
 };
 
 System::Set System::build(const std::vector<Polynomial>& more) {
+    if (solver_.exhausted()) return {};
     use_all();
     for (const Polynomial& number : more) use(number);
     const Rows rows(*this);
     isl_set* out = rows.universe();
-    const auto meet = [&](isl_set* with) { out = isl().set_intersect(out, with); };
-    for (const Polynomial& number : defined_) meet(rows.half(number, false));
-    for (const Polynomial& number : positive_) meet(rows.half(number, false));
-    for (const Polynomial& number : zero_) meet(rows.half(number, true));
-    for (const auto& [formula, execution] : formulas_) meet(rows.of(formula, execution));
-    for (const auto& [choice, execution] : choices_) meet(rows.chosen(static_cast<Atom>(choice), execution));
+    const auto add = [&](const Polynomial& number, bool is_zero) {
+        out = isl().set_add_constraint(out, rows.constraint(number, is_zero));
+    };
+    for (const Polynomial& number : defined_) add(number, false);
+    for (const Polynomial& number : positive_) add(number, false);
+    for (const Polynomial& number : zero_) add(number, true);
+    for (const auto& [formula, execution] : formulas_) out = met(out, rows.of(formula, execution));
+    for (const auto& [choice, execution] : choices_)
+        out = met(out, rows.chosen(static_cast<Atom>(choice), execution));
+    const auto parts = static_cast<std::size_t>(std::max(isl().set_n_basic_set(out), 1));
+    solver_.charge(parts * variables_.size() * (variables_.size() + defined_.size()));
     return Set(out);
 }
 
@@ -327,6 +350,7 @@ std::vector<Polynomial> System::find_upper_bounds(const Polynomial& number) {
 Solver::Solver(unsigned long operations) : context_(nullptr), left_(operations) {}
 Solver::~Solver() = default;
 void Solver::begin(int) const {}
+void Solver::charge(unsigned long) const {}
 bool Solver::again(int) const { return false; }
 bool has_solver() { return false; }
 void System::FreeSet::operator()(isl_set*) const {}

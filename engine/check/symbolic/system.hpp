@@ -19,7 +19,7 @@ struct isl_set;
 namespace wgrun::check::symbolic {
 
 /// isl's memory, and how much it may compute: numbers of operations, so that answers do not depend on time. A
-/// question gets few; 16 times as many, twice at most, where these do not suffice.
+/// question gets few, and 16 times as many where these do not suffice.
 class Solver {
   public:
     /// operations: for all questions together.
@@ -39,6 +39,9 @@ class Solver {
             if (!again(attempt)) return answer;
         }
     }
+
+    /// Counts operations that isl does not.
+    void charge(unsigned long operations) const;
 
   private:
     void begin(int attempt) const;
