@@ -249,7 +249,10 @@ System::Set System::build(const std::vector<Polynomial>& more) {
     for (const auto& [choice, execution] : choices_)
         out = met(out, rows.chosen(static_cast<Atom>(choice), execution));
     const auto parts = static_cast<std::size_t>(std::max(isl().set_n_basic_set(out), 1));
-    solver_.charge(parts * variables_.size() * (variables_.size() + defined_.size()));
+    // An operation takes longer in a wider tableau.
+    constexpr std::size_t usual = 32;
+    const std::size_t width = variables_.size();
+    solver_.charge(parts * width * (width + defined_.size()) * (1 + width / usual * width / usual));
     return Set(out);
 }
 
