@@ -211,7 +211,7 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
     } else if (!features.opaque) {
         of_protocol_and_memory(outline, skeleton, features, findings, {Budget(given), given.grid}, gaps, out);
         if (features.accesses_global || features.stores_global) {
-            GlobalMemoryProof proof = prove_global_memory(outline, gaps);
+            GlobalMemoryProof proof = prove_global_memory(outline, gaps, given.grid);
             out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
             out.extents = std::move(proof.extents);
             out.flat = std::move(proof.flat);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "check/symbolic/apart.hpp"
@@ -78,8 +79,8 @@ class Inequalities {
 
 class GlobalMemory {
   public:
-    GlobalMemory(const Outline& outline, Gaps& gaps)
-        : program_(outline.program()), gaps_(gaps), inequalities_(solver_, accesses_.atoms) {
+    GlobalMemory(const Outline& outline, Gaps& gaps, std::optional<Dim3> grid)
+        : program_(outline.program()), gaps_(gaps), inequalities_(solver_, accesses_.atoms), grid_(grid) {
         find_accesses(
             outline,
             [this](const Polynomial& number, std::span<const Formula> conditions) {
@@ -144,7 +145,7 @@ class GlobalMemory {
         }
         if (solver_.exhausted())
             return race(a.where, "want of time: its address is compared with too many"), false;
-        if (meets.empty()) return true;
+        if (meets.empty()) return !is_of_one_cta(b.where, name);
         race(b.where,
              a.where == b.where
                  ? fmt::format("two executions of it may meet in {}: for all sizes that is open ({})", name,
@@ -152,6 +153,15 @@ class GlobalMemory {
                  : fmt::format("it may meet line {} in {}: for all sizes that is open ({})", a.where.line,
                                name, meets));
         return false;
+    }
+
+    /// A kernel that does not ask which CTA it is may be meant for one alone, or does not know better.
+    bool is_of_one_cta(Where where, std::string_view name) {
+        if (!flat_.contains("nctaid.x") || (grid_ && grid_->x == 1)) return false;
+        gaps_.add(Property::global_races, where,
+                  fmt::format("the kernel does not ask which CTA it is: those of a grid meet in {}", name),
+                  "--grid 1 decides it for one");
+        return true;
     }
 
     std::string bounds() {
@@ -173,12 +183,13 @@ class GlobalMemory {
     Accesses accesses_;
     Inequalities inequalities_;
     std::set<std::string> flat_;
+    std::optional<Dim3> grid_;
 };
 
 }  // namespace
 
-GlobalMemoryProof prove_global_memory(const Outline& outline, Gaps& gaps) {
-    if (has_solver()) return GlobalMemory(outline, gaps).run();
+GlobalMemoryProof prove_global_memory(const Outline& outline, Gaps& gaps, std::optional<Dim3> grid) {
+    if (has_solver()) return GlobalMemory(outline, gaps, grid).run();
     for (const Property property : {Property::global_races, Property::bounds})
         gaps.add(property, outline.program().where(), "the library isl is not installed (libisl23)",
                  std::string(run_it));

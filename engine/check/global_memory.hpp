@@ -2,6 +2,7 @@
 // not meet, and where they end (check/symbolic/).
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ struct GlobalMemoryProof {
     std::string extents;  ///< what a launch has to keep for bounds: "d holds 4 * m * n bytes"; empty: nothing
 };
 
-/// Adds to `gaps` what is not proved of races and bounds. Thread-safe.
-GlobalMemoryProof prove_global_memory(const Outline& outline, Gaps& gaps);
+/// Adds to `gaps` what is not proved of races and bounds. grid: the only one, where that is given.
+/// Thread-safe.
+GlobalMemoryProof prove_global_memory(const Outline& outline, Gaps& gaps, std::optional<Dim3> grid = {});
 
 }  // namespace wgrun::check

@@ -70,7 +70,7 @@ TEST_CASE("JSON carries every field") {
         "rule": "WG-GROUP-01", "severity": "error", "file": "kernel.lua", "line": 41,
         "message": "accumulator is read while its wgmma may still run",
         "fix": "k:wgmma_wait_group(0) before line 41", "section": "9.7.15.7.3",
-        "notes": [{"file": "kernel.lua", "line": 37, "message": "issued here"}], "fixes": []}]})"));
+        "notes": [{"file": "kernel.lua", "line": 37, "message": "issued here"}], "fixes": [], "facts": {}}]})"));
     CHECK(json::parse(to_json({})) == json::parse(R"({"findings": []})"));
 }
 
