@@ -215,7 +215,10 @@ std::vector<Verdict> Kernel::verdicts(const Assumptions& given) {
         given_ = given;
         if (origin_) origin_->tell(evidence.findings);
         findings_->add_all(evidence.findings);
-        if (made == check::Made::by_author) findings_->add_all(found_with_sizes(program, evidence));
+        const bool wrong = std::ranges::any_of(
+            *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
+        // What follows from an error is not told from other faults.
+        if (made == check::Made::by_author && !wrong) findings_->add_all(found_with_sizes(program, evidence));
         evidence_ = std::make_shared<const check::Evidence>(std::move(evidence));
     }
     return check::verdicts(findings_->list(), *evidence_);

@@ -125,7 +125,7 @@ out_has "one: proved for all launches but races in global memory"
 
 # --strict: 6 where something is undecided, 1 where something is refuted, also by a warning.
 strict() { expected=$1; shift; run check --strict "$@"; exits "$expected"; }
-strict 0 "$ring"
+strict 0 --grid 1 "$ring"
 strict 6 --json two.lua
 strict 6 --sarif two.lua
 strict 1 "$less"
