@@ -9,7 +9,7 @@ exits 0
 out_has "undecided: open.ptx:6: how many threads a CTA has, the launch decides (--block THREADS, or"
 run check --block 64 open.ptx
 exits 0
-out_has "sums: proved for all launches of 64 threads with trips >= 1 but races in global memory, bounds"
+out_has "sums: proved for all launches of 64 threads with trips >= 1 but races in global memory"
 run check --block 64,1,1 --json open.ptx
 exits 0
 out_has '"domain": "all launches of 64 threads with trips >= 1"'
@@ -27,7 +27,7 @@ exits 1
 err_has "hangs"
 run check --assume trips=12 "$less"
 exits 0
-out_has "sums: proved for all launches with trips = 12 but races in global memory, bounds"
+out_has "sums: proved for all launches with trips = 12 but races in global memory"
 run check --assume trips=12 --json "$less"
 out_has '"domain": "all launches with trips = 12"'
 run check --assume tripz=12 "$less"
