@@ -98,7 +98,7 @@ local kernels = {
   { "nothing is left out, TMA", 256, by_copies() },
   { "the stage is released before wgmma.wait_group", 256, by_copies "wait for wgmma", "WG-RACE-02" },
   { "the producer does not wait for a free stage", 256, by_copies "acquire", "WG-MBAR-03" },
-  { "no wait for the copy", 256, by_copies "wait for the copy", "WG-MBAR-03" },
+  { "no wait for the copy", 256, by_copies "wait for the copy", "WG-TMA-02" },
 }
 
 local A = wg.randn { shape = { rows, rounds * depth }, dtype = "bf16", seed = 1 }
