@@ -124,7 +124,7 @@ bool add_run(const Request& request, const ForeignModule& module, const std::str
     options.seed = seed;
     options.numerics = request.numerics;
     options.coverage = &out.coverage;
-    options.unchecked = true;  // what the checker finds is told besides
+    options.unchecked = true;  // the checker's findings are printed by themselves
     kernel.fit(options);
     out.findings.add_of_launch(kernel.check());
     out.kernel = kernel.program().name();

@@ -156,11 +156,16 @@ class GlobalMemory {
     }
 
     /// A kernel that does not ask which CTA it is may be meant for one alone, or does not know better.
+    /// Dimensions y and z are taken to have one where the grid is not given.
     bool is_of_one_cta(Where where, std::string_view name) {
-        if (!flat_.contains("nctaid.x") || (grid_ && grid_->x == 1)) return false;
+        const auto open = [&](std::string_view dim, std::uint32_t given) {
+            return flat_.contains(fmt::format("nctaid.{}", dim)) && (grid_ ? given != 1 : dim == "x");
+        };
+        const Dim3 grid = grid_.value_or(Dim3{});
+        if (!open("x", grid.x) && !open("y", grid.y) && !open("z", grid.z)) return false;
         gaps_.add(Property::global_races, where,
                   fmt::format("the kernel does not ask which CTA it is: those of a grid meet in {}", name),
-                  "--grid 1 decides it for one");
+                  grid_ ? std::string(run_it) : "--grid 1 decides it for one");
         return true;
     }
 

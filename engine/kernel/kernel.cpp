@@ -153,47 +153,23 @@ const std::vector<Diagnostic>& Kernel::laws() {
     return *laws_;
 }
 
+namespace {
+
+bool has_error(const FindingSet& findings) {
+    return std::ranges::any_of(findings,
+                               [](const Diagnostic& finding) { return finding.severity == Severity::error; });
+}
+
+}  // namespace
+
 const std::vector<Diagnostic>& Kernel::check() {
     if (findings_) return findings_->list();
     findings_ = FindingSet(laws());
-    const bool wrong = std::ranges::any_of(
-        *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
+    const bool wrong = has_error(*findings_);
     if (!wrong && !origin_ && !program_->translated())
         findings_->add_all(found_in_every_launch(*program_, check::Made::by_author, nullptr, &ended_ahead_));
     return findings_->list();
 }
-
-namespace {
-
-/// What is undecided, and broken in launches that the proofs came to: warnings, since the kernel may be meant
-/// for others.
-std::vector<Diagnostic> found_with_sizes(const Program& program, const check::Evidence& evidence) {
-    if (evidence.launches.empty()) return {};
-    constexpr std::ptrdiff_t most_launches = 4;
-    std::vector<std::vector<std::int64_t>> launches(
-        evidence.launches.begin(),
-        evidence.launches.begin() + std::min(std::ssize(evidence.launches), most_launches));
-    // About a period of the usual rings, and beyond two.
-    for (const std::int64_t number : {1, 2, 3, 4, 5, 7, 8, 9, 17, 33})
-        launches.emplace_back(program.params().size(), number);
-    std::vector<Diagnostic> out;
-    for (const auto& numbers : launches)
-        for (const std::uint32_t clusters : {1U, 4U})
-            std::ranges::move(found_in_launch(program, numbers, clusters), std::back_inserter(out));
-    // Numbers that are made up lead anywhere in global memory.
-    constexpr std::array of_global_memory{Property::bounds, Property::descriptors, Property::global_races};
-    std::erase_if(out, [&](const Diagnostic& finding) {
-        const Rule* rule = find_rule(finding.rule);
-        return rule == nullptr ||
-               std::ranges::find(of_global_memory, rule->property) != of_global_memory.end() ||
-               std::ranges::find(evidence.gaps, rule->property, &Gap::property) == evidence.gaps.end();
-    });
-    for (Diagnostic& finding : out)
-        if (finding.severity == Severity::error) finding.severity = Severity::warning;
-    return out;
-}
-
-}  // namespace
 
 std::vector<Verdict> Kernel::verdicts(const Assumptions& given) {
     if (given.block || given.cluster) refuse_own_shape();
@@ -215,8 +191,7 @@ std::vector<Verdict> Kernel::verdicts(const Assumptions& given) {
         given_ = given;
         if (origin_) origin_->tell(evidence.findings);
         findings_->add_all(evidence.findings);
-        const bool wrong = std::ranges::any_of(
-            *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
+        const bool wrong = has_error(*findings_);
         // What follows from an error is not told from other faults.
         if (made == check::Made::by_author && !wrong) findings_->add_all(found_with_sizes(program, evidence));
         evidence_ = std::make_shared<const check::Evidence>(std::move(evidence));
@@ -254,8 +229,7 @@ void Kernel::fit(const RunOptions& options) {
 void Kernel::foresee(const RunOptions& options) {
     fit(options);
     check();
-    const bool wrong = std::ranges::any_of(
-        *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
+    const bool wrong = has_error(*findings_);
     if (wrong) return;  // as a run would
     check_arguments(*program_, options);
     std::vector<Diagnostic> found = check::check_launch(*program_, sizes_of(options));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <optional>
 #include <string>
@@ -154,6 +155,10 @@ std::vector<Diagnostic> found_again(const Program& program, check::Made made, co
                                   {launch.grid[0], launch.grid[1], launch.grid[2]}, launch.seed);
 }
 
+namespace {
+
+/// What the first of so many clusters breaks in a launch whose parameters are these numbers, as far as
+/// nothing depends on what is in memory: with a note that names them.
 std::vector<Diagnostic> found_in_launch(const Program& program, std::span<const std::int64_t> numbers,
                                         std::uint32_t clusters) {
     MadeUpLaunch launch(program);
@@ -169,6 +174,34 @@ std::vector<Diagnostic> found_in_launch(const Program& program, std::span<const 
     for (Diagnostic& finding : out)
         if (!said.empty())
             finding.notes.push_back({program.where(), fmt::format("in a launch with {}", said)});
+    return out;
+}
+
+}  // namespace
+
+std::vector<Diagnostic> found_with_sizes(const Program& program, const check::Evidence& evidence) {
+    if (evidence.launches.empty()) return {};
+    constexpr std::ptrdiff_t most_launches = 4;
+    std::vector<std::vector<std::int64_t>> launches(
+        evidence.launches.begin(),
+        evidence.launches.begin() + std::min(std::ssize(evidence.launches), most_launches));
+    // About a period of the usual rings, and beyond two.
+    for (const std::int64_t number : {1, 2, 3, 4, 5, 7, 8, 9, 17, 33})
+        launches.emplace_back(program.params().size(), number);
+    std::vector<Diagnostic> out;
+    for (const auto& numbers : launches)
+        for (const std::uint32_t clusters : {1U, 4U})
+            std::ranges::move(found_in_launch(program, numbers, clusters), std::back_inserter(out));
+    // With these numbers an address may be anything.
+    constexpr std::array of_global_memory{Property::bounds, Property::descriptors, Property::global_races};
+    std::erase_if(out, [&](const Diagnostic& finding) {
+        const Rule* rule = find_rule(finding.rule);
+        return rule == nullptr ||
+               std::ranges::find(of_global_memory, rule->property) != of_global_memory.end() ||
+               std::ranges::find(evidence.gaps, rule->property, &Gap::property) == evidence.gaps.end();
+    });
+    for (Diagnostic& finding : out)
+        if (finding.severity == Severity::error) finding.severity = Severity::warning;
     return out;
 }
 

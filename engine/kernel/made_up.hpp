@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "check/check.hpp"
+#include "check/evidence.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun {
 
-/// Runs a launch whose numbers are all `launch.others`, and so is memory, in which it has no tensors. What is
-/// made up besides is in `limits`. Throws as sim::run.
+/// Runs a launch whose numbers are all `launch.others`, and so is memory, in which it has no tensors.
+/// `limits` says what else is invented. Throws as sim::run.
 sim::Outcome run_made_up(const Program& program, const FoundIn& launch, sim::MadeUp limits);
 
 /// Returns what a launch breaks that a finding names, on the simulator, where no value decides that memory
@@ -29,10 +30,8 @@ std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Mad
                                               sim::Observer* observer = nullptr,
                                               EndOfRunAhead* ended = nullptr);
 
-/// Returns what the first of so many clusters breaks in a launch whose parameters are these numbers, as far
-/// as nothing depends on what is in memory: with a note that names them. Thread-safe; takes up to a tenth of
-/// a second.
-std::vector<Diagnostic> found_in_launch(const Program& program, std::span<const std::int64_t> numbers,
-                                        std::uint32_t clusters);
+/// Returns what is undecided, and breaks in launches with the numbers that its proofs came to, and with usual
+/// ones: warnings, since the kernel may be meant for others. Thread-safe; takes up to some seconds.
+std::vector<Diagnostic> found_with_sizes(const Program& program, const check::Evidence& evidence);
 
 }  // namespace wgrun

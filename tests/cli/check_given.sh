@@ -156,3 +156,12 @@ assert deadlock["verdict"] == "undecided" and "want of time" in deadlock["reason
 P
 run check --budget 0 "$ring"
 exits 2
+
+# CTAs of a dimension that the kernel does not ask for: a grid that has several there is none of those that are proved.
+elementwise=$SOURCE/scripts/guide/01-elementwise.lua
+run check --grid 4 "$elementwise"
+exits 0
+out_lacks "undecided"
+run check --grid 4,2 "$elementwise"
+exits 0
+out_has "races in global memory: undecided: $elementwise:14: the kernel does not ask which CTA it is: those of a grid meet in Y"

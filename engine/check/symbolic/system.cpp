@@ -274,8 +274,6 @@ bool System::nothing_in(const Polynomial& positive) {
     });
 }
 
-bool System::implies_zero(const Polynomial& number) { return zeros({number}).front(); }
-
 std::vector<bool> System::zeros(const std::vector<Polynomial>& candidates) {
     return solver_.ask([&] { return find_zeros(candidates); });
 }
@@ -360,7 +358,6 @@ void System::FreeSet::operator()(isl_set*) const {}
 System::Set System::build(const std::vector<Polynomial>&) { return {}; }
 bool System::empty() { return false; }
 bool System::nothing_in(const Polynomial&) { return false; }
-bool System::implies_zero(const Polynomial&) { return false; }
 std::vector<bool> System::zeros(const std::vector<Polynomial>& candidates) {
     return std::vector<bool>(candidates.size(), false);
 }

@@ -1,8 +1,8 @@
 // Conditions on atoms, and what follows from them: sets of integers of the library isl, in which each product
 // of atoms is a variable of its own.
 //
-// What isl cannot see of products is added where a question needs it: signs, and that x * d > y * d means x >
-// y.
+// Of products isl is told their signs, and that they are not less than without a factor above 0. Where it
+// finds no inequality, a common factor is tried: x * d > -d means x >= 0.
 #pragma once
 
 #include <map>
@@ -51,7 +51,8 @@ class Solver {
     mutable unsigned long left_;
 };
 
-/// Whether this program was built with a solver; without one every answer is "not known".
+/// Whether isl was found, and its headers when this program was built; without it every answer is "not
+/// known".
 bool has_solver();
 
 /// One or two executions of a thread, whose atoms are different variables unless they are the same in all of
@@ -79,7 +80,6 @@ class System {
     /// Nothing satisfies all conditions.
     bool empty();
     bool implies_positive(const Polynomial& number);
-    bool implies_zero(const Polynomial& number);
     /// Those of the candidates that are 0 whatever else is.
     std::vector<bool> zeros(const std::vector<Polynomial>& candidates);
     /// A bound of the number, in terms of what is the same in all of a launch; nothing: there is none, or

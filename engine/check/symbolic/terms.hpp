@@ -80,6 +80,7 @@ class Terms final : public isa::Algebra {
     isa::Term give(Polynomial number) { return give(Content{std::move(number), {}}); }
     isa::Term give(Formula truth) { return give(Content{{}, truth}); }
 
+    static std::int64_t most_of(isa::Type type);  ///< as an unsigned number
     Atom born(Definition definition);
     void read(isa::Special which);
     Polynomial special(isa::Special which);
