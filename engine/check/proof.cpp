@@ -7,6 +7,7 @@
 #include <map>
 
 #include "check/broken_sizes.hpp"
+#include "check/exploration.hpp"
 
 namespace wgrun::check {
 namespace {
@@ -228,6 +229,13 @@ Proof prove_clusters(const Program& program, const Skeleton& skeleton, const Bud
 
 Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps,
             std::optional<Dim3> grid) {
+    const rehearsal::Live live(skeleton);
+    if (!getenv("OLD")) {
+        Proof explored = explore(program, skeleton, live, budget, gaps, {});
+        if (getenv("DBG")) fprintf(stderr, "explored: %d rehearsals %zu %s line %d\n", explored.proved, explored.rehearsals, explored.stopped ? explored.stopped->reason.c_str() : "", explored.stopped ? explored.stopped->where.line : 0);
+        if (explored.proved) return explored;
+        if (getenv("NEW")) return explored;
+    }
     Gaps of_all, of_one;
     const auto with = [&](Gaps& its) { return gaps == nullptr ? nullptr : &its; };
     const auto take = [&](Gaps& its) {

@@ -66,11 +66,13 @@ void Rehearsal::run() {
         if (of_ != nullptr) of_->poll();
         if (proof_) {
             if (scene_.stopped) return;
-            std::vector<std::uint64_t> now = state();
-            written_ += static_cast<int>(now.size());
-            if (proof_->recurrence.round(std::move(now))) {
-                proof_->again = true;
-                return;
+            if (loops_ == nullptr) {
+                std::vector<std::uint64_t> now = state();
+                written_ += static_cast<int>(now.size());
+                if (proof_->recurrence.round(std::move(now))) {
+                    proof_->again = true;
+                    return;
+                }
             }
         }
         bool any = false;
@@ -82,6 +84,7 @@ void Rehearsal::run() {
         }
         if (any) continue;
         if (copies_.land()) continue;
+        if (at_cut()) return;
         // What a kernel does that gives up a wait is not followed by a proof.
         if (proof_) {
             if (!complete()) scene_.stop(scene_.program.where(), "a wait does not end");
@@ -137,6 +140,7 @@ void Rehearsal::step(Warp& warp, const Op& op) {
         ++warp.pc;
         return;
     }
+    if (loops_ != nullptr && parks(warp, op)) return;
     executed_[warp.pc] = true;
     if (op.traps) {
         // What follows is not executed.
@@ -172,6 +176,88 @@ void Rehearsal::step(Warp& warp, const Op& op) {
         if (proof_) proof_->forms.forget(op);
     }
     if (warp.state != Warp::State::asleep) ++warp.pc;
+}
+
+// --- cuts ----------------------------------------------------------------------------------------------
+
+bool Rehearsal::parks(Warp& warp, const Op& op) {
+    const std::optional<Warp::Parked> compared = proof_->forms.compared(op);
+    if (!compared || std::exchange(warp.goes_on, false)) return false;
+    warp.state = Warp::State::parked;
+    warp.parked = *compared;
+    return true;
+}
+
+bool Rehearsal::at_cut() const {
+    return std::ranges::any_of(scene_.warps, [](const Warp& warp) { return warp.state == Warp::State::parked; });
+}
+
+void Rehearsal::go_on() {
+    const auto order = [&](const Warp& warp) {
+        return std::tuple(loops_->depth(warp.pc), -warp.parked.root, warp.parked.left);
+    };
+    const Warp* first = nullptr;
+    for (const Warp& warp : scene_.warps)
+        if (warp.state == Warp::State::parked && (first == nullptr || order(warp) > order(*first))) first = &warp;
+    if (first == nullptr) return;
+    const auto with = order(*first);
+    for (Warp& warp : scene_.warps)
+        if (warp.state == Warp::State::parked && order(warp) == with) {
+            warp.state = Warp::State::ready;
+            warp.goes_on = true;
+        }
+}
+
+bool Rehearsal::any_in(const rehearsal::Loops::Loop& loop) const {
+    return std::ranges::any_of(scene_.warps, [&](const Warp& warp) {
+        return warp.state != Warp::State::ended && loop.contains(warp.pc);
+    });
+}
+
+rehearsal::Cut Rehearsal::cut() {
+    rehearsal::Cut out;
+    out.code = state();
+    written_ += static_cast<int>(out.code.size());
+    for (const std::uint64_t number : out.code)
+        out.hash = (out.hash ^ number) * 0x9E3779B97F4A7C15U + (out.hash >> 29);
+    out.registers = registers();
+    return out;
+}
+
+std::vector<rehearsal::Register> Rehearsal::registers() {
+    return rehearsal::live_registers(scene_, values_, proof_->live, mbarriers_, proof_->forms);
+}
+
+/// What decides how it goes on, in all its parts.
+auto Rehearsal::parts() {
+    return std::tuple_cat(scene_.state(), values_.state(), peers_.state(), mbarriers_.state(), barriers_.state(),
+                          contents_.state(), products_.state(), copies_.state(), pool_.state(),
+                          proof_->forms.state(), std::tie(running_));
+}
+
+namespace {
+
+template <class... Parts>
+std::tuple<Parts...> copied(const std::tuple<Parts&...>& parts) {
+    return parts;
+}
+
+}  // namespace
+
+class Rehearsal::Saved {
+  public:
+    explicit Saved(Rehearsal& of) : parts(copied(of.parts())) {
+        if (of.proof_->shared) shared.emplace(copied(of.proof_->shared->state()));
+    }
+    decltype(copied(std::declval<Rehearsal&>().parts())) parts;
+    std::optional<decltype(copied(std::declval<rehearsal::SharedMemory&>().state()))> shared{};
+};
+
+std::shared_ptr<const Rehearsal::Saved> Rehearsal::save() { return std::make_shared<Saved>(*this); }
+
+void Rehearsal::restore(const Saved& saved) {
+    parts() = saved.parts;
+    if (saved.shared) proof_->shared->state() = *saved.shared;
 }
 
 /// The warp leaves the rehearsal.

@@ -8,6 +8,8 @@
 #include "check/budget.hpp"
 #include "check/findings.hpp"
 #include "check/rehearsal/copies.hpp"
+#include "check/rehearsal/cut.hpp"
+#include "check/rehearsal/loops.hpp"
 #include "check/rehearsal/recurrence.hpp"
 #include "check/rehearsal/shared_memory.hpp"
 #include "check/rehearsal/stuck.hpp"
@@ -37,7 +39,26 @@ class Rehearsal final : public isa::ThreadMachine {
     /// Returns whether a root has got another step, so that the rehearsal is to begin anew.
     bool again() const { return proof_->again; }
     const rehearsal::Forms& forms() const { return proof_->forms; }
+    rehearsal::Forms& forms() { return proof_->forms; }
     const std::set<int>& repeated() const { return proof_->recurrence.repeated(); }
+
+    // --- of an exploration (exploration.hpp), which runs it from cut to cut
+    /// Warps park before they compare numbers of the launch.
+    void park(const rehearsal::Loops& loops) {
+        loops_ = &loops;
+        budget_ = allowed_ = INT_MAX;
+    }
+    /// Returns whether some are parked, and no other warp can go on.
+    bool at_cut() const;
+    /// Of the parked warps, those of the innermost loops with the most turns left go on.
+    void go_on();
+    /// Whether a warp that has not ended is in this loop.
+    bool any_in(const rehearsal::Loops::Loop& loop) const;
+    rehearsal::Cut cut();
+    std::vector<rehearsal::Register> registers();
+    class Saved;
+    std::shared_ptr<const Saved> save();
+    void restore(const Saved& saved);
 
     const std::vector<rehearsal::Fault>& faults() const { return report_.faults(); }
     /// Returns those that break the same law as the first; those of other laws may be consequences.
@@ -149,15 +170,20 @@ class Rehearsal final : public isa::ThreadMachine {
     void refuse() override { scene_.refuse(); }
     void compute(const Op& op);
     std::vector<std::uint64_t> state() const;
+    auto parts();
+    bool parks(Warp& warp, const Op& op);
 
     /// What a proof needs besides.
     struct Proof {
         Proof(rehearsal::Scene& scene, rehearsal::Values& values, isa::Machine& machine,
               const rehearsal::Live& live, const rehearsal::Mbarriers& mbarriers, rehearsal::Symbols& symbols,
               Gaps* gaps)
-            : forms(scene, values, machine, symbols), recurrence(scene, values, live, mbarriers, forms) {
+            : live(live),
+              forms(scene, values, machine, symbols),
+              recurrence(scene, values, live, mbarriers, forms) {
             if (gaps != nullptr) shared.emplace(scene, values, mbarriers, *gaps);
         }
+        const rehearsal::Live& live;
         rehearsal::Forms forms;
         rehearsal::Recurrence recurrence;
         std::optional<rehearsal::SharedMemory> shared{};
@@ -181,6 +207,7 @@ class Rehearsal final : public isa::ThreadMachine {
     const Budget* of_ = nullptr;    ///< what it is a part of
     int written_ = 0;               ///< numbers of the states that were compared
     std::vector<bool> executed_;    ///< by operation
+    const rehearsal::Loops* loops_ = nullptr;  ///< where warps park
     std::unique_ptr<Proof> proof_;  ///< null: none is made
 };
 

@@ -94,6 +94,7 @@ class BarrierUnit {
     }
 
     const ClusterBarrier& cluster() const { return cluster_; }
+    ClusterBarrier& cluster() { return cluster_; }
 
   private:
     Driver& self() { return static_cast<Driver&>(*this); }

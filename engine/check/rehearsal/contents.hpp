@@ -39,6 +39,7 @@ class Contents {
     /// another order.
     bool maybe_stored(std::uint32_t offset) const;
 
+    auto state() { return std::tie(ctas_); }
     void encode(Encoder& to) const;
 
   private:

@@ -26,6 +26,7 @@ class Copies {
     /// The last warp of a CTA has ended: reports copies still in flight to or from its memory.
     void unfinished(int cta);
 
+    auto state() { return std::tie(under_way_, stores_); }
     void encode(Encoder& to) const;
 
   private:

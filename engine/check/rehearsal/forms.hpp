@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "check/rehearsal/symbols.hpp"
@@ -52,6 +53,24 @@ class Forms {
         bool greater;
     };
     const std::vector<Event>& events() const { return events_; }
+
+    // --- of an exploration (exploration.hpp)
+    /// The number of the launch that a step compares, and how much of it is left; nothing if it compares none.
+    std::optional<Warp::Parked> compared(const Op& op);
+    /// Where that number is compared.
+    const std::set<std::uint32_t>& compared_at(int root) { return compared_at_[root]; }
+    /// What follows is shown for these values of the roots: registers get their values.
+    void choose(const std::vector<Window>& windows);
+    void choose(int root, const Window& window);
+    Window window(int root) const;
+    /// A register of a warp is less by `back`, and grows with each of some turns.
+    void widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back, int turns,
+               std::int64_t growth);
+    auto state() {
+        values_of_roots_.clear();
+        for (const Root& root : symbols_.roots) values_of_roots_.push_back(root.value);
+        return std::tie(slots_, growth_, values_of_roots_);
+    }
 
     /// Takes every variable `from` for the variable `to`.
     void rename(int from, int to, std::int64_t times);
@@ -118,6 +137,7 @@ class Forms {
     std::optional<Form> of_division(const Step& step, const std::vector<Sourced>& sources, const Form& form);
     bool becomes_root(const Step& step, const std::vector<Sourced>& sources);
     std::optional<Source> source(const Operand& operand, const Form& form);
+    Wide value_of(const Operand& operand, isa::Type type);
     void compare(const Step& step, const std::vector<Sourced>& sources);
     OfPlace of_place(const Form& form, const Wide& difference) const;
     void order(const Form& form, const Wide& difference, Where where);
@@ -139,6 +159,9 @@ class Forms {
     std::map<int, Stop> stopped_;
     std::map<int, OfPlaces> of_places_;  ///< by root
     std::set<int> plain_;                ///< roots that other numbers are compared with
+    std::map<int, std::set<std::uint32_t>> compared_at_;  ///< by root: operations
+    std::map<int, Form> growth_;                          ///< of roots, by turns of loops
+    std::vector<std::int64_t> values_of_roots_;           ///< that the registers go with
     bool restart_ = false;
     bool grid_lost_ = false;   ///< a place in the grid decides otherwise
     std::int64_t beyond_ = 0;  ///< of a parameter, while a step is executed

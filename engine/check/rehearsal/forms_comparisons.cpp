@@ -54,20 +54,21 @@ Forms::OfPlace Forms::of_place(const Form& form, const Wide& difference) const {
     return strided ? OfPlace::strided : shifted ? OfPlace::shifted : OfPlace::lost;
 }
 
+Forms::Wide Forms::value_of(const Operand& operand, isa::Type type) {
+    Wide out;
+    out.fill(operand.imm);
+    if (operand.kind == Operand::Kind::param) out.fill(static_cast<std::int64_t>(param(operand.index)));
+    if (operand.reg) out = get(operand.reg);
+    if (!isa::is_signed(type) && isa::bits(type) <= 32)
+        for (std::int64_t& lane : out) lane = static_cast<std::uint32_t>(lane);
+    return out;
+}
+
 void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
     const isa::Type type = step.form.type();
-    const auto value = [&](const Operand& operand) {
-        Wide out;
-        out.fill(operand.imm);
-        if (operand.kind == Operand::Kind::param) out.fill(static_cast<std::int64_t>(param(operand.index)));
-        if (operand.reg) out = get(operand.reg);
-        if (!isa::is_signed(type) && isa::bits(type) <= 32)
-            for (std::int64_t& lane : out) lane = static_cast<std::uint32_t>(lane);
-        return out;
-    };
     Form form = sources[0].form;
     add(form, sources[1].form, -1);
-    const Wide a = value(*sources[0].operand), b = value(*sources[1].operand);
+    const Wide a = value_of(*sources[0].operand, type), b = value_of(*sources[1].operand, type);
     Wide difference;
     for (std::size_t lane = 0; lane < difference.size(); ++lane) difference[lane] = a[lane] - b[lane];
     std::set<int> roots;
@@ -103,7 +104,9 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
         std::erase_if(form, [&](const auto& one) {
             return symbols_.roots[static_cast<std::size_t>(root_of(one.first))].kind != Root::Kind::number;
         });
-        const int turns = root_of(form.begin()->first);
+        const int turns = root_of(std::ranges::find(form, Variable::excess, [](const auto& one) {
+                                      return which_of(one.first);
+                                  })->first);
         of_places_[turns].add(place, of_stride, zero_is_above ? 1 : zero_is_below ? -1 : 0);
         Root& root = symbols_.roots[static_cast<std::size_t>(turns)];
         const std::int64_t least = below_zero ? -1 : 0;

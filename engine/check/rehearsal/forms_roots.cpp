@@ -43,6 +43,7 @@ int Forms::given(Root::Kind kind, int index) {
 
 Form Forms::form_of_root(int root) const {
     Form form{{variable(root, Variable::excess), 1}};
+    if (const auto growth = growth_.find(root); growth != growth_.end()) add(form, growth->second);
     if (const std::int64_t step = symbols_.roots[static_cast<std::size_t>(root)].step; step != 0)
         form[variable(root, Variable::repeats)] = step;
     return form;
@@ -103,15 +104,13 @@ void Forms::lose(const Form& form, Where where, std::string_view what) {
 /// A source as a sum of roots and a constant; nothing where it is none, or differs between lanes.
 std::optional<Source> Forms::source(const Operand& operand, const Form& form) {
     Source out;
-    for (const auto& [variable, slope] : form) {
-        const int root = root_of(variable);
-        const std::int64_t step = symbols_.roots[static_cast<std::size_t>(root)].step;
-        const auto excess = form.find(rehearsal::variable(root, Variable::excess));
-        if (excess == form.end() || which_of(variable) == Variable::repeated) return std::nullopt;
-        if (which_of(variable) == Variable::repeats && slope != excess->second * step) return std::nullopt;
-        if (step != 0 && !form.contains(rehearsal::variable(root, Variable::repeats))) return std::nullopt;
-        out.roots[root] = excess->second;
-    }
+    Form rest = form;
+    for (const auto& [variable, slope] : form)
+        if (which_of(variable) == Variable::excess) {
+            out.roots[root_of(variable)] = slope;
+            add(rest, form_of_root(root_of(variable)), -slope);
+        }
+    if (!rest.empty()) return std::nullopt;
     if (operand.kind == Operand::Kind::param) return out;
     if (operand.kind == Operand::Kind::shared) return std::nullopt;
     if (!operand.reg) {

@@ -21,7 +21,27 @@ Mbarriers::Mbarriers(Scene& scene, Report& report, Peers& peers)
       peers_(peers),
       waiting_(scene.warps.size()),
       actors_(static_cast<int>(scene.warps.size())) {
-    for (int rank = 0; rank < scene.ctas; ++rank) ctas_.push_back({rank});
+    for (int rank = 0; rank < scene.ctas; ++rank) ctas_.emplace_back(rank);
+}
+
+MbarriersOfCta& MbarriersOfCta::operator=(const MbarriersOfCta& other) {
+    if (this == &other) return *this;
+    for (; objects.size() > other.objects.size(); objects.pop_back())
+        spare_.push_back(std::move(objects.back()));
+    for (std::size_t i = 0; i < objects.size(); ++i) *objects[i] = *other.objects[i];
+    for (std::size_t i = objects.size(); i < other.objects.size(); ++i) add(*other.objects[i]);
+    return *this;
+}
+
+Mbarrier& MbarriersOfCta::add(const Mbarrier& mbarrier) {
+    if (spare_.empty()) {
+        objects.push_back(std::make_unique<Mbarrier>(mbarrier));
+    } else {
+        objects.push_back(std::move(spare_.back()));
+        spare_.pop_back();
+        *objects.back() = mbarrier;
+    }
+    return *objects.back();
 }
 
 // --- objects -------------------------------------------------------------------------------------------
@@ -76,9 +96,9 @@ std::string Mbarriers::place(std::uint32_t offset) const {
 }
 
 Mbarrier& Mbarriers::create(Cta& cta, std::uint32_t offset) {
-    cta.objects.push_back(std::make_unique<Mbarrier>(offset, actors_++));
-    cta.objects.back()->cta = cta.rank;
-    return *cta.objects.back();
+    Mbarrier& mbarrier = cta.add(Mbarrier(offset, actors_++));
+    mbarrier.cta = cta.rank;
+    return mbarrier;
 }
 
 void Mbarriers::made(Cta&, Mbarrier& mbarrier, int) {

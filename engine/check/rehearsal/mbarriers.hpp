@@ -23,10 +23,23 @@ struct Mbarrier : machine::Mbarrier {
     Knowledge waited;
 };
 
-/// The objects of one CTA. Their addresses stay.
-struct MbarriersOfCta {
-    int rank = 0;
+/// The objects of one CTA. The address of the n-th stays, also where others are restored.
+class MbarriersOfCta {
+  public:
+    explicit MbarriersOfCta(int rank) : rank(rank) {}
+    MbarriersOfCta(const MbarriersOfCta& other) : rank(other.rank) { *this = other; }
+    MbarriersOfCta& operator=(const MbarriersOfCta& other);
+    MbarriersOfCta(MbarriersOfCta&&) = default;
+    MbarriersOfCta& operator=(MbarriersOfCta&&) = default;
+    ~MbarriersOfCta() = default;
+
+    Mbarrier& add(const Mbarrier& mbarrier);
+
+    int rank;
     std::vector<std::unique_ptr<Mbarrier>> objects{};
+
+  private:
+    std::vector<std::unique_ptr<Mbarrier>> spare_{};  ///< the last one is next
 };
 
 class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfCta> {
@@ -62,6 +75,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     /// whether it did.
     bool let_through(const machine::LetThrough* wait, const Step* copy);
 
+    auto state() { return std::tie(ctas_, waiting_, actors_); }
     void encode(Encoder& to) const;
     int actors() const { return actors_; }  ///< warps and mbarriers
 

@@ -24,6 +24,7 @@ class Peers {
     /// The last warp of a CTA has ended. Its warps must know that every access to its memory is complete.
     void close(int cta);
 
+    auto state() { return std::tie(ctas_); }
     void encode(Encoder& to) const;
 
   private:

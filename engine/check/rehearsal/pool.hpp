@@ -16,6 +16,7 @@ class Pool {
     /// Reports a wgmma that needs more registers than its warp has, once per line.
     void fits();
 
+    auto state() { return std::tie(ctas_, warps_); }
     void encode(Encoder& to) const;
 
     const machine::RegisterPool& of(int cta) const { return ctas_[static_cast<std::size_t>(cta)]; }

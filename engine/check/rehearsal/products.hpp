@@ -25,6 +25,7 @@ class Products final : private isa::Effects {
     /// A copy that the mbarrier counts will write to addresses [lo, hi) of its CTA.
     void overwritten(const Mbarrier& mbarrier, std::uint32_t lo, std::uint32_t hi);
 
+    auto state() { return std::tie(points_, issuers_, issued_); }
     void encode(Encoder& to) const;
 
   private:

@@ -14,43 +14,6 @@ constexpr std::size_t most_rounds = 4096;
 constexpr std::size_t most_periods = 3;
 }  // namespace
 
-/// Returns the lanes of the warp that may yet read the register.
-isa::Mask Recurrence::readers(const Warp& warp, std::size_t slot) const {
-    isa::Mask out = live_(warp.pc, slot) ? warp.running : 0;
-    for (const flow::Divergence::Group& group : warp.parted.groups())
-        if (live_(group.next, slot)) out |= group.lanes;
-    return out & warp.all;
-}
-
-std::vector<Recurrence::Register> Recurrence::registers() const {
-    std::vector<Register> out;
-    const std::vector<int>& slots = scene_.skeleton.slots;
-    for (std::uint32_t warp = 0; warp < scene_.warps.size(); ++warp) {
-        if (scene_.warps[warp].state == Warp::State::ended) continue;
-        const std::vector<isa::Mask>& known = values_.known(static_cast<int>(warp));
-        for (std::size_t id = 0; id < slots.size(); ++id) {
-            if (slots[id] < 0) continue;
-            const auto slot = static_cast<std::size_t>(slots[id]);
-            const isa::Mask lanes = known[slot] & readers(scene_.warps[warp], slot);
-            if (lanes == 0) continue;
-            Register& at = out.emplace_back(Register{warp,
-                                                     static_cast<std::uint32_t>(slot),
-                                                     lanes,
-                                                     {},
-                                                     forms_.slot(static_cast<int>(warp), slot)});
-            at.form.lanes &= lanes;
-            if (at.form.lanes == 0 || at.form.form.empty()) at.form = {};
-            const std::uint64_t* data = values_.lanes_of(static_cast<int>(warp), slot);
-            const bool wide = isa::bits(scene_.program.registers()[id].type) > 32;
-            for (std::size_t lane = 0; lane < at.lanes.size(); ++lane)
-                at.lanes[lane] =
-                    wide ? static_cast<std::int64_t>(mbarriers_.aged(data[lane], scene_.warps[warp].cta))
-                         : reinterpret_cast<const std::int32_t*>(data)[lane];
-        }
-    }
-    return out;
-}
-
 /// Whether the form is what it was, but for a stride of the grid that has been added as often as `more` says:
 /// its value is 1, so that the value has grown by as much.
 bool Recurrence::same_form(const Forms::Slot& before, const Forms::Slot& now, std::int64_t more) const {
@@ -174,7 +137,8 @@ bool Recurrence::round(std::vector<std::uint64_t> state) {
     if (rounds_.size() >= most_rounds) return false;
     std::uint64_t hash = 0;
     for (const std::uint64_t number : state) hash = (hash ^ number) * 0x9E3779B97F4A7C15U + (hash >> 29);
-    rounds_.push_back({hash, std::move(state), registers(), forms_.events().size()});
+    rounds_.push_back({hash, std::move(state), live_registers(scene_, values_, live_, mbarriers_, forms_),
+                       forms_.events().size()});
     const std::size_t now = rounds_.size() - 1;
     if (repeating_) {
         const std::size_t over = now - repeating_->from;

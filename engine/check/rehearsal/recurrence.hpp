@@ -9,9 +9,7 @@
 
 #include <vector>
 
-#include "check/rehearsal/forms.hpp"
-#include "check/rehearsal/live.hpp"
-#include "check/rehearsal/mbarriers.hpp"
+#include "check/rehearsal/registers.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -29,12 +27,6 @@ class Recurrence {
     const std::set<int>& repeated() const { return repeated_; }
 
   private:
-    struct Register {
-        std::uint32_t warp, slot;
-        isa::Mask known;
-        std::array<std::int64_t, isa::lanes> lanes;
-        Forms::Slot form;
-    };
     struct Round {
         std::uint64_t hash;  ///< of the state
         std::vector<std::uint64_t> state;
@@ -49,8 +41,6 @@ class Recurrence {
         std::vector<std::int64_t> growth;  ///< of each register in a period
     };
 
-    isa::Mask readers(const Warp& warp, std::size_t slot) const;
-    std::vector<Register> registers() const;
     bool same_form(const Forms::Slot& before, const Forms::Slot& now, std::int64_t more) const;
     std::optional<std::vector<std::int64_t>> growth(const Round& before, const Round& now) const;
     std::optional<int> growing(std::size_t from, std::size_t to) const;

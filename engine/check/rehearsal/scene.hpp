@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,8 +23,9 @@ using Op = SkeletonOp;
 
 struct Warp {
     /// at_barrier waits after its step; asleep waits before its step, and executes it again. A warp that has
-    /// left may do anything that the program allows.
-    enum class State : std::uint8_t { ready, at_barrier, asleep, ended, left };
+    /// left may do anything that the program allows. parked waits before a comparison with a number of the
+    /// launch, where an exploration decides who goes on.
+    enum class State : std::uint8_t { ready, at_barrier, asleep, ended, left, parked };
     /// The likeliest cause first; products never alone.
     enum class Wait : std::uint8_t { registers, mbarrier, cluster, products };
     int number = 0;  ///< in the cluster
@@ -32,6 +34,12 @@ struct Warp {
     isa::Mask all = 0, running = 0;  ///< all: lanes that have not ended; running: the active ones
     State state = State::ready;
     Wait wait = Wait::mbarrier;
+    /// The comparison at which it is parked: the number, and how much of that is left.
+    struct Parked {
+        int root = 0;
+        std::int64_t left = 0;
+    } parked = {};
+    bool goes_on = false;        ///< it passes the comparison at which it was parked
     bool give_up = false;        ///< its next wait for an mbarrier returns without success
     std::uint32_t barrier = 0;   ///< at which it waits
     std::uint32_t now = 1;       ///< its clock
@@ -119,6 +127,8 @@ class Scene {
     /// Up to which of its accesses the active lanes of the current warp have got along.
     std::uint32_t covered() const { return (warp->touched & ~active) == 0 ? warp->accesses : warp->together; }
 
+    /// What is saved at a cut, and restored (snapshot.hpp): so does each part of a rehearsal.
+    auto state() { return std::tie(warps, waits, fruitless); }
     /// Writes down the warps, of so many actors.
     void encode(Encoder& to, int actors) const;
 

@@ -48,6 +48,7 @@ class SharedMemory {
     /// Nobody knows what the step accesses.
     void lost(std::string_view what);
 
+    auto state() { return std::tie(ctas_, copies_); }
     void encode(Encoder& to) const;
 
   private:

@@ -34,6 +34,9 @@ inline void add(Form& to, const Form& form, std::int64_t times = 1) {
         if ((to[variable] += slope * times) == 0) to.erase(variable);
 }
 
+/// How much greater a root may be: by anything.
+constexpr std::int64_t unlimited = INT64_MAX;
+
 /// A number of the launch, or a function of several that the kernel computes and then counts to.
 struct Root {
     enum class Kind : std::uint8_t {
@@ -54,6 +57,14 @@ struct Root {
     std::int64_t step = 0;
 };
 
+/// The values of a root that a cut stands for (cut.hpp): from `value` on, so many more, and by turns of loops
+/// greater.
+struct Window {
+    std::int64_t value = 0, room = unlimited;
+    Form growth{};
+    bool operator==(const Window&) const = default;
+};
+
 /// What computes a root: the instruction, and each source as a sum of roots and a constant.
 struct Source {
     std::map<int, std::int64_t> roots;
@@ -70,10 +81,25 @@ struct Symbols {
     };
     std::vector<Root> roots;
     std::map<Origin, int> found;
+    std::vector<int> turns{};  ///< roots that stand for turns of loops alone
     std::optional<Place> place{};  ///< nothing: every cluster of every grid
     /// A place in the grid and the grid's size are numbers as others are; else what holds for the first CTA
     /// of a grid of one is to hold for every one.
     bool places = false;
+
+    /// All values of a root.
+    Window window(int root) const {
+        const Root& its = roots[static_cast<std::size_t>(root)];
+        return {its.least, its.most == unlimited ? unlimited : its.most - its.least, {}};
+    }
+    /// Returns the root that stands for turns of a loop, of that number.
+    int turn(std::size_t number) {
+        while (turns.size() <= number) {
+            turns.push_back(static_cast<int>(roots.size()));
+            roots.emplace_back().step = 1;
+        }
+        return turns[number];
+    }
 
     /// Returns the root of that origin, and whether it is new.
     std::pair<int, bool> root(const Origin& origin) {

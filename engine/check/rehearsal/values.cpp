@@ -9,10 +9,25 @@ namespace wgrun::check::rehearsal {
 
 using isa::lanes;
 
-Values::Values(const Scene& scene) : scene_(scene) {
+Values::Values(const Scene& scene)
+    : scene_(scene), wide_(static_cast<std::size_t>(scene.skeleton.slot_count)) {
+    for (std::size_t id = 0; id < scene.skeleton.slots.size(); ++id)
+        if (const int slot = scene.skeleton.slots[id]; slot >= 0)
+            wide_[static_cast<std::size_t>(slot)] = isa::bits(scene.program.registers()[id].type) > 32;
     warps_.reserve(scene.warps.size());
     for (std::size_t i = 0; i < scene.warps.size(); ++i)
         warps_.emplace_back(static_cast<std::size_t>(scene.skeleton.slot_count));
+}
+
+void Values::increase(int warp, std::size_t slot, isa::Mask lanes, std::int64_t by) {
+    std::uint64_t* data = warps_[static_cast<std::size_t>(warp)].at(slot);
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const int lane = std::countr_zero(lanes);
+        if (wide_[slot])
+            data[lane] += static_cast<std::uint64_t>(by);
+        else
+            reinterpret_cast<std::uint32_t*>(data)[lane] += static_cast<std::uint32_t>(by);
+    }
 }
 
 const void* Values::read(Reg reg) const {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "check/rehearsal/scene.hpp"
@@ -38,14 +38,22 @@ class Values {
     const std::uint64_t* lanes_of(int warp, std::size_t slot) const {
         return warps_[static_cast<std::size_t>(warp)].at(slot);
     }
+    /// These lanes of a register are greater by so much.
+    void increase(int warp, std::size_t slot, isa::Mask lanes, std::int64_t by);
+
+    /// Whether the register has more than 32 bits.
+    bool is_wide(std::size_t slot) const { return wide_[slot]; }
+
+    auto state() { return std::tie(warps_); }
 
   private:
     using Lanes = std::array<std::uint64_t, isa::lanes>;
     struct Registers {
-        explicit Registers(std::size_t registers) : data(new Lanes[registers]), known(registers) {}
-        std::uint64_t* at(std::size_t slot) const { return data[slot].data(); }
-        std::unique_ptr<Lanes[]> data;  ///< of registers of which nothing is known: anything
-        std::vector<isa::Mask> known;   ///< the lanes of each register whose value is known
+        explicit Registers(std::size_t registers) : data(registers), known(registers) {}
+        std::uint64_t* at(std::size_t slot) { return data[slot].data(); }
+        const std::uint64_t* at(std::size_t slot) const { return data[slot].data(); }
+        std::vector<Lanes> data;       ///< of registers of which nothing is known: anything
+        std::vector<isa::Mask> known;  ///< the lanes of each register whose value is known
     };
     int slot(Reg reg) const { return scene_.skeleton.slots[reg.id]; }
     const Registers& own() const { return warps_[static_cast<std::size_t>(scene_.warp->number)]; }
@@ -53,6 +61,7 @@ class Values {
 
     const Scene& scene_;
     std::vector<Registers> warps_;
+    std::vector<bool> wide_;         ///< by slot
     const Lanes nothing_{};  ///< read where nothing is known
 };
 

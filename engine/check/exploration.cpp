@@ -1,0 +1,256 @@
+#include "check/exploration.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <unordered_map>
+
+namespace wgrun::check {
+namespace {
+
+using rehearsal::Cut;
+using rehearsal::Root;
+using rehearsal::Stop;
+using rehearsal::Symbols;
+using rehearsal::unlimited;
+using rehearsal::Widening;
+using rehearsal::Widenings;
+using rehearsal::Window;
+
+constexpr std::size_t most_cuts = 4000;
+constexpr int most_restarts = 24;
+
+/// What has been shown counts no longer: a root may be less than was taken, or a widening was too wide.
+struct Again {};
+/// Places in the grid are to be numbers as others are.
+struct PlaceDecides {};
+struct Failed {};
+
+class Explorer {
+  public:
+    Explorer(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live, const Budget& budget,
+             Gaps* gaps, const std::optional<Symbols::Place>& at)
+        : program_(program), skeleton_(skeleton), live_(live), loops_(skeleton), budget_(budget), gaps_(gaps) {
+        symbols_.place = at;
+    }
+
+    Proof prove() {
+        for (int restart = 0; restart < most_restarts; ++restart) try {
+                begin();
+                while (!open_.empty()) follow();
+                out_.proved = true;
+                for (const Root& root : symbols_.roots)
+                    if (root.given && !root.of_grid && !root.wide) out_.numbers.push_back(root.name);
+                if (gaps_ != nullptr) *gaps_ = std::move(of_memory_);
+                return out_;
+            } catch (const Again&) {
+                continue;
+            } catch (const PlaceDecides&) {
+                const auto place = symbols_.place;
+                symbols_ = {};
+                symbols_.place = place;
+                symbols_.places = true;
+            } catch (const Failed&) {
+                return out_;
+            }
+        out_.stopped = Stop{program_.where(), "the loops have no common period"};
+        return out_;
+    }
+
+  private:
+    /// A cut with some of its values, from which the rehearsal is yet to be followed.
+    struct Open {
+        std::shared_ptr<const Rehearsal::Saved> saved;
+        std::vector<Window> windows;
+        Widenings widenings;
+    };
+
+    [[noreturn]] void fail(Where where, std::string reason) {
+        out_.stopped = Stop{where, std::move(reason)};
+        throw Failed{};
+    }
+
+    void begin() {
+        for (Root& root : symbols_.roots) root.value = root.least;
+        operations_ += run_ ? run_->operations() : 0;
+        of_memory_ = {};
+        out_ = {};
+        seen_.clear();
+        open_.clear();
+        cuts_ = 0;
+        run_.emplace(program_, skeleton_, live_, symbols_, gaps_ != nullptr ? &of_memory_ : nullptr);
+        run_->park(loops_);
+        run_->limit(budget_.operations() - operations_, budget_);
+        open_.push_back({run_->save(), {}, {}});
+    }
+
+    /// Follows the rehearsal from a cut to the next one.
+    void follow() {
+        Open from = std::move(open_.front());
+        open_.pop_front();
+        run_->restore(*from.saved);
+        for (std::size_t root = from.windows.size(); root < symbols_.roots.size(); ++root)
+            from.windows.push_back(symbols_.window(static_cast<int>(root)));
+        run_->forms().choose(from.windows);
+        run_->go_on();
+        const std::size_t gaps = of_memory_.size();
+        ++out_.rehearsals;
+        run_->run();
+        if (getenv("DBG2")) {
+            fprintf(stderr, "run %zu ops %d open %zu cuts %zu at_cut %d complete %d:", out_.rehearsals, run_->operations(), open_.size(), cuts_, run_->at_cut(), run_->complete());
+            for (size_t i = 0; i < symbols_.roots.size(); ++i) fprintf(stderr, " %s=%ld+%ld", symbols_.roots[i].name.c_str(), (long)symbols_.roots[i].value, (long)run_->forms().room((int)i));
+            fprintf(stderr, "\n");
+        }
+        if (of_memory_.size() > gaps) out_.launches.push_back(sizes());
+        examine(from.widenings);
+        others(from);
+        if (run_->at_cut())
+            arrive(from.widenings);
+        else if (!run_->complete())
+            fail(program_.where(), "a warp is not followed to its end");
+    }
+
+    void examine(const Widenings& widenings) {
+        if (run_->forms().restart()) throw Again{};
+        for (const rehearsal::Fault& fault : run_->faults()) {
+            if (!is_contained(fault.finding)) fail(fault.finding.where, fault.finding.message);
+            out_.contained.add(find_rule(fault.finding.rule)->property, fault.finding.where, fault.finding.message);
+        }
+        for (const int turns : symbols_.turns)
+            if (const Stop* stop = run_->forms().stopped(turns)) {
+                const auto why = widenings.find(variable(turns, rehearsal::Variable::repeated));
+                if (why == widenings.end() || !too_wide_.insert(why->second).second) fail(stop->where, stop->reason);
+                throw Again{};
+            }
+        if (run_->stopped() != nullptr) fail(run_->stopped()->where, run_->stopped()->reason);
+        if (run_->gave_up()) fail(program_.where(), "want of time");
+        if (!run_->forms().for_every_cta()) throw PlaceDecides{};
+    }
+
+    /// The values of the roots that may come out otherwise than those that were followed.
+    void others(const Open& from) {
+        std::vector<Window> windows = from.windows;
+        for (std::size_t root = 0; root < symbols_.roots.size(); ++root) {
+            if (root >= windows.size()) windows.push_back(symbols_.window(static_cast<int>(root)));
+            Window& its = windows[root];
+            const std::int64_t room = run_->forms().room(static_cast<int>(root));
+            if (room >= its.room) continue;
+            std::vector<Window> greater = windows;
+            greater[root].value += room + 1;
+            if (its.room != unlimited) greater[root].room -= room + 1;
+            open_.push_back({from.saved, std::move(greater), from.widenings});
+            its.room = room;
+        }
+    }
+
+    /// Whether a root that is compared in a loop may be compared there again.
+    bool is_kept(int root) {
+        return std::ranges::any_of(run_->forms().compared_at(root), [&](std::uint32_t pc) {
+            const rehearsal::Loops::Loop* loop = loops_.innermost(pc);
+            return loop != nullptr && run_->any_in(*loop);
+        });
+    }
+
+    Cut cut(const Widenings& widenings) {
+        Cut out = run_->cut();
+        for (std::size_t root = 0; root < symbols_.roots.size(); ++root)
+            out.windows.push_back(run_->forms().window(static_cast<int>(root)));
+        out.widenings = widenings;
+        return out;
+    }
+
+    /// What the cut does not need of the roots is forgotten.
+    void forget(Cut& cut) {
+        const std::set<int> turns = rehearsal::turns_in_registers(cut, symbols_);
+        for (std::size_t root = 0; root < symbols_.roots.size(); ++root) {
+            const bool counted = std::ranges::all_of(
+                cut.windows[root].growth, [&](const auto& one) { return turns.contains(one.first); });
+            if (!counted || !is_kept(static_cast<int>(root))) free(cut, static_cast<int>(root));
+        }
+    }
+    void free(Cut& cut, int root) {
+        Window& its = cut.windows[static_cast<std::size_t>(root)];
+        its = symbols_.window(root);
+        run_->forms().choose(root, its);
+    }
+
+    void arrive(const Widenings& widenings) {
+        Cut now = cut(widenings);
+        forget(now);
+        now.registers = run_->registers();
+        std::vector<Cut>& alike = seen_[now.hash];
+        for (const Cut& before : alike)
+            if (covers(before, now, symbols_)) return;
+        if (const auto widened = narrowest(alike, now)) {
+            widen(now, *widened);
+            now.registers = run_->registers();
+        }
+        if (++cuts_ > most_cuts) fail(program_.where(), "the loops have no common period");
+        open_.push_back({run_->save(), now.windows, now.widenings});
+        alike.push_back(std::move(now));
+    }
+
+    /// The widening in which the fewest registers grow.
+    std::optional<Widening> narrowest(const std::vector<Cut>& alike, const Cut& now) {
+        std::optional<Widening> out;
+        for (const Cut& before : alike) {
+            auto its = widening(before, now, symbols_, [&](int root) { return is_kept(root); });
+            if (!its || too_wide_.contains(its->key)) continue;
+            if (!out || its->registers.size() < out->registers.size()) out = std::move(its);
+        }
+        return out;
+    }
+
+    void widen(Cut& now, const Widening& by) {
+        for (std::size_t root = now.windows.size(); root < symbols_.roots.size(); ++root)
+            now.windows.push_back(symbols_.window(static_cast<int>(root)));
+        for (const int root : by.freed) free(now, root);
+        for (const Widening::Change& change : by.roots) {
+            Window& its = now.windows[change.index];
+            its.value -= change.back;
+            its.growth[change.variable] = change.growth;
+            run_->forms().choose(static_cast<int>(change.index), its);
+        }
+        for (const Widening::Change& change : by.registers) {
+            const rehearsal::Register& at = now.registers[change.index];
+            run_->forms().widen(at.warp, at.slot, at.known, change.back, change.variable, change.growth);
+            now.widenings[change.variable] = by.key;
+        }
+    }
+
+    std::vector<std::int64_t> sizes() const {
+        std::vector<std::int64_t> out;
+        for (const Param& param : program_.params()) {
+            const auto its = std::ranges::find_if(symbols_.roots, [&](const Root& root) {
+                return root.given && root.kind == Root::Kind::number && root.name == param.name;
+            });
+            out.push_back(its == symbols_.roots.end() ? 1 : its->value);
+        }
+        return out;
+    }
+
+    const Program& program_;
+    const Skeleton& skeleton_;
+    const rehearsal::Live& live_;
+    const rehearsal::Loops loops_;
+    const Budget& budget_;
+    Gaps* gaps_;
+    Gaps of_memory_;
+    Symbols symbols_;
+    std::optional<Rehearsal> run_;
+    std::deque<Open> open_;
+    std::unordered_map<std::uint64_t, std::vector<Cut>> seen_;  ///< by hash
+    std::set<std::uint64_t> too_wide_;                          ///< keys of widenings
+    std::size_t cuts_ = 0;
+    std::int64_t operations_ = 0;
+    Proof out_;
+};
+
+}  // namespace
+
+Proof explore(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live, const Budget& budget,
+              Gaps* gaps, const std::optional<Symbols::Place>& at) {
+    return Explorer(program, skeleton, live, budget, gaps, at).prove();
+}
+
+}  // namespace wgrun::check

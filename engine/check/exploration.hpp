@@ -1,0 +1,21 @@
+// A proof by exploring states: the rehearsal runs from cut to cut (rehearsal/cut.hpp), each way that a
+// comparison with a number of the launch may come out, until every cut is covered by one that has been
+// explored.
+//
+// Warps park before such comparisons, and those that are behind go on first. So roles that count the same
+// turns stay together, and a ring of stages is in few states. One order of warps stands for all (docs/verdicts.md).
+// A cut that differs from an earlier one in counters alone is widened: they are taken to have turned any number
+// of times. Whatever is true of all states that the cuts stand for is true of the kernel, since these include
+// all of its own.
+#pragma once
+
+#include "check/proof.hpp"
+
+namespace wgrun::check {
+
+/// Explores the protocol of the program, as prove() does. at: a cluster of a grid that is given; nothing: every
+/// cluster of every grid. What it does not prove may still be provable by the values of numbers.
+Proof explore(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live, const Budget& budget,
+              Gaps* gaps, const std::optional<rehearsal::Symbols::Place>& at);
+
+}  // namespace wgrun::check

@@ -1,0 +1,232 @@
+#include "check/rehearsal/cut.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace wgrun::check::rehearsal {
+namespace {
+
+/// A sum of variables for turns of loops and a constant.
+struct Affine {
+    std::int64_t constant = 0;
+    Form turns{};
+
+    bool operator==(const Affine&) const = default;
+    Affine& add(const Affine& other, std::int64_t times) {
+        constant += other.constant * times;
+        rehearsal::add(turns, other.turns, times);
+        return *this;
+    }
+    bool never_negative() const {
+        return constant >= 0 && std::ranges::all_of(turns, [](const auto& one) { return one.second >= 0; });
+    }
+};
+
+const Root& root_at(const Symbols& symbols, int variable) {
+    return symbols.roots[static_cast<std::size_t>(root_of(variable))];
+}
+
+Window window(const Cut& of, std::size_t root, const Symbols& symbols) {
+    return root < of.windows.size() ? of.windows[root] : symbols.window(static_cast<int>(root));
+}
+
+/// The value of the first lane, less what it depends on by numbers of the launch. A place in the grid is what
+/// the machine takes it for.
+Affine number(const Register& of, const Cut& cut, const Symbols& symbols) {
+    Affine out{of.lanes[static_cast<std::size_t>(std::countr_zero(of.known))]};
+    for (const auto& [variable, slope] : of.form.form) {
+        if (which_of(variable) != Variable::excess) {
+            out.turns[variable] += slope;
+        } else if (root_at(symbols, variable).kind == Root::Kind::number) {
+            const Window its = window(cut, static_cast<std::size_t>(root_of(variable)), symbols);
+            out.add({its.value, its.growth}, -slope);
+        }
+    }
+    std::erase_if(out.turns, [](const auto& one) { return one.second == 0; });
+    return out;
+}
+
+/// Whether two registers are the same but for a number that is `more` in all lanes.
+bool differ_by(const Register& a, const Register& b, std::int64_t more, const Symbols& symbols) {
+    if (a.warp != b.warp || a.slot != b.slot || a.known != b.known || a.form.lanes != b.form.lanes) return false;
+    const auto first = static_cast<std::size_t>(std::countr_zero(a.known));
+    for (isa::Mask left = a.known; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        if (b.lanes[lane] - a.lanes[lane] != b.lanes[first] - a.lanes[first]) return false;
+    }
+    const auto slope = [](const Form& form, int variable) {
+        const auto at = form.find(variable);
+        return at == form.end() ? 0 : at->second;
+    };
+    Form all = a.form.form;
+    all.insert(b.form.form.begin(), b.form.form.end());
+    for (const auto& [variable, unused] : all) {
+        if (which_of(variable) != Variable::excess) continue;
+        // A stride of the grid, which is taken to be 1, is added as often as the number is greater.
+        const bool strides = root_at(symbols, variable).kind == Root::Kind::stride;
+        if (slope(b.form.form, variable) - slope(a.form.form, variable) != (strides ? more : 0)) return false;
+    }
+    const bool partly = a.form.lanes != 0 && a.form.lanes != a.known;
+    return !partly || (a.form == b.form && a.lanes == b.lanes);
+}
+
+bool is_turns(const Symbols& symbols, std::size_t root) {
+    return std::ranges::find(symbols.turns, static_cast<int>(root)) != symbols.turns.end();
+}
+
+/// The number of turns of each of the general cut's variables, as a sum of the special one's.
+class Turns {
+  public:
+    /// The general number is to be this special one. Returns whether there is nothing left to learn from it.
+    void equal(const Affine& general, const Affine& special) { rows_.emplace_back(general, special); }
+    bool solve() {
+        for (bool any = true; any;) {
+            any = false;
+            for (const auto& [general, special] : rows_) any |= learn(general, special);
+        }
+        return !failed_ && std::ranges::all_of(rows_, [&](const auto& row) {
+            Affine left = row.second;
+            left.add(of(row.first), -1);
+            return left == Affine();
+        });
+    }
+    /// The general number in terms of the special cut's variables.
+    Affine of(const Affine& general) const {
+        Affine out{general.constant};
+        for (const auto& [variable, slope] : general.turns)
+            if (const auto at = turns_.find(variable); at != turns_.end()) out.add(at->second, slope);
+        return out;
+    }
+
+  private:
+    bool learn(const Affine& general, const Affine& special) {
+        int open = -1;
+        std::int64_t slope = 0;
+        for (const auto& [variable, its] : general.turns) {
+            if (turns_.contains(variable)) continue;
+            if (open >= 0) return false;
+            open = variable;
+            slope = its;
+        }
+        if (open < 0) return false;
+        Affine turns = special;
+        turns.add(of(general), -1);
+        const auto divide = [&](std::int64_t& by) {
+            failed_ |= by % slope != 0;
+            by /= slope;
+        };
+        divide(turns.constant);
+        for (auto& [variable, its] : turns.turns) divide(its);
+        failed_ |= !turns.never_negative();
+        turns_[open] = std::move(turns);
+        return true;
+    }
+
+    std::vector<std::pair<Affine, Affine>> rows_;
+    std::map<int, Affine> turns_;
+    bool failed_ = false;
+};
+
+bool includes(const Affine& low, std::int64_t room, const Affine& other_low, std::int64_t other_room) {
+    Affine below = other_low;
+    if (!below.add(low, -1).never_negative()) return false;
+    if (room == unlimited) return true;
+    if (other_room == unlimited) return false;
+    Affine above = low;
+    above.constant += room - other_room;
+    return above.add(other_low, -1).never_negative();
+}
+
+}  // namespace
+
+bool covers(const Cut& general, const Cut& special, const Symbols& symbols) {
+    if (general.hash != special.hash || general.code != special.code ||
+        general.registers.size() != special.registers.size())
+        return false;
+    Turns turns;
+    for (std::size_t i = 0; i < general.registers.size(); ++i) {
+        const Register &a = general.registers[i], &b = special.registers[i];
+        const Affine from = number(a, general, symbols), to = number(b, special, symbols);
+        if (!differ_by(a, b, to.constant - from.constant, symbols)) return false;
+        turns.equal(from, to);
+    }
+    if (!turns.solve()) return false;
+    for (std::size_t root = 0; root < symbols.roots.size(); ++root) {
+        if (is_turns(symbols, root)) continue;
+        const Window its = window(general, root, symbols), other = window(special, root, symbols);
+        if (!includes(turns.of({its.value, its.growth}), its.room, {other.value, other.growth}, other.room))
+            return false;
+    }
+    return true;
+}
+
+std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& symbols,
+                                 const std::function<bool(int)>& keeps) {
+    if (before.hash != now.hash || before.code != now.code || before.registers.size() != now.registers.size())
+        return std::nullopt;
+    Widening out;
+    // Numbers that have grown by as much are taken to grow together.
+    struct Group {
+        std::optional<bool> backwards{};  ///< the cut before has the greater numbers
+        int variable = 0;
+    };
+    std::map<std::int64_t, Group> groups;
+    const auto size = [](std::int64_t more) { return more < 0 ? -more : more; };
+    std::vector<std::int64_t> more(now.registers.size());
+    std::set<int> used;
+    const auto use = [&](const Form& form) {
+        for (const auto& [variable, slope] : form)
+            if (which_of(variable) != Variable::excess) used.insert(variable);
+    };
+    for (const Register& one : now.registers) use(one.form.form);
+    for (const Window& one : now.windows) use(one.growth);
+    for (std::size_t i = 0; i < more.size(); ++i) {
+        const Affine a = number(before.registers[i], before, symbols), b = number(now.registers[i], now, symbols);
+        more[i] = b.constant - a.constant;
+        if (a.turns != b.turns || !differ_by(before.registers[i], now.registers[i], more[i], symbols))
+            return std::nullopt;
+        if (more[i] != 0) groups.try_emplace(size(more[i]));
+    }
+    for (std::size_t root = 0; root < symbols.roots.size(); ++root) {
+        if (is_turns(symbols, root)) continue;
+        const Window a = window(before, root, symbols), b = window(now, root, symbols);
+        if (a == b) continue;
+        const std::int64_t by = b.value - a.value;
+        const auto group = groups.find(size(by));
+        if (by == 0 || a.room != b.room || a.growth != b.growth || group == groups.end() ||
+            group->second.backwards == (by > 0) || !keeps(static_cast<int>(root))) {
+            out.freed.push_back(static_cast<int>(root));
+            continue;
+        }
+        group->second.backwards = by < 0;
+        out.roots.push_back({root, by < 0 ? 0 : by, size(by), 0});
+    }
+    if (groups.empty() && out.freed.empty()) return std::nullopt;
+    std::size_t next = 0;
+    for (auto& [by, group] : groups) {
+        while (used.contains(variable(symbols.turn(next), Variable::repeated))) ++next;
+        group.variable = variable(symbols.turn(next++), Variable::repeated);
+    }
+    const auto mix = [&](std::uint64_t number) { out.key = (out.key ^ number) * 0x9E3779B97F4A7C15U + (out.key >> 29); };
+    for (std::size_t i = 0; i < more.size(); ++i) {
+        if (more[i] == 0) continue;
+        const Group& group = groups.at(size(more[i]));
+        const bool backwards = group.backwards.value_or(false);
+        const std::int64_t growth = backwards ? -more[i] : more[i];
+        out.registers.push_back({i, backwards ? 0 : more[i], growth, group.variable});
+        mix(std::uint64_t{now.registers[i].warp} << 32 | now.registers[i].slot);
+        mix(static_cast<std::uint64_t>(growth));
+    }
+    for (Widening::Change& root : out.roots) root.variable = groups.at(root.growth).variable;
+    for (const int root : out.freed) mix(static_cast<std::uint64_t>(root));
+    return out;
+}
+
+std::set<int> turns_in_registers(const Cut& cut, const Symbols& symbols) {
+    std::set<int> out;
+    for (const Register& one : cut.registers)
+        for (const auto& [variable, slope] : number(one, cut, symbols).turns) out.insert(variable);
+    return out;
+}
+
+}  // namespace wgrun::check::rehearsal

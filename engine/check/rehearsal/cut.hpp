@@ -1,0 +1,52 @@
+// The state of a rehearsal at a cut: every warp that could go on is parked before a comparison with a number
+// of the launch. A cut stands for many states: counters have turned any number of times, and numbers of the
+// launch are anything from a least value on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "check/rehearsal/registers.hpp"
+
+namespace wgrun::check::rehearsal {
+
+/// Why variables for turns of loops are there: a proof that fails for one is tried without.
+using Widenings = std::map<int, std::uint64_t>;
+
+struct Cut {
+    std::uint64_t hash = 0;
+    std::vector<std::uint64_t> code;  ///< encoder.hpp
+    std::vector<Register> registers;
+    std::vector<Window> windows;  ///< by root
+    Widenings widenings{};        ///< by variable
+};
+
+/// Returns whether every state of `special` is one of `general`.
+bool covers(const Cut& general, const Cut& special, const Symbols& symbols);
+
+/// What makes a cut one that covers another one, too.
+struct Widening {
+    struct Change {
+        std::size_t index;        ///< of the register, or the root
+        std::int64_t back;        ///< the least value is less by so much
+        std::int64_t growth;      ///< in each turn
+        int variable;             ///< that counts the turns
+    };
+    std::vector<Change> registers, roots;
+    std::vector<int> freed;  ///< roots that may be anything
+    std::uint64_t key = 0;   ///< the same for the same registers and changes
+};
+
+/// Returns how `now` is to be widened so that it covers `before`, too; nothing where they differ in more than
+/// counters. keeps: whether the values of a root are to be related to counters.
+std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& symbols,
+                                 const std::function<bool(int)>& keeps);
+
+/// The variables for turns that its registers depend on.
+std::set<int> turns_in_registers(const Cut& cut, const Symbols& symbols);
+
+}  // namespace wgrun::check::rehearsal
