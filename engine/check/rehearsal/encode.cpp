@@ -22,12 +22,12 @@ void Scene::encode(Encoder& to, int actors) const {
         to.number(static_cast<std::uint64_t>(warp.state) << 16 | static_cast<std::uint64_t>(warp.wait) << 8 |
                   std::uint64_t{warp.give_up});
         warp.parted.encode(to);
-        to.clock(warp.number, warp.now);
-        to.clock(warp.number, warp.gathered);
+        to.known(warp.number, warp.now);
+        to.known(warp.number, warp.gathered);
         for (const std::uint32_t clock : {warp.accesses, warp.together, warp.published})
-            to.clock(Encoder::accesses_of(warp.number), clock);
+            to.known(Encoder::accesses_of(warp.number), clock);
         to.number(std::uint64_t{warp.touched} << 32 | warp.some);
-        to.clocks(warp.of_some, actors);
+        to.memory(warp.of_some, actors);
         for (const Knowledge* knowledge : {&warp.known, &warp.fenced, &warp.seen})
             to.knowledge(*knowledge, actors);
     }
@@ -43,7 +43,7 @@ void Mbarriers::encode(Encoder& to) const {
             to.clock(object->actor(), object->landed);
             to.knowledge(object->arriving, actors_);
             to.knowledge(object->complete, actors_);
-            to.knowledge(object->waited, actors_);
+            to.clocks(object->waited, actors_);
         }
     }
     for (const Waiting& waiting : waiting_)
@@ -57,8 +57,11 @@ void Barriers::encode(Encoder& to, int actors) const {
     to.knowledge(met_, actors);
     for (const Cta& cta : ctas_) {
         cta.barriers.encode(to);
-        for (const auto* of_barriers : {&cta.meetings, &cta.passed})
-            for (const Knowledge& knowledge : *of_barriers) to.knowledge(knowledge, actors);
+        for (const Knowledge& knowledge : cta.meetings) to.knowledge(knowledge, actors);
+        for (const Knowledge& passed : cta.passed) {
+            to.number(passed.empty() ? 0 : 1);
+            if (!passed.empty()) to.clocks(passed, actors);
+        }
     }
 }
 
@@ -92,11 +95,19 @@ void Products::encode(Encoder& to) const {
             to.number(point.address);
             to.number(point.readers.size());
             for (const Point::Reader& reader : point.readers) {
+                const Warp& warp = scene_.warps[static_cast<std::size_t>(reader.warp)];
                 const Issuer& issuer = issuers_[static_cast<std::size_t>(reader.warp)];
                 to.number(static_cast<std::uint64_t>(reader.warp));
-                to.number(issuer.steps - reader.serial);
-                to.number(issuer.groups.issued() - reader.product);
                 to.clock(reader.warp, reader.clock);
+                if (reader.clock == 0) to.number(issuer.groups.issued() - reader.product);
+                // Which readers of a warpgroup have the same number matters, also of those to come.
+                const bool level = std::ranges::all_of(scene_.mates(warp), [&](const Warp& mate) {
+                    return issuers_[static_cast<std::size_t>(mate.number)].steps == issuer.steps;
+                });
+                if (level)
+                    to.clock(Encoder::steps_of(scene_.mates(warp).front().number), reader.serial);
+                else
+                    to.number(issuer.steps - reader.serial);
             }
         }
     }
