@@ -104,6 +104,7 @@ void Products::encode(Encoder& to) const {
                 const bool level = std::ranges::all_of(scene_.mates(warp), [&](const Warp& mate) {
                     return issuers_[static_cast<std::size_t>(mate.number)].steps == issuer.steps;
                 });
+                to.number(level ? 1 : 0);
                 if (level)
                     to.clock(Encoder::steps_of(scene_.mates(warp).front().number), reader.serial);
                 else
