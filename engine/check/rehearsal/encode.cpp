@@ -16,6 +16,16 @@ std::uint64_t address_of(const void* object) { return reinterpret_cast<std::uint
 
 void Scene::encode(Encoder& to, int actors) const {
     to.number(static_cast<std::uint64_t>(fruitless));
+    const auto least = [&](auto clock) {
+        std::optional<std::uint32_t> out;
+        for (const Warp& warp : warps)
+            if (warp.state != Warp::State::ended) out = std::min(out.value_or(UINT32_MAX), clock(warp));
+        return out.value_or(0);
+    };
+    for (int actor = static_cast<int>(warps.size()); actor < actors; ++actor)
+        to.floor.learn(actor, least([&](const Warp& warp) { return warp.known.of(actor); }));
+    for (int at = 0; at < landed_at(actors, warps.size()); ++at)
+        to.floor_of_memory.learn(at, least([&](const Warp& warp) { return warp.known.memory.of(at); }));
     for (const Warp& warp : warps) {
         to.number(std::uint64_t{warp.pc} << 32 | warp.running);
         to.number(std::uint64_t{warp.all} << 32 | warp.barrier);
@@ -41,8 +51,8 @@ void Mbarriers::encode(Encoder& to) const {
             object->encode(to);
             to.number(address_of(object->brought) ^ std::uint64_t{object->known_to_warp});
             to.clock(object->actor(), object->landed);
-            to.knowledge(object->arriving, actors_);
-            to.knowledge(object->complete, actors_);
+            to.learnt(object->arriving, actors_);
+            to.learnt(object->complete, actors_);
             to.clocks(object->waited, actors_);
         }
     }
@@ -53,11 +63,11 @@ void Mbarriers::encode(Encoder& to) const {
 
 void Barriers::encode(Encoder& to, int actors) const {
     cluster().encode(to);
-    to.knowledge(meeting_, actors);
-    to.knowledge(met_, actors);
+    to.learnt(meeting_, actors);
+    to.learnt(met_, actors);
     for (const Cta& cta : ctas_) {
         cta.barriers.encode(to);
-        for (const Knowledge& knowledge : cta.meetings) to.knowledge(knowledge, actors);
+        for (const Knowledge& knowledge : cta.meetings) to.learnt(knowledge, actors);
         for (const Knowledge& passed : cta.passed) {
             to.number(passed.empty() ? 0 : 1);
             if (!passed.empty()) to.clocks(passed, actors);
