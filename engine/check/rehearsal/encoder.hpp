@@ -7,7 +7,8 @@
 // What a warp knows of another one is compared with the clocks of accesses, waits and phases alone, and never
 // with what others know. So two of these clocks between which nobody's knowledge ends are the same, and of
 // knowledge its place among them decides. What is written down at an mbarrier or a barrier is learnt from there:
-// that it is less than what all warps know makes no difference.
+// that it is less than what all warps know makes no difference. And a clock that all of them know is one that
+// nobody asks for.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +52,8 @@ class Encoder {
     /// The actor that counts the steps of a warpgroup's warps that concern wgmma, by its first warp.
     static constexpr int steps_of(int warp) { return -1000000 - warp; }
     int warps = 0;
-    Clocks floor, floor_of_memory;  ///< what all warps know of mbarriers, and of accesses
+    Clocks floor, floor_of_memory;  ///< what all warps know; of accesses, all others
+    bool is_known(int actor, std::uint32_t clock) const { return clock != 0 && clock <= floor.of(actor); }
 
     /// Returns the numbers, with the ranks of clocks and knowledge behind them.
     std::vector<std::uint64_t> finish() && {
@@ -108,7 +110,8 @@ class Encoder {
     void knowledge(const Knowledge& of, int actors, const Clocks& least, const Clocks& least_of_memory) {
         number(of.empty() ? 0 : 1);
         if (of.empty()) return;
-        for (int actor = 0; actor < actors; ++actor) known(actor, std::max(of.of(actor), least.of(actor)));
+        for (int actor = 0; actor < actors; ++actor)
+            known(actor, actor < warps ? of.of(actor) : std::max(of.of(actor), least.of(actor)));
         memory(of.memory, actors, least_of_memory);
     }
     void memory(const Clocks& of, int actors, const Clocks& least) {

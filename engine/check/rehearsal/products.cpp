@@ -158,13 +158,18 @@ void Products::wait_mma(int pending) {
 
 // --- copies that overwrite what is read ----------------------------------------------------------------
 
+/// Whether two warps of a CTA are in one warpgroup.
+bool Products::is_mate(int warp, int other) const {
+    const auto group = [&](int number) {
+        return scene_.local(scene_.warps[static_cast<std::size_t>(number)]) / isa::warps_of_group;
+    };
+    return group(warp) == group(other);
+}
+
 /// Returns whether the current warp knows that a warp of the reader's warpgroup has waited for the wgmma.
 bool Products::known_past(const Point& point, const Point::Reader& reader) const {
-    const auto group = [&](int warp) {
-        return scene_.local(scene_.warps[static_cast<std::size_t>(warp)]) / 4;
-    };
     return std::ranges::any_of(point.readers, [&](const Point::Reader& mate) {
-        if (group(mate.warp) != group(reader.warp) || mate.serial != reader.serial || mate.clock == 0)
+        if (!is_mate(mate.warp, reader.warp) || mate.serial != reader.serial || mate.clock == 0)
             return false;
         return mate.warp == scene_.warp->number || scene_.warp->known.of(mate.warp) >= mate.clock;
     });

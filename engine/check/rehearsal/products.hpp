@@ -58,6 +58,7 @@ class Products final : private isa::Effects {
     void compare(const Written& written, const Matrix& read, std::uint64_t descriptor);
     template <class F>
     void for_each_own(F f);
+    bool is_mate(int warp, int other) const;
     bool known_past(const Point& point, const Point::Reader& reader) const;
     static Fix release_later(const Point::Reader& reader);
     std::vector<Point>& points(int cta) { return points_[static_cast<std::size_t>(cta)]; }
