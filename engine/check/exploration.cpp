@@ -1,7 +1,6 @@
 #include "check/exploration.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <set>
 #include <unordered_map>
 
@@ -86,8 +85,8 @@ class Explorer {
 
     /// Follows the rehearsal from a cut to the next one.
     void follow() {
-        Open from = std::move(open_.front());
-        open_.pop_front();
+        Open from = std::move(open_.back());
+        open_.pop_back();
         run_->restore(*from.saved);
         for (std::size_t root = from.windows.size(); root < symbols_.roots.size(); ++root)
             from.windows.push_back(symbols_.window(static_cast<int>(root)));
@@ -238,7 +237,7 @@ class Explorer {
     Gaps of_memory_;
     Symbols symbols_;
     std::optional<Rehearsal> run_;
-    std::deque<Open> open_;
+    std::vector<Open> open_;
     std::unordered_map<std::uint64_t, std::vector<Cut>> seen_;  ///< by hash
     std::set<std::uint64_t> too_wide_;                          ///< keys of widenings
     std::size_t cuts_ = 0;

@@ -45,10 +45,9 @@ void Rehearsal::limit(std::int64_t operations, const Budget& of) {
     of_ = &of;
 }
 
-std::vector<std::uint64_t> Rehearsal::state() const {
-    rehearsal::Encoder to;
+rehearsal::Encoded Rehearsal::state() const {
+    rehearsal::Encoder to(static_cast<int>(scene_.warps.size()));
     const int actors = mbarriers_.actors();
-    to.warps = static_cast<int>(scene_.warps.size());
     scene_.encode(to, actors);
     mbarriers_.encode(to);
     barriers_.encode(to, actors);
@@ -67,8 +66,8 @@ void Rehearsal::run() {
         if (proof_) {
             if (scene_.stopped) return;
             if (loops_ == nullptr) {
-                std::vector<std::uint64_t> now = state();
-                written_ += static_cast<int>(now.size());
+                rehearsal::Encoded now = state();
+                written_ += static_cast<int>(now.numbers.size());
                 if (proof_->recurrence.round(std::move(now))) {
                     proof_->again = true;
                     return;
@@ -217,8 +216,8 @@ bool Rehearsal::any_in(const rehearsal::Loops::Loop& loop) const {
 rehearsal::Cut Rehearsal::cut() {
     rehearsal::Cut out;
     out.code = state();
-    written_ += static_cast<int>(out.code.size());
-    for (const std::uint64_t number : out.code)
+    written_ += static_cast<int>(out.code.numbers.size());
+    for (const std::uint64_t number : out.code.numbers)
         out.hash = (out.hash ^ number) * 0x9E3779B97F4A7C15U + (out.hash >> 29);
     out.registers = registers();
     return out;

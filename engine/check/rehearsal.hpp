@@ -169,7 +169,7 @@ class Rehearsal final : public isa::ThreadMachine {
     void leave(Warp& warp);
     void refuse() override { scene_.refuse(); }
     void compute(const Op& op);
-    std::vector<std::uint64_t> state() const;
+    rehearsal::Encoded state() const;
     auto parts();
     bool parks(Warp& warp, const Op& op);
 

@@ -140,7 +140,7 @@ bool includes(const Affine& low, std::int64_t room, const Affine& other_low, std
 }  // namespace
 
 bool covers(const Cut& general, const Cut& special, const Symbols& symbols) {
-    if (general.hash != special.hash || general.code != special.code ||
+    if (general.hash != special.hash || general.code.numbers != special.code.numbers ||
         general.registers.size() != special.registers.size())
         return false;
     Turns turns;
@@ -157,12 +157,12 @@ bool covers(const Cut& general, const Cut& special, const Symbols& symbols) {
         if (!includes(turns.of({its.value, its.growth}), its.room, {other.value, other.growth}, other.room))
             return false;
     }
-    return true;
+    return general.code.knows_no_more_than(special.code);
 }
 
 std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& symbols,
                                  const std::function<bool(int)>& keeps) {
-    if (before.hash != now.hash || before.code != now.code || before.registers.size() != now.registers.size())
+    if (before.hash != now.hash || before.code.numbers != now.code.numbers || before.registers.size() != now.registers.size())
         return std::nullopt;
     Widening out;
     // Numbers that have grown by as much are taken to grow together.

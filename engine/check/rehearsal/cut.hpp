@@ -19,7 +19,7 @@ using Widenings = std::map<int, std::uint64_t>;
 
 struct Cut {
     std::uint64_t hash = 0;
-    std::vector<std::uint64_t> code;  ///< encoder.hpp
+    Encoded code;
     std::vector<Register> registers;
     std::vector<Window> windows;  ///< by root
     Widenings widenings{};        ///< by variable

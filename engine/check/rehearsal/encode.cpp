@@ -16,19 +16,6 @@ std::uint64_t address_of(const void* object) { return reinterpret_cast<std::uint
 
 void Scene::encode(Encoder& to, int actors) const {
     to.number(static_cast<std::uint64_t>(fruitless));
-    const auto least = [&](int but, auto clock) {
-        std::optional<std::uint32_t> out;
-        for (const Warp& warp : warps)
-            if (warp.state != Warp::State::ended && warp.number != but)
-                out = std::min(out.value_or(UINT32_MAX), clock(warp));
-        return out.value_or(0);
-    };
-    for (int actor = 0; actor < actors; ++actor)
-        to.floor.learn(actor, least(nobody, [&](const Warp& warp) { return warp.known.of(actor); }));
-    for (int at = 0; at < landed_at(actors, warps.size()); ++at) {
-        const int owner = at < landed_at(0, warps.size()) ? at / 2 : nobody;
-        to.floor_of_memory.learn(at, least(owner, [&](const Warp& warp) { return warp.known.memory.of(at); }));
-    }
     for (const Warp& warp : warps) {
         to.number(std::uint64_t{warp.pc} << 32 | warp.running);
         to.number(std::uint64_t{warp.all} << 32 | warp.barrier);
@@ -46,16 +33,6 @@ void Scene::encode(Encoder& to, int actors) const {
     }
 }
 
-/// The next phase is complete by arrivals, of which each brings what its warp knows where none is relaxed.
-void Mbarriers::encode_waited(Encoder& to, const Mbarrier& object) const {
-    for (int actor = 0; actor < actors_; ++actor) {
-        const std::uint32_t clock = object.waited.of(actor);
-        const bool over = all_release_ && to.is_known(actor, clock) &&
-                          (object.arriving.empty() || object.arriving.of(actor) >= clock);
-        to.clock(actor, over ? 0 : clock);
-    }
-}
-
 void Mbarriers::encode(Encoder& to) const {
     for (const Cta& cta : ctas_) {
         to.number(cta.objects.size());
@@ -64,9 +41,9 @@ void Mbarriers::encode(Encoder& to) const {
             object->encode(to);
             to.number(address_of(object->brought) ^ std::uint64_t{object->known_to_warp});
             to.clock(object->actor(), object->landed);
-            to.learnt(object->arriving, actors_);
-            to.learnt(object->complete, actors_);
-            encode_waited(to, *object);
+            to.knowledge(object->arriving, actors_);
+            to.knowledge(object->complete, actors_);
+            to.clocks(object->waited, actors_);
         }
     }
     for (const Waiting& waiting : waiting_)
@@ -76,17 +53,14 @@ void Mbarriers::encode(Encoder& to) const {
 
 void Barriers::encode(Encoder& to, int actors) const {
     cluster().encode(to);
-    to.learnt(meeting_, actors);
-    to.learnt(met_, actors);
+    to.knowledge(meeting_, actors);
+    to.knowledge(met_, actors);
     for (const Cta& cta : ctas_) {
         cta.barriers.encode(to);
-        for (const Knowledge& knowledge : cta.meetings) to.learnt(knowledge, actors);
+        for (const Knowledge& knowledge : cta.meetings) to.knowledge(knowledge, actors);
         for (const Knowledge& passed : cta.passed) {
-            // One of them is to be known.
-            bool known = false;
-            for (int actor = 0; actor < actors; ++actor) known |= to.is_known(actor, passed.of(actor));
-            to.number(passed.empty() || known ? 0 : 1);
-            if (!passed.empty() && !known) to.clocks(passed, actors);
+            to.number(passed.empty() ? 0 : 1);
+            if (!passed.empty()) to.clocks(passed, actors);
         }
     }
 }
@@ -124,13 +98,6 @@ void Products::encode(Encoder& to) const {
                 const Warp& warp = scene_.warps[static_cast<std::size_t>(reader.warp)];
                 const Issuer& issuer = issuers_[static_cast<std::size_t>(reader.warp)];
                 to.number(static_cast<std::uint64_t>(reader.warp));
-                // One of those that are the same wgmma is to be known.
-                const bool known = std::ranges::any_of(point.readers, [&](const Point::Reader& mate) {
-                    return mate.serial == reader.serial && is_mate(mate.warp, reader.warp) &&
-                           to.is_known(mate.warp, mate.clock);
-                });
-                to.number(known ? 1 : 0);
-                if (known) continue;
                 to.clock(reader.warp, reader.clock);
                 if (reader.clock == 0) to.number(issuer.groups.issued() - reader.product);
                 // Which readers of a warpgroup have the same number matters, also of those to come.
@@ -177,7 +144,7 @@ void Peers::encode(Encoder& to) const {
         to.number(std::uint64_t{cta.ended} << 32 | cta.visits.size());
         for (const Visit& visit : cta.visits) {
             to.number(static_cast<std::uint64_t>(visit.warp));
-            to.clock(visit.warp, to.is_known(visit.warp, visit.clock) ? 0 : visit.clock);
+            to.clock(visit.warp, visit.clock);
         }
     }
 }

@@ -22,11 +22,6 @@ Mbarriers::Mbarriers(Scene& scene, Report& report, Peers& peers)
       waiting_(scene.warps.size()),
       actors_(static_cast<int>(scene.warps.size())) {
     for (int rank = 0; rank < scene.ctas; ++rank) ctas_.emplace_back(rank);
-    for (const Op& op : scene.skeleton.ops) {
-        if (op.kind != Op::Kind::step) continue;
-        const isa::MemoryOrder order = isa::order_of(*op.step);
-        all_release_ &= !order.strong || order.acquire || order.release;
-    }
 }
 
 MbarriersOfCta& MbarriersOfCta::operator=(const MbarriersOfCta& other) {

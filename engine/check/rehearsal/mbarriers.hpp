@@ -138,8 +138,6 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     void blame(const machine::LetThrough& wait, Note consequence);
     void skips(rules::Saying saying, std::uint32_t wait, Note note);
 
-    void encode_waited(Encoder& to, const Mbarrier& object) const;
-
     struct Waiting {
         const Mbarrier* mbarrier = nullptr;
         bool several = false;
@@ -154,7 +152,6 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     std::vector<Cta> ctas_;
     std::vector<Waiting> waiting_;       ///< by warp: its last wait
     int actors_;                         ///< warps, then mbarriers
-    bool all_release_ = true;            ///< no arrival is relaxed
     bool released_ = false;              ///< the current step has released what its warp knows
     std::vector<const Mbarrier*> past_;  ///< those whose phases the current step finds complete
 };

@@ -21,7 +21,7 @@ class Recurrence {
 
     /// A round of the warps begins, in that state (encoder.hpp). Returns whether a root has got another step:
     /// the rehearsal is to begin anew.
-    bool round(std::vector<std::uint64_t> state);
+    bool round(Encoded state);
 
     /// The roots that any number of periods more were shown for.
     const std::set<int>& repeated() const { return repeated_; }
@@ -29,7 +29,7 @@ class Recurrence {
   private:
     struct Round {
         std::uint64_t hash;  ///< of the state
-        std::vector<std::uint64_t> state;
+        Encoded state;
         std::vector<Register> registers;
         std::size_t events;  ///< before it
     };
