@@ -207,12 +207,12 @@ class Explorer {
         for (const Widening::Change& change : by.roots) {
             Window& its = now.windows[change.index];
             its.value -= change.back;
-            its.growth[change.variable] = change.growth;
+            rehearsal::add(its.growth, change.turns);
             run_->forms().choose(static_cast<int>(change.index), its);
         }
         for (const Widening::Change& change : by.registers) {
             const rehearsal::Register& at = now.registers[change.index];
-            run_->forms().widen(at.warp, at.slot, at.known, change.back, change.variable, change.growth);
+            run_->forms().widen(at.warp, at.slot, at.known, change.back, change.turns);
             now.widenings[change.variable] = by.key;
         }
     }

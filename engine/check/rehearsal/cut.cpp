@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <tuple>
 
 namespace wgrun::check::rehearsal {
 namespace {
@@ -160,19 +162,57 @@ bool covers(const Cut& general, const Cut& special, const Symbols& symbols) {
     return general.code.knows_no_more_than(special.code);
 }
 
+namespace {
+
+/// A number that differs between two cuts: that of the cut before, and of the one now.
+struct Growing {
+    Affine before, now;
+
+    std::int64_t more() const { return now.constant - before.constant; }
+    /// 1 where it grows by the turns of loops, -1 where it falls; 0: it depends on none, or on several in both ways.
+    int direction() const {
+        int out = 0;
+        for (const Form* turns : {&before.turns, &now.turns})
+            for (const auto& [variable, slope] : *turns) {
+                const int its = slope > 0 ? 1 : -1;
+                if (out != 0 && its != out) return 0;
+                out = its;
+            }
+        return out;
+    }
+    bool has_turns() const { return !before.turns.empty() || !now.turns.empty(); }
+    /// The greatest step in which it can have grown.
+    std::int64_t step() const {
+        std::int64_t out = more() < 0 ? -more() : more();
+        for (const Form* turns : {&before.turns, &now.turns})
+            for (const auto& [variable, slope] : *turns) out = std::gcd(out, slope);
+        return out;
+    }
+    /// Numbers that differ alike are taken to grow together.
+    using Kind = std::tuple<Form, Form, std::int64_t>;
+    Kind kind() const {
+        const bool falls = has_turns() ? direction() < 0 : more() < 0;
+        const auto turned = [&](Form form) {
+            for (auto& [variable, slope] : form) slope = falls ? -slope : slope;
+            return form;
+        };
+        return {turned(before.turns), turned(now.turns), falls ? -more() : more()};
+    }
+};
+
+}  // namespace
+
 std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& symbols,
                                  const std::function<bool(int)>& keeps) {
-    if (before.hash != now.hash || before.code.numbers != now.code.numbers || before.registers.size() != now.registers.size())
+    if (before.hash != now.hash || before.code.numbers != now.code.numbers ||
+        before.registers.size() != now.registers.size())
         return std::nullopt;
     Widening out;
-    // Numbers that have grown by as much are taken to grow together.
     struct Group {
-        std::optional<bool> backwards{};  ///< the cut before has the greater numbers
+        bool backwards = false;  ///< the cut before has the greater numbers
         int variable = 0;
     };
-    std::map<std::int64_t, Group> groups;
-    const auto size = [](std::int64_t more) { return more < 0 ? -more : more; };
-    std::vector<std::int64_t> more(now.registers.size());
+    std::map<Growing::Kind, Group> groups;
     std::set<int> used;
     const auto use = [&](const Form& form) {
         for (const auto& [variable, slope] : form)
@@ -180,44 +220,54 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
     };
     for (const Register& one : now.registers) use(one.form.form);
     for (const Window& one : now.windows) use(one.growth);
-    for (std::size_t i = 0; i < more.size(); ++i) {
-        const Affine a = number(before.registers[i], before, symbols), b = number(now.registers[i], now, symbols);
-        more[i] = b.constant - a.constant;
-        if (a.turns != b.turns || !differ_by(before.registers[i], now.registers[i], more[i], symbols))
-            return std::nullopt;
-        if (more[i] != 0) groups.try_emplace(size(more[i]));
+    std::vector<Growing> registers, roots;
+    for (std::size_t i = 0; i < now.registers.size(); ++i) {
+        registers.push_back(
+            {number(before.registers[i], before, symbols), number(now.registers[i], now, symbols)});
+        const Growing& its = registers.back();
+        if (!differ_by(before.registers[i], now.registers[i], its.more(), symbols)) return std::nullopt;
+        if (its.before == its.now) continue;
+        if (its.has_turns() && its.direction() == 0) return std::nullopt;
+        groups.try_emplace(its.kind());
     }
     for (std::size_t root = 0; root < symbols.roots.size(); ++root) {
-        if (is_turns(symbols, root)) continue;
         const Window a = window(before, root, symbols), b = window(now, root, symbols);
-        if (a == b) continue;
-        const std::int64_t by = b.value - a.value;
-        const auto group = groups.find(size(by));
-        if (by == 0 || a.room != b.room || a.growth != b.growth || group == groups.end() ||
-            group->second.backwards == (by > 0) || !keeps(static_cast<int>(root))) {
+        roots.push_back({{a.value, a.growth}, {b.value, b.growth}});
+        const Growing& its = roots.back();
+        if (a == b || is_turns(symbols, root)) continue;
+        const auto group = groups.find(its.kind());
+        if (its.before == its.now || a.room != b.room || its.direction() < 0 || group == groups.end() ||
+            !keeps(static_cast<int>(root))) {
             out.freed.push_back(static_cast<int>(root));
             continue;
         }
-        group->second.backwards = by < 0;
-        out.roots.push_back({root, by < 0 ? 0 : by, size(by), 0});
+        group->second.backwards |= its.more() < 0;
+        out.roots.push_back({root, 0, {}, 0});
     }
     if (groups.empty() && out.freed.empty()) return std::nullopt;
     std::size_t next = 0;
-    for (auto& [by, group] : groups) {
+    for (auto& [kind, group] : groups) {
         while (used.contains(variable(symbols.turn(next), Variable::repeated))) ++next;
         group.variable = variable(symbols.turn(next++), Variable::repeated);
     }
-    const auto mix = [&](std::uint64_t number) { out.key = (out.key ^ number) * 0x9E3779B97F4A7C15U + (out.key >> 29); };
-    for (std::size_t i = 0; i < more.size(); ++i) {
-        if (more[i] == 0) continue;
-        const Group& group = groups.at(size(more[i]));
-        const bool backwards = group.backwards.value_or(false);
-        const std::int64_t growth = backwards ? -more[i] : more[i];
-        out.registers.push_back({i, backwards ? 0 : more[i], growth, group.variable});
-        mix(std::uint64_t{now.registers[i].warp} << 32 | now.registers[i].slot);
-        mix(static_cast<std::uint64_t>(growth));
-    }
-    for (Widening::Change& root : out.roots) root.variable = groups.at(root.growth).variable;
+    const auto mix = [&](std::uint64_t number) {
+        out.key = (out.key ^ number) * 0x9E3779B97F4A7C15U + (out.key >> 29);
+    };
+    const auto change = [&](std::size_t index, const Growing& its) {
+        const Group& group = groups.at(its.kind());
+        const bool falls = its.has_turns() ? its.direction() < 0 : (its.more() < 0) != group.backwards;
+        const std::int64_t step = falls ? -its.step() : its.step();
+        // The least of both, or the greatest where it falls.
+        const bool from_before = falls ? its.more() < 0 : its.more() > 0;
+        Form turns{{group.variable, step}};
+        add(turns, its.now.turns, -1);
+        mix(index);
+        mix(static_cast<std::uint64_t>(step));
+        return Widening::Change{index, from_before ? its.more() : 0, std::move(turns), group.variable};
+    };
+    for (std::size_t i = 0; i < registers.size(); ++i)
+        if (registers[i].before != registers[i].now) out.registers.push_back(change(i, registers[i]));
+    for (Widening::Change& root : out.roots) root = change(root.index, roots[root.index]);
     for (const int root : out.freed) mix(static_cast<std::uint64_t>(root));
     return out;
 }

@@ -31,10 +31,10 @@ bool covers(const Cut& general, const Cut& special, const Symbols& symbols);
 /// What makes a cut one that covers another one, too.
 struct Widening {
     struct Change {
-        std::size_t index;        ///< of the register, or the root
-        std::int64_t back;        ///< the least value is less by so much
-        std::int64_t growth;      ///< in each turn
-        int variable;             ///< that counts the turns
+        std::size_t index;  ///< of the register, or the root
+        std::int64_t back;  ///< the least value is less by so much
+        Form turns;         ///< it depends on these more
+        int variable;       ///< the new one of them
     };
     std::vector<Change> registers, roots;
     std::vector<int> freed;  ///< roots that may be anything

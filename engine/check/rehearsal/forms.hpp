@@ -63,9 +63,8 @@ class Forms {
     void choose(const std::vector<Window>& windows);
     void choose(int root, const Window& window);
     Window window(int root) const;
-    /// A register of a warp is less by `back`, and grows with each of some turns.
-    void widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back, int turns,
-               std::int64_t growth);
+    /// A register of a warp is less by `back`, and depends on some turns more.
+    void widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back, const Form& turns);
     auto state() {
         values_of_roots_.clear();
         for (const Root& root : symbols_.roots) values_of_roots_.push_back(root.value);

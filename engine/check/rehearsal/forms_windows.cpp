@@ -74,12 +74,11 @@ void Forms::choose(int root, const Window& window) {
         }
 }
 
-void Forms::widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back, int turns,
-                  std::int64_t growth) {
+void Forms::widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back, const Form& turns) {
     values_.increase(static_cast<int>(warp), slot, known, -back);
     Slot& at = slots_[warp][slot];
     if (at.form.empty()) at = {{}, known};
-    add(at.form, {{turns, growth}});
+    add(at.form, turns);
     // A stride of the grid, which is taken to be 1, is added as often as the number is greater.
     for (auto& [variable, slope] : at.form)
         if (which_of(variable) == Variable::excess &&
