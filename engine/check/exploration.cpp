@@ -57,11 +57,16 @@ class Explorer {
     }
 
   private:
+    /// A cut that is explored, unless a wider one is in its place.
+    struct Seen {
+        Cut cut;
+        std::shared_ptr<const Rehearsal::Saved> saved;
+        bool replaced = false;
+    };
     /// A cut with some of its values, from which the rehearsal is yet to be followed.
     struct Open {
-        std::shared_ptr<const Rehearsal::Saved> saved;
+        std::shared_ptr<const Seen> from;
         std::vector<Window> windows;
-        Widenings widenings;
     };
 
     [[noreturn]] void fail(Where where, std::string reason) {
@@ -80,14 +85,15 @@ class Explorer {
         run_.emplace(program_, skeleton_, live_, symbols_, gaps_ != nullptr ? &of_memory_ : nullptr);
         run_->park(loops_);
         run_->limit(budget_.operations() - operations_, budget_);
-        open_.push_back({run_->save(), {}, {}});
+        open_.push_back({std::make_shared<Seen>(Cut(), run_->save()), {}});
     }
 
     /// Follows the rehearsal from a cut to the next one.
     void follow() {
         Open from = std::move(open_.back());
         open_.pop_back();
-        run_->restore(*from.saved);
+        if (from.from->replaced) return;
+        run_->restore(*from.from->saved);
         for (std::size_t root = from.windows.size(); root < symbols_.roots.size(); ++root)
             from.windows.push_back(symbols_.window(static_cast<int>(root)));
         run_->forms().choose(from.windows);
@@ -101,10 +107,10 @@ class Explorer {
             fprintf(stderr, "\n");
         }
         if (of_memory_.size() > gaps) out_.launches.push_back(sizes());
-        examine(from.widenings);
+        examine(from.from->cut.widenings);
         others(from);
         if (run_->at_cut())
-            arrive(from.widenings);
+            arrive(from.from->cut.widenings);
         else if (!run_->complete())
             fail(program_.where(), "a warp is not followed to its end");
     }
@@ -137,7 +143,7 @@ class Explorer {
             std::vector<Window> greater = windows;
             greater[root].value += room + 1;
             if (its.room != unlimited) greater[root].room -= room + 1;
-            open_.push_back({from.saved, std::move(greater), from.widenings});
+            open_.push_back({from.from, std::move(greater)});
             its.room = room;
         }
     }
@@ -177,25 +183,44 @@ class Explorer {
         Cut now = cut(widenings);
         forget(now);
         now.registers = run_->registers();
-        std::vector<Cut>& alike = seen_[now.hash];
-        for (const Cut& before : alike)
-            if (covers(before, now, symbols_)) return;
-        if (const auto widened = narrowest(alike, now)) {
-            widen(now, *widened);
+        auto& alike = seen_[now.hash];
+        for (const auto& before : alike)
+            if (covers(before->cut, now, symbols_)) return;
+        if (const auto [by, of] = narrowest(alike, now); by) {
+            if (of != nullptr) {
+                run_->restore(*of->saved);
+                run_->forms().choose(of->cut.windows);
+                Widenings both = of->cut.widenings;
+                both.insert(now.widenings.begin(), now.widenings.end());
+                now = of->cut;
+                now.widenings = std::move(both);
+            }
+            widen(now, *by);
             now.registers = run_->registers();
+            std::erase_if(alike, [&](const auto& before) {
+                return before->replaced = covers(now, before->cut, symbols_);
+            });
         }
         if (++cuts_ > most_cuts) fail(program_.where(), "the loops have no common period");
-        open_.push_back({run_->save(), now.windows, now.widenings});
-        alike.push_back(std::move(now));
+        std::vector<Window> windows = now.windows;
+        alike.push_back(std::make_shared<Seen>(std::move(now), run_->save()));
+        open_.push_back({alike.back(), std::move(windows)});
     }
 
-    /// The widening in which the fewest registers grow.
-    std::optional<Widening> narrowest(const std::vector<Cut>& alike, const Cut& now) {
-        std::optional<Widening> out;
-        for (const Cut& before : alike) {
-            auto its = widening(before, now, symbols_, [&](int root) { return is_kept(root); });
+    /// The widening in which the fewest registers grow: of what the rehearsal has come to, or of a cut before, which
+    /// is the one where less is known.
+    std::pair<std::optional<Widening>, const Seen*> narrowest(const std::vector<std::shared_ptr<Seen>>& alike,
+                                                              const Cut& now) {
+        std::pair<std::optional<Widening>, const Seen*> out{};
+        const auto keeps = [&](int root) { return is_kept(root); };
+        for (const auto& seen : alike) {
+            const Cut& before = seen->cut;
+            const bool less = before.code.knows_no_more_than(now.code);
+            if (!less && !now.code.knows_no_more_than(before.code)) continue;
+            auto its = less ? widening(now, before, symbols_, keeps) : widening(before, now, symbols_, keeps);
             if (!its || too_wide_.contains(its->key)) continue;
-            if (!out || its->registers.size() < out->registers.size()) out = std::move(its);
+            if (!out.first || its->registers.size() < out.first->registers.size())
+                out = {std::move(its), less ? seen.get() : nullptr};
         }
         return out;
     }
@@ -238,7 +263,7 @@ class Explorer {
     Symbols symbols_;
     std::optional<Rehearsal> run_;
     std::vector<Open> open_;
-    std::unordered_map<std::uint64_t, std::vector<Cut>> seen_;  ///< by hash
+    std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<Seen>>> seen_;  ///< by hash
     std::set<std::uint64_t> too_wide_;                          ///< keys of widenings
     std::size_t cuts_ = 0;
     std::int64_t operations_ = 0;
