@@ -1,6 +1,6 @@
 #include "check/rehearsal/encoder.hpp"
 
-#include <map>
+#include <algorithm>
 
 namespace wgrun::check::rehearsal {
 namespace {
@@ -13,22 +13,26 @@ bool is_warps(int actor, int warps) { return actor != -1 && actor < warps && act
 
 /// The order of clocks that are compared with each other belongs to the numbers.
 Encoded Encoder::finish() && {
-    std::map<int, std::vector<std::uint32_t>> sorted;
-    for (const Encoded::Clock& clock : out_.clocks)
-        if (!is_warps(clock.actor, out_.warps)) sorted[clock.actor].push_back(clock.value);
-    for (auto& [actor, values] : sorted) {
-        std::ranges::sort(values);
-        values.erase(std::ranges::unique(values).begin(), values.end());
-        if (values.front() == 0) values.erase(values.begin());
+    const auto& clocks = out_.clocks;
+    std::vector<std::uint32_t>& order = out_.order;
+    for (std::uint32_t i = 0; i < clocks.size(); ++i)
+        if (clocks[i].value != 0) order.push_back(i);
+    const auto key = [](const Encoded::Clock& clock) { return std::pair(clock.actor, clock.value); };
+    std::ranges::sort(order, {}, [&](std::uint32_t i) { return key(clocks[i]); });
+    std::vector<std::uint64_t> ranks(clocks.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const Encoded::Clock& clock = clocks[order[i]];
+        const Encoded::Clock* before = i == 0 || clocks[order[i - 1]].actor != clock.actor ? nullptr : &clocks[order[i - 1]];
+        const std::uint64_t rank = before == nullptr ? 1 : ranks[order[i - 1]];
+        const bool later = before != nullptr && before->value != clock.value && !is_warps(clock.actor, out_.warps);
+        ranks[order[i]] = rank + (later ? 1 : 0);
     }
-    out_.numbers.reserve(out_.numbers.size() + out_.clocks.size());
-    for (const Encoded::Clock& clock : out_.clocks) {
-        std::uint64_t rank = clock.value == 0 ? 0 : 1;
-        if (const auto its = sorted.find(clock.actor); its != sorted.end() && rank != 0)
-            rank += static_cast<std::uint64_t>(std::ranges::lower_bound(its->second, clock.value) -
-                                               its->second.begin());
-        out_.numbers.push_back(rank);
-    }
+    out_.numbers.insert(out_.numbers.end(), ranks.begin(), ranks.end());
+    out_.end.reserve(out_.known.size());
+    for (const Encoded::Clock& known : out_.known)
+        out_.end.push_back(static_cast<std::uint32_t>(
+            std::ranges::upper_bound(order, key(known), {}, [&](std::uint32_t i) { return key(clocks[i]); }) -
+            order.begin()));
     return std::move(out_);
 }
 
@@ -36,28 +40,23 @@ Encoded Encoder::finish() && {
 /// is later than the clock matters, too.
 bool Encoded::knows_no_more_than(const Encoded& other) const {
     if (clocks.size() != other.clocks.size() || known.size() != other.known.size()) return false;
-    struct Both {
-        std::uint32_t here, there;
+    // By place in `order`: the latest of the other's clocks of the same actor up to there.
+    std::vector<std::uint32_t> latest(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        latest[i] = other.clocks[order[i]].value;
+        if (i != 0 && clocks[order[i - 1]].actor == clocks[order[i]].actor) latest[i] = std::max(latest[i], latest[i - 1]);
+    }
+    const auto of = [&](std::uint32_t end, int actor) -> std::uint32_t {
+        return end == 0 || clocks[order[end - 1]].actor != actor ? 0 : latest[end - 1];
     };
-    std::unordered_map<int, std::vector<Both>> by_actor;
-    for (std::size_t i = 0; i < clocks.size(); ++i) {
-        if (clocks[i].actor != other.clocks[i].actor) return false;
-        if (clocks[i].value != 0) by_actor[clocks[i].actor].push_back({clocks[i].value, other.clocks[i].value});
-    }
-    for (auto& [actor, both] : by_actor) {
-        std::ranges::sort(both, {}, &Both::here);
-        for (std::size_t i = 1; i < both.size(); ++i) both[i].there = std::max(both[i].there, both[i - 1].there);
-    }
     for (std::size_t i = 0; i < known.size(); ++i) {
-        if (known[i].actor != other.known[i].actor) return false;
-        const auto its = by_actor.find(known[i].actor);
-        if (its == by_actor.end()) continue;
-        const auto& both = its->second;
-        const auto included = std::ranges::upper_bound(both, known[i].value, {}, &Both::here);
-        if (included != both.begin() && std::prev(included)->there > other.known[i].value) return false;
-        if (is_warps(known[i].actor, warps)) continue;
-        const auto before = std::ranges::lower_bound(both, known[i].value, {}, &Both::here);
-        if (before != both.begin() && std::prev(before)->there >= other.known[i].value) return false;
+        const auto [actor, value] = known[i];
+        if (of(end[i], actor) > other.known[i].value) return false;
+        if (is_warps(actor, warps) || end[i] == 0) continue;
+        std::uint32_t before = end[i];
+        while (before != 0 && clocks[order[before - 1]].actor == actor && clocks[order[before - 1]].value == value)
+            --before;
+        if (const std::uint32_t its = of(before, actor); its != 0 && its >= other.known[i].value) return false;
     }
     return true;
 }

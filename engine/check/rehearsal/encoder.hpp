@@ -27,6 +27,8 @@ struct Encoded {
     /// What is the same where all that follows is the same, but for what warps know.
     std::vector<std::uint64_t> numbers;
     std::vector<Clock> clocks, known;
+    std::vector<std::uint32_t> order;  ///< places in `clocks`, by actor and value, without those that are none
+    std::vector<std::uint32_t> end;    ///< of each piece of knowledge: where in `order` those end that it includes
     int warps = 0;
 
     /// Whether all that is known here is known there, where the numbers are the same.
