@@ -1,5 +1,7 @@
 #include "check/exploration.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -18,6 +20,7 @@ using rehearsal::Window;
 
 constexpr std::size_t most_cuts = 4000;
 constexpr int most_restarts = 24;
+constexpr int most_values = 600;  ///< of a root, from one cut
 
 /// What has been shown counts no longer: a root may be less than was taken, or a widening was too wide.
 struct Again {};
@@ -27,11 +30,8 @@ struct Failed {};
 
 class Explorer {
   public:
-    Explorer(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live, const Budget& budget,
-             Gaps* gaps, const std::optional<Symbols::Place>& at)
-        : program_(program), skeleton_(skeleton), live_(live), loops_(skeleton), budget_(budget), gaps_(gaps) {
-        symbols_.place = at;
-    }
+    Explorer(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live, const Budget& budget)
+        : program_(program), skeleton_(skeleton), live_(live), loops_(skeleton), budget_(budget) {}
 
     Proof prove() {
         for (int restart = 0; restart < most_restarts; ++restart) try {
@@ -40,14 +40,11 @@ class Explorer {
                 out_.proved = true;
                 for (const Root& root : symbols_.roots)
                     if (root.given && !root.of_grid && !root.wide) out_.numbers.push_back(root.name);
-                if (gaps_ != nullptr) *gaps_ = std::move(of_memory_);
                 return out_;
             } catch (const Again&) {
                 continue;
             } catch (const PlaceDecides&) {
-                const auto place = symbols_.place;
                 symbols_ = {};
-                symbols_.place = place;
                 symbols_.places = true;
             } catch (const Failed&) {
                 return out_;
@@ -62,6 +59,7 @@ class Explorer {
         Cut cut;
         std::shared_ptr<const Rehearsal::Saved> saved;
         bool replaced = false;
+        mutable std::map<std::size_t, int> values{};  ///< by root: how many were followed
     };
     /// A cut with some of its values, from which the rehearsal is yet to be followed.
     struct Open {
@@ -77,14 +75,13 @@ class Explorer {
     void begin() {
         for (Root& root : symbols_.roots) root.value = root.least;
         operations_ += run_ ? run_->operations() : 0;
-        of_memory_ = {};
         out_ = {};
         seen_.clear();
         open_.clear();
         cuts_ = 0;
-        run_.emplace(program_, skeleton_, live_, symbols_, gaps_ != nullptr ? &of_memory_ : nullptr);
+        run_.emplace(program_, skeleton_, live_, symbols_, nullptr);
         run_->park(loops_);
-        run_->limit(budget_.operations() - operations_, budget_);
+        run_->limit(budget_.operations() / 4 - operations_, budget_);
         open_.push_back({std::make_shared<Seen>(Cut(), run_->save()), {}});
     }
 
@@ -98,15 +95,8 @@ class Explorer {
             from.windows.push_back(symbols_.window(static_cast<int>(root)));
         run_->forms().choose(from.windows);
         run_->go_on();
-        const std::size_t gaps = of_memory_.size();
         ++out_.rehearsals;
         run_->run();
-        if (getenv("DBG2")) {
-            fprintf(stderr, "run %zu ops %d open %zu cuts %zu at_cut %d complete %d:", out_.rehearsals, run_->operations(), open_.size(), cuts_, run_->at_cut(), run_->complete());
-            for (size_t i = 0; i < symbols_.roots.size(); ++i) fprintf(stderr, " %s=%ld+%ld", symbols_.roots[i].name.c_str(), (long)symbols_.roots[i].value, (long)run_->forms().room((int)i));
-            fprintf(stderr, "\n");
-        }
-        if (of_memory_.size() > gaps) out_.launches.push_back(sizes());
         examine(from.from->cut.widenings);
         others(from);
         if (run_->at_cut())
@@ -140,6 +130,10 @@ class Explorer {
             Window& its = windows[root];
             const std::int64_t room = run_->forms().room(static_cast<int>(root));
             if (room >= its.room) continue;
+            if (++from.from->values[root] > most_values) {
+                const Root& its_root = symbols_.roots[root];
+                fail(its_root.where, fmt::format("{} decides, and takes too many values", its_root.name));
+            }
             std::vector<Window> greater = windows;
             greater[root].value += room + 1;
             if (its.room != unlimited) greater[root].room -= room + 1;
@@ -242,24 +236,11 @@ class Explorer {
         }
     }
 
-    std::vector<std::int64_t> sizes() const {
-        std::vector<std::int64_t> out;
-        for (const Param& param : program_.params()) {
-            const auto its = std::ranges::find_if(symbols_.roots, [&](const Root& root) {
-                return root.given && root.kind == Root::Kind::number && root.name == param.name;
-            });
-            out.push_back(its == symbols_.roots.end() ? 1 : its->value);
-        }
-        return out;
-    }
-
     const Program& program_;
     const Skeleton& skeleton_;
     const rehearsal::Live& live_;
     const rehearsal::Loops loops_;
     const Budget& budget_;
-    Gaps* gaps_;
-    Gaps of_memory_;
     Symbols symbols_;
     std::optional<Rehearsal> run_;
     std::vector<Open> open_;
@@ -272,9 +253,8 @@ class Explorer {
 
 }  // namespace
 
-Proof explore(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live, const Budget& budget,
-              Gaps* gaps, const std::optional<Symbols::Place>& at) {
-    return Explorer(program, skeleton, live, budget, gaps, at).prove();
+Proof explore(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live, const Budget& budget) {
+    return Explorer(program, skeleton, live, budget).prove();
 }
 
 }  // namespace wgrun::check

@@ -13,9 +13,8 @@
 
 namespace wgrun::check {
 
-/// Explores the protocol of the program, as prove() does. at: a cluster of a grid that is given; nothing: every
-/// cluster of every grid. What it does not prove may still be provable by the values of numbers.
-Proof explore(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live, const Budget& budget,
-              Gaps* gaps, const std::optional<rehearsal::Symbols::Place>& at);
+/// Explores the protocol of the program, for every cluster of every grid, as prove() does. What it does not prove
+/// may still be provable by the values of numbers.
+Proof explore(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live, const Budget& budget);
 
 }  // namespace wgrun::check

@@ -230,11 +230,10 @@ Proof prove_clusters(const Program& program, const Skeleton& skeleton, const Bud
 Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps,
             std::optional<Dim3> grid) {
     const rehearsal::Live live(skeleton);
-    if (!getenv("OLD")) {
-        Proof explored = explore(program, skeleton, live, budget, gaps, {});
+    if (gaps == nullptr) {
+        Proof explored = explore(program, skeleton, live, budget);
         if (getenv("DBG")) fprintf(stderr, "explored: %d rehearsals %zu %s line %d\n", explored.proved, explored.rehearsals, explored.stopped ? explored.stopped->reason.c_str() : "", explored.stopped ? explored.stopped->where.line : 0);
         if (explored.proved) return explored;
-        if (getenv("NEW")) return explored;
     }
     Gaps of_all, of_one;
     const auto with = [&](Gaps& its) { return gaps == nullptr ? nullptr : &its; };
