@@ -30,7 +30,8 @@ struct Failed {};
 
 class Explorer {
   public:
-    Explorer(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live, const Budget& budget)
+    Explorer(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
+             const Budget& budget)
         : program_(program), skeleton_(skeleton), live_(live), loops_(skeleton), budget_(budget) {}
 
     Proof prove() {
@@ -109,12 +110,14 @@ class Explorer {
         if (run_->forms().restart()) throw Again{};
         for (const rehearsal::Fault& fault : run_->faults()) {
             if (!is_contained(fault.finding)) fail(fault.finding.where, fault.finding.message);
-            out_.contained.add(find_rule(fault.finding.rule)->property, fault.finding.where, fault.finding.message);
+            out_.contained.add(find_rule(fault.finding.rule)->property, fault.finding.where,
+                               fault.finding.message);
         }
         for (const int turns : symbols_.turns)
             if (const Stop* stop = run_->forms().stopped(turns)) {
                 const auto why = widenings.find(variable(turns, rehearsal::Variable::repeated));
-                if (why == widenings.end() || !too_wide_.insert(why->second).second) fail(stop->where, stop->reason);
+                if (why == widenings.end() || !too_wide_.insert(why->second).second)
+                    fail(stop->where, stop->reason);
                 throw Again{};
             }
         if (run_->stopped() != nullptr) fail(run_->stopped()->where, run_->stopped()->reason);
@@ -201,17 +204,20 @@ class Explorer {
         open_.push_back({alike.back(), std::move(windows)});
     }
 
-    /// The widening in which the fewest registers grow: of what the rehearsal has come to, or of a cut before, which
-    /// is the one where less is known.
+    /// The widening in which the fewest registers grow: of what the rehearsal has come to, or of a cut
+    /// before, which is the one where less is known.
     std::pair<std::optional<Widening>, const Seen*> narrowest(const std::vector<std::shared_ptr<Seen>>& alike,
                                                               const Cut& now) {
         std::pair<std::optional<Widening>, const Seen*> out{};
-        const auto keeps = [&](int root) { return is_kept(root); };
+        const rehearsal::Relations relations{
+            [&](int root) { return is_kept(root); },
+            [&](std::uint32_t warp, std::uint32_t slot) { return run_->forms().counted_to(warp, slot); }};
         for (const auto& seen : alike) {
             const Cut& before = seen->cut;
             const bool less = before.code.knows_no_more_than(now.code);
             if (!less && !now.code.knows_no_more_than(before.code)) continue;
-            auto its = less ? widening(now, before, symbols_, keeps) : widening(before, now, symbols_, keeps);
+            auto its = less ? widening(now, before, symbols_, relations)
+                            : widening(before, now, symbols_, relations);
             if (!its || too_wide_.contains(its->key)) continue;
             if (!out.first || its->registers.size() < out.first->registers.size())
                 out = {std::move(its), less ? seen.get() : nullptr};
@@ -245,7 +251,7 @@ class Explorer {
     std::optional<Rehearsal> run_;
     std::vector<Open> open_;
     std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<Seen>>> seen_;  ///< by hash
-    std::set<std::uint64_t> too_wide_;                          ///< keys of widenings
+    std::set<std::uint64_t> too_wide_;                                            ///< keys of widenings
     std::size_t cuts_ = 0;
     std::int64_t operations_ = 0;
     Proof out_;
@@ -253,7 +259,8 @@ class Explorer {
 
 }  // namespace
 
-Proof explore(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live, const Budget& budget) {
+Proof explore(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
+              const Budget& budget) {
     return Explorer(program, skeleton, live, budget).prove();
 }
 

@@ -232,7 +232,6 @@ Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budg
     const rehearsal::Live live(skeleton);
     if (gaps == nullptr) {
         Proof explored = explore(program, skeleton, live, budget);
-        if (getenv("DBG")) fprintf(stderr, "explored: %d rehearsals %zu %s line %d\n", explored.proved, explored.rehearsals, explored.stopped ? explored.stopped->reason.c_str() : "", explored.stopped ? explored.stopped->where.line : 0);
         if (explored.proved) return explored;
     }
     Gaps of_all, of_one;

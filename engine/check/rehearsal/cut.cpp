@@ -50,7 +50,8 @@ Affine number(const Register& of, const Cut& cut, const Symbols& symbols) {
 
 /// Whether two registers are the same but for a number that is `more` in all lanes.
 bool differ_by(const Register& a, const Register& b, std::int64_t more, const Symbols& symbols) {
-    if (a.warp != b.warp || a.slot != b.slot || a.known != b.known || a.form.lanes != b.form.lanes) return false;
+    if (a.warp != b.warp || a.slot != b.slot || a.known != b.known || a.form.lanes != b.form.lanes)
+        return false;
     const auto first = static_cast<std::size_t>(std::countr_zero(a.known));
     for (isa::Mask left = a.known; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
@@ -167,9 +168,11 @@ namespace {
 /// A number that differs between two cuts: that of the cut before, and of the one now.
 struct Growing {
     Affine before, now;
+    int root = -1;  ///< that it belongs to
 
     std::int64_t more() const { return now.constant - before.constant; }
-    /// 1 where it grows by the turns of loops, -1 where it falls; 0: it depends on none, or on several in both ways.
+    /// 1 where it grows by the turns of loops, -1 where it falls; 0: it depends on none, or on several in
+    /// both ways.
     int direction() const {
         int out = 0;
         for (const Form* turns : {&before.turns, &now.turns})
@@ -188,22 +191,22 @@ struct Growing {
             for (const auto& [variable, slope] : *turns) out = std::gcd(out, slope);
         return out;
     }
-    /// Numbers that differ alike are taken to grow together.
-    using Kind = std::tuple<Form, Form, std::int64_t>;
+    /// Numbers that belong to one root and differ alike are taken to grow together.
+    using Kind = std::tuple<int, Form, Form, std::int64_t>;
     Kind kind() const {
         const bool falls = has_turns() ? direction() < 0 : more() < 0;
         const auto turned = [&](Form form) {
             for (auto& [variable, slope] : form) slope = falls ? -slope : slope;
             return form;
         };
-        return {turned(before.turns), turned(now.turns), falls ? -more() : more()};
+        return {root, turned(before.turns), turned(now.turns), falls ? -more() : more()};
     }
 };
 
 }  // namespace
 
 std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& symbols,
-                                 const std::function<bool(int)>& keeps) {
+                                 const Relations& relations) {
     if (before.hash != now.hash || before.code.numbers != now.code.numbers ||
         before.registers.size() != now.registers.size())
         return std::nullopt;
@@ -222,8 +225,13 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
     for (const Window& one : now.windows) use(one.growth);
     std::vector<Growing> registers, roots;
     for (std::size_t i = 0; i < now.registers.size(); ++i) {
-        registers.push_back(
-            {number(before.registers[i], before, symbols), number(now.registers[i], now, symbols)});
+        const Register& one = now.registers[i];
+        int root = relations.counts(one.warp, one.slot);
+        for (const auto& [variable, slope] : one.form.form)
+            if (which_of(variable) == Variable::excess &&
+                root_at(symbols, variable).kind == Root::Kind::number)
+                root = root_of(variable);
+        registers.push_back({number(before.registers[i], before, symbols), number(one, now, symbols), root});
         const Growing& its = registers.back();
         if (!differ_by(before.registers[i], now.registers[i], its.more(), symbols)) return std::nullopt;
         if (its.before == its.now) continue;
@@ -232,12 +240,12 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
     }
     for (std::size_t root = 0; root < symbols.roots.size(); ++root) {
         const Window a = window(before, root, symbols), b = window(now, root, symbols);
-        roots.push_back({{a.value, a.growth}, {b.value, b.growth}});
+        roots.push_back({{a.value, a.growth}, {b.value, b.growth}, static_cast<int>(root)});
         const Growing& its = roots.back();
         if (a == b || is_turns(symbols, root)) continue;
         const auto group = groups.find(its.kind());
         if (its.before == its.now || a.room != b.room || its.direction() < 0 || group == groups.end() ||
-            !keeps(static_cast<int>(root))) {
+            !relations.keeps(static_cast<int>(root))) {
             out.freed.push_back(static_cast<int>(root));
             continue;
         }

@@ -41,10 +41,16 @@ struct Widening {
     std::uint64_t key = 0;   ///< the same for the same registers and changes
 };
 
+/// What a widening relates. Nothing that is proved rests on it.
+struct Relations {
+    std::function<bool(int root)> keeps;  ///< whether its values belong to counters
+    std::function<int(std::uint32_t warp, std::uint32_t slot)>
+        counts;  ///< the root that it counts to; -1: none
+};
 /// Returns how `now` is to be widened so that it covers `before`, too; nothing where they differ in more than
-/// counters. keeps: whether the values of a root are to be related to counters.
+/// counters.
 std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& symbols,
-                                 const std::function<bool(int)>& keeps);
+                                 const Relations& relations);
 
 /// The variables for turns that its registers depend on.
 std::set<int> turns_in_registers(const Cut& cut, const Symbols& symbols);

@@ -22,9 +22,11 @@ Encoded Encoder::finish() && {
     std::vector<std::uint64_t> ranks(clocks.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
         const Encoded::Clock& clock = clocks[order[i]];
-        const Encoded::Clock* before = i == 0 || clocks[order[i - 1]].actor != clock.actor ? nullptr : &clocks[order[i - 1]];
+        const Encoded::Clock* before =
+            i == 0 || clocks[order[i - 1]].actor != clock.actor ? nullptr : &clocks[order[i - 1]];
         const std::uint64_t rank = before == nullptr ? 1 : ranks[order[i - 1]];
-        const bool later = before != nullptr && before->value != clock.value && !is_warps(clock.actor, out_.warps);
+        const bool later =
+            before != nullptr && before->value != clock.value && !is_warps(clock.actor, out_.warps);
         ranks[order[i]] = rank + (later ? 1 : 0);
     }
     out_.numbers.insert(out_.numbers.end(), ranks.begin(), ranks.end());
@@ -36,15 +38,16 @@ Encoded Encoder::finish() && {
     return std::move(out_);
 }
 
-/// For each piece of knowledge: every clock that it includes here, it includes there. Of an mbarrier, whether it
-/// is later than the clock matters, too.
+/// For each piece of knowledge: every clock that it includes here, it includes there. Of an mbarrier, whether
+/// it is later than the clock matters, too.
 bool Encoded::knows_no_more_than(const Encoded& other) const {
     if (clocks.size() != other.clocks.size() || known.size() != other.known.size()) return false;
     // By place in `order`: the latest of the other's clocks of the same actor up to there.
     std::vector<std::uint32_t> latest(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
         latest[i] = other.clocks[order[i]].value;
-        if (i != 0 && clocks[order[i - 1]].actor == clocks[order[i]].actor) latest[i] = std::max(latest[i], latest[i - 1]);
+        if (i != 0 && clocks[order[i - 1]].actor == clocks[order[i]].actor)
+            latest[i] = std::max(latest[i], latest[i - 1]);
     }
     const auto of = [&](std::uint32_t end, int actor) -> std::uint32_t {
         return end == 0 || clocks[order[end - 1]].actor != actor ? 0 : latest[end - 1];
@@ -54,9 +57,11 @@ bool Encoded::knows_no_more_than(const Encoded& other) const {
         if (of(end[i], actor) > other.known[i].value) return false;
         if (is_warps(actor, warps) || end[i] == 0) continue;
         std::uint32_t before = end[i];
-        while (before != 0 && clocks[order[before - 1]].actor == actor && clocks[order[before - 1]].value == value)
+        while (before != 0 && clocks[order[before - 1]].actor == actor &&
+               clocks[order[before - 1]].value == value)
             --before;
-        if (const std::uint32_t its = of(before, actor); its != 0 && its >= other.known[i].value) return false;
+        if (const std::uint32_t its = of(before, actor); its != 0 && its >= other.known[i].value)
+            return false;
     }
     return true;
 }

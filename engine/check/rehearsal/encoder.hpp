@@ -1,8 +1,8 @@
 // The state of a rehearsal as numbers.
 //
 // Clocks are only compared with others of their actor, learnt, and counted on: which of two is the later one
-// decides, and not by how much. So a clock is its rank among those of its actor, and a ring of stages that has
-// turned once is in the state that it was in before.
+// decides, and not by how much. So a clock is its rank among those of its actor, and a ring of stages that
+// has turned once is in the state that it was in before.
 //
 // What a warp knows of another one is compared with the clocks of accesses, waits and phases alone, and never
 // with what others know. That it knows more makes no fault, and allows all that it allowed before.
@@ -27,8 +27,10 @@ struct Encoded {
     /// What is the same where all that follows is the same, but for what warps know.
     std::vector<std::uint64_t> numbers;
     std::vector<Clock> clocks, known;
-    std::vector<std::uint32_t> order;  ///< places in `clocks`, by actor and value, without those that are none
-    std::vector<std::uint32_t> end;    ///< of each piece of knowledge: where in `order` those end that it includes
+    std::vector<std::uint32_t>
+        order;  ///< places in `clocks`, by actor and value, without those that are none
+    std::vector<std::uint32_t>
+        end;  ///< of each piece of knowledge: where in `order` those end that it includes
     int warps = 0;
 
     /// Whether all that is known here is known there, where the numbers are the same.

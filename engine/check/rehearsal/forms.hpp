@@ -55,8 +55,14 @@ class Forms {
     const std::vector<Event>& events() const { return events_; }
 
     // --- of an exploration (exploration.hpp)
-    /// The number of the launch that a step compares, and how much of it is left; nothing if it compares none.
+    /// The number of the launch that a step compares, and how much of it is left; nothing if it compares
+    /// none.
     std::optional<Warp::Parked> compared(const Op& op);
+    /// The root that a register of a warp has been compared with; -1: none.
+    int counted_to(std::uint32_t warp, std::uint32_t slot) const {
+        const auto at = counted_to_.find({warp, slot});
+        return at == counted_to_.end() ? -1 : at->second;
+    }
     /// Where that number is compared.
     const std::set<std::uint32_t>& compared_at(int root) { return compared_at_[root]; }
     /// What follows is shown for these values of the roots: registers get their values.
@@ -156,11 +162,12 @@ class Forms {
     std::vector<int> met_;
     std::map<int, std::int64_t> room_;
     std::map<int, Stop> stopped_;
-    std::map<int, OfPlaces> of_places_;  ///< by root
-    std::set<int> plain_;                ///< roots that other numbers are compared with
+    std::map<int, OfPlaces> of_places_;                   ///< by root
+    std::set<int> plain_;                                 ///< roots that other numbers are compared with
     std::map<int, std::set<std::uint32_t>> compared_at_;  ///< by root: operations
-    std::map<int, Form> growth_;                          ///< of roots, by turns of loops
-    std::vector<std::int64_t> values_of_roots_;           ///< that the registers go with
+    std::map<std::pair<std::uint32_t, std::uint32_t>, int> counted_to_;  ///< by warp and slot
+    std::map<int, Form> growth_;                                         ///< of roots, by turns of loops
+    std::vector<std::int64_t> values_of_roots_;                          ///< that the registers go with
     bool restart_ = false;
     bool grid_lost_ = false;   ///< a place in the grid decides otherwise
     std::int64_t beyond_ = 0;  ///< of a parameter, while a step is executed

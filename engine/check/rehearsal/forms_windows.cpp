@@ -24,6 +24,10 @@ std::optional<Warp::Parked> Forms::compared(const Op& op) {
         times = slope;
     }
     if (!out) return std::nullopt;
+    for (const Sourced& source : sources)
+        if (const Reg reg = source.operand->reg; reg && scene_.skeleton.slots[reg.id] >= 0)
+            counted_to_[{static_cast<std::uint32_t>(scene_.warp->number),
+                         static_cast<std::uint32_t>(scene_.skeleton.slots[reg.id])}] = out->root;
     const auto lane = static_cast<std::size_t>(std::countr_zero(scene_.active));
     const isa::Type type = step.form.type();
     const std::int64_t difference =
@@ -74,7 +78,8 @@ void Forms::choose(int root, const Window& window) {
         }
 }
 
-void Forms::widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back, const Form& turns) {
+void Forms::widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back,
+                  const Form& turns) {
     values_.increase(static_cast<int>(warp), slot, known, -back);
     Slot& at = slots_[warp][slot];
     if (at.form.empty()) at = {{}, known};

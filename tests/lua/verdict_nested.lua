@@ -1,0 +1,97 @@
+-- Rings of stages that go on from tile to tile: two loops inside each other, each up to a number of the launch. What
+-- is right is proved, and what is wrong for some numbers is not.
+local wg = require "wgrun"
+local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
+
+local function verdict(kernel, property)
+  for _, one in ipairs(kernel:verdicts()) do
+    if one.property == property then return one.verdict, one.reason end
+  end
+end
+
+--- Thread 0 fills `stages` stages, and thread 32 empties them: K for each of T tiles. `as` changes a part of it.
+local function ring(stages, as)
+  as = as or {}
+  local function always() end
+  return wg.kernel("ring", { threads = 64 }, function(k)
+    local T, K, tid = k:param("T", "u32"), k:param("K", "u32"), k:special "tid.x"
+    local full = k:shared { bytes = 8 * stages, align = 8, name = "full" }
+    local empty = k:shared { bytes = 8 * stages, align = 8, name = "empty" }
+    k:if_(tid:eq(0), function()
+      for s = 0, stages - 1 do
+        k:mbarrier_init(k:address(full, 8 * s), 1)
+        k:mbarrier_init(k:address(empty, 8 * s), 1)
+      end
+      k:fence_mbarrier_init()
+    end)
+    k:bar_sync(0)
+
+    local function role(body, each_tile, trips)
+      local stage, phase = k:mov(0, { type = "u32" }), k:mov(0, { type = "u32" })
+      local tile, all = k:mov(0, { type = "u32" }), k:mov(0, { type = "u32" })
+      k:while_(function() return tile:lt(T) end, function()
+        each_tile(k, stage, phase)
+        local i = k:mov(0, { type = "u32" })
+        k:while_(function() return trips(i, K, tile) end, function()
+          body(stage, phase, { tile = tile, i = i, all = all, K = K })
+          k:add(stage, stage, 1)
+          k:if_(stage:eq(stages), function()
+            k:mov(stage, 0)
+            k:xor(phase, phase, 1)
+          end)
+          k:add(i, i, 1)
+          k:add(all, all, 1)
+        end)
+        k:add(tile, tile, 1)
+      end)
+    end
+    local function K_trips(i, n) return i:lt(n) end
+    local function arrive(at, guard)
+      if guard then k:if_(guard, function() k:mbarrier_arrive(at) end) else k:mbarrier_arrive(at) end
+    end
+    k:if_(tid:eq(0), function()
+      role(function(stage, phase)
+        k:mbarrier_wait(k:address(empty, stage * 8), phase ~ 1)
+        k:mbarrier_arrive(k:address(full, stage * 8))
+      end, always, as.produces or K_trips)
+    end)
+    k:if_(tid:eq(32), function()
+      role(function(stage, phase, at)
+        k:mbarrier_wait(k:address(full, stage * 8), phase)
+        arrive(k:address(empty, stage * 8), as.releases and as.releases(at))
+      end, as.each_tile or always, as.consumes or K_trips)
+    end)
+  end)
+end
+
+for _, stages in ipairs { 1, 2, 3, 4, 7 } do
+  local its, reason = verdict(ring(stages), "no-deadlock")
+  check.equal({ stages, its, reason }, { stages, "proved" })
+end
+check.equal(verdict(ring(4, { releases = function(at) return at.i:ge(0) end }), "no-deadlock"), "proved")
+
+local function begin_anew(k, stage, phase)
+  k:mov(stage, 0)
+  k:mov(phase, 0)
+end
+for what, as in pairs {
+  ["each tile begins with the first stage"] = { each_tile = begin_anew },
+  ["the phase begins anew"] = { each_tile = function(k, _, phase) k:mov(phase, 0) end },
+  ["a trip more"] = { produces = function(i, K) return i:le(K) end },
+  ["a trip more in the third tile"] = { produces = function(i, K, tile) return i:lt(K + tile:eq(2):select(1, 0)) end },
+  ["no trip of the consumer in the second tile"] = { consumes = function(i, K, tile) return i:lt(tile:eq(1):select(0, K)) end },
+  ["no release in the first trip"] = { releases = function(at) return at.i:gt(0) end },
+  ["no release in the third tile"] = { releases = function(at) return at.tile:ne(2) end },
+  ["no release in tile 37"] = { releases = function(at) return at.tile:ne(37) end },
+  ["no release after 50 trips"] = { releases = function(at) return at.all:lt(50) end },
+  ["no release in trip 23 of a tile"] = { releases = function(at) return at.i:ne(23) end },
+  ["no release in the last trip"] = { releases = function(at) return (at.i + 1):lt(at.K) end },
+  ["no release where K is 6"] = { releases = function(at) return at.K:ne(6) end },
+  ["no release in every eighth trip"] = { releases = function(at) return (at.all & 7):ne(7) end },
+} do
+  for _, stages in ipairs { 2, 4 } do
+    if verdict(ring(stages, as), "no-deadlock") == "proved" then
+      error(("proved, and wrong: %s, %d stages"):format(what, stages))
+    end
+  end
+end
