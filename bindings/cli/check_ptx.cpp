@@ -123,6 +123,7 @@ bool add_run(const Request& request, const ForeignModule& module, const std::str
     options.backend = Backend::sim;
     options.seed = seed;
     options.numerics = request.numerics;
+    options.simulation.multiprocessors = request.limits.multiprocessors;
     options.coverage = &out.coverage;
     options.unchecked = true;  // the checker's findings are printed by themselves
     kernel.fit(options);

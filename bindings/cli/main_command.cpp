@@ -43,6 +43,7 @@ struct Words {
     bool restricted = false;
     std::optional<std::uint64_t> memory, instructions, tensors, program, steps;
     std::optional<double> seconds;
+    int multiprocessors = 0;  ///< 0: those of an H200
 };
 
 lua::Limits limits_of(const Words& words) {
@@ -55,6 +56,7 @@ lua::Limits limits_of(const Words& words) {
     if (words.tensors) limits.tensors = *words.tensors * mebibyte;
     if (words.program) limits.program = *words.program;
     if (words.steps) limits.simulation_steps = *words.steps;
+    limits.multiprocessors = words.multiprocessors;
     return limits;
 }
 
@@ -87,6 +89,13 @@ void add_limit_options(CLI::App& app, Words& words) {
     add("--max-tensors", words.tensors, "MIB", "Total memory of its tensors");
     add("--max-program", words.program, "N", "Instructions, blocks and registers of one kernel");
     add("--max-steps", words.steps, "N", "Warp instructions of one launch on the simulator");
+    constexpr int most_multiprocessors = 1024;
+    app.add_option(
+           "--sms", words.multiprocessors,
+           "SMs of the chip that the simulator stands for: 132 of an H200 or H100 SXM, 114 of an H100 "
+           "PCIe, 78 of an H20")
+        ->type_name("N")
+        ->check(CLI::Range(1, most_multiprocessors));
 }
 
 void add_script_options(CLI::App& app, Request& request, Words& words) {

@@ -72,8 +72,9 @@ void read_launch_options(lua_State* L, Kernel& kernel, const Options& options, R
     // The simulator is slow, so it has a limit only where the script sets one.
     const std::chrono::milliseconds timeout(options.integer("timeout_ms", 10000, 0, 86400000));
     out.timeout = within_limit(L, timeout);
-    out.simulation = {within_limit(L, options.has("timeout_ms") ? timeout : timeout.zero()),
-                      limit_state(L).limits.simulation_steps};
+    out.simulation = {.timeout = within_limit(L, options.has("timeout_ms") ? timeout : timeout.zero()),
+                      .steps = limit_state(L).limits.simulation_steps,
+                      .multiprocessors = limit_state(L).limits.multiprocessors};
     out.numerics = read_numerics(L, options);
     out.unchecked = options.boolean("unchecked", false);
     out.lines = session(L).lines;

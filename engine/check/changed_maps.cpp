@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "check/findings.hpp"
+#include "check/only_from.hpp"
 #include "flow/graph.hpp"
 #include "isa/effects.hpp"
 #include "isa/registers.hpp"
@@ -14,49 +15,27 @@ namespace {
 
 using isa::Operand;
 
-/// The registers that hold addresses of parameters, and nothing else.
-class ParameterAddresses {
-  public:
-    explicit ParameterAddresses(const Program& program) : elsewhere_(program.registers().size()) {
-        for (bool grew = true; grew;) {
-            grew = false;
-            for (const BasicBlock& block : program.blocks())
-                for (const Step& step : block.steps) {
-                    if (gives_address(step)) continue;
-                    isa::for_each_written(step, [&](isa::Reg reg) {
-                        grew |= !elsewhere_[reg.id];
-                        elsewhere_[reg.id] = true;
-                    });
-                }
+/// Takes a step the address of a parameter, or keeps one? elsewhere: the registers that hold others.
+bool gives_parameter_address(const Step& step, const std::vector<bool>& elsewhere) {
+    if (step.op->effects != nullptr) return false;
+    bool any = false;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        const isa::OperandRule& rule = step.op->operands[i];
+        const Operand& operand = step.operands[i];
+        if (rule.access == isa::Access::out) continue;
+        if (operand.kind == Operand::Kind::param) {
+            const bool address = rule.type == nullptr || rule.type(step.form) == isa::Type::tensormap;
+            if (!address) return false;
+            any = true;
+        } else if (operand.kind == Operand::Kind::reg) {
+            if (elsewhere[operand.reg.id]) return false;
+            any = true;
+        } else if (operand.kind == Operand::Kind::address) {
+            return false;
         }
     }
-    bool has(isa::Reg reg) const { return !elsewhere_[reg.id]; }
-
-  private:
-    /// Takes the step the address of a parameter, or keeps one?
-    bool gives_address(const Step& step) const {
-        if (step.op->effects != nullptr) return false;
-        bool any = false;
-        for (std::size_t i = 0; i < step.operands.size(); ++i) {
-            const isa::OperandRule& rule = step.op->operands[i];
-            const Operand& operand = step.operands[i];
-            if (rule.access == isa::Access::out) continue;
-            if (operand.kind == Operand::Kind::param) {
-                const bool address = rule.type == nullptr || rule.type(step.form) == isa::Type::tensormap;
-                if (!address) return false;
-                any = true;
-            } else if (operand.kind == Operand::Kind::reg) {
-                if (elsewhere_[operand.reg.id]) return false;
-                any = true;
-            } else if (operand.kind == Operand::Kind::address) {
-                return false;
-            }
-        }
-        return any;
-    }
-
-    std::vector<bool> elsewhere_;  ///< by register
-};
+    return any;
+}
 
 /// What is known where paths meet.
 struct Changed {
@@ -69,8 +48,7 @@ struct Changed {
 /// Follows changes through a block.
 class MapTracker final : public isa::Effects {
   public:
-    MapTracker(const ParameterAddresses& parameters, Changed changed)
-        : parameters_(parameters), changed_(changed) {}
+    MapTracker(const OnlyFrom& parameters, Changed changed) : parameters_(parameters), changed_(changed) {}
     void pass(const Step& step) {
         step_ = &step;
         isa::tell(step, *this);
@@ -93,7 +71,7 @@ class MapTracker final : public isa::Effects {
         if (through_map && !parameters_.has(copy.global->reg) && !changed_.acquired) used_ = changed_.by;
     }
 
-    const ParameterAddresses& parameters_;
+    const OnlyFrom& parameters_;
     const Step* step_ = nullptr;
     Changed changed_;
     const Step *used_ = nullptr, *unreleased_ = nullptr;
@@ -109,7 +87,7 @@ std::vector<Diagnostic> through_changed_maps(const Program& program) {
     for_each_step(program, [&](const Step& step) { isa::tell(step, listener); });
     if (!listener.changes) return {};
     const flow::Graph graph(program);
-    const ParameterAddresses parameters(program);
+    const OnlyFrom parameters(program, gives_parameter_address);
     const std::vector<BasicBlock>& blocks = program.blocks();
     std::vector<Changed> entry(blocks.size());
     // What reaches a block only grows.

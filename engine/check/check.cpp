@@ -8,6 +8,7 @@
 #include "check/changed_maps.hpp"
 #include "check/endless.hpp"
 #include "check/grids.hpp"
+#include "check/own_maps.hpp"
 #include "check/sizes.hpp"
 #include "check/walker.hpp"
 #include "isa/opaque.hpp"
@@ -38,8 +39,9 @@ std::vector<Diagnostic> check(const Program& program, Made made) {
                          "effects = \"none\", or some of { \"reads\", \"writes\", \"barrier\" }");
     });
     for (Diagnostic& endless : endless_loops(outline)) findings.add(std::move(endless));
-    for (Diagnostic& early : before_grids(program)) findings.add(std::move(early));
+    for (Diagnostic& early : before_grids(program, made)) findings.add(std::move(early));
     for (Diagnostic& unfenced : through_changed_maps(program)) findings.add(std::move(unfenced));
+    for (Diagnostic& misplaced : through_own_maps(program)) findings.add(std::move(misplaced));
     // Where threads diverge that must run together, further findings are consequences.
     const bool together = !findings.has(rules::WG_SYNC_01) && !findings.has(rules::WG_SYNC_03) &&
                           !findings.has(rules::WG_SYNC_08);

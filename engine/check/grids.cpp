@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -20,8 +21,13 @@ namespace {
 
 constexpr int none = -1, several = -2;
 
+/// Of a compiler's text any number of 64 bits may be a pointer.
+bool may_point(const Param& param, Made made) {
+    return param.pointee || param.any || (made == Made::by_compiler && param.type == isa::Type::u64);
+}
+
 /// By register: the parameter that its value comes from, by arithmetic alone; none; several, or from memory.
-std::vector<int> origins(const Program& program) {
+std::vector<int> origins(const Program& program, Made made) {
     std::vector<int> out(program.registers().size(), none);
     for (bool grew = true; grew;) {
         grew = false;
@@ -32,7 +38,7 @@ std::vector<int> origins(const Program& program) {
                 const isa::Operand& operand = step.operands[i];
                 if (step.op->operands[i].access == isa::Access::out) continue;
                 if (operand.kind == isa::Operand::Kind::param &&
-                    program.params()[static_cast<std::size_t>(operand.index)].pointee)
+                    may_point(program.params()[static_cast<std::size_t>(operand.index)], made))
                     join(operand.index);
                 if (operand.reg && out[operand.reg.id] != none) join(out[operand.reg.id]);
             }
@@ -58,7 +64,7 @@ class Listener final : public isa::Effects {
   public:
     explicit Listener(const std::vector<int>& origins) : origins_(origins) {}
     void hear(const Step& step) {
-        waits = meets = false;
+        waits = meets = lets_begin = touches = false;
         accesses.clear();
         isa::tell(step, *this);
     }
@@ -66,16 +72,22 @@ class Listener final : public isa::Effects {
         int param;
         bool write;
     };
-    bool waits = false;  ///< for grids
-    bool meets = false;  ///< other threads may tell of theirs
+    bool waits = false;       ///< for grids
+    bool meets = false;       ///< other threads may tell of theirs
+    bool lets_begin = false;  ///< launches that were started after this one
+    bool touches = false;     ///< global memory, of whatever tensor
     std::vector<Access> accesses;
 
   private:
     void memory(const isa::MemoryAccess& access) override {
         if (access.space != isa::Space::global) return;
+        touches = true;
         const int param = access.address->reg ? origins_[access.address->reg.id] : none;
         if (param >= 0) accesses.push_back({param, access.write});
     }
+    void bulk_copy(const isa::BulkAccess& copy) override { touches = touches || copy.global != nullptr; }
+    void copy_async(const isa::MemoryAccess&) override { touches = true; }
+    void launch_dependents() override { lets_begin = true; }
     void wait_for_grids() override { waits = true; }
     void barrier(const isa::Operand&, const isa::Operand&) override { meets = true; }
     void mbarrier(const isa::MbarrierAccess& access) override {
@@ -117,11 +129,36 @@ void for_each_step_after(const flow::Graph& graph, Starts starts, Visit visit) {
 
 }  // namespace
 
-std::vector<Diagnostic> before_grids(const Program& program) {
+namespace {
+
+/// A program that lets the next launch begin is one of a chain: the launch before it may let it begin.
+std::vector<Diagnostic> without_wait(const Program& program) {
+    const std::vector<int> from(program.registers().size(), none);
+    Listener listener(from);
+    const Step *first = nullptr, *lets_begin = nullptr;
+    for_each_step(program, [&](const Step& step) {
+        listener.hear(step);
+        if (listener.touches && first == nullptr) first = &step;
+        if (listener.lets_begin && lets_begin == nullptr) lets_begin = &step;
+    });
+    if (first == nullptr || lets_begin == nullptr) return {};
+    Diagnostic finding = rules::finding(
+        {rules::WG_RACE_05,
+         "the kernel lets the next launch begin, and does not wait for the one before: if it is launched so "
+         "itself, that one may still write what is accessed here",
+         std::vector<Remedy>{{insert_before(first->where, {rules::griddepcontrol_wait()})}}},
+        first->where, {{lets_begin->where, "lets the next launch begin here"}});
+    finding.severity = Severity::warning;
+    return {std::move(finding)};
+}
+
+}  // namespace
+
+std::vector<Diagnostic> before_grids(const Program& program, Made made) {
     bool any = false;
     for_each_step(program, [&](const Step& step) { any |= step.op->awaits == isa::Awaits::grids; });
-    if (!any) return {};
-    const std::vector<int> from = origins(program);
+    if (!any) return made == Made::by_compiler ? without_wait(program) : std::vector<Diagnostic>();
+    const std::vector<int> from = origins(program, made);
     Listener listener(from);
     const flow::Graph graph(program);
     std::vector<std::pair<BlockId, const Step*>> waits;
@@ -142,21 +179,30 @@ std::vector<Diagnostic> before_grids(const Program& program) {
         });
     struct Use {
         const Step* step;
+        BlockId block;
         Listener::Access access;
     };
     std::vector<Use> before, after;
     for_each_step_after(
         graph, [&](BlockId, const Step& step) { return std::ranges::find(tells, &step) != tells.end(); },
-        [&](BlockId, const Step& step, bool past) {
+        [&](BlockId id, const Step& step, bool past) {
             listener.hear(step);
             for (const Listener::Access& access : listener.accesses)
-                (past ? after : before).push_back({&step, access});
+                (past ? after : before).push_back({&step, id, access});
         });
     std::vector<Diagnostic> out;
-    for (const Use& early : before) {
-        const auto later = std::ranges::find_if(after, [&](const Use& use) {
-            return use.access.param == early.access.param && (use.access.write || early.access.write);
+    const auto meets = [&](const Use& early, bool reads_too) {
+        return std::ranges::find_if(after, [&](const Use& use) {
+            return use.access.param == early.access.param &&
+                   (reads_too || use.access.write || early.access.write);
         });
+    };
+    // Where threads have not waited and write too early, what they read may be of the launch before as well.
+    std::set<BlockId> early_blocks;
+    for (const Use& early : before)
+        if (meets(early, false) != after.end()) early_blocks.insert(early.block);
+    for (const Use& early : before) {
+        const auto later = meets(early, early_blocks.contains(early.block));
         if (later == after.end()) continue;
         const Where here = early.step->where;
         Diagnostic finding = rules::finding(

@@ -27,6 +27,7 @@ class Divergence {
         std::uint32_t join;            ///< where they wait for others
         std::uint32_t from = nowhere;  ///< the branch whose other side is active now; nowhere: they wait for
                                        ///< all lanes of their own
+        bool operator==(const Group&) const = default;
     };
 
     void clear() {

@@ -127,6 +127,7 @@ void run_to_cluster(const Step& s, Machine& m) {
     issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
         set_shared(one, to, lane);
         one.source = static_cast<std::uint32_t>(from[lane]);
+        one.known.source = from.knows(lane);
         set_bytes(one, bytes, lane);
         set_mbarrier(one, barrier, lane);
     });

@@ -34,7 +34,7 @@ struct BulkCopy {
     /// are made up.
     struct Known {
         bool tensor_map = true, shared = true, bytes = true, mbarrier = true, multicast = true;
-        bool coordinates = true;
+        bool coordinates = true, source = true;
     } known;
 };
 

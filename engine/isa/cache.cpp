@@ -4,6 +4,7 @@
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
+#include "isa/registers.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::isa {
@@ -42,6 +43,8 @@ void check_sizes(std::span<const Operand> operands, Form&) {
 /// A policy is opaque, and the simulator has no caches. These are the values that an H200 returns for all
 /// accesses.
 void run_policy(const Step& s, Machine& m) {
+    Mask known = 0;
+    for_each_read(s, [&](Reg reg) { m.read_some(reg, known); });
     const std::string level = spelled(Field::level, s.form.get(Field::level));
     Lanes<std::uint64_t> d;
     d.fill(level == "L2::evict_last"     ? 0x14F0000000000000

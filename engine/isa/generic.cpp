@@ -1,6 +1,8 @@
 // Conversions between the addresses of a state space and generic ones, and the local memory of a thread.
 #include "isa/generic.hpp"
 
+#include <algorithm>
+
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 
@@ -79,6 +81,14 @@ Choice shared_spaces_and(std::initializer_list<std::string_view> others) {
 
 bool makes_generic_of_own(const Step& step) {
     return step.op->run == run_cvta && space(step.form) != Space::global;
+}
+
+std::optional<Space> own_space(const Step& step) {
+    if (step.op->run == run_local_address) return Space::local;
+    if (makes_generic_of_own(step)) return space(step.form) == Space::local ? Space::local : Space::shared;
+    const bool of_buffer = std::ranges::any_of(
+        step.operands, [](const Operand& operand) { return operand.kind == Operand::Kind::shared; });
+    return of_buffer && step.op->effects == nullptr ? std::optional(Space::shared) : std::nullopt;
 }
 
 std::span<const Instruction> generic_family() {

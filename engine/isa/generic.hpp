@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "isa/peer_window.hpp"
 #include "isa/warp.hpp"
@@ -51,6 +52,10 @@ constexpr std::uint64_t generic_of(Space space, std::uint64_t address) {
 
 /// Returns whether the step makes a generic address of memory that is not global, from one of its space.
 bool makes_generic_of_own(const Step& step);
+
+/// Returns the memory of which the step makes a wide address: local or shared, that of its thread or CTA.
+/// Nothing: it makes no such address, or one of other memory.
+std::optional<Space> own_space(const Step& step);
 
 /// Calls f(space, lanes, addresses within it) for each space that generic addresses of `active` lanes point
 /// to.

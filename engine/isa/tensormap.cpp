@@ -141,7 +141,7 @@ std::vector<Instruction> records() {
          .rows = {{{in_all_scopes({"release"}, "release.gpu")}, {8, 3}}},
          .ptx = "fence.proxy.tensormap::generic{.sem}",
          .effects = [](const Step&, Effects& e) { e.fence(), e.release_map(); },
-         .run = [](const Step& s, Machine& m) { m.fence(order_of(s)), m.release_maps(); }},
+         .run = [](const Step& s, Machine& m) { m.release_maps(), m.fence(order_of(s)); }},
         {.name = "fence.proxy.tensormap.acquire",
          .summary = "copies that follow see the tensor map of 128 bytes as it was released",
          .section = "9.7.13.4",

@@ -59,10 +59,22 @@ void check_mapped(const Program& program, std::size_t i, Dtype dtype, const Tens
             rules::WG_TMA_04);
 }
 
+/// A tensor map begins where its tensor does, whose memory a device may have as the host has it.
+void check_start(const Program& program, std::size_t i, const std::byte* start) {
+    constexpr auto unit = static_cast<std::uintptr_t>(sm_90a.tensor_maps.unit);
+    const std::uintptr_t behind = reinterpret_cast<std::uintptr_t>(start) % unit;
+    if (behind == 0) return;
+    throw wrong_argument(program, i,
+                         fmt::format("it begins {} behind a multiple of {}, where no tensor map can begin",
+                                     count_of(behind, "byte"), unit),
+                         "pass a copy of it, which begins at a multiple of 16", rules::WG_TMA_04);
+}
+
 void check_view(const Program& program, std::size_t i, const TensorView& view) {
     std::size_t bytes = 0;
     if (auto* const* host = std::get_if<Tensor*>(&view.tensor)) {
         bytes = (*host)->size_bytes();
+        if (view.box) check_start(program, i, std::as_const(**host).data() + view.offset);
         if ((*host)->read_only())
             throw wrong_argument(program, i, "the tensor is read-only", "pass t:copy()");
     } else {
@@ -131,6 +143,7 @@ void check_structure(const Program& program, std::size_t i, const Structure& str
 void check_argument(const Program& program, std::size_t i, const Argument& arg) {
     if (const auto* tensor = std::get_if<Tensor*>(&arg)) {
         check_memory(program, i, {(*tensor)->dtype(), &(*tensor)->shape()});
+        if (program.params()[i].box) check_start(program, i, std::as_const(**tensor).data());
         if ((*tensor)->read_only() && !program.params()[i].constant)
             throw wrong_argument(program, i, "the tensor is read-only, and the parameter is not const",
                                  "declare the parameter const, or pass t:copy()");

@@ -20,15 +20,18 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     std::vector<sim::GlobalBuffer> buffers;
     std::vector<std::uint64_t> addresses;
     // Each tensor gets a region of its own, far from the others, so that an access past its end hits none.
+    // It begins as far behind a multiple of what vectors and bulk copies need as its memory does.
+    constexpr std::uint64_t widest = 16;
     std::uint64_t next = std::uint64_t{1} << 40;
     for (std::size_t i = 0; i < options.args.size(); ++i) {
         for (const PassedTensor& passed : passed_tensors(options.args[i])) {
             const Tensor& tensor = *passed.host;
+            const std::uint64_t start = next + reinterpret_cast<std::uintptr_t>(tensor.data()) % widest;
             // Where the parameter is const the simulator refuses stores.
             buffers.push_back({const_cast<std::byte*>(tensor.data()),
-                               static_cast<std::int64_t>(tensor.size_bytes()), next,
+                               static_cast<std::int64_t>(tensor.size_bytes()), start,
                                may_only_read(program.params()[i])});
-            addresses.push_back(next);
+            addresses.push_back(start);
             next += (tensor.size_bytes() / 4096 + 2) * 4096;
         }
     }
@@ -75,6 +78,7 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     launch.numerics = options.numerics;
     launch.timeout = options.simulation.timeout;
     launch.most_steps = options.simulation.steps;
+    if (options.simulation.multiprocessors > 0) launch.multiprocessors = options.simulation.multiprocessors;
     launch.by_compiler = origin != nullptr || program.translated().has_value();
     MessageLog messages(program, options.grid, message_capacity(program));
     launch.messages = &messages;

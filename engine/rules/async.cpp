@@ -194,7 +194,9 @@ constexpr Rule WG_TMA_01{
     .counts_threads = true,
     .title = "illegal operands of a bulk copy",
     .law =
-        "A bulk copy names a tensor map of its number of dimensions and an address in shared memory that is "
+        "A bulk copy names a tensor map of its number of dimensions, in the space of parameters, constants "
+        "or "
+        "global memory, and an address in shared memory that is "
         "a multiple of 128 bytes, or if linear, sizes and addresses that are multiples of 16. The mbarrier "
         "that counts its bytes, or those of st.async and red.async, lies in the CTA that receives them.",
     .section = "9.7.9.25.5.2",
@@ -304,12 +306,14 @@ constexpr Rule WG_TMA_05{
     .id = "WG-TMA-05",
     .severity = error,
     .property = Property::descriptors,
-    .found_by = check,
+    .found_by = check | ahead | run,
     .counts_threads = true,
     .title = "a box of another layout than the descriptor",
     .law =
         "A tensor map brings a tile as the descriptor reads it through which wgmma multiplies it: in its "
-        "type, with its swizzle, in lines as long, and all of it.",
+        "type, with its swizzle, in lines as long, and all of it. Threads read a box where its swizzle has "
+        "put "
+        "its elements, which goes by the bits of the address.",
     .section = "9.7.15.5.1.2",
     .why =
         "The copy engine puts the lines of a box one behind the other and permutes their 16-byte units as "
@@ -320,7 +324,8 @@ constexpr Rule WG_TMA_05{
     .fix = "Make both from one tile: k:tensor_map(name, {tile = t}) and k:descriptor(buffer of t).",
     .decided =
         "Where the tile and the map are known, always; of maps that only a launch gives a "
-        "box, in a run.",
+        "box, in a run. There also boxes that start within the pattern of their swizzle, where lanes read "
+        "one column if it began with the box, and several as it is.",
     .wrong = R"(local t = wg.tile{dtype="bf16", mn=64, k=64, major="K"} -- 128B swizzle
 local map = k:tensor_map("B", {dtype="bf16", box={64, 64}, swizzle="none"})
 k:mbarrier_arrive_expect_tx(full, t.bytes, {guard=first})

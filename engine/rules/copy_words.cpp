@@ -69,6 +69,23 @@ Saying no_tensor_map(std::uint64_t address) {
             "name a parameter that k:tensor_map declares, or memory to which one was copied"};
 }
 
+Saying box_read_by_rows(const std::string& place, std::uint32_t behind, std::uint32_t pattern) {
+    return {WG_TMA_05,
+            fmt::format("the box is copied to {}, {} behind a multiple of {}, and threads read it as though "
+                        "its swizzle began with it: it goes by the bits of the address",
+                        place, count_of(behind, "byte"), pattern),
+            fmt::format("align the buffer to {} bytes, or xor with the bits of the address when reading",
+                        pattern)};
+}
+
+Saying map_in_own_memory(std::string_view space) {
+    return {WG_TMA_01,
+            fmt::format("the tensor map of the bulk copy lies in {} memory: it has to be a parameter, or in "
+                        "constant or global memory",
+                        space),
+            "the address of the parameter itself, in CUDA const __grid_constant__ CUtensorMap"};
+}
+
 Saying map_not_acquired() {
     return {WG_PROXY_03,
             "the bulk copy goes through a tensor map in memory with no fence.proxy.tensormap since it was "

@@ -28,6 +28,11 @@ Saying map_not_acquired();
 /// pixels: what the copy moves.
 Saying copy_of_other_mode(bool pixels);
 Saying no_tensor_map(std::uint64_t address);
+/// A box with a swizzle begins `behind` bytes behind a multiple of `pattern`, and is read as though it did
+/// not.
+Saying box_read_by_rows(const std::string& place, std::uint32_t behind, std::uint32_t pattern);
+/// space: "local" or "shared"
+Saying map_in_own_memory(std::string_view space);
 Saying map_not_released();
 /// A tensor map that another CTA has released, where one of the two fences has the scope of its CTA.
 Saying map_released_apart();

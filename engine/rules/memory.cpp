@@ -92,7 +92,9 @@ constexpr Rule WG_MEM_04{
         "another one.",
     .fix = "Write the whole tile before it is read, also where the tensor does not fill it.",
     .decided =
-        "In runs ahead and in a run, by the byte; of local memory where nothing of what a load reads is "
+        "In runs ahead and in a run, by the byte; bytes that a copy to another CTA takes, where they are "
+        "read "
+        "there; of local memory where nothing of what a load reads is "
         "written; of global memory within a launch. Initialised by another launch's remains is not "
         "initialised.",
     .wrong = R"(local S = k:shared{bytes=512, name="S"}
@@ -274,10 +276,9 @@ constexpr Rule WG_PROXY_03{
         "shared memory alone.",
     .decided =
         "Of tensor maps on every path of a thread, and in a run, also of maps that a launch before has "
-        "changed; whether a map that plain stores have brought to memory was released is not followed. The "
-        "rest in runs ahead and in a run, "
-        "also between clusters. There the order of accesses in "
-        "time is not compared: one fence in either cluster is taken for enough.",
+        "changed, or that plain stores have brought to memory: a release comes after the last write, and the "
+        "acquire after that. The rest in runs ahead and in a run, also between clusters: the fence comes "
+        "after the write and before the copy, whichever thread executes it.",
     .wrong = R"(k:st_global_f32(k:element(X, thread), value)
 k:fence_proxy_async{space="shared::cta"}
 k:bar_sync(0)
@@ -405,13 +406,16 @@ constexpr Rule WG_RACE_04{
         "CTAs of a launch run in any order, and warps at their own speed: what is there in the end, or is "
         "read, depends on who comes first. A copy from shared memory has written when "
         "cp.async.bulk.wait_group says so without .read. What atom and red do, and the reducing copies, are "
-        "two proxies. CTAs that write the same value do no harm.",
+        "two proxies. CTAs that write a constant of the program, or a number of the launch, do no harm where "
+        "they write the same; data may be equal by chance.",
     .fix =
         "Give each CTA and each thread elements of its own; combine sums with red or atom; leave what other "
         "CTAs write to the next launch.",
     .decided =
         "In runs ahead of launches, of 64 clusters and more only in a run. Other kernels and "
-        "the host are not seen; equal values are no race between clusters. CTAs that hand values over, by "
+        "the host are not seen. Equal values are no race where they cannot be others: constants and numbers "
+        "of the launch, and between clusters that do the same, since none asks which it is. CTAs that hand "
+        "values over, by "
         "flags or by atomics that acquire, are compared access by access: those that others may read late "
         "run late, so that one schedule shows "
         "what is read too early or overwritten too early. CTAs that learn nothing from each other, since "
@@ -443,8 +447,9 @@ constexpr Rule WG_RACE_05{
         "reads what was there before, or its values are overwritten.",
     .fix = "k:griddepcontrol_wait() before the access; only what no launch under way touches may come first.",
     .decided =
-        "Without a run accesses before griddepcontrol.wait to what is accessed behind it (a "
-        "warning); in a run launches that were started and not waited for.",
+        "Without a run accesses before griddepcontrol.wait to what is accessed behind it, and in PTX of "
+        "compilers a kernel that lets others begin and never waits (warnings); in a run launches that were "
+        "started and not waited for.",
     .wrong = R"(-- the launch before writes X and executes griddepcontrol.launch_dependents
 local at = k:element(X, thread)
 local x = k:ld_global_f32(at)

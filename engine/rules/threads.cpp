@@ -231,7 +231,7 @@ constexpr Rule WG_SYNC_01{
     .title = "an aligned instruction in a divergent branch",
     .law =
         "An .aligned instruction is executed by all threads of the warp or warpgroup together: the "
-        "conditions around it are the same for all of them.",
+        "conditions around it, taken together, let all of them through, or none.",
     .section = "9.7.15.7.1",
     .why =
         "Where some threads go another way, the behaviour is undefined: wrong results, or a kernel that "
@@ -378,11 +378,19 @@ constexpr Rule WG_SYNC_06{
     .found_by = run,
     .counts_threads = true,
     .title = "a wait for memory that nobody writes",
-    .law = "A thread that looks at memory until it changes finds the change.",
+    .law =
+        "A thread that looks at memory until it changes finds the change. CTAs that wait for each other have "
+        "room on the chip at the same time.",
     .section = "8.9",
-    .why = "When nobody is left who could write the value, the loop has no end: the kernel hangs.",
-    .fix = "Let a thread write the value on every way through the kernel, and compare with what it writes.",
-    .decided = "In a run alone: nothing is known of memory before it.",
+    .why =
+        "When nobody is left who could write the value, the loop has no end: the kernel hangs. A CTA that "
+        "has no room begins when another one ends.",
+    .fix =
+        "Let a thread write the value on every way through the kernel, and compare with what it writes. Take "
+        "the size of a grid whose CTAs wait for each other from the device, or launch it cooperatively.",
+    .decided =
+        "In a run alone: nothing is known of memory before it. The room is that of an H200's 132 SMs, or as "
+        "many as --sms says; registers do not count.",
     .wrong = R"(k:if_(k:special "tid.x":eq(32), function()
   k:st_release_cta_shared_u32(flag, 2)
 end)

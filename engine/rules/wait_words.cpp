@@ -67,6 +67,13 @@ constexpr std::string_view common_mistakes =
 
 }  // namespace
 
+std::string no_room(const std::string& waits, const std::string& next, std::uint64_t room, int sms) {
+    return kernel_hangs(fmt::format(
+        "CTA {} waits for memory to change, and CTA {} has not begun: {} have room for {}, and none "
+        "of these ends",
+        waits, next, count_of(sms, "SM"), count_of(room, "CTA")));
+}
+
 Saying never_left(Leaving leaving) {
     switch (leaving) {
         case Leaving::at_once:

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "rules/saying.hpp"
 
@@ -30,6 +31,13 @@ Wait for_registers(int wanted, int held, int free);  ///< a thread; free of the 
 /// `arrived` of the `expected` arrivals have come, and `bytes` are outstanding.
 Wait for_phase(std::int64_t phase, std::int64_t parity, const std::string& place, std::int64_t arrived,
                std::int64_t expected, std::int64_t bytes);
+
+/// WG-SYNC-06: CTA `waits` waits for memory, and CTA `next` has not begun, since as many SMs have room for
+/// `room` CTAs, none of which ends.
+std::string no_room(const std::string& waits, const std::string& next, std::uint64_t room, int sms);
+inline constexpr std::string_view fewer_ctas =
+    "no more CTAs than are resident, their number from the device (its SMs times the CTAs that an SM holds), "
+    "or a cooperative launch, which refuses a larger grid";
 
 // Of loops: WG-SYNC-07.
 

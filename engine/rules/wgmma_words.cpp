@@ -30,6 +30,14 @@ Saying no_fence_since_access(MmaOperand part, Where mma) {
             fence_before(mma)};
 }
 
+std::string_view kept_before_fence() {
+    return "accessed here: a compiler moves this behind a wgmma.fence, unless asm volatile(\"\" : "
+           "\"+f\"(d[i]) :: "
+           "\"memory\") for each accumulator comes before the fence; instead of zeros, the first wgmma may "
+           "have "
+           "scale-d 0";
+}
+
 Saying no_fence_between(MmaOperand part, Where mma) {
     return {
         WG_FENCE_01,

@@ -17,6 +17,8 @@ std::string_view name_of(MmaOperand part);  ///< "an accumulator"
 Saying no_fence_at_all(Where mma);
 /// A thread has accessed the register since the last fence.
 Saying no_fence_since_access(MmaOperand part, Where mma);
+/// What a compiler has to be told, so that an access stays before the fence.
+std::string_view kept_before_fence();
 /// The register was an accumulator of a wgmma of another kind since.
 Saying no_fence_between(MmaOperand part, Where mma);
 

@@ -46,7 +46,7 @@ void copy(std::byte* to, const std::byte* from, int bytes) {
 
 void Accesses::reset() {
     handoffs_.reset(scene_.index);
-    scene_.global_shadow.follow(scene_.exchange, scene_.index, handoffs_.learned());
+    scene_.global_shadow.follow(scene_.exchange, scene_.index, handoffs_.learned(), handoffs_.known());
     // As shared memory: a NaN in all formats.
     local_.assign(scene_.warps.size() * lanes * static_cast<std::size_t>(scene_.program.local_bytes()),
                   std::byte{0xFF});
@@ -84,6 +84,7 @@ void Accesses::load(isa::Space space, const isa::Addresses& address, int bytes, 
     if (strong) morally_strong(space);
     const Scene::Actors actors = scene_.actors();
     Digest seen;
+    if (!scene_.cta->boxes.empty() && space != isa::Space::global) read_boxes(address);
     for_each_access(
         false, space, address, bytes, [&](const std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
             copy(static_cast<std::byte*>(data) + lane * stride, place, bytes);
@@ -103,6 +104,16 @@ void Accesses::load(isa::Space space, const isa::Addresses& address, int bytes, 
     if (!strong) return;
     strong_read(space, address);
     poll(space, seen.value());
+}
+
+/// Lanes read shared memory in which there are boxes whose swizzle begins elsewhere.
+void Accesses::read_boxes(const isa::Addresses& address) {
+    std::array<std::uint32_t, lanes> offsets{};
+    std::ranges::transform(address, offsets.begin(), [](std::uint64_t at) {
+        return static_cast<std::uint32_t>(at) - SharedMemory::base;
+    });
+    if (const auto box = scene_.cta->boxes.misread(offsets, scene_.active))
+        report_.misread_box(box->pc, box->begin, box->width);
 }
 
 void Accesses::store(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
@@ -246,7 +257,7 @@ void Accesses::check_overlap(isa::Space space, const isa::Addresses& address, in
 void Accesses::proxy_fence(std::optional<isa::Space> space) {
     const machine::ProxyFence fence(space);
     if (fence.orders_global())
-        scene_.global_shadow.proxy_fence(clocks_, scene_.current, scene_.active_lanes());
+        scene_.global_shadow.proxy_fence(clocks_, scene_.pc, scene_.current, scene_.active_lanes());
     if (fence.orders_shared()) clocks_.proxy_fence(scene_.current, scene_.active_lanes(), fence);
 }
 

@@ -43,6 +43,7 @@ class Accesses {
     /// point to, with these lanes active.
     template <class Access>
     void in_each_space(const isa::Addresses& generic, Access access);
+    void read_boxes(const isa::Addresses& address);
     void check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                        int stride);
     void store_there(isa::Space space, const isa::Addresses& address, int bytes, const void* data,

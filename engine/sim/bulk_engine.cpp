@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "isa/combine.hpp"
+#include "isa/generic.hpp"
 #include "machine/peers.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
@@ -23,6 +24,11 @@ using Direction = isa::BulkCopy::Direction;
 namespace {
 
 constexpr std::uint32_t unit = isa::BulkCopy::unit, box_align = isa::BulkCopy::box_align;
+
+/// Does the copy read a tensor map of global memory? It does so until it ends (PTX ISA 9.7.9.25.1).
+bool in_global_memory(const isa::BulkCopy& asked) {
+    return asked.dims != 0 && isa::space_of(asked.tensor_map) == isa::Space::global;
+}
 
 Reached reached_by(const Copy& copy) {
     return copy.direction == Direction::to_global ? Reached::units : Reached::elements;
@@ -61,7 +67,8 @@ void BulkEngine::bulk_copy(const isa::BulkCopy& asked) {
     };
     if (const auto rank = machine::for_each_target(asked, scene_.ctas.size(), to))
         report_.fault(rules::multicast_outside_cluster(asked.multicast, *rank, scene_.ctas.size()));
-    if (issuer) scene_.global_shadow.reads_until(*issuer, asked.lane, std::move(ends));
+    if (issuer || in_global_memory(asked))
+        scene_.global_shadow.reads_until(scene_.actor(asked.lane), asked.lane, std::move(ends));
 }
 
 // Reports an instruction that sends to a CTA of the cluster where there are no clusters (docs/silicon.md).
@@ -82,7 +89,10 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
             return copy.somewhere = copy.unsized = true;
         }
         if (copy.tensor.map == nullptr) {
-            report_.fault(rules::no_tensor_map(asked.tensor_map));
+            const isa::Space space = isa::space_of(asked.tensor_map);
+            report_.fault(space == isa::Space::local            ? rules::map_in_own_memory("local")
+                          : space == isa::Space::shared_cluster ? rules::map_in_own_memory("shared")
+                                                                : rules::no_tensor_map(asked.tensor_map));
             return false;
         }
         const TensorBox& box = *copy.tensor.map->box;
@@ -239,6 +249,12 @@ Epoch BulkEngine::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address
     if (found.object == nullptr) return report_.copy_refused(), Epoch();
     const Mbarrier& mbarrier = *found.object;
     copy.shared = static_cast<std::uint32_t>(shared);
+    const SwizzleMode swizzle =
+        copy.tensor.map != nullptr ? copy.tensor.map->box->swizzle : SwizzleMode::none;
+    if (swizzle != SwizzleMode::none || !cta->boxes.empty()) {
+        const std::uint32_t begin = copy.shared - SharedMemory::base;
+        cta->boxes.copied(begin, begin + copy.span, swizzle, scene_.pc);
+    }
     Epoch epoch;
     if (scene_.launch.detect_races) {
         epoch = Epoch(mbarrier.next(), scene_.pc, mbarrier.actor(), lane);
@@ -251,9 +267,10 @@ Epoch BulkEngine::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address
         });
         cta->owe(epoch);
         if (copy.direction == Direction::to_cluster) {
-            // Between rows there may be bytes that nobody writes and nobody reads: a run ahead is not strict.
-            scene_.cta->shadow.copy_out(scene_.actor(lane), epoch, copy.source - SharedMemory::base,
-                                        copy.span, scene_.launch.made_up == nullptr);
+            // Between rows there may be bytes that nobody writes: who reads them there is told.
+            const std::uint32_t source = copy.source - SharedMemory::base;
+            scene_.cta->shadow.copy_out(scene_.actor(lane), epoch, source, copy.span, false);
+            cta->shadow.take_lack(scene_.cta->shadow, source, copy.shared - SharedMemory::base, copy.span);
             scene_.cta->owe(epoch);
         }
     }
@@ -318,6 +335,8 @@ void BulkEngine::store_bulk(const isa::BulkCopy& asked, Copy copy) {
         else
             read(copy.shared, copy.bytes);
         scene_.cta->owe(epoch);
+        if (in_global_memory(asked))
+            scene_.global_shadow.reads_until(scene_.actor(asked.lane), asked.lane, {epoch});
     }
     // Lanes that store the same bytes to the same place in one step do no harm to each other.
     const bool again = !copies_.empty() && stores_again(copies_.back(), copy);

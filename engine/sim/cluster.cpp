@@ -63,7 +63,8 @@ void Cluster::reset(std::uint64_t index) {
     steps_ = mmas_ = accounted_ = 0;
 }
 
-Cluster::Pause Cluster::run(bool alone) {
+Cluster::Pause Cluster::run(bool alone, Crowd crowd) {
+    scene_.crowd = crowd;
     const std::uint64_t changes = scene_.turns.changes();
     if (scene_.pollers) scene_.wake_pollers();
     for (;;) {
@@ -261,8 +262,11 @@ void Cluster::aligned(Warp& warp, const Op& op) {
     const isa::Mask together = op.step->op->without_ended ? warp.whole & ~warp.exited : warp.whole;
     if (scene_.active == together)
         warp.diverged = false;
-    else if (!std::exchange(warp.diverged, true))
-        scene_.report.diverged(*op.step->op, scene_.active, together, waiting_in_vain(warp));
+    else if (!std::exchange(warp.diverged, true)) {
+        const std::uint32_t waiting = waiting_in_vain(warp);
+        if (waiting == no_pc || !deadlock_.lacks_room(waiting))
+            scene_.report.diverged(*op.step->op, scene_.active, together, waiting);
+    }
     // A warp that sleeps for registers executes its step again.
     if (!op.grouped || std::exchange(warp.retries, false)) return;
     if (machine::Together* group = warpgroup())
@@ -321,6 +325,7 @@ void Cluster::execute(const Op& op) {
             wgmma_.copy(*op.step, *this);
         else
             op.step->op->run(*op.step, *this);
+        read_the_rest(op);
     } catch (const UnknownInstruction&) {
         throw;
     } catch (const ArgumentError& error) {
@@ -331,6 +336,15 @@ void Cluster::execute(const Op& op) {
             plain_error(fmt::format("the simulator does not know this instruction ({})", op.step->op->name),
                         {}, op.step->where));
     }
+}
+
+/// Reads the operands that change no result here, as cache policies: the step reads them all the same.
+void Cluster::read_the_rest(const Op& op) {
+    if (op.kind == Op::Kind::collective || op.step->op->effects == nullptr) return;
+    Registers& registers = scene_.warp().registers;
+    isa::for_each_read(*op.step, [&](isa::Reg reg) {
+        if (registers.state(reg).accessed != scene_.pc + 1) wgmma_.read(reg);
+    });
 }
 
 // What the step has not computed is no fault of those that read it.

@@ -31,7 +31,7 @@ class Cluster final : public isa::Machine {
         stands_back,  ///< it could continue, but other clusters run first
     };
     /// Runs the cluster until it ends or pauses. alone: there is no other cluster that could run.
-    Pause run(bool alone);
+    Pause run(bool alone, Crowd crowd = {});
 
     Report& report() { return scene_.report; }
     /// Returns what its threads have printed in the last run.
@@ -191,6 +191,7 @@ class Cluster final : public isa::Machine {
     std::uint32_t waiting_in_vain(const Warp& warp) const;
     void collective(Warp& warp, const Op& op, isa::Mask active);
     void execute(const Op& op);
+    void read_the_rest(const Op& op);
     void take_results_for_written(const Op& op);
     void end(Warp& warp);
     void leave(Cta& cta);

@@ -9,8 +9,11 @@
 #include "isa/effects.hpp"
 #include "isa/lanes.hpp"
 #include "isa/registers.hpp"
+#include "isa/special.hpp"
 #include "isa/warp.hpp"
+#include "sim/fixed_values.hpp"
 #include "wgrun/count_of.hpp"
+#include "wgrun/inline_ptx.hpp"
 
 namespace wgrun::sim {
 namespace {
@@ -92,6 +95,26 @@ bool fences(const isa::Step& step) {
     return listener.heard;
 }
 
+/// Does the step give what differs from cluster to cluster? Inline PTX may.
+bool tells_clusters_apart(const isa::Step& step) {
+    if (isa::inline_ptx_of(*step.op) != nullptr) return true;
+    if (step.op->atomic)
+        return std::ranges::any_of(
+            step.op->operands, [](const isa::OperandRule& rule) { return rule.access != isa::Access::in; });
+    if (!step.form.has(isa::Field::sreg)) return false;
+    const isa::Special which = isa::special_of(step.form);
+    return isa::is_clock(which) || which == isa::Special::smid || which == isa::Special::gridid ||
+           (which >= isa::Special::ctaid_x && which <= isa::Special::ctaid_z) ||
+           (which >= isa::Special::clusterid_x && which <= isa::Special::clusterid_z);
+}
+
+bool tells_ctas_of_cluster_apart(const isa::Step& step) {
+    if (!step.form.has(isa::Field::sreg)) return false;
+    const isa::Special which = isa::special_of(step.form);
+    return which == isa::Special::cluster_ctarank ||
+           (which >= isa::Special::cluster_ctaid_x && which <= isa::Special::cluster_ctaid_z);
+}
+
 }  // namespace
 
 Code flatten(const Program& program) {
@@ -115,12 +138,22 @@ Code flatten(const Program& program) {
                    : std::ranges::any_of(op.step->op->operands, is_address);
     });
     struct Listener final : isa::Effects {
-        bool discards = false;
+        bool discards = false, acquires_maps = false;
         void discard(const isa::MemoryAccess&) override { discards = true; }
+        void acquire_map() override { acquires_maps = true; }
     } listener;
     for (const Op& op : code.ops)
         if (op.step != nullptr) isa::tell(*op.step, listener);
     code.discards = listener.discards;
+    code.hands_over |= listener.acquires_maps;
+    const auto any = [&](bool (*tells_apart)(const isa::Step&)) {
+        return std::ranges::any_of(code.ops,
+                                   [&](const Op& op) { return op.step != nullptr && tells_apart(*op.step); });
+    };
+    code.clusters_alike = !code.hands_over && !any(tells_clusters_apart);
+    code.ctas_alike = code.clusters_alike && !any(tells_ctas_of_cluster_apart);
+    const FixedValues values(program);
+    for (Op& op : code.ops) op.fixed = op.step != nullptr && values.stored_by(*op.step);
     if (program.cluster().volume() > 1)
         for (Op& op : code.ops) {
             op.waits_near = op.step != nullptr && op.step->op->awaits == isa::Awaits::mbarrier &&

@@ -29,6 +29,7 @@ struct Op {
     bool waits_near = false;           ///< for an mbarrier, with .acquire.cta
     bool quiet = false;                ///< the registers after it follow from those before it
     bool copies = false;               ///< a register into another one, as it is
+    bool fixed = false;                ///< it stores what is the same in all executions of a launch
     Attempts attempts = {};            ///< of a wait for an mbarrier
     std::uint32_t reg = no_reg;        ///< guard of a step, condition of a branch
     flow::Divergence::Ways ways = {};  ///< of a branch; of a jump `taken`
@@ -45,7 +46,11 @@ struct Code {
     std::size_t register_bytes = 0;  ///< of a warp
 
     bool hands_over = false;  ///< whether it passes values to other clusters: by strong accesses to global
-                              ///< memory, of atomics those that acquire, or that a fence does so for
+                              ///< memory, of atomics those that acquire, or that a fence does so for; and
+                              ///< whether it acquires tensor maps, for which order counts likewise
+
+    /// Whether all clusters do the same, or all CTAs, since none asks which it is.
+    bool clusters_alike = false, ctas_alike = false;
 
     bool discards = false;  ///< whether it leaves global memory without a value
 

@@ -17,6 +17,7 @@
 #include "sim/memory.hpp"
 #include "sim/registers.hpp"
 #include "sim/shadow.hpp"
+#include "sim/swizzled_boxes.hpp"
 #include "sim/turns_in_vain.hpp"
 
 namespace wgrun::sim {
@@ -111,6 +112,7 @@ struct Cta {
         registers.reset(warps, entry_registers);
         groups.assign(static_cast<std::size_t>(warps / machine::Together::warps), {});
         mbarriers.reset();
+        boxes.clear();
         owed.clear();
         running = warps;
     }
@@ -142,6 +144,7 @@ struct Cta {
     machine::RegisterPool registers;
     std::vector<machine::Together> groups;  ///< whole warpgroups
     MbarrierTable mbarriers;
+    SwizzledBoxes boxes;
     std::vector<Epoch> owed;  ///< the last access of each actor
     Dim3 position;            ///< in the grid
     int first;                ///< its first warp, numbered in the cluster

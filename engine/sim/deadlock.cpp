@@ -36,6 +36,7 @@ bool Deadlock::wake_sleepers() {
     };
     if (++scene_.fruitless > (std::ranges::any_of(scene_.warps, polls) ? patience_of_pollers : patience))
         return false;
+    if (scene_.fruitless >= patience && come_back()) return false;
     bool any = false;
     for (Warp& warp : scene_.warps) {
         if (warp.state != Warp::State::asleep || (warp.wait != Warp::Wait::mbarrier && !polls(warp)))
@@ -48,6 +49,38 @@ bool Deadlock::wake_sleepers() {
             warp.give_up = true;
     }
     return any;
+}
+
+// The warps are remembered after 1024 rounds, 2048, ... (Brent, 1980).
+bool Deadlock::come_back() {
+    std::vector<Standing> now;
+    for (const Warp& warp : scene_.warps) {
+        const auto registers = warp.registers.all();
+        now.push_back({warp.pc,
+                       warp.running,
+                       {warp.parted.groups().begin(), warp.parted.groups().end()},
+                       {registers.begin(), registers.end()}});
+    }
+    if (std::has_single_bit(static_cast<unsigned>(scene_.fruitless))) {
+        before_ = std::move(now);
+        return false;
+    }
+    return now == before_;
+}
+
+bool Deadlock::lacks_room(std::uint32_t pc) {
+    if (scene_.crowd.next == 0) return false;
+    const Dim3 cluster = scene_.program.cluster();
+    const auto name = [&](std::uint64_t index) {
+        const Dim3 at = cluster_position(scene_.launch.grid, cluster, index);
+        return fmt::format("({}, {}, {})", at.x, at.y, at.z);
+    };
+    scene_.report.deadlock(
+        {&rules::WG_SYNC_06, rules::fewer_ctas}, pc,
+        rules::no_room(name(scene_.index), name(scene_.crowd.next), scene_.crowd.room * cluster.volume(),
+                       scene_.launch.multiprocessors),
+        {}, {});
+    return true;
 }
 
 // Returns the mbarrier that a sleeping warp waits for, or null.
@@ -80,6 +113,10 @@ rules::Wait Deadlock::waits_for(const Warp& warp, Cta& cta) const {
 }
 
 void Deadlock::report() {
+    for (const Warp& warp : scene_.warps)
+        if (warp.state == Warp::State::asleep && warp.wait == Warp::Wait::memory && warp.polled.global &&
+            lacks_room(warp.pc))
+            return;
     // The waits: the likeliest cause first, then in the order of the code.
     struct Place {
         isa::Awaits wait;

@@ -1,7 +1,6 @@
 // Where the clusters of a launch learn from each other, and what they have done.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -36,12 +35,6 @@ class Exchange {
     /// Of clusters that take turns on one host thread: what they have done. Else they are compared when they
     /// have ended.
     std::optional<LaunchHistory> history;
-
-    /// Numbers the launches of this process.
-    const std::uint64_t launch = [] {
-        static std::atomic<std::uint64_t> launches = 0;
-        return ++launches;
-    }();
 
     /// Of a program that discards memory.
     std::optional<Discarded> discarded;

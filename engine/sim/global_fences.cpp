@@ -26,20 +26,26 @@ isa::Mask knowing(const KnownClocks& knows, std::size_t by, int warp, int lane, 
 
 }  // namespace
 
-void GlobalFences::add(Clocks& clocks, int warp, Lanes lanes) {
-    auto& fences = fences_[static_cast<std::size_t>(warp)];
+GlobalFences::Fence GlobalFences::made(Clocks& clocks, int warp, Lanes lanes) {
     const KnownClocks knows = clocks.of(warp, std::countr_zero(lanes.some));
     const SomeLanes own = knows.parts != nullptr ? knows.parts[warp] : SomeLanes();
     Fence fence{clocks.now(warp), lanes.some, lanes.some, {}, {}};
-    for (std::size_t w = 0; w < fences_.size(); ++w) fence.seen.push_back(farthest(knows, w));
-    if (!fences.empty()) fence.so_far |= fences.back().so_far;
+    for (int w = 0; w < clocks.warps(); ++w)
+        fence.seen.push_back(farthest(knows, static_cast<std::size_t>(w)));
     for (int lane = 0; lane < isa::lanes; ++lane) {
         const bool by_itself = lanes.whole() || (lanes.some >> lane & 1U) != 0;
         const std::uint32_t of_others = own.has(lane) ? std::max(own.clock, knows.met) : knows.met;
         fence.own[static_cast<std::size_t>(lane)] = by_itself ? fence.clock : of_others;
     }
-    fences.push_back(std::move(fence));
     clocks.tick(warp);
+    return fence;
+}
+
+const GlobalFences::Fence& GlobalFences::add(Clocks& clocks, int warp, Lanes lanes) {
+    auto& fences = fences_[static_cast<std::size_t>(warp)];
+    Fence fence = made(clocks, warp, lanes);
+    if (!fences.empty()) fence.so_far |= fences.back().so_far;
+    return fences.emplace_back(std::move(fence));
 }
 
 const std::uint32_t* GlobalFences::published(const KnownClocks& knows, int warp, int lane) {

@@ -64,7 +64,7 @@ void GlobalShadow::reset() {
     steps_ = {};
     fences_.reset();
     ends_.clear();
-    wrote_ = false;
+    read_ = wrote_ = false;
 }
 
 std::uint64_t GlobalShadow::watched(std::uint64_t address) const {
@@ -106,19 +106,37 @@ void GlobalShadow::for_each_part(std::uint64_t address, std::uint64_t bytes, F f
     }
 }
 
-void GlobalShadow::tell_read(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes) {
-    if (history_ != nullptr) history_->read({cluster_, *learned_, actor, by, kind()}, address, bytes);
+FenceLog::Fence GlobalShadow::logged(std::uint32_t pc, int warp, const GlobalFences::Fence& fence,
+                                     const FenceLog::Reach& reach) const {
+    return {cluster_, Epoch(fence.clock, pc, warp, 0), fence, *known_, reach};
 }
 
-void GlobalShadow::tell_write(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes,
-                              bool same, bool reduces) {
+void GlobalShadow::proxy_fence(Clocks& clocks, std::uint32_t pc, int warp, Lanes lanes) {
+    if (!wrote_ && history_ == nullptr) return;
+    const GlobalFences::Fence& fence = fences_.add(clocks, warp, lanes);
+    if (history_ != nullptr) history_->proxy_fences.add(logged(pc, warp, fence, {}));
+}
+
+void GlobalShadow::release_maps(Clocks& clocks, std::uint32_t pc, int warp, Lanes lanes,
+                                const FenceLog::Reach& reach) {
     if (history_ == nullptr) return;
-    const LaunchHistory::Kind how = reduces ? LaunchHistory::reducing : kind();
-    history_->write({cluster_, *learned_, actor, by, how}, address, bytes, same);
+    const GlobalFences::Fence fence = GlobalFences::made(clocks, warp, lanes);
+    history_->map_releases.add(logged(pc, warp, fence, reach));
+}
+
+void GlobalShadow::tell_read(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes,
+                             bool async) {
+    if (history_ != nullptr) history_->read(now(actor, by, async), address, bytes);
+}
+
+void GlobalShadow::tell_write(const LaunchHistory::Now& now, std::uint64_t address, std::uint64_t bytes,
+                              bool same) {
+    if (history_ != nullptr) history_->write(now, address, bytes, same);
 }
 
 void GlobalShadow::load(const Actor& actor, int lane, std::uint64_t address, int bytes) {
     pc_ = actor.pc;
+    read_ = true;
     check_value(actor, lane, address, static_cast<std::uint64_t>(bytes));
     tell_read(actor, {actor.clock, actor.pc, actor.warp, lane}, address, static_cast<std::uint64_t>(bytes));
     shadow_.load(actor, lane, offset(address, static_cast<std::uint64_t>(bytes)), bytes);
@@ -151,12 +169,12 @@ bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, in
     wrote_ = true;
     const auto size = static_cast<std::size_t>(bytes);
     if (discarded_ != nullptr) discarded_->written(address, size);
-    tell_write(actor, {actor.clock, actor.pc, actor.warp, lane}, address, size,
-               history_ != nullptr && std::memcmp(place, data, size) == 0);
+    if (sink_.fixed(pc_)) steps_.fixed.insert(pc_);
+    if (history_ != nullptr)
+        tell_write(now(actor, {actor.clock, actor.pc, actor.warp, lane}, false), address, size,
+                   std::memcmp(place, data, size) == 0);
     const std::uint32_t at = offset(address, size);
     written(at, static_cast<std::uint32_t>(bytes));
-    for (std::uint32_t word = at / word_bytes; word * word_bytes < at + size; ++word)
-        if (shadow_.last(word).read != 0) steps_.updates.insert(pc_);
     same_value_ = std::memcmp(values_.data() + at, data, size) == 0;
     check_ends(actor, at, static_cast<std::uint32_t>(bytes));
     const bool overlaps = shadow_.store(actor, lane, at, bytes);
@@ -168,9 +186,10 @@ bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, in
 void GlobalShadow::update(const Actor& actor, int lane, std::uint64_t address, int bytes) {
     pc_ = actor.pc;
     wrote_ = true;
-    steps_.updates.insert(pc_);
     check_value(actor, lane, address, static_cast<std::uint64_t>(bytes));
-    tell_write(actor, {actor.clock, actor.pc, actor.warp, lane}, address, static_cast<std::uint64_t>(bytes));
+    if (history_ != nullptr)
+        tell_write(now(actor, {actor.clock, actor.pc, actor.warp, lane}, false), address,
+                   static_cast<std::uint64_t>(bytes));
     const std::uint32_t at = offset(address, static_cast<std::uint64_t>(bytes));
     written(at, static_cast<std::uint32_t>(bytes));
     shadow_.load(actor, lane, at, bytes);
@@ -195,9 +214,9 @@ void GlobalShadow::check_value(const Actor& reader, int lane, std::uint64_t addr
 
 void GlobalShadow::copy_from(const Actor& issuer, int lane, std::uint64_t address, std::uint64_t bytes) {
     pc_ = issuer.pc;
-    steps_.copies.insert(pc_);
+    read_ = true;
     check_value(issuer, lane, address, bytes);
-    tell_read(issuer, {issuer.clock, issuer.pc, issuer.warp, lane}, address, bytes);
+    tell_read(issuer, {issuer.clock, issuer.pc, issuer.warp, lane}, address, bytes, true);
     for_each_part(address, bytes, [&](std::uint64_t, std::uint32_t at, std::uint32_t part) {
         for (std::uint32_t i = 0, size = 0; i < part; i += size) {
             size = word_bytes;
@@ -232,14 +251,17 @@ void GlobalShadow::check_ends(const Actor& writer, std::uint32_t offset, std::ui
 void GlobalShadow::copy_to(const Actor& issuer, Epoch copy, std::uint64_t address, std::uint64_t bytes,
                            bool combines) {
     pc_ = issuer.pc;
-    steps_.copies.insert(pc_);
     if (combines) {
         steps_.reductions.insert(pc_);
         check_value(issuer, copy.lane(), address, bytes);
     } else if (discarded_ != nullptr) {
         discarded_->written(address, bytes);
     }
-    tell_write(issuer, copy, address, bytes, false, combines);
+    if (history_ != nullptr) {
+        LaunchHistory::Now written = now(issuer, copy, true);
+        if (combines) written.kind = LaunchHistory::reducing;
+        tell_write(written, address, bytes);
+    }
     for_each_part(address, bytes, [&](std::uint64_t, std::uint32_t at, std::uint32_t part) {
         written(at, part);
         // The words are whole: a row of a box begins and ends with one, except at the edges of a tensor.
@@ -264,10 +286,7 @@ void GlobalShadow::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     if (hazard == Hazard::unfenced_overwrite) return sink_.global_unfenced({false, false, address, other});
     if (steps_.both_combine(pc_, other.pc())) return;
     switch (hazard) {
-        case Hazard::write_after_write:
-            if (!same_value_ || steps_.updates.contains(other.pc()))
-                sink_.global_race({false, false, address, other});
-            return;
+        case Hazard::write_after_write: return sink_.global_race({false, false, address, other, same_value_});
         case Hazard::write_after_read:
             if (!ends_.contains(other.number())) sink_.global_race({false, true, address, other});
             return;
@@ -276,8 +295,9 @@ void GlobalShadow::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     }
 }
 
-GlobalTrace GlobalShadow::trace() const {
+GlobalTrace GlobalShadow::trace(bool alike) const {
     GlobalTrace out = steps_;
+    out.alike = alike && !read_;
     std::vector<std::uint32_t> order(addresses_.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::sort(order, {}, [&](std::uint32_t place) { return addresses_[place]; });
@@ -342,7 +362,6 @@ std::vector<Conflict> LaunchShadow::add(std::uint64_t cluster, GlobalTrace trace
     std::set<std::pair<std::uint32_t, std::uint32_t>> steps;
     const auto self = static_cast<std::uint32_t>(cluster);
     steps_.add_steps(trace);
-    if (trace.fenced) fenced_.insert(self);
     if (trace.learned) learned_[self] = trace.learned;
     // What a cluster did before its release comes before what another does that has learned of it.
     const auto judge = [&](std::uint64_t address, const Side& by,
@@ -351,23 +370,13 @@ std::vector<Conflict> LaunchShadow::add(std::uint64_t cluster, GlobalTrace trace
         if (steps_.constant.contains(pc) || steps_.constant.contains(others))
             return Conflict{Wrong::stale, address, by, other};
         if (steps_.both_combine(pc, others)) return std::nullopt;
-        const bool later = after(trace.learned, other, by);
         const auto learned = learned_.find(other.cluster);
-        const bool earlier = learned != learned_.end() && after(learned->second, by, other);
-        const Side& first = later ? other : by;
-        const Side& second = later ? by : other;
-        const bool through_async = steps_.copies.contains(second.by.pc());
-        const machine::Visible seen = machine::visible(later || earlier, [&] {
-            // Whether the fence stands where it is needed is not checked.
-            return steps_.copies.contains(first.by.pc()) || fenced_.contains(self) ||
-                   fenced_.contains(other.cluster);
-        });
+        if (after(trace.learned, other, by) ||
+            (learned != learned_.end() && after(learned->second, by, other)))
+            return std::nullopt;
         // Whichever cluster came first, a read is reported as the one that should have waited.
-        if (seen == machine::Visible::not_yet)
-            return other.writes ? Conflict{Wrong::unordered, address, by, other}
-                                : Conflict{Wrong::unordered, address, other, by};
-        if (seen == machine::Visible::to_async || !through_async || !first.writes) return std::nullopt;
-        return Conflict{Wrong::unfenced, address, second, first};
+        return other.writes ? Conflict{Wrong::unordered, address, by, other}
+                            : Conflict{Wrong::unordered, address, other, by};
     };
     std::multimap<std::uint64_t, Shadow::Past> replaced;
     for (const GlobalTrace::Replaced& one : trace.replaced) replaced.emplace(one.address, one.by);
@@ -389,8 +398,7 @@ std::vector<Conflict> LaunchShadow::add(std::uint64_t cluster, GlobalTrace trace
             };
             if (const std::uint32_t both = bits_of(last.written & known.write.bytes);
                 (word.value & both) != (known.value & both) ||
-                (both != 0 &&
-                 (steps_.updates.contains(last.write.pc()) || steps_.updates.contains(known.write.by.pc()))))
+                !(trace.alike || steps_.both_fixed(last.write.pc(), known.write.by.pc())))
                 compare(last.written, last.write, known.write, true, true);
             compare(last.written, last.write, known.read, true, false);
             compare(last.read, last.reader, known.write, false, true);

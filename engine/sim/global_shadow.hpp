@@ -21,6 +21,7 @@ struct GlobalRace {
     bool reads, other_reads;
     std::uint64_t address;
     Epoch other;
+    bool same_value = false;  ///< it writes the value that is there
 };
 
 /// What a cluster did to one word of global memory.
@@ -36,16 +37,14 @@ class GlobalTrace {
     static constexpr std::uint32_t line_words = 32;
     static constexpr std::uint32_t line_bytes = line_words * 4;
 
+    bool alike = false;                      ///< all clusters do the same
     std::shared_ptr<const Learned> learned;  ///< what the cluster has acquired from others; null: nothing
     /// Steps that do not race with steps of the same kind: strong accesses, by their size, and reducing
     /// copies.
     std::map<std::uint32_t, int> strong;
     std::set<std::uint32_t> reductions;
-    /// Atomics, and stores to what the cluster has read: what they write depends on what is there.
-    std::set<std::uint32_t> updates;
     std::set<std::uint32_t> constant;  ///< loads through ld.global.nc
-    std::set<std::uint32_t> copies;    ///< bulk copies: accesses through the async proxy
-    bool fenced = false;               ///< a fence.proxy.async of global memory was executed
+    std::set<std::uint32_t> fixed;     ///< stores of what is the same in all executions
     /// An access in whose place strong ones of the cluster came, of another kind than the last.
     struct Replaced {
         std::uint64_t address;  ///< of the word
@@ -55,15 +54,16 @@ class GlobalTrace {
     void add_steps(const GlobalTrace& other) {
         strong.insert(other.strong.begin(), other.strong.end());
         reductions.insert(other.reductions.begin(), other.reductions.end());
-        updates.insert(other.updates.begin(), other.updates.end());
         constant.insert(other.constant.begin(), other.constant.end());
-        copies.insert(other.copies.begin(), other.copies.end());
+        fixed.insert(other.fixed.begin(), other.fixed.end());
     }
     /// Returns the size of a strong access, or 0.
     int size_of(std::uint32_t pc) const {
         const auto found = strong.find(pc);
         return found == strong.end() ? 0 : found->second;
     }
+    /// Two unordered writes of equal values: do they do no harm, since the values cannot be others?
+    bool both_fixed(std::uint32_t a, std::uint32_t b) const { return fixed.contains(a) && fixed.contains(b); }
     bool both_combine(std::uint32_t a, std::uint32_t b) const {
         return (size_of(a) != 0 && size_of(a) == size_of(b)) ||
                (reductions.contains(a) && reductions.contains(b));
@@ -135,16 +135,20 @@ class GlobalShadow final : public HazardSink {
         virtual void global_discarded(std::uint64_t address, Epoch by) = 0;
         /// Returns whether the access of this step races with strong ones.
         virtual bool weak(std::uint32_t pc) const = 0;
+        /// Returns whether the step stores what is the same in all its executions.
+        virtual bool fixed(std::uint32_t pc) const = 0;
     };
     GlobalShadow(const Program& program, const SimulatedLaunch& launch, int warps, Sink& sink);
 
     void reset();
     /// From now on accesses are compared with those of other clusters, where these take turns.
-    void follow(Exchange& exchange, std::uint64_t cluster, const Learned& learned) {
+    void follow(Exchange& exchange, std::uint64_t cluster, const Learned& learned,
+                const std::shared_ptr<const ClusterKnowledge>& known) {
         history_ = exchange.history ? &*exchange.history : nullptr;
         discarded_ = exchange.discarded ? &*exchange.discarded : nullptr;
         cluster_ = static_cast<std::uint32_t>(cluster);
         learned_ = &learned;
+        known_ = &known;
     }
     /// Returns 0 where the kernel may not write, else the address. If several buffers have the same memory,
     /// the address is that in the first.
@@ -171,16 +175,15 @@ class GlobalShadow final : public HazardSink {
     /// Records that the bytes have no value any more: they are all `data`, whatever was there.
     void discard(const Actor& actor, int lane, std::uint64_t address, int bytes);
 
-    /// Returns whether the access of a thread comes before what the lane does now.
-    bool ordered(const Actor& actor, int lane, Epoch past) const {
-        return shadow_.ordered(actor, lane, past);
-    }
+    /// Returns what the lane knows now.
+    Knower knower(const Actor& actor, int lane) const { return {cluster_, shadow_, *learned_, actor, lane}; }
 
     /// Records a fence.proxy.async of global memory.
-    void proxy_fence(Clocks& clocks, int warp, Lanes lanes) {
-        steps_.fenced = true;
-        if (wrote_) fences_.add(clocks, warp, lanes);
-    }
+    void proxy_fence(Clocks& clocks, std::uint32_t pc, int warp, Lanes lanes);
+    /// The lanes release tensor maps to those that acquire them.
+    void release_maps(Clocks& clocks, std::uint32_t pc, int warp, Lanes lanes, const FenceLog::Reach& reach);
+    /// What orders the clusters of the launch, where they take turns; else null.
+    LaunchHistory* history() const { return history_; }
     /// Returns what the lane knows, with what the async proxy sees of global memory. The result is valid
     /// until the next call.
     Actor issuer(Actor actor, int lane) {
@@ -195,7 +198,8 @@ class GlobalShadow final : public HazardSink {
     /// Records the bytes that a copy has delivered.
     void landed(std::uint64_t address, const std::byte* data, std::uint64_t bytes);
 
-    GlobalTrace trace() const;
+    /// alike: clusters do the same, as far as what they may write does not decide.
+    GlobalTrace trace(bool alike) const;
 
   private:
     static constexpr std::uint64_t page_bytes = 32 * GlobalTrace::line_bytes;
@@ -206,10 +210,15 @@ class GlobalShadow final : public HazardSink {
     std::uint32_t offset(std::uint64_t address, std::uint64_t bytes);
     void check_ends(const Actor& writer, std::uint32_t offset, std::uint32_t bytes);
     /// Tells the history of the launch of an access, as the actor's own or, `by`, as that of its copy.
-    void tell_read(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes);
-    void tell_write(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes,
-                    bool same = false, bool reduces = false);
-    LaunchHistory::Kind kind() const { return steps_.size_of(pc_); }
+    void tell_read(const Actor& actor, Epoch by, std::uint64_t address, std::uint64_t bytes,
+                   bool async = false);
+    void tell_write(const LaunchHistory::Now& now, std::uint64_t address, std::uint64_t bytes,
+                    bool same = false);
+    LaunchHistory::Now now(const Actor& actor, Epoch by, bool async) const {
+        return {knower(actor, by.lane()), by, steps_.size_of(pc_), async, steps_.fixed.contains(pc_)};
+    }
+    FenceLog::Fence logged(std::uint32_t pc, int warp, const GlobalFences::Fence& fence,
+                           const FenceLog::Reach& reach) const;
     /// Reports bytes without a value, unless the order of the two accesses is the fault.
     void check_value(const Actor& reader, int lane, std::uint64_t address, std::uint64_t bytes);
     /// Something writes these bytes of a page.
@@ -234,6 +243,7 @@ class GlobalShadow final : public HazardSink {
     std::uint32_t last_place_ = 0;
     GlobalTrace steps_;  ///< of the whole cluster, without lines
     GlobalFences fences_;
+    bool read_ = false;     ///< whether it has read what it may write
     bool wrote_ = false;    ///< whether a thread has written; fences before that order nothing
     std::uint32_t pc_ = 0;  ///< of the current access
     /// By what a lane did last before, the ends of the bulk copies that it issued there: of each, those that
@@ -244,6 +254,7 @@ class GlobalShadow final : public HazardSink {
     Discarded* discarded_ = nullptr;
     std::uint32_t cluster_ = 0;
     const Learned* learned_ = nullptr;
+    const std::shared_ptr<const ClusterKnowledge>* known_ = nullptr;
 };
 
 /// What all clusters of a launch did, merged in the order of the grid.
@@ -281,7 +292,6 @@ class LaunchShadow {
     /// weak one.
     std::unordered_multimap<std::uint64_t, Access> replaced_;
     void take(Word& known, std::uint32_t cluster, const GlobalWord& word);
-    std::set<std::uint32_t> fenced_;  ///< clusters that executed a fence.proxy.async of global memory
 };
 
 }  // namespace wgrun::sim

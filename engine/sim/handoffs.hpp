@@ -40,6 +40,8 @@ class Handoffs {
     }
     /// Returns what this cluster has learned of others.
     const Learned& learned() const { return learned_; }
+    /// Returns the same, without when and by whom it was learned.
+    const std::shared_ptr<const ClusterKnowledge>& known() const { return known_; }
 
   private:
     /// Rows of Clocks: one for threads of each CTA, and one for all others.

@@ -32,6 +32,13 @@ class ClusterKnowledge {
         });
     }
     bool empty() const { return of_.empty(); }
+    /// Returns whether a release of the cluster came after the access.
+    bool has(std::uint64_t cluster, Epoch past) const {
+        const auto found = of_.find(cluster);
+        return found != of_.end() && std::ranges::any_of(found->second, [&](const auto& at) {
+                   return at.second.done->has(past.actor(), past.lane(), past.clock());
+               });
+    }
     /// Calls visit(cluster, location, release).
     template <class Visit>
     void for_each(Visit visit) const {

@@ -22,7 +22,7 @@ void LaunchHistory::for_each_word(std::uint64_t address, std::uint64_t bytes, F 
 }
 
 bool LaunchHistory::ordered(const Now& now, std::uint32_t cluster, Epoch past) const {
-    const auto known = [&](Epoch one) { return now.learned.knows(cluster, one, now.actor); };
+    const auto known = [&](Epoch one) { return now.knower.knows(cluster, one); };
     if (!known(past)) return false;
     const auto copies = ends_.find({cluster, past.number()});
     return copies == ends_.end() || std::ranges::all_of(copies->second, [&](const Ends& ends) {
@@ -30,70 +30,101 @@ bool LaunchHistory::ordered(const Now& now, std::uint32_t cluster, Epoch past) c
            });
 }
 
-void LaunchHistory::race(std::uint64_t address, const Side& access, const Side& other) {
+bool LaunchHistory::published(const Now& now, const Access& past) {
+    if (!now.async || past.async) return true;
+    const Write write{past.cluster, past.by};
+    if (fine_ == write && fine_to_ == now.by) return true;
+    const auto any = [](const FenceLog::Fence&) { return true; };
+    if (proxy_fences.between(past.cluster, past.by, now.knower, any) == nullptr) return false;
+    fine_ = write;
+    fine_to_ = now.by;
+    return true;
+}
+
+void LaunchHistory::tell(Wrong wrong, std::uint64_t address, const Side& access, const Side& other) {
     if (!told_.emplace(access.by.pc(), other.by.pc()).second) return;
     told_.emplace(other.by.pc(), access.by.pc());
-    found_[std::max(access.cluster, other.cluster)].push_back({Wrong::unordered, address, access, other});
+    found_[std::max(access.cluster, other.cluster)].push_back({wrong, address, access, other});
 }
 
 void LaunchHistory::read(const Now& now, std::uint64_t address, std::uint64_t bytes) {
-    const Side self{now.cluster, false, now.by};
+    const std::uint32_t cluster = now.knower.cluster;
+    const Side self{cluster, false, now.by};
     for_each_word(address, bytes, [&](Word& word, std::uint64_t at, unsigned part) {
         bool fed = false;
         for (const Access& past : word) {
-            if (!past.writes || (past.bytes & part) == 0 || past.cluster == now.cluster) continue;
+            if (!past.writes || (past.bytes & part) == 0 || past.cluster == cluster) continue;
+            const Side write{past.cluster, true, past.by};
+            const std::uint64_t byte = at + static_cast<unsigned>(std::countr_zero(past.bytes & part));
             if (ordered(now, past.cluster, past.by)) {
                 fed = true;
+                if (!published(now, past)) tell(Wrong::unfenced, byte, self, write);
                 continue;
             }
             if (past.kind != weak && past.kind == now.kind) continue;
-            const Side write{past.cluster, true, past.by};
-            const std::uint64_t byte = at + static_cast<unsigned>(std::countr_zero(past.bytes & part));
             if (past.before && ordered(now, past.cluster, past.before))
-                race(byte, write, self);
+                tell(Wrong::unordered, byte, write, self);
             else
-                race(byte, self, write);
+                tell(Wrong::unordered, byte, self, write);
         }
         std::erase_if(word, [&](Access& past) {
-            if (past.writes || past.cluster != now.cluster || past.by.actor() != now.by.actor() ||
+            if (past.writes || past.cluster != cluster || past.by.actor() != now.by.actor() ||
                 (past.kind == weak && now.kind != weak))
                 return false;
             fed |= past.fed;
             return (past.bytes &= static_cast<std::uint8_t>(~part)) == 0;
         });
-        word.push_back({now.cluster, now.kind, false, fed, static_cast<std::uint8_t>(part), now.by, Epoch()});
+        word.push_back({cluster, now.kind, false, now.async, false, fed, static_cast<std::uint8_t>(part),
+                        now.by, Epoch()});
     });
 }
 
 void LaunchHistory::write(const Now& now, std::uint64_t address, std::uint64_t bytes, bool same) {
-    const Side self{now.cluster, true, now.by};
+    const std::uint32_t cluster = now.knower.cluster;
+    const Side self{cluster, true, now.by};
     for_each_word(address, bytes, [&](Word& word, std::uint64_t at, unsigned part) {
         Epoch before;
         for (const Access& past : word) {
             if ((past.bytes & part) == 0) continue;
-            if (past.cluster == now.cluster) {
+            if (past.cluster == cluster) {
                 if (past.writes) before = past.by;
                 continue;
             }
-            if ((past.kind != weak && past.kind == now.kind) || (past.writes && same) ||
-                ordered(now, past.cluster, past.by))
-                continue;
             const Side other{past.cluster, past.writes, past.by};
             const std::uint64_t byte = at + static_cast<unsigned>(std::countr_zero(past.bytes & part));
+            if (ordered(now, past.cluster, past.by)) {
+                if (past.writes && !published(now, past)) tell(Wrong::unfenced, byte, self, other);
+                continue;
+            }
+            if ((past.kind != weak && past.kind == now.kind) ||
+                (past.writes && same && now.fixed && past.fixed))
+                continue;
             if (past.writes || past.fed)
-                race(byte, self, other);
+                tell(Wrong::unordered, byte, self, other);
             else
-                race(byte, other, self);
+                tell(Wrong::unordered, byte, other, self);
         }
         // What comes after a weak write comes after all that it was compared with. Strong writes of several
         // clusters are in no order, and each stands for those of its own thread before it.
         std::erase_if(word, [&](Access& past) {
-            const bool own = past.cluster == now.cluster && past.by.actor() == now.by.actor();
+            const bool own = past.cluster == cluster && past.by.actor() == now.by.actor();
             if (now.kind != weak && !(own && past.kind == now.kind)) return false;
             return (past.bytes &= static_cast<std::uint8_t>(~part)) == 0;
         });
-        word.push_back({now.cluster, now.kind, true, false, static_cast<std::uint8_t>(part), now.by, before});
+        word.push_back({cluster, now.kind, true, now.async, now.fixed, false, static_cast<std::uint8_t>(part),
+                        now.by, before});
     });
+}
+
+std::vector<LaunchHistory::Write> LaunchHistory::last_writes(std::uint64_t address, std::uint64_t bytes) {
+    std::vector<Write> out;
+    for_each_word(address, bytes, [&](const Word& word, std::uint64_t, unsigned part) {
+        for (const Access& past : word)
+            if (const Write write{past.cluster, past.by};
+                past.writes && (past.bytes & part) != 0 && std::ranges::find(out, write) == out.end())
+                out.push_back(write);
+    });
+    return out;
 }
 
 void LaunchHistory::reads_until(std::uint32_t cluster, Epoch read, const Ends& ends) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sim/conflict.hpp"
-#include "sim/knowledge.hpp"
+#include "sim/fence_log.hpp"
 
 namespace wgrun::sim {
 
@@ -25,21 +25,32 @@ class LaunchHistory {
     static constexpr Kind weak = 0, reducing = -1;
     /// An access that happens now.
     struct Now {
-        std::uint32_t cluster;
-        const Learned& learned;  ///< by that cluster
-        const Actor& actor;      ///< who accesses, or issues the copy that does
+        Knower knower;  ///< who accesses, or issues the copy that does
         Epoch by;
         Kind kind;
+        bool async;  ///< through the async proxy
+        bool fixed;  ///< it writes what is the same in all executions
+    };
+    /// A write of which something is left.
+    struct Write {
+        std::uint32_t cluster;
+        Epoch by;
+        bool operator==(const Write&) const = default;
     };
     /// The ends of a copy: those that the CTAs that receive it are told. Whoever knows one of them knows that
     /// it has read.
     using Ends = std::vector<Epoch>;
 
     void read(const Now& now, std::uint64_t address, std::uint64_t bytes);
-    /// same: the value is there already, and does no harm to other writes.
+    /// same: the value is there already. It does no harm to other writes if it cannot be another one.
     void write(const Now& now, std::uint64_t address, std::uint64_t bytes, bool same);
+    /// Returns the last writes of the bytes, each once.
+    std::vector<Write> last_writes(std::uint64_t address, std::uint64_t bytes);
     /// What the cluster read at this epoch is read by a copy with these ends.
     void reads_until(std::uint32_t cluster, Epoch read, const Ends& ends);
+
+    FenceLog proxy_fences;  ///< fence.proxy.async of global memory
+    FenceLog map_releases;  ///< what makes tensor maps seen by those who acquire them
 
     /// Removes and returns the conflicts of this cluster with those before it in the grid, each pair of steps
     /// once.
@@ -51,7 +62,7 @@ class LaunchHistory {
     struct Access {
         std::uint32_t cluster;
         Kind kind;
-        bool writes;
+        bool writes, async, fixed;
         bool fed;            ///< a read that was ordered after another cluster's write
         std::uint8_t bytes;  ///< of the word, a bit each
         Epoch by;
@@ -62,12 +73,16 @@ class LaunchHistory {
     template <class F>
     void for_each_word(std::uint64_t address, std::uint64_t bytes, F f);
     bool ordered(const Now& now, std::uint32_t cluster, Epoch past) const;
-    void race(std::uint64_t address, const Side& access, const Side& other);
+    /// A copy comes after the access: does it see what that wrote through the generic proxy?
+    bool published(const Now& now, const Access& past);
+    void tell(Wrong wrong, std::uint64_t address, const Side& access, const Side& other);
 
     std::unordered_map<std::uint64_t, std::vector<Word>> lines_;                 ///< by address
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Ends>> ends_;  ///< by cluster and access
     std::set<std::pair<std::uint32_t, std::uint32_t>> told_;                     ///< pairs of steps
     std::map<std::uint32_t, std::vector<Conflict>> found_;  ///< by the later cluster of the two
+    Write fine_{};   ///< was found published just now: neighbouring words have the same history
+    Epoch fine_to_;  ///< to this copy
 };
 
 }  // namespace wgrun::sim

@@ -28,7 +28,6 @@ struct Raw {
     std::uint8_t elements = 0, interleave = 0, swizzle = 0, fill = 0;
     std::uint8_t pixels = 0;  ///< 1: an im2col map
     std::array<std::int16_t, 3> lower{}, upper{};
-    std::uint64_t unreleased = 0;  ///< a launch
 };
 static_assert(sizeof(Raw) <= isa::map_bytes);
 
@@ -135,14 +134,6 @@ void replace(std::byte* map, isa::MapField field, int dimension, std::uint64_t v
         case swizzle_mode: raw.swizzle = byte; break;
         case fill_mode: raw.fill = byte; break;
     }
-    write(map, raw);
-}
-
-std::uint64_t unreleased(const std::byte* map) { return read(map).unreleased; }
-
-void set_unreleased(std::byte* map, std::uint64_t launch) {
-    Raw raw = read(map);
-    raw.unreleased = launch;
     write(map, raw);
 }
 

@@ -28,10 +28,6 @@ bool make_of_zeros(std::byte* bytes);
 /// host has at an address that is the value.
 void replace(std::byte* map, isa::MapField field, int dimension, std::uint64_t value, const std::byte* data);
 
-/// The launch in which the map was changed and not released since; 0: none.
-std::uint64_t unreleased(const std::byte* map);
-void set_unreleased(std::byte* map, std::uint64_t launch);
-
 /// A map in memory, and its box.
 struct DecodedMap {
     TensorMap map;  ///< its box is the one below

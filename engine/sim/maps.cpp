@@ -25,33 +25,47 @@ MapBytes bytes_at(const std::byte* place) {
 
 }  // namespace
 
-void Maps::reset() {
-    changes_.clear();
-    released_.clear();
-    acquired_.clear();
+void Maps::reset() { acquired_.clear(); }
+
+void Maps::release(isa::Mask lanes, std::uint64_t address) {
+    const FenceLog::Reach reach{scene_.code.ops[scene_.pc].order.scope, scene_.rank(*scene_.cta), address};
+    scene_.global_shadow.release_maps(scene_.clocks, scene_.pc, scene_.current, scene_.lanes(lanes), reach);
 }
 
-void Maps::released(std::uint64_t address, std::byte* map) {
+/// Returns the last writes of the map in this launch.
+std::vector<LaunchHistory::Write> Maps::writes(std::uint64_t address) const {
+    LaunchHistory* history = scene_.global_shadow.history();
+    const std::uint64_t watched = scene_.global_shadow.watched(address);
+    return history == nullptr || watched == 0 ? std::vector<LaunchHistory::Write>()
+                                              : history->last_writes(watched, isa::map_bytes);
+}
+
+bool Maps::learns(int lane, std::uint64_t address, const std::vector<LaunchHistory::Write>& writes) {
+    if (writes.empty()) return true;
+    const Actor actor = scene_.actor(lane);
+    const Knower knower = scene_.global_shadow.knower(actor, lane);
+    if (!std::ranges::all_of(writes, [&](const auto& one) { return knower.knows(one.cluster, one.by); }))
+        return false;
+    const FenceLog& releases = scene_.global_shadow.history()->map_releases;
     const isa::Scope scope = scene_.code.ops[scene_.pc].order.scope;
-    set_unreleased(map, scope < isa::Scope::gpu ? scene_.exchange.launch : 0);
-    released_.insert_or_assign(address, Released{scope, scene_.rank(*scene_.cta), scene_.pc});
-}
-
-/// Reports a map that nothing has released to the CTA that acquires it.
-void Maps::check_released(std::uint64_t address, const std::byte* place) {
-    if (!is_map(place)) return;
-    const auto release = released_.find(address);
-    const bool unreleased = sim::unreleased(place) == scene_.exchange.launch;
-    if (release == released_.end()) {
-        if (!unreleased) return;
-        const auto change = std::ranges::find(changes_, address, &Change::address);
-        const std::uint32_t by = change == changes_.end() ? no_pc : change->by.pc();
-        return report_.fault(rules::map_not_released(), by, "changed here");
+    for (const LaunchHistory::Write& one : writes) {
+        const auto is_of_map = [&](const FenceLog::Fence& fence) {
+            return fence.reach.place == 0 || fence.reach.place == address;
+        };
+        const auto reaches = [&](const FenceLog::Fence& fence) {
+            const isa::Scope needed = fence.cluster != knower.cluster               ? isa::Scope::gpu
+                                      : fence.reach.cta != scene_.rank(*scene_.cta) ? isa::Scope::cluster
+                                                                                    : isa::Scope::cta;
+            return is_of_map(fence) && std::min(scope, fence.reach.scope) >= needed;
+        };
+        if (releases.between(one.cluster, one.by, knower, reaches) != nullptr) continue;
+        if (const auto* apart = releases.between(one.cluster, one.by, knower, is_of_map))
+            report_.fault(rules::map_released_apart(), apart->by.pc(), "released here");
+        else
+            report_.fault(rules::map_not_released(), one.by.pc(), "changed here");
+        break;
     }
-    const bool own = release->second.cta == scene_.rank(*scene_.cta),
-               acquires_near = scene_.code.ops[scene_.pc].order.scope == isa::Scope::cta;
-    if (!own && (release->second.scope == isa::Scope::cta || acquires_near))
-        report_.fault(rules::map_released_apart(), release->second.pc, "released here");
+    return true;
 }
 
 /// The lane writes a map to global memory.
@@ -88,10 +102,7 @@ void Maps::replace(isa::Space space, const isa::Addresses& at, isa::MapField fie
             std::memcpy(place, map.data(), map.size());
             return;
         }
-        set_unreleased(map.data(), scene_.exchange.launch);
-        released_.erase(at[l]);
         write(lane, place, at[l], map);
-        changes_.push_back({at[l], place, now(lane)});
     };
     accesses_.for_each_access(true, global ? space : isa::Space::shared, at, isa::map_bytes, change,
                               isa::map_align);
@@ -117,8 +128,8 @@ void Maps::publish(const isa::Addresses& to, const isa::Addresses& from) {
     accesses_.for_each_access(true, isa::Space::global, to, isa::map_bytes,
                               [&](std::byte* place, int lane, Cta*, std::uint32_t) {
                                   const std::uint64_t address = to[static_cast<std::size_t>(lane)];
-                                  if (is_map(map.data())) released(address, map.data());
                                   write(lane, place, address, map);
+                                  release(all, address);
                               });
     scene_.active = all;
     scene_.clocks.meet(scene_.current, scene_.active_lanes());
@@ -126,16 +137,7 @@ void Maps::publish(const isa::Addresses& to, const isa::Addresses& from) {
     scene_.wrote = true;
 }
 
-void Maps::release() {
-    std::erase_if(changes_, [&](const Change& change) {
-        bool mine = false;
-        for_each_lane(scene_.active, [&](int lane) {
-            mine = mine || scene_.global_shadow.ordered(scene_.actor(lane), lane, change.by);
-        });
-        if (mine && is_map(change.place)) released(change.address, change.place);
-        return mine;
-    });
-}
+void Maps::release() { release(scene_.active, 0); }
 
 void Maps::acquire(const isa::Addresses& at) {
     for_each_lane(scene_.active, [&](int lane) {
@@ -147,23 +149,28 @@ void Maps::acquire(const isa::Addresses& at) {
         if (place == nullptr)
             return report_.global_out_of_bounds(false, isa::map_bytes,
                                                 scene_.global.describe(address, isa::map_bytes));
-        check_released(address, place);
+        std::vector<LaunchHistory::Write> writes = this->writes(address);
+        if (!learns(lane, address, writes)) return;
         Acquired& last = acquired_[{scene_.rank(*scene_.cta), address}][scene_.current];
-        const Epoch now = this->now(lane);
-        if (!last.by.same_step(now)) last = {0, now, bytes_at(place)};
+        const Actor actor = scene_.actor(lane);
+        const Epoch now(actor.clock, actor.pc, actor.warp, lane);
+        if (!last.by.same_step(now)) last = {0, now, std::move(writes)};
         last.lanes |= isa::Mask{1} << lane;
     });
 }
 
 /// Returns whether a thread of the CTA has acquired the map, as it is now, before the lane copies.
-bool Maps::acquired(std::uint64_t address, const std::byte* place, int lane) const {
+bool Maps::acquired(std::uint64_t address, int lane) const {
     const auto found = acquired_.find({scene_.rank(*scene_.cta), address});
     if (found == acquired_.end()) return false;
+    const std::vector<LaunchHistory::Write> now = writes(address);
+    const Actor actor = scene_.actor(lane);
     return std::ranges::any_of(found->second, [&](const auto& of_warp) {
         const Acquired& one = of_warp.second;
-        if (std::memcmp(one.map.data(), place, one.map.size()) != 0) return false;
+        if (one.writes != now) return false;
         if (of_warp.first == scene_.current && (one.lanes >> lane & 1U) != 0) return true;
-        return scene_.global_shadow.ordered(scene_.actor(lane), lane, one.by);
+        const Knower knower = scene_.global_shadow.knower(actor, lane);
+        return knower.knows(knower.cluster, one.by);
     });
 }
 
@@ -174,11 +181,8 @@ MappedTensor Maps::find(std::uint64_t address, int lane) {
     if (const std::uint64_t at = scene_.global_shadow.watched(address))
         for (int i = 0; i < isa::map_bytes; i += chunk)
             scene_.global_shadow.load(scene_.actor(lane), lane, at + static_cast<std::uint64_t>(i), chunk);
-    if (scene_.launch.detect_races && !acquired(address, place, lane))
-        report_.fault(rules::map_not_acquired());
-    MapBytes key = bytes_at(place);
-    set_unreleased(key.data(), 0);
-    std::unique_ptr<DecodedMap>& kept = decoded_[key];
+    if (scene_.launch.detect_races && !acquired(address, lane)) report_.fault(rules::map_not_acquired());
+    std::unique_ptr<DecodedMap>& kept = decoded_[bytes_at(place)];
     if (kept == nullptr) {
         std::optional<DecodedMap> map = decoded(place);
         if (!map)

@@ -103,6 +103,8 @@ class Report final : public HazardSink {
         describe(hazard, offset, other, true);
     }
     // WG-RACE-04, WG-PROXY-03, WG-MEM-06
+    /// The current step reads a box, of lines of so many bytes, as though its swizzle began with it.
+    void misread_box(std::uint32_t copy, std::uint32_t offset, std::uint32_t width);
     void global_race(const GlobalRace& race, const std::string& place);
     void global_unfenced(const GlobalRace& race, const std::string& place);
     void global_stale(const GlobalRace& race, const std::string& place);

@@ -73,6 +73,12 @@ std::string Report::past(Epoch access) const {
                                             : who(access.thread());
 }
 
+void Report::misread_box(std::uint32_t copy, std::uint32_t offset, std::uint32_t width) {
+    constexpr std::uint32_t lines = 8;  // after which the pattern of a swizzle comes again
+    fault_at(copy, rules::box_read_by_rows(place(offset), offset % (lines * width), lines * width), pc_,
+             "read here");
+}
+
 void Report::global_race(const GlobalRace& race, const std::string& place) {
     const bool copied = by_copy(race.other);
     speaks_of(race.reads, place, past(race.other), race.other_reads);
@@ -247,6 +253,12 @@ void Report::speaks_of(bool reads, const std::string& place, const std::string& 
 
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {
     if (hazard == Hazard::uninitialised && (write_refused_ || is_old(hazard, other))) return;
+    if (hazard == Hazard::uninitialised && other)
+        return add(rules::WG_MEM_04, other.pc(),
+                   fmt::format("{} reads {}, which a copy has brought from where nothing has written", who(),
+                               this->place(offset)),
+                   fmt::format("write what it copies before {}", line(other.pc())),
+                   {{code_.where(other.pc()), "copied here"}});
     if (hazard == Hazard::uninitialised)
         return add(rules::WG_MEM_04, no_pc,
                    fmt::format("{} reads {}, which nothing has written", who(), this->place(offset)),

@@ -101,8 +101,11 @@ void Scene::expect_begun(const Cta& other, int lane) {
 }
 
 void Scene::global_race(const GlobalRace& race) {
-    if (race.other.actor() < clocks.warps() &&
-        code.meet(pc, race.other.pc(), race.other.actor() / warps_per_cta == current / warps_per_cta))
+    const bool by_warp = race.other.actor() < clocks.warps(),
+               same_cta = race.other.actor() / warps_per_cta == current / warps_per_cta;
+    if (by_warp && code.meet(pc, race.other.pc(), same_cta)) return;
+    if (race.same_value && ((code.ops[pc].fixed && code.ops[race.other.pc()].fixed) ||
+                            (by_warp && !same_cta && code.ctas_alike)))
         return;
     report.global_race(race, global.place(race.address));
 }

@@ -22,6 +22,12 @@ namespace wgrun::sim {
 
 class Cluster;
 
+/// Clusters that have no room, where none of those that have goes on.
+struct Crowd {
+    std::uint64_t next = 0;  ///< the first of them in the grid; 0: all have begun
+    std::uint64_t room = 0;  ///< for so many clusters
+};
+
 /// Warps and threads are numbered through all CTAs of the cluster. One thread uses a scene at a time.
 class Scene final : private GlobalShadow::Sink {
   public:
@@ -62,6 +68,7 @@ class Scene final : private GlobalShadow::Sink {
     Cta* cta = nullptr;
     isa::Mask active = 0;
     std::uint32_t pc = 0;
+    Crowd crowd;
     bool put_off = false;  ///< it has not been executed: other warps or lanes run first
 
     void enter(int warp) {
@@ -185,6 +192,7 @@ class Scene final : private GlobalShadow::Sink {
     void global_stale(const GlobalRace& race) override;
     void global_discarded(std::uint64_t address, Epoch by) override;
     bool weak(std::uint32_t step) const override { return !code.ops[step].order.strong; }
+    bool fixed(std::uint32_t step) const override { return code.ops[step].fixed; }
 
     const memory::Pages register_data_;  ///< of all warps: most registers are never accessed
     Cluster& cluster_;

@@ -28,6 +28,7 @@ void Shadow::reset() {
     }
     if (copied_) std::fill(copies_.begin(), copies_.end(), Epoch());
     copied_ = false;
+    lacks_.clear();
     splits_.clear();
     free_splits_.clear();
     read_sets_.clear();
@@ -47,6 +48,7 @@ void Shadow::for_each_word(std::uint32_t offset, int bytes, F f) {
 void Shadow::load(const Actor& actor, int lane, std::uint32_t offset, int bytes) {
     const Epoch now(actor.clock, actor.pc, actor.warp, lane);
     read_ = true;
+    if (!lacks_.empty()) check_lack(offset, static_cast<std::uint32_t>(bytes));
     for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
         const Epoch written = writes_[word], read = reads_[word];
         if (part == whole_word && (written || initialised_) && ordered(actor, now, written) &&
@@ -83,6 +85,7 @@ void Shadow::check_load(const Actor& actor, Epoch now, Epoch written, std::uint3
 bool Shadow::store(const Actor& actor, int lane, std::uint32_t offset, int bytes) {
     const Epoch now(actor.clock, actor.pc, actor.warp, lane);
     bool overlap = false;
+    if (!lacks_.empty()) fill_lack(offset, static_cast<std::uint32_t>(bytes));
     for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
         const Epoch written = writes_[word];
         if (part == whole_word && ordered(actor, now, written) && ordered(actor, now, reads_[word]) &&

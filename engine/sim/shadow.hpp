@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -181,6 +182,10 @@ class Shadow {
     void copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes,
                   bool all = true);
 
+    /// A copy has brought these whole words from `source` in the shadow `from`: what has no value there has
+    /// none here, and whoever reads it is reported.
+    void take_lack(const Shadow& from, std::uint32_t source, std::uint32_t offset, std::uint32_t bytes);
+
     /// Checks the bytes that a bulk copy of the lane reads: whether earlier writes to them are published to
     /// the async proxy.
     void check_published(const Actor& issuer, int lane, std::uint32_t offset, std::uint32_t bytes);
@@ -306,6 +311,12 @@ class Shadow {
         return ordered(actor, now, read) ? now : now.with_others();
     }
     void forget_read(Epoch read);
+    /// Returns which bytes of the word have no value.
+    unsigned lack(std::uint32_t word) const;
+    /// Reports those of these bytes that a copy has brought without a value.
+    void check_lack(std::uint32_t offset, std::uint32_t bytes);
+    /// The bytes get values.
+    void fill_lack(std::uint32_t offset, std::uint32_t bytes);
     Split& split(std::uint32_t word);
 
     Warps warps_;
@@ -320,6 +331,8 @@ class Shadow {
     /// nothing needs clearing.
     std::vector<std::uint32_t> in_flight_, in_flight_pc_;
     std::uint32_t before_ = 0, latest_ = 0;
+    /// By word, a bit for each byte: those that copies have brought without a value.
+    std::unordered_map<std::uint32_t, unsigned> lacks_;
     std::vector<Split> splits_;
     std::vector<std::uint32_t> free_splits_;
     /// Pool of sets: by warp of the cluster, the last read, and before it the last of another lane at another

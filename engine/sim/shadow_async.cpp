@@ -15,6 +15,7 @@ void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std
                                     ? Clocks::Group{clocks.of(one).seen, clocks.of(one).published}
                                     : clocks.group(mma.first);
     const std::uint32_t end = offset + static_cast<std::uint32_t>(bytes);
+    if (!lacks_.empty()) check_lack(offset, end - offset);
     Epoch fine;  // was found published just now: neighbouring words have the same history
     for (std::uint32_t at = offset; at < end; at += word_bytes) {
         const Epoch written = writes_[at / word_bytes];
@@ -71,6 +72,7 @@ void Shadow::check_mma(const MmaActor& mma, unsigned warps, Clocks& clocks, Epoc
 template <class Written, class Read>
 void Shadow::overwrite(const Actor& issuer, Epoch write, std::uint32_t offset, std::uint32_t bytes,
                        Written check_written, Read check_read) {
+    if (!lacks_.empty()) fill_lack(offset, bytes);
     Epoch fine;  // was found in order just now: neighbouring words have the same history
     for (std::uint32_t word = offset / word_bytes; word < (offset + bytes) / word_bytes; ++word) {
         const Epoch written = writes_[word], read = reads_[word];
@@ -148,6 +150,7 @@ void Shadow::check_copy_over(const Actor& issuer, Epoch now, Epoch read, std::ui
 
 void Shadow::copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes, bool all) {
     copied_ = true;
+    if (all && !lacks_.empty()) check_lack(offset, bytes);
     const Epoch now = issue(issuer, copy);
     Epoch fine;
     for (std::uint32_t word = offset / word_bytes; word < (offset + bytes) / word_bytes; ++word) {
@@ -186,13 +189,43 @@ void Shadow::check_published(const Actor& issuer, int lane, std::uint32_t offset
 }
 
 void Shadow::check_written(std::uint32_t offset, std::uint32_t bytes) {
-    const auto unwritten = [](Epoch written) { return !written; };
-    for (std::uint32_t at = offset; at < offset + bytes; at += word_bytes) {
+    for (std::uint32_t at = offset; at < offset + bytes; at += word_bytes)
+        if (lack(at / word_bytes) != 0) sink_.hazard(Hazard::uninitialised, at, Epoch());
+}
+
+unsigned Shadow::lack(std::uint32_t word) const {
+    constexpr unsigned all = 15;
+    const Epoch written = writes_[word];
+    if (!written) return all;
+    const auto brought = lacks_.find(word);
+    unsigned out = brought == lacks_.end() ? 0 : brought->second;
+    if (!written.is_link()) return out;
+    for (std::uint32_t b = 0; b < word_bytes; ++b)
+        if (!splits_[written.index()].write[b]) out |= 1U << b;
+    return out;
+}
+
+void Shadow::take_lack(const Shadow& from, std::uint32_t source, std::uint32_t offset, std::uint32_t bytes) {
+    for (std::uint32_t at = 0; at < bytes; at += word_bytes)
+        if (const unsigned lack = from.lack((source + at) / word_bytes); lack != 0)
+            lacks_[(offset + at) / word_bytes] = lack;
+}
+
+void Shadow::check_lack(std::uint32_t offset, std::uint32_t bytes) {
+    for (std::uint32_t at = offset; at < offset + bytes; ++at) {
+        const auto found = lacks_.find(at / word_bytes);
+        if (found == lacks_.end() || (found->second >> at % word_bytes & 1U) == 0) continue;
         const Epoch written = writes_[at / word_bytes];
-        const bool lacks = written.is_link() ? std::ranges::any_of(splits_[written.index()].write, unwritten)
-                                             : unwritten(written);
-        if (lacks) sink_.hazard(Hazard::uninitialised, at, Epoch());
+        return sink_.hazard(Hazard::uninitialised, at,
+                            written.is_link() ? splits_[written.index()].write[at % word_bytes] : written);
     }
+}
+
+void Shadow::fill_lack(std::uint32_t offset, std::uint32_t bytes) {
+    for (std::uint32_t at = offset; at < offset + bytes; ++at)
+        if (const auto found = lacks_.find(at / word_bytes);
+            found != lacks_.end() && (found->second &= ~(1U << at % word_bytes)) == 0)
+            lacks_.erase(found);
 }
 
 void Shadow::check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset, bool all) {

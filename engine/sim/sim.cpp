@@ -22,11 +22,11 @@
 namespace wgrun::sim {
 namespace {
 
-/// Returns how many clusters an H200 holds at a time, limited by threads and shared memory.
-std::size_t resident_clusters(const Program& program) {
+/// Returns how many clusters the chip holds at a time, limited by threads and shared memory.
+std::size_t resident_clusters(const Program& program, int multiprocessors) {
     const std::int64_t ctas = sm_90a.residents(program.threads(), program.shared_bytes(), 0).least();
     const auto volume = static_cast<std::int64_t>(program.cluster().volume());
-    return static_cast<std::size_t>(std::max<std::int64_t>(sm_90a.multiprocessors * ctas / volume, 1));
+    return static_cast<std::size_t>(std::max<std::int64_t>(multiprocessors * ctas / volume, 1));
 }
 
 /// What all host threads share. The first cluster of the grid with findings decides: later ones are dropped,
@@ -39,7 +39,7 @@ class Grid {
           code_(flatten(program)),
           clusters_(std::min(launch.grid.volume() / program.cluster().volume(),
                              launch.made_up != nullptr ? launch.made_up->clusters : UINT64_MAX)),
-          resident_(resident_clusters(program)) {
+          resident_(resident_clusters(program, launch.multiprocessors)) {
         if (code_.hands_over && launch.detect_races) exchange_.history.emplace();
         if (code_.discards && launch.detect_races) exchange_.discarded.emplace();
         if (launch.executed != nullptr) launch.executed->begin(code_);
@@ -115,6 +115,7 @@ class Grid {
         std::uint64_t changes = 0;  ///< of memory, when a thread last took it
         bool fresh = true, at_work = false, alone = false;
         bool waits = false;
+        Crowd crowd = {};              ///< where it is alone
         std::uint64_t stood_back = 0;  ///< when it last did; 0: it does not
     };
 
@@ -152,7 +153,7 @@ class Grid {
             running.cluster->reset(running.index);
             if (observer != nullptr) observer->begin(View(*running.cluster));
         }
-        const Cluster::Pause pause = running.cluster->run(running.alone);
+        const Cluster::Pause pause = running.cluster->run(running.alone, running.crowd);
         if (pause == Cluster::Pause::ended && observer != nullptr) observer->ended(View(*running.cluster));
         return pause;
     }
@@ -170,6 +171,7 @@ class Grid {
         running.stood_back = 0;
         running.at_work = true;
         running.alone = alone;
+        running.crowd = alone && begun_ < clusters_ ? Crowd{begun_, resident_} : Crowd{};
         running.changes = turns_.changes();
         ++at_work_;
         turns_.begin(running.index);

@@ -12,6 +12,7 @@
 #include "program/messages.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/program.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::sim {
 
@@ -71,6 +72,7 @@ struct SimulatedLaunch {
     const std::atomic<bool>* stop = nullptr;  ///< polled; the run ends with Error EINTR
     std::chrono::milliseconds timeout{0};     ///< from `started` on; 0: none. Ends with ETIMEDOUT
     std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+    int multiprocessors = sm_90a.multiprocessors;
     std::uint64_t most_steps = 0;  ///< warp instructions of the whole grid; 0: any number. Ends with ELIMIT
     /// Receives what threads print, however the run ends. A failed assertion or a trap ends the cluster and
     /// is a finding.

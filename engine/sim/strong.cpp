@@ -96,7 +96,7 @@ bool Accesses::polls_global() const {
 }
 
 GlobalTrace Accesses::global_trace() const {
-    GlobalTrace out = scene_.global_shadow.trace();
+    GlobalTrace out = scene_.global_shadow.trace(scene_.code.clusters_alike);
     if (!handoffs_.learned().empty()) out.learned = std::make_shared<const Learned>(handoffs_.learned());
     return out;
 }

@@ -65,7 +65,7 @@ void Copies::bulk_copy(const isa::BulkCopy& copy) {
     if (!copy.known.multicast || !copy.known.shared || !copy.known.mbarrier) return scene_.refuse();
     constexpr MbarrierUser engine = MbarrierUser::engine;
     const auto to = [&](std::uint64_t shared, std::uint64_t mbarrier) {
-        copy_to(shared, mbarrier, copy.lane, bytes, its_box, engine);
+        copy_to(shared, mbarrier, copy.lane, bytes, its_box, engine, &copy);
     };
     const auto ctas = static_cast<std::size_t>(scene_.ctas);
     if (const auto rank = machine::for_each_target(copy, ctas, to))
@@ -95,19 +95,25 @@ void Copies::store_async(const isa::AsyncStore& store, const isa::Addresses& to,
     for_each_lane(scene_.active, [&](int lane) {
         const auto l = static_cast<std::size_t>(lane);
         if (!to.knows(l) || !mbarrier.knows(l)) return scene_.refuse();
-        copy_to(to[l], mbarrier[l], lane, store.bytes, nullptr, MbarrierUser::async_store);
+        copy_to(to[l], mbarrier[l], lane, store.bytes, nullptr, MbarrierUser::async_store, nullptr);
     });
 }
 
 void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std::optional<std::int64_t> bytes,
-                     const TensorBox* box, MbarrierUser user) {
+                     const TensorBox* box, MbarrierUser user, const isa::BulkCopy* copy) {
     const std::optional<int> cta = peers_.find(shared, false);
     Mbarrier* mbarrier = cta ? mbarriers_.count(*cta, address, user, lane) : nullptr;
     if (mbarrier == nullptr) return;
     const auto lo = static_cast<std::uint32_t>(shared),
                hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span()
                                                                    : bytes.value_or(isa::BulkCopy::unit));
+    const bool sent = copy != nullptr && copy->direction == isa::BulkCopy::Direction::to_cluster;
     if (scene_.shared != nullptr) {
+        if (sent && !copy->known.source)
+            scene_.shared->lost("what the copy reads is not known before a launch");
+        else if (sent && bytes)
+            scene_.shared->sends(copy->source, copy->source + static_cast<std::uint32_t>(*bytes), *mbarrier,
+                                 lane);
         if (!bytes)
             scene_.shared->lost("how much the copy brings is not known before a launch");
         else if (box == nullptr)

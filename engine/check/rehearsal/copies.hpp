@@ -56,7 +56,7 @@ class Copies {
     void unknown_bytes(const isa::BulkCopy& copy);
     void sends();
     void copy_to(std::uint64_t shared, std::uint64_t mbarrier, int lane, std::optional<std::int64_t> bytes,
-                 const TensorBox* box, machine::MbarrierUser user);
+                 const TensorBox* box, machine::MbarrierUser user, const isa::BulkCopy* copy);
     Stores& own() { return stores_[static_cast<std::size_t>(scene_.warp->number)]; }
 
     Scene& scene_;

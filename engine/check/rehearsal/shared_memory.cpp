@@ -318,6 +318,12 @@ void SharedMemory::leaves(std::uint32_t lo, std::uint32_t hi, int lane, std::uin
          {Access::Kind::store, false, scene_.warp->number, isa::Mask{1} << lane, number});
 }
 
+void SharedMemory::sends(std::uint32_t lo, std::uint32_t hi, const Mbarrier& mbarrier, int lane) {
+    if (!inside(lo, hi - lo, 16)) return;
+    read(scene_.warp->cta, lo, hi,
+         {Access::Kind::copy, true, mbarrier.actor(), isa::Mask{1} << lane, mbarrier.next()});
+}
+
 /// Calls ends(access) for each of the kind that is of this number or of one before.
 template <class Ends>
 void SharedMemory::finish(Access::Kind kind, std::uint32_t number, Ends ends) {

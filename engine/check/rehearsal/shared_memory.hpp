@@ -42,6 +42,8 @@ class SharedMemory {
     /// A lane starts a copy of its CTA's bytes, until it has waited for its copy of that number.
     void leaves(std::uint32_t lo, std::uint32_t hi, int lane, std::uint32_t number);
     void left(int lane, std::uint32_t number);
+    /// The same of a copy to another CTA, until that mbarrier has counted it.
+    void sends(std::uint32_t lo, std::uint32_t hi, const Mbarrier& mbarrier, int lane);
     /// The warp's wgmma of that number reads a matrix.
     void reads(const Operand& descriptor, const machine::Matrix& matrix, std::uint32_t product);
     void multiplied(std::uint32_t product);

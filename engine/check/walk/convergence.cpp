@@ -49,6 +49,39 @@ bool Convergence::others_end(const Scope& scope) const {
     return other.end == BasicBlock::End::exit && other.steps.empty();
 }
 
+namespace {
+
+/// The way is known of each thread. In a loop threads may leave in different turns; where some have left the
+/// kernel, others may have, too.
+bool decided(const Scope& scope) { return scope.exact() && !scope.left && scope.what != "loop"; }
+
+}  // namespace
+
+bool Convergence::by_whole_groups(const Step& step) const {
+    const auto threads = static_cast<std::size_t>(scene_.program.threads());
+    const auto size = static_cast<std::size_t>(step.op->taken_by == Participants::warpgroup ? sm_90a.warpgroup
+                                                                                            : sm_90a.lanes);
+    std::vector<bool> comes(threads, true), exists(threads, true);
+    for (const Scope& scope : scene_.scopes) {
+        if (!decided(scope)) continue;
+        const bool end = step.op->without_ended && others_end(scope);
+        for (std::size_t t = 0; t < threads; ++t) {
+            if ((scope.condition->exact.of(static_cast<int>(t)) != 0) == (scope.arm == 0)) continue;
+            comes[t] = false;
+            if (end) exists[t] = false;
+        }
+    }
+    for (std::size_t first = 0; first < threads; first += size) {
+        bool any = false, all = true;
+        for (std::size_t t = first; t < std::min(first + size, threads); ++t) {
+            any = any || comes[t];
+            all = all && (comes[t] || !exists[t]);
+        }
+        if (any && !all) return false;
+    }
+    return true;
+}
+
 bool Convergence::aligned(const Step& step) {
     const Uniform least = needed(step.op->taken_by);
     const int threads = scene_.program.threads();
@@ -58,7 +91,11 @@ bool Convergence::aligned(const Step& step) {
         scene_.findings.add(rules::cited(rules::no_whole_warpgroup(step.op->name, threads), step.op->section),
                             step.where, {{scene_.program.where(), "the kernel is declared here"}});
     }
+    const bool parts = std::ranges::any_of(
+        scene_.scopes, [&](const Scope& scope) { return decided(scope) && scope.uniform() < least; });
+    const bool whole_groups = parts && by_whole_groups(step);
     for (const Scope& scope : scene_.scopes) {
+        if (whole_groups && decided(scope)) continue;
         // Whether a condition on more than the thread index diverges shows only when the kernel runs.
         if (scope.uniform() >= least) continue;
         if (!scope.exact()) {
@@ -134,8 +171,7 @@ void Convergence::members(const Step& step, const Operand& membermask) {
 std::vector<Convergence::Executing> Convergence::executing() const {
     for (const Scope& scope : scene_.scopes) {
         // A condition that is the same in the whole warp lets all its lanes through, or none.
-        const bool decided = scope.exact() && !scope.left && scope.what != "loop";
-        if (scope.uniform() < Uniform::warp && !decided) return {};
+        if (scope.uniform() < Uniform::warp && !decided(scope)) return {};
     }
     const auto executes = [&](int thread, bool by_lane) {
         return std::ranges::all_of(scene_.scopes, [&](const Scope& scope) {

@@ -34,6 +34,9 @@ class Convergence {
         isa::Mask existing = 0, active = 0;
     };
     bool others_end(const Scope& scope) const;
+    /// Do all threads of each group come to the step, or none, as far as it is known of each thread which way
+    /// it takes?
+    bool by_whole_groups(const Step& step) const;
     /// By warp; empty where it is not known before a launch.
     std::vector<Executing> executing() const;
 

@@ -131,7 +131,9 @@ void Products::check_fence(const isa::AsyncMma& mma) {
             if (std::exchange(before, &state) == &state) continue;  // neighbours are often alike
             if (scene_.holds(Property::registers, state.touched)) {
                 report(rules::no_fence_since_access(part, here),
-                       {{scene_.state.touched_by[static_cast<std::size_t>(slot)]->where, "accessed here"}});
+                       {{scene_.state.touched_by[static_cast<std::size_t>(slot)]->where,
+                         scene_.made == Made::by_compiler ? std::string(rules::kept_before_fence())
+                                                          : "accessed here"}});
                 return true;
             }
             const auto unordered = std::ranges::find_if(state.used, [&](const RegisterState::Use& use) {

@@ -12,6 +12,7 @@ constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
 
 Scene::Scene(const Outline& outline, Findings& found, Made made)
     : program(outline.program()),
+      made(made),
       plan(outline, made),
       cells(program),
       findings(found),

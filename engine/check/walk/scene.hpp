@@ -34,6 +34,7 @@ class Scene {
     Scene(const Outline& outline, Findings& findings, Made made);
 
     const Program& program;
+    const Made made;
     const Plan plan;
     const Cells cells;
     Findings& findings;

@@ -6,6 +6,7 @@
 
 #include "isa/machine.hpp"
 #include "isa/order.hpp"
+#include "isa/registers.hpp"
 #include "tests/catch.hpp"
 #include "tests/forms.hpp"
 
@@ -82,10 +83,14 @@ class Done final : public Machine {
         step.op->run(step, *this);
     }
     Names names;
+    std::set<std::uint32_t> registers;  ///< that it reads
 
     Mask active() const override { return ~Mask{0}; }
     Mask existing() const override { return ~Mask{0}; }
-    const void* read(Reg reg) override { return reg == metadata_ ? first_two_.data() : values_.data(); }
+    const void* read(Reg reg) override {
+        registers.insert(reg.id);
+        return reg == metadata_ ? first_two_.data() : values_.data();
+    }
     void* write(Reg) override { return sink_.data(); }
     std::uint64_t special(Special, int) override { return 0; }
     std::uint64_t param(int) override { return 0; }
@@ -202,6 +207,18 @@ TEST_CASE("a record that accesses memory and does not say so is found") {
     const auto [declared, done] = both(test::step_of(silent, test::some_forms_of(silent).front()));
     CHECK(declared.empty());
     CHECK(done == Names{"write global"});
+}
+
+TEST_CASE("what has no effect reads all of its operands") {
+    // Of the others the simulator itself reads what changes no result (Cluster::read_the_rest).
+    for (const Instruction* op : all())
+        for (const Form& form : test::some_forms_of(*op)) {
+            if (op->effects != nullptr || op->run == nullptr) continue;
+            INFO(op->name << " " << test::spelled(form));
+            const Step step = test::step_of(*op, form);
+            const Done done(step);
+            for_each_read(step, [&](Reg reg) { CHECK(done.registers.contains(reg.id)); });
+        }
 }
 
 TEST_CASE("what waits for others, or acquires, says that it knows what came before") {

@@ -54,13 +54,21 @@ TEST_CASE("clusters conflict where they access the same byte and one writes") {
             }
 }
 
-TEST_CASE("clusters that write the same value do not conflict") {
-    for (const std::uint32_t value : {0x0707U, 0x0807U}) {
-        LaunchShadow shadow;
-        CHECK(shadow.add(0, trace(writes, 0b0001, 5, 0x0507)).empty());
-        CHECK(shadow.add(1, trace(writes, 0b0010, 5, 0x0706)).empty());
-        CHECK(shadow.add(2, trace(writes, 0b0011, 5, value)).size() == (value == 0x0707 ? 0 : 1));
-    }
+TEST_CASE("clusters that write the same constant do not conflict, nor those that do all the same") {
+    for (const bool fixed : {true, false})
+        for (const bool alike : {true, false})
+            for (const std::uint32_t value : {0x0707U, 0x0807U}) {
+                LaunchShadow shadow;
+                const auto add = [&](std::uint64_t cluster, unsigned bytes, std::uint32_t of) {
+                    GlobalTrace one = trace(writes, bytes, 5, of);
+                    if (fixed) one.fixed = {5};
+                    one.alike = alike;
+                    return shadow.add(cluster, std::move(one)).size();
+                };
+                CHECK(add(0, 0b0001, 0x0507) == 0);
+                CHECK(add(1, 0b0010, 0x0706) == 0);
+                CHECK(add(2, 0b0011, value) == (value == 0x0707 && (fixed || alike) ? 0 : 1));
+            }
 }
 
 TEST_CASE("atomics do not conflict with each other, and order clusters where they acquire and release") {

@@ -20,6 +20,7 @@ struct Limits {
     std::uint64_t tensors = 0;           ///< bytes of the tensors that exist at the same time
     std::uint64_t program = 0;           ///< instructions, blocks and registers of one kernel
     std::uint64_t simulation_steps = 0;  ///< warp instructions of one launch on the simulator
+    int multiprocessors = 0;             ///< SMs of the chip that the simulator stands for; 0: an H200's
 };
 
 /// The limits of a restricted script unless the host sets others: 512 MiB, a minute, 4 GiB of tensors,

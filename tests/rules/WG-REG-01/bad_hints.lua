@@ -1,0 +1,15 @@
+-- WG-REG-01, broken: operands that change no result are read all the same. The branch of one role makes the policy, that of another one uses it.
+local wg = require "wgrun"
+
+local kernel = wg.kernel("case", { threads = 64 }, function(k)
+  local X, Y, thread = k:param("X", "const f32*"), k:param("Y", "f32*"), k:special "tid.x"
+  local policy, time = k:reg "b64", k:reg "u32"
+  k:if_((thread >> 5):eq(1), function()
+    k:mov(policy, k:createpolicy_fractional_L2_evict_last(1.0))
+    time:set(20)
+  end)
+  local x = k:ld_global_f32(k:element(X, thread), { policy = policy }) -- EXPECT: WG-REG-01 -- EXPECT IN RUN: WG-REG-01
+  k:nanosleep(time) -- EXPECT: WG-REG-01 -- EXPECT IN RUN: WG-REG-01
+  k:st_global_f32(k:element(Y, thread), x)
+end)
+kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 64 }), wg.zeros("f32", { 64 }) } }
