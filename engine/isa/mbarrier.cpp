@@ -328,6 +328,7 @@ std::span<const Instruction> relaxed_mbarrier_family() {
                     const std::string text = choice.field == Field::sem ? spelled(Field::sem, first) : "";
                     if (!text.starts_with("release") && !text.starts_with("acquire")) continue;
                     choice = order({"relaxed.cta", "relaxed.cluster"});
+                    row.min_ptx = {8, 6};
                     rows.push_back(row);
                     break;
                 }

@@ -153,7 +153,7 @@ std::vector<Row> special_rows(bool clocks) {
             if (const auto which = static_cast<Special>(i);
                 is_clock(which) == clocks && type_of(which) == type)
                 sreg.allowed.push_back({i, i});
-        if (!sreg.allowed.empty()) out.push_back({{std::move(sreg), types({type})}, {8, 0}});
+        if (!sreg.allowed.empty()) out.push_back({{std::move(sreg), types({type})}, {7, 8}});
     }
     return out;
 }
