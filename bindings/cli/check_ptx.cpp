@@ -16,6 +16,7 @@
 #include "bindings/cli/launch_file.hpp"
 #include "bindings/cli/ptx_text.hpp"
 #include "bindings/cli/verdicts.hpp"
+#include "gpu/driver.hpp"
 #include "kernel/assembler_faults.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/finding_set.hpp"
@@ -183,20 +184,30 @@ void add_wanted(const std::string& text, const PtxWanted& wanted, Looked& out) {
     for (const std::string& name : module.names()) {
         Kernel kernel = module.kernel(name);
         if (wanted.perf) out.findings.add_wordings(kernel.performance());
-        if (wanted.assemble) out.assembly.add(kernel, shown(name), nullptr, out.findings);
+        if (wanted.assemble && out.text.errors.empty()) try {
+                out.assembly.add(kernel, shown(name), nullptr, out.findings);
+            } catch (const EnvironmentError& error) {  // the assembler refuses the text
+                if (error.code() != "ECOMPILE") throw;
+                out.text.errors.push_back(error.finding());
+                out.findings.add(error.finding());
+            }
     }
 }
 
-/// Adds that the ptxas here does not read the version of the text.
+/// Adds that the ptxas that is here or, where there is none, the driver does not read the version of the
+/// text.
 void add_newer(Looked& out) {
-    const std::optional<AssemblerVersion> ptxas = assembler_version_of(ptxas_version());
-    const std::optional<isa::PtxVersion> newest = ptxas ? newest_ptx(*ptxas) : std::nullopt;
+    const bool ptxas = !ptxas_version().empty();
+    const std::string here = ptxas ? ptxas_version() : gpu::find_driver().part.version;
+    const std::optional<AssemblerVersion> known = assembler_version_of(here);
+    const std::optional<isa::PtxVersion> newest = known ? newest_ptx(*known) : std::nullopt;
     const isa::PtxVersion version = out.text.version;
     if (!newest || version <= *newest) return;
     Diagnostic finding = rules::finding(
         rules::WG_FORM_06, out.text.version_at,
-        fmt::format("the ptxas that is here, {}, reads PTX up to .version {}.{}: the text has {}.{}",
-                    ptxas_version(), newest->major, newest->minor, version.major, version.minor),
+        fmt::format("the {} that is here, {}, reads PTX up to .version {}.{}: the text has {}.{}",
+                    ptxas ? "ptxas" : "driver of CUDA", here, newest->major, newest->minor, version.major,
+                    version.minor),
         "a later ptxas (pip install -U nvidia-cuda-nvcc), or an earlier .version, if nothing in the text "
         "needs it");
     finding.severity = Severity::warning;

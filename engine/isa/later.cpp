@@ -12,9 +12,9 @@ struct Later {
     Arch arch;
 };
 
-constexpr Arch blackwell{100}, blackwell_alone{100, true}, consumer_alone{120, true};
+constexpr Arch ampere{80}, hopper{90}, blackwell{100}, blackwell_alone{100, true}, consumer_alone{120, true};
 
-/// PTX ISA 9.0, "Target ISA Notes"; compared with ptxas 13.0.
+/// PTX ISA 9.0, "Target ISA Notes"; compared with ptxas 13.0. The first row that fits counts.
 constexpr std::array opcodes{
     Later{"tcgen05.", {}, blackwell_alone},
     Later{"clusterlaunchcontrol.", {}, blackwell},
@@ -57,6 +57,30 @@ constexpr std::array opcodes{
     Later{"mma.sync.", "kind::mxf8f6f4", consumer_alone},
     Later{"mma.sync.", "kind::mxf4", consumer_alone},
     Later{"mma.sync.", "kind::mxf4nvf4", consumer_alone},
+    Later{"cp.async.bulk.", {}, hopper},
+    Later{"cp.reduce.async.", {}, hopper},
+    Later{"barrier.cluster.", {}, hopper},
+    Later{"mbarrier.try_wait", {}, hopper},
+    Later{"mbarrier.expect_tx", {}, hopper},
+    Later{"mbarrier.arrive.expect_tx", {}, hopper},
+    Later{"mbarrier.arrive_drop.expect_tx", {}, hopper},
+    Later{"mbarrier.complete_tx", {}, hopper},
+    Later{"fence.proxy.async", {}, hopper},
+    Later{"fence.proxy.tensormap", {}, hopper},
+    Later{"fence.mbarrier_init", {}, hopper},
+    Later{"elect.sync", {}, hopper},
+    Later{"griddepcontrol.", {}, hopper},
+    Later{"mapa.", {}, hopper},
+    Later{"getctarank.", {}, hopper},
+    Later{"stmatrix.", {}, hopper},
+    Later{"st.async.", {}, hopper},
+    Later{"red.async.", {}, hopper},
+    Later{"multimem.", {}, hopper},
+    Later{"prefetch.tensormap", {}, hopper},
+    Later{"cp.async.", {}, ampere},
+    Later{"mbarrier.", {}, ampere},
+    Later{"redux.sync.", {}, ampere},
+    Later{"createpolicy.", {}, ampere},
 };
 
 /// Opcodes that begin so and have that qualifier: ptxas 13.0 takes none that no row has (tests/assemble).
@@ -95,7 +119,7 @@ bool has_words(std::string_view opcode, std::string_view words) {
 
 }  // namespace
 
-std::optional<Arch> later_chip_of(std::string_view opcode) {
+std::optional<Arch> first_chip_of(std::string_view opcode) {
     for (const Later& row : opcodes)
         if (opcode.starts_with(row.begins) && (row.qualifier.empty() || has_words(opcode, row.qualifier)))
             return row.arch;

@@ -1,4 +1,4 @@
-// Opcodes that no record reads: which are of later chips, and which are none at all.
+// What opcodes tell beside the records: which chips have them, and of which there are no other forms.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace wgrun::isa {
 
-/// Returns the first chip, or the only one, that has such an opcode; nothing: it is none of a later chip
-/// alone.
-std::optional<Arch> later_chip_of(std::string_view opcode);
+/// Returns the first chip, or the only one, that has such an opcode: one after sm_90, which no record reads,
+/// or one that not all texts are for; nothing: all chips have it, or the record's rows tell.
+std::optional<Arch> first_chip_of(std::string_view opcode);
 
 /// Returns whether the records' rows have all forms that PTX has of such an opcode, so that another one is
 /// illegal. Of others a text may have forms that no row has.

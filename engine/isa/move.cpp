@@ -227,7 +227,7 @@ std::span<const Instruction> move_family() {
         {.name = "cvta.param",
          .summary = "the generic address of a tensor map that is a kernel parameter",
          .section = "9.7.9.20",
-         .rows = {{{types({u64})}, {8, 0}}},
+         .rows = {{{types({u64})}, {7, 8}}},
          .operands = {out("d"), in("a", fixed<tensormap>, Rule::param)},
          .ptx = "mov.b64 {%d}, {%a};\n\tcvta.param{.type} {%d}, {%d}",
          .cuda = "{%d} = (unsigned long long)&{%a}",

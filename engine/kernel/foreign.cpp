@@ -419,23 +419,44 @@ class Known {
 
 }  // namespace
 
+namespace {
+
+/// The kernels of a large text share the time that twelve have, unless another one is given.
+Assumptions shared_among(std::size_t kernels, const Assumptions& given) {
+    constexpr std::size_t most = 12;
+    Assumptions out = given;
+    if (kernels > most && given.seconds == Assumptions().seconds)
+        out.seconds *= static_cast<double>(most) / static_cast<double>(kernels);
+    return out;
+}
+
+std::size_t kernels_in(const ptx::Module& module) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        module.functions, [](const ptx::Function& function) { return function.entry && function.body; }));
+}
+
+}  // namespace
+
 /// The modules of a large text are read twice, so that the tree of one alone is in memory.
 ForeignText check_ptx(const std::string& file, std::string text, const Assumptions& given) {
     ForeignText out;
     Known known(given);
+    std::size_t kernels = 0;
     std::vector<std::string> modules = modules_in(std::move(text));
     for (const std::string& module : modules) {
         ptx::Parsed parsed = ptx::parse(file, module);
         std::ranges::move(parsed.errors, std::back_inserter(out.errors));
         if (out.errors.empty()) known.add(parsed.module);
+        kernels += kernels_in(parsed.module);
         const ptx::Heading heading = ptx::heading_of(parsed.module);
         if (!heading.version_at || heading.version <= out.version) continue;
         out.version = heading.version;
         out.version_at = heading.version_at;
     }
     if (out.errors.empty()) known.refuse_others();
+    const Assumptions shared = shared_among(kernels, given);
     for (std::string& module : modules)
-        if (out.errors.empty()) check_module(ptx::parse(file, std::exchange(module, {})), given, out);
+        if (out.errors.empty()) check_module(ptx::parse(file, std::exchange(module, {})), shared, out);
     if (!out.errors.empty()) out.kernels.clear();
     return out;
 }

@@ -67,14 +67,15 @@ std::vector<Diagnostic> Refusals::take() {
 }
 
 /// Returns whether they have the instruction.
-bool Refusals::look_at_versions(const Step& step) {
+bool Refusals::look_at_versions(const Step& step, std::string_view opcode) {
     const isa::Row& row = isa::row_of(*step.op, step.form);
-    const bool version = has(heading_.version, row.min_ptx), chip = heading_.arch.covers(row.arch);
+    const isa::Arch arch = row.arch.sm > 0 ? row.arch : isa::first_chip_of(opcode).value_or(isa::Arch());
+    const bool version = has(heading_.version, row.min_ptx), chip = heading_.arch.covers(arch);
     if (!version)
         lacks("version", step.op->name, "version", text_of(row.min_ptx), text_of(heading_.version),
               step.where, heading_.version_at);
     if (!chip)
-        lacks("target", step.op->name, "target", isa::to_string(row.arch), isa::to_string(heading_.arch),
+        lacks("target", step.op->name, "target", isa::to_string(arch), isa::to_string(heading_.arch),
               step.where, heading_.arch_at);
     return version && chip;
 }
@@ -103,13 +104,16 @@ void Refusals::look_at_numbers(const Step& step) {
 }
 
 void Refusals::look_at(const Step& step, std::string_view opcode) {
-    if (!fitting_.contains(opcode) && look_at_versions(step)) fitting_.insert(opcode);
-    look_at_numbers(step);
+    if (!fitting_.contains(opcode) && look_at_versions(step, opcode)) fitting_.insert(opcode);
+    if (const auto [known, first] = limited_.try_emplace(opcode); first)
+        known->second = isa::has_all_forms(opcode);
+    if (limited_.at(opcode)) look_at_numbers(step);
 }
 
 bool Refusals::look_at(const Statement& statement, Names& names) {
     const std::string opcode = usual_spelling(module_.opcode(statement));
-    if (const std::optional<isa::Arch> later = isa::later_chip_of(opcode)) {
+    if (const std::optional<isa::Arch> later = isa::first_chip_of(opcode);
+        later && !heading_.arch.covers(*later)) {
         lacks(opcode, opcode, "target", isa::to_string(*later), isa::to_string(heading_.arch),
               module_.where(statement.text), heading_.arch_at);
         return true;

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -32,7 +33,7 @@ class Refusals {
         Where last{};
     };
     void add(const std::string& key, Diagnostic finding);
-    bool look_at_versions(const isa::Step& step);
+    bool look_at_versions(const isa::Step& step, std::string_view opcode);
     void look_at_numbers(const isa::Step& step);
     void lacks(std::string key, std::string_view what, std::string_view directive, const std::string& needed,
                const std::string& there, Where where, Where at);
@@ -40,6 +41,8 @@ class Refusals {
     const Module& module_;
     Heading heading_;
     std::unordered_set<std::string_view> fitting_;  ///< opcodes that fit the heading
+    /// Opcodes, and whether numbers that a record does not take are none that PTX takes.
+    std::unordered_map<std::string_view, bool> limited_;
     std::map<std::string, Found> found_;
 };
 

@@ -21,6 +21,7 @@ file map.ptx <<'END'
     mbarrier.init.shared::cta.b64 [%r3], 1;
     fence.mbarrier_init.release.cluster;
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 256;
+    fence.proxy.tensormap::generic.acquire.sys [%rd1], 128;
     cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1, {%r4, %r4}], [%r3];
 WAIT:
     bar.warp.sync 0xffffffff;
@@ -42,6 +43,12 @@ run check --dynamic --launch map.json map.ptx
 exits 0
 err ""
 out_has "load: 4 schedules on the simulator"
+
+# What the host has put into memory is acquired first (CUDA C++ Programming Guide, "Using a tensor map in global memory").
+sed '/fence.proxy.tensormap/d' map.ptx >unfenced.ptx
+run check --dynamic --launch map.json unfenced.ptx
+exits 1
+err_has "[WG-PROXY-03]"
 
 # A grid of two clusters has four CTAs: each has a word, and no word is missing.
 file counted.ptx <<'END'
@@ -81,6 +88,12 @@ out_lacks "not checked"
 large 32768
 run check large.ptx
 exits 3
-err_has "large.ptx:4: error: parameter \`big\`: a structure of 32768 bytes: 1 to 32764 are possible"
+err_has "large.ptx:4: parameter \`big\`: a structure of 32768 bytes: 1 to 32764 are possible"
 run lua large.ptx
 exits 3
+
+# A script's grids count CTAs: that is said.
+run lua counted.ptx
+exits 0
+err_has "counted: a grid counts clusters in the text (.blocksareclusters), and CTAs here"
+out_has "-- a grid counts clusters"

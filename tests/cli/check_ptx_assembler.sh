@@ -75,6 +75,12 @@ grep -q -- --compile-only asked || bad "a function that is only declared is not 
 run check --assemble --json call.ptx
 out_has '"assembly": ['
 out_has '"registers": 30'
+# A text that the assembler refuses: at its line, beside what is found.
+printf '#!/bin/sh\ncase "$*" in *--version*) echo "release 13.0, V13.0.88"; exit ;; esac\necho "ptxas call.ptx, line 22; error   : Unknown symbol"\nexit 255\n' >bin/ptxas
+run check --assemble call.ptx
+exits 3
+err_has "call.ptx:22: ptxas: line 22: Unknown symbol"
+err_has "call.ptx:15: error: "
 rm notes
 
 # doctor names the PTX that it reads, and its faults.

@@ -27,6 +27,7 @@ if _TYPE_CHECKING:
     from ._engine import Limits
     from ._kernel import BoundKernel, Kernel, Parameter
     from ._launcher import Launcher
+    from ._layout import Layout, layout
     from ._memory import View, view
     from ._script import Script, gemm, load, loads
 
@@ -35,7 +36,7 @@ if _TYPE_CHECKING:
 #: What needs the library, by module: it is loaded when the first of these is asked for.
 _OF_LIBRARY = {
     "_engine": ("Limits",), "_kernel": ("BoundKernel", "Kernel", "Parameter"), "_launcher": ("Launcher",),
-    "_memory": ("View", "view"), "_script": ("Script", "gemm", "load", "loads"),
+    "_layout": ("Layout", "layout"), "_memory": ("View", "view"), "_script": ("Script", "gemm", "load", "loads"),
 }
 
 
@@ -52,8 +53,9 @@ def __getattr__(name: str) -> _Any:
 
 __all__ = [
     "ArgumentError", "BoundKernel", "CheckError", "CompileError", "DeviceError", "Error", "FileError", "Finding",
-    "Findings", "Kernel", "Launcher", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError", "Verdict", "View",
-    "check_compilations", "check_ptx", "check_triton", "gemm", "load", "loads", "record", "record_launch", "view",
+    "Findings", "Kernel", "Launcher", "Layout", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError",
+    "Verdict", "View", "check_compilations", "check_ptx", "check_triton", "gemm", "layout", "load", "loads", "record",
+    "record_launch", "view",
 ]
 
 if _os.environ.get("WGRUN_CHECK"):

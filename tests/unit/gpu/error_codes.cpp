@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gpu/driver.hpp"
+#include "gpu/jit_logs.hpp"
 #include "tests/catch.hpp"
 
 using namespace wgrun;
@@ -26,5 +28,21 @@ TEST_CASE("errors of CUDA have a cause each, and are ordered") {
         CHECK_FALSE(code.cause.empty());
         CHECK_FALSE((code.name.empty() && code.runtime.empty()));
         CHECK(gpu::find_error(code.name.empty() ? code.runtime : code.name) == &code);
+    }
+}
+
+TEST_CASE("a text that the driver's assembler refuses without a word") {
+    gpu::Driver driver{};
+    driver.get_error_name = [](gpu::abi::Result, const char**) -> gpu::abi::Result { return 1; };
+    const gpu::JitLogs logs;
+    CHECK_NOTHROW(gpu::throw_if_refused(driver, gpu::abi::success, "", logs));
+    try {
+        gpu::throw_if_refused(driver, gpu::abi::unsupported_ptx_version, ".version 9.9\n.target sm_90a\n", logs);
+        FAIL("nothing is thrown");
+    } catch (const gpu::CompileError& error) {
+        const std::string said = error.what();
+        CHECK(said.find("the text's .version is newer than the driver") != std::string::npos);
+        CHECK(said.find("the text has .version 9.9, the driver is of CUDA") != std::string::npos);
+        CHECK(error.finding().fix.starts_with("a later driver"));
     }
 }

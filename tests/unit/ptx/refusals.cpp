@@ -120,6 +120,7 @@ TEST_CASE("lists of another length, and numbers out of range") {
     CHECK(one("setmaxnreg.dec.sync.aligned.u32 16;").rule == "WG-FORM-02");
     CHECK(one("bar.sync 16;").message == "bar.sync, operand barrier: 16 is out of range (legal: 0 to 15)");
     CHECK(refused("setmaxnreg.dec.sync.aligned.u32 24;\nbar.sync 15;").empty());
+    CHECK(refused("mbarrier.arrive.expect_tx.shared.b64 _, [s], 0;").empty());
 }
 
 TEST_CASE("instructions of later chips") {
@@ -129,10 +130,14 @@ TEST_CASE("instructions of later chips") {
     CHECK(one("mov.u32 %r1, s;\nst.bulk.weak.shared::cta [%r1], 64, 0;", {"9.0", "sm_90a"}).rule ==
           "WG-FORM-06");
     CHECK(one("ld.global.v4.u64 {%rd2, %rd3, %rd4, %rd5}, [%rd1];", {"9.0", "sm_90a"}).rule == "WG-FORM-06");
-    CHECK_FALSE(isa::later_chip_of("ld.global.v4.u32"));
-    CHECK_FALSE(isa::later_chip_of("redux.sync.add.s32"));
-    CHECK_FALSE(isa::later_chip_of("cvt.rn.f16x2.f32"));
-    CHECK_FALSE(isa::later_chip_of("ld.param.v8.b16"));
+    CHECK(one("mbarrier.try_wait.parity.shared::cta.b64 %p1, [s], 0;", {"8.0", "sm_89"}).message ==
+          "mbarrier.try_wait.parity is of .target sm_90: the text has sm_89");
+    CHECK(one("cp.async.ca.shared.global [s], [%rd1], 16;", {"8.0", "sm_75"}).fix == ".target sm_80");
+    CHECK(refused("cp.async.ca.shared.global [s], [%rd1], 16;", {"8.0", "sm_80"}).empty());
+    CHECK_FALSE(isa::first_chip_of("ld.global.v4.u32"));
+    CHECK(isa::first_chip_of("redux.sync.add.s32") == isa::Arch{80});
+    CHECK_FALSE(isa::first_chip_of("cvt.rn.f16x2.f32"));
+    CHECK_FALSE(isa::first_chip_of("ld.param.v8.b16"));
 }
 
 TEST_CASE("of other opcodes a text may have forms that no row has") {
