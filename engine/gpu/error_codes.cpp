@@ -16,7 +16,7 @@ constexpr std::array codes{
         "a call has an argument that it does not take",
         "a launch with more dynamic shared memory than cuFuncSetAttribute has allowed the kernel (above 48 "
         "KiB "
-        "none is allowed by itself, 227 KiB at most); an extent of 0; a tensor map whose address or strides "
+        "none is allowed by itself); an extent of 0; a tensor map whose address or strides "
         "are "
         "no multiples of 16 bytes, whose box is wider than 256 elements or than its swizzle",
         "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES before the launch; grid, block and the arguments of "
@@ -37,7 +37,7 @@ constexpr std::array codes{
               "the runtime refuses the grid or the block of a launch",
               "more than 1024 threads in a CTA, more than 64 layers (z), a grid that is no multiple of the "
               "cluster, "
-              "a grid with more than 65535 rows, or an extent of 0",
+              "too many rows in the grid, or an extent of 0",
               "the limits of docs/limits.md; grid a multiple of the cluster"},
     ErrorCode{34,
               "STUB_LIBRARY",
@@ -155,14 +155,13 @@ constexpr std::array codes{
         "given to an instruction of the shared space",
         "wgrun check --dynamic runs the launch on the simulator and names line and thread; "
         "compute-sanitizer"},
-    ErrorCode{
-        701,
-        "LAUNCH_OUT_OF_RESOURCES",
-        {},
-        "the CTA does not fit an SM",
-        "registers times threads above 65536: 168 registers for 384 threads are the most; more shared memory "
-        "than is left; a cluster of more than 8 CTAs without permission",
-        ".maxntid or __launch_bounds__, which limits the registers; setmaxnreg; smaller tiles"},
+    ErrorCode{701,
+              "LAUNCH_OUT_OF_RESOURCES",
+              {},
+              "the CTA does not fit an SM",
+              "registers times threads above what an SM has (wgrun report); more shared memory "
+              "than is left; a cluster of more than 8 CTAs without permission",
+              ".maxntid or __launch_bounds__, which limits the registers; setmaxnreg; smaller tiles"},
     ErrorCode{702,
               "LAUNCH_TIMEOUT",
               {},

@@ -31,8 +31,12 @@ Choice in_cta() { return spelled_as(Field::space, {"shared::cta"}, "shared::cta"
 
 /// own: the first version that has it for an mbarrier of the CTA itself.
 std::vector<Row> arrive_rows(PtxVersion own) {
-    return {
-        {{in_cta()}, own}, {{here()}, {8, 0}}, {{here(), order({"release.cta", "release.cluster"})}, {8, 0}}};
+    constexpr PtxVersion everywhere{8, 0};
+    std::vector<Row> out;
+    if (own < everywhere) out.push_back({{in_cta()}, own});
+    out.push_back({{here()}, everywhere});
+    out.push_back({{here(), order({"release.cta", "release.cluster"})}, everywhere});
+    return out;
 }
 
 /// Those of an arrival that returns the state: at an mbarrier of the CTA itself.
