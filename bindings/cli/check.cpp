@@ -67,33 +67,13 @@ std::string as_json(const Search& search, const Checked& checked, std::span<cons
         if (!checked.tried.not_tried.empty()) json["not_without"] = checked.tried.not_tried;
     }
     if (!search.assemble) return json.dump(2);
-    json["assembly"] = nlohmann::ordered_json::array();
-    for (const auto& [name, report] : checked.assembled)
-        json["assembly"].push_back({{"kernel", name},
-                                    {"assembler", report.assembler},
-                                    {"assembler_version", assembler_version(report)},
-                                    {"registers", report.registers},
-                                    {"estimated", report.estimated},
-                                    {"spill_stores", report.spill_stores},
-                                    {"spill_loads", report.spill_loads},
-                                    {"static_shared", report.static_shared},
-                                    {"dynamic_shared", report.dynamic_shared}});
-    if (!checked.not_assembled.empty()) json["not_assembled"] = checked.not_assembled;
+    checked.assembly.add_to(json);
     return json.dump(2);
 }
 
 std::string as_text(const Request& request, const Checked& checked, bool dynamic) {
     const std::size_t errors = checked.errors();
-    std::string text;
-    for (const auto& [name, report] : checked.assembled)
-        text += fmt::format("{}: {} a thread (estimate: {}), {} of shared memory, {} spilled ({})\n", name,
-                            count_of(report.registers, "register"), report.estimated,
-                            count_of(report.static_shared + report.dynamic_shared, "byte"),
-                            count_of(report.spill_stores, "byte"),
-                            assembler_version(report).empty()
-                                ? report.assembler
-                                : report.assembler + " " + assembler_version(report));
-    if (!checked.not_assembled.empty()) text += fmt::format("not assembled: {}\n", checked.not_assembled);
+    std::string text = checked.assembly.text();
     for (const LookedAt& kernel : checked.sizes) {
         text += fmt::format("{}: looked {} {} of {}: {}\n", kernel.kernel, dynamic ? "at" : "ahead at",
                             kernel.launches.size(), count_of(kernel.legal(), "size"), values_of(kernel));
@@ -172,10 +152,6 @@ int check(Request request, Options options) {
         }
     }
     if (text) {
-        if (options.search.assemble || options.search.perf) {
-            remark("wgrun: --perf and --assemble are for scripts: a PTX text is only checked");
-            return Exit::usage;
-        }
         if (options.search.dynamic == options.launch.empty()) {
             remark(
                 "wgrun: a PTX text says nothing of its launches: --dynamic and --launch FILE belong "
@@ -202,7 +178,11 @@ int check(Request request, Options options) {
                                : options.sarif ? PtxReport::sarif
                                                : PtxReport::text,
                                {options.launch, options.search.seeds, options.search.min_coverage},
-                               options.search.given, options.strict, results);
+                               {.perf = options.search.perf,
+                                .assemble = options.search.assemble,
+                                .strict = options.strict,
+                                .given = options.search.given},
+                               results);
     }
     if (options.search.given.block || options.search.given.cluster) {
         remark("wgrun: --block and --cluster are for PTX texts: a script's kernels have their own");

@@ -9,12 +9,15 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "bindings/cli/assembly.hpp"
 #include "bindings/cli/coverage.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/cli/input.hpp"
 #include "bindings/cli/launch_file.hpp"
 #include "bindings/cli/ptx_text.hpp"
 #include "bindings/cli/verdicts.hpp"
+#include "gpu/driver.hpp"
+#include "kernel/assembler_faults.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/finding_set.hpp"
 #include "wgrun/foreign.hpp"
@@ -64,6 +67,7 @@ struct Looked {
     FindingSet findings{};
     std::string ran{}, kernel{};  ///< what was run, in words, and the kernel's name
     Coverage coverage{};          ///< of that
+    Assembly assembly{};
 
     std::size_t errors() const {
         return static_cast<std::size_t>(std::ranges::count(findings, Severity::error, &Diagnostic::severity));
@@ -88,25 +92,24 @@ std::string as_sarif(std::span<const Diagnostic> findings, const std::vector<Loo
     return to_sarif(findings, kernels, inputs_of(all));
 }
 
-std::string as_json(std::span<const Diagnostic> findings, const std::vector<Looked>& all) {
+std::string as_json(std::span<const Diagnostic> findings, const std::vector<Looked>& all, bool assembled) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(findings));
     add_inputs(json, inputs_of(all));
     json["kernels"] = nlohmann::ordered_json::array();
     for (const Looked& looked : all)
-        for (const ForeignKernel& kernel : looked.text.kernels) {
-            nlohmann::ordered_json unread = nlohmann::ordered_json::object();
-            for (const auto& [opcode, lines] : kernel.opcodes) unread[opcode] = lines;
-            json["kernels"].push_back({{"name", kernel.name},
-                                       {"file", looked.file},
-                                       {"line", kernel.where.line},
-                                       {"instructions", kernel.instructions},
-                                       {"unread", std::move(unread)},
-                                       {"undecided", kernel.undecided},
-                                       {"verdicts", verdicts_as_json(kernel.verdicts)}});
-        }
+        for (nlohmann::ordered_json& kernel : nlohmann::ordered_json::parse(to_json(looked.text.kernels)))
+            json["kernels"].push_back(std::move(kernel));
     for (const Looked& looked : all)
         for (nlohmann::ordered_json& kernel : coverage_json(looked.coverage))
             json["coverage"].push_back(std::move(kernel));
+    if (assembled) {
+        Assembly together;
+        for (const Looked& looked : all) {
+            std::ranges::copy(looked.assembly.reports, std::back_inserter(together.reports));
+            if (!looked.assembly.missing.empty()) together.missing = looked.assembly.missing;
+        }
+        together.add_to(json);
+    }
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -176,15 +179,54 @@ std::optional<ForeignText> checked(const std::string& name, const std::string& t
     }
 }
 
+/// Adds what is slower than necessary, and what the assembler says. Launches that are given tell the shape.
+void add_wanted(const std::string& text, const PtxWanted& wanted, Looked& out) {
+    const ForeignModule module(out.file, text);
+    for (const std::string& name : module.names()) {
+        Kernel kernel = module.kernel(name);
+        if (wanted.perf) out.findings.add_wordings(kernel.performance());
+        if (wanted.assemble && out.text.errors.empty()) try {
+                out.assembly.add(kernel, shown(name), nullptr, out.findings);
+            } catch (const EnvironmentError& error) {  // the assembler refuses the text
+                if (error.code() != "ECOMPILE") throw;
+                out.text.errors.push_back(error.finding());
+                out.findings.add(error.finding());
+            }
+    }
+}
+
+/// Adds that the ptxas that is here or, where there is none, the driver does not read the version of the
+/// text.
+void add_newer(Looked& out) {
+    const bool ptxas = !ptxas_version().empty();
+    const std::string here = ptxas ? ptxas_version() : gpu::find_driver().part.version;
+    const std::optional<AssemblerVersion> known = assembler_version_of(here);
+    const std::optional<isa::PtxVersion> newest = known ? newest_ptx(*known) : std::nullopt;
+    const isa::PtxVersion version = out.text.version;
+    if (!newest || version <= *newest) return;
+    Diagnostic finding = rules::finding(
+        rules::WG_FORM_06, out.text.version_at,
+        fmt::format("the {} that is here, {}, reads PTX up to .version {}.{}: the text has {}.{}",
+                    ptxas ? "ptxas" : "driver of CUDA", here, newest->major, newest->minor, version.major,
+                    version.minor),
+        "a later ptxas (pip install -U nvidia-cuda-nvcc), or an earlier .version, if nothing in the text "
+        "needs it");
+    finding.severity = Severity::warning;
+    out.findings.add(std::move(finding));
+}
+
 std::optional<Looked> look(const Request& request, const std::string& text, const PtxLaunches& launches,
-                           const Assumptions& given) {
+                           const PtxWanted& wanted) {
     const std::string name = name_of_text(request);
-    std::optional<ForeignText> checked = cli::checked(name, text, given);
+    std::optional<ForeignText> checked = cli::checked(name, text, wanted.given);
     if (!checked) return {};
     Looked out{name, std::move(*checked), input_of(name, text)};
     out.findings.add_all(out.text.errors);
     for (const ForeignKernel& kernel : out.text.kernels) out.findings.add_all(kernel.findings);
-    if (!launches.file.empty() && out.text.errors.empty()) add_dynamic(request, text, launches, out);
+    if (!out.text.errors.empty()) return out;
+    add_newer(out);
+    if (!launches.file.empty()) add_dynamic(request, text, launches, out);
+    if (wanted.perf || wanted.assemble) add_wanted(text, wanted, out);
     return out;
 }
 
@@ -193,6 +235,7 @@ void print(const Request& request, const Looked& looked, Results& results) {
     const std::vector<ForeignKernel>& kernels = looked.text.kernels;
     for (const ForeignKernel& kernel : kernels) results.write(describe(kernel));
     results.write(looked.ran);
+    results.write(looked.assembly.text());
     results.write(coverage_text(looked.coverage));
     results.write(fmt::format("{}: {}, {}, {}\n", request.file, count_of(kernels.size(), "kernel"),
                               count_of(looked.errors(), "error"),
@@ -252,18 +295,18 @@ std::vector<Diagnostic> replay_ptx(const Request& request, std::string text, con
 }
 
 int check_ptx_texts(const Request& request, std::string first, PtxReport report, const PtxLaunches& launches,
-                    const Assumptions& given, bool strict, Results& results) {
+                    const PtxWanted& wanted, Results& results) {
     std::vector<Looked> all;
     std::vector<Diagnostic> findings;
     int judged = Exit::ok;
     const int code = each_text(request, std::move(first), [&](const Request& each, std::string text) -> int {
-        std::optional<Looked> known = look(each, text, launches, given);
+        std::optional<Looked> known = look(each, text, launches, wanted);
         if (!known) return Exit::usage;
         Looked& looked = *known;
         int its = looked.code();
         if (its == Exit::ok && lacks_coverage(looked.coverage, launches.min_coverage)) its = Exit::failed;
         for (const ForeignKernel& kernel : looked.text.kernels)
-            if (strict) judged = strict_code(kernel.verdicts, judged);
+            if (wanted.strict) judged = strict_code(kernel.verdicts, judged);
         if (report == PtxReport::text) {
             print(each, looked, results);
             return its;
@@ -274,7 +317,7 @@ int check_ptx_texts(const Request& request, std::string first, PtxReport report,
         return its;
     });
     if (code == Exit::usage) return code;
-    if (report == PtxReport::json) results.write(as_json(findings, all));
+    if (report == PtxReport::json) results.write(as_json(findings, all, wanted.assemble));
     if (report == PtxReport::sarif) results.write(as_sarif(findings, all));
     if (!results.finish()) return Exit::failed;
     return code == Exit::ok ? judged : code;

@@ -24,6 +24,14 @@ struct PtxLaunches {
     int min_coverage = 0;  ///< percent of the synchronising instructions that they execute
 };
 
+/// What is wanted of a check besides its findings.
+struct PtxWanted {
+    bool perf = false;      ///< also what is needlessly slow
+    bool assemble = false;  ///< also the assembler's notes
+    bool strict = false;    ///< the exit code says what is undecided (strict_code)
+    Assumptions given;      ///< of the launches that the kernels are judged for
+};
+
 /// Visits `first`, the text of the request's file, and those of the files that follow it on the command line,
 /// each with a request of its own. Returns the worst of the exit codes.
 int each_text(const Request& request, std::string first,
@@ -33,10 +41,9 @@ int each_text(const Request& request, std::string first,
 std::vector<Diagnostic> replay_ptx(const Request& request, std::string text, const FoundIn& launch,
                                    std::string_view rule);
 
-/// Checks them and prints what is found: as text one after the other, else as one document. given: of the
-/// launches that the kernels are judged for. Returns the worst of the exit codes; `strict`: where that is
-/// good, what the verdicts of all kernels give (strict_code).
+/// Checks them and prints what is found: as text one after the other, else as one document. Returns the worst
+/// of the exit codes.
 int check_ptx_texts(const Request& request, std::string first, PtxReport report, const PtxLaunches& launches,
-                    const Assumptions& given, bool strict, Results& results);
+                    const PtxWanted& wanted, Results& results);
 
 }  // namespace wgrun::cli

@@ -5,6 +5,7 @@
 
 #include "bindings/cli/command.hpp"
 #include "gpu/disassemble.hpp"
+#include "kernel/assembler_faults.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/gpu.hpp"
 
@@ -34,6 +35,32 @@ std::string describe(const gpu::CacheInfo& cache) {
         static_cast<double>(cache.bytes) / (1 << 20), static_cast<double>(cache.limit) / (1 << 20));
 }
 
+/// The faults that this ptxas has.
+std::vector<const AssemblerFault*> faults_of(const gpu::Part& ptxas) {
+    std::vector<const AssemblerFault*> out;
+    if (const auto version = assembler_version_of(ptxas.version))
+        for (const AssemblerFault& fault : assembler_faults())
+            if (fault.in(*version)) out.push_back(&fault);
+    return out;
+}
+
+/// The PTX that it reads: "9.0"; empty: nobody knows.
+std::string newest_of(const gpu::Part& ptxas) {
+    const auto version = assembler_version_of(ptxas.version);
+    const auto newest = version ? newest_ptx(*version) : std::nullopt;
+    return newest ? fmt::format("{}.{}", newest->major, newest->minor) : std::string();
+}
+
+std::string about(const gpu::Part& ptxas) {
+    std::string out;
+    if (const std::string newest = newest_of(ptxas); !newest.empty())
+        out += fmt::format("                reads PTX up to .version {}\n", newest);
+    for (const AssemblerFault* fault : faults_of(ptxas))
+        out += fmt::format("                known fault ({}): {}{}; {}\n", fault->reports, fault->what,
+                           fault->shape.empty() ? "" : fmt::format(", with {}", fault->shape), fault->remedy);
+    return out;
+}
+
 std::string to_text(const gpu::MachineReport& report, const BackendChoice& choice) {
     std::string text = fmt::format("kernels run on  {} ({})\n", to_string(choice.backend), choice.why);
     text += fmt::format("driver          {}\n", describe(report.driver));
@@ -44,7 +71,7 @@ std::string to_text(const gpu::MachineReport& report, const BackendChoice& choic
     text += report.worker ? fmt::format("GPU runs in     a worker process of {}\n", report.worker.path)
                           : fmt::format("GPU runs in     this process: {}\n", report.worker.missing);
     text += fmt::format("NVRTC           {}\n", describe(report.nvrtc));
-    text += fmt::format("ptxas           {}\n", describe(report.ptxas));
+    text += fmt::format("ptxas           {}\n", describe(report.ptxas)) + about(report.ptxas);
     // Tools that are switched off may be installed.
     const bool off = report.ptxas.missing.starts_with("switched off");
     if (!(report.ptxas && report.nvrtc) && !off)
@@ -70,6 +97,12 @@ nlohmann::ordered_json to_object(const gpu::MachineReport& report, const Backend
         {"nvdisasm", to_object(gpu::find_nvdisasm())},
         {"cublas", to_object(report.cublas)},
         {"cache", {{"folder", report.cache.folder}, {"bytes", report.cache.bytes}}}};
+    if (report.ptxas) json["ptxas"]["ptx"] = newest_of(report.ptxas);
+    for (const AssemblerFault* fault : faults_of(report.ptxas))
+        json["ptxas"]["faults"].push_back({{"reports", fault->reports},
+                                           {"what", fault->what},
+                                           {"shape", fault->shape},
+                                           {"fix", fault->remedy}});
     for (const gpu::DeviceInfo& device : report.devices) {
         json["devices"].push_back({{"name", device.name},
                                    {"capability", fmt::format("{}.{}", device.major, device.minor)},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "bindings/cli/codes.hpp"
 #include "bindings/cli/command.hpp"
 #include "wgrun/rules.hpp"
 
@@ -122,6 +123,8 @@ int explain(const Request& request, const std::string& id) {
     if (id.empty()) return print_rules(request, false);
     const Rule* rule = find_rule(upper(id));
     if (rule == nullptr) {
+        if (const std::optional<ExplainedCode> code = explain_code(id))
+            return write(request, code->text, code->json);
         remark("wgrun: " + meant_by(id));
         return Exit::usage;
     }
@@ -130,7 +133,7 @@ int explain(const Request& request, const std::string& id) {
 
 Command::Run declare_explain(Arguments& arguments) {
     const auto id = std::make_shared<std::string>();
-    arguments.option("ID", *id, "The rule, such as WG-FENCE-01");
+    arguments.option("ID", *id, "The rule, such as WG-FENCE-01, or a code of ptxas or CUDA, such as C7510");
     return [id](const Request& request) { return explain(request, *id); };
 }
 
@@ -143,8 +146,8 @@ Command::Run declare_rules(Arguments& arguments) {
 }  // namespace
 }  // namespace explain_detail
 
-const Command explain_command{"explain", "Explain a rule, or list all", Takes::nothing,
-                              explain_detail::declare_explain};
+const Command explain_command{"explain", "Explain a rule or a code of ptxas or CUDA, or list all rules",
+                              Takes::nothing, explain_detail::declare_explain};
 const Command rules_command{"rules", "List the rules of the checker and the simulator", Takes::nothing,
                             explain_detail::declare_rules};
 

@@ -10,18 +10,6 @@ namespace {
 
 bool is_error(const Diagnostic& finding) { return finding.severity == Severity::error; }
 
-void assemble(Kernel& kernel, Checked& checked, const std::atomic<bool>* stop) {
-    try {
-        AssemblyReport report = kernel.report(stop);
-        checked.findings.add_wordings(report.findings);
-        checked.assembled.emplace_back(kernel.program().name(), std::move(report));
-    } catch (const EnvironmentError& error) {
-        if (error.code() == "ECOMPILE" || error.code() == "EINTR") throw;
-        if (error.code() == "ETIMEDOUT") throw EnvironmentError("ECOMPILE", error.what());
-        checked.not_assembled = error.what();
-    }
-}
-
 struct Visit {
     const Search& search;
     Checked& checked;
@@ -42,7 +30,7 @@ void check_kernel(Kernel& kernel, void* context) {
     checked.findings.add_wordings(findings);
     if (search.perf) checked.findings.add_wordings(kernel.performance());
     if (search.assemble && std::none_of(findings.begin(), findings.end(), is_error))
-        assemble(kernel, checked, stop);
+        checked.assembly.add(kernel, kernel.program().name(), stop, checked.findings);
 }
 
 void check_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {

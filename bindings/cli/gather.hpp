@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "bindings/cli/assembly.hpp"
 #include "bindings/cli/edges.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/cli/needless.hpp"
@@ -24,10 +25,9 @@ struct Search {
 struct Checked {
     FindingSet findings;
     std::size_t kernels = 0;
-    std::vector<std::pair<std::string, AssemblyReport>> assembled;  ///< name of the kernel, report
+    Assembly assembly;  ///< with `assemble`
     std::vector<Judged> judged;
     std::set<std::string> names;  ///< of numbers that are given, those that a kernel has
-    std::string not_assembled;    ///< the reason, if there is no assembler
     bool explored = false;        ///< the script has run on the simulator
     std::vector<LookedAt> sizes;  ///< of kernels that declare sizes
     Coverage coverage;            ///< with `dynamic`, of all runs

@@ -330,10 +330,13 @@ void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kerne
     lua_pop(L, 1);
 }
 
-std::string assembler_version(const AssemblyReport& report) {
-    if (report.assembler != "ptxas") return {};
+const std::string& ptxas_version() {
     static const std::string version = gpu::find_ptxas(true).version;  // a process
     return version;
+}
+
+std::string assembler_version(const AssemblyReport& report) {
+    return report.assembler == "ptxas" ? ptxas_version() : std::string();
 }
 
 bool has_errors(std::span<const Diagnostic> findings) {

@@ -39,6 +39,11 @@ class JsonWriter {
         next();
         out_ += std::to_string(number);
     }
+    /// A value that is JSON already.
+    void verbatim(std::string_view json) {
+        next();
+        out_ += json;
+    }
     template <class Value>
     void member(std::string_view name, const Value& what) {
         key(name);

@@ -48,7 +48,7 @@ class PtxEmitter {
         const isa::PtxVersion version = program_.min_ptx();
         out_.line(fmt::format("// {}", program_.name()));
         out_.line(fmt::format(".version {}.{}", version.major, version.minor));
-        out_.line(fmt::format(".target {}", sm_90a.name));
+        out_.line(fmt::format(".target {}", isa::to_string(program_.arch())));
         out_.line(".address_size 64");
         out_.line("");
         if (!program_.shared().empty())

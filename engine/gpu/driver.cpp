@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "gpu/error_codes.hpp"
+#include "gpu/jit_logs.hpp"
 #include "gpu/library.hpp"
 
 namespace wgrun::gpu {
@@ -77,7 +79,8 @@ LoadedDriver load_driver() {
     }
     int version = 0;
     loaded.functions.driver_get_version(&version);
-    loaded.part.version = fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+    // The toolkit's stub has none.
+    if (version > 0) loaded.part.version = fmt::format("{}.{}", version / 1000, version % 1000 / 10);
     return loaded;
 }
 
@@ -119,10 +122,30 @@ DriverLibrary find_driver() {
 std::string error_text(const Driver& driver, abi::Result result) {
     const char* name = nullptr;
     const char* text = nullptr;
-    if (driver.get_error_name(result, &name) != abi::success || name == nullptr)
-        return fmt::format("CUDA error {}", result);
+    if (driver.get_error_name(result, &name) != abi::success || name == nullptr) {
+        const ErrorCode* known = find_error(fmt::to_string(static_cast<int>(result)));
+        return known == nullptr ? fmt::format("CUDA error {}", result)
+                                : fmt::format("CUDA error {}: {}; {}", result, known->meaning, known->cause);
+    }
     driver.get_error_string(result, &text);
     return fmt::format("{} ({})", name, text == nullptr ? "no text" : text);
+}
+
+void throw_if_refused(const Driver& driver, abi::Result result, std::string_view text, const JitLogs& logs) {
+    if (result != abi::invalid_ptx && result != abi::unsupported_ptx_version) return;
+    AssemblerLog log = parse_log(logs.error());
+    const ErrorCode* known = find_error(fmt::to_string(static_cast<int>(result)));
+    if (log.text.empty()) {
+        constexpr std::string_view directive = ".version ";
+        const std::size_t at = text.find(directive);
+        std::string_view version = at == std::string_view::npos ? "?" : text.substr(at + directive.size());
+        version = version.substr(0, version.find_first_not_of("0123456789."));
+        log.text = fmt::format("{}: the text has .version {}, the driver is of CUDA {}",
+                               error_text(driver, result), version, find_driver().part.version);
+    }
+    CompileError error("the driver's assembler", std::move(log));
+    if (known != nullptr && error.finding().fix.empty()) error.finding().fix = known->remedy;
+    throw error;
 }
 
 void throw_worker_trouble(const Driver& driver, abi::Result result, std::string_view doing) {

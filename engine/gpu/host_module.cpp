@@ -124,8 +124,7 @@ std::unique_ptr<HostModule::Loaded> HostModule::make(const HostContext& context)
     const abi::Result result = base.module_load_data_ex(&loaded->module, image_.c_str(), logs->count(),
                                                         logs->options(), logs->values());
     if (result != abi::success) loaded->module = nullptr;
-    if (result == abi::invalid_ptx || result == abi::unsupported_ptx_version)
-        throw CompileError("the driver's assembler", parse_log(logs->error()));
+    throw_if_refused(base, result, image_, *logs);
     context.check(result, fmt::format("loading kernel `{}`", kernel_));
     context.check(base.module_get_function(&loaded->function, loaded->module, kernel_.c_str()),
                   fmt::format("looking for kernel `{}`", kernel_));
@@ -208,8 +207,7 @@ Cubin driver_assemble(const HostContext& context, std::string_view ptx) {
         driver.link_add_data(link.state, abi::link_input_ptx, const_cast<char*>(text.c_str()),
                              text.size() + 1, "kernel", 0, nullptr, nullptr);
     if (result == abi::success) result = driver.link_complete(link.state, &image, &bytes);
-    if (result == abi::invalid_ptx || result == abi::unsupported_ptx_version)
-        throw CompileError("the driver's assembler", parse_log(logs->error()));
+    throw_if_refused(*driver.base, result, text, *logs);
     context.check(result, "assembling PTX");
     const auto* first = static_cast<const std::byte*>(image);
     return {{first, first + bytes}, parse_log(logs->info()), false};

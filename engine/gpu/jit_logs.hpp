@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <string_view>
 
 #include "gpu/cuda_abi.hpp"
 
@@ -35,5 +36,9 @@ class JitLogs {
     std::array<void*, 5> values_ = {info_.data(), value(info_.size() - 1), error_.data(),
                                     value(error_.size() - 1), value(1)};
 };
+
+/// Throws CompileError if the driver's assembler refuses a text: with its log or, where that is empty, with
+/// the result by its name, and the versions of both.
+void throw_if_refused(const Driver& driver, abi::Result result, std::string_view text, const JitLogs& logs);
 
 }  // namespace wgrun::gpu

@@ -46,8 +46,7 @@ Module Module::from_ptx(const Device& device, std::string_view ptx) {
     const abi::Result result =
         load_data(cuda.driver(), &handle, std::as_bytes(std::span(text.c_str(), text.size() + 1)),
                   logs->count(), logs->options(), logs->values());
-    if (result == abi::invalid_ptx || result == abi::unsupported_ptx_version)
-        throw CompileError("the driver's assembler", parse_log(logs->error()));
+    throw_if_refused(cuda.driver(), result, text, *logs);
     cuda.check(result, "loading PTX");
     return Module(std::make_shared<State>(device.shared(), cuda.generation(), handle,
                                           remembered(device.info(), text, logs->info())));

@@ -157,7 +157,7 @@ std::span<const Instruction> cluster_family() {
         {.name = "setmaxnreg",
          .summary = "releases registers of the warpgroup (dec), or waits until it has more (inc)",
          .section = "9.7.19.5",
-         .rows = {{{spelled_as(Field::op, {"inc", "dec"})}, {8, 0}}},
+         .rows = {{{spelled_as(Field::op, {"inc", "dec"})}, {8, 0}, only_hopper}},
          .operands = {{"n",
                        Access::in,
                        Rule::imm,

@@ -32,6 +32,9 @@ std::span<const Instruction> sparse_mma_family();   // mma_sparse.cpp: mma.sp
 std::span<const Instruction> warp_family();         // warp.cpp: shfl.sync, vote.sync, bar.warp.sync
 std::span<const Instruction> atomic_family();       // atomic.cpp: red, atom
 
+/// What no other chip has (PTX ISA 11.1.2).
+inline constexpr Arch only_hopper{90, true};
+
 /// Returns a choice among types.
 inline Choice types(Field field, const std::vector<Type>& list) {
     Choice choice{field, {}, {}};

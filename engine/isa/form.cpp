@@ -1,4 +1,5 @@
 // Qualifiers: their spelling, and the search for the legal row that a step asks for.
+#include "isa/counts.hpp"
 #include "isa/special.hpp"
 #include "wgrun/isa.hpp"
 #include "wgrun/rules.hpp"
@@ -115,14 +116,25 @@ std::optional<int> parse_number(std::string_view text) {
     return value;
 }
 
+/// Returns the end of the longest run from `begin` whose numbers have the same distance.
+std::size_t end_of_run(const std::vector<int>& values, std::size_t begin) {
+    std::size_t end = std::min(begin + 2, values.size());
+    while (end < values.size() && values[end] - values[end - 1] == values[begin + 1] - values[begin]) ++end;
+    return end;
+}
+
 std::string list(Field field, const std::vector<int>& values) {
-    // Long runs of numbers (the N of wgmma) read better as "8, 16, ..., 256"; types are listed one by one.
+    // Long runs of numbers (the N of wgmma) read better as "8, 16, 24, ..., 256"; types are listed one by
+    // one.
     std::string out;
     const bool run = values.size() > 8 && !is_type_field(field);
+    constexpr std::size_t shown = 3;
+    std::size_t begin = 0, end = run ? end_of_run(values, 0) : values.size();
     for (std::size_t i = 0; i < values.size(); ++i) {
-        if (run && i == 3) {
+        if (i == end) begin = i, end = end_of_run(values, begin);
+        if (run && i == begin + shown && end - begin > shown + 1) {
             out += ", ...";
-            i = values.size() - 1;
+            i = end - 1;
         }
         const std::string text = is_flag(field) ? std::to_string(values[i]) : spelled(field, values[i]);
         out += (out.empty() ? "" : ", ") + (text.empty() ? "1" : text);
@@ -164,9 +176,28 @@ Field first(Misfits misfits) {
     return static_cast<Field>(std::min(std::countr_zero(misfits), field_count - 1));
 }
 
+/// What is illegal about a form, and the legal values of that field that are nearest to its own.
+struct Complaint {
+    std::string message, fix;
+};
+
+/// Returns "n = 32 or 48": of numbers those below and above, of a single value that.
+std::string nearest_of(Field field, int value, const std::vector<int>& legal) {
+    if (legal.size() == 1 && !is_flag(field))
+        return fmt::format("{} = {}", to_string(field), list(field, legal));
+    if (!names_of(field).empty() || is_type_field(field) || is_flag(field)) return {};
+    const auto above = std::ranges::upper_bound(legal, value);
+    std::vector<int> out;
+    if (above != legal.begin()) out.push_back(*std::prev(above));
+    if (above != legal.end()) out.push_back(*above);
+    std::string text;
+    for (const int one : out) text += (text.empty() ? "" : " or ") + spelled(field, one);
+    return fmt::format("{} = {}", to_string(field), text);
+}
+
 /// Returns a text such as "n=40 is not legal for d=s32, a=s8 (legal: 8, 16, ...)": the rows that differ in
 /// only one field tell the legal values of that field.
-std::string complaint(const Instruction& op, const Form& asked) {
+Complaint complaint(const Instruction& op, const Form& asked) {
     std::vector<Misfits> of_rows;
     int fewest = field_count;
     for (const Row& row : op.rows) {
@@ -204,18 +235,23 @@ std::string complaint(const Instruction& op, const Form& asked) {
     }
     const std::string name(op.name);
     if (!asked.has(guilty))
-        return name + " needs `" + std::string(to_string(guilty)) + "`" + context +
-               " (legal: " + list(guilty, legal) + ")";
+        return {name + " needs `" + std::string(to_string(guilty)) + "`" + context +
+                    " (legal: " + list(guilty, legal) + ")",
+                {}};
     if (legal.empty()) {
         const bool known =
             std::any_of(op.rows.begin(), op.rows.end(), [&](const Row& r) { return r.find(guilty); });
-        return name + " takes no `" + std::string(to_string(guilty)) + "`" + (known ? context : "");
+        return {name + " takes no `" + std::string(to_string(guilty)) + "`" + (known ? context : ""),
+                std::string(instead_of(op, guilty))};
     }
-    return name + ": " + quoted(guilty, asked.get(guilty)) + " is not legal" + context +
-           " (legal: " + list(guilty, legal) + ")";
+    return {name + ": " + quoted(guilty, asked.get(guilty)) + " is not legal" + context +
+                " (legal: " + list(guilty, legal) + ")",
+            nearest_of(guilty, asked.get(guilty), legal)};
 }
 
 }  // namespace
+
+std::string to_string(Arch arch) { return fmt::format("sm_{}{}", arch.sm, arch.specific ? "a" : ""); }
 
 std::string_view to_string(Field field) { return field_names[static_cast<std::size_t>(field)]; }
 
@@ -334,7 +370,8 @@ Form resolve(const Instruction& op, const Form& asked) {
                 form.set(choice.field, choice.fallback.value_or(choice.allowed.front().lo));
         return form;
     }
-    ArgumentError error = rules::refusal(rules::WG_FORM_01, complaint(op, asked));
+    Complaint why = complaint(op, asked);
+    ArgumentError error = rules::refusal(rules::WG_FORM_01, std::move(why.message), std::move(why.fix));
     error.finding().section = op.section;
     throw error;
 }
@@ -342,7 +379,7 @@ Form resolve(const Instruction& op, const Form& asked) {
 const Row& row_of(const Instruction& op, const Form& form) {
     for (const Row& row : op.rows)
         if (misfits(row, form) == 0) return row;
-    throw ArgumentError(std::string(op.name) + ": " + complaint(op, form));
+    throw ArgumentError(std::string(op.name) + ": " + complaint(op, form).message);
 }
 
 namespace {

@@ -29,13 +29,19 @@ Choice order(std::initializer_list<std::string_view> list) { return spelled_as(F
 Choice here() { return spelled_as(Field::space, {"shared::cta", "shared::cluster"}, "shared::cta"); }
 Choice in_cta() { return spelled_as(Field::space, {"shared::cta"}, "shared::cta"); }
 
-std::vector<Row> arrive_rows(PtxVersion least) {
-    return {{{here()}, least}, {{here(), order({"release.cta", "release.cluster"})}, {8, 0}}};
+/// own: the first version that has it for an mbarrier of the CTA itself.
+std::vector<Row> arrive_rows(PtxVersion own) {
+    constexpr PtxVersion everywhere{8, 0};
+    std::vector<Row> out;
+    if (own < everywhere) out.push_back({{in_cta()}, own});
+    out.push_back({{here()}, everywhere});
+    out.push_back({{here(), order({"release.cta", "release.cluster"})}, everywhere});
+    return out;
 }
 
 /// Those of an arrival that returns the state: at an mbarrier of the CTA itself.
-std::vector<Row> own_rows(std::initializer_list<std::string_view> orders) {
-    return {{{in_cta()}, {8, 0}}, {{in_cta(), order(orders)}, {8, 0}}};
+std::vector<Row> own_rows(std::initializer_list<std::string_view> orders, PtxVersion first = {8, 0}) {
+    return {{{in_cta()}, first}, {{in_cta(), order(orders)}, {8, 0}}};
 }
 
 OperandRule count(std::string_view name, std::optional<std::int64_t> fallback, Range range) {
@@ -123,8 +129,9 @@ std::vector<OperandRule> state_wait_operands() {
 /// Returns an arrival that returns the state of the object before it.
 template <bool expects, bool drops, bool completes>
 Instruction arriving(std::string_view name, std::string_view summary, std::string_view ptx) {
+    constexpr PtxVersion first = expects ? PtxVersion{8, 0} : PtxVersion{7, 8};
     const std::vector<Row> rows =
-        completes ? own_rows({"release.cta", "release.cluster"}) : own_rows({"release.cta"});
+        completes ? own_rows({"release.cta", "release.cluster"}, first) : own_rows({"release.cta"}, first);
     return {.name = name,
             .summary = summary,
             .section = drops ? "9.7.13.15.14" : "9.7.13.15.13",
@@ -197,7 +204,7 @@ std::span<const Instruction> mbarrier_family() {
         {.name = "mbarrier.arrive",
          .summary = "arrives at an mbarrier, of this CTA or with shared::cluster of another",
          .section = "9.7.13.15.13",
-         .rows = arrive_rows({8, 0}),
+         .rows = arrive_rows({7, 8}),
          .operands = {shared_address("a"), count("count", 1, {1, most_arrivals})},
          .ptx = "mbarrier.arrive{.sem}{.space}.b64 _, [{%a}]{,%count}",
          .effects = effects_arrive<0, false>,
@@ -215,7 +222,7 @@ std::span<const Instruction> mbarrier_family() {
         {.name = "mbarrier.arrive_drop",
          .summary = "arrives at an mbarrier, whose later phases expect so many arrivals fewer",
          .section = "9.7.13.15.14",
-         .rows = arrive_rows({8, 0}),
+         .rows = arrive_rows({7, 8}),
          .operands = {shared_address("a"), count("count", 1, {1, most_arrivals})},
          .ptx = "mbarrier.arrive_drop{.sem}{.space}.b64 _, [{%a}]{,%count}",
          .effects = effects_arrive<0, false>,
@@ -328,6 +335,7 @@ std::span<const Instruction> relaxed_mbarrier_family() {
                     const std::string text = choice.field == Field::sem ? spelled(Field::sem, first) : "";
                     if (!text.starts_with("release") && !text.starts_with("acquire")) continue;
                     choice = order({"relaxed.cta", "relaxed.cluster"});
+                    row.min_ptx = {8, 6};
                     rows.push_back(row);
                     break;
                 }

@@ -153,7 +153,7 @@ std::vector<Row> special_rows(bool clocks) {
             if (const auto which = static_cast<Special>(i);
                 is_clock(which) == clocks && type_of(which) == type)
                 sreg.allowed.push_back({i, i});
-        if (!sreg.allowed.empty()) out.push_back({{std::move(sreg), types({type})}, {8, 0}});
+        if (!sreg.allowed.empty()) out.push_back({{std::move(sreg), types({type})}, {7, 8}});
     }
     return out;
 }
@@ -227,7 +227,7 @@ std::span<const Instruction> move_family() {
         {.name = "cvta.param",
          .summary = "the generic address of a tensor map that is a kernel parameter",
          .section = "9.7.9.20",
-         .rows = {{{types({u64})}, {8, 0}}},
+         .rows = {{{types({u64})}, {7, 8}}},
          .operands = {out("d"), in("a", fixed<tensormap>, Rule::param)},
          .ptx = "mov.b64 {%d}, {%a};\n\tcvta.param{.type} {%d}, {%d}",
          .cuda = "{%d} = (unsigned long long)&{%a}",

@@ -40,7 +40,7 @@ OperandRule thread_count(int least) {
 Type vote_type(const Form& form) { return form.type(); }
 
 /// A reduction over the predicates of the threads that wait: operands d, barrier, c, threads.
-void run_vote(const Step& s, Machine& m) {
+void run_barrier_vote(const Step& s, Machine& m) {
     const Lanes<std::uint32_t> c = read<std::uint32_t>(m, s.operands[2]);
     Mask votes = 0;
     for (std::size_t l = 0; l < lanes; ++l) votes |= (c[l] & 1U) << l;
@@ -69,7 +69,7 @@ Instruction vote(std::string_view name, std::string_view summary, std::string_vi
         .effects = [](const Step& s, Effects& e) { e.barrier(s.operands[1], s.operands[3]); },
         .value = [](const Step&,
                     const ValueOf&) { return Value{.uniform = Uniform::warp, .constant = {}, .offset = {}}; },
-        .run = run_vote};
+        .run = run_barrier_vote};
 }
 
 /// A step that orders descriptors of tensors, and of which nothing is seen on the simulator.

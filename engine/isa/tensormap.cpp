@@ -47,7 +47,7 @@ Instruction replacing(const Words& words, const OperandRule& value) {
     op.summary = words.summary;
     op.section = "9.7.9.26.1";
     op.ptx = words.ptx;
-    op.rows = {{{spelled_as(Field::space, {"shared::cta", "global"})}, {8, 3}}};
+    op.rows = {{{spelled_as(Field::space, {"shared::cta", "global"})}, {8, 3}, only_hopper}};
     op.operands = {place()};
     if (dimensions > 0) op.operands.push_back(number("dimension", dimensions - 1));
     op.operands.push_back(value);

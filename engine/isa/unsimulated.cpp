@@ -4,6 +4,7 @@
 #include "isa/families.hpp"
 #include "isa/foreign.hpp"
 #include "isa/machine.hpp"
+#include "isa/order.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -80,12 +81,61 @@ void add_multimem(std::vector<Instruction>& out) {
     out.push_back(std::move(reduce));
 }
 
+// --- fences for some accesses alone (PTX ISA 9.7.13.4) -------------------------------------------------
+
+MemoryOrder of_cluster() {
+    MemoryOrder out;
+    out.strong = out.acquire = out.release = true;
+    out.scope = Scope::cluster;
+    return out;
+}
+
+/// A fence that orders less than the one that it runs as: what it leaves out is not followed, and nothing is
+/// proved where it stands. proxy: between the proxies, of that space.
+template <Space space, bool proxy>
+Instruction restricted(std::string_view text, PtxVersion version) {
+    Instruction op;
+    op.name = text;
+    op.summary = "a fence that orders accesses to shared memory alone";
+    op.section = "9.7.13.4";
+    op.ptx = text;
+    op.rows = {{{}, version}};
+    op.effects = [](const Step&, Effects& e) {
+        if (proxy)
+            e.proxy_fence(space);
+        else
+            e.fence(), e.await_arrivals();
+        e.unknown();
+    };
+    op.run = [](const Step&, Machine& m) {
+        if (proxy)
+            m.proxy_fence(space);
+        else
+            m.fence(of_cluster());
+    };
+    return op;
+}
+
+void add_restricted_fences(std::vector<Instruction>& out) {
+    constexpr PtxVersion first{8, 6};
+    using enum Space;
+    out.push_back(restricted<shared, false>("fence.acquire.sync_restrict::shared::cluster.cluster", first));
+    out.push_back(restricted<shared, false>("fence.release.sync_restrict::shared::cta.cluster", first));
+    out.push_back(restricted<shared_cluster, true>(
+        "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", first));
+    out.push_back(restricted<shared_cta, true>(
+        "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", first));
+    out.push_back(restricted<shared_cluster, true>(
+        "fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.cluster", {9, 4}));
+}
+
 }  // namespace
 
 std::span<const Instruction> unsimulated_family() {
     static const std::vector<Instruction> all = [] {
         std::vector<Instruction> out;
         add_multimem(out);
+        add_restricted_fences(out);
         return out;
     }();
     return all;

@@ -48,7 +48,8 @@ void add_rows(std::vector<Row>& rows, const Family& family, bool sparse) {
              sparse ? among(Field::k, {2 * family.k}, 2 * family.k) : among(Field::k, {family.k}, family.k),
              types(Field::d, family.d), types(Field::a, family.a), types(Field::b, family.b),
              shared ? in_shared() : in_registers()},
-            sparse ? std::max(family.version, PtxVersion{8, 2}) : family.version};
+            sparse ? std::max(family.version, PtxVersion{8, 2}) : family.version,
+            only_hopper};
         const auto add = [&](const Choice& choice) { row.choices.push_back(choice); };
         const Type a = family.a.front();
         if (sparse) add(bits(a) == 8 ? all_lanes() : pair_of_lanes());
@@ -136,7 +137,7 @@ std::span<const Instruction> wgmma_family() {
         {.name = "wgmma.fence",
          .summary = "orders earlier register accesses of the warpgroup before its later wgmma",
          .section = "9.7.15.7.1",
-         .rows = {{{}, {8, 0}}},
+         .rows = {{{}, {8, 0}, only_hopper}},
          .operands = {},
          .ptx = "wgmma.fence.sync.aligned",
          .taken_by = Participants::warpgroup,
@@ -171,7 +172,7 @@ std::span<const Instruction> wgmma_family() {
         {.name = "wgmma.commit_group",
          .summary = "commits all uncommitted wgmma of the warp to a new wgmma-group",
          .section = "9.7.15.7.2",
-         .rows = {{{}, {8, 0}}},
+         .rows = {{{}, {8, 0}, only_hopper}},
          .operands = {},
          .ptx = "wgmma.commit_group.sync.aligned",
          .taken_by = Participants::warpgroup,
@@ -180,7 +181,7 @@ std::span<const Instruction> wgmma_family() {
         {.name = "wgmma.wait_group",
          .summary = "waits until at most N of the most recent wgmma-groups are pending",
          .section = "9.7.15.7.3",
-         .rows = {{{}, {8, 0}}},
+         .rows = {{{}, {8, 0}, only_hopper}},
          .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, INT32_MAX}}},
          .ptx = "wgmma.wait_group.sync.aligned {%n}",
          .taken_by = Participants::warpgroup,
@@ -188,6 +189,14 @@ std::span<const Instruction> wgmma_family() {
          .run = [](const Step& s, Machine& m) { m.wait_mma(static_cast<int>(s.operands[0].imm)); }},
     };
     return list;
+}
+
+std::string_view instead_of(const Instruction& op, Field field) {
+    const bool transposes = field == Field::trans_a || field == Field::trans_b;
+    if (!transposes || op.taken_by != Participants::warpgroup) return {};
+    return "no transpose immediates: both matrices are K-major. Of 16-bit elements alone a matrix may be "
+           "MN-major in "
+           "shared memory; others are transposed where they are written there";
 }
 
 std::string why_count(const OperandRule& rule, const Form& form) {

@@ -237,7 +237,7 @@ void add_shapes(std::vector<Row>& rows, Type factor, const std::vector<Choice>& 
                                           ? std::vector{Shape{8, 8, 4}}
                                           : std::vector{Shape{16, 16, 16}, {8, 32, 16}, {32, 8, 16}};
     for (const auto& [m, n, k] : shapes) {
-        Row row{{among(Field::m, {m}), among(Field::n, {n}), among(Field::k, {k})}, {8, 0}};
+        Row row{{among(Field::m, {m}), among(Field::n, {n}), among(Field::k, {k})}, {7, 8}};
         row.choices.insert(row.choices.end(), more.begin(), more.end());
         rows.push_back(std::move(row));
     }

@@ -154,7 +154,10 @@ void check_argument(const Program& program, std::size_t i, const Argument& arg) 
         check_view(program, i, *view);
         const Param& param = program.params()[i];
         const bool open_map = param.type == Type::tensormap && !param.box;
-        if (view->box ? !open_map && param.box != view->box : !param.pointee && !param.any)
+        // A number of 64 bits may be the address of a map in memory.
+        const bool address = isa::bits(param.type) == 64 && !isa::is_float(param.type) && !param.pointee &&
+                             param.structure == 0;
+        if (view->box ? !open_map && !address && param.box != view->box : !param.pointee && !param.any)
             throw wrong_argument(program, i,
                                  fmt::format("{} is not what the parameter takes",
                                              view->box ? "a tensor map that the launch makes" : "a pointer"));
@@ -343,6 +346,7 @@ std::vector<RawArgument> raw_arguments(const Program& program, const std::vector
         } else if (const auto* view = std::get_if<TensorView>(&args[i])) {
             raw.value = addresses[next++] + static_cast<std::uint64_t>(view->offset);
             if (view->box) raw.maps.push_back(map_of(*view, addresses[next - 1]));
+            raw.in_memory = view->box && param.type != Type::tensormap;
         } else if (const std::optional<PassedTensor> tensor = passed_tensor(args[i])) {
             raw.value = addresses[next++];
             if (param.box)

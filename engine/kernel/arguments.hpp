@@ -86,6 +86,7 @@ struct RawArgument {
     std::uint64_t value = 0;           ///< in its low bytes; of a tensor map the tensor's address
     std::vector<std::byte> structure;  ///< of a structure, but for its tensor maps
     std::vector<PassedMap> maps;       ///< in it, or the one that it is
+    bool in_memory = false;            ///< the map lies in global memory, and the parameter points to it
 };
 
 /// The values of the arguments. Pointers and tensor maps are taken from `addresses`, in the order of the

@@ -15,63 +15,138 @@
 namespace wgrun {
 namespace {
 
-/// The subject of a note that names no line.
-enum class About : std::uint8_t { pipeline, operands, reads, writes, quoted };
-
-/// One code of ptxas, and its description.
-struct NoteKind {
-    std::string_view code;
-    const Rule* rule;
-    About about;
-    std::string_view message, fix;
-};
-
 constexpr const Rule *serial = &rules::WG_PERF_01, *repaired = &rules::WG_PERF_02,
                      *ignored = &rules::WG_PERF_03;
+using About = AssemblerCode::About;
 constexpr std::string_view no_debugging = "assemble without options for debugging or linking";
+constexpr std::string_view one_text =
+    "define the function in the kernel's own text, so that it can be inlined (no -rdc=true), or wait for all "
+    "groups "
+    "before the call";
 constexpr std::string_view uniform =
     "put wgmma_fence, the wgmma, commit_group and wait_group into the same branch, or none of them into a "
     "branch";
+constexpr std::string_view smaller =
+    "accumulators of fewer registers: a smaller N, or the tile divided among more warpgroups";
 
-constexpr std::array kinds{
-    NoteKind{"C7504", ignored, About::quoted, "the text is assembled to be linked", no_debugging},
-    NoteKind{"C7505", ignored, About::quoted, "the text is assembled for debugging", no_debugging},
-    NoteKind{"C7506", ignored, About::quoted, "the kernel calls a function of another text", no_debugging},
-    NoteKind{"C7507", ignored, About::quoted, "some warps need more registers than they would keep",
-             "request more registers, or keep fewer values in the role that gives registers away"},
-    NoteKind{"C7508", ignored, About::quoted, "the number of registers of a thread at entry is unknown",
-             "state the threads of the CTA"},
-    NoteKind{"C7509", serial, About::pipeline, "the kernel calls a function of another text", no_debugging},
-    NoteKind{"C7510", serial, About::pipeline, "a function is called while wgmma are in flight",
-             "wait for all groups before the call"},
-    NoteKind{
-        "C7511", serial, About::pipeline,
+constexpr std::array codes{
+    AssemblerCode{"C7504",
+                  ignored,
+                  About::quoted,
+                  "the text is assembled to be linked",
+                  no_debugging,
+                  {},
+                  "nvcc -rdc=true, or ptxas -c: another text may call this one and have other registers"},
+    AssemblerCode{"C7505",
+                  ignored,
+                  About::quoted,
+                  "the text is assembled for debugging",
+                  no_debugging,
+                  {},
+                  "nvcc -G, or ptxas -g"},
+    AssemblerCode{"C7506",
+                  ignored,
+                  About::quoted,
+                  "the kernel calls a function of another text",
+                  one_text,
+                  {},
+                  "a device function that is declared and not defined here: a math library, an assertion"},
+    AssemblerCode{
+        "C7507",
+        ignored,
+        About::quoted,
+        "some warps need more registers than they would keep",
+        "request more registers, or keep fewer values in the role that gives registers away",
+        {},
+        "setmaxnreg.dec below what the producer's code needs, or a path around it into the consumers'"},
+    AssemblerCode{"C7508", ignored, About::quoted, "the number of registers of a thread at entry is unknown",
+                  "state the threads of the CTA", ".maxntid N, 1, 1 and .minnctapersm 1",
+                  "a kernel without __launch_bounds__(N, 1)"},
+    AssemblerCode{
+        "C7509",
+        serial,
+        About::calls,
+        "the kernel calls a function of another text",
+        one_text,
+        {},
+        "a device function that is declared and not defined here, such as printf's helpers or a function "
+        "of another unit (nvcc -rdc=true): it may use the wgmma's registers"},
+    AssemblerCode{"C7510",
+                  serial,
+                  About::calls,
+                  "a function is called while wgmma are in flight",
+                  "wait for all groups before the call, or let the function be inlined",
+                  {},
+                  "wgmma and their wait in different functions: a lambda or a template that was not inlined "
+                  "(__noinline__, or too large), or a call through a pointer"},
+    AssemblerCode{
+        "C7511",
+        serial,
+        About::pipeline,
         "the assembler has not enough registers for several of them at a time",
         "accumulators of fewer registers (a smaller N, or the tile divided among more warpgroups), and no "
-        "writes to "
-        "accumulators while another wgmma runs"},
-    NoteKind{"C7512", serial, About::pipeline, "the kernel needs more registers than are available",
-             "accumulators of fewer registers: a smaller N, or the tile divided among more warpgroups"},
-    NoteKind{"C7513", serial, About::operands, "registers that they read are written while they run",
-             "write a second set of fragment registers while the first one is read"},
-    NoteKind{"C7514", serial, About::reads,
-             "accumulators are read while, to the assembler's knowledge, a wgmma may still run",
-             "k:wgmma_wait_group(0) before the accumulators are read, or a loop body without a group that "
-             "continues "
-             "into the next iteration"},
-    NoteKind{"C7515", serial, About::writes,
-             "accumulators are written while, to the assembler's knowledge, a wgmma may still run",
-             "scale_d = 0 at the first wgmma of a tile instead of writing zeros"},
-    NoteKind{"C7516", serial, About::pipeline,
-             "the sequence of fence, wgmma, commit and wait is not the same on every path", uniform},
-    NoteKind{"C7517", repaired, About::reads, "a wgmma.wait_group of its own",
-             "k:wgmma_wait_group(0) on every path before this line"},
-    NoteKind{"C7518", serial, About::pipeline, "a wait would be needed in a branch that may diverge",
-             uniform},
-    NoteKind{"C7519", repaired, About::pipeline, "a wgmma.fence of its own",
-             "k:wgmma_fence() directly before this line, on every path to it"},
-    NoteKind{"C7520", serial, About::pipeline, "a fence would be needed in a branch that may diverge",
-             uniform},
+        "writes to accumulators while another wgmma runs",
+        {},
+        "accumulators that are copied: used by two chains, zeroed behind the fence, or one for each branch"},
+    AssemblerCode{"C7512",
+                  serial,
+                  About::pipeline,
+                  "the kernel needs more registers than are available",
+                  smaller,
+                  {},
+                  "two accumulators of 64 x 256, or .maxntid that leaves a thread too few registers"},
+    AssemblerCode{"C7513",
+                  serial,
+                  About::operands,
+                  "registers that they read are written while they run",
+                  "write a second set of fragment registers while the first one is read",
+                  {},
+                  "A from registers, loaded or converted for the next step before the wait"},
+    AssemblerCode{
+        "C7514", serial, About::reads,
+        "accumulators are read while, to the assembler's knowledge, a wgmma may still run",
+        "k:wgmma_wait_group(0) before the accumulators are read, or a loop body without a group that "
+        "continues into the next iteration",
+        "wgmma.wait_group.sync.aligned 0 before the accumulators are read, or a loop body without a group "
+        "that continues into the next iteration",
+        "an epilogue that reads too early, or a loop whose last group is waited for behind it"},
+    AssemblerCode{
+        "C7515", serial, About::writes,
+        "accumulators are written while, to the assembler's knowledge, a wgmma may still run",
+        "scale_d = 0 at the first wgmma of a tile instead of writing zeros",
+        "scale-d 0 at the first wgmma of a tile instead of writing zeros",
+        "accumulators that are cleared or scaled between the fence and the wgmma, or left undefined at "
+        "the first one"},
+    AssemblerCode{"C7516",
+                  serial,
+                  About::pipeline,
+                  "the sequence of fence, wgmma, commit and wait is not the same on every path",
+                  uniform,
+                  {},
+                  "a wgmma under a condition whose commit or wait is outside of it"},
+    AssemblerCode{"C7517", repaired, About::reads, "a wgmma.wait_group of its own",
+                  "k:wgmma_wait_group(0) on every path before this line",
+                  "wgmma.wait_group.sync.aligned 0 on every path before this line",
+                  "accumulators are read, or fragments written, before the groups are waited for"},
+    AssemblerCode{"C7518",
+                  serial,
+                  About::pipeline,
+                  "a wait would be needed in a branch that may diverge",
+                  uniform,
+                  {},
+                  "accumulators that are used under a condition, before the wait"},
+    AssemblerCode{"C7519", repaired, About::pipeline, "a wgmma.fence of its own",
+                  "k:wgmma_fence() directly before this line, on every path to it",
+                  "wgmma.fence.sync.aligned directly before this line, on every path to it",
+                  "registers of a wgmma are written by threads behind the fence: compilers move the zeros of "
+                  "accumulators there"},
+    AssemblerCode{"C7520",
+                  serial,
+                  About::pipeline,
+                  "a fence would be needed in a branch that may diverge",
+                  uniform,
+                  {},
+                  "registers of a wgmma that are written under a condition"},
 };
 
 constexpr std::size_t most_notes = 4;
@@ -195,38 +270,13 @@ Where line_of(int line, std::span<const Where> lines) {
 
 class Translator {
   public:
-    Translator(std::span<const Where> lines, const Program& program)
-        : lines_(lines), program_(program), pipelines_(program) {}
+    Translator(std::span<const Where> lines, const Program& program, std::span<const Where> calls)
+        : lines_(lines), program_(program), calls_(calls.begin(), calls.end()), pipelines_(program) {}
 
     Diagnostic translate(const gpu::AssemblerNote& note) const {
-        const auto kind = std::ranges::find(kinds, note.code, &NoteKind::code);
-        if (kind == kinds.end()) return unknown(note);
-        if (kind->rule == repaired) return repair(note, *kind);
-        if (kind->rule == ignored) {
-            const std::string_view name = between_quotes(note.message);
-            const std::vector<Where> places = steps_called(program_, name);
-            Diagnostic finding =
-                rules::finding(*kind->rule, first(places),
-                               fmt::format("{} has no effect: {} ({})", name, kind->message, kind->code),
-                               std::string(kind->fix));
-            finding.notes = others(places, "neither has this one");
-            return finding;
-        }
-        Diagnostic finding =
-            rules::finding(*kind->rule, first(pipelines_.mma),
-                           fmt::format("the wgmma are serialized: {} ({})", kind->message, kind->code),
-                           std::string(kind->fix));
-        switch (kind->about) {
-            case About::reads: finding.notes = all(pipelines_.read, "an accumulator is read here"); break;
-            case About::writes:
-                finding.notes = all(pipelines_.written, "an accumulator is written here");
-                break;
-            case About::operands:
-                finding.notes =
-                    all(pipelines_.operands_written, "a register that a wgmma reads is written here");
-                break;
-            default: finding.notes = others(pipelines_.mma, "and this wgmma"); break;
-        }
+        const auto known = std::ranges::find(codes, note.code, &AssemblerCode::code);
+        Diagnostic finding = said(note);
+        if (known != codes.end()) finding.fix_in_ptx = known->fix_in_ptx;
         return finding;
     }
 
@@ -244,11 +294,47 @@ class Translator {
     }
 
   private:
+    Diagnostic said(const gpu::AssemblerNote& note) const {
+        const auto kind = std::ranges::find(codes, note.code, &AssemblerCode::code);
+        if (kind == codes.end()) return unknown(note);
+        if (kind->rule == repaired) return repair(note, *kind);
+        if (kind->rule == ignored) {
+            const std::string_view name = between_quotes(note.message);
+            const std::vector<Where> places = steps_called(program_, name);
+            Diagnostic finding =
+                rules::finding(*kind->rule, first(places),
+                               fmt::format("{} has no effect: {} ({})", name, kind->message, kind->code),
+                               std::string(kind->fix));
+            finding.notes = others(places, "neither has this one");
+            return finding;
+        }
+        const bool calls = kind->about == About::calls && !calls_.empty();
+        Diagnostic finding =
+            rules::finding(*kind->rule, first(calls ? calls_ : pipelines_.mma),
+                           fmt::format("the wgmma are serialized: {} ({})", kind->message, kind->code),
+                           std::string(kind->fix));
+        switch (kind->about) {
+            case About::reads: finding.notes = all(pipelines_.read, "an accumulator is read here"); break;
+            case About::writes:
+                finding.notes = all(pipelines_.written, "an accumulator is written here");
+                break;
+            case About::operands:
+                finding.notes =
+                    all(pipelines_.operands_written, "a register that a wgmma reads is written here");
+                break;
+            case About::calls:
+                if (calls) finding.notes = all(pipelines_.mma, "this wgmma");
+                break;
+            default: finding.notes = others(pipelines_.mma, "and this wgmma"); break;
+        }
+        return finding;
+    }
+
     Where first(const std::vector<Where>& places) const {
         return places.empty() ? program_.where() : places.front();
     }
 
-    Diagnostic repair(const gpu::AssemblerNote& note, const NoteKind& kind) const {
+    Diagnostic repair(const gpu::AssemblerNote& note, const AssemblerCode& kind) const {
         const Where named = line_of(note.line, lines_);
         Diagnostic finding = rules::finding(
             *kind.rule, named ? named : first(pipelines_.mma),
@@ -289,15 +375,18 @@ class Translator {
 
     std::span<const Where> lines_;
     const Program& program_;
+    std::vector<Where> calls_;
     Pipelines pipelines_;
 };
 
 }  // namespace
 
+std::span<const AssemblerCode> assembler_codes() { return codes; }
+
 std::vector<Diagnostic> assembler_findings(const gpu::AssemblerLog& log, std::span<const Where> lines,
-                                           const Program& program) {
+                                           const Program& program, std::span<const Where> calls) {
     std::vector<Diagnostic> findings;
-    const Translator translator(lines, program);
+    const Translator translator(lines, program, calls);
     for (const gpu::AssemblerNote& note : log.notes)
         if (note.severity != Severity::error) findings.push_back(translator.translate(note));
     for (const gpu::FunctionReport& function : log.functions)

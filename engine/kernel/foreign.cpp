@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "check/check.hpp"
@@ -15,6 +16,7 @@
 #include "kernel/foreign_entry.hpp"
 #include "kernel/made_up.hpp"
 #include "kernel/sized_runs.hpp"
+#include "ptx/heading.hpp"
 #include "ptx/lower.hpp"
 #include "rules/mbarrier_words.hpp"
 #include "wgrun/finding_set.hpp"
@@ -218,7 +220,7 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
 
 std::vector<Diagnostic> findings(const ptx::Module& module, const ptx::Lowered& kernel,
                                  const Assumptions& given) {
-    if (kernel.unknown.indirect) return {};
+    if (kernel.unknown.indirect) return kernel.refused;
     const bool shape_is_known = !kernel.unknown.threads && !kernel.unknown.cluster;
     std::vector<Diagnostic> out = findings_of(kernel.program, shape_is_known && !kernel.unknown.registers);
     if (kernel.unknown.setmaxnreg)
@@ -227,6 +229,12 @@ std::vector<Diagnostic> findings(const ptx::Module& module, const ptx::Lowered& 
                            "ptxas ignores every setmaxnreg here: nothing says how many registers a thread "
                            "begins with (C7508)",
                            ".maxntid N, 1, 1, in CUDA __launch_bounds__(N)"));
+    // Some laws also say what an operand may be.
+    for (const Diagnostic& refusal : kernel.refused)
+        if (refusal.rule != rules::WG_FORM_02.id || !std::ranges::any_of(out, [&](const Diagnostic& other) {
+                return other.where == refusal.where && other.severity == Severity::error;
+            }))
+            out.push_back(refusal);
     moderate(out, shape_is_known);
     add_sized(module, kernel, given, out);
     for (Diagnostic& finding : out) add_numbers(kernel.program, given, finding);
@@ -364,52 +372,91 @@ void fit(const ptx::Module& module, const ptx::Function& function, const Assumpt
     ForeignEntry::agree(module, function, options);
 }
 
+/// One kernel after the other, so that of a large text not all of them are in memory as programs.
 void check_module(const ptx::Parsed& parsed, const Assumptions& given, ForeignText& out) {
-    std::vector<ptx::Lowered> kernels;
+    if (std::optional<Diagnostic> chip = ptx::later_chip(parsed.module)) out.errors.push_back(*chip);
     for (const ptx::Function& function : parsed.module.functions) {
         if (!function.entry || !function.body) continue;
         fit(parsed.module, function, given);
-        kernels.push_back(ptx::lower(parsed.module, function, facts_of(given)));
-        std::ranges::move(kernels.back().errors, std::back_inserter(out.errors));
-    }
-    if (!out.errors.empty()) return;
-    for (ptx::Lowered& kernel : kernels) {
+        ptx::Lowered kernel = ptx::lower(parsed.module, function, facts_of(given));
+        std::ranges::move(kernel.errors, std::back_inserter(out.errors));
+        if (!out.errors.empty()) continue;
         kernel.program = with_numbers(kernel.program, given);
         out.kernels.push_back(checked(parsed.module, kernel, given));
     }
 }
 
-/// Throws ArgumentError for a number that no kernel has.
-void refuse_unknown(const std::vector<ptx::Parsed>& modules, const Assumptions& given) {
-    for (const auto& [name, value] : given.numbers) {
-        bool known = false;
-        std::vector<std::string> names;
-        for (const ptx::Parsed& parsed : modules)
-            for (const ptx::Function& function : parsed.module.functions) {
-                if (!function.entry || !function.body) continue;
-                const Program program = ptx::lower(parsed.module, function).program;
-                known = known || names_number(program, name);
-                for (const Param& param : program.params()) names.push_back(param.name);
-            }
-        const std::vector<std::string_view> choices(names.begin(), names.end());
-        if (!known)
-            throw ArgumentError(fmt::format("no kernel has a number `{}`{}", name, nearest(name, choices)));
+/// The numbers that are given, beside those that the kernels of a text have.
+class Known {
+  public:
+    explicit Known(const Assumptions& given) : given_(given) {}
+
+    void add(const ptx::Module& module) {
+        if (given_.numbers.empty()) return;
+        for (const ptx::Function& function : module.functions) {
+            if (!function.entry || !function.body) continue;
+            const Program program = ptx::lower(module, function).program;
+            for (const auto& [name, value] : given_.numbers)
+                if (names_number(program, name)) known_.insert(name);
+            for (const Param& param : program.params()) names_.push_back(param.name);
+        }
     }
+
+    /// Throws ArgumentError for a number that no kernel has.
+    void refuse_others() const {
+        const std::vector<std::string_view> choices(names_.begin(), names_.end());
+        for (const auto& [name, value] : given_.numbers)
+            if (!known_.contains(name))
+                throw ArgumentError(
+                    fmt::format("no kernel has a number `{}`{}", name, nearest(name, choices)));
+    }
+
+  private:
+    const Assumptions& given_;
+    std::set<std::string> known_;
+    std::vector<std::string> names_;
+};
+
+}  // namespace
+
+namespace {
+
+/// The kernels of a large text share the time that twelve have, unless another one is given.
+Assumptions shared_among(std::size_t kernels, const Assumptions& given) {
+    constexpr std::size_t most = 12;
+    Assumptions out = given;
+    if (kernels > most && given.seconds == Assumptions().seconds)
+        out.seconds *= static_cast<double>(most) / static_cast<double>(kernels);
+    return out;
+}
+
+std::size_t kernels_in(const ptx::Module& module) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        module.functions, [](const ptx::Function& function) { return function.entry && function.body; }));
 }
 
 }  // namespace
 
+/// The modules of a large text are read twice, so that the tree of one alone is in memory.
 ForeignText check_ptx(const std::string& file, std::string text, const Assumptions& given) {
     ForeignText out;
-    std::vector<ptx::Parsed> modules;
-    for (std::string& module : modules_in(std::move(text))) {
-        modules.push_back(ptx::parse(file, std::move(module)));
-        std::ranges::move(modules.back().errors, std::back_inserter(out.errors));
+    Known known(given);
+    std::size_t kernels = 0;
+    std::vector<std::string> modules = modules_in(std::move(text));
+    for (const std::string& module : modules) {
+        ptx::Parsed parsed = ptx::parse(file, module);
+        std::ranges::move(parsed.errors, std::back_inserter(out.errors));
+        if (out.errors.empty()) known.add(parsed.module);
+        kernels += kernels_in(parsed.module);
+        const ptx::Heading heading = ptx::heading_of(parsed.module);
+        if (!heading.version_at || heading.version <= out.version) continue;
+        out.version = heading.version;
+        out.version_at = heading.version_at;
     }
-    if (out.errors.empty()) refuse_unknown(modules, given);
-    for (const ptx::Parsed& parsed : modules) {
-        if (out.errors.empty()) check_module(parsed, given, out);
-    }
+    if (out.errors.empty()) known.refuse_others();
+    const Assumptions shared = shared_among(kernels, given);
+    for (std::string& module : modules)
+        if (out.errors.empty()) check_module(ptx::parse(file, std::exchange(module, {})), shared, out);
     if (!out.errors.empty()) out.kernels.clear();
     return out;
 }

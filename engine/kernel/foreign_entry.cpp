@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ptx/heading.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/device_tensor.hpp"
 #include "wgrun/foreign.hpp"
@@ -63,7 +64,32 @@ std::vector<Where> ForeignEntry::lines() const {
     return out;
 }
 
+ForeignAssembly ForeignEntry::assembly() const {
+    ForeignAssembly out{name(), {}, {}, false};
+    std::vector<std::string_view> declared;
+    for (const ptx::Function& other : module_->functions) {
+        if (other.entry && other.body && &other != &function())
+            out.others.emplace_back(module_->at(other.name));
+        if (!other.entry && !other.body) declared.push_back(module_->at(other.name));
+    }
+    for (std::uint32_t i = function().first; i < function().last; ++i) {
+        const ptx::Statement& statement = module_->statements[i];
+        if (statement.kind != ptx::Statement::Kind::instruction ||
+            !module_->at(statement.name).starts_with("call"))
+            continue;
+        out.calls.push_back(module_->where(statement.text));
+        for (std::uint32_t at = statement.operands; at != ptx::nothing; at = module_->nodes[at].next)
+            out.linked |= std::ranges::find(declared, module_->at(module_->nodes[at].text)) != declared.end();
+    }
+    return out;
+}
+
 bool ForeignEntry::tells_cluster() const { return directive(".reqnctapercluster") != nullptr; }
+
+Dim3 ForeignEntry::cluster() const {
+    const ptx::Directive* given = directive(".reqnctapercluster");
+    return given == nullptr ? Dim3{} : extents_of(*given);
+}
 
 namespace {
 
@@ -130,6 +156,8 @@ ptx::Lowered ForeignEntry::lower(const ptx::LaunchFacts& facts) const {
 
 ForeignModule::ForeignModule(std::string file, std::string text) {
     ptx::Parsed parsed = ptx::parse(std::move(file), std::move(text));
+    if (std::optional<Diagnostic> chip = ptx::later_chip(parsed.module))
+        parsed.errors.push_back(std::move(*chip));
     if (!parsed.errors.empty()) throw CheckError(std::move(parsed.errors));
     for (const ptx::Function& function : parsed.module.functions)
         if (function.entry && function.body) names_.emplace_back(parsed.module.at(function.name));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/gpu_run.hpp"
 #include "kernel/module_memory.hpp"
 #include "ptx/lower.hpp"
 #include "wgrun/kernel.hpp"
@@ -53,6 +54,13 @@ class ForeignEntry {
     std::vector<Where> lines() const;
     /// Returns whether the text says how many CTAs a cluster has.
     bool tells_cluster() const;
+    Dim3 cluster() const;  ///< that the text requires
+    /// Returns whether a launch counts clusters, and not CTAs, in its grid (.blocksareclusters, PTX
+    /// ISA 11.4.4).
+    bool counts_clusters() const { return directive(".blocksareclusters") != nullptr; }
+
+    /// Returns what a report of the assembler on it is about.
+    ForeignAssembly assembly() const;
 
     /// Adds to an error of the simulator the instruction that it does not know, as its line has it.
     void name_instruction(Diagnostic& error) const;
@@ -81,6 +89,14 @@ struct Kernel::Origin {
     std::shared_ptr<const ForeignEntry> entry;
     ptx::LaunchFacts facts{};
     ptx::Lowered lowered{};  ///< without its program, which is the kernel's
+
+    /// Returns the launch with the CTAs of its grid, where the text has it count clusters.
+    RunOptions in_ctas(RunOptions options) const {
+        if (!entry->counts_clusters()) return options;
+        const Dim3 cluster = entry->cluster();
+        options.grid = {options.grid.x * cluster.x, options.grid.y * cluster.y, options.grid.z * cluster.z};
+        return options;
+    }
 
     /// Makes of findings what the text's author is told.
     void tell(std::vector<Diagnostic>& findings) const {

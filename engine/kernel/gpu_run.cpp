@@ -16,11 +16,17 @@
 namespace wgrun {
 namespace {
 
-AssemblyReport report_of(const gpu::AssemblerLog& log, std::span<const Where> lines, const Program& program,
-                         std::string assembler) {
+AssemblyReport report_of(gpu::AssemblerLog log, std::span<const Where> lines, const Program& program,
+                         std::string assembler, const ForeignAssembly& foreign = {}) {
     AssemblyReport report;
     report.assembler = std::move(assembler);
-    report.findings = assembler_findings(log, lines, program);
+    std::erase_if(log.notes, [&](const gpu::AssemblerNote& note) {
+        return std::ranges::find(foreign.others, note.function) != foreign.others.end();
+    });
+    const std::string& name = foreign.entry.empty() ? program.name() : foreign.entry;
+    for (gpu::FunctionReport& function : log.functions)
+        if (function.name == name) function.name = program.name();
+    report.findings = assembler_findings(log, lines, program, foreign.calls);
     for (const gpu::FunctionReport& function : log.functions) {
         if (function.name != program.name()) continue;
         report.registers = function.registers;
@@ -99,20 +105,25 @@ class GpuLaunch::Arguments {
         raw_ = raw_arguments(program_, args_, addresses);
         if (messages_) raw_.push_back({messages_->address(), {}, {}});
         maps_.clear();
+        in_memory_.clear();
         parameters_.clear();
         maps_.reserve(raw_.size());
         for (std::size_t i = 0; i < raw_.size(); ++i) {
             RawArgument& raw = raw_[i];
             for (const PassedMap& map : raw.maps) {
                 const gpu::TensorMap made = gpu::encode_tensor_map(device, map_spec(map));
-                if (raw.structure.empty())
+                if (raw.in_memory) {
+                    gpu::Buffer& place = in_memory_.emplace_back(device, sizeof made.bytes);
+                    place.upload(std::as_bytes(std::span(made.bytes)));
+                    raw.value = place.address();
+                } else if (raw.structure.empty())
                     maps_.push_back(made);
                 else
                     std::memcpy(raw.structure.data() + map.offset, made.bytes, sizeof made.bytes);
             }
             if (!raw.structure.empty())
                 parameters_.push_back(raw.structure);
-            else if (!raw.maps.empty())
+            else if (!raw.maps.empty() && !raw.in_memory)
                 parameters_.push_back(std::as_bytes(std::span(maps_.back().bytes)));
             else
                 parameters_.push_back(
@@ -200,6 +211,7 @@ class GpuLaunch::Arguments {
     std::vector<std::shared_ptr<DeviceCopy>> copies_;
     std::vector<RawArgument> raw_;
     std::vector<gpu::TensorMap> maps_;
+    std::vector<gpu::Buffer> in_memory_;  ///< maps that parameters point to
     std::vector<gpu::Parameter> parameters_;
 };
 
@@ -331,6 +343,8 @@ GpuLaunch GpuKernel::prepare(std::shared_ptr<GpuKernel> kernel, const Program& p
         config.shared_bytes = options.shared.value_or(0);
         const Dim3 cluster = program.cluster();
         if (!kernel->entry_->tells_cluster) config.cluster = {cluster.x, cluster.y, cluster.z};
+        if (kernel->entry_->counts_clusters)
+            config.grid = {config.grid.x / cluster.x, config.grid.y / cluster.y, config.grid.z / cluster.z};
     }
     return {device, [kernel = std::move(kernel)] { return kernel->function(); }, config, program, options,
             sharing};
@@ -360,11 +374,14 @@ GpuTimes GpuKernel::time(std::shared_ptr<GpuKernel> kernel, const Program& progr
 }
 
 AssemblyReport assemble_report(const std::string& ptx, std::span<const Where> lines, const Program& program,
-                               const std::atomic<bool>* stop) {
+                               const std::atomic<bool>* stop, const ForeignAssembly& foreign) {
     return located(lines, program, [&] {
         try {
-            return report_of(gpu::ptxas_assemble(ptx, {}, assembler_patience, stop).log, lines, program,
-                             "ptxas");
+            const std::string option = "--compile-only";
+            return report_of(
+                gpu::ptxas_assemble(ptx, std::span(&option, foreign.linked ? 1 : 0), assembler_patience, stop)
+                    .log,
+                lines, program, "ptxas", foreign);
         } catch (const EnvironmentError& error) {  // without ptxas, the driver reports the same
             if (error.code() != "ENOENT") throw;
             if (const auto reason = gpu::Device::unavailable())
@@ -373,7 +390,7 @@ AssemblyReport assemble_report(const std::string& ptx, std::span<const Where> li
                                        error.finding().fix);
             const gpu::Patience patience(assembler_patience, stop);
             return report_of(gpu::Module::from_ptx(gpu::Device::get(), ptx).log(), lines, program,
-                             "driver JIT");
+                             "driver JIT", foreign);
         }
     });
 }

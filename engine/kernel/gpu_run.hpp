@@ -70,7 +70,8 @@ class GpuKernel {
     /// What a text of somebody else says of a kernel.
     struct Entry {
         std::string name;
-        bool tells_cluster = false;  ///< how many CTAs it has; else the launch decides
+        bool tells_cluster = false;    ///< how many CTAs it has; else the launch decides
+        bool counts_clusters = false;  ///< its launches count clusters, and not CTAs
     };
     /// As from_ptx, of a text that was not made from `program`, but the other way round: the launch gives it
     /// dynamic shared memory, and clusters.
@@ -112,9 +113,17 @@ class GpuKernel {
     std::optional<Entry> entry_{};  ///< of a text that somebody else has made
 };
 
+/// Of a text that somebody else has made: what a report on one of its kernels is about.
+struct ForeignAssembly {
+    std::string entry;                ///< its name in the text
+    std::vector<std::string> others;  ///< the other kernels of the text
+    std::vector<Where> calls;         ///< where it calls functions
+    bool linked = false;              ///< it calls functions that the text only declares
+};
+
 /// What ptxas (or, without it, the driver) says of the text; `lines` as in emit::Text. A CompileError carries
 /// its place in the script.
 AssemblyReport assemble_report(const std::string& ptx, std::span<const Where> lines, const Program& program,
-                               const std::atomic<bool>* stop);
+                               const std::atomic<bool>* stop, const ForeignAssembly& foreign = {});
 
 }  // namespace wgrun

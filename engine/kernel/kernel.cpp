@@ -226,7 +226,8 @@ void Kernel::fit(const RunOptions& options) {
     for (std::string* text : {&cuda_, &guarded_ptx_, &guarded_cuda_, &lined_cuda_}) text->clear();
 }
 
-void Kernel::foresee(const RunOptions& options) {
+void Kernel::foresee(const RunOptions& given) {
+    const RunOptions options = origin_ ? origin_->in_ctas(given) : given;
     fit(options);
     check();
     const bool wrong = has_error(*findings_);
@@ -280,7 +281,11 @@ std::vector<Diagnostic> Kernel::replay(const FoundIn& launch, std::string_view r
     return out;
 }
 
-std::vector<Diagnostic> Kernel::performance() const { return check::performance(*program_); }
+std::vector<Diagnostic> Kernel::performance() const {
+    std::vector<Diagnostic> out = check::performance(*program_);
+    if (origin_) origin_->tell(out);
+    return out;
+}
 
 std::optional<Kernel::TextLaunch> Kernel::text_launch() {
     if (!origin_) return std::nullopt;
@@ -375,8 +380,11 @@ Backend Kernel::admitted(const RunOptions& options) {
 }
 
 AssemblyReport Kernel::report(const std::atomic<bool>* stop) {
-    const std::string& text = ptx();
-    AssemblyReport report = assemble_report(text, ptx_lines_, *program_, stop);
+    // A foreign text is assembled as it is, whatever is wrong with it.
+    const std::string& text = origin_ ? ptx_ : ptx();
+    AssemblyReport report = assemble_report(text, ptx_lines_, *program_, stop,
+                                            origin_ ? origin_->entry->assembly() : ForeignAssembly());
+    if (origin_) origin_->tell(report.findings);
     // Of a foreign text the launch gives it; what the text declares with a size is static.
     report.dynamic_shared = origin_ ? origin_->facts.dynamic_shared.value_or(0) : program_->shared_bytes();
     report.estimated = check::Pressure(*program_).most();
@@ -401,7 +409,8 @@ Backend Kernel::run(const RunOptions& options) {
 
 Launch Kernel::prepare(const RunOptions& options) { return launch_of(options, Sharing::shared); }
 
-Launch Kernel::launch_of(const RunOptions& options, Sharing sharing) {
+Launch Kernel::launch_of(const RunOptions& given, Sharing sharing) {
+    const RunOptions options = origin_ ? origin_->in_ctas(given) : given;
     const gpu::Patience patience(options.timeout, options.stop);
     const Backend backend = admitted(options);
     auto state = std::make_unique<Launch::State>(
@@ -463,11 +472,12 @@ std::shared_ptr<Kernel::Compiled> Kernel::compiled(Backend backend, gpu::Isolati
         slot = std::make_shared<Compiled>(
             backend == Backend::gpu_cuda ? GpuKernel::from_cuda(lines ? cuda_with_lines() : emitted_cuda(),
                                                                 *program_, isolation, lines)
-            : origin_
-                ? GpuKernel::from_text(origin_->entry->text(), ptx_lines_, *program_,
-                                       {origin_->entry->name(), origin_->entry->tells_cluster()}, isolation)
-            : lines ? GpuKernel::from_lined_ptx(ptx_with_lines(), *program_, isolation)
-                    : GpuKernel::from_ptx(emitted_ptx(), ptx_lines_, *program_, isolation));
+            : origin_ ? GpuKernel::from_text(origin_->entry->text(), ptx_lines_, *program_,
+                                             {origin_->entry->name(), origin_->entry->tells_cluster(),
+                                              origin_->entry->counts_clusters()},
+                                             isolation)
+            : lines   ? GpuKernel::from_lined_ptx(ptx_with_lines(), *program_, isolation)
+                      : GpuKernel::from_ptx(emitted_ptx(), ptx_lines_, *program_, isolation));
         remarks_.insert(remarks_.end(), slot->findings().begin(), slot->findings().end());
     }
     return slot;

@@ -1,6 +1,7 @@
 #include "kernel/sim_run.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "isa/generic.hpp"
@@ -9,6 +10,7 @@
 #include "kernel/foreign_entry.hpp"
 #include "kernel/print.hpp"
 #include "sim/executed.hpp"
+#include "sim/map_bytes.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/coverage.hpp"
 
@@ -37,6 +39,8 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     }
     std::vector<RawArgument> arguments = raw_arguments(program, options.args, addresses);
     std::vector<sim::TensorMap> maps;
+    std::deque<sim::MapBytes> in_memory;
+    constexpr std::uint64_t apart = 8192;
     std::vector<std::uint64_t> raw;
     std::vector<std::vector<std::byte>> structures(arguments.size());
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -44,6 +48,20 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
         raw.push_back(argument.value);
         structures[i] = std::move(argument.structure);
         for (PassedMap& map : argument.maps) {
+            if (argument.in_memory) {
+                const sim::TensorMap made{next, map.address, map.geometry.extents, map.geometry.strides,
+                                          &map.box};
+                const auto tensor = std::ranges::find_if(buffers, [&](const sim::GlobalBuffer& buffer) {
+                    return map.address - buffer.address < static_cast<std::uint64_t>(buffer.bytes);
+                });
+                in_memory.push_back(sim::to_bytes(
+                    made,
+                    tensor == buffers.end() ? nullptr : tensor->data + (map.address - tensor->address)));
+                buffers.push_back({in_memory.back().data(), isa::map_bytes, next, false});
+                raw.back() = next;
+                next += apart;
+                continue;
+            }
             // The kernel sees it where its parameter is.
             const std::uint64_t place =
                 isa::param_base +

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "program/end.hpp"
+#include "program/limits.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun {
@@ -46,7 +47,8 @@ std::int64_t Program::shared_align() const {
 
 isa::PtxVersion Program::min_ptx() const {
     isa::PtxVersion version{8, 0};
-    constexpr isa::PtxVersion with_wide{8, 3};
+    constexpr isa::PtxVersion with_large_parameters{8, 1}, with_wide{8, 3};
+    if (param_offset(static_cast<int>(params_.size())) > old_parameter_bytes) version = with_large_parameters;
     for (const RegisterInfo& info : registers_)
         if (isa::bits(info.type) > 64) version = with_wide;
     for_each_step(*this, [&](const Step& step) {

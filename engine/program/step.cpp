@@ -284,6 +284,15 @@ Type destination_type(const Builder& builder, std::span<const Operand> operands,
     return type;
 }
 
+void check_length(const Instruction& op, const OperandRule& rule, const Form& form, const Operand& operand) {
+    const int count = rule.count ? rule.count(form) : 1;
+    if (static_cast<int>(operand.list.size()) == count) return;
+    const bool takes_list = count > 1 || !(rule.kinds & OperandRule::reg);
+    refuse(op, rule,
+           (takes_list ? several(count) : "one register is") + " expected, not " +
+               std::to_string(operand.list.size()) + isa::why_count(rule, form));
+}
+
 void complete_operand(Builder& builder, const Instruction& op, const OperandRule& rule, const Form& form,
                       std::span<const Operand> operands, Operand& operand) {
     const Type type = rule.type ? rule.type(form) : Type::none;
@@ -319,10 +328,7 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
                 refuse(op, rule, "a destination cannot be a negated predicate");
             break;
         case Kind::list:
-            if (static_cast<int>(operand.list.size()) != count)
-                refuse(op, rule,
-                       (takes_list ? several(count) : "one register is") + " expected, not " +
-                           std::to_string(operand.list.size()) + isa::why_count(rule, form));
+            check_length(op, rule, form, operand);
             for (Reg reg : operand.list) check_register(builder, op, rule, reg, type);
             if (!takes_list) operand = Operand::of(operand.list.front());
             break;
@@ -357,6 +363,12 @@ void infer_flags(const Instruction& op, std::span<const Operand> operands, Form&
 }
 
 }  // namespace
+
+void check_extent(const Instruction& op, const OperandRule& rule, const Form& form, const Operand& operand) {
+    if (operand.kind == Kind::list) check_length(op, rule, form, operand);
+    if (operand.kind == Kind::imm && rule.imm_range)
+        check_immediate(op, rule, operand, rule.type ? rule.type(form) : Type::none);
+}
 
 Step complete_step(Builder& builder, const Instruction& op, Form asked, std::vector<Operand> operands) {
     operands.resize(op.operands.size());

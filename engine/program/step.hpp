@@ -11,4 +11,9 @@ namespace wgrun {
 Step complete_step(Builder& builder, const isa::Instruction& op, isa::Form asked,
                    std::vector<Operand> operands);
 
+/// Throws ArgumentError WG-FORM-02 for a list of another length than `form` has, and for an immediate that is
+/// out of range.
+void check_extent(const isa::Instruction& op, const isa::OperandRule& rule, const isa::Form& form,
+                  const Operand& operand);
+
 }  // namespace wgrun

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "program/limits.hpp"
+#include "ptx/heading.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun::ptx {
@@ -60,7 +62,9 @@ Shape shape_of(const Module& module, const Function& function, const LaunchFacts
 }
 
 bool is_identifier(std::string_view name) {
-    return !name.empty() && name.size() <= max_name && name != "_" && std::ranges::all_of(name, [](char c) {
+    if (name.empty() || name.size() > max_name || name == "_" || (name[0] >= '0' && name[0] <= '9'))
+        return false;
+    return std::ranges::all_of(name, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     });
 }
@@ -107,6 +111,7 @@ class HeadMaker {
           builder_(is_identifier(out.name) ? out.name : "kernel", shape_.block, shape_.cluster, out.where) {}
 
     Head run() {
+        builder_.arch(heading_of(module_).arch);
         parameters();
         shared();
         return {builder_.finish(), std::move(names_), shape_};
@@ -115,6 +120,7 @@ class HeadMaker {
   private:
     void parameters() {
         constexpr std::string_view prefix = "param_";
+        std::set<std::string> taken;
         constexpr const Target::TensorMaps& maps = sm_90a.tensor_maps;
         for (std::size_t i = 0; i < function_.params.size(); ++i) {
             const Variable& variable = function_.params[i];
@@ -130,6 +136,7 @@ class HeadMaker {
             if (variable.array || type != Type::none) {
                 try {
                     std::string known = is_identifier(name) ? std::string(name) : fmt::format("p{}", i);
+                    while (!taken.insert(known).second) known += '_';
                     const std::int64_t align = variable.align > maps.align ? 2 * maps.align : maps.align;
                     if (map && passed.box)
                         symbol.index = builder_.tensor_map(std::move(known), *passed.box, false, align);
@@ -142,8 +149,11 @@ class HeadMaker {
                         symbol.index = builder_.integer_param(std::move(known), type);
                     else
                         symbol.index = builder_.param(std::move(known), type, pointee(type, passed));
-                } catch (const ArgumentError&) {  // more of them than wgrun's own kernels may have
+                } catch (const ArgumentError& error) {  // more of them than a kernel may have
                     symbol.index = -1;
+                    Diagnostic finding = error.finding();
+                    finding.where = module_.where(variable.name);
+                    out_.errors.push_back(std::move(finding));
                 }
             }
             names_.emplace_back(module_.at(variable.name), symbol);

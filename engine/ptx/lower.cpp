@@ -18,6 +18,7 @@ Lowering::Lowering(const Module& module, const Function& function, const Head& h
       function_(function),
       out_(out),
       reader_(module),
+      refusals_(module),
       symbols_([this](const Symbol& symbol, std::string_view name) {
           const Reg made = reg(symbol.type);
           out_.register_names.resize(made.id + 1);
@@ -35,6 +36,7 @@ Lowering::Lowering(const Module& module, const Function& function, const Head& h
 Program Lowering::run() {
     Frame frame = frame_of(function_);
     body(frame);
+    out_.refused = refusals_.take();
     return take_text(where(function_.last > function_.first ? module_.statements[function_.last - 1].text
                                                             : function_.text));
 }
@@ -129,7 +131,7 @@ std::uint32_t Lowering::instruction(std::uint32_t index) {
     step.guard_negated = statement.guard_negated;
     step.where = where(statement.text);
     if (reading.op == nullptr) {
-        unread(statement, step);
+        if (!illegal(statement, step)) unread(statement, step);
     } else {
         out_.instructions += reading.statements - 1;
         step.op = reading.op;
@@ -137,6 +139,7 @@ std::uint32_t Lowering::instruction(std::uint32_t index) {
         out_.unknown.cluster |= step.op->of_cluster || (step.form.has(isa::Field::sreg) &&
                                                         isa::is_of_cluster(isa::special_of(step.form)));
         step.operands = std::move(reading.operands);
+        refusals_.look_at(step, module_.at(statement.name));
     }
     if (counts_registers(step)) return reading.statements;
     prepare(step);
@@ -180,6 +183,21 @@ bool Lowering::reads_special(const Statement& statement) const {
     if (from == nothing || module_.nodes[from].kind != Node::Kind::name) return false;
     const std::string_view name = module_.at(module_.nodes[from].text);
     return name.starts_with('%') && !symbols_.known(name) && isa::is_special(name.substr(1));
+}
+
+/// An illegal form of an instruction: it is said so, and what it does is nothing but to write its result.
+bool Lowering::illegal(const Statement& statement, Step& step) {
+    if (!refusals_.look_at(statement, *this)) return false;
+    // An address is read; and of what is read nothing follows.
+    std::vector<Reg> written;
+    if (statement.operands != nothing) {
+        const Node& first = module_.nodes[statement.operands];
+        if (first.kind != Node::Kind::address) registers(first, written);
+    }
+    step.op = &isa::opaque(isa::Reach::anything);
+    keep_text(statement, written, {});
+    step.operands = {Operand::of(std::move(written)), Operand::of(std::vector<Reg>())};
+    return true;
 }
 
 /// An instruction without a record. What it writes comes first, unless it writes nothing.

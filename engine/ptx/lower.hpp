@@ -72,6 +72,7 @@ struct Lowered {
     std::vector<ModuleVariable> variables;    ///< that it uses
     std::vector<std::string> register_names;  ///< by register; empty, or missing at the end: it has none
     std::vector<UnreadText> texts;            ///< of the opaque steps, in the order of the steps
+    std::vector<Diagnostic> refused;          ///< what is illegal by itself (WG-FORM)
     std::vector<Diagnostic> errors;           ///< names that nothing declares, and labels without a place
 };
 

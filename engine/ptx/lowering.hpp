@@ -12,6 +12,7 @@
 #include "ptx/head.hpp"
 #include "ptx/labels.hpp"
 #include "ptx/read.hpp"
+#include "ptx/refusals.hpp"
 
 namespace wgrun::ptx {
 
@@ -42,6 +43,7 @@ class Lowering final : private Rewriting, private Names {
     bool known_to_synchronise_nothing(const Statement& statement) const;
     bool reads_special(const Statement& statement) const;
     void unread(const Statement& statement, Step& step);
+    bool illegal(const Statement& statement, Step& step);
     void advise(const Statement& statement);
     std::vector<Reg> read_by(const Statement& statement);
     void keep_text(const Statement& statement, std::vector<Reg> written, std::vector<Reg> read);
@@ -95,6 +97,7 @@ class Lowering final : private Rewriting, private Names {
     const Function& function_;
     Lowered& out_;
     Reader reader_;
+    Refusals refusals_;
     Symbols symbols_;
     Frame* frame_ = nullptr;
     std::vector<const Function*> active_;  ///< functions that are being read, the entry first

@@ -51,6 +51,52 @@ void match_parts(const Template& text, const std::vector<OpcodePart>& parts, std
         match_parts(text, parts, part + 1, rest, left_out, found);
 }
 
+/// Returns the ways in which a text begins with a value of the field: the value, and how long it is.
+std::vector<std::pair<int, std::size_t>> values_at(const Template& text, const OpcodePart& place,
+                                                   std::string_view rest) {
+    std::vector<std::pair<int, std::size_t>> out;
+    constexpr std::size_t most_words = 2;  // release.cluster
+    std::size_t end = 0;
+    for (std::size_t words = 0; words < most_words && end < rest.size(); ++words) {
+        end = place.dotted ? std::min(rest.find('.', end + (words > 0 ? 1U : 0U)), rest.size())
+                           : std::min(rest.find_first_not_of("0123456789"), rest.size());
+        const std::string_view word = rest.substr(0, end);
+        const auto& known = text.spellings[static_cast<std::size_t>(place.field)];
+        const auto row = std::ranges::find(known, word, &Spelling::text);
+        if (row != known.end())
+            out.emplace_back(row->value, end);
+        else if (const auto value = isa::parse_value(place.field, word);
+                 value && isa::spelled(place.field, *value) == word)
+            out.emplace_back(*value, end);
+        if (!place.dotted) break;
+    }
+    return out;
+}
+
+/// As match_parts(), with any values.
+void match_any(const Template& text, const std::vector<OpcodePart>& parts, std::size_t part,
+               std::string_view rest, const Form& form, const FoundForm& found) {
+    if (part == parts.size()) {
+        if (rest.empty()) found(form);
+        return;
+    }
+    const OpcodePart& here = parts[part];
+    if (!here.text.empty()) {
+        if (rest.starts_with(here.text))
+            match_any(text, parts, part + 1, rest.substr(here.text.size()), form, found);
+        return;
+    }
+    if (!here.dotted || rest.starts_with('.')) {
+        const std::string_view word = rest.substr(here.dotted ? 1 : 0);
+        for (const auto& [value, size] : values_at(text, here, word))
+            if (form.get(here.field, value) == value)
+                match_any(text, parts, part + 1, word.substr(size), Form(form).set(here.field, value), found);
+    }
+    if (!here.dotted) return;
+    for (const Form& left_out : without(text, here.field, form))
+        match_any(text, parts, part + 1, rest, left_out, found);
+}
+
 /// Splits an opcode at its dots: "L2::cache_hint" is one word.
 std::vector<std::string_view> words_of(std::string_view text) {
     std::vector<std::string_view> out;
@@ -128,6 +174,11 @@ class AnyOrder {
 void match_opcode(const Template& text, const Line& line, std::string_view opcode, const Form& form,
                   const FoundForm& found) {
     match_parts(text, line.opcode, 0, opcode, form, found);
+}
+
+void match_any_values(const Template& text, const Line& line, std::string_view opcode,
+                      const FoundForm& found) {
+    match_any(text, line.opcode, 0, opcode, Form(), found);
 }
 
 void match_in_any_order(const Template& text, std::string_view opcode, const FoundForm& found) {

@@ -15,8 +15,13 @@ using FoundForm = std::function<void(const isa::Form&)>;
 void match_opcode(const Template& text, const Line& line, std::string_view opcode, const isa::Form& form,
                   const FoundForm& found);
 
-/// The same of opcodes whose qualifiers stand in another order than the record's: assemblers take any. Those
-/// that the record spells out, and those of the same field, such as the types of cvt, stay in order.
+/// The same with any value that a field can have at its place, legal or not.
+void match_any_values(const Template& text, const Line& line, std::string_view opcode,
+                      const FoundForm& found);
+
+/// The same as match_opcode() of opcodes whose qualifiers stand in another order than the record's:
+/// assemblers take any. Those that the record spells out, and those of the same field, such as the types of
+/// cvt, stay in order.
 void match_in_any_order(const Template& text, std::string_view opcode, const FoundForm& found);
 
 }  // namespace wgrun::ptx

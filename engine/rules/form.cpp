@@ -119,4 +119,29 @@ local X = k:param("X", "u32*")
 local thread = k:special "tid.x"
 k:st_global_u32(k:element(X, thread), 1))"};
 
+constexpr Rule WG_FORM_06{
+    .id = "WG-FORM-06",
+    .severity = error,
+    .found_by = check,
+    .title = "a .version or .target without an instruction",
+    .law =
+        "The .version and the .target at the beginning of a PTX text have every instruction in it, and the "
+        "assembler knows both.",
+    .section = "11.1",
+    .why =
+        "The assembler refuses an instruction that came with a later version of PTX, or that another chip "
+        "has: wgmma, setmaxnreg and tensormap.replace are for .target sm_90a alone. An assembler or a driver "
+        "refuses a whole text of a version that is newer than its own. Of chips after sm_90a wgrun has no "
+        "rules, and does not check a text for them.",
+    .fix = ".version and .target as the message has them, or a newer assembler.",
+    .decided = "At each instruction of a text that wgrun reads; the scripts' own texts have what they need.",
+    .wrong = R"(-- a PTX text
+.version 8.0
+.target sm_90
+wgmma.fence.sync.aligned;)",
+    .right = R"(-- a PTX text
+.version 8.0
+.target sm_90a
+wgmma.fence.sync.aligned;)"};
+
 }  // namespace wgrun::rules

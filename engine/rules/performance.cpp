@@ -188,4 +188,26 @@ k:bar_sync(0)
 local x = k:ld_shared_f32(other) -- what another warp has stored
 k:st_global_f32(k:element(Y, thread), x))"};
 
+constexpr Rule WG_PERF_08{
+    .id = "WG-PERF-08",
+    .severity = note,
+    .found_by = check,
+    .title = "a product that the chip does not have",
+    .law = "Products of 8-bit floats are those of wgmma.",
+    .section = "9.7.14.5.14",
+    .why =
+        "sm_90 has no mma.sync of e4m3 and e5m2: the assembler converts the operands to f16 and multiplies "
+        "those, twice for each product (docs/silicon.md). Told with wgrun check --perf.",
+    .fix = "wgmma, with A from registers where it is not in shared memory.",
+    .decided = "At each mma.sync (`check --perf`).",
+    .wrong = R"(local a, b, c = k:regs("b32", 4), k:regs("b32", 2), k:regs("f32", 4)
+for i = 0, 3 do k:mov(a[i], thread) k:mov(c[i], 0.0) end
+for i = 0, 1 do k:mov(b[i], thread) end
+k:mma_sync(c, a, b, c, { d = "f32", a = "e4m3", b = "e4m3" }))",
+    .right = R"(local acc = k:regs("f32", 32)
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, { n = 64, k = 32, d = "f32", a = "e4m3", b = "e4m3", scale_d = 0 })
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"};
+
 }  // namespace wgrun::rules

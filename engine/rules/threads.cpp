@@ -57,6 +57,33 @@ k:asm {
   meaning = function(k, v) k:st_shared_u32(v.a, v.x) end,
 })"};
 
+constexpr Rule WG_ASM_03{
+    .id = "WG-ASM-03",
+    .severity = warning,
+    .found_by = assembler,
+    .title = "a known fault of the assembler",
+    .law = "A kernel is assembled by a ptxas that is not known to get kernels of its shape wrong.",
+    .section = "9.7.15.7.1",
+    .why =
+        "ptxas has had faults that change what a correct kernel computes. docs/assemblers.md lists those "
+        "that "
+        "are known, with the versions that have them; `wgrun doctor` says which of them the ptxas at hand "
+        "has.",
+    .fix = "assemble with a version of ptxas that is mended: the message names it.",
+    .decided =
+        "By the shape that the faults are known to need, with the ptxas that assembles (`check --assemble`). "
+        "That the machine code is wrong is not shown.",
+    .wrong = R"(-- ptxas 13.0
+k:wgmma_fence()
+k:wgmma_mma_async(acc, fragment, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
+k:wgmma_commit_group()
+k:wgmma_wait_group(1))",
+    .right = R"(-- ptxas 13.3, or
+k:wgmma_fence()
+k:wgmma_mma_async(acc, fragment, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"};
+
 // --- LUA ----------------------------------------------------------------------------------------
 constexpr Rule WG_LUA_01{
     .id = "WG-LUA-01",

@@ -144,6 +144,7 @@ if not found["findings"]:
 check("check.json", "check", "--diff", "bad.lua")
 check("check.json", "check", os.path.join(TREE, "tests", "ptx", "missing_fence.ptx"))
 check("check.json", "check", "--assemble", GOOD)
+check("check.json", "check", "--assemble", "--perf", os.path.join(TREE, "tests", "ptx", "missing_fence.ptx"), codes=(0, 1, 3))
 for command in ("ptx", "cuda"):
     check(command + ".json", command, GOOD)
 for command in ("report", "sass"):
@@ -153,7 +154,8 @@ check("tune.json", "tune", "--backend=sim", "--results", "tuned.jsonl", "tune.lu
 check("tune.json", "tune", "--merge", "merged.jsonl", "tuned.jsonl")
 check("export.json", "export", GOOD, "-o", "exported")
 check("rules.json", "rules")
-check("explain.json", "explain", "WG-FENCE-01")
+for code in ("WG-FENCE-01", "C7510", "700"):
+    check("explain.json", "explain", code)
 check("isa.json", "isa")
 check("isa.json", "isa", "wgmma")
 for expression in ("8:1", "(8,(2,2)):(1,(8,16))", "m16n8k8"):

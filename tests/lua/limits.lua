@@ -33,10 +33,10 @@ for _, block in ipairs {branch, loop, while_} do
 end
 
 refused("name of 257 characters", function() wg.kernel(("k"):rep(257), {}, function() end) end)
-refused("beyond the 4096 bytes", function()
-  wg.kernel("k", {}, function(k) for i = 1, 1000 do k:param("p" .. i, "u64") end end)
+refused("beyond the 32764 bytes", function()
+  wg.kernel("k", {}, function(k) for i = 1, 4096 do k:param("p" .. i, "u64") end end)
 end)
-wg.kernel("k", {}, function(k) for i = 1, 512 do k:param("p" .. i, "u64") end end):ptx()
+wg.kernel("k", {}, function(k) for i = 1, 4095 do k:param("p" .. i, "u64") end end):ptx()
 refused("registers are declared", function()
   wg.kernel("k", {}, function(k) while true do k:regs("u32", 1024) end end)
 end)

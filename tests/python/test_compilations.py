@@ -214,9 +214,9 @@ if __name__ == "__main__":
         self.assertIn("product.cu:15: error", err)
         self.assertIn("checked 1 kernel by CuTe DSL", err)
 
-    def test_without_the_tool_the_program_goes_on(self):
+    def test_without_tool_and_library_the_program_goes_on(self):
         program = "import triton\ntriton.compile(TEXT)\nprint('done')\n"
-        code, err = self.run_program(program, "-m", "wgrun", WGRUN_TOOL="", PATH="/nowhere")
+        code, err = self.run_program(program, "-m", "wgrun", WGRUN_TOOL="", PATH="/nowhere", WGRUN_LIBRARY="/nowhere/none.so")
         self.assertEqual(code, 0)
         self.assertIn("wgrun: what Triton compiles is not checked: no wgrun on PATH", err)
 

@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-#define WGRUN_C_API_VERSION 3
+#define WGRUN_C_API_VERSION 4
 
 #if defined(__GNUC__)
 #define WGRUN_API __attribute__((visibility("default")))
@@ -146,6 +146,14 @@ WGRUN_API int wgrun_verdicts_get(const wgrun_verdicts *verdicts, size_t index, w
 /* As the member `verdicts` of `wgrun check --json`. */
 WGRUN_API int wgrun_verdicts_json(const wgrun_verdicts *verdicts, const char **json);
 WGRUN_API int wgrun_verdicts_close(wgrun_verdicts *verdicts);
+
+/* ---- PTX of other compilers ----------------------------------------------------------------------------------------- */
+
+/* Checks every kernel of a PTX text by the rules that need no launch. `name` is what findings call the text ("(text)" if
+ * NULL). The result is that of `wgrun check --json`: {"findings": [...], "kernels": [{"name", "file", "line",
+ * "instructions", "unread", "undecided", "verdicts"}]}; it lives until the thread's next call of this function. A text that
+ * is no PTX has findings, too. Since version 4. */
+WGRUN_API int wgrun_check_ptx(const char *name, const char *text, size_t length, const char **json);
 
 /* ---- Engines -------------------------------------------------------------------------------------------------------- */
 

@@ -12,25 +12,50 @@ Findings of the checker are raised as CheckError, which prints as the command-li
 rest.
 """
 
+import importlib as _importlib
 import os as _os
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
-from ._abi import LIBRARY as _LIBRARY
 from ._compilations import check_compilations
 from ._errors import (ArgumentError, CheckError, CompileError, DeviceError, Error, FileError, Finding, Findings, LimitError,
                       Note, ScriptError, Verdict)
-from ._engine import Limits
-from ._kernel import BoundKernel, Kernel, Parameter
-from ._launcher import Launcher
-from ._memory import View, view
 from ._ptx import check_ptx, check_triton
-from ._script import Script, gemm, load, loads
+from ._record import record, record_launch
 
-__version__: str = _LIBRARY.wgrun_version().decode()
+if _TYPE_CHECKING:
+    from ._engine import Limits
+    from ._kernel import BoundKernel, Kernel, Parameter
+    from ._launcher import Launcher
+    from ._layout import Layout, layout
+    from ._memory import View, view
+    from ._script import Script, gemm, load, loads
+
+    __version__: str
+
+#: What needs the library, by module: it is loaded when the first of these is asked for.
+_OF_LIBRARY = {
+    "_engine": ("Limits",), "_kernel": ("BoundKernel", "Kernel", "Parameter"), "_launcher": ("Launcher",),
+    "_layout": ("Layout", "layout"), "_memory": ("View", "view"), "_script": ("Script", "gemm", "load", "loads"),
+}
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "__version__":
+        from ._abi import LIBRARY
+        return LIBRARY.wgrun_version().decode()
+    for module, names in _OF_LIBRARY.items():
+        if name in names:
+            globals()[name] = value = getattr(_importlib.import_module(f".{module}", __name__), name)
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "ArgumentError", "BoundKernel", "CheckError", "CompileError", "DeviceError", "Error", "FileError", "Finding",
-    "Findings", "Kernel", "Launcher", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError", "Verdict", "View",
-    "check_compilations", "check_ptx", "check_triton", "gemm", "load", "loads", "view",
+    "Findings", "Kernel", "Launcher", "Layout", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError",
+    "Verdict", "View", "check_compilations", "check_ptx", "check_triton", "gemm", "layout", "load", "loads", "record",
+    "record_launch", "view",
 ]
 
 if _os.environ.get("WGRUN_CHECK"):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import os
 from ctypes import (POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p)
+from functools import cache
 from pathlib import Path
-from typing import Iterator
+from typing import Any, Iterator
 
-API_VERSION = 3  # of wgrun.h, as used here
+API_VERSION = 4  # of wgrun.h, as used here
 LIBRARY_NAMES = ("libwgrun_c.so.0", "libwgrun_c.so")
 
 # wgrun_backend
@@ -118,6 +119,7 @@ _FUNCTIONS = {
     "verdicts_get": [_H, c_size_t, POINTER(Verdict)],
     "verdicts_json": [_H, _STRINGS],
     "verdicts_close": [_H],
+    "check_ptx": [c_char_p, c_char_p, c_size_t, _STRINGS],
     "engine_open": [POINTER(EngineOptions), _OUT],
     "engine_close": [_H],
     "engine_interrupt": [_H],
@@ -180,7 +182,21 @@ def load_library() -> ctypes.CDLL:
     return library
 
 
-LIBRARY = load_library()
+class _Library:
+    """The library, which is loaded when its first function is asked for: check_ptx does without it where the tool is there."""
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(_loaded(), name)
+        setattr(self, name, function)
+        return function
+
+
+@cache
+def _loaded() -> ctypes.CDLL:
+    return load_library()
+
+
+LIBRARY: Any = _Library()
 
 
 def _dtypes() -> Iterator[tuple[str, int, int]]:
@@ -190,7 +206,19 @@ def _dtypes() -> Iterator[tuple[str, int, int]]:
         number += 1
 
 
-# wgrun_dtype
-DTYPE_NUMBERS = {name: number for name, number, _ in _dtypes()}
-DTYPE_NAMES = {number: name for name, number, _ in _dtypes()}
-DTYPE_BYTES = {name: bits // 8 for name, _, bits in _dtypes() if bits >= 8}
+# wgrun_dtype, as the library has it
+DTYPE_NUMBERS: dict[str, int]
+DTYPE_NAMES: dict[int, str]
+DTYPE_BYTES: dict[str, int]
+
+
+def __getattr__(name: str) -> Any:
+    tables = {
+        "DTYPE_NUMBERS": lambda: {name: number for name, number, _ in _dtypes()},
+        "DTYPE_NAMES": lambda: {number: name for name, number, _ in _dtypes()},
+        "DTYPE_BYTES": lambda: {name: bits // 8 for name, _, bits in _dtypes() if bits >= 8},
+    }
+    if name not in tables:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = tables[name]()
+    return globals()[name]

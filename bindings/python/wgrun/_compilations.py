@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import atexit
 import hashlib
-import importlib.util
+import importlib
 import os
 import shutil
 import sys
 import tempfile
 import threading
-from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Callable, NamedTuple, Optional
 
 from ._errors import Error, Findings
+from ._imports import when_imported
 from ._ptx import check_text
 
 Report = Callable[[str, Findings], None]
@@ -58,11 +58,8 @@ def check_compilations(report: Optional[Report] = None) -> None:
     os.environ.setdefault("TILELANG_DISABLE_CACHE", "1")
     if "CUTE_DSL_DUMP_DIR" not in os.environ:
         os.environ["CUTE_DSL_DUMP_DIR"] = _folder()
-    finder = _Finder()
     for name, attach in _ATTACH.items():
-        if name in sys.modules:
-            attach(sys.modules[name])
-    sys.meta_path.insert(0, finder)
+        when_imported(name, attach)
     atexit.register(_finish)
 
 
@@ -274,29 +271,3 @@ _ATTACH: dict[str, Callable[[ModuleType], None]] = {
     "tilelang": _tilelang,
     "cutlass.base_dsl.jit_executor": _cute,
 }
-
-
-class _Finder:
-    """Attaches to a compiler as soon as it has been imported."""
-
-    def __init__(self) -> None:
-        self.looking: set[str] = set()
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
-        if name not in _ATTACH or name in self.looking:
-            return None
-        self.looking.add(name)
-        try:
-            spec = importlib.util.find_spec(name)
-        finally:
-            self.looking.discard(name)
-        if spec is None or spec.loader is None:
-            return None
-        execute = spec.loader.exec_module
-
-        def exec_module(module: ModuleType) -> None:
-            execute(module)
-            _ATTACH[name](module)
-
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec

@@ -1,4 +1,4 @@
-"""PTX that other compilers have made, checked by the command-line tool."""
+"""PTX that other compilers have made, checked by the command-line tool or, where there is none, by the library."""
 
 from __future__ import annotations
 
@@ -7,17 +7,36 @@ import os
 import re
 import shutil
 import subprocess
+from ctypes import byref, c_char_p
 from dataclasses import replace
 from typing import Any
 
-from ._errors import FileError, Finding, Findings, Note, Verdict
+from ._abi import LIBRARY
+from ._errors import FileError, Finding, Findings, Note, Verdict, check
 
 
-def _tool() -> str:
+def _by_tool(tool: str, text: str) -> str:
+    """What the tool prints, in whose process a text does no harm."""
+    done = subprocess.run([tool, "check", "--json", "-"], input=text, capture_output=True, text=True, check=False)
+    if not done.stdout.startswith("{"):
+        raise FileError(done.stderr.strip() or f"wgrun check ended with {done.returncode}", "EIO")
+    return done.stdout
+
+
+def _by_library(text: str) -> str:
+    """The same, by the library."""
+    printed = c_char_p()
+    raw = text.encode()
+    try:
+        check(LIBRARY.wgrun_check_ptx(b"stdin", raw, len(raw), byref(printed)))
+    except (ImportError, OSError) as error:
+        raise FileError(f"no wgrun on PATH and none in WGRUN_TOOL, and {error}", "ENOENT") from None
+    return (printed.value or b"").decode()
+
+
+def _checked(text: str) -> str:
     tool = os.environ.get("WGRUN_TOOL") or shutil.which("wgrun")
-    if not tool:
-        raise FileError("no wgrun on PATH: put the tool there, or name it in WGRUN_TOOL", "ENOENT")
-    return tool
+    return _by_tool(tool, text) if tool else _by_library(text)
 
 
 def _finding(given: dict[str, Any], name: str) -> Finding:
@@ -82,16 +101,13 @@ def _printed(finding: Finding) -> str:
 
 def check_text(text: str, name: str, at_sources: bool) -> Findings:
     """Checks a PTX text that findings call `name`. at_sources: findings are at lines of the source, where .loc tells them."""
-    done = subprocess.run([_tool(), "check", "--json", "-"], input=text, capture_output=True, text=True, check=False)
-    try:
-        listed = json.loads(done.stdout)
-    except ValueError:
-        raise FileError(done.stderr.strip() or f"wgrun check ended with {done.returncode}", "EIO") from None
+    printed = _checked(text)
+    listed = json.loads(printed)
     findings = [_finding(given, name) for given in listed["findings"]]
     if at_sources:
         sources = _Sources(text)
         findings = [_at_source(finding, name, sources) for finding in findings]
-    out = Findings(findings, "\n".join(map(_printed, findings)), done.stdout)
+    out = Findings(findings, "\n".join(map(_printed, findings)), printed)
     kernels = listed.get("kernels", [])
     out.kernels = [kernel["name"] for kernel in kernels]
     out.verdicts = {kernel["name"]: [_verdict(one, name) for one in kernel["verdicts"]] for kernel in kernels}
@@ -102,7 +118,8 @@ def check_ptx(text: str) -> Findings:
     """Checks every kernel of a PTX text by the rules that need no launch; no GPU is needed.
 
     Lines are those of the text, whose file is called "stdin"; notes name the lines of the source that .loc tells.
-    A text that is no PTX has findings, too. The list's `verdicts` say what is proved of each kernel. Raises FileError where the tool is not found.
+    A text that is no PTX has findings, too. The list's `verdicts` say what is proved of each kernel. The tool checks it (on PATH, or
+    in WGRUN_TOOL) or, where there is none, the library. Raises FileError where neither is found.
     """
     return check_text(text, "stdin", at_sources=False)
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,8 +40,11 @@ struct ForeignKernel {
 };
 
 struct ForeignText {
-    std::vector<Diagnostic> errors;  ///< what is no PTX, by line; the kernels are not checked then
+    /// What is no PTX, or for a chip that has no rules, by line; the kernels are not checked then.
+    std::vector<Diagnostic> errors;
     std::vector<ForeignKernel> kernels;
+    isa::PtxVersion version{0, 0};  ///< the latest .version of its modules
+    Where version_at;
 };
 
 /// Returns the PTX of a file that is none: of CUDA C++ (.cu), which nvcc compiles for sm_90a with the lines
@@ -58,6 +62,11 @@ bool is_ptx(std::string_view text);
 /// ArgumentError for a text of 1 GiB or more, and for what is given and no launch of its kernels can have, or
 /// none of them has as a parameter. Thread-safe.
 ForeignText check_ptx(const std::string& file, std::string text, const Assumptions& given = {});
+
+/// Returns [{name, file, line, instructions, unread, undecided, verdicts}].
+std::string to_json(std::span<const ForeignKernel> kernels);
+/// Returns {"findings": as to_json has them, "kernels": the same}.
+std::string to_json(const ForeignText& text);
 
 /// A script, and what it does not say as the text does.
 struct TranslatedText {

@@ -179,6 +179,16 @@ struct PtxVersion {
     auto operator<=>(const PtxVersion&) const = default;
 };
 
+/// A chip as `.target` names it: sm_90 or, with what that chip alone has, sm_90a (PTX ISA 11.1.2).
+struct Arch {
+    int sm = 0;
+    bool specific = false;
+    bool operator==(const Arch&) const = default;
+    /// Returns whether a text for this chip may have what `needed` has.
+    bool covers(const Arch& needed) const { return needed.specific ? *this == needed : sm >= needed.sm; }
+};
+std::string to_string(Arch arch);  ///< "sm_90a"
+
 /// The values lo, lo + step, ..., hi.
 struct Range {
     int lo, hi, step = 1;
@@ -201,6 +211,7 @@ struct Choice {
 struct Row {
     std::vector<Choice> choices;
     PtxVersion min_ptx;
+    Arch arch{};  ///< the first chip that has them, or the only one
 
     const Choice* find(Field field) const;
 };

@@ -202,6 +202,7 @@ class Program {
     /// script's constructs remain in the labels alone, for printing.
     const std::vector<BasicBlock>& blocks() const { return blocks_; }
     Where where() const { return where_; }
+    isa::Arch arch() const { return arch_; }  ///< the chip that its text is for
     /// Returns the lowest PTX ISA version that has every form used.
     isa::PtxVersion min_ptx() const;
 
@@ -220,6 +221,7 @@ class Program {
     std::vector<RegisterName> names_;
     std::vector<BasicBlock> blocks_;
     std::optional<Assumed> translated_;
+    isa::Arch arch_{90, true};
     Where where_;
 };
 
@@ -293,6 +295,8 @@ class Builder {
     void name(RegisterName name) { program_.names_.push_back(std::move(name)); }
     /// The kernel says again what a compiler has made.
     void translated(Assumed assumed) { program_.translated_ = assumed; }
+    /// The kernel is for another chip than sm_90a.
+    void arch(isa::Arch arch) { program_.arch_ = arch; }
 
     /// while (head; condition) { body; next }. The head runs before every test, and `next` at the end of
     /// every iteration, whether a thread comes from the end of the body or leaves the iteration.

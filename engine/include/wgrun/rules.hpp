@@ -90,16 +90,17 @@ Diagnostic finding(const Rule& rule, Where where, std::string message, std::stri
 ArgumentError refusal(const Rule& rule, std::string message, std::string fix = {});
 
 // The names. Each row stands in the file of its family in engine/rules, the list of all in catalogue.cpp.
-extern const Rule WG_ASM_01, WG_ASM_02;
+extern const Rule WG_ASM_01, WG_ASM_02, WG_ASM_03;
 extern const Rule WG_DESC_01, WG_DESC_02, WG_DESC_03, WG_DESC_04, WG_DESC_05;
 extern const Rule WG_FENCE_01;
-extern const Rule WG_FORM_01, WG_FORM_02, WG_FORM_03, WG_FORM_04, WG_FORM_05;
+extern const Rule WG_FORM_01, WG_FORM_02, WG_FORM_03, WG_FORM_04, WG_FORM_05, WG_FORM_06;
 extern const Rule WG_GROUP_01, WG_GROUP_02, WG_GROUP_03, WG_GROUP_04, WG_GROUP_05, WG_GROUP_06;
 extern const Rule WG_LAYOUT_01;
 extern const Rule WG_LUA_01;
 extern const Rule WG_MBAR_01, WG_MBAR_02, WG_MBAR_03, WG_MBAR_04, WG_MBAR_05, WG_MBAR_06;
 extern const Rule WG_MEM_01, WG_MEM_02, WG_MEM_03, WG_MEM_04, WG_MEM_05, WG_MEM_06, WG_MEM_07;
-extern const Rule WG_PERF_01, WG_PERF_02, WG_PERF_03, WG_PERF_04, WG_PERF_05, WG_PERF_06, WG_PERF_07;
+extern const Rule WG_PERF_01, WG_PERF_02, WG_PERF_03, WG_PERF_04, WG_PERF_05, WG_PERF_06, WG_PERF_07,
+    WG_PERF_08;
 extern const Rule WG_PROXY_01, WG_PROXY_02, WG_PROXY_03;
 extern const Rule WG_RACE_01, WG_RACE_02, WG_RACE_03, WG_RACE_04, WG_RACE_05;
 extern const Rule WG_REG_01, WG_REG_02, WG_REG_03, WG_REG_04, WG_REG_05;

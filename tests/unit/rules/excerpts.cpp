@@ -19,10 +19,10 @@ struct Expected {
 };
 
 Expected expectations() {
-    static const std::regex comment("-- EXPECT( IN RUN)?: (WG-[A-Z0-9-]+)");
+    static const std::regex comment("(?:--|//) EXPECT( IN RUN)?: (WG-[A-Z0-9-]+)");
     Expected out;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(WGRUN_SOURCE_DIR "/tests/rules")) {
-        if (entry.path().extension() != ".lua") continue;
+        if (entry.path().extension() != ".lua" && entry.path().extension() != ".ptx") continue;
         std::ifstream file(entry.path());
         for (std::string line; std::getline(file, line);)
             for (std::sregex_iterator at(line.begin(), line.end(), comment), end; at != end; ++at)

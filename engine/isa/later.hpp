@@ -1,0 +1,19 @@
+// What opcodes tell beside the records: which chips have them, and of which there are no other forms.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "wgrun/form.hpp"
+
+namespace wgrun::isa {
+
+/// Returns the first chip, or the only one, that has such an opcode: one after sm_90, which no record reads,
+/// or one that not all texts are for; nothing: all chips have it, or the record's rows tell.
+std::optional<Arch> first_chip_of(std::string_view opcode);
+
+/// Returns whether the records' rows have all forms that PTX has of such an opcode, so that another one is
+/// illegal. Of others a text may have forms that no row has.
+bool has_all_forms(std::string_view opcode);
+
+}  // namespace wgrun::isa

@@ -1,0 +1,72 @@
+// Known faults of ptxas, and the kernels that have the shape that they need.
+#include "kernel/assembler_faults.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include "ptx/lower.hpp"
+#include "source_folder.hpp"
+#include "tests/catch.hpp"
+
+using namespace wgrun;
+
+namespace {
+
+Program program_of(const std::string& body) {
+    const ptx::Parsed parsed =
+        ptx::parse("k.ptx",
+                   ".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry k()\n.reqntid 128\n{\n"
+                   ".reg .b32 %r<64>; .reg .f32 %f<64>; .reg .b64 %rd<9>;\n" +
+                       body + "\nret;\n}\n");
+    REQUIRE(parsed.errors.empty());
+    return ptx::lower(parsed.module, parsed.module.functions.back()).program;
+}
+
+constexpr const char* fragment =
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, {%r1, %r2, %r3, %r4}, %rd2, "
+    "1, 1, "
+    "1, 0;\nwgmma.commit_group.sync.aligned;\n";
+
+}  // namespace
+
+TEST_CASE("versions of ptxas and the PTX that they read") {
+    CHECK(assembler_version_of("13.0.88") == AssemblerVersion{13, 0, 88});
+    CHECK(assembler_version_of("12.9") == AssemblerVersion{12, 9, 0});
+    CHECK_FALSE(assembler_version_of(""));
+    CHECK_FALSE(assembler_version_of("none"));
+    CHECK(newest_ptx({13, 0, 88}) == isa::PtxVersion{9, 0});
+    CHECK(newest_ptx({12, 6, 0}) == isa::PtxVersion{8, 5});
+    CHECK(newest_ptx({99, 0, 0}).has_value());
+    CHECK_FALSE(newest_ptx({10, 0, 0}));
+}
+
+TEST_CASE("A in registers with groups in flight: triton#11781") {
+    const Program flying = program_of(fragment + std::string("wgmma.wait_group.sync.aligned 1;"));
+    const std::vector<Diagnostic> found = faults_hitting(flying, {13, 0, 88});
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].rule == "WG-ASM-03");
+    CHECK(found[0].severity == Severity::warning);
+    CHECK(found[0].where.line == 8);
+    CHECK(found[0].message.find("triton#11781") != std::string::npos);
+    CHECK(faults_hitting(flying, {13, 3, 0}).empty());
+    CHECK(faults_hitting(program_of(fragment + std::string("wgmma.wait_group.sync.aligned 0;")), {12, 9, 86})
+              .empty());
+}
+
+TEST_CASE("two sums of pairs with one constant: triton#11581") {
+    const std::string sum = "mov.b32 %r5, 65537;\nadd.s16x2 %r6, %r1, %r5;\n";
+    const Program twice = program_of(sum + "add.s16x2 %r7, %r2, %r5;");
+    REQUIRE(faults_hitting(twice, {12, 9, 86}).size() == 1);
+    CHECK(faults_hitting(twice, {12, 9, 86})[0].where.line == 10);
+    CHECK(faults_hitting(twice, {13, 0, 88}).empty());
+    CHECK(faults_hitting(program_of(sum), {12, 9, 86}).empty());
+}
+
+TEST_CASE("docs/assemblers.md lists the faults") {
+    std::ifstream file(WGRUN_SOURCE_DIR "/docs/assemblers.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    for (const AssemblerFault& fault : assembler_faults()) {
+        CHECK(page.find(std::string(fault.reports)) != std::string::npos);
+        CHECK(page.find(std::string(fault.remedy)) != std::string::npos);
+    }
+}
