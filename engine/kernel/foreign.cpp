@@ -10,6 +10,7 @@
 
 #include "check/check.hpp"
 #include "check/evidence.hpp"
+#include "check/findings.hpp"
 #include "check/outgoing.hpp"
 #include "check/parameters.hpp"
 #include "diag/fix.hpp"
@@ -118,8 +119,10 @@ std::string listed(std::vector<std::uint32_t> numbers) {
     return out;
 }
 
-bool is_error_here(const Diagnostic& finding) {
-    return here(finding) == Elsewhere::same && finding.severity == Severity::error;
+/// Of a kernel whose protocol is wrong, launches show what follows from that.
+bool stops_launches(const Diagnostic& finding) {
+    return here(finding) == Elsewhere::same && finding.severity == Severity::error &&
+           !check::is_contained(finding);
 }
 
 /// Of a kernel that hangs with every number, nobody can have meant it.
@@ -131,18 +134,13 @@ bool hangs(const Diagnostic& finding) {
 /// Adds what launches show whose numbers are made up, where nothing is wrong yet: warnings, since the kernel
 /// may be meant for others.
 void add_sized(const Program& program, const SizedTrials& trials, std::vector<Diagnostic>& out) {
-    if (std::ranges::any_of(out, is_error_here)) return;
-    SizedFindings sized = found_in_sized_launches(trials);
-    const char* launches = sized.numbers.size() == 1 ? "a launch" : "launches";
-    for (Diagnostic& finding : sized.findings) {
-        const bool known = std::ranges::any_of(out, [&](const Diagnostic& other) {
-            return other.rule == finding.rule && other.where == finding.where;
-        });
-        if (known) continue;
-        if (!trials.shape_is_known || sized.numbers.size() < 2 || !hangs(finding))
-            finding.severity = Severity::warning;
+    if (std::ranges::any_of(out, stops_launches)) return;
+    for (auto& [finding, numbers, in_all] : found_in_sized_launches(trials)) {
+        const bool one = numbers.size() == 1;
+        if (!trials.shape_is_known || one || !in_all || !hangs(finding)) finding.severity = Severity::warning;
         finding.notes.push_back(
-            {program.where(), fmt::format("in {} whose numbers are {}", launches, listed(sized.numbers))});
+            {program.where(),
+             fmt::format("in {} whose numbers are {}", one ? "a launch" : "launches", listed(numbers))});
         out.push_back(std::move(finding));
     }
     std::ranges::stable_sort(out, {}, [](const Diagnostic& finding) { return finding.where.line; });
@@ -189,6 +187,7 @@ void add_sized(const ptx::Module& module, const ptx::Lowered& kernel, const Assu
               {.shape = shape,
                .shape_is_known = !kernel.unknown.threads && !kernel.unknown.cluster,
                .races_only = kernel.unknown.threads,
+               .known = out,
                .grid = given.grid},
               out);
 }
@@ -286,7 +285,7 @@ std::vector<Diagnostic> translated_findings(const Program& program) {
     std::vector<Diagnostic> out = findings_of(program, shape_is_known);
     moderate(out, shape_is_known);
     const auto shape = [&](std::size_t i) { return i == 0 ? std::optional(program) : std::nullopt; };
-    if (shape_is_known) add_sized(program, {.shape = shape}, out);
+    if (shape_is_known) add_sized(program, {.shape = shape, .known = out}, out);
     return out;
 }
 

@@ -149,7 +149,12 @@ std::vector<Diagnostic> found_again(const Program& program, check::Made made, co
         });
     }
     const Program with = with_numbers(program, given);
-    if (launch.others) return run_made_up(with, launch, {.steps = most_steps}).findings;
+    if (launch.others) {
+        sim::BoxSizes boxes;
+        const sim::MadeUp limits{.steps = most_steps, .boxes = &boxes, .goes_on = true};
+        run_made_up(with, launch, limits);  // it tells how long boxes are
+        return run_made_up(with, launch, limits).findings;
+    }
     const sim::MadeUp made_up{.numbers = launch.numbers.empty(), .first = launch.first, .steps = most_steps};
     return MadeUpLaunch(with).run(with, made, made_up, nullptr,
                                   {launch.grid[0], launch.grid[1], launch.grid[2]}, launch.seed);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "check/sizes.hpp"
@@ -14,20 +17,21 @@
 namespace wgrun {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+/// What all numbers of a launch are: large enough for every ring to come round twice. Some are one, two or
+/// three turns of 64 or 128 more than a multiple of four, since compilers unroll loops.
+constexpr std::array<std::uint32_t, 5> all_numbers{1024, 960, 512, 832, 896};
+/// No multiple of tiles: a kernel may be meant for none such, and of what it alone shows only that is told
+/// which no number can excuse.
+constexpr std::uint32_t no_multiple = 1000;
+/// They are tried where no other can be: kernels may take a number for the turns of a loop.
+constexpr std::array<std::uint32_t, 2> last_resorts{2048, 24};
 
-/// What all numbers of a launch are: large enough for every ring to come round
-/// twice, and not all multiples of tiles. The last one is tried where no other
-/// can be: kernels may take it for the turns of a loop.
-constexpr std::array<std::uint32_t, 5> all_numbers{1024, 512, 1000, 2048, 24};
-
-/// What they are where these show nothing: one, two and three turns of 64 or
-/// 128 more than a multiple of four, since compilers unroll loops.
-constexpr std::array<std::uint32_t, 3> odd_numbers{960, 832, 896};
-
-/// Steps of one run, and how long it takes at most.
-constexpr std::uint64_t most_steps = 1U << 23;
-constexpr std::chrono::milliseconds longest_run{1000};
+/// Steps of one run, those of some tiles, and of all runs of a kernel: some seconds.
+constexpr std::uint64_t most_steps = 1U << 18, all_steps = 1U << 21;
+/// The same where its shape is not known, and many are tried.
+constexpr std::uint64_t most_of_shape = 1U << 17, all_of_shapes = 1U << 22;
+/// Launches of each shape, where it is not known.
+constexpr std::size_t enough = 2;
 /// After so many runs that showed nothing, and came to no end in that time or
 /// to no product, there is no other.
 constexpr int most_in_vain = 2;
@@ -69,12 +73,12 @@ bool is_among_lanes(const Diagnostic& finding) {
 
 /// Whether it says nothing of a launch that is made up: what nothing has
 /// written may be read, since of a box only the beginning comes, and what is no
-/// error of other compilers' kernels is none here.
+/// error of other compilers' kernels is none here, but for a fence behind the init of an mbarrier.
 bool says_nothing(const Diagnostic& finding) {
     const Rule* rule = find_rule(finding.rule);
     return breaks(finding, rules::WG_MEM_04) || is_among_lanes(finding) ||
            finding.circumstance != Circumstance::usual ||
-           (rule != nullptr && rule->elsewhere != Elsewhere::same);
+           (rule != nullptr && rule->elsewhere != Elsewhere::same && rule != &rules::WG_MBAR_02);
 }
 
 class Listener final : public isa::Effects {
@@ -97,150 +101,170 @@ struct Ran {
     bool whole = false;   ///< it came to an end, and has multiplied if the kernel does
 };
 
-/// Runs a cluster of a grid.
-Ran run(const Program& program, std::uint32_t number, Dim3 grid, std::uint64_t cluster,
-        Clock::time_point until) {
-    EndOfRunAhead ended;
-    const sim::MadeUp limits{.steps = most_steps,
-                             .until = std::min(until, Clock::now() + longest_run),
-                             .matters = [](const Diagnostic& one) { return !says_nothing(one); },
-                             .ended = &ended};
-    FoundIn launch = check::launch_of(program, {grid, {}});
-    launch.others = number;
-    launch.first = cluster;
-    Ran out;
-    try {
-        sim::Outcome outcome = run_made_up(program, launch, limits);
-        out.findings = std::move(outcome.findings);
-        out.whole = outcome.mmas > 0 || !multiplies(program);
-    } catch (const Error&) {
-        return out;
-    }
-    std::erase_if(out.findings, says_nothing);
-    for (Diagnostic& finding : out.findings) finding.launch = launch;
-    out.counts = std::ranges::all_of(out.findings, is_of_order);
-    out.whole = out.whole && !ended;
-    return out;
+bool is_same(const Diagnostic& one, const Diagnostic& other) {
+    return one.rule == other.rule && one.where == other.where;
 }
 
-/// Runs the only cluster of a grid, to which a persistent kernel gives all
-/// tiles, and the last one of a grid that has one for each tile: those of
-/// causal attention have the more to do the later they are. Of a grid that is
-/// given, the first cluster and the last one.
-Ran run(const Program& program, std::uint32_t number, std::optional<Dim3> grid, Clock::time_point until) {
-    constexpr std::uint32_t rows_of_tile = 128;
-    const Dim3 size = program.cluster();
-    const std::uint32_t extent = std::max(number / rows_of_tile, 2U);
-    const Dim3 large = grid.value_or(Dim3{size.x * extent, size.y * extent, size.z});
-    const std::uint64_t clusters = large.volume() / size.volume();
-    Ran out = run(program, number, grid.value_or(size), 0, until);
-    if (clusters == 1 || (out.counts && !out.findings.empty())) return out;
-    const Ran last = run(program, number, large, clusters - 1, until);
-    if (!last.counts) return out;
-    out.findings = last.findings;  // the other one has none that count
-    out.whole = (out.counts && out.whole) || last.whole;
-    out.counts = true;
-    return out;
-}
-
-bool has(const std::vector<Diagnostic>& findings, const Diagnostic& one) {
-    return std::ranges::any_of(findings, [&](const Diagnostic& other) {
-        return other.rule == one.rule && other.where == one.where;
-    });
-}
-
-void keep_races(std::vector<Diagnostic>& findings) {
-    std::erase_if(findings, [](const Diagnostic& finding) { return !is_race(finding); });
+/// Whether it may be of an error that is known: one of the same property, or of products that are not waited
+/// for.
+bool follows(const Diagnostic& one, const Diagnostic& known) {
+    const Rule *rule = find_rule(one.rule), *broken = find_rule(known.rule);
+    if (known.severity != Severity::error || rule == nullptr || broken == nullptr) return false;
+    return rule->property == broken->property ||
+           (breaks(one, rules::WG_RACE_02) &&
+            (breaks(known, rules::WG_GROUP_01) || breaks(known, rules::WG_GROUP_02)));
 }
 
 /// One finding for each rule and place, and few of a rule.
-std::vector<Diagnostic> few_of_each(std::vector<Diagnostic> findings) {
-    std::vector<Diagnostic> out;
-    for (Diagnostic& finding : findings)
-        if (!has(out, finding) &&
-            std::cmp_less(std::ranges::count(out, finding.rule, &Diagnostic::rule), most_of_rule))
-            out.push_back(std::move(finding));
-    return out;
+std::vector<SizedFinding> few_of_each(std::vector<SizedFinding> all) {
+    std::map<std::string, std::size_t> of_rule;
+    std::erase_if(all, [&](const SizedFinding& one) { return ++of_rule[one.finding.rule] > most_of_rule; });
+    return all;
 }
 
-class Trials {
-  public:
-    explicit Trials(const SizedTrials& asked) : asked_(asked), until_(Clock::now() + asked.most) {}
+/// What the launches of one shape show.
+struct Shown {
+    std::vector<SizedFinding> findings;
+    std::size_t numbers = 0;  ///< how many of them count
 
-    SizedFindings run() {
-        std::optional<SizedFindings> all;
-        for (std::size_t i = 0;; ++i) {
-            const std::optional<Program> program = asked_.shape(i);
-            if (!program) break;
-            // A box that the text tells, where a script was made of it, has bytes of its own.
-            if (std::ranges::any_of(program->params(), [](const Param& one) { return one.box.has_value(); }))
-                return {};
-            if (program->shared().empty() || is_over()) return {};
-            std::optional<SizedFindings> found = shape(*program, all ? 1 : enough);
-            if (in_vain_ == most_in_vain) return {};
-            if (!found) continue;
-            if (all)
-                std::erase_if(all->findings,
-                              [&](const Diagnostic& one) { return !has(found->findings, one); });
-            else
-                all = std::move(found);
-            if (all->findings.empty()) return {};
+    /// What a launch shows that counts.
+    void add(std::uint32_t number, std::vector<Diagnostic> found) {
+        ++numbers;
+        for (Diagnostic& finding : found) {
+            const auto known = std::ranges::find_if(
+                findings, [&](const SizedFinding& other) { return is_same(other.finding, finding); });
+            if (known == findings.end())
+                findings.push_back({std::move(finding), {number}});
+            else if (known->numbers.back() != number)
+                known->numbers.push_back(number);
         }
-        if (!all) return {};
-        if (all->numbers.size() < 2 && !left_over_) keep_races(all->findings);
-        return {few_of_each(std::move(all->findings)), std::move(all->numbers)};
+    }
+    bool has(const Diagnostic& one) const {
+        return std::ranges::any_of(findings,
+                                   [&](const SizedFinding& other) { return is_same(other.finding, one); });
+    }
+};
+
+/// The launches of one shape.
+class Shape {
+  public:
+    /// steps: how many may be taken; become fewer.
+    Shape(const Program& program, const SizedTrials& asked, std::uint64_t& steps)
+        : program_(program), asked_(asked), left_(steps) {}
+
+    /// Returns what they show; nothing where none counts. enough: says when that is known.
+    template <class Enough>
+    std::optional<Shown> run(Enough enough) {
+        Shown out;
+        for (const std::uint32_t number : all_numbers)
+            if (!enough(out) && in_vain_ < most_in_vain) add(number, out);
+        if (!enough(out) && in_vain_ < most_in_vain) add(no_multiple, out);
+        for (const std::uint32_t number : last_resorts)
+            if (out.numbers == 0 && in_vain_ < most_in_vain) add(number, out);
+        return out.numbers == 0 ? std::nullopt : std::optional(std::move(out));
     }
 
   private:
-    static constexpr std::size_t enough = 3;  ///< launches
-
-    bool is_over() const { return Clock::now() >= until_; }
-
-    /// Returns what all launches of the shape show, so many of those that count;
-    /// nothing where none does.
-    std::optional<SizedFindings> shape(const Program& program, std::size_t most) {
-        SizedFindings out;
-        for (const std::uint32_t number : all_numbers) {
-            const std::size_t counted = out.numbers.size();
-            if (counted == most || (number == all_numbers.back() && counted > 0) || is_over()) break;
-            Ran ran = wgrun::run(program, number, asked_.grid, until_);
-            if (asked_.races_only && ran.counts) keep_races(ran.findings);
-            if (!ran.counts) continue;
-            if (ran.findings.empty() && !ran.whole) {
-                if (++in_vain_ == most_in_vain) return std::nullopt;
-                continue;
-            }
-            if (counted == 0)
-                out.findings = std::move(ran.findings);
-            else
-                std::erase_if(out.findings, [&](const Diagnostic& one) { return !has(ran.findings, one); });
-            out.numbers.push_back(number);
-            if (out.findings.empty()) return counted == 0 && asked_.shape_is_known ? odd(program) : out;
-        }
-        return out.numbers.empty() ? std::nullopt : std::optional(std::move(out));
+    void add(std::uint32_t number, Shown& out) {
+        if (left_ == 0) return;
+        Ran ran = run(number);
+        if (!ran.counts) return;
+        if (asked_.races_only)
+            std::erase_if(ran.findings, [](const Diagnostic& one) { return !is_race(one); });
+        if (number == no_multiple)
+            std::erase_if(ran.findings,
+                          [&](const Diagnostic& one) { return !is_race(one) && !out.has(one); });
+        if (ran.findings.empty() && !ran.whole)
+            ++in_vain_;
+        else
+            out.add(number, std::move(ran.findings));
     }
 
-    /// Returns what the turns of a loop that are left over show, where the others
-    /// show nothing.
-    SizedFindings odd(const Program& program) {
-        for (const std::uint32_t number : odd_numbers) {
-            if (is_over()) break;
-            Ran ran = wgrun::run(program, number, asked_.grid, until_);
-            if (!ran.counts || ran.findings.empty()) continue;
-            left_over_ = true;
-            return {std::move(ran.findings), {number}};
-        }
-        return {};
+    /// Runs the only cluster of a grid, to which a persistent kernel gives all tiles, and the last one of a
+    /// grid that has one for each tile: those of causal attention have the more to do the later they are. Of
+    /// a grid that is given, the first cluster and the last one.
+    Ran run(std::uint32_t number) {
+        constexpr std::uint32_t rows_of_tile = 128;
+        const Dim3 size = program_.cluster();
+        const std::uint32_t extent = std::max(number / rows_of_tile, 2U);
+        const Dim3 large = asked_.grid.value_or(Dim3{size.x * extent, size.y * extent, size.z});
+        const std::uint64_t clusters = large.volume() / size.volume();
+        Ran out = run(number, asked_.grid.value_or(size), 0);
+        if (clusters == 1) return out;
+        Ran last = run(number, large, clusters - 1);
+        if (!last.counts) return out;
+        if (!out.counts) return last;
+        std::ranges::move(last.findings, std::back_inserter(out.findings));
+        out.whole = out.whole || last.whole;
+        return out;
     }
 
+    /// Runs a cluster of a grid. What is known already is not found again.
+    Ran run(std::uint32_t number, Dim3 grid, std::uint64_t cluster) {
+        EndOfRunAhead ended;
+        const sim::MadeUp limits{.steps = std::min(asked_.shape_is_known ? most_steps : most_of_shape, left_),
+                                 .boxes = &boxes_,
+                                 .goes_on = true,
+                                 .ended = &ended};
+        FoundIn launch = check::launch_of(program_, {grid, {}});
+        launch.others = number;
+        launch.first = cluster;
+        Ran out;
+        try {
+            sim::Outcome outcome = run_made_up(program_, launch, limits);
+            left_ -= ended.limit ? limits.steps : std::min(left_, outcome.steps);
+            out.findings = std::move(outcome.findings);
+            out.whole = outcome.mmas > 0 || !multiplies(program_);
+        } catch (const Error&) {
+            return out;
+        }
+        std::erase_if(out.findings, [&](const Diagnostic& one) {
+            return says_nothing(one) || std::ranges::any_of(asked_.known, [&](const Diagnostic& known) {
+                       return is_same(one, known) || follows(one, known);
+                   });
+        });
+        for (Diagnostic& finding : out.findings) finding.launch = launch;
+        out.counts = std::ranges::all_of(out.findings, is_of_order);
+        out.whole = out.whole && !ended;
+        return out;
+    }
+
+    const Program& program_;
     const SizedTrials& asked_;
-    const Clock::time_point until_;
+    std::uint64_t& left_;
+    sim::BoxSizes boxes_;
     int in_vain_ = 0;
-    bool left_over_ = false;  ///< what odd() finds is told as it is
 };
 
 }  // namespace
 
-SizedFindings found_in_sized_launches(const SizedTrials& trials) { return Trials(trials).run(); }
+std::vector<SizedFinding> found_in_sized_launches(const SizedTrials& asked) {
+    std::uint64_t left = asked.shape_is_known ? all_steps : all_of_shapes;
+    std::optional<Shown> all;
+    for (std::size_t i = 0; !all || !all->findings.empty(); ++i) {
+        const std::optional<Program> program = asked.shape(i);
+        if (!program) break;
+        // A box that the text tells, where a script was made of it, has bytes of its own.
+        if (std::ranges::any_of(program->params(), [](const Param& one) { return one.box.has_value(); }))
+            return {};
+        if (program->shared().empty() || left == 0) return {};
+        std::optional<Shown> shown = Shape(*program, asked, left).run([&](const Shown& now) {
+            if (!all) return !asked.shape_is_known && now.numbers == enough;
+            return std::ranges::all_of(all->findings,
+                                       [&](const SizedFinding& one) { return now.has(one.finding); });
+        });
+        if (!shown) continue;
+        if (!all) {
+            all = std::move(shown);
+            if (all->numbers < 2)
+                std::erase_if(all->findings, [](const SizedFinding& one) { return !is_race(one.finding); });
+        } else {
+            std::erase_if(all->findings, [&](const SizedFinding& one) { return !shown->has(one.finding); });
+        }
+    }
+    if (!all) return {};
+    for (SizedFinding& one : all->findings) one.in_all = one.numbers.size() == all->numbers;
+    return few_of_each(std::move(all->findings));
+}
 
 }  // namespace wgrun

@@ -2,10 +2,10 @@
 // whole, with several numbers for its sizes.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "wgrun/diagnostic.hpp"
@@ -14,10 +14,10 @@
 namespace wgrun {
 
 /// What launches show whose numbers are made up.
-struct SizedFindings {
-    std::vector<Diagnostic> findings;
-    /// The numbers of the launches that show them, all of those that were tried and could be run.
-    std::vector<std::uint32_t> numbers;
+struct SizedFinding {
+    Diagnostic finding;
+    std::vector<std::uint32_t> numbers;  ///< of the launches that show it
+    bool in_all = false;                 ///< all do that could be run
 };
 
 /// What is to be tried.
@@ -28,14 +28,14 @@ struct SizedTrials {
     bool shape_is_known = true;  ///< there is only one
     /// The shapes may all be wrong: only what no shape can excuse is told.
     bool races_only = false;
-    std::optional<Dim3> grid{};  ///< nothing: one cluster, and one for each tile
-    std::chrono::milliseconds most = std::chrono::seconds(3);  ///< for all of it
+    std::span<const Diagnostic> known{};  ///< it is told already
+    std::optional<Dim3> grid{};           ///< nothing: one cluster, and one for each tile
 };
 
 /// Returns what is wrong in the synchronisation of a CTA or cluster in every launch that could be tried: each
 /// passes one number for all sizes, and so does memory. A kernel may be meant for other numbers: launches
 /// that break other laws, too, do not count, and what a single one shows is told only if no number can excuse
 /// it. Nothing for programs with instructions that the simulator does not know. Thread-safe.
-SizedFindings found_in_sized_launches(const SizedTrials& trials);
+std::vector<SizedFinding> found_in_sized_launches(const SizedTrials& trials);
 
 }  // namespace wgrun

@@ -138,6 +138,16 @@ Saying phase_complete_without(const std::string& place, std::int64_t phase) {
         {{"place", place}, {"phase", phase}});
 }
 
+Saying phase_of_other_bytes(const std::string& place, std::int64_t phase, std::int64_t bytes,
+                            std::int64_t others) {
+    return of(
+        {WG_MBAR_03,
+         fmt::format("phase {} of {} expects {} of copies by tensor maps that bring {} in another phase",
+                     phase, place, count_of(bytes, "byte"), others),
+         "expect the bytes of all copies of each phase"},
+        {{"place", place}, {"phase", phase}, {"bytes_expected", bytes}, {"bytes_copied", others}});
+}
+
 Saying arrival_completes(const std::string& who, const std::string& place) {
     return of(
         {WG_MBAR_03,

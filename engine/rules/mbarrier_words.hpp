@@ -32,6 +32,8 @@ Saying phase_complete_early(const std::string& place, std::int64_t phase, std::i
                             std::int64_t to_expect, std::int64_t to_bring, bool by_others);
 /// The same of copies whose bytes are not known.
 Saying phase_complete_without(const std::string& place, std::int64_t phase);
+Saying phase_of_other_bytes(const std::string& place, std::int64_t phase, std::int64_t bytes,
+                            std::int64_t others);
 /// An arrival that was said not to complete a phase, and does.
 Saying arrival_completes(const std::string& who, const std::string& place);
 /// The tx-count comes to that many bytes: more than `most`, or less than none by as many.

@@ -85,7 +85,13 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
         copy.tensor = scene_.global.tensor(asked.tensor_map);
         if (copy.tensor.map == nullptr) copy.tensor = maps_.find(asked.tensor_map, asked.lane);
         if (copy.tensor.map == nullptr && scene_.makes_up_memory()) {
-            copy.bytes = copy.span = unit;
+            if (isa::space_of(asked.tensor_map) == isa::Space::param) copy.handle = asked.tensor_map;
+            copy.bytes = unit;
+            const BoxSizes* sizes = scene_.launch.made_up->boxes;
+            if (sizes != nullptr && asked.direction == Direction::to_global)
+                if (const auto known = sizes->find(copy.handle); known != sizes->end())
+                    copy.bytes = known->second;
+            copy.span = copy.bytes;
             return copy.somewhere = copy.unsized = true;
         }
         if (copy.tensor.map == nullptr) {
@@ -320,6 +326,8 @@ void BulkEngine::store_bulk(const isa::BulkCopy& asked, Copy copy) {
                               "wgrun isa cp.reduce.async.bulk.tensor lists the types of each"});
     copy.cta = scene_.rank(*scene_.cta);
     copy.shared = asked.shared;
+    if (copy.handle != 0)
+        boxes_.stored(copy.handle, static_cast<std::size_t>(copy.cta), copy.shared - SharedMemory::base);
     Storer& storer = this->storer(asked.lane);
     copy.serial = groups().issue();
     if (scene_.launch.detect_races) {
@@ -381,11 +389,30 @@ bool BulkEngine::land_unsized() {
     });
     const std::vector<Copy> landing(together.begin(), together.end());
     unsized_.erase(together.begin(), unsized_.end());
+    compare_boxes(landing);
     for (const Copy& copy : landing) {
         write_shared(copy, scene_.ctas[static_cast<std::size_t>(copy.cta)]);
         scene_.signal_landed(copy.pc, copy.issuer);
     }
     return true;
+}
+
+/// Reports copies of one phase, about to land, whose boxes were of other sizes before.
+void BulkEngine::compare_boxes(std::span<const Copy> phase) {
+    const Copy& first = phase.front();
+    const Mbarrier* mbarrier =
+        scene_.ctas[static_cast<std::size_t>(first.cta)].mbarriers.find(first.mbarrier);
+    if (mbarrier == nullptr || !mbarrier->live() || mbarrier->phase() != first.serial) return;
+    std::vector<std::uint64_t> maps;
+    for (const Copy& copy : phase) maps.push_back(copy.handle);
+    const std::int64_t bytes = mbarrier->tx() - mbarrier->under_way();
+    const std::uint32_t told_at = mbarrier->expected_at();
+    if (bytes <= 0 || told_at == machine::no_pc || std::ranges::find(maps, 0U) != maps.end()) return;
+    if (const auto other = phases_.brought(std::move(maps), {bytes, told_at}))
+        report_.fault_at(
+            told_at,
+            rules::phase_of_other_bytes(report_.place(*mbarrier), mbarrier->phase(), bytes, other->bytes),
+            other->pc, "expected here");
 }
 
 void BulkEngine::write_global(const Copy& copy) {
@@ -502,6 +529,8 @@ void BulkEngine::bulk_wait(int pending, bool read) {
 void BulkEngine::reset() {
     copies_.clear();
     unsized_.clear();
+    boxes_.reset();
+    phases_.reset();
     groups_.assign(scene_.warps.size(), {});
     storers_.clear();
     storer_of_thread_.clear();

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "isa/bulk_copy.hpp"
 #include "machine/groups.hpp"
+#include "machine/phase_bytes.hpp"
+#include "sim/boxes.hpp"
 #include "sim/maps.hpp"
 #include "sim/mbarriers.hpp"
 #include "sim/tensor.hpp"
@@ -37,6 +40,7 @@ struct Copy {
     std::uint32_t
         serial;  ///< phase of that mbarrier; for stores, the number among those of the issuer's warp
     bool unsized = false;         ///< a box of unknown size: only its first unit is moved
+    std::uint64_t handle = 0;     ///< of its tensor map, where a parameter is one
     std::vector<std::byte> read;  ///< by stores: what was read from shared memory; by st.async: its value
 };
 
@@ -58,6 +62,8 @@ class BulkEngine {
     /// Lands the oldest copy of unknown size, and all others that the same phase waits for: when nobody can
     /// go on, all of them have begun. Returns whether there was one.
     bool land_unsized();
+    /// The run has ended: tells how long the stored boxes of unknown sizes are.
+    void measure(BoxSizes& sizes) const { boxes_.measure(scene_.ctas, sizes); }
     /// Returns whether the actor stands for what the stores of some thread read.
     bool stores_as(int actor) const;
 
@@ -81,6 +87,7 @@ class BulkEngine {
     void for_each_global_run(const Copy& copy, F f);
     void write_global(const Copy& copy);
     void write_shared(const Copy& copy, Cta& cta);
+    void compare_boxes(std::span<const Copy> phase);
     void count_for(const Mbarriers::Found& found, Copy copy);
     const Storer* find_storer(int lane) const;
     Storer& storer(int lane);
@@ -93,6 +100,8 @@ class BulkEngine {
     Maps& maps_;
     std::vector<Copy> copies_;               ///< under way
     std::vector<Copy> unsized_;              ///< likewise, of boxes of unknown sizes that mbarriers count
+    Boxes boxes_;                            ///< those of unknown sizes
+    machine::PhaseBytes phases_;             ///< whose copies are of such boxes
     std::vector<machine::Groups<>> groups_;  ///< by warp
     std::vector<Storer> storers_;
     std::vector<std::uint32_t> storer_of_thread_;  ///< index in storers_, counted from 1; 0: none

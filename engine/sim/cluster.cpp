@@ -98,17 +98,9 @@ Cluster::Pause Cluster::run(bool alone, Crowd crowd) {
             burst(1 + scene_.draw(longest_burst));
             allowance_.take(steps_ - std::exchange(accounted_, steps_), scene_.code.ops[scene_.pc].where);
             if (trapped_) return Pause::ended;
-            if (doubts_ && has_found()) doubts_->hurry();
+            if (doubts_ && !scene_.launch.made_up->goes_on && scene_.report.has_errors()) doubts_->hurry();
         }
     }
-}
-
-bool Cluster::has_found() const {
-    const sim::MadeUp& made_up = *scene_.launch.made_up;
-    return std::ranges::any_of(scene_.report.findings(), [&](const Diagnostic& finding) {
-        return finding.severity == Severity::error &&
-               (made_up.matters == nullptr || made_up.matters(finding));
-    });
 }
 
 bool Cluster::stand_forward() {

@@ -2,6 +2,7 @@
 // A grid without clusters is a grid of clusters of one CTA.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -43,6 +44,12 @@ class Cluster final : public isa::Machine {
     /// Where something made up would have decided, or a limit was reached, so that the last run ended;
     /// nowhere if it did not.
     EndOfRunAhead ended_by_doubt() const { return doubt_; }
+    /// Adds how long the boxes are that no tensor map describes, if the run has come to its end.
+    void measure(BoxSizes& sizes) const {
+        if (std::ranges::all_of(scene_.warps,
+                                [](const Warp& warp) { return warp.state == Warp::State::ended; }))
+            bulk_.measure(sizes);
+    }
 
     isa::Mask active() const override { return scene_.active; }
     isa::Mask existing() const override { return scene_.warps[static_cast<std::size_t>(scene_.current)].all; }
@@ -175,8 +182,6 @@ class Cluster final : public isa::Machine {
 
     /// One of the warps that stand back is ready again. Returns false if there are none.
     bool stand_forward();
-    /// Whether there is an error for which the run, with arguments that are made up, has been made.
-    bool has_found() const;
     void burst(std::uint32_t steps);
     isa::Mask ends_at_once(const Op& branch, isa::Mask taken, isa::Mask running) const;
     void jump(Warp& warp, const Op& op);

@@ -268,6 +268,15 @@ Shadow::Last Shadow::last(std::uint32_t word) const {
     return out;
 }
 
+std::uint32_t Shadow::unread(std::uint32_t begin, std::uint32_t end) const {
+    std::uint32_t at = begin;
+    for (; at + word_bytes <= end; at += word_bytes) {
+        const Last found = last(at / word_bytes);
+        if (found.written != whole_word || found.read != 0 || found.write.actor() >= warps_.all) break;
+    }
+    return at - begin;
+}
+
 void Shadow::check_in_flight(const Actor& actor, std::uint32_t unit) {
     if (!in_flight_.empty()) {
         const auto warps = static_cast<std::size_t>(warps_.warps);

@@ -142,6 +142,8 @@ class Shadow {
         Epoch write, reader;
     };
     Last last(std::uint32_t word) const;
+    /// Returns how many bytes in a row, between two offsets, warps have written and no thread has read since.
+    std::uint32_t unread(std::uint32_t begin, std::uint32_t end) const;
 
     // Offsets and sizes are bytes from the start of the dynamic shared memory.
     // Generic accesses of one lane: 1, 2, 4, 8 or 16 bytes, aligned to their size.

@@ -187,6 +187,8 @@ class Grid {
                 doubted_ = index;
                 *launch_.made_up->ended = doubt;
             }
+        if (launch_.made_up != nullptr && launch_.made_up->boxes != nullptr)
+            cluster.measure(*launch_.made_up->boxes);
         done_.push_back({index, cluster.steps(), cluster.mmas()});
         if (progress_) progress_->done(done_.size() * program_.cluster().volume());
         if (MessageLog messages = cluster.take_messages(); !messages.empty())

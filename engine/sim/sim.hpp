@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -37,6 +38,9 @@ struct TensorMap {
     const TensorBox* box = nullptr;
 };
 
+/// By the handle of a tensor map: the bytes of its boxes.
+using BoxSizes = std::map<std::uint64_t, std::uint32_t>;
+
 /// What is made up of a launch: the run ends, without further findings, where it would depend on that.
 struct MadeUp {
     bool numbers = true;  ///< the numbers among the arguments, and the grid; else memory alone
@@ -49,8 +53,10 @@ struct MadeUp {
     std::uint64_t steps = 1U << 17;  ///< of a cluster: what has not shown by then is left to a launch
     /// When the run ends, too; nothing: never.
     std::optional<std::chrono::steady_clock::time_point> until{};
-    /// Which errors a run is for, that need not go on for long after one; null: all.
-    bool (*matters)(const Diagnostic&) = nullptr;
+    /// How long the boxes are that no tensor map describes; a run that comes to its end adds what it tells.
+    /// Null: nobody knows.
+    BoxSizes* boxes = nullptr;
+    bool goes_on = false;  ///< after an error as before it; else it ends soon then
     /// Where a run first ended before its end, other than by a finding; untouched if none did.
     EndOfRunAhead* ended = nullptr;
 };

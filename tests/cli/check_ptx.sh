@@ -353,7 +353,7 @@ err_has "ties.ptx:53: warning: threads 0 and 1 write different values to \`place
 sized() { sed "$1" "$SOURCE/tests/ptx/sized.ptx" >sized.ptx; run check sized.ptx; exits 0; }
 sized ''
 err_has "sized.ptx:28: warning: thread 32 reads \`row\` + 380, which thread 95 wrote: nothing orders the two [WG-RACE-01]"
-err_has "sized.ptx:5: in launches whose numbers are 512, 1000 and 1024"
+err_has "sized.ptx:5: in launches whose numbers are 512, 832, 896, 960, 1000 and 1024"
 sized 's/sub.s32 %r8/bar.sync 0; &/'
 err_lacks "warning"
 # Beyond the array the sizes are made up in vain.
@@ -369,13 +369,34 @@ err_has "sized.ptx:28: warning: thread 32 reads"
 run check "$SOURCE/tests/ptx/made_up_sizes.ptx"
 exits 1
 err_has "made_up_sizes.ptx:44: error: the kernel hangs: warp 0 waits for phase 0 (parity 0) of the mbarrier \`empty\`"
-err_has "made_up_sizes.ptx:7: in launches whose numbers are 512, 1000 and 1024"
+err_has "made_up_sizes.ptx:7: in launches whose numbers are 512, 832, 896, 960, 1000 and 1024"
 err_has "made_up_sizes.ptx:93: warning: thread 64 reads \`row\`, which thread 0 wrote: nothing orders the two [WG-RACE-01]"
 sed 's,// ARRIVE: ,,; s,// BARRIER: ,,' "$SOURCE/tests/ptx/made_up_sizes.ptx" >made_up_sizes.ptx
 run check made_up_sizes.ptx
 exits 0
 err_lacks "error:"
 err_lacks "warning:"
+
+# Boxes that the text does not tell: the copies of two phases by one map bring the same bytes, and a store reads what threads have
+# written for it. What a launch shows with one of the numbers is told, with that number.
+boxes() { sed "$1" "$SOURCE/tests/ptx/boxes_of_maps.ptx" >boxes_of_maps.ptx; run check boxes_of_maps.ptx; exits 0; }
+boxes ''
+err ""
+boxes '26s/2048/1024/'
+err_has "boxes_of_maps.ptx:26: warning: phase 0 of \`full\` + 8 expects 1024 bytes of copies by tensor maps that bring 2048 in another phase [WG-MBAR-03]"
+err_has "boxes_of_maps.ptx:24: expected here"
+out_has "bytes of copies, groups and lifetimes, convergence, end of a cluster, register pool: undecided: boxes_of_maps.ptx:26: it expects other bytes than another phase, whose copies are by the same tensor maps"
+boxes '66s/bar.sync 0;//'
+err_has "boxes_of_maps.ptx:67: warning: the bulk copy reads \`tile\` + 2064, which thread 1 wrote: nothing orders the two [WG-RACE-01]"
+boxes '95s/bar.sync 0;//'
+err_has "warning: thread 32 reads \`row\`"
+err_has "in launches whose numbers are 832, 896, 960 and 1000"
+# An error in data hides no other one.
+sed '61s/fence.proxy.async.shared::cta;//; 66s/bar.sync 0;//' "$SOURCE/tests/ptx/boxes_of_maps.ptx" >boxes_of_maps.ptx
+run check boxes_of_maps.ptx
+exits 1
+err_has "boxes_of_maps.ptx:63: error: the bulk copy reads shared memory that was written through the generic proxy with no fence.proxy.async since [WG-PROXY-01]"
+err_has "boxes_of_maps.ptx:67: warning: the bulk copy reads \`tile\` + 2064, which thread 1 wrote: nothing orders the two [WG-RACE-01]"
 
 # Loops that no thread leaves, whatever a launch is; and what is wrong behind a trap.
 run check "$SOURCE/tests/ptx/loops_without_end.ptx"

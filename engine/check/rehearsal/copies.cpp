@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "isa/effects.hpp"
+#include "isa/registers.hpp"
 #include "machine/lanes.hpp"
 #include "machine/peers.hpp"
 #include "program/end.hpp"
@@ -126,6 +128,7 @@ void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std:
     products_.overwritten(*mbarrier, lo, hi);
     contents_.write(*cta, {lo, hi, mbarrier, mbarrier->next(), scene_.op->step, box});
     if (!bytes) contents_.bring_anything(*cta);
+    if (!bytes) maps_[mbarrier].push_back(map_of(*scene_.op->step));
     mbarriers_.begin_copy(*mbarrier, bytes);
     under_way_.push_back({mbarrier, scene_.warp->pc, bytes, mbarrier->phase()});
 }
@@ -173,8 +176,74 @@ bool Copies::land() {
     scene_.progress();
     const Copy copy = *next;
     under_way_.erase(next);
+    if (!copy.bytes && copy.phase == copy.mbarrier->phase()) compare_boxes(*copy.mbarrier);
     mbarriers_.land(*copy.mbarrier, copy.bytes, copy.phase, copy.pc);
     return true;
+}
+
+namespace {
+
+class MapListener final : public isa::Effects {
+  public:
+    const isa::Operand* map = nullptr;
+
+  private:
+    void bulk_copy(const isa::BulkAccess& copy) override { map = copy.global; }
+};
+
+/// Returns by register what its value is a copy of: a parameter, counted from 1, or else a register.
+std::vector<std::uint64_t> names_of_addresses(const Program& program) {
+    constexpr std::uint64_t registers = std::uint64_t{1} << 32;
+    std::vector<const isa::Operand*> from(program.registers().size());
+    std::vector<int> writes(from.size());
+    for_each_step(program, [&](const Step& step) {
+        const bool copies = step.op->effects == nullptr && step.operands.size() == 2;
+        isa::for_each_written(step, [&](isa::Reg reg) {
+            ++writes[reg.id];
+            if (copies) from[reg.id] = &step.operands[1];
+        });
+    });
+    std::vector<std::uint64_t> out(from.size());
+    for (std::size_t reg = 0; reg < from.size(); ++reg) {
+        std::size_t at = reg;
+        // Chains are short: an address is moved and converted.
+        for (int steps = 0; steps < 8 && writes[at] == 1 && from[at] != nullptr; ++steps) {
+            if (from[at]->kind != isa::Operand::Kind::reg) break;
+            at = from[at]->reg.id;
+        }
+        const bool of_param =
+            writes[at] == 1 && from[at] != nullptr && from[at]->kind == isa::Operand::Kind::param;
+        out[reg] = of_param ? static_cast<std::uint64_t>(from[at]->index) + 1 : registers + at;
+    }
+    return out;
+}
+
+}  // namespace
+
+/// Returns a name of the tensor map that a copy goes through: the parameter, or the register that has its
+/// address.
+std::uint64_t Copies::map_of(const Step& copy) {
+    if (named_.empty()) named_ = names_of_addresses(scene_.program);
+    MapListener told;
+    isa::tell(copy, told);
+    std::uint64_t out = 0;
+    if (told.map == nullptr) return out;
+    if (told.map->kind == isa::Operand::Kind::param) return static_cast<std::uint64_t>(told.map->index) + 1;
+    isa::for_each_register(*told.map, [&](isa::Reg reg) { out = named_[reg.id]; });
+    return out;
+}
+
+/// The first copy of a phase lands whose box is of unknown size: all of them have begun. Where they bring
+/// other bytes than in another phase, one of the two never completes, or does so early.
+void Copies::compare_boxes(const Mbarrier& mbarrier) {
+    const auto found = maps_.find(&mbarrier);
+    if (found == maps_.end()) return;
+    std::vector<std::uint64_t> maps = std::move(found->second);
+    maps_.erase(found);
+    const machine::PhaseBytes::Told told{mbarrier.tx() - mbarrier.under_way(), mbarrier.expected_at()};
+    if (phases_.brought(std::move(maps), told))
+        scene_.stop(scene_.where(told.pc),
+                    "it expects other bytes than another phase, whose copies are by the same tensor maps");
 }
 
 void Copies::bulk_commit() { own().groups.commit(scene_.active); }

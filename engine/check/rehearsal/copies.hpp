@@ -2,11 +2,13 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <vector>
 
 #include "check/rehearsal/products.hpp"
 #include "isa/bulk_copy.hpp"
 #include "machine/groups.hpp"
+#include "machine/phase_bytes.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -52,6 +54,8 @@ class Copies {
         std::vector<Store> running;  ///< that no wait has covered
     };
 
+    std::uint64_t map_of(const Step& copy);
+    void compare_boxes(const Mbarrier& mbarrier);
     bool fits_shared(const isa::BulkCopy& copy, const TensorBox* box);
     void unknown_bytes(const isa::BulkCopy& copy);
     void sends();
@@ -66,8 +70,12 @@ class Copies {
     Contents& contents_;
     Products& products_;
     std::deque<Copy> under_way_;  ///< nearly always the first of them lands
-    std::vector<Stores> stores_;  ///< by warp
-    bool multicasts_;             ///< copies bring bytes to several CTAs
+    /// By mbarrier: the maps of the boxes of unknown sizes that its phase counts.
+    std::map<const Mbarrier*, std::vector<std::uint64_t>> maps_;
+    std::vector<std::uint64_t> named_;  ///< by register: what its address comes from; none before map_of()
+    machine::PhaseBytes phases_;        ///< whose copies are of such boxes
+    std::vector<Stores> stores_;        ///< by warp
+    bool multicasts_;                   ///< copies bring bytes to several CTAs
 };
 
 }  // namespace wgrun::check::rehearsal
