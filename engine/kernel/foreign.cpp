@@ -287,10 +287,10 @@ void tell_translated(Diagnostic& finding) {
 }
 
 void tell(const ptx::Module& module, Diagnostic& finding) {
-    if (!finding.remedies.empty())
-        finding.fix = in_words(finding.remedies.front(), Dialect::ptx);
-    else if (!finding.fix_in_ptx.empty())
+    if (!finding.fix_in_ptx.empty())
         finding.fix = finding.fix_in_ptx;
+    else if (!finding.remedies.empty() && finding.fix == in_words(finding.remedies.front()))
+        finding.fix = in_words(finding.remedies.front(), Dialect::ptx);
     tell_translated(finding);
     name_sources(module, finding);
 }
@@ -302,12 +302,14 @@ ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered, co
     out.name = lowered.name;
     out.where = lowered.where;
     out.instructions = lowered.instructions;
+    if (!lowered.unknown.threads) out.threads = lowered.program.threads();
     out.unread = lowered.opaque;
     for (const auto& [opcode, lines] : lowered.unread) out.opcodes.emplace_back(opcode, lines);
     std::ranges::stable_sort(out.opcodes,
                              [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
     out.undecided = undecided(lowered);
     out.findings = foreign_findings(module, lowered, given);
+    if (given.seconds <= 0) return out;
     const std::optional<Gap> unknown = open_shape(lowered);
     check::Evidence evidence = check::evidence(lowered.program, out.findings, check::Made::by_compiler,
                                                unknown ? &*unknown : nullptr, given);
@@ -364,10 +366,12 @@ void fit(const ptx::Module& module, const ptx::Function& function, const Assumpt
     ForeignEntry::agree(module, function, options);
 }
 
-void check_module(const ptx::Parsed& parsed, const Assumptions& given, ForeignText& out) {
+void check_module(const ptx::Parsed& parsed, const Assumptions& given, std::string_view only,
+                  ForeignText& out) {
     std::vector<ptx::Lowered> kernels;
     for (const ptx::Function& function : parsed.module.functions) {
         if (!function.entry || !function.body) continue;
+        if (!only.empty() && parsed.module.at(function.name) != only) continue;
         fit(parsed.module, function, given);
         kernels.push_back(ptx::lower(parsed.module, function, facts_of(given)));
         std::ranges::move(kernels.back().errors, std::back_inserter(out.errors));
@@ -399,7 +403,8 @@ void refuse_unknown(const std::vector<ptx::Parsed>& modules, const Assumptions& 
 
 }  // namespace
 
-ForeignText check_ptx(const std::string& file, std::string text, const Assumptions& given) {
+ForeignText check_ptx(const std::string& file, std::string text, const Assumptions& given,
+                      std::string_view only) {
     ForeignText out;
     std::vector<ptx::Parsed> modules;
     for (std::string& module : modules_in(std::move(text))) {
@@ -408,7 +413,7 @@ ForeignText check_ptx(const std::string& file, std::string text, const Assumptio
     }
     if (out.errors.empty()) refuse_unknown(modules, given);
     for (const ptx::Parsed& parsed : modules) {
-        if (out.errors.empty()) check_module(parsed, given, out);
+        if (out.errors.empty()) check_module(parsed, given, only, out);
     }
     if (!out.errors.empty()) out.kernels.clear();
     return out;

@@ -31,6 +31,20 @@ Wait for_registers(int wanted, int held, int free);  ///< a thread; free of the 
 Wait for_phase(std::int64_t phase, std::int64_t parity, const std::string& place, std::int64_t arrived,
                std::int64_t expected, std::int64_t bytes);
 
+/// What an mbarrier has counted in the phase that is waited for, and where.
+struct Account {
+    std::int64_t arrived = 0, expected = 0;  ///< arrivals
+    std::int64_t added = 0;                  ///< of them, by cp.async.mbarrier.arrive without .noinc
+    std::int64_t outstanding = 0, bytes_expected = 0, bytes_copied = 0;
+    Where made{}, arrived_at{}, expected_at{}, copied_at{};
+};
+/// What it lacks: where it was counted, and what has to agree.
+struct Lack {
+    std::vector<Note> notes;
+    Fix fix;
+};
+Lack lack_of(const Account& phase);
+
 // Of loops: WG-SYNC-07.
 
 /// When a thread may leave a loop that does not end.
