@@ -32,7 +32,7 @@ seen() { wait_until screen_has "$1" || bad "not seen: $1"; }
 unseen() { $T capture-pane -p >out.txt; ! grep -qE -- "$1" out.txt || bad "seen: $1"; }
 
 begin ""
-seen '^>$'  # what is typed before the editor is there has no colours
+seen '^\[1\]>$'  # what is typed before the editor is there has no colours
 typed 'local six = 6'
 painted() { $T capture-pane -e -p | grep -q '35mlocal'; }
 wait_until painted || bad "no colours"  # text has none while more input waits
