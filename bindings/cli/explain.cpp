@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "bindings/cli/command.hpp"
-#include "rules/topics.hpp"
 #include "wgrun/rules.hpp"
+#include "wgrun/topics.hpp"
 
 namespace wgrun::cli {
 namespace explain_detail {

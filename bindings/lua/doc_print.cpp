@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "bindings/lua/docs.hpp"
-#include "rules/topics.hpp"
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/topics.hpp"
 
 namespace wgrun::lua {
 namespace {

@@ -9,8 +9,8 @@
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/trace.hpp"
-#include "ptx/pattern.hpp"
 #include "wgrun/nearest.hpp"
+#include "wgrun/spellings.hpp"
 
 namespace wgrun::lua {
 namespace {

@@ -62,7 +62,5 @@ const std::vector<const Template*>& templates(std::string_view word);
 /// Returns the opcode as records spell it. PTX has several spellings for some instructions; the table that
 /// lists them is in spellings.cpp.
 std::string usual_spelling(std::string opcode);
-/// The same of a method's name, which has _ for . and ::, as in barrier_cluster_wait_acquire.
-std::string usual_method(std::string method);
 
 }  // namespace wgrun::ptx

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ptx/pattern.hpp"
+#include "wgrun/spellings.hpp"
 
 namespace wgrun::ptx {
 namespace {

@@ -1,4 +1,4 @@
-#include "rules/topics.hpp"
+#include "wgrun/topics.hpp"
 
 #include <fmt/format.h>
 

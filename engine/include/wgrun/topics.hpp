@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace wgrun::rules {
 
 /// Whether each word of `wanted` is one of the words of `text`, or begins as it does: "transposition" finds
@@ -16,3 +18,5 @@ bool mentions(std::string_view text, std::string_view wanted);
 std::string about(std::string_view words);
 
 }  // namespace wgrun::rules
+
+#pragma GCC visibility pop
