@@ -91,7 +91,7 @@ function wg.bank_phases(addresses, bytes) end
 
 ---Repeats a layout mode by mode, keeping each copy together as a block.
 ---@param block wgrun.layout
----@param blocks wgrun.layout the arrangement of the blocks
+---@param blocks wgrun.layout|integer the arrangement of the blocks
 ---@return wgrun.layout
 function wg.blocked_product(block, blocks) end
 
@@ -207,13 +207,13 @@ function wg.filter(layout) end
 
 ---As zipped_divide, with no modes grouped: (tile, tile, ..., rest, rest, ...).
 ---@param layout wgrun.layout
----@param tiler wgrun.layout|table as of wg.logical_divide
+---@param tiler wgrun.layout|integer|table as of wg.logical_divide
 ---@return wgrun.layout
 function wg.flat_divide(layout, tiler) end
 
 ---As zipped_product, with no modes grouped.
 ---@param layout wgrun.layout
----@param tiler wgrun.layout|table as of wg.logical_product
+---@param tiler wgrun.layout|integer|table as of wg.logical_product
 ---@return wgrun.layout
 function wg.flat_product(layout, tiler) end
 
@@ -363,13 +363,13 @@ function wg.load(path, options) end
 
 ---Divides a layout into tiles: (tile, rest) for each mode that the tiler names.
 ---@param layout wgrun.layout
----@param tiler wgrun.layout|table a layout, or for each mode a layout, an integer n (n:1) or false
+---@param tiler wgrun.layout|integer|table a layout, an integer n (n:1), or for each mode a layout, an integer n (n:1) or false
 ---@return wgrun.layout
 function wg.logical_divide(layout, tiler) end
 
 ---Repeats a layout: (tile, repetitions), where the second layout arranges the repetitions.
 ---@param layout wgrun.layout
----@param tiler wgrun.layout|table the number of repetitions, and their order
+---@param tiler wgrun.layout|integer|table the number of repetitions, and their order
 ---@return wgrun.layout
 function wg.logical_product(layout, tiler) end
 
@@ -477,7 +477,7 @@ function wg.ptx(options) end
 
 ---Repeats a layout mode by mode, with the copies interleaved: neighbouring elements belong to different copies.
 ---@param block wgrun.layout
----@param blocks wgrun.layout the arrangement of the copies
+---@param blocks wgrun.layout|integer the arrangement of the copies
 ---@return wgrun.layout
 function wg.raked_product(block, blocks) end
 
@@ -580,13 +580,13 @@ function wg.tile_to_shape(layout, shape, order) end
 
 ---As zipped_divide, with the rest modes not grouped: ((tiles), rest, rest, ...).
 ---@param layout wgrun.layout
----@param tiler wgrun.layout|table as of wg.logical_divide
+---@param tiler wgrun.layout|integer|table as of wg.logical_divide
 ---@return wgrun.layout
 function wg.tiled_divide(layout, tiler) end
 
 ---As zipped_product, with the repetitions not grouped.
 ---@param layout wgrun.layout
----@param tiler wgrun.layout|table as of wg.logical_product
+---@param tiler wgrun.layout|integer|table as of wg.logical_product
 ---@return wgrun.layout
 function wg.tiled_product(layout, tiler) end
 
@@ -695,13 +695,13 @@ function wg.zeros(dtype, shape) end
 
 ---As logical_divide, with all tile modes together, then all rest modes: ((tiles), (rests)).
 ---@param layout wgrun.layout
----@param tiler wgrun.layout|table as of wg.logical_divide
+---@param tiler wgrun.layout|integer|table as of wg.logical_divide
 ---@return wgrun.layout
 function wg.zipped_divide(layout, tiler) end
 
 ---As logical_product, with all tile modes together, then all repetitions.
 ---@param layout wgrun.layout
----@param tiler wgrun.layout|table as of wg.logical_product
+---@param tiler wgrun.layout|integer|table as of wg.logical_product
 ---@return wgrun.layout
 function wg.zipped_product(layout, tiler) end
 

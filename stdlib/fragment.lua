@@ -54,7 +54,7 @@ return function(internal)
   function accumulator:map(f)
     internal.body("accumulator:map", f)
     local place = places(self.k)
-    for r = 0, #self.acc - 1 do self.k:mov(self.acc[r], f(self.acc[r], place(r))) end
+    for r = 0, #self.acc - 1 do self.k:mov(self.acc[r], internal.made("accumulator:map", f(self.acc[r], place(r)))) end
     return self
   end
 
@@ -64,13 +64,14 @@ return function(internal)
   function accumulator:row_reduce(f)
     internal.body("accumulator:row_reduce", f)
     local b = self.k
+    local function both(x, y) return internal.made("accumulator:row_reduce", f(x, y)) end
     local rows = b:regs(self.type, 2)
     for half = 0, 1 do
       local value = self.acc[2 * half]
       for r = 0, #self.acc - 1 do
-        if r // 2 % 2 == half and r ~= 2 * half then value = f(value, self.acc[r]) end
+        if r // 2 % 2 == half and r ~= 2 * half then value = both(value, self.acc[r]) end
       end
-      b:mov(rows[half], internal.over_lanes(b, value, f))
+      b:mov(rows[half], internal.over_lanes(b, value, both))
     end
     return rows
   end

@@ -84,6 +84,13 @@ function internal.body(what, value)
   if type(value) ~= "function" then internal.fail(("%s: expected a function, got %s"):format(what, describe(value))) end
 end
 
+--- The result of a caller's function that makes a value; raises where it gives none, often since `return` is missing.
+function internal.made(what, ...)
+  local value = ...
+  if value == nil then internal.fail(what .. ": the function returns nothing: it ends with `return` and a register or a number") end
+  return value
+end
+
 --- Raises if the function `name`, which takes `most` arguments, was given the others, too. Shielded functions do that themselves.
 function internal.surplus(name, most, ...)
   for i = 1, select("#", ...) do

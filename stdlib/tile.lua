@@ -29,6 +29,17 @@ return function(internal)
     return self:mul(value, factor)
   end
 
+  -- Raises for numbers that vectors cannot begin at. Registers are not known.
+  local function whole_vectors(what, opts, length, vector)
+    if not opts.vector then return end
+    for _, key in ipairs { "ld", length } do
+      local value = opts[key]
+      if math.type(value) == "integer" and value % vector ~= 0 then
+        fail(("%s: `vector` takes %d elements at a time, so `%s` must be a multiple of %d, not %d"):format(what, vector, key, vector, value))
+      end
+    end
+  end
+
   --- The address of an element behind a pointer parameter, in a new u64 register.
   --- @param pointer reg  made by k:param; its pointee gives the size of the elements
   --- @param index integer|reg  the element, from 0 (u32)
@@ -190,6 +201,7 @@ return function(internal)
     counts("k:copy_tile", opts, { "ld", "line", "along", "lines", "length" })
     local bytes = element_bytes[tile.dtype]
     if bytes ~= 2 and not opts.vector then fail(("k:copy_tile: %s needs `vector = true`; without it, only 16-bit elements are copied"):format(tile.dtype)) end
+    whole_vectors("k:copy_tile", opts, "length", 16 // bytes)
     local g = geometry(tile)
     local tid = self:special "tid.x"
     local base = self:mov(opts.to, { type = "u32" })
@@ -245,6 +257,11 @@ return function(internal)
       fail(("k:store_accumulator: %d registers cannot hold a 64 x n block, which takes n / 2 registers, n being a multiple of 8"):format(#acc))
     end
     counts("k:store_accumulator", opts, { "ld", "row", "col", "rows", "cols" })
+    local ld, cols, rows = opts.ld, opts.cols, opts.rows
+    if math.type(ld) == "integer" and math.type(cols) == "integer" and ld < cols and rows ~= 1 then
+      fail(("k:store_accumulator: `ld` is %d, but a row has %d elements (`cols`): rows would overlap"):format(ld, cols))
+    end
+    whole_vectors("k:store_accumulator", opts, "cols", 2)
     local thread = self:special "tid.x" & 127
     local lane = thread & 31
     local row = opts.row + ((thread >> 5) << 4) + (lane >> 2)

@@ -34,9 +34,12 @@ return function(wg, internal)
 
   local report = {}
   report.__index = report
+  -- Dtype and shape of a tensor.
+  local function first_line(t) return tostring(t):match "[^\n]*" end
+
   function report.__tostring(r)
     local lines = {
-      ("A %s, B %s, D = A * B^T %s"):format(tostring(r.A), tostring(r.B), tostring(r.D)),
+      ("A %s, B %s, D = A * B^T %s"):format(first_line(r.A), first_line(r.B), first_line(r.D)),
       ("%s: %d findings"):format(tostring(r.kernel), #r.findings),
       tostring(r.where),
     }

@@ -112,6 +112,13 @@ void resolve_remedies(FindingSet& findings) {
             }
 }
 
+/// Of a script that can be read again.
+void try_remedies(const Request& request, const Search& search, FindingSet& findings) {
+    if (!request.text && !std::filesystem::is_regular_file(request.file)) return;
+    keep_what_works(findings, request.file, request.text ? *request.text : contents(request.file),
+                    mending_of(request, search));
+}
+
 /// The script's text, unless it can be read only once.
 std::vector<Input> inputs_of(const Request& request) {
     if (request.text) return {input_of("stdin", *request.text)};
@@ -171,7 +178,12 @@ int check(Request request, Options options) {
                             "wgrun: --fix and --diff are for PTX and scripts, not for what PTX was made of");
                         return Exit::usage;
                     }
-                    return fix_ptx(each, its, options.diff, results);
+                    return fix_ptx(
+                        each, its,
+                        mending_of_ptx(each,
+                                       {options.launch, options.search.seeds, options.search.min_coverage},
+                                       options.search.given),
+                        options.diff, results);
                 });
         return check_ptx_texts(request, std::move(*text),
                                request.json    ? PtxReport::json
@@ -198,6 +210,7 @@ int check(Request request, Options options) {
     Checked checked = gather(request, options.search);
     if (checked.code == Exit::ok && refuse_unknown(request, checked, options.search.given) != Exit::ok)
         return Exit::usage;
+    if (checked.code == Exit::ok) try_remedies(request, options.search, checked.findings);
     if (for_programs) resolve_remedies(checked.findings);
     if (request.json) {
         results.write(as_json(options.search, checked, inputs));

@@ -150,13 +150,13 @@ bool add_run(const Request& request, const ForeignModule& module, const std::str
     return false;
 }
 
-/// The same once for each seed. A run that ends with errors is the last one.
-void add_dynamic(const Request& request, std::string text, const PtxLaunches& launches, Looked& out) {
+/// The same once for each seed, or for this one alone. A run that ends with errors is the last one.
+void add_dynamic(const Request& request, std::string text, const PtxLaunches& launches, std::uint64_t only,
+                 Looked& out) {
     const ForeignModule module(out.file, std::move(text));
-    int seed = 1;
-    while (add_run(request, module, launches.file, static_cast<std::uint64_t>(seed), out) &&
-           seed < launches.seeds)
-        ++seed;
+    std::uint64_t seed = std::max<std::uint64_t>(only, 1);
+    const std::uint64_t last = only != 0 ? only : static_cast<std::uint64_t>(launches.seeds);
+    while (add_run(request, module, launches.file, seed, out) && seed < last) ++seed;
     out.ran = fmt::format("{}: {} on the simulator\n", shown(out.kernel),
                           count_of(static_cast<std::size_t>(seed), "schedule"));
 }
@@ -225,8 +225,19 @@ std::optional<Looked> look(const Request& request, const std::string& text, cons
     for (const ForeignKernel& kernel : out.text.kernels) out.findings.add_all(kernel.findings);
     if (!out.text.errors.empty()) return out;
     add_newer(out);
-    if (!launches.file.empty()) add_dynamic(request, text, launches, out);
+    if (!launches.file.empty()) add_dynamic(request, text, launches, 0, out);
     if (wanted.perf || wanted.assemble) add_wanted(text, wanted, out);
+    return out;
+}
+
+/// Where the entries of a text begin.
+using Entries = std::vector<std::pair<int, std::string>>;
+
+/// The entry in which one of the lines stands. Empty: nobody knows.
+std::string entry_at(const Entries& entries, const std::set<int>& lines) {
+    std::string out;
+    for (const auto& [begin, name] : entries)
+        if (!lines.empty() && begin <= *lines.begin()) out = name;
     return out;
 }
 
@@ -294,6 +305,33 @@ std::vector<Diagnostic> replay_ptx(const Request& request, std::string text, con
     return module.kernel(launch.kernel).replay(launch, rule);
 }
 
+Mending mending_of_ptx(const Request& request, const PtxLaunches& launches, const Assumptions& given) {
+    const auto entries = std::make_shared<Entries>();
+    const auto check = [=](const std::string& candidate, const Judging& judging) {
+        Checked out;
+        Looked looked{name_of_text(request), {}, {}};
+        Assumptions how = given;
+        how.seconds = std::min(how.seconds, judging.seconds);
+        looked.text = check_ptx(looked.file, candidate, how, entry_at(*entries, judging.lines));
+        looked.findings.add_all(looked.text.errors);
+        for (const ForeignKernel& kernel : looked.text.kernels) {
+            looked.findings.add_all(kernel.findings);
+            out.threads.insert(kernel.threads);
+        }
+        if (entries->empty())
+            for (const ForeignKernel& kernel : looked.text.kernels)
+                entries->emplace_back(kernel.where.line, kernel.name);
+        if (!looked.text.errors.empty())
+            out.code = Exit::not_assembled;
+        else if (!launches.file.empty() && judging.runs)
+            add_dynamic(request, candidate, launches, judging.seed, looked);
+        out.kernels = entries->size();
+        out.findings = std::move(looked.findings);
+        return out;
+    };
+    return {[](std::string candidate) { return std::make_unique<PtxText>(std::move(candidate)); }, check};
+}
+
 int check_ptx_texts(const Request& request, std::string first, PtxReport report, const PtxLaunches& launches,
                     const PtxWanted& wanted, Results& results) {
     std::vector<Looked> all;
@@ -303,6 +341,8 @@ int check_ptx_texts(const Request& request, std::string first, PtxReport report,
         std::optional<Looked> known = look(each, text, launches, wanted);
         if (!known) return Exit::usage;
         Looked& looked = *known;
+        if (looked.text.errors.empty())
+            keep_what_works(looked.findings, looked.file, text, mending_of_ptx(each, launches, wanted.given));
         int its = looked.code();
         if (its == Exit::ok && lacks_coverage(looked.coverage, launches.min_coverage)) its = Exit::failed;
         for (const ForeignKernel& kernel : looked.text.kernels)

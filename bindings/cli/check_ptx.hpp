@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bindings/cli/cli.hpp"
+#include "bindings/cli/remedies.hpp"
 #include "wgrun/assumptions.hpp"
 
 namespace wgrun::cli {
@@ -31,6 +32,9 @@ struct PtxWanted {
     bool strict = false;    ///< the exit code says what is undecided (strict_code)
     Assumptions given;      ///< of the launches that the kernels are judged for
 };
+
+/// The request's text, and how others in its place are judged.
+Mending mending_of_ptx(const Request& request, const PtxLaunches& launches, const Assumptions& given);
 
 /// Visits `first`, the text of the request's file, and those of the files that follow it on the command line,
 /// each with a request of its own. Returns the worst of the exit codes.

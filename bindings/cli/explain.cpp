@@ -9,6 +9,7 @@
 #include "bindings/cli/codes.hpp"
 #include "bindings/cli/command.hpp"
 #include "wgrun/rules.hpp"
+#include "wgrun/topics.hpp"
 
 namespace wgrun::cli {
 namespace explain_detail {
@@ -102,21 +103,11 @@ std::string upper(std::string_view text) {
     return out;
 }
 
-/// What may be meant by `word`, which is the id of no rule: an id that is spelt alike, else the rules that
-/// have the word in their id, title or law.
+/// An id that is spelt as `word`, which is the id of no rule, nearly is.
 std::string meant_by(const std::string& word) {
     std::vector<std::string_view> ids;
     for (const Rule* known : rules::all()) ids.push_back(known->id);
-    std::string text = "there is no rule `" + word + "`";
-    std::string about;
-    const std::string wanted = upper(word);
-    for (const Rule* known : rules::all())
-        if (word.size() > 1 &&
-            upper(fmt::format("{} {} {}", known->id, known->title, known->law)).find(wanted) !=
-                std::string::npos)
-            about += fmt::format("\n  {:<14} {}", known->id, known->law);
-    if (!about.empty()) return text + "; these mention it:" + about;
-    return text + nearest(word, ids) + " (wgrun rules lists them)";
+    return fmt::format("there is no rule `{}`{} (wgrun rules lists them)", word, nearest(word, ids));
 }
 
 int explain(const Request& request, const std::string& id) {
@@ -125,6 +116,8 @@ int explain(const Request& request, const std::string& id) {
     if (rule == nullptr) {
         if (const std::optional<ExplainedCode> code = explain_code(id))
             return write(request, code->text, code->json);
+        if (const std::string found = rules::about(id); !found.empty())
+            return write(request, found, {{"about", found}});
         remark("wgrun: " + meant_by(id));
         return Exit::usage;
     }
@@ -133,7 +126,9 @@ int explain(const Request& request, const std::string& id) {
 
 Command::Run declare_explain(Arguments& arguments) {
     const auto id = std::make_shared<std::string>();
-    arguments.option("ID", *id, "The rule, such as WG-FENCE-01, or a code of ptxas or CUDA, such as C7510");
+    arguments.option("ID", *id,
+                     "The rule, such as WG-FENCE-01, a code of ptxas or CUDA, such as C7510, or a word: "
+                     "multicast, deadlock");
     return [id](const Request& request) { return explain(request, *id); };
 }
 

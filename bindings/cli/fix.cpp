@@ -29,25 +29,12 @@ namespace {
 constexpr int most_rounds = 64;      // remedies tried one after the other
 constexpr int most_candidates = 64;  // texts tried in a round
 
-/// A program and how it is checked.
-struct Mending {
-    std::function<std::unique_ptr<ProgramText>(std::string)> read;
-    std::function<Checked(const std::string&)> check;
-};
-
 /// A line that was inserted or changed: where it stands in the text of now, and for what.
 struct Changed {
     int line;
     bool inserted;  ///< else an option has another value
     std::string text, rule;
 };
-
-/// Is every change one of this file?
-bool concerns(const Remedy& remedy, const std::string& file) {
-    for (const Change& change : remedy)
-        if (change.where.file != file || !change.where) return false;
-    return !remedy.empty();
-}
 
 void remember(std::vector<Changed>& all, const ProgramText& program, const Remedy& remedy, int out,
               const std::string& rule) {
@@ -92,12 +79,17 @@ class Mender {
         : file_(std::move(file)),
           mending_(std::move(mending)),
           program_(mending_.read(std::move(text))),
-          now_(mending_.check(program_->text())) {}
+          now_(mending_.check(program_->text(), {})) {}
 
+    /// First without proofs, which take most of the time, then with them.
     void run() {
-        for (int round = 0; round < most_rounds && good(now_) && left(now_) > 0; ++round)
-            if (!step()) break;
-        if (clean()) leave_out();
+        if (!good(now_) || left(now_) == 0) return;
+        judge(false);
+        while (make_steps()) {
+            if (clean()) leave_out();
+            if (proofs_ || !good(now_)) return;
+            judge(true);
+        }
     }
 
     bool clean() const { return good(now_) && now_.errors() == 0; }
@@ -106,6 +98,22 @@ class Mender {
     std::vector<Changed>& changed() { return changed_; }
 
   private:
+    /// From now on candidates are judged with or without proofs.
+    void judge(bool proofs) {
+        proofs_ = proofs;
+        now_ = check(program_->text());
+    }
+    Checked check(const std::string& text) const {
+        return mending_.check(text, proofs_ ? Judging() : Judging{.seconds = 0});
+    }
+
+    /// False if interrupted.
+    bool make_steps() {
+        while (rounds_++ < most_rounds && good(now_) && left(now_) > 0)
+            if (!step()) break;
+        return good(now_);
+    }
+
     static bool good(const Checked& found) { return found.code == Exit::ok; }
 
     /// Whether the script now stops with an error that it did not have `before`. Lua's own errors name no
@@ -146,7 +154,7 @@ class Mender {
                 if (!concerns(remedy, file_)) continue;
                 ++tried;
                 std::string candidate = text->with(remedy, out);
-                Checked found = mending_.check(candidate);
+                Checked found = check(candidate);
                 if (found.code == Exit::interrupted) {
                     now_.code = found.code;
                     return true;
@@ -170,7 +178,7 @@ class Mender {
             if (!changed_[i].inserted) continue;
             const int line = changed_[i].line;
             std::string candidate = program_->without(line);
-            Checked found = mending_.check(candidate);
+            Checked found = check(candidate);
             if (found.code == Exit::interrupted) {
                 now_.code = found.code;
                 return;
@@ -189,6 +197,8 @@ class Mender {
     std::unique_ptr<ProgramText> program_;
     Checked now_;
     std::vector<Changed> changed_;
+    bool proofs_ = true;
+    int rounds_ = 0;
 };
 
 /// The result.
@@ -287,30 +297,13 @@ int refuse_standard_input() {
 
 int fix(const Request& request, const Search& search, bool diff, Results& results) {
     if (request.file == "-") return refuse_standard_input();
-    const std::string before = contents(request.file);
-    const auto check = [&](const std::string& text) {
-        const Silence silence;
-        Request here = request;
-        here.text = text;
-        return gather(here, search);
-    };
-    const auto read = [](std::string text) { return std::make_unique<ScriptText>(std::move(text)); };
-    return mend(request, {read, check}, before, "call", diff, results);
+    return mend(request, mending_of(request, search), contents(request.file), "call", diff, results);
 }
 
-int fix_ptx(const Request& request, const std::string& text, bool diff, Results& results) {
+int fix_ptx(const Request& request, const std::string& text, const Mending& mending, bool diff,
+            Results& results) {
     if (request.file == "-") return refuse_standard_input();
-    const auto check = [&](const std::string& candidate) {
-        ForeignText found = check_ptx(request.file, candidate);
-        Checked out;
-        out.findings.add_all(found.errors);
-        out.kernels = found.kernels.size();
-        if (!out.findings.empty()) out.code = Exit::not_assembled;
-        for (const ForeignKernel& kernel : found.kernels) out.findings.add_all(kernel.findings);
-        return out;
-    };
-    const auto read = [](std::string candidate) { return std::make_unique<PtxText>(std::move(candidate)); };
-    return mend(request, {read, check}, text, "instruction", diff, results);
+    return mend(request, mending, text, "instruction", diff, results);
 }
 
 }  // namespace wgrun::cli

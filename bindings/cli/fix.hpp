@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "bindings/cli/gather.hpp"
+#include "bindings/cli/remedies.hpp"
 #include "bindings/cli/script_text.hpp"
 
 namespace wgrun::cli {
@@ -16,7 +16,8 @@ std::optional<ScriptText> read_script(const std::string& file);
 /// new text has no errors.
 int fix(const Request& request, const Search& search, bool diff, Results& results);
 
-/// The same for a PTX text, whose findings need no launch.
-int fix_ptx(const Request& request, const std::string& text, bool diff, Results& results);
+/// The same for a PTX text.
+int fix_ptx(const Request& request, const std::string& text, const Mending& mending, bool diff,
+            Results& results);
 
 }  // namespace wgrun::cli

@@ -10,22 +10,35 @@ namespace {
 
 bool is_error(const Diagnostic& finding) { return finding.severity == Severity::error; }
 
+/// Whether a step or a declaration of the kernel stands at one of the lines.
+bool stands_at(const Program& program, const std::string& file, const std::set<int>& lines) {
+    bool out = false;
+    const auto look = [&](Where where) { out = out || (where.file == file && lines.contains(where.line)); };
+    for_each_step(program, [&](const Step& step) { look(step.where); });
+    for (const SharedBuffer& buffer : program.shared()) look(buffer.where);
+    return out;
+}
+
 struct Visit {
     const Search& search;
+    const std::string& file;  ///< the script
     Checked& checked;
     const std::atomic<bool>* stop;  ///< of the state's session
     Sweep ahead;                    ///< of edge sizes, where no run follows
 };
 
 void check_kernel(Kernel& kernel, void* context) {
-    const auto& [search, checked, stop, ahead] = *static_cast<const Visit*>(context);
+    const auto& [search, file, checked, stop, ahead] = *static_cast<const Visit*>(context);
     ++checked.kernels;
+    checked.threads.insert(kernel.program().threads());
+    if (search.lines != nullptr && !stands_at(kernel.program(), file, *search.lines)) return;
     if (search.dynamic) checked.coverage.add(kernel.program());
     Assumptions given = search.given;
     given.stop = stop;
     for (const auto& [name, value] : given.numbers)
         if (names_number(kernel.program(), name)) checked.names.insert(name);
-    checked.judged.push_back({kernel.program().name(), kernel.program().where(), kernel.verdicts(given)});
+    if (given.seconds > 0)
+        checked.judged.push_back({kernel.program().name(), kernel.program().where(), kernel.verdicts(given)});
     const std::vector<Diagnostic>& findings = kernel.check();
     checked.findings.add_wordings(findings);
     if (search.perf) checked.findings.add_wordings(kernel.performance());
@@ -51,9 +64,11 @@ void run_body(lua_State* L, const Request& request, Outcome& outcome, void* cove
 /// The exit code: that of the first run that failed for another reason than findings.
 int explore(const Request& request, const Search& search, Checked& checked) {
     Progress progress(Progress::Is::around, "schedule", static_cast<std::uint64_t>(search.seeds));
-    for (int seed = 1; seed <= search.seeds; ++seed) {
-        progress.done(static_cast<std::uint64_t>(seed));
-        const Outcome outcome = explore(request, static_cast<std::uint64_t>(seed), &checked.coverage);
+    const std::uint64_t first = std::max<std::uint64_t>(search.seed, 1);
+    const std::uint64_t last = search.seed != 0 ? first : static_cast<std::uint64_t>(search.seeds);
+    for (std::uint64_t seed = first; seed <= last; ++seed) {
+        progress.done(seed);
+        const Outcome outcome = explore(request, seed, &checked.coverage);
         checked.findings.add_wordings(outcome.findings);
         if (outcome.code == Exit::failed && std::ranges::any_of(outcome.findings, is_error)) return Exit::ok;
         if (outcome.code != Exit::ok) return outcome.code;
@@ -80,7 +95,7 @@ Outcome explore(const Request& request, std::uint64_t seed, Coverage* coverage) 
 
 Checked gather(const Request& request, const Search& search) {
     Checked checked;
-    Visit visit{search, checked, nullptr, {}};
+    Visit visit{search, request.file, checked, nullptr, {}};
     Outcome outcome = with_state(request, lua::Mode::trace, check_body, &visit);
     checked.findings.add_wordings(outcome.findings);
     checked.findings.add_wordings(visit.ahead.findings);
@@ -90,8 +105,9 @@ Checked gather(const Request& request, const Search& search) {
     checked.explored = search.dynamic && checked.code == Exit::ok && checked.errors() == 0;
     if (checked.explored) checked.code = explore(request, search, checked);
     if (checked.explored && checked.code == Exit::ok && checked.errors() == 0) {
-        Sweep sweep =
-            sweep_sizes(request, {.seeds = search.seeds, .whole = true, .coverage = &checked.coverage});
+        Sweep sweep = sweep_sizes(
+            request,
+            {.seeds = search.seed != 0 ? 1 : search.seeds, .whole = true, .coverage = &checked.coverage});
         checked.findings.add_wordings(sweep.findings);
         checked.sizes = std::move(sweep.kernels);
         checked.code = sweep.code;

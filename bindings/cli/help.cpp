@@ -132,7 +132,9 @@ int help(const Request& request, const Options& options) {
 
 Command::Run declare(Arguments& arguments) {
     const auto options = std::make_shared<Options>();
-    arguments.option("NAME", options->name, "Such as wg.tile, tile, tile:offset, k:loop, k:wgmma_fence");
+    arguments.option(
+        "NAME", options->name,
+        "Such as wg.tile, tile, tile:offset, k:loop, k:wgmma_fence; or words: multicast, bank conflict");
     arguments.option("--markdown", options->markdown, "Write docs/api.md and docs/api/ below this folder")
         .unit("FOLDER");
     arguments

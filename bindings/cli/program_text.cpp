@@ -1,6 +1,7 @@
 #include "bindings/cli/program_text.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <utility>
 
@@ -45,6 +46,29 @@ std::string ProgramText::with(const Remedy& remedy, int out) const {
     }
     if (!text_.empty() && text_.back() != '\n' && added.back().empty()) text.pop_back();
     return text + added.back();
+}
+
+Change ProgramText::with_number(const Change& change, int begin, int end) const {
+    const auto is_word = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+    };
+    Change made = change;
+    int found = 0;
+    for (int number = begin; number < std::min(end, last() + 1); ++number) {
+        const std::string text(line(number));
+        for (std::size_t at = text.find(change.from); at != std::string::npos;
+             at = text.find(change.from, at + 1)) {
+            const std::size_t behind = at + change.from.size();
+            if ((at > 0 && is_word(text[at - 1])) || (behind < text.size() && is_word(text[behind])))
+                continue;
+            ++found;
+            made.kind = Change::Kind::line;
+            made.where.line = number;
+            made.lines = {{text.substr(0, at) + change.to + text.substr(behind), {}}};
+            made.lines.front().ptx = made.lines.front().lua;
+        }
+    }
+    return found == 1 ? made : change;
 }
 
 std::string ProgramText::without(int number) const {

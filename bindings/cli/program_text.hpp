@@ -37,6 +37,9 @@ class ProgramText {
     ProgramText(const ProgramText&) = default;
     ProgramText& operator=(const ProgramText&) = default;
 
+    /// Of an option without a name: the number in lines [begin, end), if it stands there once.
+    Change with_number(const Change& change, int begin, int end) const;
+
     std::string_view line(int number) const { return lines_[static_cast<std::size_t>(number - 1)]; }
     int last() const { return static_cast<int>(lines_.size()); }
 

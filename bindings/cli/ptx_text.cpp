@@ -31,6 +31,8 @@ Change PtxText::resolved(const Change& change, int) const {
     Change made = change;
     made.dialect = Dialect::ptx;
     made.where.line = number;
+    if (change.kind == Change::Kind::option && change.option.ptx.empty())
+        return with_number(change, number, behind(number));
     if (change.kind == Change::Kind::option) {
         const std::string from = change.option.ptx + " " + change.from;
         const std::size_t at = change.option.ptx.empty() ? std::string_view::npos : line(number).find(from);

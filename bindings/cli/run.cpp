@@ -1,7 +1,9 @@
 // wgrun FILE, wgrun -e CODE, wgrun: runs a script, code, or the prompt.
 #include <fmt/format.h>
 
+#include <iterator>
 #include <memory>
+#include <set>
 
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
@@ -26,8 +28,21 @@ struct Run {
     const Options& options;
     repl::Terminal terminal;
     std::vector<DebugDump> dumps;
-    std::vector<bool> done;  ///< by dump
+    std::vector<bool> done{};  ///< by dump
+    std::set<int> lines{};     ///< with instructions of the kernels that ran
 };
+
+/// "--dump x@7: no instruction stands at that line: the nearest are at lines 5 and 9".
+std::string not_dumped(const std::string& dump, int line, const std::set<int>& lines) {
+    if (lines.empty()) return fmt::format("--dump {}: no kernel ran", dump);
+    if (lines.contains(line)) return fmt::format("--dump {}: no selected warp reached that line", dump);
+    const auto behind = lines.lower_bound(line);
+    std::string near = behind == lines.end() ? "" : fmt::format("{}", *behind);
+    if (behind != lines.begin())
+        near = fmt::format("{}{}{}", *std::prev(behind), near.empty() ? "" : " and ", near);
+    return fmt::format("--dump {}: no instruction of a kernel stands at line {}: the nearest are at {}", dump,
+                       line, near);
+}
 
 void write_out(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
@@ -36,6 +51,7 @@ void set_dumps(lua_State* L, Run& run) {
     lua::Session& session = lua::session(L);
     session.name_registers = true;
     session.debug = [&run](Kernel& kernel, const RunOptions& options) {
+        for_each_step(kernel.program(), [&](const Step& step) { run.lines.insert(step.where.line); });
         const std::vector<bool> done = dump(kernel, options, run.dumps, write_out);
         for (std::size_t i = 0; i < done.size(); ++i) run.done[i] = run.done[i] || done[i];
     };
@@ -63,7 +79,7 @@ void run_body(lua_State* L, const Request& request, Outcome& outcome, void* cont
 int run_file(const Request& request, const Options& options) {
     Results results(request.json);
     // A restricted session writes no files.
-    Run run{options, repl::Terminal({request.colour_output, !request.restricted}), {}, {}};
+    Run run{options, repl::Terminal({request.colour_output, !request.restricted}), {}};
     try {
         for (const std::string& text : options.dumps) {
             run.dumps.push_back(DebugDump::parse(text));
@@ -85,7 +101,7 @@ int run_file(const Request& request, const Options& options) {
     }
     for (std::size_t i = 0; i < run.dumps.size(); ++i) {
         if (run.done[i] || code != Exit::ok) continue;
-        remark(fmt::format("wgrun: --dump {}: no selected warp reached that line", options.dumps[i]));
+        remark("wgrun: " + not_dumped(options.dumps[i], run.dumps[i].line, run.lines));
         code = Exit::failed;
     }
     if (!outcome.traceback.empty()) remark(outcome.traceback);

@@ -195,6 +195,7 @@ Change ScriptText::with_option(const Change& change) const {
     const int number = std::clamp(change.where.line, 1, last());
     const int begin = statement_of(number), end = behind(number, at(begin).depth);
     const std::string& name = change.option.lua;
+    if (name.empty()) return with_number(change, begin, end);
     for (int candidate = begin; candidate < end; ++candidate) {
         const std::string text(line(candidate));
         Tokens tokens(text);

@@ -28,12 +28,23 @@ void read_tiler(lua_State* L, int arg, Tiler& tiler) {
     }
 }
 
+/// A layout, or an integer n for n:1.
+const Layout& layout_argument(lua_State* L, int arg) {
+    std::int64_t extent = 0;
+    if (test<Layout>(L, arg) != nullptr || !to_integer(L, arg, extent)) return check<Layout>(L, arg);
+    auto& layout = held<Layout>(L);
+    guarded(L, [&] { layout = Layout(IntTuple(extent)); });
+    return layout;
+}
+
 const Tiling& tiling_argument(lua_State* L, int arg) {
-    const Layout* layout = test<Layout>(L, arg);
-    if (layout == nullptr && lua_type(L, arg) != LUA_TTABLE) fail_argument(L, arg, "a layout or a tiler");
+    const bool table = test<Layout>(L, arg) == nullptr && lua_type(L, arg) == LUA_TTABLE;
+    if (!table && test<Layout>(L, arg) == nullptr && lua_isinteger(L, arg) == 0)
+        fail_argument(L, arg, "a layout, an integer or a tiler");
     auto& tiling = held<Tiling>(L);
-    if (layout != nullptr) {
-        guarded(L, [&] { tiling = *layout; });
+    if (!table) {
+        const Layout& layout = layout_argument(L, arg);
+        guarded(L, [&] { tiling = layout; });
     } else {
         guarded(L, [&] { tiling.emplace<Tiler>(); });
         read_tiler(L, arg, *std::get_if<Tiler>(&tiling));
@@ -51,7 +62,7 @@ int of_one(lua_State* L) {
 template <Layout (*Function)(const Layout&, const Layout&)>
 int of_two(lua_State* L) {
     const Layout& a = check<Layout>(L, 1);
-    const Layout& b = check<Layout>(L, 2);
+    const Layout& b = layout_argument(L, 2);
     push_object<Layout>(L, [&] { return Function(a, b); });
     return 1;
 }
@@ -98,9 +109,10 @@ int composition_layout(lua_State* L) {
         }
         return 1;
     }
-    if (test<Layout>(L, 2) != nullptr) return of_two<composition>(L);
     const Layout& a = check<Layout>(L, 1);
-    const auto* tiler = std::get_if<Tiler>(&tiling_argument(L, 2));
+    const Tiling& tiling = tiling_argument(L, 2);
+    const auto* tiler = std::get_if<Tiler>(&tiling);
+    if (tiler == nullptr) return of_two<composition>(L);
     push_object<Layout>(L, [&] { return composition(a, *tiler); });
     return 1;
 }
@@ -238,7 +250,7 @@ The layout R for which L(R(L(i))) = L(i), and R(L(i)) = i where L is injective.
                                        {"logical_divide", tiled<logical_divide>, R"(
 Divides a layout into tiles: (tile, rest) for each mode that the tiler names.
 @param layout layout
-@param tiler layout|table  a layout, or for each mode a layout, an integer n (n:1) or false
+@param tiler layout|integer|table  a layout, an integer n (n:1), or for each mode a layout, an integer n (n:1) or false
 @return layout
 @example
   print(wg.logical_divide(wg.layout("16:1"), wg.layout("4:1")))  --> (4,4):(1,4))"},
@@ -246,55 +258,55 @@ Divides a layout into tiles: (tile, rest) for each mode that the tiler names.
                                        {"zipped_divide", tiled<zipped_divide>, R"(
 As logical_divide, with all tile modes together, then all rest modes: ((tiles), (rests)).
 @param layout layout
-@param tiler layout|table  as of wg.logical_divide
+@param tiler layout|integer|table  as of wg.logical_divide
 @return layout)"},
 
                                        {"tiled_divide", tiled<tiled_divide>, R"(
 As zipped_divide, with the rest modes not grouped: ((tiles), rest, rest, ...).
 @param layout layout
-@param tiler layout|table  as of wg.logical_divide
+@param tiler layout|integer|table  as of wg.logical_divide
 @return layout)"},
 
                                        {"flat_divide", tiled<flat_divide>, R"(
 As zipped_divide, with no modes grouped: (tile, tile, ..., rest, rest, ...).
 @param layout layout
-@param tiler layout|table  as of wg.logical_divide
+@param tiler layout|integer|table  as of wg.logical_divide
 @return layout)"},
 
                                        {"logical_product", tiled<logical_product>, R"(
 Repeats a layout: (tile, repetitions), where the second layout arranges the repetitions.
 @param layout layout
-@param tiler layout|table  the number of repetitions, and their order
+@param tiler layout|integer|table  the number of repetitions, and their order
 @return layout)"},
 
                                        {"zipped_product", tiled<zipped_product>, R"(
 As logical_product, with all tile modes together, then all repetitions.
 @param layout layout
-@param tiler layout|table  as of wg.logical_product
+@param tiler layout|integer|table  as of wg.logical_product
 @return layout)"},
 
                                        {"tiled_product", tiled<tiled_product>, R"(
 As zipped_product, with the repetitions not grouped.
 @param layout layout
-@param tiler layout|table  as of wg.logical_product
+@param tiler layout|integer|table  as of wg.logical_product
 @return layout)"},
 
                                        {"flat_product", tiled<flat_product>, R"(
 As zipped_product, with no modes grouped.
 @param layout layout
-@param tiler layout|table  as of wg.logical_product
+@param tiler layout|integer|table  as of wg.logical_product
 @return layout)"},
 
                                        {"blocked_product", of_two<blocked_product>, R"(
 Repeats a layout mode by mode, keeping each copy together as a block.
 @param block layout
-@param blocks layout  the arrangement of the blocks
+@param blocks layout|integer  the arrangement of the blocks
 @return layout)"},
 
                                        {"raked_product", of_two<raked_product>, R"(
 Repeats a layout mode by mode, with the copies interleaved: neighbouring elements belong to different copies.
 @param block layout
-@param blocks layout  the arrangement of the copies
+@param blocks layout|integer  the arrangement of the copies
 @return layout)"},
 
                                        {"ordered_layout", ordered, R"(

@@ -6,6 +6,7 @@
 
 #include "bindings/lua/docs.hpp"
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/topics.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -114,6 +115,22 @@ std::string overview(const Documentation& docs, int width, const HelpWords& word
                        words.one);
 }
 
+/// What rules and topics say of these words, and names whose first sentence mentions them; with `alone` also
+/// where nothing else is found.
+std::string found_by_words(const Documentation& docs, std::string_view words, bool alone, int width) {
+    constexpr std::size_t most = 12;
+    std::string out = rules::about(words);
+    if (out.empty() && !alone) return out;
+    std::size_t found = 0;
+    for (const Entry& entry : docs.all()) {
+        if (!rules::mentions(fmt::format("{} {}", entry.name, entry.summary()), words)) continue;
+        if (found++ == 0 && !out.empty()) out += '\n';
+        if (found <= most) out += line_of(entry, width);
+    }
+    if (found > most) out += fmt::format("  and {} more\n", found - most);
+    return out;
+}
+
 }  // namespace
 
 std::string help_text(const Documentation& docs, std::string_view name, int width, const HelpWords& words) {
@@ -122,6 +139,7 @@ std::string help_text(const Documentation& docs, std::string_view name, int widt
     const auto members = docs.members(entry == nullptr ? name : entry->name);
     if (entry == nullptr && members.empty()) {
         const auto near = docs.suggestions(name);
+        if (std::string found = found_by_words(docs, name, near.empty(), width); !found.empty()) return found;
         throw ArgumentError(fmt::format("nothing is called `{}`", name) +
                             (near.empty() ? fmt::format(" ({} lists the functions and types)", words.list)
                                           : fmt::format(": did you mean {}?", fmt::join(near, ", "))));

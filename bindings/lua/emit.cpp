@@ -7,8 +7,10 @@
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/conditions.hpp"
+#include "bindings/lua/doc_instruction.hpp"
 #include "bindings/lua/trace.hpp"
 #include "wgrun/inline_ptx.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -261,9 +263,10 @@ void place_operands(Request& request) {
             request.positional.back().kind == Operand::Kind::number)
             by_name += by_name.empty() ? "offset =" : ", offset =";
         throw ArgumentError(std::string(op.name) + " takes " + (names.empty() ? "no operands" : names) +
-                            (sources.size() < places.size() ? " (the destination may be left out)" : "") +
-                            (by_name.empty() ? "" : ", and by name { " + by_name + " }") + "; " +
-                            std::to_string(given) + " given");
+                                (sources.size() < places.size() ? " (the destination may be left out)" : "") +
+                                (by_name.empty() ? "" : ", and by name { " + by_name + " }") + "; " +
+                                std::to_string(given) + " given",
+                            std::string(op.summary));
     }
     for (std::size_t i = 0; i < given; ++i) request.operands[where[i]] = std::move(request.positional[i]);
     std::size_t address = 0;
@@ -305,6 +308,21 @@ void check_pointee(const Trace& trace, const Request& request) {
                                         : loads ? "loaded"
                                                 : "stored"),
                             fix);
+    }
+}
+
+/// As Builder::add, of numbers alone, from which no type follows.
+const Step& add_untyped(Builder& builder, const Instruction& op, Request& request) {
+    try {
+        return builder.add(op, request.form, std::move(request.operands), request.guard,
+                           request.guard_negated);
+    } catch (ArgumentError& error) {
+        if (error.finding().rule == rules::WG_FORM_01.id && error.finding().fix.empty())
+            error.finding().fix = fmt::format(
+                "numbers have no type: {}(..., {{ type = \"f32\" }}); a sum that a loop adds to begins as "
+                "k:mov(0, {{ type = \"f32\" }})",
+                instruction_name(op));
+        throw;
     }
 }
 
@@ -386,8 +404,13 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
             throw ArgumentError("`meaning` of k:asm must be straight-line code, without guards",
                                 "k:selp(a, b, p)");
         const Instruction& op = trace->simulated_only ? isa::simulated_only(*request.op) : *request.op;
-        const Step& step =
-            builder.add(op, request.form, std::move(request.operands), request.guard, request.guard_negated);
+        const bool untyped = takes_field(op, Field::type) && !request.form.has(Field::type) &&
+                             std::ranges::none_of(request.operands, [](const Operand& operand) {
+                                 return operand.reg || !operand.list.empty();
+                             });
+        const Step& step = untyped ? add_untyped(builder, op, request)
+                                   : builder.add(op, request.form, std::move(request.operands), request.guard,
+                                                 request.guard_negated);
         note_reads(*trace, step);
         for (std::size_t i = 0; i < step.operands.size(); ++i) {
             if (step.op->operands[i].access != Access::out) continue;

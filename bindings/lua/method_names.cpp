@@ -10,6 +10,7 @@
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/trace.hpp"
 #include "wgrun/nearest.hpp"
+#include "wgrun/spellings.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -90,7 +91,10 @@ std::string suggest_method(std::string_view word) {
 int find_instruction(lua_State* L) {
     if (lua_type(L, 2) != LUA_TSTRING) return 0;
     const std::string_view name = string_argument(L, 2);
-    const isa::Spelling spelling = guarded(L, [&] { return isa::parse_method(name); });
+    const isa::Spelling spelling = guarded(L, [&] {
+        const isa::Spelling usual = isa::parse_method(name);
+        return usual.op != nullptr ? usual : isa::parse_method(ptx::usual_method(std::string(name)));
+    });
     if (spelling.op == nullptr) {
         // Computed fields; and for names that are far off, the class itself looks for the nearest one.
         if (name == "threads" || name == "name") return 0;

@@ -1,6 +1,7 @@
 // The script's names of its registers, for debuggers: the locals of its functions that hold registers, read
 // at each call of k.
 #include <cstring>
+#include <string>
 
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/session.hpp"
@@ -9,36 +10,51 @@
 namespace wgrun::lua {
 namespace {
 
-constexpr int most_frames = 64, most_locals = 200, most_fields = 32;
+constexpr int most_frames = 64, most_locals = 200, most_fields = 32, most_tables = 2;
 
-/// Records that the value on top of the stack is called `name`, a field of `table` if that is given.
-void note(lua_State* L, Trace& trace, const char* table, const char* name) {
+/// Records that the value on top of the stack is called `name`, which stays where it is until then.
+void note(lua_State* L, Trace& trace, const std::string& name) {
     const RegBox* reg = test<RegBox>(L, -1);
     const RegsBox* regs = reg == nullptr ? test<RegsBox>(L, -1) : nullptr;
     const Trace* owner = reg != nullptr ? reg->trace.get() : regs != nullptr ? regs->trace.get() : nullptr;
     if (owner != &trace || (reg != nullptr && reg->negated)) return;
     guarded(L, [&] {
-        std::string full = table == nullptr ? std::string(name) : std::string(table) + "." + name;
         std::vector<Reg> now = reg != nullptr ? std::vector<Reg>{reg->reg} : regs->regs;
-        std::vector<Reg>& known = trace.named[full];
+        std::vector<Reg>& known = trace.named[name];
         if (known == now) return;
         known = now;
-        trace.builder->name({std::move(full), std::move(now), regs != nullptr, trace.builder->where()});
+        trace.builder->name({name, std::move(now), regs != nullptr, trace.builder->where()});
     });
 }
 
-/// The registers among the fields of the table on top of the stack, such as the accumulators of a k:fragment.
-void note_fields(lua_State* L, Trace& trace, const char* table) {
+/// The registers among the fields of the table on top of the stack, called `table`, such as the accumulators
+/// of a k:fragment, and of those in it: "sums[1]", "state.rows[2]".
+void note_fields(lua_State* L, Trace& trace, const std::string& table, int depth) {
+    luaL_checkstack(L, 4, nullptr);
     int left = most_fields;
+    auto& name = held<std::string>(L);
+    lua_insert(L, -2);  // held objects stay below the table
     lua_pushnil(L);
     while (lua_next(L, -2) != 0) {
-        if (lua_type(L, -2) == LUA_TSTRING) note(L, trace, table, lua_tostring(L, -2));
+        const bool named = lua_type(L, -2) == LUA_TSTRING;
+        const int type = lua_type(L, -1);
+        if ((named || lua_isinteger(L, -2) != 0) && (type == LUA_TTABLE || type == LUA_TUSERDATA)) {
+            guarded(L, [&] {
+                name = named ? table + "." + lua_tostring(L, -2)
+                             : table + "[" + std::to_string(lua_tointeger(L, -2)) + "]";
+            });
+            if (type == LUA_TUSERDATA)
+                note(L, trace, name);
+            else if (depth < most_tables)
+                note_fields(L, trace, name, depth + 1);
+        }
         lua_pop(L, 1);
         if (--left == 0) {
             lua_pop(L, 1);
-            return;
+            break;
         }
     }
+    lua_remove(L, -2);
 }
 
 }  // namespace
@@ -53,11 +69,16 @@ void note_register_names(lua_State* L, Trace& trace) {
         for (int i = 1; i <= most_locals; ++i) {
             const char* name = lua_getlocal(L, &frame, i);
             if (name == nullptr) break;
-            if (*name != '(') {
-                if (lua_type(L, -1) == LUA_TTABLE)
-                    note_fields(L, trace, name);
-                else if (lua_type(L, -1) == LUA_TUSERDATA)
-                    note(L, trace, nullptr, name);
+            const int type = lua_type(L, -1);
+            if (*name != '(' && (type == LUA_TTABLE || type == LUA_TUSERDATA)) {
+                auto& full = held<std::string>(L);
+                lua_insert(L, -2);
+                guarded(L, [&] { full = name; });
+                if (type == LUA_TTABLE)
+                    note_fields(L, trace, full, 1);
+                else
+                    note(L, trace, full);
+                lua_remove(L, -2);
             }
             lua_pop(L, 1);
         }

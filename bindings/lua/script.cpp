@@ -1,5 +1,7 @@
 #include "bindings/lua/script.hpp"
 
+#include <array>
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -59,6 +61,7 @@ int load_without_handler(lua_State* L, Loading loading) {
     lua_pushlightuserdata(L, &loading);
     const int called = lua_pcall(L, 1, 1, 0);
     const int status = called == LUA_OK ? loading.status : called;
+    if (status == LUA_ERRSYNTAX) explain_syntax(L);
     if (status != LUA_ERRRUN) return status;
     // Lua says "C stack overflow", and no place.
     const char* name = loading.file ? *loading.file : loading.name + 1;
@@ -69,6 +72,34 @@ int load_without_handler(lua_State* L, Loading loading) {
 }
 
 }  // namespace
+
+void explain_syntax(lua_State* L) {
+    struct Word {
+        std::string_view lua;
+        const char* here;
+    };
+    constexpr std::array words{Word{"if", "k:if_"},
+                               Word{"while", "k:while_"},
+                               Word{"repeat", "k:repeat_"},
+                               Word{"for", "k:loop"},
+                               Word{"break", "k:break_"},
+                               Word{"return", "k:exit"},
+                               Word{"and", "k:and_b32 or a & b"},
+                               Word{"or", "k:or_b32 or a | b"},
+                               Word{"not", "k:not_b32 or ~a"}};
+    const std::string_view message = lua_tostring(L, -1);
+    for (const Word& word : words) {
+        constexpr std::string_view before = "<name> expected near '";
+        const std::size_t at = message.find(before);
+        if (at == std::string_view::npos) return;
+        const std::string_view near = message.substr(at + before.size());
+        if (near.size() != word.lua.size() + 1 || !near.starts_with(word.lua)) continue;
+        lua_pushfstring(L, "%s: `%s` is a word of Lua's, and cannot name a method: %s", lua_tostring(L, -1),
+                        word.lua.data(), word.here);
+        lua_remove(L, -2);
+        return;
+    }
+}
 
 int load_text(lua_State* L, std::string_view text, const char* name) {
     return load_without_handler(L, {{}, text, name, LUA_OK});

@@ -26,6 +26,10 @@ int load_script(lua_State* L, const char* file, const std::string* text);
 /// The same of a text, in a chunk called `name`.
 int load_text(lua_State* L, std::string_view text, const char* name);
 
+/// Adds to the message of a syntax error on top of the stack what the builder calls a method whose name is a
+/// word of Lua's: k:if(...) is k:if_(...).
+void explain_syntax(lua_State* L);
+
 /// The functions by which scripts raise errors of their own.
 struct Raisers {
     lua_CFunction error = nullptr, assert = nullptr;

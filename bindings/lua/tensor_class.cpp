@@ -5,6 +5,7 @@
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/tensor.hpp"
+#include "bindings/lua/tensor_text.hpp"
 #include "bindings/lua/types.hpp"
 
 namespace wgrun::lua {
@@ -100,7 +101,7 @@ int tensor_len(lua_State* L) {
 int tensor_tostring(lua_State* L) {
     auto& text = held<std::string>(L);
     const HostTensorBox& box = check<HostTensorBox>(L, 1);
-    guarded(L, [&] { text = box.tensor ? to_string(*box.tensor) : "closed tensor"; });
+    guarded(L, [&] { text = box.tensor ? text_of_tensor(*box.tensor) : "closed tensor"; });
     lua_pushlstring(L, text.data(), text.size());
     return 1;
 }
@@ -223,7 +224,7 @@ The place of the tensor.
         L, {.methods = methods, .fields = fields, .metamethods = metamethods, .index = tensor_get, .text = R"(
 A tensor in host memory, row-major, made by wg.tensor, wg.zeros, wg.randn, wg.randint, wg.load and others. Kernels take it as an argument; when kernel:run returns, it holds what they wrote.
 
-t[{ i, j }] is an element, with indices from 0, and can be assigned to; for one dimension t[i] suffices. `#t` is the number of elements. + - * / % ^ and unary - work element by element, with numbers or tensors of a shape that fits; comparisons are methods.
+t[{ i, j }] is an element, with indices from 0, and can be assigned to; for one dimension t[i] suffices. `#t` is the number of elements, and print(t) shows them, of a large tensor the first and the last ones. + - * / % ^ and unary - work element by element, with numbers or tensors of a shape that fits; comparisons are methods.
 @operator add sub mul div mod pow: tensor|number -> tensor
 @operator unm: -> tensor
 @operator len: -> integer

@@ -6,6 +6,7 @@
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/literal.hpp"
+#include "bindings/lua/options.hpp"
 #include "bindings/lua/tensor.hpp"
 #include "bindings/lua/types.hpp"
 
@@ -62,17 +63,33 @@ int elementwise_unary(lua_State* L) {
     return push_result(L, push_tensor(L, [&] { return elementwise(name.text, tensor); }));
 }
 
+constexpr Option along[] = {
+    {"axis", "integer?",
+     "the dimension that goes away, from 0, or counted from the end by -1, -2, ...: the "
+     "result is a tensor without it"}};
+
+// t:sum{ axis = 1 }: along one dimension
+template <Literal name>
+int reduction_along(lua_State* L) {
+    const Options options(L, 2, name.text, along);
+    const std::int64_t axis = options.integer("axis");
+    const Tensor& tensor = hold_tensor(L, 1);
+    return push_result(L, push_tensor(L, [&] { return reduce(name.text, tensor, axis); }));
+}
+
 template <Literal name>
 int reduction(lua_State* L) {
+    if (lua_type(L, 2) == LUA_TTABLE) return reduction_along<name>(L);
     const Tensor& tensor = hold_tensor(L, 1);
     lua_pushnumber(L, guarded(L, [&] { return reduce(name.text, tensor); }));
     return 1;
 }
 
-// t:min() is a number, t:min(u) a tensor; max likewise.
+// t:min() is a number, t:min(u) a tensor, t:min{ axis = 1 } one of fewer dimensions; max likewise.
 template <Literal name>
 int least_or_most(lua_State* L) {
-    return lua_isnoneornil(L, 2) ? reduction<name>(L) : elementwise_binary<name>(L);
+    return lua_isnoneornil(L, 2) || lua_type(L, 2) == LUA_TTABLE ? reduction<name>(L)
+                                                                 : elementwise_binary<name>(L);
 }
 
 // Lua converts the result of < to one Boolean.
@@ -353,16 +370,24 @@ Sets all elements to one value.
 @param value number
 @return tensor  itself)"},
                                      {"min", least_or_most<"min">, R"(
-The smallest element; with an argument, the minimum element by element.
-@param other tensor|number?
-@return number|tensor)"},
+The smallest element; with { axis = n }, of each line along dimension n (from 0, or -1 for the last); with a tensor or number, the minimum element by element.
+@param other tensor|number|table?
+@return number|tensor
+@example
+  local least = t:min { axis = 0 })"},
                                      {"max", least_or_most<"max">, R"(
-The largest element; with an argument, the maximum element by element.
-@param other tensor|number?
-@return number|tensor)"},
+The largest element; with { axis = n }, of each line along dimension n (from 0, or -1 for the last); with a tensor or number, the maximum element by element.
+@param other tensor|number|table?
+@return number|tensor
+@example
+  local most = t:max { axis = -1 })"},
                                      {"sum", reduction<"sum">, R"(
-The sum of all elements, in binary64.
-@return number)"},
+The sum of all elements, in binary64; with an axis, of those along one dimension.
+@param options table?
+@return number|tensor
+@example
+  local sums = t:sum { axis = 1 })",
+                                      along},
                                      {"lt", elementwise_binary<"lt">, R"(
 Compares with another tensor or a number, element by element: 1 where less, else 0.
 @param other tensor|number

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bindings/lua/guard.hpp"
+#include "bindings/lua/script.hpp"
 #include "bindings/lua/userdata.hpp"
 #include "bindings/repl/locals.hpp"
 
@@ -164,6 +165,7 @@ Compiled compile(lua_State* L, int locals, const std::string& text, const char* 
         lua_pop(L, 1);
         guarded(L, [&] { t.chunk = text; });
         const int statement = load(L, t.chunk, name);
+        if (statement == LUA_ERRSYNTAX) lua::explain_syntax(L);
         if (statement != LUA_OK)
             result = may_go_on || ends_too_early(L, statement) ? Compiled::unfinished : Compiled::wrong;
     }

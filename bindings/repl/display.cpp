@@ -10,6 +10,7 @@
 
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/session.hpp"
+#include "bindings/lua/tensor_text.hpp"
 #include "bindings/lua/types.hpp"
 #include "wgrun/printable.hpp"
 #include "wgrun/report.hpp"
@@ -328,7 +329,7 @@ bool add_object(lua_State* L, int index, Writer& w) {
     }
     const auto* box = lua::test<lua::HostTensorBox>(L, index);
     if (box == nullptr || box->tensor == nullptr) return false;
-    guarded(L, [&] { w.out += matrix(*box->tensor, w.view); });
+    guarded(L, [&] { w.out += lua::text_of_tensor(*box->tensor, w.view.columns) + '\n'; });
     return true;
 }
 

@@ -8,7 +8,6 @@
 #include "bindings/repl/graphics.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/picture.hpp"
-#include "wgrun/tensor.hpp"
 
 namespace wgrun::repl {
 
@@ -21,10 +20,6 @@ struct View {
 
 /// The upper left corner of `grid` that fits, and a line that says what is omitted.
 std::string figure(const Grid& grid, const View& view);
-
-/// Dtype, shape and elements: the first and last few of each of the last two dimensions, and the first few
-/// matrices of the other dimensions. Each line ends with a newline.
-std::string matrix(const Tensor& tensor, const View& view);
 
 /// A summary of a kernel in a few lines: threads, parameters, shared memory, instructions.
 std::string summary(const Program& program);

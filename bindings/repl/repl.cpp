@@ -1,5 +1,7 @@
 #include "bindings/repl/repl.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "bindings/lua/error.hpp"
@@ -108,6 +110,13 @@ bool show_results(lua_State* L, Session& s, int first) {
     return true;
 }
 
+// Errors and findings name the chunk by its number.
+Evaluated evaluate_numbered(lua_State* L, Session& s, bool whole) {
+    auto& name = held<std::string>(L);
+    guarded(L, [&] { name = fmt::format("=[{}]", s.number); });
+    return evaluate(L, s, s.chunk, name.c_str(), whole);
+}
+
 // One round: reads a line, and runs the chunk that it completes. Argument: the session.
 int round(lua_State* L) {
     auto& s = *static_cast<Session*>(lua_touserdata(L, 1));
@@ -117,11 +126,11 @@ int round(lua_State* L) {
     guarded(L, [&] { helper.emplace(L, s.locals); });
     const Console::Input input = guarded(L, [&] {
         if (!s.chunk.empty()) helper->begin_with(s.chunk);
-        return s.console->read(s.chunk.empty() ? "> " : ">> ", *helper, s.line);
+        return s.console->read(s.chunk.empty() ? fmt::format("[{}]> ", s.number) : ">> ", *helper, s.line);
     });
     if (input == Console::Input::end) {
         s.over = true;
-        if (!s.chunk.empty()) evaluate(L, s, s.chunk, "=stdin", true);  // says what is missing
+        if (!s.chunk.empty()) evaluate_numbered(L, s, true);  // says what is missing
     }
     if (input != Console::Input::line) {
         s.chunk.clear();
@@ -133,7 +142,9 @@ int round(lua_State* L) {
         return 0;
     }
     guarded(L, [&] { s.chunk += (s.chunk.empty() ? "" : "\n") + s.line; });
-    if (evaluate(L, s, s.chunk, "=stdin", false) != Evaluated::unfinished) s.chunk.clear();
+    if (evaluate_numbered(L, s, false) == Evaluated::unfinished) return 0;
+    s.chunk.clear();
+    ++s.number;
     return 0;
 }
 

@@ -34,8 +34,19 @@ struct Spelled {
     std::vector<std::vector<int>> indices;
 };
 
-Spelled spelled(std::string_view text) {
-    Spelled out{text.substr(0, text.find('[')), {}};
+/// Names of registers in a script's tables have brackets of their own: the longest that `text` begins with.
+std::string_view name_in(std::string_view text, const std::vector<RegisterName>& names) {
+    std::string_view out = text.substr(0, text.find('['));
+    for (const RegisterName& name : names) {
+        const bool begins = text.starts_with(name.name) && name.name.size() > out.size() &&
+                            (text.size() == name.name.size() || text[name.name.size()] == '[');
+        if (begins) out = name.name;
+    }
+    return out;
+}
+
+Spelled spelled(std::string_view text, const std::vector<RegisterName>& names) {
+    Spelled out{name_in(text, names), {}};
     std::string_view rest = text.substr(out.name.size());
     while (!rest.empty()) {
         const std::size_t close = rest.find(']');
@@ -67,7 +78,7 @@ std::string lane_text(const std::byte* lanes, isa::Type type, int lane) {
 }  // namespace
 
 Thing Things::find(std::string_view text, Where where) const {
-    const Spelled parts = spelled(text);
+    const Spelled parts = spelled(text, program_.names());
     Thing out;
     out.text = text;
     // The last definition of the name up to the line; before its first line, the first one.

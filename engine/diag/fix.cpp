@@ -17,6 +17,8 @@ Change set_option(Where where, Phrase option, std::string from, std::string to) 
 }
 
 std::string text_of(const Change& change, Dialect dialect) {
+    if (change.kind == Change::Kind::option && change.option == Phrase())
+        return fmt::format("{} instead of {}", change.to, change.from);
     if (change.kind == Change::Kind::option)
         return fmt::format("{}{}{}", change.option.in(dialect), dialect == Dialect::lua ? " = " : " ",
                            change.to);

@@ -16,7 +16,8 @@ namespace wgrun {
 /// Instructions in front of, or behind, the statement at `where`.
 Change insert_before(Where where, std::vector<Phrase> lines);
 Change insert_after(Where where, std::vector<Phrase> lines);
-/// `option = to` instead of `option = from` in the statement at `where`.
+/// `option = to` instead of `option = from` in the statement at `where`; of no option: the number `to`
+/// instead of `from`, which the statement has once.
 Change set_option(Where where, Phrase option, std::string from, std::string to);
 
 /// "k:wgmma_commit_group() and k:wgmma_wait_group(0) before line 41", "before it" where no line is known; in

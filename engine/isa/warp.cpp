@@ -198,7 +198,10 @@ Term meaning_of_shfl(const Step& s, Algebra& in) {
 std::span<const Instruction> warp_family() {
     static const std::vector<Instruction> list{
         {.name = "shfl.sync",
-         .summary = "reads a register of another lane; p: whether that lane is in range",
+         .summary =
+             "reads a register of another lane, which b names (idx) or says how far off it is; c: 0x1f, or "
+             "for up 0, where the whole warp is one segment, and else its mask in bits 8 to 12, too; p: "
+             "whether that lane is in range",
          .section = "9.7.9.6",
          .rows = {{{spelled_as(Field::op, {"up", "down", "bfly", "idx"}), types({b32})}, {7, 8}}},
          .operands = {out("d"),

@@ -132,6 +132,17 @@ OperandRule scale_d_rule() {
 
 }  // namespace
 
+bool is_accumulator(const Step& step, Reg reg) {
+    if (!step.op->collective) return false;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        const Operand& operand = step.operands[i];
+        if (step.op->operands[i].access == Access::inout &&
+            std::ranges::find(operand.list, reg) != operand.list.end())
+            return true;
+    }
+    return false;
+}
+
 std::span<const Instruction> wgmma_family() {
     static const std::vector<Instruction> list{
         {.name = "wgmma.fence",

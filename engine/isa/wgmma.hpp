@@ -12,6 +12,9 @@ namespace wgrun::isa {
 
 inline constexpr int rows_of_a = 64;
 
+/// Whether the register is one that a wgmma adds to.
+bool is_accumulator(const Step& step, Reg reg);
+
 /// The meaning of wgmma.mma_async and wgmma.mma_async.sp (wgmma_run.cpp).
 void run_mma(const Step& s, const AsyncMma& mma, Machine& m);
 

@@ -294,10 +294,10 @@ void tell_translated(Diagnostic& finding) {
 }
 
 void tell(const ptx::Module& module, Diagnostic& finding) {
-    if (!finding.remedies.empty())
-        finding.fix = in_words(finding.remedies.front(), Dialect::ptx);
-    else if (!finding.fix_in_ptx.empty())
+    if (!finding.fix_in_ptx.empty())
         finding.fix = finding.fix_in_ptx;
+    else if (!finding.remedies.empty() && finding.fix == in_words(finding.remedies.front()))
+        finding.fix = in_words(finding.remedies.front(), Dialect::ptx);
     tell_translated(finding);
     name_sources(module, finding);
 }
@@ -309,12 +309,14 @@ ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered, co
     out.name = lowered.name;
     out.where = lowered.where;
     out.instructions = lowered.instructions;
+    if (!lowered.unknown.threads) out.threads = lowered.program.threads();
     out.unread = lowered.opaque;
     for (const auto& [opcode, lines] : lowered.unread) out.opcodes.emplace_back(opcode, lines);
     std::ranges::stable_sort(out.opcodes,
                              [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
     out.undecided = undecided(lowered);
     out.findings = foreign_findings(module, lowered, given);
+    if (given.seconds <= 0) return out;
     const std::optional<Gap> unknown = open_shape(lowered);
     check::Evidence evidence = check::evidence(lowered.program, out.findings, check::Made::by_compiler,
                                                unknown ? &*unknown : nullptr, given);
@@ -372,10 +374,12 @@ void fit(const ptx::Module& module, const ptx::Function& function, const Assumpt
 }
 
 /// One kernel after the other, so that of a large text not all of them are in memory as programs.
-void check_module(const ptx::Parsed& parsed, const Assumptions& given, ForeignText& out) {
+void check_module(const ptx::Parsed& parsed, const Assumptions& given, std::string_view only,
+                  ForeignText& out) {
     if (std::optional<Diagnostic> chip = ptx::later_chip(parsed.module)) out.errors.push_back(*chip);
     for (const ptx::Function& function : parsed.module.functions) {
         if (!function.entry || !function.body) continue;
+        if (!only.empty() && parsed.module.at(function.name) != only) continue;
         fit(parsed.module, function, given);
         ptx::Lowered kernel = ptx::lower(parsed.module, function, facts_of(given));
         std::ranges::move(kernel.errors, std::back_inserter(out.errors));
@@ -437,7 +441,8 @@ std::size_t kernels_in(const ptx::Module& module) {
 }  // namespace
 
 /// The modules of a large text are read twice, so that the tree of one alone is in memory.
-ForeignText check_ptx(const std::string& file, std::string text, const Assumptions& given) {
+ForeignText check_ptx(const std::string& file, std::string text, const Assumptions& given,
+                      std::string_view only) {
     ForeignText out;
     Known known(given);
     std::size_t kernels = 0;
@@ -455,7 +460,7 @@ ForeignText check_ptx(const std::string& file, std::string text, const Assumptio
     if (out.errors.empty()) known.refuse_others();
     const Assumptions shared = shared_among(kernels, given);
     for (std::string& module : modules)
-        if (out.errors.empty()) check_module(ptx::parse(file, std::exchange(module, {})), shared, out);
+        if (out.errors.empty()) check_module(ptx::parse(file, std::exchange(module, {})), shared, only, out);
     if (!out.errors.empty()) out.kernels.clear();
     return out;
 }

@@ -155,6 +155,13 @@ const std::vector<Diagnostic>& Kernel::laws() {
 
 namespace {
 
+/// A CTA that ends before its copies have landed has run as it would otherwise: a run may know why.
+bool keeps_a_run(const FindingSet& findings) {
+    return std::ranges::none_of(findings, [](const Diagnostic& finding) {
+        return finding.severity == Severity::error && !breaks(finding, rules::WG_TMA_03);
+    });
+}
+
 bool has_error(const FindingSet& findings) {
     return std::ranges::any_of(findings,
                                [](const Diagnostic& finding) { return finding.severity == Severity::error; });
@@ -165,8 +172,7 @@ bool has_error(const FindingSet& findings) {
 const std::vector<Diagnostic>& Kernel::check() {
     if (findings_) return findings_->list();
     findings_ = FindingSet(laws());
-    const bool wrong = has_error(*findings_);
-    if (!wrong && !origin_ && !program_->translated())
+    if (keeps_a_run(*findings_) && !origin_ && !program_->translated())
         findings_->add_all(found_in_every_launch(*program_, check::Made::by_author, nullptr, &ended_ahead_));
     return findings_->list();
 }

@@ -248,7 +248,11 @@ struct Needless::State {
 };
 
 void Needless::State::find() {
-    const bool mixed = mixes_shapes(program);
+    // A wait that is to wait for less (WG-PERF-06) counts on those behind it: these remarks come first.
+    const bool waits_stay =
+        mixes_shapes(program) || std::ranges::any_of(base.performance(), [](const Diagnostic& one) {
+            return breaks(one, rules::WG_PERF_06);
+        });
     // Warps that only arrive give others the turn, which may be for the sake of time alone.
     bool turns = false;
     for_each_step(program, [&](const Step& step) { turns |= Nature(step).arrives_only; });
@@ -275,7 +279,7 @@ void Needless::State::find() {
             steps.push_back(std::exchange(arrival, nullptr));
             return;
         }
-        if (!nature.synchronises || nature.more || (mixed && nature.waits_for_products) ||
+        if (!nature.synchronises || nature.more || (waits_stay && nature.waits_for_products) ||
             (turns && nature.meets_some))
             return;
         const bool tests = isa::awaited(step).passed != nullptr;

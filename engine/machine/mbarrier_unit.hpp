@@ -189,16 +189,17 @@ class MbarrierUnit {
         const Found found = find(address, user, lane);
         if (found.object == nullptr) return {};
         if (found.cta != &cta) return self().fault(rules::mbarrier_apart_from_bytes()), Found{};
-        check_phase_known(*found.object, lane, user == MbarrierUser::engine ? "copies into" : "stores for");
+        check_phase_known(*found.object, lane, user == MbarrierUser::engine ? "copies into" : "stores for",
+                          !found.object->has_copied());
         return found;
     }
 
     /// What belongs to a phase comes after the completion of the phase before: a thread has waited for that,
     /// and the lane knows it. Otherwise it might count for the phase before.
-    void check_phase_known(const Object& object, int lane, std::string_view what) {
+    void check_phase_known(const Object& object, int lane, std::string_view what, bool first_copy = false) {
         if (!self().watches() || !object.is_early(self().known(object, lane))) return;
-        self().early(object,
-                     rules::phase_not_awaited(self().who(), what, object.phase(), self().place(object)));
+        self().early(object, rules::phase_not_awaited(self().who(), what, object.phase(),
+                                                      self().place(object), first_copy));
     }
 
     void too_many(const Object& object, std::int64_t arrivals) {

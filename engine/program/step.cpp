@@ -293,6 +293,15 @@ void check_length(const Instruction& op, const OperandRule& rule, const Form& fo
                std::to_string(operand.list.size()) + isa::why_count(rule, form));
 }
 
+/// A number in a new register, where the instruction takes no immediate.
+Reg in_register(Builder& builder, Type type, const Operand& number) {
+    Form form;
+    form.set(Field::type, static_cast<int>(type));
+    const Reg out = builder.reg(type);
+    builder.add(*isa::find("mov"), form, {Operand::of(out), number});
+    return out;
+}
+
 void complete_operand(Builder& builder, const Instruction& op, const OperandRule& rule, const Form& form,
                       std::span<const Operand> operands, Operand& operand) {
     const Type type = rule.type ? rule.type(form) : Type::none;
@@ -311,6 +320,10 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
         return;
     }
     const unsigned kinds = takes_list ? unsigned{OperandRule::list} : rule.kinds;
+    const bool is_number = operand.kind == Kind::imm || operand.kind == Kind::number;
+    if (is_number && rule.access == Access::in && kinds == OperandRule::reg && type != Type::none &&
+        type != Type::pred)
+        operand = Operand::of(in_register(builder, isa::register_type(type), operand));
     if (!(kinds & kind_bit(operand.kind))) {
         const std::string expected = takes_list ? several(count) : kinds_text(kinds) + " is";
         refuse(op, rule,

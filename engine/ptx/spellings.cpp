@@ -1,7 +1,9 @@
 // What PTX spells in two ways, as data. Records have one spelling of each instruction.
 #include <array>
+#include <utility>
 
 #include "ptx/pattern.hpp"
+#include "wgrun/spellings.hpp"
 
 namespace wgrun::ptx {
 namespace {
@@ -68,18 +70,37 @@ constexpr std::array equivalents{
     Equivalent{"ret.uni", ".uni", ""},
 };
 
+/// With `dot` between the parts of names.
+std::string with_equivalents(std::string name, char dot, std::string (*spelt)(std::string_view)) {
+    for (const Equivalent& row : equivalents) {
+        const std::string written = spelt(row.written);
+        if (!name.starts_with(spelt(row.begins))) continue;
+        const std::size_t at = name.find(written);
+        const std::size_t end = at + written.size();
+        if (at == std::string::npos) continue;
+        if (written.ends_with(dot) || end == name.size() || name[end] == dot)
+            name.replace(at, written.size(), spelt(row.means));
+    }
+    return name;
+}
+
+/// An opcode as methods are called: ::shared and .shared are _shared.
+std::string underscored(std::string_view opcode) {
+    std::string out;
+    for (const char c : opcode)
+        if (c != '.' && c != ':')
+            out += c;
+        else if (!out.ends_with('_'))
+            out += '_';
+    return out;
+}
+
 }  // namespace
 
 std::string usual_spelling(std::string opcode) {
-    for (const Equivalent& row : equivalents) {
-        if (!opcode.starts_with(row.begins)) continue;
-        const std::size_t at = opcode.find(row.written);
-        const std::size_t end = at + row.written.size();
-        if (at == std::string::npos) continue;
-        const bool whole = row.written.ends_with('.') || end == opcode.size() || opcode[end] == '.';
-        if (whole) opcode.replace(at, row.written.size(), row.means);
-    }
-    return opcode;
+    return with_equivalents(std::move(opcode), '.', [](std::string_view text) { return std::string(text); });
 }
+
+std::string usual_method(std::string method) { return with_equivalents(std::move(method), '_', underscored); }
 
 }  // namespace wgrun::ptx

@@ -109,14 +109,14 @@ Saying peer_may_not_have_begun(const std::string& who, std::uint64_t rank, Where
     return {WG_SYNC_05,
             fmt::format("{} accesses the shared memory of CTA {} of the cluster, which may not have begun",
                         who, rank),
-            {"k:barrier_cluster_arrive() and k:barrier_cluster_wait() before the first access to another CTA",
+            {"all CTAs have to meet at the barrier of the cluster before the first access to another CTA",
              {{insert_before(here, {cluster_arrive(), cluster_wait()})}}}};
 }
 
 Saying peer_may_have_ended(Where end) {
     return {WG_SYNC_05,
             "the CTA that is accessed here may have ended: nothing makes it wait for that",
-            {"k:barrier_cluster_arrive() and k:barrier_cluster_wait() at the end of the kernel",
+            {"all CTAs have to meet at the barrier of the cluster behind the last access to another CTA",
              {meeting_at(end)}}};
 }
 

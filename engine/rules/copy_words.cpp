@@ -65,8 +65,10 @@ Saying written_before_copy(Where write, Where copy) {
 }
 
 Saying no_tensor_map(std::uint64_t address) {
-    return {WG_TMA_01, fmt::format("{:#x} is not a tensor map of the launch", address),
-            "name a parameter that k:tensor_map declares, or memory to which one was copied"};
+    return {
+        WG_TMA_01, fmt::format("{:#x} is not a tensor map of the launch", address),
+        "a tensor map is a parameter of the kernel, by its own address, or 128 bytes of global or constant "
+        "memory to which one was copied: local and shared memory hold none"};
 }
 
 Saying box_read_by_rows(const std::string& place, std::uint32_t behind, std::uint32_t pattern) {
@@ -137,9 +139,8 @@ Saying copy_in_at_end() {
 Saying copy_out_at_end(Where copy, Where end) {
     return {WG_TMA_03,
             "the CTA ends, and nothing has waited for this copy to read its shared memory",
-            {"the thread that issues it: k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, "
-             "{read=true}) "
-             "before the kernel ends",
+            {"the thread that issues it has to commit it, and to wait until it has read "
+             "(cp.async.bulk.wait_group.read 0), before the kernel ends",
              {{insert_after(end, {bulk_wait_for_reads()})},
               {insert_after(copy, {bulk_commit_group(), bulk_wait_for_reads()})}}}};
 }
@@ -147,7 +148,7 @@ Saying copy_out_at_end(Where copy, Where end) {
 Saying thread_copy_at_end(std::string_view who, std::string_view of, Where copy, Where end) {
     return {WG_GROUP_06,
             fmt::format("{} ends, and nothing has waited for this cp.async{}", who, of),
-            {"k:cp_async_wait_all() before the kernel ends",
+            {"each thread has to wait for its own (cp.async.wait_all) before the kernel ends",
              {{insert_after(end, {cp_async_wait_all()})}, {insert_after(copy, {cp_async_wait_all()})}}}};
 }
 

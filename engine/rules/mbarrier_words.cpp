@@ -84,30 +84,37 @@ Saying too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, 
 }
 
 Saying phase_not_awaited(const std::string& who, std::string_view what, std::int64_t phase,
-                         const std::string& place) {
+                         const std::string& place, bool first_copy) {
     return of(
         {WG_MBAR_03,
          fmt::format("{} {} phase {} of {}, and has not waited for phase {}", who, what, phase, place,
                      phase - 1),
-         "wait for each phase before arriving in the next, with a parity that changes from phase to phase"},
+         first_copy
+             ? fmt::format(
+                   "phase {} was complete before its copy began, since it expected no bytes: "
+                   "mbarrier.arrive.expect_tx with the bytes of the copy, in place of the plain arrival",
+                   phase - 1)
+             : "wait for each phase before arriving in the next, with a parity that changes from phase to "
+               "phase"},
         {{"who", who}, {"place", place}, {"phase", phase}});
 }
 
 Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std::string& place,
                         std::int64_t pending, std::int64_t expected, std::int64_t phase) {
-    return of(
-        {WG_MBAR_03,
-         fmt::format("{} arrives {} at {}, where {} still expected in phase {}", who,
-                     count_of(arrivals, "time"), place, part_of(pending, expected, "arrivals", "is", "are"),
-                     phase),
-         "give mbarrier.init the number of arrivals of a phase, and wait for a phase before arriving in the "
-         "next"},
-        {{"who", who},
-         {"place", place},
-         {"phase", phase},
-         {"arrivals", arrivals},
-         {"arrivals_pending", pending},
-         {"arrivals_expected", expected}});
+    return of({WG_MBAR_03,
+               fmt::format("{} arrives {} at {}, where {} still expected in phase {}", who,
+                           count_of(arrivals, "time"), place,
+                           part_of(pending, expected, "arrivals", "is", "are"), phase),
+               fmt::format("mbarrier.init names {} a phase, and this comes on top: let it go to the mbarrier "
+                           "and the CTA that it "
+                           "is meant for, wait for phase {} before it, or count it in mbarrier.init",
+                           count_of(expected, "arrival"), phase)},
+              {{"who", who},
+               {"place", place},
+               {"phase", phase},
+               {"arrivals", arrivals},
+               {"arrivals_pending", pending},
+               {"arrivals_expected", expected}});
 }
 
 Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
@@ -117,10 +124,11 @@ Saying phase_complete_early(const std::string& place, std::int64_t phase, std::i
          fmt::format("phase {} of {} completes while {} under way: it expects {}, and its copies bring {}",
                      phase, place, count_of(under_way, "byte of its copies is", "bytes of its copies are"),
                      count_of(to_expect, "byte"), to_bring),
-         fmt::format("expect {}, before the last arrival of the phase{}", count_of(to_bring, "byte"),
-                     by_others ? "; or let the CTAs that copy here wait until this one has released the "
-                                 "memory, before they copy what belongs to the next phase"
-                               : "")},
+         fmt::format(
+             "the bytes that are expected before the last arrival have to be those of all copies of "
+             "the phase: {} against {}. Expect them all (a multicast brings its box to each CTA that the "
+             "mask names), or let {} wait until the next phase has begun",
+             to_expect, to_bring, by_others ? "the other CTAs that copy here" : "what copies too early")},
         {{"place", place},
          {"phase", phase},
          {"bytes_under_way", under_way},

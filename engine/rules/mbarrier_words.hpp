@@ -21,9 +21,9 @@ Saying mbarrier_untold(const std::string& who, const std::string& place, Where m
 Saying mbarrier_untold_to_engine(const std::string& place, Where made, bool cluster);
 
 Saying too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, std::int64_t most);
-/// what: "arrives at", "copies into"
+/// what: "arrives at", "copies into". first_copy: it counts bytes, and the object has never counted any.
 Saying phase_not_awaited(const std::string& who, std::string_view what, std::int64_t phase,
-                         const std::string& place);
+                         const std::string& place, bool first_copy = false);
 Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std::string& place,
                         std::int64_t pending, std::int64_t expected, std::int64_t phase);
 /// to_expect, to_bring: the bytes that the phase was told to expect, and those of its copies. by_others: some

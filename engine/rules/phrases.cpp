@@ -11,6 +11,10 @@ Phrase wgmma_wait_group(int pending) {
             fmt::format("wgmma.wait_group.sync.aligned {}", pending)};
 }
 Phrase bar_sync() { return {"bar_sync(0)", "bar.sync 0"}; }
+Phrase bar_sync(int id, int threads) {
+    return {fmt::format("bar_sync({}, {{ threads = {} }})", id, threads),
+            fmt::format("bar.sync {}, {}", id, threads)};
+}
 Phrase bar_warp_sync() { return {"bar_warp_sync()", "bar.warp.sync -1"}; }
 Phrase cluster_arrive() { return {"barrier_cluster_arrive()", "barrier.cluster.arrive.aligned"}; }
 Phrase cluster_wait() { return {"barrier_cluster_wait()", "barrier.cluster.wait.aligned"}; }

@@ -61,6 +61,60 @@ Wait for_phase(std::int64_t phase, std::int64_t parity, const std::string& place
 
 namespace {
 
+/// Other than the arrivals, the bytes do not agree.
+Fix bytes_disagree(const Account& phase) {
+    const std::int64_t come = phase.bytes_expected - phase.outstanding;
+    if (come == 0)
+        return "let a copy bring them that names this mbarrier (a multicast: whose mask names the CTA), or "
+               "expect none";
+    const std::string told = phase.expected_at ? fmt::format(" in line {}", phase.expected_at.line) : "";
+    return {
+        fmt::format(
+            "{} expected{}, and {}: these have to agree in each phase. {}",
+            count_of(phase.bytes_expected, "byte is", "bytes are"), told, count_of(come, "comes", "come"),
+            phase.outstanding < 0 ? "A box counts whole, also where it hangs over the tensor's edge; "
+                                    "a copy too many belongs to the phase of its own mbarrier"
+                                  : "Either a copy is missing, or goes to another mbarrier or CTA, or "
+                                    "too much is expected"),
+        {{set_option(phase.expected_at, {}, std::to_string(phase.bytes_expected), std::to_string(come))}}};
+}
+
+Fix arrivals_lack(const Account& phase) {
+    return {
+        fmt::format("{} of the {} that mbarrier.init names: either somebody does not arrive in this phase "
+                    "(a role, a warp, a lane that a guard leaves out, another CTA), or it names too many",
+                    count_of(phase.arrived, "arrival comes", "arrivals come"), phase.expected),
+        {{set_option(phase.made, {}, std::to_string(phase.expected), std::to_string(phase.arrived))}}};
+}
+
+}  // namespace
+
+Lack lack_of(const Account& phase) {
+    Lack out;
+    out.notes.push_back(
+        {phase.made, fmt::format("initialised here with {}", count_of(phase.expected, "arrival"))});
+    if (phase.arrived == phase.expected || phase.outstanding < 0) {
+        if (phase.expected_at)
+            out.notes.push_back(
+                {phase.expected_at, count_of(phase.bytes_expected, "byte is", "bytes are") + " expected"});
+        if (phase.copied_at)
+            out.notes.push_back(
+                {phase.copied_at, fmt::format("the copies of the phase bring {}", phase.bytes_copied)});
+        out.fix = bytes_disagree(phase);
+    } else if (phase.added > 0) {
+        out.fix = fmt::format(
+            "cp.async.mbarrier.arrive with .noinc, whose arrivals are among the {} of mbarrier.init: without "
+            "it each adds one to the phase",
+            phase.expected);
+    } else if (phase.arrived > 0) {
+        if (phase.arrived_at) out.notes.push_back({phase.arrived_at, "the last arrival"});
+        out.fix = arrivals_lack(phase);
+    }
+    return out;
+}
+
+namespace {
+
 constexpr std::string_view common_mistakes =
     "let the condition become false: an unsigned number is never below 0, and a counter that steps over its "
     "end goes on";

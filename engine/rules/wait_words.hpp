@@ -39,6 +39,20 @@ inline constexpr std::string_view fewer_ctas =
     "no more CTAs than are resident, their number from the device (its SMs times the CTAs that an SM holds), "
     "or a cooperative launch, which refuses a larger grid";
 
+/// What an mbarrier has counted in the phase that is waited for, and where.
+struct Account {
+    std::int64_t arrived = 0, expected = 0;  ///< arrivals
+    std::int64_t added = 0;                  ///< of them, by cp.async.mbarrier.arrive without .noinc
+    std::int64_t outstanding = 0, bytes_expected = 0, bytes_copied = 0;
+    Where made{}, arrived_at{}, expected_at{}, copied_at{};
+};
+/// What it lacks: where it was counted, and what has to agree.
+struct Lack {
+    std::vector<Note> notes;
+    Fix fix;
+};
+Lack lack_of(const Account& phase);
+
 // Of loops: WG-SYNC-07.
 
 /// When a thread may leave a loop that does not end.

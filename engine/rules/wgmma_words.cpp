@@ -73,20 +73,40 @@ Saying never_committed(Where issued, bool at_end) {
 Saying group_at_end(const std::string& who, Where committed, Where end) {
     return {WG_GROUP_05,
             fmt::format("{} ends, and no wgmma.wait_group has waited for this wgmma-group", who),
-            {"k:wgmma_wait_group(0) before the kernel ends",
+            {"the warpgroup has to wait for it (wgmma.wait_group 0) before the kernel ends",
              {{insert_after(end, {wgmma_wait_group(0)})}, {insert_after(committed, {wgmma_wait_group(0)})}}}};
 }
 
 Fix proxy_fence_between(Where access, Where here) {
-    return {fmt::format("k:fence_proxy_async() {}, before the barrier", after(access, here)),
+    return {fmt::format("a fence.proxy.async by the threads that access it, {}, before the barrier or the "
+                        "arrival that is waited for {}",
+                        after(access, here), before(here)),
             {{insert_after(access, {fence_proxy_async()})},
              {insert_after(access, {fence_proxy_async(), bar_sync()})},
-             {insert_before(here, {fence_proxy_async()})}}};
+             {insert_before(here, {fence_proxy_async()})},
+             {insert_before(here, {fence_proxy_async(), bar_sync()})}}};
 }
 
-Fix barrier_between(Where access, Where here) {
-    return {"k:bar_sync(0) " + between(access, here),
-            {{insert_after(access, {bar_sync()})}, {insert_before(here, {bar_sync()})}}};
+std::string write_before(Where here, bool accumulator) {
+    if (!accumulator) return fmt::format("write it {}", before(here));
+    return fmt::format(
+        "scale_d = 0 (in PTX scale-d false) in the first wgmma of a sum, which then does not read "
+        "its accumulators; or zeros in them {}",
+        before(here));
+}
+
+std::vector<Remedy> barriers_between(Where access, Where here, std::vector<Phrase> calls) {
+    return {{insert_after(access, calls)},
+            {insert_before(here, calls)},
+            {insert_after(access, calls), insert_after(here, {bar_sync()})},
+            {insert_before(here, calls), insert_after(here, {bar_sync()})}};
+}
+
+Fix barrier_between(Where access, Where here, std::string_view other, std::string_view who) {
+    return {fmt::format("{} has to wait for {}: by a barrier that both come to and no other role uses, or by "
+                        "an mbarrier, {}",
+                        who, other, between(access, here)),
+            barriers_between(access, here, {bar_sync()})};
 }
 
 }  // namespace wgrun::rules

@@ -35,6 +35,11 @@ Saying group_at_end(const std::string& who, Where committed, Where end);
 /// fence.proxy.async between an access through the generic proxy and one through the other.
 Fix proxy_fence_between(Where access, Where here);
 /// A barrier of the CTA between two accesses.
-Fix barrier_between(Where access, Where here);
+Fix barrier_between(Where access, Where here, std::string_view other = "what is accessed before",
+                    std::string_view who = "what comes later");
+/// What has to write a register that is read there; an accumulator of a wgmma it need not.
+std::string write_before(Where here, bool accumulator);
+/// Such calls behind the access or before `here`, and where both are in a loop a barrier behind `here`, too.
+std::vector<Remedy> barriers_between(Where access, Where here, std::vector<Phrase> calls);
 
 }  // namespace wgrun::rules

@@ -6,7 +6,7 @@
 #include <bit>
 #include <map>
 
-#include "rules/wait_words.hpp"
+#include "machine/account.hpp"
 
 namespace wgrun::sim {
 namespace {
@@ -124,12 +124,12 @@ void Deadlock::report() {
         std::uint32_t pc;
         std::size_t rank;
         std::string what;
-        std::uint32_t made;  ///< where the mbarrier is initialised
         auto operator<=>(const Place&) const = default;
     };
     struct Waiting {
         std::uint32_t warps = 0;
         std::vector<Fact> facts{};
+        const Mbarrier* mbarrier = nullptr;
     };
     std::map<Place, Waiting> places;
     std::vector<Note> notes;
@@ -148,10 +148,10 @@ void Deadlock::report() {
             const std::uint32_t pc = warp.state == Warp::State::at_barrier ? warp.pc - 1 : warp.pc;
             const Mbarrier* mbarrier = waited_for(warp, scene_.ctas[rank]);
             rules::Wait wait = waits_for(warp, scene_.ctas[rank]);
-            Waiting& waiting =
-                places[{kind_of(warp), warp.state != Warp::State::at_collective, pc, rank,
-                        std::move(wait.text), mbarrier != nullptr ? mbarrier->made().pc : no_pc}];
+            Waiting& waiting = places[{kind_of(warp), warp.state != Warp::State::at_collective, pc, rank,
+                                       std::move(wait.text)}];
             waiting.warps |= 1U << w;
+            waiting.mbarrier = mbarrier;
             waiting.facts = std::move(wait.facts);
         }
         if (done != 0)
@@ -160,6 +160,7 @@ void Deadlock::report() {
     if (places.empty()) return;
     std::string message;
     std::vector<Fact> facts;
+    rules::Lack lack;
     for (auto& [place, waiting] : places) {
         std::string who = rules::names_of_warps(waiting.warps) + of(place.rank);
         std::string text = who + (std::has_single_bit(waiting.warps) ? " waits " : " wait ") + place.what;
@@ -167,7 +168,10 @@ void Deadlock::report() {
             message = rules::kernel_hangs(text);
             facts = std::move(waiting.facts);
             facts.insert(facts.begin(), {"who", std::move(who)});
-            if (place.made != no_pc) notes.push_back({scene_.code.where(place.made), "initialised here"});
+            if (waiting.mbarrier != nullptr)
+                lack = rules::lack_of(machine::account_of(
+                    *waiting.mbarrier, [&](std::uint32_t pc) { return scene_.code.where(pc); }));
+            notes = std::move(lack.notes);
             continue;
         }
         notes.push_back({scene_.code.where(place.pc), std::move(text)});
@@ -176,7 +180,8 @@ void Deadlock::report() {
     const Place& first = places.begin()->first;
     scene_.report.deadlock(first.of_cta ? wait_words::law(first.wait)
                                         : wait_words::Law{&rules::WG_SYNC_01, wait_words::whole_warpgroup},
-                           first.pc, std::move(message), std::move(notes), std::move(facts));
+                           first.pc, std::move(message), std::move(lack.fix), std::move(notes),
+                           std::move(facts));
 }
 
 }  // namespace wgrun::sim

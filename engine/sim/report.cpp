@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "isa/peer_window.hpp"
+#include "isa/wgmma.hpp"
 #include "program/wait_words.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
@@ -241,7 +242,8 @@ void Report::unwritten_register(isa::Reg reg) {
     add(rules::WG_REG_01, no_pc,
         subject_ == Subject::wgmma ? std::string("the wgmma reads a register that nothing has written")
                                    : fmt::format("{} reads a register that nothing has written", who()),
-        fmt::format("write it on every path before {}", line(pc_)),
+        rules::write_before(code_.where(pc_),
+                            code_.ops[pc_].step != nullptr && isa::is_accumulator(*code_.ops[pc_].step, reg)),
         {{program_.registers()[reg.id].where, "the register is made here"}});
 }
 

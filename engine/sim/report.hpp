@@ -154,8 +154,9 @@ class Report final : public HazardSink {
     void too_many_turns(std::uint64_t turns);
     void no_warpgroup(const isa::Instruction& op, int threads);
     /// A thread waits for ever at step `pc`.
-    void deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, std::vector<Note> notes,
-                  std::vector<Fact> facts);
+    /// fix: instead of the law's, if it says something
+    void deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, Fix fix,
+                  std::vector<Note> notes, std::vector<Fact> facts);
     // WG-MBAR, WG-TMA, WG-SYNC-02, -04, -05, WG-REG-02; `note` speaks of step `other`
     void fault(rules::Saying saying, std::uint32_t other = no_pc, std::string note = {});
     /// Reports the same for a step other than the current one.
@@ -220,6 +221,7 @@ class Report final : public HazardSink {
     void retract(Which which);
     bool follows(std::uint32_t write, std::uint32_t read) const;
     bool told_as_read_after_write(std::uint32_t read) const;
+    Fix handed_over(const Conflict& conflict) const;
     std::optional<std::string> stronger(Epoch access, Epoch other, isa::Scope needed) const;
     void retract_write_after_read(std::uint32_t write);
     /// As rules::line_of(), in a finding at the current step.

@@ -16,12 +16,12 @@ namespace {
 constexpr const char* one_size = "access the place by steps of one size, or let something order the two";
 }
 
-void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, std::vector<Note> notes,
-                      std::vector<Fact> facts) {
+void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, Fix fix,
+                      std::vector<Note> notes, std::vector<Fact> facts) {
     if (copy_refused_ && has_errors()) return;
     pc_ = pc;
-    rules::Saying saying =
-        rules::of({*broken.rule, std::move(message), std::string(broken.fix)}, std::move(facts));
+    rules::Saying saying = rules::of({*broken.rule, std::move(message), std::move(fix)}, std::move(facts));
+    if (saying.fix.text.empty()) saying.fix = std::string(broken.fix);
     if (broken.rule == &rules::WG_SYNC_01) saying.section = code_.ops[pc].step->op->section;
     add(std::move(saying), no_pc, std::move(notes));
 }
@@ -81,6 +81,7 @@ void Report::misread_box(std::uint32_t copy, std::uint32_t offset, std::uint32_t
 
 void Report::global_race(const GlobalRace& race, const std::string& place) {
     const bool copied = by_copy(race.other);
+    const Where there = code_.where(race.other.pc());
     speaks_of(race.reads, place, past(race.other), race.other_reads);
     add(rules::WG_RACE_04, race.other.pc(),
         fmt::format("{} {} {}, which {} {}: nothing orders the two{}", who(), race.reads ? "reads" : "writes",
@@ -90,11 +91,14 @@ void Report::global_race(const GlobalRace& race, const std::string& place) {
                                      : "wrote",
                     sizes(race.other.pc())),
         code_.sizes_differ(pc_, race.other.pc()) ? Fix(one_size)
-        : copied ? sentence("{}, without read, by the thread of {}, then a barrier before {}",
-                            rules::bulk_wait_group(0), line(race.other.pc()), line(pc_))
-                 : sentence("{} {}", rules::bar_sync(),
-                            rules::between(code_.where(race.other.pc()), code_.where(pc_))),
-        {{code_.where(race.other.pc()), race.other_reads ? "read here" : "written here"}});
+        : copied ? Fix(fmt::format("the thread of {} has to wait until its copy has written (cp.async.bulk."
+                                   "wait_group without .read), and then to meet {} at a barrier",
+                                   line(race.other.pc()), who()),
+                       {{insert_after(there, {rules::bulk_commit_group(), rules::bulk_wait_group(0),
+                                              rules::bar_sync()})},
+                        {insert_before(code_.where(pc_), {rules::bulk_wait_group(0), rules::bar_sync()})}})
+                 : rules::barrier_between(there, code_.where(pc_), past(race.other), who()),
+        {{there, race.other_reads ? "read here" : "written here"}});
 }
 
 void Report::global_unfenced(const GlobalRace& race, const std::string& place) {
@@ -109,10 +113,7 @@ void Report::unfenced(std::uint32_t other, const std::string& who, bool reads, c
             "{} {} {}, which {} wrote through the generic proxy: no fence.proxy.async of global memory "
             "orders the two",
             who, reads ? "reads" : "overwrites", place, past),
-        Fix(fmt::format("k:fence_proxy_async() after {}, before the barrier", line(other)),
-            {{insert_after(where, {rules::fence_proxy_async()})},
-             {insert_before(code_.where(pc_), {rules::fence_proxy_async()})}}),
-        {{where, "written here by " + past}});
+        rules::proxy_fence_between(where, code_.where(pc_)), {{where, "written here by " + past}});
 }
 
 void Report::global_discarded(Epoch by, const std::string& place) {
@@ -151,8 +152,7 @@ void Report::launch_before(bool write, const std::string& place, const Touched::
             "{} {} {} before griddepcontrol.wait, and the launch of {} before it, which may still run, "
             "{} there",
             who(), write ? "writes" : "reads", place, kernel, other.writes ? "writes" : "reads"),
-        Fix(fmt::format("k:griddepcontrol_wait() before {}", line(pc_)),
-            {{insert_before(code_.where(pc_), {rules::griddepcontrol_wait()})}}),
+        std::vector<Remedy>{{insert_before(code_.where(pc_), {rules::griddepcontrol_wait()})}},
         {{other.where, other.writes ? "written here" : "read here"}});
 }
 
@@ -182,16 +182,42 @@ void Report::global_conflict(const Conflict& conflict, const std::string& place)
                                "{}",
                                line(pc_), line(there), line(pc_)),
                    {{code_.where(there), "read here"}});
+    const std::optional<std::string> scoped = stronger(access.by, other.by, isa::Scope::gpu);
     add(rules::WG_RACE_04, there,
         fmt::format("{} {} {}, which {} {}: nothing orders CTAs of a launch", name(access),
                     access.writes ? "writes" : "reads", place, name(other),
                     other.writes ? "writes" : "reads"),
-        stronger(access.by, other.by, isa::Scope::gpu)
-            .value_or(
-                "give each CTA a part of the tensor of its own, or let atomics combine what they write; "
-                "what another CTA is to read is for the next launch, or for atomics that release and "
-                "acquire"),
+        scoped ? Fix(*scoped) : handed_over(conflict),
         {{code_.where(there), other.writes ? "written here" : "read here"}});
+}
+
+// Between CTAs nothing but a release and an acquire orders accesses, and what a thread releases, it has to
+// know: of other threads by a barrier, of bulk copies by a wait for their writes.
+Fix Report::handed_over(const Conflict& conflict) const {
+    const auto& [wrong, address, access, other] = conflict;
+    const Where there = code_.where(other.by.pc());
+    if (!other.writes || access.writes)
+        return fmt::format(
+            "give each CTA a part of the tensor of its own, or let atomics combine what {} and "
+            "{} write",
+            line(other.by.pc()), line(access.by.pc()));
+    const bool copied = by_copy(other.by);
+    std::vector<Phrase> known{rules::bar_sync()};
+    if (copied) known = {rules::bulk_commit_group(), rules::bulk_wait_group(0)};
+    std::vector<Remedy> remedies{{insert_after(there, known)}};
+    if (copied) {
+        known.push_back(rules::bar_sync());
+        remedies.push_back({insert_after(there, known)});
+    }
+    return {
+        fmt::format("behind {} {}, then a .release at scope gpu (or a __threadfence and an atomic); before "
+                    "{} an .acquire of that, then a barrier if other threads read. Or let the next launch "
+                    "read it",
+                    line(other.by.pc()),
+                    copied ? "a wait for its writes (cp.async.bulk.wait_group without .read)"
+                           : "a barrier of all threads that write",
+                    line(access.by.pc())),
+        std::move(remedies)};
 }
 
 // Returns the fix of two accesses, at the current step and another, one of which is strong: what they lack to
@@ -288,31 +314,48 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
     if (const machine::LetThrough* wait = fenceless ? nullptr : culprit(other))
         return blame(*wait, unordered);
     const Where now = code_.where(pc_);
-    Fix barrier = rules::barrier_between(where, now);
+    Fix barrier = rules::barrier_between(where, now, past, who());
     if (one_told)
-        barrier = {fmt::format("k:bar_warp_sync() after {}, before one lane tells of the whole warp", there),
-                   {{insert_after(where, {rules::bar_warp_sync()})}}};
+        barrier = {
+            fmt::format("the lanes have to meet after {}, before one of them tells of the whole warp", there),
+            {{insert_after(where, {rules::bar_warp_sync()})}}};
     const auto relaxed = by_copy(other) ? std::nullopt : relaxed_.between(other, warp_at_hand());
     if (relaxed) barrier = ordered_by(*relaxed, same_cta);
     if (code_.sizes_differ(pc_, other.pc())) barrier = one_size;
-    const std::vector<Change> meet_cluster{
-        insert_before(now, {rules::cluster_arrive(), rules::cluster_wait()})};
+    const std::vector<Phrase> meet_cluster{rules::cluster_arrive(), rules::cluster_wait()};
     const bool told = relaxed || code_.sizes_differ(pc_, other.pc());
     if (!same_cta && !told)
-        barrier = {"k:barrier_cluster_arrive() and k:barrier_cluster_wait() " + rules::between(where, now),
-                   {meet_cluster}};
+        barrier = {fmt::format("{} has to wait for {}: by the barrier of the cluster, or by an mbarrier, {}",
+                               who(), past, rules::between(where, now)),
+                   {{insert_before(now, meet_cluster)}, {insert_after(where, meet_cluster)}}};
     else if (program_.cluster().volume() > 1 && !told)
-        barrier.remedies.push_back(meet_cluster);
+        barrier.remedies.push_back({insert_before(now, meet_cluster)});
     if (!same_cta && !told && code_.ops[pc_].order.strong)
         if (std::optional<std::string> fix = stronger(Epoch(), other, isa::Scope::cluster)) barrier = {*fix};
     const bool own_warp = !by_copy(other) && other.actor() == thread_ / isa::lanes;
-    const Fix meeting(
-        "k:bar_warp_sync() " + rules::between(where, now),
+    Fix meeting(
+        fmt::format("{} has to meet {}, by bar.warp.sync or a barrier, {}", who(), past,
+                    rules::between(where, now)),
         {{insert_after(where, {rules::bar_warp_sync()})}, {insert_before(now, {rules::bar_warp_sync()})}});
-    const Phrase meet = own_warp || one_told ? rules::bar_warp_sync() : rules::bar_sync();
-    const Fix published(fmt::format("k:fence_proxy_async() after {}, then k:{} before {}", there, meet.lua,
-                                    one_told ? "one lane tells of the whole warp" : here),
-                        {{insert_after(where, {rules::fence_proxy_async(), meet})}});
+    if (own_warp) std::ranges::move(barrier.remedies, std::back_inserter(meeting.remedies));
+    const bool of_warpgroup = subject_ == Subject::wgmma && !one_told;
+    constexpr int spare = sm_90a.barriers - 1;
+    const Phrase meet = of_warpgroup           ? rules::bar_sync(spare, sm_90a.warpgroup)
+                        : own_warp || one_told ? rules::bar_warp_sync()
+                                               : rules::bar_sync();
+    Fix published(fmt::format("a fence.proxy.async by {} after {}, then {}, before {}", past, there,
+                              one_told       ? "a meeting of the lanes"
+                              : of_warpgroup ? "a barrier of all threads that write what the wgmma reads"
+                              : own_warp     ? "bar.warp.sync or a barrier"
+                                             : "a barrier, or an mbarrier for whose phase is waited",
+                              one_told ? "one lane tells of the whole warp" : here),
+                  {});
+    const auto publish = [&](const Phrase& by) {
+        std::ranges::move(rules::barriers_between(where, now, {rules::fence_proxy_async(), by}),
+                          std::back_inserter(published.remedies));
+    };
+    publish(meet);
+    if (meet != rules::bar_sync()) publish(rules::bar_sync());
     const Fix fence = rules::proxy_fence_between(where, now);
     switch (hazard) {
         case Hazard::write_after_write:
@@ -320,10 +363,13 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
         case Hazard::read_after_write:
         case Hazard::async_after_write:
             if (other.generic() && other.actor() == copies_under_way_)
-                return add(rules::WG_GROUP_04, other.pc(), unordered,
-                           sentence("{} by the threads of {}, then {} before {}", rules::cp_async_wait_all(),
-                                    there, rules::bar_sync(), here),
-                           {{where, "issued here"}});
+                return add(
+                    rules::WG_GROUP_04, other.pc(), unordered,
+                    Fix(fmt::format("the threads of {} have to wait for their cp.async, then to meet "
+                                    "{} at a barrier, before {}",
+                                    there, who(), here),
+                        rules::barriers_between(where, now, {rules::cp_async_wait_all(), rules::bar_sync()})),
+                    {{where, "issued here"}});
             if (by_copy(other))
                 return add(rules::copy_not_awaited(unordered, now), other.pc(), {{where, "copied here"}});
             return add({.rule = rules::WG_RACE_01,
@@ -342,22 +388,24 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
             return add(rules::WG_RACE_02, other.pc(),
                        rules::overwritten_while_read(
                            what, fmt::format("warp {}", other.actor() % (threads_per_cta_ / isa::lanes))),
-                       Fix(fmt::format("k:wgmma_wait_group(0) after {}, then {} before {}", there,
-                                       subject_ == Subject::copy ? "an arrival that the copy waits for"
-                                                                 : "k:bar_sync(0)",
+                       Fix(fmt::format("the warpgroup of {} has to wait for its wgmma (wgmma.wait_group 0), "
+                                       "and then to {}, before {}",
+                                       there,
+                                       subject_ == Subject::copy ? "arrive where the copy's thread waits"
+                                                                 : "meet " + who() + " at a barrier",
                                        here),
-                           {{insert_before(now, {rules::wgmma_wait_group(0), rules::bar_sync()})},
-                            {insert_before(now, {rules::bar_sync()})},
-                            {insert_after(where, {rules::wgmma_wait_group(0)})}}),
+                           {{insert_before(now, {rules::bar_sync()})},
+                            {insert_after(where, {rules::wgmma_wait_group(0)})},
+                            {insert_before(now, {rules::wgmma_wait_group(0), rules::bar_sync()})}}),
                        {{where, "issued here"}});
         case Hazard::write_under_copy:
             return add(
                 rules::WG_RACE_03, other.pc(),
                 fmt::format("{}, which the bulk copy of {} may still be reading", what, there),
                 Fix(fmt::format(
-                        "k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, {{read=true}}) "
-                        "by the thread of {}, then k:bar_sync(0) before {}",
-                        there, here),
+                        "the thread of {} has to commit its copy and to wait until it has read "
+                        "(cp.async.bulk.wait_group.read 0), and then to meet {} at a barrier, before {}",
+                        there, who(), here),
                     {{insert_before(now, {rules::bar_sync()})},
                      {insert_before(now, {rules::bulk_wait_for_reads(), rules::bar_sync()})},
                      {insert_before(now, {rules::bulk_commit_group(), rules::bulk_wait_for_reads(),

@@ -20,10 +20,11 @@ struct Errors {
     static constexpr std::int64_t most_elements = std::int64_t{1} << 24;
 
     std::int64_t rows = 1, columns = 1, count = 0;
+    Tolerance tolerance;
     std::vector<bool> wrong;
     std::vector<double> got, want;
 
-    Errors(const Tensor& of_got, const Tensor& of_want, const Tolerance& tolerance) {
+    Errors(const Tensor& of_got, const Tensor& of_want, const Tolerance& allowed) : tolerance(allowed) {
         const TensorShape& shape = of_got.shape();
         columns = shape.empty() ? 1 : std::max<std::int64_t>(shape.back(), 1);
         rows = std::min(of_got.items() / columns, std::max<std::int64_t>(most_elements / columns, 1));
@@ -120,35 +121,76 @@ class Causes {
   public:
     explicit Causes(const Errors& errors, Dtype dtype) : e_(errors), chunk_(std::max(128 / bits(dtype), 1)) {}
 
+    /// First causes that explain the wrong elements within what is allowed, then those that leave no more
+    /// than noise of them.
     std::vector<std::string> find() {
         if (e_.count < 2) return {};
-        values();
-        // Only elements whose values differ tell a pattern from chance.
-        if (distinct()) permutations();
+        choose_sample();
+        loose_ = !most_wrong([&](auto r, auto c) {
+            const double want = e_.want[e_.at(r, c)];
+            return std::fabs(e_.got[e_.at(r, c)] - want) <= 10 * usual_slack(want);
+        });
+        for (noisy_ = false; out_.empty(); noisy_ = true) {
+            values();
+            // Only elements whose values differ tell a pattern from chance.
+            if (distinct()) permutations();
+            if (noisy_) break;
+        }
         return std::move(out_);
     }
 
   private:
-    template <class F>
-    bool all_wrong(const F& holds) const {
+    /// Wrong elements, spread evenly, by which most causes are refuted.
+    void choose_sample() {
+        constexpr std::int64_t most = 4096;
+        const std::int64_t stride = (e_.count + most - 1) / most;
+        std::int64_t seen = 0;
         for (std::int64_t r = 0; r < e_.rows; ++r)
             for (std::int64_t c = 0; c < e_.columns; ++c)
-                if (e_.wrong[e_.at(r, c)] && !holds(r, c)) return false;
+                if (e_.wrong[e_.at(r, c)] && seen++ % stride == 0) sample_.push_back({r, c});
+    }
+
+    /// Whether holds(row, column) of all wrong elements, but for a few of many.
+    template <class F>
+    bool most_wrong(const F& holds) const {
+        constexpr std::size_t one_of = 50;
+        std::size_t others = 0;
+        for (const Place& place : sample_)
+            if (!holds(place.row, place.column) && ++others > sample_.size() / one_of) return false;
         return true;
     }
 
+    /// Whether value(row, column) explains what was got there.
+    template <class Value>
+    bool explains(const Value& value) const {
+        if (!noisy_)
+            return most_wrong([&](auto r, auto c) { return near(e_.got[e_.at(r, c)], value(r, c)); });
+        constexpr double most = 0.05;  // of the difference that there is, as root mean squares
+        double left = 0, all = 0;
+        for (const Place& place : sample_) {
+            const double got = e_.got[e_.at(place.row, place.column)];
+            left += square(got - value(place.row, place.column));
+            all += square(got - e_.want[e_.at(place.row, place.column)]);
+        }
+        return left <= most * most * all;  // false with NaN
+    }
+    static double square(double x) { return x * x; }
+    static double usual_slack(double want) { return 1e-6 + 1e-3 * std::fabs(want); }
+
     bool near(double got, double want) const {
-        return got == want || std::fabs(got - want) <= 1e-6 + 1e-3 * std::fabs(want);
+        const double error = std::fabs(got - want);
+        return got == want || (loose_ && error <= usual_slack(want)) ||
+               error <= e_.tolerance.absolute + e_.tolerance.relative * std::fabs(want);
     }
 
     void values() {
         const auto got = [&](std::int64_t r, std::int64_t c) { return e_.got[e_.at(r, c)]; };
         const auto want = [&](std::int64_t r, std::int64_t c) { return e_.want[e_.at(r, c)]; };
-        if (all_wrong([&](auto r, auto c) { return got(r, c) == 0; }))
+        if (most_wrong([&](auto r, auto c) { return got(r, c) == 0; }))
             out_.emplace_back("they are 0: not written, or multiplied by 0");
-        else if (all_wrong([&](auto r, auto c) { return std::isnan(got(r, c)); }))
+        else if (most_wrong([&](auto r, auto c) { return std::isnan(got(r, c)); }))
             out_.emplace_back("they are NaN: read before they were written, or computed from infinities");
-        else if (all_wrong([&](auto r, auto c) { return near(got(r, c), -want(r, c)); }))
+        else if (explains([&](auto r, auto c) { return -want(r, c); }))
             out_.emplace_back("they have the opposite sign");
         else
             factor();
@@ -156,16 +198,19 @@ class Causes {
 
     /// One factor, or one addend, for all.
     void factor() {
-        double ratio = 0, difference = 0;
-        bool same_ratio = true, same_difference = true, first = true;
-        all_wrong([&](auto r, auto c) {
-            const double got = e_.got[e_.at(r, c)], want = e_.want[e_.at(r, c)];
-            if (first) ratio = got / want, difference = got - want;
-            first = false;
-            same_ratio = same_ratio && want != 0 && std::isfinite(ratio) && near(got, ratio * want);
-            same_difference = same_difference && std::isfinite(difference) && near(got - want, difference);
-            return same_ratio || same_difference;
-        });
+        double products = 0, squares = 0, differences = 0, count = 0;
+        for (const Place& place : sample_) {
+            const double got = e_.got[e_.at(place.row, place.column)],
+                         want = e_.want[e_.at(place.row, place.column)];
+            if (!std::isfinite(got) || !std::isfinite(want)) continue;
+            products += got * want, squares += want * want, differences += got - want, ++count;
+        }
+        if (count == 0) return;
+        const double ratio = products / squares, difference = differences / count;
+        const bool same_ratio =
+            squares > 0 && explains([&](auto r, auto c) { return ratio * e_.want[e_.at(r, c)]; });
+        const bool same_difference =
+            difference != 0 && explains([&](auto r, auto c) { return e_.want[e_.at(r, c)] + difference; });
         const bool whole = std::fabs(ratio - std::round(ratio)) < 1e-3 && ratio != 0;
         if (same_ratio)
             out_.push_back(fmt::format(
@@ -187,10 +232,11 @@ class Causes {
     /// Whether every wrong element is the one of `want` at another place.
     template <class Map>
     bool explained(const Map& map) const {
-        return all_wrong([&](std::int64_t r, std::int64_t c) {
+        return explains([&](std::int64_t r, std::int64_t c) {
             const Place from = map(r, c);
-            return from.row >= 0 && from.row < e_.rows && from.column >= 0 && from.column < e_.columns &&
-                   near(e_.got[e_.at(r, c)], e_.want[e_.at(from.row, from.column)]);
+            const bool inside =
+                from.row >= 0 && from.row < e_.rows && from.column >= 0 && from.column < e_.columns;
+            return inside ? e_.want[e_.at(from.row, from.column)] : std::nan("");
         });
     }
 
@@ -236,6 +282,9 @@ class Causes {
     }
 
     const Errors& e_;
+    std::vector<Place> sample_;
+    bool loose_ = true;  ///< what is wrong is so by far more than the usual slack
+    bool noisy_ = false;
     std::int64_t chunk_;  ///< elements in 16 bytes
     std::vector<std::string> out_;
 };

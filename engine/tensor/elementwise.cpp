@@ -136,13 +136,61 @@ Tensor elementwise(std::string_view name, const Tensor& a) {
     return out;
 }
 
-double reduce(std::string_view name, const Tensor& tensor) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
+namespace {
+
+const BinaryOperation& reduction(std::string_view name) {
     static constexpr std::array reductions{BinaryOperation{"sum", binary_operations[0].apply, common},
                                            BinaryOperation{"min", binary_operations[6].apply, common},
                                            BinaryOperation{"max", binary_operations[7].apply, common}};
-    const BinaryOperation& operation = named(reductions, name);
-    double result = name == "sum" ? 0 : name == "min" ? infinity : -infinity;
+    return named(reductions, name);
+}
+
+/// Of no elements.
+double neutral(std::string_view name) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return name == "sum" ? 0 : name == "min" ? infinity : -infinity;
+}
+
+/// Sums do not fit narrow types.
+Dtype dtype_of_sums(Dtype dtype) {
+    if (is_float(dtype)) return dtype == Dtype::f64 ? dtype : Dtype::f32;
+    return bits(dtype) > 32 || dtype == Dtype::u32 ? Dtype::s64 : Dtype::s32;
+}
+
+}  // namespace
+
+Tensor reduce(std::string_view name, const Tensor& tensor, std::int64_t axis) {
+    const std::int64_t rank = tensor.rank();
+    if (axis < -rank || axis >= rank)
+        throw ArgumentError(fmt::format("{} along axis {} of {}: it has axes 0 to {}", name, axis,
+                                        to_string(tensor), rank - 1));
+    const auto at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+    const BinaryOperation& operation = reduction(name);
+    TensorShape shape = tensor.shape();
+    const std::int64_t extent = shape[at];
+    std::int64_t inner = 1;
+    for (std::size_t d = at + 1; d < shape.size(); ++d) inner *= shape[d];
+    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(at));
+    Tensor all = Tensor::zeros(Dtype::f64, shape);
+    const std::span<double> results(reinterpret_cast<double*>(all.data()),
+                                    static_cast<std::size_t>(all.items()));
+    std::ranges::fill(results, neutral(name));
+    std::array<double, chunk_items> values;
+    for_chunks(0, tensor.items(), [&](std::int64_t first, std::size_t count) {
+        decode(tensor.dtype(), chunk_bytes(tensor, first, count), std::span(values.data(), count));
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::int64_t place = first + static_cast<std::int64_t>(i);
+            double& result =
+                results[static_cast<std::size_t>(place / (inner * extent) * inner + place % inner)];
+            result = operation.apply(result, values[i]);
+        }
+    });
+    return all.convert(name == "sum" ? dtype_of_sums(tensor.dtype()) : tensor.dtype());
+}
+
+double reduce(std::string_view name, const Tensor& tensor) {
+    const BinaryOperation& operation = reduction(name);
+    double result = neutral(name);
     std::array<double, chunk_items> values;
     for_chunks(0, tensor.items(), [&](std::int64_t first, std::size_t count) {
         decode(tensor.dtype(), chunk_bytes(tensor, first, count), std::span(values.data(), count));

@@ -2350,7 +2350,7 @@ function k:shf_r_wrap(d, a, b, c, options) end
 ---@field p? wgrun.reg a pred register
 ---@field membermask? wgrun.reg|number a u32 register, or a number
 
----Reads a register of another lane; p: whether that lane is in range.
+---Reads a register of another lane, which b names (idx) or says how far off it is; c: 0x1f, or for up 0, where the whole warp is one segment, and else its mask in bits 8 to 12, too; p: whether that lane is in range.
 ---@param d wgrun.reg a b32 register; by default a new one
 ---@param a wgrun.reg a b32 register
 ---@param b wgrun.reg|number a u32 register, or a number

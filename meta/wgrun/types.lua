@@ -1823,7 +1823,7 @@ local swizzle = {}
 
 ---A tensor in host memory, row-major, made by wg.tensor, wg.zeros, wg.randn, wg.randint, wg.load and others. Kernels take it as an argument; when kernel:run returns, it holds what they wrote.
 ---
----t[{ i, j }] is an element, with indices from 0, and can be assigned to; for one dimension t[i] suffices. `#t` is the number of elements. + - * / % ^ and unary - work element by element, with numbers or tensors of a shape that fits; comparisons are methods.
+---t[{ i, j }] is an element, with indices from 0, and can be assigned to; for one dimension t[i] suffices. `#t` is the number of elements, and print(t) shows them, of a large tensor the first and the last ones. + - * / % ^ and unary - work element by element, with numbers or tensors of a shape that fits; comparisons are methods.
 ---@class wgrun.tensor
 ---@operator add(wgrun.tensor|number): wgrun.tensor
 ---@operator sub(wgrun.tensor|number): wgrun.tensor
@@ -1898,13 +1898,13 @@ function tensor:log() end
 ---@return wgrun.tensor
 function tensor:lt(other) end
 
----The largest element; with an argument, the maximum element by element.
----@param other? wgrun.tensor|number
+---The largest element; with { axis = n }, of each line along dimension n (from 0, or -1 for the last); with a tensor or number, the maximum element by element.
+---@param other? wgrun.tensor|number|table
 ---@return number|wgrun.tensor
 function tensor:max(other) end
 
----The smallest element; with an argument, the minimum element by element.
----@param other? wgrun.tensor|number
+---The smallest element; with { axis = n }, of each line along dimension n (from 0, or -1 for the last); with a tensor or number, the minimum element by element.
+---@param other? wgrun.tensor|number|table
 ---@return number|wgrun.tensor
 function tensor:min(other) end
 
@@ -1944,9 +1944,13 @@ function tensor:slice(ranges) end
 ---@return wgrun.tensor
 function tensor:sqrt() end
 
----The sum of all elements, in binary64.
----@return number
-function tensor:sum() end
+---@class wgrun.tensor.sum.options
+---@field axis? integer the dimension that goes away, from 0, or counted from the end by -1, -2, ...: the result is a tensor without it
+
+---The sum of all elements, in binary64; with an axis, of those along one dimension.
+---@param options? wgrun.tensor.sum.options
+---@return number|wgrun.tensor
+function tensor:sum(options) end
 
 ---The hyperbolic tangent of each element.
 ---@return wgrun.tensor

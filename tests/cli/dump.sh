@@ -28,6 +28,12 @@ for r = 0, 63 do for c = 0, 3 do B[{ r, c }] = 10 * r + c end end
 kernel:run { grid = { 2, 1, 1 }, args = { A, B } }
 print "ran"
 END
+run run dump.lua --dump acc@1
+exits 1
+err_has "--dump acc@1: no instruction of a kernel stands at line 1: the nearest are at 4"
+run run dump.lua --dump acc@23
+exits 1
+err_has "no instruction of a kernel stands at line 23: the nearest are at 21"
 run run dump.lua --dump acc@15 --when cta=1
 exits 0
 out_has 'acc@15 cta 1 warps 0-3
@@ -51,9 +57,10 @@ out_has '  lane  0: 32 33 34 35 36 37 38 39'
 out_has '`B`, bf16, 64 x 64'
 run run dump.lua --dump tid@999
 exits 1
-err_has 'wgrun: --dump tid@999: no selected warp reached that line'
+err_has 'wgrun: --dump tid@999: no instruction of a kernel stands at line 999: the nearest are at 21'
 run run dump.lua --dump acc@21 --when cta=7
 exits 1
+err_has 'wgrun: --dump acc@21: no selected warp reached that line'
 run run dump.lua --dump nonsense@21
 exits 1
 err_has 'nothing is called `nonsense`'
@@ -99,3 +106,22 @@ out_has 'n (u32) = 100 in all lanes'
 run run list.lua --dump 'X[64]@6'
 exits 1
 err_has 'is 1 x 64'
+
+# Registers in tables have names, too.
+file tables.lua <<'END'
+local wg = require "wgrun"
+local kernel = wg.kernel("tables", { threads = 32 }, function(k)
+  local D, sums, state = k:param("D", "u32*"), {}, { rows = {} }
+  for i = 1, 2 do sums[i] = k:mov(10 * i, { type = "u32" }) end
+  state.rows[3] = k:mov(33, { type = "u32" })
+  local acc = { k:regs("u32", 2) }
+  k:mov(acc[1][1], 5)
+  k:st_global_u32(D, sums[1] + sums[2])
+end)
+kernel:run { grid = 1, args = { wg.zeros("u32", 1) } }
+END
+for thing in "sums[2] 20" "state.rows[3] 33" "acc[1][1] 5"; do
+    run run tables.lua --dump "${thing% *}@8"
+    exits 0
+    out_has "${thing#* }"
+done

@@ -65,3 +65,12 @@ LUA
 run --backend=sim unknown.lua
 exits 1
 err_has "unknown.lua:4: a pipeline has no \`wiat\`: did you mean \`wait\`?"
+
+# Words of Lua's that look like methods.
+file words.lua <<'END'
+local wg = require "wgrun"
+wg.kernel("t", { threads = 32 }, function(k) k:if(k:special("tid.x"):eq(0), function() end) end)
+END
+run words.lua
+exits 1
+err_has "\`if\` is a word of Lua's, and cannot name a method: k:if_"

@@ -32,7 +32,7 @@ seen() { wait_until screen_has "$1" || bad "not seen: $1"; }
 unseen() { $T capture-pane -p >out.txt; ! grep -qE -- "$1" out.txt || bad "seen: $1"; }
 
 begin ""
-seen '^>$'  # what is typed before the editor is there has no colours
+seen '^\[1\]>$'  # what is typed before the editor is there has no colours
 typed 'local six = 6'
 painted() { $T capture-pane -e -p | grep -q '35mlocal'; }
 wait_until painted || bad "no colours"  # text has none while more input waits
@@ -42,16 +42,16 @@ seen '^42$'
 
 # Tab: the one that is left, and a list of several.
 typed 'wg.til'; keys Tab
-seen '^> wg\.tile$'
+seen '^\[[0-9]+\]> wg\.tile$'
 keys C-c
 typed 'string.r'; keys Tab Tab
 seen 'rep .*reverse'
-seen '^> string\.re$'
+seen '^\[[0-9]+\]> string\.re$'
 keys C-c
 
 # Keys of options, methods with what they are, and help.
 typed 'wg.tile { sw'; keys Tab
-seen '^> wg\.tile \{ swizzle = *$'
+seen '^\[[0-9]+\]> wg\.tile \{ swizzle = *$'
 keys C-c
 typed 'wg.zeros("f32", {2}):sa'; keys Tab Tab
 seen '^save  +[A-Z]'
@@ -86,7 +86,7 @@ seen '^kept$'
 typed 'print "spins" while true do end'; keys Enter
 seen '^spins$'
 keys C-c
-seen 'stdin:1: interrupted'
+seen '\[[0-9]+\]:1: interrupted'
 keys C-l
 typed 'endless = wg.kernel("endless", {threads = 32}, function(k) k:loop(2000000000, function() k:bar_sync(0) end) end)'; keys Enter
 typed 'print "runs" endless:run { grid = {1, 1, 1}, args = {} }'; keys Enter
@@ -115,10 +115,10 @@ seen '^left with 0$'
 # The next session knows them: the last one, one that begins so, one of several lines.
 begin ""
 keys Up
-seen '^> io.write "no newline"; x = nil$'
+seen '^\[[0-9]+\]> io.write "no newline"; x = nil$'
 keys C-c
 typed 'add('; keys Up
-seen '^> add\(20, 3\)$'
+seen '^\[[0-9]+\]> add\(20, 3\)$'
 keys C-c
 typed 'function add'; keys Up
 seen '^  return a \+ b$'
@@ -155,7 +155,7 @@ seen '^left with 7$'
 seen '^modes 2$'
 begin ""
 keys Up Up
-seen '^> local last = "entry"$'
+seen '^\[[0-9]+\]> local last = "entry"$'
 keys C-c
 typed ".quit"; keys Enter
 seen '^left with 0$'

@@ -18,7 +18,7 @@ for _ in range(20):
     if child == 0:
         os.environ["TERM"] = "xterm"
         os.execv(sys.argv[1], [sys.argv[1], "--backend=sim", "--color=never"])
-    read_until(fd, b"\x1b[?2004h> ")
+    read_until(fd, b"\x1b[?2004h[1]> ")
     os.write(fd, b"abc")
     read_until(fd, b"abc")
     os.write(fd, b"\x03")

@@ -26,7 +26,7 @@ out '2
 1 3 4 5
 text	nil
 text'
-err_has "stdin:1: attempt to perform arithmetic on a nil value"
+err_has "]:1: attempt to perform arithmetic on a nil value"
 err_has 'unknown command `.hlp`: did you mean `.help`?'
 
 # What the end of the input leaves unfinished is told.

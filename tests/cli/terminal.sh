@@ -16,7 +16,7 @@ code=0
 : >out.txt
 : >err.txt
 ran="wgrun on a terminal"
-typed '6 * 7\r' '^42' 'dropped +' 'dropped' '\003' '^> .?$' '"kept"\r' '^kept' \
+typed '6 * 7\r' '^42' 'dropped +' 'dropped' '\003' '^\[[0-9]+\]> .?$' '"kept"\r' '^kept' \
     'print "runs" while true do end\r' '^runs' '\003' 'interrupted' '\003\003' '> .?$' '"alive"\r' '^alive' '\004' . |
     script -qec "exec $WGRUN" /dev/null >out.txt || code=$?
 exits 0
@@ -24,7 +24,7 @@ out_has 'the module. Ctrl-D leaves.'
 out_has '> 6 * 7'
 out_has '42'
 out_has 'kept'
-out_has 'stdin:1: interrupted'
+out_has ']:1: interrupted'
 out_has 'alive'
 out_lacks 'unexpected symbol'
 

@@ -64,6 +64,11 @@ same(wg.coalesce(wg.layout "(2,(1,6)):(1,(6,2))"), "12:1")
 same(wg.coalesce(wg.layout "(2,(1,6)):(1,(6,2))", { 1, 1 }), "(2,6):(1,2)")
 same(wg.composition(wg.layout "(6,2):(8,2)", wg.layout "(4,3):(3,1)"), "((2,2),3):((24,2),8)")
 same(wg.composition(wg.layout "(12,(4,8)):(59,(13,1))", { wg.layout "3:4", wg.layout "8:2" }), "(3,(2,4)):(236,(26,1))")
+-- An integer n is the layout n:1.
+local L48 = wg.layout "(4,8):(1,4)"
+for _, f in ipairs { "composition", "logical_divide", "zipped_divide", "tiled_divide", "flat_divide", "logical_product", "zipped_product", "tiled_product", "flat_product", "blocked_product", "raked_product" } do
+  assert(wg[f](L48, 2) == wg[f](L48, wg.layout "2:1"), f)
+end
 same(wg.complement(wg.layout "4:2", 24), "(2,3):(1,8)")
 same(wg.complement(wg.layout "(2,2):(1,6)", 24), "(3,2):(2,12)")
 same(wg.right_inverse(wg.layout "(4,8):(8,1)"), "(8,4):(4,1)")
@@ -83,7 +88,7 @@ assert(not wg.same_function(wg.layout "(4,2):(1,5)", wg.layout "8:1"))
 local rest, offset = wg.slice(wg.layout "(4,8):(1,4)", { false, 3 })
 same(wg.coalesce(rest), "4:1")
 check.equal(offset, 12)
-check.raises("bad argument #2 to `zipped_divide`: expected a layout or a tiler, got number 4",
-  wg.zipped_divide, L, 4)
+check.raises("bad argument #2 to `zipped_divide`: expected a layout, an integer or a tiler, got string",
+  wg.zipped_divide, L, "4:1")
 check.raises("a tiler: a list of layouts, integers and false", wg.zipped_divide, L, { "4" })
 check.raises("bad argument #1 to `coalesce`: expected a layout, got string", wg.coalesce, "8:1")

@@ -41,6 +41,29 @@ says("unknown dtype `float32`: here it is `f32`", function() wg.zeros("float32",
 says("unknown dtype `half`: here it is `f16`", function() wg.zeros("half", 2) end)
 says("a tensor has no `shap`: did you mean `shape`?", function() return A.shap end)
 
+-- Numbers without a type, operands by their meaning, words of Lua.
+local function fix_of(f) local _, e = pcall(wg.kernel, "f", { threads = 128 }, f); return tostring(e.fix) end
+assert(fix_of(function(k) return k:mov(0.0) end):find('numbers have no type: k:mov(..., { type = "f32" })', 1, true))
+assert(fix_of(function(k) return k:shfl_sync_bfly(k:reg "b32", 16) end):find("c: 0x1f", 1, true))
+
+-- A function that makes a value, and returns none.
+in_kernel("accumulator:map: the function returns nothing: it ends with `return` and a register or a number", function(k) k:fragment(k:regs("f32", 4)):map(function(x) k:mul(x, 2.0) end) end)
+in_kernel("accumulator:row_reduce: the function returns nothing: it ends with `return` and a register or a number", function(k) k:fragment(k:regs("f32", 4)):row_reduce(function(x, y) k:add(x, y) end) end)
+
+-- Lines of a matrix.
+in_kernel("k:store_accumulator: `ld` is 32, but a row has 64 elements (`cols`): rows would overlap", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "f32*"), ld = 32, row = 0, col = 0, rows = 64, cols = 64 }) end)
+in_kernel("k:store_accumulator: `vector` takes 2 elements at a time, so `ld` must be a multiple of 2, not 65", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "f32*"), ld = 65, row = 0, col = 0, rows = 64, cols = 64, vector = true }) end)
+in_kernel("k:copy_tile: `vector` takes 8 elements at a time, so `ld` must be a multiple of 8, not 60", function(k) k:copy_tile { to = k:shared(tile, "a"), from = k:param("A", "const bf16*"), ld = 60, line = 0, along = 0, lines = 64, length = 64, vector = true } end)
+
+-- What PTX spells otherwise, and numbers where PTX takes registers.
+wg.kernel("spelled", { threads = 32, cluster = 2 }, function(k)
+  k:barrier_cluster_arrive_release()
+  k:barrier_cluster_wait_acquire()
+  k:membar_gl()
+  local y = k:param("Y", "u32*")
+  k:st_weak_global_u32(y, k:shfl_sync_idx(7, 0, 0x1f))
+end)
+
 -- Registers.
 in_kernel("a u64 register (a pointer) and one of u32 (32 bits) cannot be added: registers are not converted", function(k) return k:param("X", "f32*") + k:special "tid.x" * 4 end)
 in_kernel("a u64 register (64 bits) and one of u32 (32 bits) cannot be added: registers are not converted", function(k) return k:reg "u32" - k:reg "u64" end)

@@ -5,7 +5,10 @@ local wg = require "wgrun"
 -- Values, flat or nested as the shape.
 local t = wg.tensor("f32", { 2, 3 }, { 1, 2, 3, 4, 5, 6 })
 check.equal({ t.dtype, t.shape, #t, t.bytes }, { "f32", { 2, 3 }, 6, 24 })
-check.equal(tostring(t), "f32 {2, 3}")
+check.equal(tostring(t):match "[^\n]*", "f32 {2, 3}")
+check.equal(tostring(t), "f32 {2, 3}\n  1 2 3\n  4 5 6")
+check.equal(tostring(wg.zeros("f32", { 64, 2 })):match "%.%.%.", "...") -- of a large one the first and the last rows
+check.equal(tostring(wg.tensor("s32", {}, { 7 })), "s32 {}\n  7")
 check.equal(t[{ 0, 2 }], 3.0)
 check.equal(t[{ 1, 0 }], 4.0)
 check.equal(t:totable(), { 1, 2, 3, 4, 5, 6 })

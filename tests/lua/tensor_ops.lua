@@ -88,6 +88,16 @@ is(a:lt(3), "u8", { 2, 2 }, { 1, 1, 0, 0 })
 is(a:ge(wg.tensor { { 2 }, { 4 } }), "u8", { 2, 2 }, { 0, 1, 0, 1 })
 check.equal({ a:sum(), a:min(), a:max(), a:eq(2):sum() }, { 10, 1, 4, 1 })
 is(a:min(wg.tensor { 2, 3 }), "f32", { 2, 2 }, { 1, 2, 2, 3 })
+local c = wg.tensor { { 1, 2, 3 }, { 4, 5, 6 } }
+is(c:sum { axis = 0 }, "f32", { 3 }, { 5, 7, 9 })
+is(c:sum { axis = -1 }, "f32", { 2 }, { 6, 15 })
+is(c:max { axis = 1 }, "f32", { 2 }, { 3, 6 })
+is(c:min { axis = 0 }, "f32", { 3 }, { 1, 2, 3 })
+is(c:reshape(1, 3, 2):sum { axis = 1 }, "f32", { 1, 2 }, { 9, 12 })
+is(wg.full("u8", { 2, 3 }, 200):sum { axis = 0 }, "s32", { 3 }, { 400, 400, 400 })
+is(wg.tensor { 1, 2 }:sum { axis = 0 }, "f32", {}, { 3 })
+check.refuses("sum along axis 2 of f32 {2, 3}: it has axes 0 to 1", function() return c:sum { axis = 2 } end)
+check.refuses("sum: option `axis` is missing", function() return c:sum {} end)
 check.refuses("tensors cannot be compared by Lua's <, which gives one Boolean", function() return a < b end)
 
 -- Products.
@@ -124,3 +134,21 @@ do
   assert(wg.zeros("f32", { 0, 3 }) == wg.zeros("f32", { 0, 3 }))
   assert(wg.zeros("f32", { 2 }) == -wg.zeros("f32", { 2 }), "-0 is 0")
 end
+
+-- wg.compare names causes within the caller's tolerance, and through noise.
+local function seems(got, want, tolerance) return tostring(select(3, wg.compare(got, want, tolerance))) end
+local want = wg.randn { shape = { 64, 64 }, dtype = "f32", seed = 1 }
+for _, size in ipairs { 1e-5, 1e-3, 1e-2 } do
+  local near = want + wg.randn { shape = { 64, 64 }, dtype = "f32", seed = 2 } * size
+  local said = seems(near:transpose(), want, 1e-4)
+  assert(said:find("the transpose", 1, true), said)
+  said = seems(near * 2, want, 1e-4)
+  assert(said:find "they are [12][.0-9]* times" , said)
+  said = seems(near, want, 1e-6) -- noise alone has no cause
+  assert(not said:find "it seems", said)
+end
+local codes = (wg.randn { shape = { 10, 64 }, dtype = "f32", seed = 1 } * 100):convert "e4m3"
+local swapped = codes:reshape(10, 32, 2):slice { true, true, { 1, -1, -1 } }:reshape(10, 64)
+swapped[{ 3, 7 }] = swapped[{ 3, 7 }] * 1.125 -- one code off
+local said = seems(swapped, codes, { relative = 0.13, absolute = 0.01 })
+assert(said:find("neighbouring blocks of 1 column are swapped", 1, true), said)

@@ -183,7 +183,7 @@ Fix Products::release_later(const Point::Reader& reader) {
         remedies.push_back({insert_after(reader.committed->where, {rules::wgmma_wait_group(0)})});
     else
         remedies.push_back({insert_after(issued, {rules::wgmma_commit_group(), rules::wgmma_wait_group(0)})});
-    return {fmt::format("release the stage after a k:wgmma_wait_group that covers the wgmma of line {}",
+    return {fmt::format("release the stage after a wgmma.wait_group that covers the wgmma of line {}",
                         issued.line),
             std::move(remedies)};
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "isa/awaited.hpp"
+#include "machine/account.hpp"
 #include "program/wait_words.hpp"
 #include "rules/wait_words.hpp"
 #include "wgrun/count_of.hpp"
@@ -187,7 +188,7 @@ void Stuck::report() {
 }
 
 /// The kernel hangs, since this warp waits.
-rules::Saying Stuck::hangs_at(const Warp& warp, const Rule& rule, std::string fix) const {
+rules::Saying Stuck::hangs_at(const Warp& warp, const Rule& rule, Fix fix) const {
     rules::Wait wait = waits_for(warp);
     wait.facts.insert(wait.facts.begin(), {"who", scene_.name(warp)});
     return rules::of({rule, rules::kernel_hangs(scene_.name(warp) + " waits " + wait.text), std::move(fix)},
@@ -195,33 +196,12 @@ rules::Saying Stuck::hangs_at(const Warp& warp, const Rule& rule, std::string fi
 }
 
 void Stuck::at_mbarrier(const Warp& warp) {
-    std::vector<Note> notes;
-    std::string fix(wait_words::law(isa::Awaits::mbarrier).fix);
-    if (const Mbarrier* m = mbarriers_.waited_for(warp)) {
-        notes.push_back({scene_.where(m->made().pc),
-                         fmt::format("initialised here with {}", count_of(m->expected(), "arrival"))});
-        if (m->pending() == 0 || m->tx() < 0) {
-            notes.push_back({scene_.where(m->expected_at()),
-                             count_of(m->to_expect(), "byte is", "bytes are") + " expected"});
-            notes.push_back({scene_.where(m->copied_at()),
-                             fmt::format("the copies of the phase bring {}", m->to_bring())});
-            const std::int64_t come = m->to_expect() - m->tx();
-            fix = come > 0 ? fmt::format("expect {}", count_of(come, "byte"))
-                           : "let a copy bring them that names this mbarrier (a multicast: whose mask names "
-                             "the CTA), or expect none";
-        } else if (m->added() > 0) {
-            fix = fmt::format(
-                "cp.async.mbarrier.arrive with .noinc, whose arrivals are among the {} of "
-                "mbarrier.init: without it each adds one to the phase",
-                m->expected());
-        } else if (m->pending() < m->expected()) {
-            notes.push_back({scene_.where(m->arrived_at()), "the last arrival"});
-            const auto come = m->expected() - m->pending();
-            fix = fmt::format("{} {} in this phase: give mbarrier.init their number",
-                              count_of(come, "arrival"), come == 1 ? "comes" : "come");
-        }
-    }
-    report_.add(hangs_at(warp, rules::WG_MBAR_05, std::move(fix)), scene_.step(warp.pc), std::move(notes));
+    rules::Lack lack;
+    if (const Mbarrier* m = mbarriers_.waited_for(warp))
+        lack = rules::lack_of(machine::account_of(*m, [&](std::uint32_t pc) { return scene_.where(pc); }));
+    if (lack.fix.text.empty()) lack.fix = std::string(wait_words::law(isa::Awaits::mbarrier).fix);
+    report_.add(hangs_at(warp, rules::WG_MBAR_05, std::move(lack.fix)), scene_.step(warp.pc),
+                std::move(lack.notes));
 }
 
 }  // namespace wgrun::check::rehearsal

@@ -27,7 +27,7 @@ class Stuck {
     bool never_enough_registers(const Warp& warp) const;
     Suspect suspect(const Warp& warp) const;
     rules::Wait waits_for(const Warp& warp) const;
-    rules::Saying hangs_at(const Warp& warp, const Rule& rule, std::string fix) const;
+    rules::Saying hangs_at(const Warp& warp, const Rule& rule, Fix fix) const;
     void at_mbarrier(const Warp& warp);
 
     Scene& scene_;

@@ -7,7 +7,9 @@
 
 #include "isa/divisor.hpp"
 #include "isa/registers.hpp"
+#include "isa/wgmma.hpp"
 #include "program/quotients.hpp"
+#include "rules/wgmma_words.hpp"
 
 namespace wgrun::check::walk {
 
@@ -135,10 +137,10 @@ void Values::read(const Step& step) {
 }
 
 void Values::unwritten(Reg reg, Where where) {
-    scene_.findings.add(rules::WG_REG_01, where,
-                        "a register is read that nothing has written on any path to here",
-                        fmt::format("write it {}", before(where)),
-                        {{scene_.program.registers()[reg.id].where, "the register is made here"}});
+    scene_.findings.add(
+        rules::WG_REG_01, where, "a register is read that nothing has written on any path to here",
+        rules::write_before(where, scene_.step != nullptr && isa::is_accumulator(*scene_.step, reg)),
+        {{scene_.program.registers()[reg.id].where, "the register is made here"}});
     scene_.state.values.change(reg.id, [](Known& known) { known.written = true; });
 }
 

@@ -23,7 +23,7 @@ struct Assumptions {
     /// Values of parameters by name; "p+8" is the number 8 bytes from the start of the structure `p`.
     std::vector<std::pair<std::string, std::int64_t>> numbers{};
     /// Scales how many operations proofs may take; what they prove does not depend on the machine, unless it
-    /// takes several times as long.
+    /// takes several times as long. 0: nothing is proved, and nothing refuted by a proof.
     double seconds = 10;
     const std::atomic<bool>* stop = nullptr;  ///< polled; the proof then throws EnvironmentError EINTR
 

@@ -29,6 +29,7 @@ class ModuleMemory;
 struct ForeignKernel {
     std::string name;  ///< as in the text
     Where where;
+    int threads = 0;  ///< of a CTA; 0: the launch decides
     std::size_t instructions = 0;
     std::size_t unread = 0;  ///< of them, those that wgrun does not know: what they do is not checked
     /// Their opcodes, and the lines of each.
@@ -60,8 +61,9 @@ bool is_ptx(std::string_view text);
 /// Checks every entry of a PTX text by the rules that need no launch. `file` is how findings name the text.
 /// Their places are lines of it; a note names the line of the source that .loc tells, if there is one. Throws
 /// ArgumentError for a text of 1 GiB or more, and for what is given and no launch of its kernels can have, or
-/// none of them has as a parameter. Thread-safe.
-ForeignText check_ptx(const std::string& file, std::string text, const Assumptions& given = {});
+/// none of them has as a parameter. only: the name of the entry to check; empty: all. Thread-safe.
+ForeignText check_ptx(const std::string& file, std::string text, const Assumptions& given = {},
+                      std::string_view only = {});
 
 /// Returns [{name, file, line, instructions, unread, undecided, verdicts}].
 std::string to_json(std::span<const ForeignKernel> kernels);

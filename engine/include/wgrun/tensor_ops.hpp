@@ -66,6 +66,10 @@ Tensor elementwise(std::string_view operation, const Tensor& a);
 
 /// "sum", "min", "max" of all elements, in binary64 and their order. Without elements: 0, inf, -inf.
 double reduce(std::string_view operation, const Tensor& tensor);
+/// The same along dimension `axis`, from 0 or, if negative, from the end: a tensor without it, in the
+/// tensor's dtype; sums of floats are f32 or f64, those of integers s32 or s64. Throws ArgumentError for an
+/// axis that it does not have.
+Tensor reduce(std::string_view operation, const Tensor& tensor, std::int64_t axis);
 
 /// A * B of {m, k} and {k, n}: f64 for f64, s32 for 8-bit integers, else f32. Sums are in binary64, rounded
 /// once. Throws ArgumentError unless both are matrices that match.

@@ -190,7 +190,8 @@ TEST_CASE("every copy is waited for before the kernel ends") {
     CHECK(k.check() == want);
     if (pending == 0) return;
     CHECK(k.diagnostics()[0].message == "the kernel ends, and nothing has waited for this cp.async");
-    CHECK(k.diagnostics()[0].fix == "k:cp_async_wait_all() before the kernel ends");
+    CHECK(k.diagnostics()[0].fix ==
+          "each thread has to wait for its own (cp.async.wait_all) before the kernel ends");
 }
 
 TEST_CASE("copies that may have been waited for are left to the simulator") {

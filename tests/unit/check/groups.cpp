@@ -336,7 +336,7 @@ TEST_CASE("every group is waited for before the kernel ends") {
     if (pending < 2) return;
     const Diagnostic& finding = k.diagnostics()[0];
     CHECK(finding.message == "the kernel ends, and no wgmma.wait_group has waited for this wgmma-group");
-    CHECK(finding.fix == "k:wgmma_wait_group(0) before the kernel ends");
+    CHECK(finding.fix == "the warpgroup has to wait for it (wgmma.wait_group 0) before the kernel ends");
     CHECK(finding.notes.at(0).where.line == mma);
 }
 

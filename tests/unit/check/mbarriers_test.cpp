@@ -207,7 +207,10 @@ TEST_CASE("bytes are expected before the last arrival") {
         CHECK(out.findings == Findings{{"WG-MBAR-05", wait}});
         CHECK_THAT(out.message(), ContainsSubstring(expected < box_bytes ? "16 bytes more than expected"
                                                                          : "16 bytes are outstanding"));
-        CHECK(out.full[0].fix == "expect 512 bytes");
+        CHECK_THAT(out.full[0].fix,
+                   ContainsSubstring(" bytes are expected in line ") && ContainsSubstring(", and 512 come"));
+        REQUIRE(out.full[0].remedies.size() == 1);
+        CHECK(out.full[0].remedies[0][0].to == "512");
     }
 }
 

@@ -390,14 +390,15 @@ TEST_CASE("a deadlock names who waits, for which phase, and what is missing: WG-
         CHECK(finding.message ==
               "the kernel hangs: warps 2, 3 wait for phase 0 (parity 0) of the mbarrier `bar`: 2 of "
               "3 arrivals have come, 0 bytes are outstanding");
-        REQUIRE(finding.notes.size() == 3);
+        REQUIRE(finding.notes.size() == 4);
         CHECK(finding.notes[0].where.line == 2);
-        CHECK(finding.notes[0].message == "initialised here");
-        CHECK(finding.notes[1].where.line == 14);
-        CHECK(finding.notes[1].message ==
+        CHECK(finding.notes[0].message == "initialised here with 3 arrivals");
+        CHECK(finding.notes[1].message == "the last arrival");
+        CHECK(finding.notes[2].where.line == 14);
+        CHECK(finding.notes[2].message ==
               "warp 4 waits for phase 0 (parity 0) of the mbarrier `bar` + 8: 0 of 1 "
               "arrivals have come, 0 bytes are outstanding");
-        CHECK(finding.notes[2].message == "warps 0, 1 ended");
+        CHECK(finding.notes[3].message == "warps 0, 1 ended");
     }
     SECTION("the parity is never turned: the wait itself is at fault, WG-MBAR-06") {
         k.begin_if(10, warp_is(k, 0));

@@ -68,7 +68,7 @@ TEST_CASE("accumulators belong to the wgmma until a wait covers its group") {
         expect(program, {{"WG-GROUP-05", 22}});
         const Diagnostic finding = run_with(program, 0).findings.at(0);
         CHECK_THAT(finding.message, ContainsSubstring("ends, and no wgmma.wait_group has waited for"));
-        CHECK(finding.fix == "k:wgmma_wait_group(0) before the kernel ends");
+        CHECK(finding.fix == "the warpgroup has to wait for it (wgmma.wait_group 0) before the kernel ends");
         CHECK(finding.notes.at(0).where.line == 21);
     }
     SECTION("the youngest groups are left, an empty one does not count") {

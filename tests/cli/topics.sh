@@ -1,0 +1,57 @@
+# help and explain take words: what they know of them, the rules, and names that mention them.
+
+# knows WORDS RULE: both lead there.
+knows() {
+    run explain "$1"
+    exits 0
+    out_has "$2"
+    run help "$1"
+    exits 0
+    out_has "$2"
+}
+knows C7510 WG-PERF-01
+knows C7515 WG-PERF-01
+knows C7504 WG-PERF-03
+knows fp8 "14 significant bits"
+knows "fp8 precision" docs/silicon.md
+knows CUDA_ERROR_INVALID_VALUE WG-TMA-04
+knows TMA WG-TMA-01
+knows "misaligned address" WG-TMA-01
+knows multicast WG-SYNC-05
+knows metadata wgmma:metadata_layout
+knows "sparse metadata" WG-SPARSE-01
+knows phase WG-MBAR-06
+knows deadlock WG-MBAR-05
+knows "wait_group and other warpgroups" WG-RACE-02
+knows transposition trans_a
+knows "bank conflicts" WG-PERF-05
+knows illegal WG-MEM-01
+
+# Names that mention the words come last.
+run help multicast
+out_has "k:"
+run explain --json multicast
+exits 0
+out_has '"about": '
+
+# What nobody knows, and what is nearly a name, is said as before.
+run explain qqqq
+exits 2
+err_has "there is no rule"
+run help k:wgmma_fense
+exits 2
+err_has "did you mean"
+
+# Everything that topics name is there.
+sed -n 's/^ *"\(\(WG-\|docs\/\|wg\.\|k:\|tile:\|tensor:\|wgmma:\|wgrun \)[^"]*\)"},$/\1/p; s/.*"see \(.*\)".*/\1/p' \
+    "$SOURCE/engine/rules/topics.cpp" | tr ',' '\n' | sed 's/^ *//' | sort -u >names.txt
+[ "$(wc -l <names.txt)" -ge 40 ] || bad "only $(wc -l <names.txt) names found in topics.cpp"
+while read -r name; do
+    case $name in
+    WG-*) run explain "$name" ;;
+    docs/*) code=0; [ -f "$SOURCE/$name" ] || code=1 ;;
+    wgrun*) continue ;;
+    *) run help "$name" ;;
+    esac
+    exits 0
+done <names.txt
