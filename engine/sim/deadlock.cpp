@@ -79,7 +79,7 @@ bool Deadlock::lacks_room(std::uint32_t pc) {
         {&rules::WG_SYNC_06, rules::fewer_ctas}, pc,
         rules::no_room(name(scene_.index), name(scene_.crowd.next), scene_.crowd.room * cluster.volume(),
                        scene_.launch.multiprocessors),
-        {}, {});
+        {}, {}, {});
     return true;
 }
 

@@ -50,8 +50,7 @@ Affine number(const Register& of, const Cut& cut, const Symbols& symbols) {
 
 /// Whether two registers are the same but for a number that is `more` in all lanes.
 bool differ_by(const Register& a, const Register& b, std::int64_t more, const Symbols& symbols) {
-    if (a.warp != b.warp || a.slot != b.slot || a.known != b.known || a.form.lanes != b.form.lanes)
-        return false;
+    if (a.warp != b.warp || a.slot != b.slot || a.known != b.known) return false;
     const auto first = static_cast<std::size_t>(std::countr_zero(a.known));
     for (isa::Mask left = a.known; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
@@ -69,8 +68,10 @@ bool differ_by(const Register& a, const Register& b, std::int64_t more, const Sy
         const bool strides = root_at(symbols, variable).kind == Root::Kind::stride;
         if (slope(b.form.form, variable) - slope(a.form.form, variable) != (strides ? more : 0)) return false;
     }
-    const bool partly = a.form.lanes != 0 && a.form.lanes != a.known;
-    return !partly || (a.form == b.form && a.lanes == b.lanes);
+    const auto partly = [](const Register& one) {
+        return !one.form.form.empty() && one.form.lanes != one.known;
+    };
+    return (!partly(a) && !partly(b)) || (a.form == b.form && a.lanes == b.lanes);
 }
 
 bool is_turns(const Symbols& symbols, std::size_t root) {
