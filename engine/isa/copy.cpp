@@ -103,7 +103,7 @@ std::span<const Instruction> copy_family() {
              "arrives at an mbarrier when the thread's cp.async so far have come; without noinc the phase "
              "expects one arrival more for it",
          .section = "9.7.13.15.15",
-         .rows = {{{flag(Field::noinc), spelled_as(Field::space, {"shared"}, "shared")}, {7, 8}}},
+         .rows = {{{flag(Field::noinc), spelled_as(Field::space, {"shared", "shared::cta"}, "shared")}, {7, 8}}},
          .operands = {shared_address("a")},
          .ptx = "cp.async.mbarrier.arrive{.noinc}{.space}.b64 [{%a}]",
          .effects = [](const Step& s, Effects& e) { e.arrive_copies(s.operands[0]); },

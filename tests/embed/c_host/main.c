@@ -260,7 +260,7 @@ static void findings_of_kernels(wgrun_engine *engine) {
     REQUIRE(wgrun_findings_get(findings, 0, &finding) == WGRUN_OK);
     CHECK(finding.severity == WGRUN_ERROR && strcmp(finding.rule, "WG-PROXY-01") == 0);
     CHECK(strcmp(finding.file, "test.lua") == 0 && finding.line == 12 && finding.note_count > 0);
-    CHECK(strstr(finding.fix, "k:fence_proxy_async()") != NULL && finding.section[0] != 0);
+    CHECK(strstr(finding.fix, "fence.proxy.async") != NULL && finding.section[0] != 0);
     CHECK(wgrun_findings_note(findings, 0, 0, &message, &file, &line) == WGRUN_OK);
     CHECK(message != NULL && strcmp(file, "test.lua") == 0 && line == 7);
     CHECK(wgrun_findings_note(findings, 0, 99, &message, &file, &line) == WGRUN_BAD_ARGUMENT);

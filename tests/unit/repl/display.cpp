@@ -100,7 +100,7 @@ TEST_CASE("findings are what the command line prints") {
         "wg.kernel('bad', {threads = 128}, function(k) local d = k:regs('f32', 8) k:wgmma_commit_group() "
         "k:wgmma_wait_group(0) k:if_(k:setp_eq_u32(k:special 'tid.x', 0), function() k:bar_sync(0) end) "
         "k:bar_sync(1) end):check()");
-    CHECK_THAT(text, ContainsSubstring("stdin:1: error: ") && ContainsSubstring("[WG-"));
+    CHECK_THAT(text, ContainsSubstring("]:1: error: ") && ContainsSubstring("[WG-"));
     CHECK_THAT(shown("select(2, pcall(wg.tile, {dtyp = 'bf16'}))"),
                ContainsSubstring("did you mean `dtype`?"));
     CHECK(shown("{{message = 'm', severity = 'no'}, 5}").find("{{message = \"m\"") == 0);

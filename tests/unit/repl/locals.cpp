@@ -46,8 +46,8 @@ TEST_CASE("a constant stays one") {
                  "d[1], e", "function set() d = 1 end", "local c = 6", "c = 7", "c"});
     CHECK(s.out == "42\n42\t43\n7\n");
     CHECK(s.err ==
-          "stdin:1: attempt to assign to const variable 'c'\n"
-          "stdin:1: attempt to assign to const variable 'd'\n");
+          "[3]:1: attempt to assign to const variable 'c'\n"
+          "[6]:1: attempt to assign to const variable 'd'\n");
 }
 
 TEST_CASE("<close> keeps its promise at the end of the chunk, and the name ends with it") {
@@ -95,7 +95,7 @@ TEST_CASE("statements that follow without a semicolon are found") {
 
 TEST_CASE("lines of errors stay where they are") {
     const Script s = session({"local x = 1\nlocal y = 2\nlocal z = x + nil", "x, y"});
-    CHECK(s.err == "stdin:3: attempt to perform arithmetic on a nil value\n");
+    CHECK(s.err == "[1]:3: attempt to perform arithmetic on a nil value\n");
     CHECK(s.out == "1\t2\n");
 }
 

@@ -23,7 +23,7 @@ TEST_CASE("several lines at once are one chunk") {
     const Script s = session({"local a = 1\nlocal b = a + 1\nfunction both()\n  return a, b\nend", "both()"});
     CHECK(s.out == "1\t2\n");
     CHECK(s.err.empty());
-    CHECK(s.prompts == "> > > ");
+    CHECK(s.prompts == "[1]> [2]> [3]> ");
 }
 
 TEST_CASE("a long string may span lines") { CHECK(session({"#[[a", "b]]"}).out == "3\n"); }
@@ -33,17 +33,17 @@ TEST_CASE("errors are shown and the loop goes on") {
                               "a\nb = error 'third'", "\n\nerror 'third line'", "'after'"});
     CHECK(s.out == "after\n");
     CHECK(s.err ==
-          "stdin:1: unexpected symbol near '='\n"
-          "stdin:1: bad\n"
-          "stdin:1: variable 'y' got a non-closable value\n"
+          "[1]:1: unexpected symbol near '='\n"
+          "[2]:1: bad\n"
+          "[3]:1: variable 'y' got a non-closable value\n"
           "nil\n"
-          "stdin:2: syntax error near 'b'\n"
-          "stdin:3: third line\n");
+          "[5]:2: syntax error near 'b'\n"
+          "[6]:3: third line\n");
 }
 
 TEST_CASE("errors of wgrun show message and fix") {
     const Script s = session({"wg = require 'wgrun'", "wg.tile{dtyp = 'bf16'}"});
-    CHECK_THAT(s.err, ContainsSubstring("stdin:1: unknown option `dtyp` of wg.tile: did you mean `dtype`?"));
+    CHECK_THAT(s.err, ContainsSubstring("[2]:1: unknown option `dtyp` of wg.tile: did you mean `dtype`?"));
 }
 
 TEST_CASE("_ is the last result that is not nil") {
@@ -67,7 +67,7 @@ TEST_CASE("nothing that a value does ends the session") {
         "'after'",
     });
     CHECK(s.out.ends_with("after\n"));
-    CHECK_THAT(s.out, ContainsSubstring("<error in __tostring: stdin:1: worse>"));
+    CHECK_THAT(s.out, ContainsSubstring("<error in __tostring: [1]:1: worse>"));
     CHECK_THAT(s.err, ContainsSubstring("stack overflow"));
     CHECK_THAT(s.err, ContainsSubstring("inside"));
     CHECK_THAT(s.err, ContainsSubstring("not enough memory") || ContainsSubstring("too large"));
