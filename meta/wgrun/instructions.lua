@@ -627,7 +627,7 @@ function k:cp_async_ignore_src(d, a, ignore_src, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared
+---@field space? string the state space of the address: shared, shared::cta
 ---@field noinc? boolean the pending count of the mbarrier is not incremented
 
 ---Arrives at an mbarrier when the thread's cp.async so far have come; without noinc the phase expects one arrival more for it.
