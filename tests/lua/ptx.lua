@@ -54,7 +54,7 @@ check.raises("kernel add takes 4 arguments", m.add.run, m.add, { block = 128, ar
 check.raises("a number of type u32 is expected, not a tensor", m.add.run, m.add, { args = { a, b, d, a } })
 check.raises("an integer of type u32 is expected, not 1.5", m.add.run, m.add, { args = { a, b, d, 1.5 } })
 check.raises("a tensor map that the launch makes is not what the parameter takes", m.add.run, m.add,
-  { args = { a, b, wg.tensor_map(d, { box = { 4 } }), n } })
+  { args = { a, b, d, wg.tensor_map(d, { box = { 4 } }) } })
 local mine = wg.kernel("mine", { threads = 32 }, function() end)
 check.raises("block, cluster and shared are the launch's", mine.run, mine, { block = 32 })
 

@@ -32,7 +32,7 @@ local function ring(stages, as)
       k:while_(function() return tile:lt(T) end, function()
         each_tile(k, stage, phase)
         local i = k:mov(0, { type = "u32" })
-        k:while_(function() return trips(i, K, tile) end, function()
+        k:while_(function() return trips(i, K, tile, k) end, function()
           body(stage, phase, { tile = tile, i = i, all = all, K = K })
           k:add(stage, stage, 1)
           k:if_(stage:eq(stages), function()
@@ -78,8 +78,8 @@ for what, as in pairs {
   ["each tile begins with the first stage"] = { each_tile = begin_anew },
   ["the phase begins anew"] = { each_tile = function(k, _, phase) k:mov(phase, 0) end },
   ["a trip more"] = { produces = function(i, K) return i:le(K) end },
-  ["a trip more in the third tile"] = { produces = function(i, K, tile) return i:lt(K + tile:eq(2):select(1, 0)) end },
-  ["no trip of the consumer in the second tile"] = { consumes = function(i, K, tile) return i:lt(tile:eq(1):select(0, K)) end },
+  ["a trip more in the third tile"] = { produces = function(i, K, tile, k) return i:lt(K + k:selp_b32(1, 0, tile:eq(2))) end },
+  ["no trip of the consumer in the second tile"] = { consumes = function(i, K, tile, k) return i:lt(k:selp_b32(0, K, tile:eq(1))) end },
   ["no release in the first trip"] = { releases = function(at) return at.i:gt(0) end },
   ["no release in the third tile"] = { releases = function(at) return at.tile:ne(2) end },
   ["no release in tile 37"] = { releases = function(at) return at.tile:ne(37) end },
@@ -89,9 +89,5 @@ for what, as in pairs {
   ["no release where K is 6"] = { releases = function(at) return at.K:ne(6) end },
   ["no release in every eighth trip"] = { releases = function(at) return (at.all & 7):ne(7) end },
 } do
-  for _, stages in ipairs { 2, 4 } do
-    if verdict(ring(stages, as), "no-deadlock") == "proved" then
-      error(("proved, and wrong: %s, %d stages"):format(what, stages))
-    end
-  end
+  if verdict(ring(2, as), "no-deadlock") == "proved" then error(("proved, and wrong: %s"):format(what)) end
 end
