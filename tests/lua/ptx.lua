@@ -141,7 +141,7 @@ check.raises("a tensor map", boxes.structure.run, boxes.structure,
   { args = { wg.struct { size = 384, [0] = part, [64] = wg.tensor_map(whole, { box = { 8, 8 } }), [256] = 1000 } } })
 
 -- A relaxed wait sees that the copy has come, and a fence behind it lets the thread read the bytes (PTX ISA 9.7.13.15.16).
-local text = boxes.structure:ptx():gsub("try_wait%.parity%.", "try_wait.parity.relaxed.cta.")
+local text = boxes.structure:ptx():gsub("try_wait%.parity%.", "try_wait.parity.relaxed.cta."):gsub("%.version 8%.%d", ".version 8.6")
 local function copied(text)
   local relaxed = wg.ptx { name = "relaxed.ptx", text = text }[1]
   relaxed:run { args = { wg.struct { size = 384, [0] = part, [128] = wg.tensor_map(whole, { box = { 8, 8 } }), [256] = 1000 } } }
