@@ -16,7 +16,7 @@ DA1 = b"\x1b[?62;22c"
 DA1_SIXEL = b"\x1b[?62;4;22c"
 KITTY = b"\x1b_Gi=31;OK\x1b\\"
 DARK = b"\x1b]11;rgb:1000/1000/2020\x1b\\"
-PROMPT = rb"(\x1b\[\?2004h> |[\r\n]> $)"
+PROMPT = rb"(\x1b\[\?2004h\[\d+\]> |[\r\n]\[\d+\]> $)"
 LINES = ['t = wg.tile { dtype = "bf16", mn = 16, k = 64, major = "K", swizzle = "128B" }',
          't:picture { view = "chunks" }']
 

@@ -14,7 +14,7 @@ knows C7515 WG-PERF-01
 knows C7504 WG-PERF-03
 knows fp8 "14 significant bits"
 knows "fp8 precision" docs/silicon.md
-knows CUDA_ERROR_INVALID_VALUE WG-TMA-04
+knows CUDA_ERROR_INVALID_VALUE "tensor map"
 knows TMA WG-TMA-01
 knows "misaligned address" WG-TMA-01
 knows multicast WG-SYNC-05
