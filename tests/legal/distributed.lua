@@ -157,7 +157,7 @@ function case.rows_and_columns()
     end)
     meet(k)
   end)
-  kernel:run { grid = { 4, 2 }, args = { 4, wg.zeros("f32", 512), wg.zeros("f32", 128), wg.zeros("f32", 128) } }
+  kernel:run { grid = { 2, 2 }, args = { 4, wg.zeros("f32", 512), wg.zeros("f32", 128), wg.zeros("f32", 128) } }
 end
 
 function case.histogram()
