@@ -5,16 +5,18 @@
 
 #include "isa/algebra.hpp"
 #include "isa/registers.hpp"
+#include "isa/special.hpp"
 
 namespace wgrun::check {
 namespace {
 
-/// Sums of a register, times a number, and a constant; nothing else.
+/// Sums of a register, times a number, and a constant, or of two registers and a constant; nothing else.
 class OneRegister final : public isa::Algebra {
   public:
     struct Sum {
         Reg reg{};
         std::int64_t times = 0, constant = 0;  ///< 0 times: it is a constant
+        Reg other{};                           ///< is added once
     };
     /// Of an unknown term: a register of which nothing comes.
     Sum at(isa::Term term) const {
@@ -35,7 +37,11 @@ class OneRegister final : public isa::Algebra {
     Term sum(Term a, Term b, std::int64_t times) override {
         if (a == Term::unknown || b == Term::unknown) return Term::unknown;
         const Sum left = at(a), right = at(b);
-        if (left.times != 0 && right.times != 0) return Term::unknown;
+        if (left.other || right.other) return Term::unknown;
+        if (left.times != 0 && right.times != 0)
+            return left.times == 1 && right.times * times == 1
+                       ? keep({left.reg, 1, left.constant + times * right.constant, right.reg})
+                       : Term::unknown;
         return keep({left.times != 0 ? left.reg : right.reg, left.times + times * right.times,
                      left.constant + times * right.constant});
     }
@@ -58,7 +64,9 @@ class OneRegister final : public isa::Algebra {
 class Counting {
   public:
     Counting(const Outline& outline, int loop)
-        : graph_(outline.graph()), loop_(graph_.loops()[static_cast<std::size_t>(loop)]) {
+        : program_(outline.program()),
+          graph_(outline.graph()),
+          loop_(graph_.loops()[static_cast<std::size_t>(loop)]) {
         for (const BlockId block : loop_.blocks)
             for (const Step& step : graph_.blocks()[block].steps)
                 isa::for_each_written(step, [&](Reg reg) { writes_.push_back({reg.id, block, &step}); });
@@ -105,6 +113,18 @@ class Counting {
             return write.reg == operand.reg.id;
         });
     }
+    /// Whether the register is the size of the grid, and stays that.
+    bool strides(Reg reg) const {
+        bool any = false, all = true;
+        for_each_step(program_, [&](const Step& step) {
+            isa::for_each_written(step, [&](Reg written) {
+                if (written.id != reg.id) return;
+                any = true;
+                all &= step.form.has(isa::Field::sreg) && isa::is_grid_size(isa::special_of(step.form));
+            });
+        });
+        return any && all;
+    }
     std::int64_t growth(const Operand& operand) const {
         return operand.reg ? growth(operand.reg, operand.reg, 0, 0).value_or(0) : 0;
     }
@@ -121,10 +141,20 @@ class Counting {
         OneRegister algebra;
         const OneRegister::Sum sum = algebra.at(isa::meaning_of(*write->step, algebra));
         if (sum.times != 1) return std::nullopt;
+        if (sum.other) {
+            // By the size of the grid, which is at least 1: by an even number, as far as is known.
+            if (sum.constant != 0 || more < 0) return std::nullopt;
+            const bool first = strides(sum.reg);
+            if (!first && !strides(sum.other)) return std::nullopt;
+            const Reg next = first ? sum.other : sum.reg;
+            constexpr std::int64_t some = std::int64_t{1} << 40;
+            return next == from ? std::optional(some) : std::nullopt;
+        }
         more += sum.constant;
         return sum.reg == from ? std::optional(more) : growth(sum.reg, from, more, depth + 1);
     }
 
+    const Program& program_;
     const flow::Graph& graph_;
     const flow::Loop& loop_;
     std::vector<Writing> writes_;
@@ -132,22 +162,47 @@ class Counting {
 
 }  // namespace
 
-std::optional<Where> uncounted_loop(const Outline& outline, const Skeleton& skeleton) {
+namespace {
+
+/// Whether a branch leaves the loop, of those at the ends of its blocks that which(block) names.
+template <class Which>
+bool has_exit(const flow::Graph& graph, int loop, Which which) {
+    return std::ranges::any_of(graph.loops()[static_cast<std::size_t>(loop)].blocks, [&](BlockId block) {
+        const BasicBlock& at = graph.blocks()[block];
+        return at.end == BasicBlock::End::branch &&
+               (!graph.inside(at.taken, loop) || !graph.inside(at.otherwise, loop)) && which(block);
+    });
+}
+
+/// Returns the place of a loop that which(loop) names, and that no count ends.
+template <class Which>
+std::optional<Where> uncounted(const Outline& outline, Which which) {
     const flow::Graph& graph = outline.graph();
     for (int loop = 0; loop < static_cast<int>(graph.loops().size()); ++loop) {
-        const flow::Loop& its = graph.loops()[static_cast<std::size_t>(loop)];
-        const auto leaves = [&](BlockId block) {
-            const BasicBlock& at = graph.blocks()[block];
-            return at.end == BasicBlock::End::branch &&
-                   (!graph.inside(at.taken, loop) || !graph.inside(at.otherwise, loop));
-        };
-        const auto followed = [&](BlockId block) { return leaves(block) && skeleton.decides(block); };
-        if (std::ranges::any_of(its.blocks, followed)) continue;
+        if (!which(loop)) continue;
         const Counting turns(outline, loop);
-        const auto counted = [&](BlockId block) { return leaves(block) && turns.counts(block); };
-        if (std::ranges::none_of(its.blocks, counted)) return graph.blocks()[its.header].where;
+        if (!has_exit(graph, loop, [&](BlockId block) { return turns.counts(block); }))
+            return graph.blocks()[graph.loops()[static_cast<std::size_t>(loop)].header].where;
     }
     return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Where> uncounted_loop(const Outline& outline, const Skeleton& skeleton) {
+    return uncounted(outline, [&](int loop) {
+        return !has_exit(outline.graph(), loop, [&](BlockId block) { return skeleton.decides(block); });
+    });
+}
+
+std::optional<Where> uncounted_loop_around(const Outline& outline, const std::set<const Step*>& steps) {
+    const flow::Graph& graph = outline.graph();
+    return uncounted(outline, [&](int loop) {
+        return std::ranges::any_of(graph.loops()[static_cast<std::size_t>(loop)].blocks, [&](BlockId block) {
+            return std::ranges::any_of(graph.blocks()[block].steps,
+                                       [&](const Step& step) { return steps.contains(&step); });
+        });
+    });
 }
 
 }  // namespace wgrun::check

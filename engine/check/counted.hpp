@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 
 #include "check/skeleton.hpp"
 
@@ -11,5 +12,9 @@ namespace wgrun::check {
 /// comes to compares a number, which each turn changes by the same, with one that the loop does not change.
 /// Loops that a proof of the skeleton follows to their ends are left out. Numbers do not wrap around.
 std::optional<Where> uncounted_loop(const Outline& outline, const Skeleton& skeleton);
+
+/// Returns the same of the loops that have one of these steps, followed or not: a proof that only compares
+/// states does not come to their ends.
+std::optional<Where> uncounted_loop_around(const Outline& outline, const std::set<const Step*>& steps);
 
 }  // namespace wgrun::check

@@ -6,6 +6,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "check/counted.hpp"
+
 namespace wgrun::check {
 namespace {
 
@@ -38,6 +40,7 @@ class Explorer {
         for (int restart = 0; restart < most_restarts; ++restart) try {
                 begin();
                 while (!open_.empty()) follow();
+                come_to_ends();
                 out_.proved = true;
                 for (const Root& root : symbols_.roots)
                     if (root.given && !root.of_grid && !root.wide) out_.numbers.push_back(root.name);
@@ -84,6 +87,14 @@ class Explorer {
         run_->park(loops_);
         run_->limit(budget_.operations() / 4 - operations_, budget_);
         open_.push_back({std::make_shared<Seen>(Cut(), run_->save()), {}});
+    }
+
+    /// That states come back does not show that a loop ends.
+    void come_to_ends() {
+        std::set<const Step*> compared;
+        for (const std::uint32_t pc : run_->forms().comparisons()) compared.insert(skeleton_.ops[pc].step);
+        if (const auto loop = uncounted_loop_around(Outline(program_), compared))
+            fail(*loop, "it is not known that this loop ends");
     }
 
     /// Follows the rehearsal from a cut to the next one.
@@ -183,7 +194,9 @@ class Explorer {
         auto& alike = seen_[now.hash];
         for (const auto& before : alike)
             if (covers(before->cut, now, symbols_)) return;
+        auto saved = run_->save();
         if (const auto [by, of] = narrowest(alike, now); by) {
+            const Cut arrived = now;
             if (of != nullptr) {
                 run_->restore(*of->saved);
                 run_->forms().choose(of->cut.windows);
@@ -194,13 +207,18 @@ class Explorer {
             }
             widen(now, *by);
             now.registers = run_->registers();
-            std::erase_if(alike, [&](const auto& before) {
-                return before->replaced = covers(now, before->cut, symbols_);
-            });
+            if (covers(now, arrived, symbols_)) {
+                saved = run_->save();
+                std::erase_if(alike, [&](const auto& before) {
+                    return before->replaced = covers(now, before->cut, symbols_);
+                });
+            } else {
+                now = arrived;
+            }
         }
         if (++cuts_ > most_cuts) fail(program_.where(), "the loops have no common period");
         std::vector<Window> windows = now.windows;
-        alike.push_back(std::make_shared<Seen>(std::move(now), run_->save()));
+        alike.push_back(std::make_shared<Seen>(std::move(now), std::move(saved)));
         open_.push_back({alike.back(), std::move(windows)});
     }
 

@@ -128,6 +128,12 @@ constexpr bool is_special(std::string_view name) {
 /// Returns the special register that a step of the record `special` reads.
 inline Special special_of(const Form& form) { return static_cast<Special>(form.get(Field::sreg)); }
 
+/// Whether it is a size of the grid, in CTAs or clusters.
+constexpr bool is_grid_size(Special which) {
+    return (which >= Special::nctaid_x && which <= Special::nctaid_z) ||
+           (which >= Special::nclusterid_x && which <= Special::nclusterid_z);
+}
+
 /// Returns whether it is a clock.
 constexpr bool is_clock(Special special) { return special >= Special::clock; }
 

@@ -91,3 +91,36 @@ for what, as in pairs {
 } do
   if verdict(ring(2, as), "no-deadlock") == "proved" then error(("proved, and wrong: %s"):format(what)) end
 end
+
+-- That a loop's states come back does not show that it ends.
+local function loop(test, step)
+  return wg.kernel("loop", { threads = 32 }, function(k)
+    local K, tid = k:param("K", "u32"), k:special "tid.x"
+    local bar = k:shared { bytes = 8, align = 8, name = "bar" }
+    k:if_(tid:eq(0), function()
+      k:mbarrier_init(bar, 32)
+      k:fence_mbarrier_init()
+    end)
+    k:bar_sync(0)
+    local i, phase = k:mov(0, { type = "u32" }), k:mov(0, { type = "u32" })
+    k:while_(function() return test(i, K) end, function()
+      k:mbarrier_arrive(bar)
+      k:mbarrier_wait(k:address(bar), phase)
+      k:xor(phase, phase, 1)
+      step(k, i)
+    end)
+  end)
+end
+local function less(i, K) return i:lt(K) end
+local function by(more) return function(k, i) k:add(i, i, more) end end
+check.equal(verdict(loop(less, by(1)), "no-deadlock"), "proved")
+for what, one in pairs {
+  ["a counter that stands still"] = loop(less, by(0)),
+  ["a number that is passed by"] = loop(function(i, K) return i:ne(K) end, by(2)),
+  ["a counter that begins anew"] = loop(less, function(k, i)
+    k:add(i, i, 1)
+    k:if_(i:eq(9), function() k:mov(i, 0) end)
+  end),
+} do
+  if verdict(one, "no-deadlock") == "proved" then error(("proved, and wrong: %s"):format(what)) end
+end

@@ -71,7 +71,7 @@ bool differ_by(const Register& a, const Register& b, std::int64_t more, const Sy
     const auto partly = [](const Register& one) {
         return !one.form.form.empty() && one.form.lanes != one.known;
     };
-    return (!partly(a) && !partly(b)) || (a.form == b.form && a.lanes == b.lanes);
+    return (!partly(a) && !partly(b)) || (a.form == b.form && a.lanes == b.lanes && more == 0);
 }
 
 bool is_turns(const Symbols& symbols, std::size_t root) {

@@ -65,6 +65,8 @@ class Forms {
     }
     /// Where that number is compared.
     const std::set<std::uint32_t>& compared_at(int root) { return compared_at_[root]; }
+    /// Where any numbers of the launch are compared.
+    const std::set<std::uint32_t>& comparisons() const { return comparisons_; }
     /// What follows is shown for these values of the roots: registers get their values.
     void choose(const std::vector<Window>& windows);
     void choose(int root, const Window& window);
@@ -164,6 +166,7 @@ class Forms {
     std::map<int, Stop> stopped_;
     std::map<int, OfPlaces> of_places_;                   ///< by root
     std::set<int> plain_;                                 ///< roots that other numbers are compared with
+    std::set<std::uint32_t> comparisons_;                 ///< operations
     std::map<int, std::set<std::uint32_t>> compared_at_;  ///< by root: operations
     std::map<std::pair<std::uint32_t, std::uint32_t>, int> counted_to_;  ///< by warp and slot
     std::map<int, Form> growth_;                                         ///< of roots, by turns of loops

@@ -44,7 +44,11 @@ Forms::OfPlace Forms::of_place(const Form& form, const Wide& difference) const {
         }
     }
     if ((first != 1 && first != -1) || number != -first) return OfPlace::lost;
-    bool strided = true, shifted = stride == 0;
+    // After more turns the constant is to be no less.
+    const bool falls = std::ranges::any_of(form, [&](const auto& one) {
+        return which_of(one.first) != Variable::excess && one.second * first < 0;
+    });
+    bool strided = true, shifted = stride == 0 && !falls;
     for (int lane = 0; lane < isa::lanes; ++lane) {
         if (!active(lane)) continue;
         const std::int64_t constant = difference[static_cast<std::size_t>(lane)] - number * of;

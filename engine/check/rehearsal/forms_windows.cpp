@@ -24,6 +24,7 @@ std::optional<Warp::Parked> Forms::compared(const Op& op) {
         times = slope;
     }
     if (!out) return std::nullopt;
+    comparisons_.insert(scene_.warp->pc);
     for (const Sourced& source : sources)
         if (const Reg reg = source.operand->reg; reg && scene_.skeleton.slots[reg.id] >= 0)
             counted_to_[{static_cast<std::uint32_t>(scene_.warp->number),
