@@ -20,9 +20,11 @@ std::vector<Form> without(const Template& text, isa::Field field, const Form& fo
     return out;
 }
 
-/// Matches the parts of a line from `part` on with the rest of the opcode.
+/// Matches the parts of a line from `part` on with the rest of the opcode. values_at(text, part, word) are
+/// the ways in which a word may begin with a value of the part's field: the value, and how long it is.
+template <class ValuesAt>
 void match_parts(const Template& text, const std::vector<OpcodePart>& parts, std::size_t part,
-                 std::string_view rest, const Form& form, const FoundForm& found) {
+                 std::string_view rest, const Form& form, const ValuesAt& values_at, const FoundForm& found) {
     if (part == parts.size()) {
         if (rest.empty()) found(form);
         return;
@@ -30,31 +32,40 @@ void match_parts(const Template& text, const std::vector<OpcodePart>& parts, std
     const OpcodePart& here = parts[part];
     if (!here.text.empty()) {
         if (rest.starts_with(here.text))
-            match_parts(text, parts, part + 1, rest.substr(here.text.size()), form, found);
+            match_parts(text, parts, part + 1, rest.substr(here.text.size()), form, values_at, found);
         return;
     }
-    const auto& spellings = text.spellings[static_cast<std::size_t>(here.field)];
     if (!here.dotted || rest.starts_with('.')) {
         const std::string_view word = rest.substr(here.dotted ? 1 : 0);
-        for (const Spelling& spelling : spellings) {
-            if (!word.starts_with(spelling.text)) continue;
-            const std::string_view after = word.substr(spelling.text.size());
-            const bool ends = after.empty() || after[0] == '.' || !here.dotted;
-            // A number is not cut in two.
-            const bool cut = !here.dotted && !after.empty() && after[0] >= '0' && after[0] <= '9';
-            if (!ends || cut || form.get(here.field, spelling.value) != spelling.value) continue;
-            match_parts(text, parts, part + 1, after, Form(form).set(here.field, spelling.value), found);
-        }
+        for (const auto& [value, size] : values_at(text, here, word))
+            if (form.get(here.field, value) == value)
+                match_parts(text, parts, part + 1, word.substr(size), Form(form).set(here.field, value),
+                            values_at, found);
     }
     if (!here.dotted) return;
     for (const Form& left_out : without(text, here.field, form))
-        match_parts(text, parts, part + 1, rest, left_out, found);
+        match_parts(text, parts, part + 1, rest, left_out, values_at, found);
 }
 
-/// Returns the ways in which a text begins with a value of the field: the value, and how long it is.
-std::vector<std::pair<int, std::size_t>> values_at(const Template& text, const OpcodePart& place,
-                                                   std::string_view rest) {
-    std::vector<std::pair<int, std::size_t>> out;
+using Values = std::vector<std::pair<int, std::size_t>>;
+
+/// Those of the rows.
+Values legal_values_at(const Template& text, const OpcodePart& place, std::string_view rest) {
+    Values out;
+    for (const Spelling& spelling : text.spellings[static_cast<std::size_t>(place.field)]) {
+        if (!rest.starts_with(spelling.text)) continue;
+        const std::string_view after = rest.substr(spelling.text.size());
+        const bool ends = after.empty() || after[0] == '.' || !place.dotted;
+        // A number is not cut in two.
+        const bool cut = !place.dotted && !after.empty() && after[0] >= '0' && after[0] <= '9';
+        if (ends && !cut) out.emplace_back(spelling.value, spelling.text.size());
+    }
+    return out;
+}
+
+/// Any that the field has.
+Values any_values_at(const Template& text, const OpcodePart& place, std::string_view rest) {
+    Values out;
     constexpr std::size_t most_words = 2;  // release.cluster
     std::size_t end = 0;
     for (std::size_t words = 0; words < most_words && end < rest.size(); ++words) {
@@ -71,30 +82,6 @@ std::vector<std::pair<int, std::size_t>> values_at(const Template& text, const O
         if (!place.dotted) break;
     }
     return out;
-}
-
-/// As match_parts(), with any values.
-void match_any(const Template& text, const std::vector<OpcodePart>& parts, std::size_t part,
-               std::string_view rest, const Form& form, const FoundForm& found) {
-    if (part == parts.size()) {
-        if (rest.empty()) found(form);
-        return;
-    }
-    const OpcodePart& here = parts[part];
-    if (!here.text.empty()) {
-        if (rest.starts_with(here.text))
-            match_any(text, parts, part + 1, rest.substr(here.text.size()), form, found);
-        return;
-    }
-    if (!here.dotted || rest.starts_with('.')) {
-        const std::string_view word = rest.substr(here.dotted ? 1 : 0);
-        for (const auto& [value, size] : values_at(text, here, word))
-            if (form.get(here.field, value) == value)
-                match_any(text, parts, part + 1, word.substr(size), Form(form).set(here.field, value), found);
-    }
-    if (!here.dotted) return;
-    for (const Form& left_out : without(text, here.field, form))
-        match_any(text, parts, part + 1, rest, left_out, found);
 }
 
 /// Splits an opcode at its dots: "L2::cache_hint" is one word.
@@ -173,12 +160,12 @@ class AnyOrder {
 
 void match_opcode(const Template& text, const Line& line, std::string_view opcode, const Form& form,
                   const FoundForm& found) {
-    match_parts(text, line.opcode, 0, opcode, form, found);
+    match_parts(text, line.opcode, 0, opcode, form, legal_values_at, found);
 }
 
 void match_any_values(const Template& text, const Line& line, std::string_view opcode,
                       const FoundForm& found) {
-    match_any(text, line.opcode, 0, opcode, Form(), found);
+    match_parts(text, line.opcode, 0, opcode, Form(), any_values_at, found);
 }
 
 void match_in_any_order(const Template& text, std::string_view opcode, const FoundForm& found) {

@@ -78,8 +78,12 @@ for what, as in pairs {
   ["each tile begins with the first stage"] = { each_tile = begin_anew },
   ["the phase begins anew"] = { each_tile = function(k, _, phase) k:mov(phase, 0) end },
   ["a trip more"] = { produces = function(i, K) return i:le(K) end },
-  ["a trip more in the third tile"] = { produces = function(i, K, tile, k) return i:lt(K + k:selp_b32(1, 0, tile:eq(2))) end },
-  ["no trip of the consumer in the second tile"] = { consumes = function(i, K, tile, k) return i:lt(k:selp_b32(0, K, tile:eq(1))) end },
+  ["a trip more in the third tile"] = {
+    produces = function(i, K, tile, k) return i:lt(K + k:selp_b32(1, 0, tile:eq(2))) end,
+  },
+  ["no trip of the consumer in the second tile"] = {
+    consumes = function(i, K, tile, k) return i:lt(k:selp_b32(0, K, tile:eq(1))) end,
+  },
   ["no release in the first trip"] = { releases = function(at) return at.i:gt(0) end },
   ["no release in the third tile"] = { releases = function(at) return at.tile:ne(2) end },
   ["no release in tile 37"] = { releases = function(at) return at.tile:ne(37) end },

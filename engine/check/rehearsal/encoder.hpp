@@ -8,9 +8,7 @@
 // with what others know. That it knows more makes no fault, and allows all that it allowed before.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
