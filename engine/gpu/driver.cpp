@@ -123,7 +123,7 @@ std::string error_text(const Driver& driver, abi::Result result) {
     const char* name = nullptr;
     const char* text = nullptr;
     if (driver.get_error_name(result, &name) != abi::success || name == nullptr) {
-        const ErrorCode* known = find_error(fmt::to_string(static_cast<int>(result)));
+        const ErrorCode* known = find_error(static_cast<int>(result));
         return known == nullptr ? fmt::format("CUDA error {}", result)
                                 : fmt::format("CUDA error {}: {}; {}", result, known->meaning, known->cause);
     }
@@ -134,7 +134,7 @@ std::string error_text(const Driver& driver, abi::Result result) {
 void throw_if_refused(const Driver& driver, abi::Result result, std::string_view text, const JitLogs& logs) {
     if (result != abi::invalid_ptx && result != abi::unsupported_ptx_version) return;
     AssemblerLog log = parse_log(logs.error());
-    const ErrorCode* known = find_error(fmt::to_string(static_cast<int>(result)));
+    const ErrorCode* known = find_error(static_cast<int>(result));
     if (log.text.empty()) {
         constexpr std::string_view directive = ".version ";
         const std::size_t at = text.find(directive);

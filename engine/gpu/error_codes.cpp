@@ -290,16 +290,21 @@ std::string plain(std::string_view name) {
 
 std::span<const ErrorCode> error_codes() { return codes; }
 
+const ErrorCode* find_error(int number) {
+    const auto at = std::ranges::find(codes, number, &ErrorCode::number);
+    return at == std::end(codes) ? nullptr : &*at;
+}
+
 const ErrorCode* find_error(std::string_view word) {
     int number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    const bool is_number = error == std::errc() && end == word.data() + word.size();
+    if (error == std::errc() && end == word.data() + word.size()) return find_error(number);
     const std::string name = plain(word);
-    for (const ErrorCode& code : codes) {
-        const bool named = !name.empty() && (plain(code.name) == name || plain(code.runtime) == name);
-        if (is_number ? code.number == number : named) return &code;
-    }
-    return nullptr;
+    if (name.empty()) return nullptr;
+    const auto at = std::ranges::find_if(codes, [&name](const ErrorCode& code) {
+        return plain(code.name) == name || plain(code.runtime) == name;
+    });
+    return at == std::end(codes) ? nullptr : &*at;
 }
 
 }  // namespace wgrun::gpu

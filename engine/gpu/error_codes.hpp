@@ -22,5 +22,6 @@ std::span<const ErrorCode> error_codes();
 /// Returns the error with that number or name, as the driver or the runtime spells it
 /// (CUDA_ERROR_INVALID_PTX, cudaErrorInvalidPtx, invalid_ptx, 218), or null.
 const ErrorCode* find_error(std::string_view word);
+const ErrorCode* find_error(int number);
 
 }  // namespace wgrun::gpu
