@@ -26,12 +26,12 @@ install() {
         grep -o '#include "[^"]*"' "$prefix/include/$header" | cut -d'"' -f2 | while read -r included; do
             [ -f "$prefix/include/$included" ] || fail "$header includes $included, which is not installed"
         done
-        # Each can be included first, and without what only wgrun is compiled with.
-        case $header in *.hpp)
-            printf '#include <%s>\n' "${header#./}" |
-                $CXX -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Werror -isystem /usr/include/lua5.4 \
-                    -I "$prefix/include" -x c++ - || fail "$header does not stand alone" ;;
-        esac
+    done
+    # They stand without what only wgrun is compiled with. Sources of the engine include their own first.
+    for order in "" -r; do
+        (cd "$prefix/include" && find . -name '*.hpp' | sort $order | sed 's|^\./\(.*\)|#include <\1>|') |
+            $CXX -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Werror -isystem /usr/include/lua5.4 \
+                -I "$prefix/include" -x c++ - || fail "the headers do not stand alone"
     done
 
     libdir=$(dirname "$(find "$prefix" -name 'libwgrun.so')")

@@ -204,7 +204,7 @@ TEST_CASE("PTX, mutated") {
         }
     REQUIRE(files.size() > 5);
     std::mt19937_64 random(20261122);
-    for (std::size_t i = 0; i < 500; ++i) {
+    for (std::size_t i = 0; i < 200; ++i) {
         std::vector<std::uint8_t> text = files[i % files.size()];
         if (i >= files.size()) mutate(text, "{}[]()<>;:,.@!|%+-_0x9 \nbraU", random);
         REQUIRE_NOTHROW(fuzz::ptx(text));
