@@ -46,6 +46,7 @@ bool computes(const Instruction& op) {
                                                    "mbarrier.pending_count",
                                                    "ld.param",
                                                    "cvta.param",
+                                                   "cvta.param.at",
                                                    "cvta.to.global",
                                                    "matrix.descriptor",
                                                    "createpolicy.fractional",
