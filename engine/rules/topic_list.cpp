@@ -131,8 +131,9 @@ constexpr std::array list{
           "WG-GROUP-04, WG-GROUP-06, k:cp_async"},
     Topic{"shfl shuffle warp reduce reduction sum lanes",
           "shfl.sync takes d, a, b and c: c holds the segment's mask and the last lane (0x1f for a whole "
-          "warp); "
-          "k:warp_sum and its like are made of them.",
+          "warp). "
+          "A sum over the warp adds k:shfl_sync_bfly at distances 16, 8, 4, 2 and 1; of integers, "
+          "k:redux_sync has it.",
           "WG-SYNC-08, k:shfl_sync, docs/guide/kernels.md"},
     Topic{"elect one lane single thread leader",
           "Bulk copies and arrivals are for one lane: a guard, k:if_ or elect.sync chooses it.",
