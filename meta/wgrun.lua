@@ -90,13 +90,13 @@ function wg.attention_decode(options) end
 function wg.bank_phases(addresses, bytes) end
 
 ---Repeats a layout mode by mode, keeping each copy together as a block.
----@param block wgrun.layout
+---@param block wgrun.layout|integer
 ---@param blocks wgrun.layout|integer the arrangement of the blocks
 ---@return wgrun.layout
 function wg.blocked_product(block, blocks) end
 
 ---Coalesces a layout: the same function with as few modes as possible.
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@param profile? integer|table modes of this shape are kept apart
 ---@return wgrun.layout
 function wg.coalesce(layout, profile) end
@@ -116,14 +116,14 @@ function wg.coalesce(layout, profile) end
 function wg.compare(got, want, tolerance) end
 
 ---The complement of A: the ordered layout of the offsets up to a size that A leaves out.
----@param A wgrun.layout
+---@param A wgrun.layout|integer
 ---@param target? integer|table the size or shape to fill; A's cosize where it is left out
 ---@return wgrun.layout
 function wg.complement(A, target) end
 
 ---The composition A(B(i)).
----@param A wgrun.layout|wgrun.swizzle
----@param B wgrun.layout|wgrun.swizzle|table a layout; a tiler for each mode of A (a list of layouts, integers n for n:1, and false for a mode that is kept); or a swizzle, if A is one
+---@param A wgrun.layout|integer|wgrun.swizzle
+---@param B wgrun.layout|integer|wgrun.swizzle|table a layout, or an integer n for n:1; a tiler for each mode of A (a list of layouts, integers n for n:1, and false for a mode that is kept); or a swizzle, if A is one
 ---@return wgrun.layout|wgrun.swizzle
 function wg.composition(A, B) end
 
@@ -188,7 +188,7 @@ function wg.device() end
 function wg.dot(a, first_a, stride_a, b, first_b, stride_b, count) end
 
 ---Recasts a layout to smaller elements, `factor` for each old one.
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@param factor integer
 ---@return wgrun.layout
 function wg.downcast(layout, factor) end
@@ -201,24 +201,24 @@ function wg.downcast(layout, factor) end
 function wg.eye(dtype, rows, columns) end
 
 ---The layout without its modes of size 1 or stride 0, coalesced.
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@return wgrun.layout
 function wg.filter(layout) end
 
 ---As zipped_divide, with no modes grouped: (tile, tile, ..., rest, rest, ...).
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@param tiler wgrun.layout|integer|table as of wg.logical_divide
 ---@return wgrun.layout
 function wg.flat_divide(layout, tiler) end
 
 ---As zipped_product, with no modes grouped.
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@param tiler wgrun.layout|integer|table as of wg.logical_product
 ---@return wgrun.layout
 function wg.flat_product(layout, tiler) end
 
 ---Flattens a layout: the same function without nested modes.
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@return wgrun.layout
 function wg.flatten(layout) end
 
@@ -346,7 +346,7 @@ function wg.kernel(name, options, body) end
 function wg.layout(shape, stride) end
 
 ---The layout R for which L(R(L(i))) = L(i), and R(L(i)) = i where L is injective.
----@param L wgrun.layout
+---@param L wgrun.layout|integer
 ---@return wgrun.layout
 function wg.left_inverse(L) end
 
@@ -362,13 +362,13 @@ function wg.left_inverse(L) end
 function wg.load(path, options) end
 
 ---Divides a layout into tiles: (tile, rest) for each mode that the tiler names.
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@param tiler wgrun.layout|integer|table a layout, an integer n (n:1), or for each mode a layout, an integer n (n:1) or false
 ---@return wgrun.layout
 function wg.logical_divide(layout, tiler) end
 
 ---Repeats a layout: (tile, repetitions), where the second layout arranges the repetitions.
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@param tiler wgrun.layout|integer|table the number of repetitions, and their order
 ---@return wgrun.layout
 function wg.logical_product(layout, tiler) end
@@ -380,14 +380,14 @@ function wg.logical_product(layout, tiler) end
 function wg.matmul(a, b) end
 
 ---The longest layout L with A(L(i)) = B(L(i)) = i: the elements that can be copied from one layout to the other as one vector.
----@param A wgrun.layout
----@param B wgrun.layout
+---@param A wgrun.layout|integer
+---@param B wgrun.layout|integer
 ---@return wgrun.layout
 function wg.max_common_layout(A, B) end
 
 ---The number of elements that can be copied as one vector between two layouts.
----@param A wgrun.layout
----@param B wgrun.layout
+---@param A wgrun.layout|integer
+---@param B wgrun.layout|integer
 ---@return integer # elements
 function wg.max_common_vector(A, B) end
 
@@ -404,7 +404,7 @@ function wg.max_common_vector(A, B) end
 function wg.mma_picture(options) end
 
 ---The layout of the indices that the given one maps to offset 0 because of strides of 0.
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@return wgrun.layout
 function wg.nullspace(layout) end
 
@@ -476,7 +476,7 @@ function wg.prepacker(options) end
 function wg.ptx(options) end
 
 ---Repeats a layout mode by mode, with the copies interleaved: neighbouring elements belong to different copies.
----@param block wgrun.layout
+---@param block wgrun.layout|integer
 ---@param blocks wgrun.layout|integer the arrangement of the copies
 ---@return wgrun.layout
 function wg.raked_product(block, blocks) end
@@ -504,18 +504,18 @@ function wg.randint(options) end
 function wg.randn(options) end
 
 ---The layout R for which L(R(i)) = i, for the longest run of i from 0.
----@param L wgrun.layout
+---@param L wgrun.layout|integer
 ---@return wgrun.layout
 function wg.right_inverse(L) end
 
 ---Whether two layouts have the same size and map each index to the same offset.
----@param A wgrun.layout
----@param B wgrun.layout
+---@param A wgrun.layout|integer
+---@param B wgrun.layout|integer
 ---@return boolean
 function wg.same_function(A, B) end
 
 ---Fixes some coordinates of a layout.
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@param coordinate integer|table an integer fixes a mode, false leaves it open; nested as the layout
 ---@return wgrun.layout # the remaining modes
 ---@return integer # the offset of the fixed coordinates
@@ -572,20 +572,20 @@ function wg.tensor_map(tensor, options) end
 function wg.tile(options) end
 
 ---Repeats a layout until it covers a shape.
----@param layout wgrun.layout the tile
+---@param layout wgrun.layout|integer the tile
 ---@param shape integer|table the shape that is covered
 ---@param order? integer|table the order of the repetitions, as of wg.ordered_layout
 ---@return wgrun.layout
 function wg.tile_to_shape(layout, shape, order) end
 
 ---As zipped_divide, with the rest modes not grouped: ((tiles), rest, rest, ...).
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@param tiler wgrun.layout|integer|table as of wg.logical_divide
 ---@return wgrun.layout
 function wg.tiled_divide(layout, tiler) end
 
 ---As zipped_product, with the repetitions not grouped.
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@param tiler wgrun.layout|integer|table as of wg.logical_product
 ---@return wgrun.layout
 function wg.tiled_product(layout, tiler) end
@@ -660,7 +660,7 @@ function wg.tune(options) end
 function wg.tuning(options) end
 
 ---Recasts a layout to larger elements, each made of `factor` old ones.
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@param factor integer
 ---@return wgrun.layout
 function wg.upcast(layout, factor) end
@@ -694,13 +694,13 @@ function wg.wgmma(options) end
 function wg.zeros(dtype, shape) end
 
 ---As logical_divide, with all tile modes together, then all rest modes: ((tiles), (rests)).
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@param tiler wgrun.layout|integer|table as of wg.logical_divide
 ---@return wgrun.layout
 function wg.zipped_divide(layout, tiler) end
 
 ---As logical_product, with all tile modes together, then all repetitions.
----@param layout wgrun.layout
+---@param layout wgrun.layout|integer
 ---@param tiler wgrun.layout|integer|table as of wg.logical_product
 ---@return wgrun.layout
 function wg.zipped_product(layout, tiler) end

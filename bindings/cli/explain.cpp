@@ -63,14 +63,14 @@ std::string all_as_markdown() {
         "values "
         "are numbers or affine in lanes and loops. In the **rehearsal**: the warps of the first cluster take "
         "turns, "
-        "with numbers that are made up, of which a finding must hold for all, and with those of each launch "
+        "with placeholder numbers, of which a finding must hold for all, and with those of each launch "
         "of the "
         "script; only what synchronises is followed.\n"
-        "- *run ahead*: `check` lets the simulator run the first cluster with arguments that are made up, "
+        "- *run ahead*: `check` lets the simulator run the first cluster with placeholder arguments, "
         "and up to 64 "
-        "clusters of the first launches of each kernel with memory that is made up, in one schedule. "
+        "clusters of the first launches of each kernel with placeholder memory, in one schedule. "
         "Such a "
-        "run ends where what is made up decides; what it finds before holds for every launch.\n"
+        "run ends where a placeholder decides; what it finds before holds for every launch.\n"
         "- *run*: on the simulator, or in the guarded build on a GPU. `check --dynamic` runs the script with "
         "several "
         "schedules, and its kernels at the edges of the sizes that `kernel:sizes` declares. A run decides "
@@ -107,7 +107,9 @@ std::string upper(std::string_view text) {
 std::string meant_by(const std::string& word) {
     std::vector<std::string_view> ids;
     for (const Rule* known : rules::all()) ids.push_back(known->id);
-    return fmt::format("there is no rule `{}`{} (wgrun rules lists them)", word, nearest(word, ids));
+    return fmt::format(
+        "there is no rule `{}`{} (wgrun rules lists them, wgrun help knows functions and instructions)", word,
+        nearest(word, ids));
 }
 
 int explain(const Request& request, const std::string& id) {

@@ -74,6 +74,7 @@ int builder_regs(lua_State* L) {
 
 // k:special "tid.x"
 int builder_special(lua_State* L) {
+    const std::shared_ptr<Trace>& trace = trace_argument(L);
     const isa::Spelling& spelling = spelling_of<"special">(L);
     std::string_view name = string_argument(L, 2);
     if (name.starts_with('%')) name.remove_prefix(1);
@@ -99,7 +100,7 @@ int builder_special(lua_State* L) {
     };
     if (std::ranges::none_of(full.op->rows, has_it)) full.op = isa::find("special.clock");
     lua_settop(L, 1);
-    return emit_from_lua(L, trace_argument(L), full, 2);
+    return emit_from_lua(L, trace, full, 2);
 }
 
 int builder_threads(lua_State* L) {

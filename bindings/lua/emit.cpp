@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,6 +27,8 @@ struct Request {
     std::vector<Operand> positional;
     std::vector<Operand> operands;
     std::vector<std::int64_t> offsets;  ///< of each address
+    /// In lists of registers: those of a list begin at its Operand::index, where a register is absent.
+    std::vector<Operand> numbers;
     Reg guard;
     bool guard_negated = false;
     Operand result;
@@ -45,6 +48,7 @@ struct SharedRequest {
         request.positional.clear();
         request.operands.clear();
         request.offsets.clear();
+        request.numbers.clear();
         request.guard = {};
         request.guard_negated = false;
         request.result = {};
@@ -62,30 +66,42 @@ struct SharedRequest {
     });
 }
 
-void read_register_list(lua_State* L, const std::shared_ptr<Trace>& trace, const Instruction& op,
-                        const char* name, int index, Operand& operand) {
+bool read_number(lua_State* L, int index, Operand& operand) {
+    if (lua_isinteger(L, index))
+        operand = Operand::integer(lua_tointeger(L, index));
+    else if (lua_type(L, index) == LUA_TNUMBER)
+        operand = Operand::number(lua_tonumber(L, index));
+    else
+        return false;
+    return true;
+}
+
+void read_register_list(lua_State* L, const std::shared_ptr<Trace>& trace, Request& request, const char* name,
+                        int index, Operand& operand) {
     operand.kind = Operand::Kind::list;
+    operand.index = static_cast<int>(request.numbers.size());
     const lua_Integer count = luaL_len(L, index);
     for (lua_Integer i = 1; i <= count; ++i) {
         lua_rawgeti(L, index, i);
         const RegBox* box = test<RegBox>(L, -1);
-        if (box == nullptr) {
+        if (box != nullptr) {
+            require_same_trace(L, trace, box->trace);
+        } else if (lua_type(L, -1) == LUA_TNUMBER) {
+            read_number(L, -1, *guarded(L, [&] { return &request.numbers.emplace_back(); }));
+        } else {
             const ShortText got = describe(L, -1);
             fail(L, [&] {
-                return fmt::format(
-                    "{}, {}: entry {} of the list: expected a register, got {} (k:mov puts a "
-                    "number into a register)",
-                    op.name, name, i, got.text);
+                return fmt::format("{}, {}: entry {} of the list: expected a register or a number, got {}",
+                                   request.op->name, name, i, got.text);
             });
         }
-        require_same_trace(L, trace, box->trace);
-        guarded(L, [&] { operand.list.push_back(box->reg); });
+        guarded(L, [&] { operand.list.push_back(box != nullptr ? box->reg : Reg()); });
         lua_pop(L, 1);
     }
 }
 
 /// `operand` must not live in a C++ frame.
-void read_operand(lua_State* L, const std::shared_ptr<Trace>& trace, const Instruction& op, const char* name,
+void read_operand(lua_State* L, const std::shared_ptr<Trace>& trace, Request& request, const char* name,
                   int index, Operand& operand) {
     index = lua_absindex(L, index);
     if (const RegBox* box = test<RegBox>(L, index)) {
@@ -104,16 +120,14 @@ void read_operand(lua_State* L, const std::shared_ptr<Trace>& trace, const Instr
     } else if (const ParameterBox* parameter = test<ParameterBox>(L, index)) {
         require_same_trace(L, trace, parameter->trace);
         operand = Operand::param(parameter->index);
-    } else if (lua_isinteger(L, index)) {
-        operand = Operand::integer(lua_tointeger(L, index));
-    } else if (lua_type(L, index) == LUA_TNUMBER) {
-        operand = Operand::number(lua_tonumber(L, index));
+    } else if (read_number(L, index, operand)) {
+        return;
     } else if (lua_type(L, index) == LUA_TBOOLEAN) {
         operand = Operand::integer(lua_toboolean(L, index));
     } else if (lua_type(L, index) == LUA_TTABLE) {
-        read_register_list(L, trace, op, name, index, operand);
+        read_register_list(L, trace, request, name, index, operand);
     } else {
-        fail_operand(L, op, name, index);
+        fail_operand(L, *request.op, name, index);
     }
 }
 
@@ -215,7 +229,7 @@ void read_options(lua_State* L, const std::shared_ptr<Trace>& trace, Request& re
         const OperandRule* rule = named_operand(op, name);
         const auto field = isa::parse_field(name);
         if (rule != nullptr)
-            read_operand(L, trace, op, key, -1,
+            read_operand(L, trace, request, key, -1,
                          request.operands[static_cast<std::size_t>(rule - op.operands.data())]);
         else if (field && takes_field(op, *field))
             read_field(L, request, *field);
@@ -281,6 +295,40 @@ void place_operands(Request& request) {
         if (operand.kind == Operand::Kind::reg) operand.index = -1;
         operand.kind = Operand::Kind::address;
         operand.offset = offset;
+    }
+}
+
+/// The type of a list's registers: that of one of them, or what the form says.
+isa::Type type_of_list(const Builder& builder, const Request& request, const OperandRule& rule,
+                       const Operand& list) {
+    for (const Reg reg : list.list)
+        if (reg) return builder.type_of(reg);
+    const bool typed = !takes_field(*request.op, Field::type) || request.form.has(Field::type);
+    if (typed && rule.type != nullptr) return rule.type(request.form);
+    throw ArgumentError(
+        fmt::format("{}, operand {}: a list of numbers alone has no type", request.op->name, rule.name),
+        "the type in the name, as in k:st_global_v4_f32");
+}
+
+/// Puts numbers in lists into registers: a list of PTX has registers alone.
+void place_numbers(const Trace& trace, Builder& builder, Request& request) {
+    if (request.numbers.empty()) return;
+    const Instruction& mov =
+        trace.simulated_only ? isa::simulated_only(*isa::find("mov")) : *isa::find("mov");
+    for (std::size_t i = 0; i < request.operands.size(); ++i) {
+        Operand& operand = request.operands[i];
+        const OperandRule& rule = request.op->operands[i];
+        if (operand.kind != Operand::Kind::list || operand.index < 0) continue;
+        auto number = static_cast<std::size_t>(std::exchange(operand.index, -1));
+        for (Reg& reg : operand.list) {
+            if (reg) continue;
+            if (rule.access != Access::in)
+                throw ArgumentError(
+                    fmt::format("{}, operand {}: a number is no destination", request.op->name, rule.name));
+            isa::Form form;
+            form.set(Field::type, static_cast<int>(type_of_list(builder, request, rule, operand)));
+            reg = builder.add(mov, form, {Operand(), request.numbers[number++]}).operands.front().reg;
+        }
     }
 }
 
@@ -389,13 +437,14 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
     if (last >= first && is_option_table(L, last)) read_options(L, trace, request, last--);
     for (int i = first; i <= last; ++i) {
         Operand* operand = guarded(L, [&] { return &request.positional.emplace_back(); });
-        read_operand(L, trace, *spelling.op, "operand", i, *operand);
+        read_operand(L, trace, request, "operand", i, *operand);
     }
     // A finalizer that runs while operands are read or the result is pushed may add steps of its own, which
     // changes the builder's place and moves the steps.
     const bool has_result = guarded(L, [&] {
         builder.at(where);
         place_operands(request);
+        place_numbers(*trace, builder, request);
         check_pointee(*trace, request);
         for (const Operand& operand : request.operands)
             if (operand.kind == Operand::Kind::number && !std::isnan(operand.real))

@@ -51,6 +51,13 @@ constexpr std::array translations{
     Translation{"where", "k:selp(if_true, if_false, predicate)"},
     Translation{"exp", "k:ex2_approx_f32(x * 1.4426950408889634)"},
     Translation{"log", "k:lg2_approx_f32(x) * 0.6931471805599453"},
+    Translation{"atomicAdd",
+                "k:red_global_add_f32(address, x), or k:atom_global_add_f32, which returns the value before"},
+    Translation{"atomicMax", "k:red_global_max_s32(address, x), or k:atom_global_max_s32"},
+    Translation{"printf", "k:print(\"x = %f\", x)"},
+    Translation{"shfl", "k:shfl_sync_idx(x, lane, 0x1f), bfly, up and down"},
+    Translation{"syncgrid",
+                "no instruction: CTAs meet by flags or counters in global memory (docs/guide/kernels.md)"},
     Translation{"wgmma", "k:mma(acc, { a =, b = }), or the one instruction, k:wgmma_mma_async(...)"},
 };
 

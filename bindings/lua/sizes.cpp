@@ -115,7 +115,7 @@ void push_size(lua_State* L, const std::vector<SizeRange>& ranges, const std::ve
 
 void open_sizes(lua_State* L) {
     static const Member of_kernel[] = {{"sizes", kernel_sizes, R"(
-Declares the sizes that are legal for the kernel: a range for each, `{ least, most, multiple_of = }`, and a function that launches the kernel with given ones. `wgrun check --dynamic` calls the function with sizes at the edges: the limits, and those beside the extents that stand in the kernel. An error that the function raises, as by assert, is a finding. Without `--dynamic` it looks ahead at a few of these launches, with memory that is made up.
+Declares the sizes that are legal for the kernel: a range for each, `{ least, most, multiple_of = }`, and a function that launches the kernel with given ones. `wgrun check --dynamic` calls the function with sizes at the edges: the limits, and those beside the extents that stand in the kernel. An error that the function raises, as by assert, is a finding. Without `--dynamic` it looks ahead at a few of these launches, with placeholder memory.
 @param declaration table  the sizes by their names, and `run`
 @field run function(size)  makes tensors, launches the kernel, and may compare the results; `size` has the values by their names
 @see kernel:run

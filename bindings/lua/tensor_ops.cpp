@@ -80,6 +80,7 @@ int reduction_along(lua_State* L) {
 template <Literal name>
 int reduction(lua_State* L) {
     if (lua_type(L, 2) == LUA_TTABLE) return reduction_along<name>(L);
+    if (!lua_isnoneornil(L, 2)) fail_argument(L, 2, "nothing, or { axis = n } for one dimension");
     const Tensor& tensor = hold_tensor(L, 1);
     lua_pushnumber(L, guarded(L, [&] { return reduce(name.text, tensor); }));
     return 1;

@@ -23,7 +23,7 @@ int timeline_tostring(lua_State* L) { return lua_getfield(L, 1, "text"), 1; }
 
 void push_timeline(lua_State* L, const Texts& texts) {
     const Timeline& timeline = texts.timeline;
-    lua_createtable(L, 0, 17);
+    lua_createtable(L, 0, 18);
     put_string(L, "source", to_string(timeline.source));
     put_integer(L, "dropped", static_cast<std::int64_t>(timeline.dropped));
     put_integer(L, "dropped_warps", static_cast<std::int64_t>(timeline.dropped_warps));
@@ -65,6 +65,20 @@ void push_timeline(lua_State* L, const Texts& texts) {
         lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
     }
     lua_setfield(L, -2, "spans");
+    lua_createtable(L, static_cast<int>(timeline.requests.size()), 0);
+    for (std::size_t i = 0; i < timeline.requests.size(); ++i) {
+        const Timeline::Requests& of = timeline.requests[i];
+        lua_createtable(L, 0, 7);
+        put_string(L, "what", of.what);
+        put_boolean(L, "shared", of.shared);
+        put_integer(L, "count", static_cast<std::int64_t>(of.count));
+        put_integer(L, "units", static_cast<std::int64_t>(of.units));
+        put_integer(L, "needed", static_cast<std::int64_t>(of.needed));
+        put_string(L, "file", of.where.file);
+        put_integer(L, "line", of.where.line);
+        lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
+    }
+    lua_setfield(L, -2, "requests");
     if (luaL_newmetatable(L, "wgrun.timeline") != 0) {
         lua_pushcfunction(L, timeline_tostring);
         lua_setfield(L, -2, "__tostring");
@@ -125,6 +139,7 @@ Computes the timeline of one cluster of a launch by a model of an H200's SM (doc
 @field verdict table  sentences: what limits the kernel, the most important first
 @field rows table  a list of { name =, warp =, exclusive = }; warp is nil for engines of the SM
 @field spans table  a list of { row =, kind =, first =, last =, what =, file =, line = }; first and last are cycles
+@field requests table  a list of { what =, shared =, count =, units =, needed =, file =, line = }: requests of a line to memory, the sectors of 32 bytes (of shared memory: passes of its banks) that they take in all, and how many would do for their bytes
 @field text string  the picture as text, 80 columns wide
 @field svg string  the picture as SVG
 @field perfetto string  trace events for ui.perfetto.dev

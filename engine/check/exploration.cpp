@@ -132,7 +132,7 @@ class Explorer {
                 throw Again{};
             }
         if (run_->stopped() != nullptr) fail(run_->stopped()->where, run_->stopped()->reason);
-        if (run_->gave_up()) fail(program_.where(), "want of time");
+        if (run_->gave_up()) fail(program_.where(), "the budget is spent");
         if (!run_->forms().for_every_cta()) throw PlaceDecides{};
     }
 

@@ -144,7 +144,7 @@ class GlobalMemory {
             meets = "addresses that are too long";
         }
         if (solver_.exhausted())
-            return race(a.where, "want of time: its address is compared with too many"), false;
+            return race(a.where, "the budget is spent: its address is compared with too many"), false;
         if (meets.empty()) return !is_of_one_cta(b.where, name);
         race(b.where,
              a.where == b.where

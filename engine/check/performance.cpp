@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "check/sectors.hpp"
 #include "check/walker.hpp"
 
 namespace wgrun::check {
@@ -28,7 +29,9 @@ std::vector<Diagnostic> performance(const Program& program) {
                                     step.op->name, isa::to_string(step.form.type(isa::Field::a))),
                         "wgmma, which has 8-bit floats; its A may be in registers");
     });
-    Walker walker(program, laws);
+    const Outline outline(program);
+    find_wasted_sectors(outline, remarks);
+    Walker walker(outline, laws);
     walker.watch_speed(remarks);
     walker.run();
     return std::move(remarks).sorted(program.where().file);

@@ -8,7 +8,7 @@
 
 namespace wgrun::check {
 
-/// Returns what is slower than necessary: WG-PERF-05 and -06, in script order. Only certain cases are
+/// Returns what is slower than necessary: WG-PERF-05, -06, -08 and -09, in script order. Only certain cases are
 /// reported.
 std::vector<Diagnostic> performance(const Program& program);
 

@@ -21,9 +21,6 @@ std::span<const Instruction> wmma_family();
 /// Volta's products of quarters of a warp.
 std::span<const Instruction> quad_mma_family();
 
-/// Arrivals and waits that order no memory (.relaxed).
-std::span<const Instruction> relaxed_mbarrier_family();
-
 /// The conversions that compilers print and the record `cvt` does not have.
 const Instruction& general_conversion();
 

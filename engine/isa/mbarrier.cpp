@@ -29,6 +29,10 @@ Choice order(std::initializer_list<std::string_view> list) { return spelled_as(F
 Choice here() { return spelled_as(Field::space, {"shared::cta", "shared::cluster"}, "shared::cta"); }
 Choice in_cta() { return spelled_as(Field::space, {"shared::cta"}, "shared::cta"); }
 
+/// Operations that order no memory.
+Choice relaxed() { return order({"relaxed.cta", "relaxed.cluster"}); }
+constexpr PtxVersion relaxed_version{8, 6};
+
 /// own: the first version that has it for an mbarrier of the CTA itself.
 std::vector<Row> arrive_rows(PtxVersion own) {
     constexpr PtxVersion everywhere{8, 0};
@@ -36,12 +40,17 @@ std::vector<Row> arrive_rows(PtxVersion own) {
     if (own < everywhere) out.push_back({{in_cta()}, own});
     out.push_back({{here()}, everywhere});
     out.push_back({{here(), order({"release.cta", "release.cluster"})}, everywhere});
+    out.push_back({{here(), relaxed()}, relaxed_version});
     return out;
 }
 
-/// Those of an arrival that returns the state: at an mbarrier of the CTA itself.
-std::vector<Row> own_rows(std::initializer_list<std::string_view> orders, PtxVersion first = {8, 0}) {
-    return {{{in_cta()}, first}, {{in_cta(), order(orders)}, {8, 0}}};
+/// Those of an arrival that returns the state, at an mbarrier of the CTA itself. One that does not complete
+/// the phase (.noComplete) releases in its CTA alone.
+std::vector<Row> own_rows(bool completes, PtxVersion first) {
+    if (!completes) return {{{in_cta()}, first}, {{in_cta(), order({"release.cta"})}, {8, 0}}};
+    return {{{in_cta()}, first},
+            {{in_cta(), order({"release.cta", "release.cluster"})}, {8, 0}},
+            {{in_cta(), relaxed()}, relaxed_version}};
 }
 
 OperandRule count(std::string_view name, std::optional<std::int64_t> fallback, Range range) {
@@ -112,7 +121,9 @@ std::vector<OperandRule> wait_operands() {
             {"parity", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, 1}}};
 }
 std::vector<Row> wait_rows() {
-    return {{{in_cta()}, {7, 8}}, {{in_cta(), order({"acquire.cta", "acquire.cluster"})}, {8, 0}}};
+    return {{{in_cta()}, {7, 8}},
+            {{in_cta(), order({"acquire.cta", "acquire.cluster"})}, {8, 0}},
+            {{in_cta(), relaxed()}, relaxed_version}};
 }
 /// The most time that try_wait waits, in nanoseconds.
 OperandRule hint() { return {"hint", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, true, 0, {}}; }
@@ -130,12 +141,10 @@ std::vector<OperandRule> state_wait_operands() {
 template <bool expects, bool drops, bool completes>
 Instruction arriving(std::string_view name, std::string_view summary, std::string_view ptx) {
     constexpr PtxVersion first = expects ? PtxVersion{8, 0} : PtxVersion{7, 8};
-    const std::vector<Row> rows =
-        completes ? own_rows({"release.cta", "release.cluster"}, first) : own_rows({"release.cta"}, first);
     return {.name = name,
             .summary = summary,
             .section = drops ? "9.7.13.15.14" : "9.7.13.15.13",
-            .rows = rows,
+            .rows = own_rows(completes, first),
             .operands = {out("state", fixed<u64>), shared_address("a"),
                          expects ? count("bytes", {}, {1, most_arrivals})
                                  : count("count", completes ? std::optional<std::int64_t>(1) : std::nullopt,
@@ -321,30 +330,6 @@ std::span<const Instruction> mbarrier_family() {
          .effects = [](const Step&, Effects& e) { e.fence(); },
          .run = [](const Step&, Machine& m) { m.mbarrier_fence_init(); }},
     };
-    return list;
-}
-
-std::span<const Instruction> relaxed_mbarrier_family() {
-    static const std::vector<Instruction> list = [] {
-        std::vector<Instruction> out;
-        for (Instruction op : mbarrier_family()) {
-            std::vector<Row> rows;
-            for (Row& row : op.rows)
-                for (Choice& choice : row.choices) {
-                    const int first = choice.values().front();
-                    const std::string text = choice.field == Field::sem ? spelled(Field::sem, first) : "";
-                    if (!text.starts_with("release") && !text.starts_with("acquire")) continue;
-                    choice = order({"relaxed.cta", "relaxed.cluster"});
-                    row.min_ptx = {8, 6};
-                    rows.push_back(row);
-                    break;
-                }
-            if (rows.empty()) continue;
-            op.rows = std::move(rows);
-            out.push_back(std::move(op));
-        }
-        return out;
-    }();
     return list;
 }
 

@@ -1,6 +1,8 @@
 // All records, and the search for the record and the qualifiers of a builder's method name.
 #include "isa/families.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -102,6 +104,31 @@ bool read_qualifiers(const Instruction& op, std::string_view tokens, Form& form)
     return false;
 }
 
+/// Returns the parts of the opcode that all forms have and the name has not: "sync", "aligned", "b64".
+std::vector<std::string> fixed_parts(const Instruction& op) {
+    std::string_view opcode = op.ptx.substr(0, op.ptx.find(' '));
+    opcode.remove_prefix(opcode.starts_with(op.name) ? op.name.size()
+                                                     : std::min(opcode.find('{'), opcode.size()));
+    std::vector<std::string> out;
+    for (std::size_t at = 0; at < opcode.size();) {
+        const std::size_t end = std::min(opcode.find_first_of(".{", at + 1), opcode.size());
+        if (opcode[at] == '.') out.push_back(as_token(opcode.substr(at + 1, end - at - 1)));
+        at = end;
+    }
+    return out;
+}
+
+/// Reads qualifiers as PTX has them, with the parts that all forms have: "sync_aligned".
+bool read_opcode(const Instruction& op, std::string_view tokens, Form& form) {
+    if (read_qualifiers(op, tokens, form)) return true;
+    std::string rest = fmt::format("_{}_", tokens);
+    for (const std::string& part : fixed_parts(op))
+        if (const std::size_t at = rest.find(fmt::format("_{}_", part)); at != std::string::npos)
+            rest.erase(at, part.size() + 1);
+    form = {};
+    return rest == "_" || read_qualifiers(op, std::string_view(rest).substr(1, rest.size() - 2), form);
+}
+
 /// Returns whether one row allows all these qualifiers together.
 bool has_row_for(const Instruction& op, const Form& form) {
     return std::any_of(op.rows.begin(), op.rows.end(), [&](const Row& row) {
@@ -154,7 +181,7 @@ Spelling parse_method(std::string_view method) {
             Spelling illegal;  // well-formed, and the message should say what is wrong with it
             for (const Instruction* op : found->second) {
                 Spelling out{op, {}};
-                if (end != method.size() && !read_qualifiers(*op, method.substr(end + 1), out.form)) continue;
+                if (end != method.size() && !read_opcode(*op, method.substr(end + 1), out.form)) continue;
                 if (has_row_for(*op, out.form)) return out;
                 if (illegal.op == nullptr) illegal = out;
             }

@@ -248,10 +248,10 @@ std::optional<Gap> open_shape(const ptx::Lowered& kernel) {
         return Gap{Property::none, kernel.where, std::move(reason), std::move(assumption)};
     };
     if (unknown.threads)
-        return gap("how many threads a CTA has, the launch decides",
+        return gap("the launch decides how many threads a CTA has",
                    "--block THREADS, or .reqntid or .maxntid in the text, says it");
     if (unknown.cluster)
-        return gap("how many CTAs a cluster has, the launch decides",
+        return gap("the launch decides how many CTAs a cluster has",
                    "--cluster CTAS, or .reqnctapercluster in the text, says it");
     if (unknown.calls) return gap("what the functions do that it calls is not followed");
     if (unknown.indirect) return gap("where its branches through registers lead is not known");

@@ -212,8 +212,8 @@ const Index& index() {
         static std::vector<Template> list;
         for (const Instruction* op : isa::all())
             if (!op->ptx.empty() && !op->ptx.starts_with("{{")) list.push_back(compiled(*op));
-        for (const auto& family : {isa::foreign_family(), isa::relaxed_mbarrier_family(),
-                                   isa::unsimulated_family(), isa::quad_mma_family(), isa::wmma_family()})
+        for (const auto& family :
+             {isa::foreign_family(), isa::unsimulated_family(), isa::quad_mma_family(), isa::wmma_family()})
             for (const Instruction& op : family) list.push_back(compiled(op));
         for (const Template& one : list) {
             const OpcodePart& first = one.lines.front().opcode.front();

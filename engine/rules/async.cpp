@@ -83,7 +83,7 @@ constexpr Rule WG_MBAR_03{
         "Give mbarrier.init the number of arrivals, not of waiting threads; give expect_tx the bytes of all "
         "copies of the phase; wait for a phase before arriving in the next.",
     .decided =
-        "In the rehearsal, with sizes that are made up and with those of each launch; else in "
+        "In the rehearsal, with placeholder sizes and with those of each launch; else in "
         "a run. Warps whose branches depend on memory are rehearsed no further.",
     .wrong = R"(-- 128 threads arrive
 k:mbarrier_init(full, 96, {guard=first})

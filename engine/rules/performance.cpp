@@ -121,7 +121,7 @@ constexpr Rule WG_PERF_05{
     .section = "5.1.7",
     .why =
         "There are 32 banks of 4 bytes, and a bank serves one word at a time: lanes that want different "
-        "words of one bank wait for each other. Told with wgrun check --perf, where the addresses follow "
+        "words of one bank wait for each other. wgrun check --perf reports it where the addresses follow "
         "from the thread index.",
     .fix =
         "neighbouring lanes take neighbouring words; for columns of a matrix a swizzled tile, or lines that "
@@ -145,7 +145,7 @@ constexpr Rule WG_PERF_06{
     .section = "9.7.15.7.3",
     .why =
         "The tensor cores run dry: the next wgmma begins only when the warpgroup has seen the end of the one "
-        "before and has issued it. Told with wgrun check --perf, where nothing between the wait and the next "
+        "before and has issued it. wgrun check --perf reports it where nothing between the wait and the next "
         "wgmma accesses the registers of the first, writes memory, arrives at an mbarrier or meets others.",
     .fix = "k:wgmma_wait_group(1) in its place, and k:wgmma_wait_group(0) before the accumulators are used.",
     .decided = "On every path (`check --perf`).",
@@ -170,10 +170,9 @@ constexpr Rule WG_PERF_07{
     .law = "Every barrier, fence and wait orders something.",
     .section = "9.7.13.1",
     .why =
-        "Threads stand still for it. Told with wgrun check --perf, which runs the script on the simulator, "
-        "and its launches again without each of them: with several schedules, and with the sizes that "
-        "kernel:sizes declares, where that gives the same results and no finding. It says what these "
-        "launches have shown, "
+        "Threads stand still for it. wgrun check --perf runs the script on the simulator, "
+        "and its launches again without each of them, with several schedules and with the sizes that "
+        "kernel:sizes declares. It reports what these launches do as well without, "
         "and proves nothing for others: fences for other CTAs of the grid and for the host are left alone.",
     .fix = "Leave it out, or keep it with a comment that says for which launch it is.",
     .decided =
@@ -197,7 +196,7 @@ constexpr Rule WG_PERF_08{
     .section = "9.7.14.5.14",
     .why =
         "sm_90 has no mma.sync of e4m3 and e5m2: the assembler converts the operands to f16 and multiplies "
-        "those, twice for each product (docs/silicon.md). Told with wgrun check --perf.",
+        "those, twice for each product (docs/silicon.md). wgrun check --perf reports it.",
     .fix = "wgmma, with A from registers where it is not in shared memory.",
     .decided = "At each mma.sync (`check --perf`).",
     .wrong = R"(local a, b, c = k:regs("b32", 4), k:regs("b32", 2), k:regs("f32", 4)
@@ -209,5 +208,34 @@ k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, { n = 64, k = 32, d = "f32", a = "e4m3", b = "e4m3", scale_d = 0 })
 k:wgmma_commit_group()
 k:wgmma_wait_group(0))"};
+
+constexpr Rule WG_PERF_09{
+    .id = "WG-PERF-09",
+    .severity = note,
+    .found_by = check,
+    .title = "sectors of which little is used",
+    .law = "The lanes of a warp that access global memory together use most of each sector that they touch.",
+    .section = "9.7.9.8",
+    .why =
+        "Caches and memory move sectors of 32 bytes: lanes that are far apart move one each, whether they "
+        "use 4 "
+        "bytes of it or all 32. `wgrun check --perf` shows it where the addresses follow from the thread "
+        "index, "
+        "and of boxes whose lines are shorter than a sector; `wgrun timeline` counts the sectors of a "
+        "launch.",
+    .fix =
+        "neighbouring lanes take neighbouring elements; what has to be transposed goes through shared memory "
+        "(docs/guide/transpose.md).",
+    .decided =
+        "Where the addresses of all lanes differ by known amounts, and where a box is declared "
+        "(`check --perf`).",
+    .wrong = R"(-- a column of a matrix with rows of 64 elements
+local at = k:element(X, k:special "tid.x" * 64)
+local x = k:ld_global_f32(at)
+k:st_global_f32(at, x * 2.0))",
+    .right = R"(-- a row
+local at = k:element(X, k:special "tid.x")
+local x = k:ld_global_f32(at)
+k:st_global_f32(at, x * 2.0))"};
 
 }  // namespace wgrun::rules

@@ -498,7 +498,7 @@ constexpr Rule WG_TRAP_01{.id = "WG-TRAP-01",
                               "See what the message says of the values; the launch's arguments may be other "
                               "than the kernel expects.",
                           .decided =
-                              "In runs ahead, where nothing that is made up decides; else in "
+                              "In runs ahead, where no placeholder decides; else in "
                               "a run.",
                           .wrong = R"(local n = k:mov(100, { type = "u32" })
 local x = k:special "tid.x"

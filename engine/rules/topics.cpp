@@ -7,164 +7,11 @@
 #include <cctype>
 #include <vector>
 
+#include "rules/topic_list.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::rules {
 namespace {
-
-struct Topic {
-    std::string_view words;  ///< that it is known by
-    std::string_view text;   ///< a sentence or two
-    std::string_view see;    ///< rules, names and pages
-};
-
-constexpr std::array topics{
-    Topic{"multicast mask cta_mask",
-          "One bulk copy writes its box into each CTA of the cluster whose bit the mask has, and counts its "
-          "bytes at "
-          "the mbarrier at the same offset there: each of these CTAs expects them.",
-          "WG-SYNC-05, WG-MBAR-03, k:load_tile, docs/guide/05-tma.md"},
-    Topic{"fp8 e4m3 e5m2 precision accuracy promotion accumulation 14 bits",
-          "Sums of fp8 products keep 13 fraction bits (14 significant bits) in an f32 accumulator: add "
-          "partial sums up "
-          "in other registers every few K steps (promotion).",
-          "docs/silicon.md, wg.gemm, wg.compare"},
-    Topic{"tma tensor map cutensormapencodetiled cuda_error_invalid_value invalid value 1 box",
-          "A tensor map has laws of its own: addresses of 16 bytes, strides of multiples of 16, boxes of up "
-          "to 256 and "
-          "within the swizzle.",
-          "WG-TMA-04, WG-TMA-01, WG-TMA-06, k:tensor_map, docs/guide/05-tma.md"},
-    Topic{"misaligned address cuda_error_misaligned_address 716 alignment align",
-          "Vectors are aligned to their size, bulk copies and their sizes to 16 bytes, boxes to 128, "
-          "swizzled tiles to "
-          "their pattern (1024 for 128B), mbarriers to 8.",
-          "WG-MEM-02, WG-TMA-01, WG-DESC-04, WG-MBAR-01"},
-    Topic{"illegal address memory access cuda_error_illegal_address 700 out of bounds segfault",
-          "A thread accesses memory that nobody gave it: `check --dynamic` names the access, the tensor and "
-          "the thread.",
-          "WG-MEM-01, WG-MEM-03, WG-SYNC-05, docs/hangs.md"},
-    Topic{"illegal instruction cuda_error_illegal_instruction 715",
-          "An instruction that this chip or this launch does not have: wgmma needs sm_90a, cluster "
-          "instructions a "
-          "cluster.",
-          "WG-FORM-01, WG-SYNC-05, wgrun doctor"},
-    Topic{
-        "launch failure unspecified cuda_error_launch_failed 719",
-        "Often a fault in shared memory: an mbarrier overwritten, a peer CTA that has ended, a copy into it.",
-        "WG-SYNC-05, WG-MBAR-04, WG-TMA-03, docs/hangs.md"},
-    Topic{"launch out of resources cuda_error_launch_out_of_resources 701 too many registers shared memory",
-          "The CTA asks for more registers or shared memory than an SM has.",
-          "WG-REG-04, WG-MEM-05, wgrun report"},
-    Topic{"phase parity wait try_wait test_wait",
-          "A wait names the parity of its phase, 0 for the first: the n-th turn through a ring of S stages "
-          "waits with "
-          "(n / S) & 1, and a producer's first wait for an empty stage with the other parity passes at once.",
-          "WG-MBAR-06, WG-MBAR-03, k:pipeline, docs/guide/03-mbarrier.md"},
-    Topic{"deadlock hang hangs stuck timeout freeze never ends infinite",
-          "`wgrun check` says who waits for what: arrivals or bytes that do not come, a barrier that a role "
-          "leaves out, "
-          "a CTA that is not resident.",
-          "WG-MBAR-05, WG-SYNC-02, WG-SYNC-04, WG-SYNC-06, docs/hangs.md"},
-    Topic{"expect_tx bytes transaction count tx-count complete_tx arrive_expect_tx",
-          "The bytes that a phase expects are those of all copies that name its mbarrier; a box counts "
-          "whole, also at "
-          "the tensor's edge.",
-          "WG-MBAR-05, WG-MBAR-03, k:mbarrier_arrive_expect_tx, docs/guide/03-mbarrier.md"},
-    Topic{"arrivals arrive count consumer consumers producer empty full ring stages pipeline",
-          "mbarrier.init names the arrivals of each phase: one a warp where one lane arrives for it, and "
-          "those of both "
-          "warpgroups where two consume.",
-          "WG-MBAR-05, WG-MBAR-03, k:pipeline, docs/guide/06-pipeline.md"},
-    Topic{"sparse metadata 2:4 structured sparsity selector",
-          "The metadata of a row says which two of four elements are kept; which thread holds which word, "
-          "wgmma:metadata_layout says, and wg.sparse compresses.",
-          "WG-SPARSE-01, WG-SPARSE-02, wgmma:metadata_layout, wg.sparse, docs/guide/layouts.md"},
-    Topic{"wait_group warpgroups commit_group other warpgroup",
-          "wgmma.wait_group waits for the wgmma of the warpgroup that executes it, and for no other: before "
-          "memory is "
-          "reused that two warpgroups read, both wait and then arrive or meet at a barrier.",
-          "WG-RACE-02, WG-GROUP-01, k:wgmma_wait_group, docs/guide/04-wgmma.md"},
-    Topic{"transpose transposed transposition trans_a trans_b mn-major k-major major",
-          "16-bit operands may be MN-major (trans_a, trans_b = 1); all others are K-major, and a tile of the "
-          "other kind "
-          "is transposed on the way to shared memory.",
-          "WG-DESC-05, WG-FORM-01, wg.tile, tensor:transpose, docs/guide/layouts.md"},
-    Topic{"bank conflict conflicts swizzle swizzled 128b 64b 32b",
-          "The swizzle spreads rows over the banks; threads that read a swizzled tile xor the same bits as "
-          "TMA does.",
-          "WG-PERF-05, WG-DESC-02, tile:offset, docs/guide/layouts.md"},
-    Topic{"descriptor lbo sbo leading stride byte offset matrix",
-          "A tile knows its descriptors: start address, LBO, SBO and swizzle, each divided by 16.",
-          "WG-DESC-01, WG-DESC-02, WG-DESC-03, tile:descriptor, docs/guide/layouts.md"},
-    Topic{"scale_d zero clear accumulator accumulators first uninitialised uninitialized",
-          "The first wgmma of a sum takes scale_d = 0, which does not read its accumulators; later ones add.",
-          "WG-REG-01, k:mma, docs/guide/04-wgmma.md"},
-    Topic{"c7504 c7505 c7506 c7507 c7508 setmaxnreg ignored maxntid register reallocation",
-          "ptxas ignores setmaxnreg: it has to know how many registers a thread begins with (.maxntid, "
-          "__launch_bounds__).",
-          "WG-PERF-03, WG-REG-02, docs/ptxas.md"},
-    Topic{"c7509 c7510 c7511 c7512 c7513 c7514 c7515 c7516 c7517 c7518 c7519 serialised serialized "
-          "serialization wgmma",
-          "ptxas waits after each wgmma, since it cannot keep its registers in flight: a call, a branch, an "
-          "access or a "
-          "missing fence in between.",
-          "WG-PERF-01, WG-FENCE-01, WG-GROUP-01, docs/ptxas.md"},
-    Topic{"fence proxy async generic fence.proxy.async st.shared",
-          "What threads have written to shared memory, wgmma and bulk copies see after a fence.proxy.async "
-          "by the "
-          "threads that wrote, and then a barrier.",
-          "WG-PROXY-01, WG-PROXY-02, k:fence_proxy_async, docs/guide/05-tma.md"},
-    Topic{"race racecheck data race synchronization synchronisation __syncthreads barrier bar.sync",
-          "Two accesses of a byte, of which one writes, have to be ordered: by a barrier, or by an arrival "
-          "and a wait.",
-          "WG-RACE-01, WG-RACE-02, WG-RACE-03, WG-SYNC-02, docs/verdicts.md"},
-    Topic{"named barrier barriers roles warp specialization specialisation",
-          "Roles meet at barriers 1 to 15 with a count of their threads; two roles that share a number meet "
-          "each other.",
-          "WG-SYNC-02, k:bar_sync, docs/guide/06-pipeline.md"},
-    Topic{"cluster clusters distributed shared memory dsmem mapa peer",
-          "CTAs of a cluster access each other's shared memory; all have to have begun, and none may end "
-          "before.",
-          "WG-SYNC-05, WG-SYNC-04, k:mapa_u32, docs/guide/kernels.md"},
-    Topic{
-        "spill spills registers pressure setmaxnreg register file",
-        "`wgrun report` has registers and spills; warpgroups that need few give registers back (setmaxnreg).",
-        "WG-PERF-04, WG-REG-04, WG-REG-02, docs/performance.md"},
-    Topic{"split-k splitk stream-k semaphore flag counter atomics grid release acquire between ctas",
-          "Between CTAs: a barrier of those who wrote, a release at scope gpu, an acquire, a barrier of "
-          "those who read.",
-          "WG-RACE-04, WG-SYNC-06, wg.gemm, docs/gemm.md"},
-    Topic{
-        "programmatic dependent launch pdl griddepcontrol launch_dependents",
-        "griddepcontrol.wait comes before the first access to what the launch before writes, or still reads.",
-        "WG-RACE-05, WG-MEM-06, k:griddepcontrol_wait"},
-    Topic{"cp.async cp_async noinc wait_all",
-          "A cp.async belongs to its thread, which waits for it before it tells others.",
-          "WG-GROUP-04, WG-GROUP-06, k:cp_async"},
-    Topic{"shfl shuffle warp reduce reduction sum lanes",
-          "shfl.sync takes d, a, b and c: c holds the segment's mask and the last lane (0x1f for a whole "
-          "warp); "
-          "k:warp_sum and its like are made of them.",
-          "WG-SYNC-08, k:shfl_sync, docs/guide/kernels.md"},
-    Topic{"elect one lane single thread leader",
-          "Bulk copies and arrivals are for one lane: a guard, k:if_ or elect.sync chooses it.",
-          "WG-TMA-07, k:elect_sync, docs/guide/05-tma.md"},
-    Topic{"divergence divergent aligned converge reconverge branch if",
-          "All threads of a warp (of a warpgroup for wgmma) execute an .aligned instruction together.",
-          "WG-SYNC-01, WG-SYNC-03, k:if_"},
-    Topic{"persistent scheduler tiles dynamic work queue",
-          "A persistent CTA takes tiles in turns; the phases of its rings go on from tile to tile.",
-          "WG-MBAR-06, WG-RACE-01, k:queue, docs/guide/kernels.md"},
-    Topic{"tolerance compare difference wrong result results mismatch nan",
-          "wg.compare says where, by how much, and what it looks like: transposed, scaled, a tile missing.",
-          "wg.compare, docs/debugging.md"},
-    Topic{"inline ptx asm assembly", "PTX as text, with its operands and effects.", "docs/inline_ptx.md"},
-    Topic{"epilogue store stmatrix accumulator fragment layout",
-          "Which thread holds which element of D, the fragment knows.",
-          "k:fragment, k:store_accumulator, k:epilogue, docs/guide/layouts.md"},
-    Topic{"profile timeline slow performance stall bandwidth", "Where a kernel's time goes.",
-          "wgrun timeline, wgrun check --perf, docs/performance.md"},
-};
 
 std::string lower(std::string_view text) {
     std::string out(text);
@@ -190,9 +37,16 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 bool is_alike(std::string_view word, std::string_view wanted) {
-    constexpr std::size_t stem = 6;
+    constexpr std::size_t stem = 6, longest_ending = 3;
     if (word == wanted) return true;
-    if (wanted.size() >= 3 && word.find(wanted) != std::string_view::npos) return true;
+    for (std::size_t at = word.find(wanted); wanted.size() >= 3 && at != std::string_view::npos;
+         at = word.find(wanted, at + 1)) {
+        // A part of a name, or the beginning of one: "wait" of "try_wait", "conflict" of "conflicts".
+        const bool begins = at == 0 || std::isalnum(static_cast<unsigned char>(word[at - 1])) == 0;
+        const std::string_view rest = word.substr(at + wanted.size());
+        const bool ends = rest.empty() || std::isalnum(static_cast<unsigned char>(rest.front())) == 0;
+        if (begins && (ends || rest.size() <= longest_ending)) return true;
+    }
     const auto letters = [](std::string_view one) {
         return std::ranges::all_of(one, [](char c) { return c >= 'a' && c <= 'z'; });
     };
@@ -221,7 +75,7 @@ bool mentions(std::string_view text, std::string_view wanted) {
 
 std::string about(std::string_view words) {
     std::string out;
-    for (const Topic& topic : topics)
+    for (const Topic& topic : topics())
         if (mentions(topic.words, words)) out += fmt::format("{}\n  see {}\n", topic.text, topic.see);
     std::string named, told;
     for (const Rule* rule : all()) {

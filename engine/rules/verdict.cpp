@@ -20,9 +20,8 @@ constexpr std::array rows{
         phases, "phases", "phases and arrivals",
         "Each mbarrier is initialised before its use, and each phase gets the arrivals that it expects "
         "and is waited for by its parity."},
-    PropertyRow{
-        copy_bytes, "copy-bytes", "bytes of copies",
-        "The copies of a phase bring the bytes that it was told to expect, and their operands are legal."},
+    PropertyRow{copy_bytes, "copy-bytes", "bytes of copies",
+                "The copies of a phase bring the bytes that it expects, and their operands are legal."},
     PropertyRow{registers, "wgmma-registers", "register order of wgmma",
                 "Registers of a wgmma are ordered by wgmma.fence, and not touched while it runs."},
     PropertyRow{groups, "groups", "groups and lifetimes",

@@ -144,7 +144,7 @@ constexpr Rule WG_DESC_05{
         "takes that of some thread, and nobody says which.",
     .fix =
         "Make it of values that are the same in the whole warpgroup: of tid.x >> 7 and not of tid.x >> 5, or "
-        "of what one lane has told the others.",
+        "of what one lane has passed to the others.",
     .decided =
         "Without a run where the operands are known to depend on the lane or the warp; in a "
         "run by their values. Values that are the same by chance in all that runs are not "
@@ -326,7 +326,7 @@ constexpr Rule WG_GROUP_06{
     .title = "cp.async at the end of a CTA",
     .law =
         "A CTA ends after every cp.async of its threads has been waited for: by the thread itself, or with "
-        "the mbarrier that it has told.",
+        "the mbarrier at which it has arrived (cp.async.mbarrier.arrive).",
     .section = "9.7.9.25.3.3",
     .why =
         "The shared memory of a CTA that has ended belongs to the next one, and the copy writes into it. A "

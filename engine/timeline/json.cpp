@@ -85,6 +85,14 @@ std::string to_json(const Timeline& timeline) {
             i == 0 ? "\n    " : ",\n    ", span.row, in_quotes(to_string(span.kind)), span.begin, span.end,
             in_quotes(span.what), in_quotes(span.where.file), span.where.line);
     }
+    out += "\n  ],\n  \"requests\": [";
+    for (std::size_t i = 0; i < timeline.requests.size(); ++i) {
+        const Timeline::Requests& of = timeline.requests[i];
+        out += fmt::format(
+            R"({}{{"what": {}, "shared": {}, "count": {}, "units": {}, "needed": {}, "file": {}, "line": {}}})",
+            i == 0 ? "\n    " : ",\n    ", in_quotes(of.what), of.shared, of.count, of.units, of.needed,
+            in_quotes(of.where.file), of.where.line);
+    }
     return out + "\n  ]\n}\n";
 }
 

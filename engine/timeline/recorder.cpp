@@ -41,6 +41,11 @@ void Recorder::begin(sim::View view) {
         trace_.warps[static_cast<std::size_t>(w)].warp = w % of_cta;
     }
     trace_.read_params.resize(view.program().params().size());
+    requests_.begin(view.code());
+}
+
+void Recorder::before(sim::View view, int warp) {
+    if (mine(view)) requests_.before(view, warp, view.pc(warp));
 }
 
 std::uint32_t Recorder::barrier(sim::View view, Barrier::Kind kind, int rank, std::uint32_t place) {
@@ -88,10 +93,13 @@ void Recorder::signal(sim::View view, int, const sim::Signal& signal) {
             const std::uint32_t index = barrier(view, Barrier::Kind::mbarrier, signal.rank, signal.place);
             count(index, signal.phase, true);
             note_read(view, signal.global);
+            if (signal.global != 0) requests_.copied(view, signal);
             return add({Event::Kind::copy, false, signal.rank, index, signal.phase, signal.bytes,
                         signal.global != 0});
         }
-        case Kind::store: return add({Event::Kind::store, false, signal.rank, 0, 0, signal.bytes, true});
+        case Kind::store:
+            requests_.copied(view, signal);
+            return add({Event::Kind::store, false, signal.rank, 0, 0, signal.bytes, true});
         case Kind::commit: return add({Event::Kind::commit});
         case Kind::drained: return add({Event::Kind::drained, signal.bytes != 0, 0, 0, signal.phase});
         case Kind::meeting: {
@@ -135,6 +143,7 @@ void Recorder::after(sim::View view, int w, std::uint32_t pc) {
     item.event = static_cast<std::uint32_t>(warp.events.size());
     item.events = static_cast<std::uint16_t>(pending_.size());
     item.lanes = static_cast<std::uint8_t>(std::popcount(executed));
+    item.units = static_cast<std::uint8_t>(requests_.after(pc, executed).taken);
     warp.items.push_back(item);
     warp.events.insert(warp.events.end(), pending_.begin(), pending_.end());
     pending_.clear();

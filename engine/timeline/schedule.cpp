@@ -216,7 +216,7 @@ class Scheduler {
         if (cost.throughput.pipe != isa::Pipe::none)
             part.pipe[static_cast<std::size_t>(cost.throughput.pipe)] = time + cost.throughput.cycles;
         if (item.lanes == 0) return true;
-        const double bytes = static_cast<double>(cost.bytes) * item.lanes;
+        const double bytes = bytes_of(item, cost);
         double ready =
             time + (cost.throughput.pipe == isa::Pipe::special ? chip::special_latency : chip::fixed_latency);
         Multiprocessor& sm = this->sm(actor);

@@ -15,6 +15,13 @@ struct Occupancy {
     double missed = 0;  ///< share of the bytes from and to global memory that miss the L2 cache
 };
 
+/// The bytes that the request of an item moves, with those that it has no use for.
+inline double bytes_of(const Item& item, const StepCost& cost) {
+    if (item.units == 0) return static_cast<double>(cost.bytes) * item.lanes;
+    const bool shared = cost.kind == StepCost::Kind::shared;
+    return item.units * static_cast<double>(shared ? sm_90a.banks * sm_90a.bank_bytes : sm_90a.sector);
+}
+
 struct Schedule {
     double cycles = 0;
     double tensor_busy = 0, memory_busy = 0;  ///< cycles, of the first SM

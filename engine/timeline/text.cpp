@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "wgrun/count_of.hpp"
 #include "wgrun/timeline.hpp"
 
 namespace wgrun {
@@ -106,6 +107,27 @@ std::string axis(double from, double to, int width) {
     return out;
 }
 
+/// "case.lua:7: ld.global: 64 requests, 32 sectors each (4 needed)": a line for each.
+std::string requests(const Timeline& timeline) {
+    std::string out;
+    for (const Timeline::Requests& of : timeline.requests) {
+        const auto each = [&](std::uint64_t units) {
+            return fmt::format("{:.4g}", static_cast<double>(units) / static_cast<double>(of.count));
+        };
+        const std::string_view unit = of.shared ? "pass" : "sector";
+        out += fmt::format("  {}:{}: {}: {}, {} {}{} each", of.where.file, of.where.line, of.what,
+                           count_of(of.count, "request"), each(of.units), unit,
+                           of.units == of.count ? ""
+                           : of.shared          ? "es"
+                                                : "s");
+        if (of.units != of.needed) out += fmt::format(" ({} needed)", each(of.needed));
+        out += '\n';
+    }
+    if (out.empty()) return out;
+    return "\nrequests to memory, in sectors of 32 bytes, and to shared memory, in passes of its banks:\n" +
+           out;
+}
+
 }  // namespace
 
 std::string to_text(const Timeline& timeline, int columns, double from, double to) {
@@ -134,7 +156,7 @@ std::string to_text(const Timeline& timeline, int columns, double from, double t
     out += model ? legend_of_engines : legend_of_flights;
     out += "\n";
     for (const std::string& sentence : timeline.verdict) out += sentence + "\n";
-    return out;
+    return out + requests(timeline);
 }
 
 }  // namespace wgrun

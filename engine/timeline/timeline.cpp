@@ -42,7 +42,8 @@ double traffic(const Trace& trace, const Costs& costs) {
         for (const timeline::Item& item : warp.items) {
             const StepCost& cost = costs.of(item.pc);
             using enum StepCost::Kind;
-            if (cost.kind == load || cost.kind == store || cost.kind == copy) out += cost.bytes * item.lanes;
+            if (cost.kind == load || cost.kind == store || cost.kind == copy)
+                out += timeline::bytes_of(item, cost);
         }
     }
     return out;
@@ -159,6 +160,7 @@ Timeline timeline_of(Kernel& kernel, const RunOptions& options) {
     std::vector<int> barriers;
     add_spans(out, schedule, barriers);
     out.verdict = timeline::verdict(out, barriers, trace, roles);
+    out.requests = recorder.requests().list(code);
     return out;
 }
 

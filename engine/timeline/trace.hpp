@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/observer.hpp"
+#include "timeline/requests.hpp"
 
 namespace wgrun::timeline {
 
@@ -42,6 +43,7 @@ struct Item {
     std::uint32_t event = 0;  ///< the first of its events
     std::uint16_t events = 0;
     std::uint8_t lanes = 0;  ///< lanes that executed it
+    std::uint8_t units = 0;  ///< of its request to memory (Units); 0: not known
 };
 
 struct WarpTrace {
@@ -63,11 +65,13 @@ struct Recorded {};
 class Recorder : public sim::Observer {
   public:
     void begin(sim::View view) override;
+    void before(sim::View view, int warp) override;
     void after(sim::View view, int warp, std::uint32_t pc) override;
     void signal(sim::View view, int warp, const sim::Signal& signal) override;
     void ended(sim::View view) override;
 
     Trace take() { return std::move(trace_); }
+    const Requests& requests() const { return requests_; }
     const std::vector<Diagnostic>& findings() const { return findings_; }
 
   private:
@@ -84,6 +88,7 @@ class Recorder : public sim::Observer {
     void add(Event event) { pending_.push_back(event); }
 
     Trace trace_;
+    Requests requests_;
     bool began_ = false;
     Dim3 first_;
     std::vector<Event> pending_;  ///< of the current step

@@ -1355,7 +1355,7 @@ function k:max_NaN(d, a, b, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta, shared::cluster
----@field sem? string the memory order and its scope: release.cta, release.cluster
+---@field sem? string the memory order and its scope: release.cta, release.cluster, relaxed.cta, relaxed.cluster
 
 ---Arrives at an mbarrier, of this CTA or with shared::cluster of another.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -1368,7 +1368,7 @@ function k:mbarrier_arrive(a, count, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta, shared::cluster
----@field sem? string the memory order and its scope: release.cta, release.cluster
+---@field sem? string the memory order and its scope: release.cta, release.cluster, relaxed.cta, relaxed.cluster
 
 ---Arrives at an mbarrier, whose later phases expect so many arrivals fewer.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -1381,7 +1381,7 @@ function k:mbarrier_arrive_drop(a, count, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta, shared::cluster
----@field sem? string the memory order and its scope: release.cta, release.cluster
+---@field sem? string the memory order and its scope: release.cta, release.cluster, relaxed.cta, relaxed.cluster
 
 ---Increases the phase's tx-count, then arrives once; later phases expect one arrival less.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -1394,7 +1394,7 @@ function k:mbarrier_arrive_drop_expect_tx(a, bytes, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta
----@field sem? string the memory order and its scope: release.cta, release.cluster
+---@field sem? string the memory order and its scope: release.cta, release.cluster, relaxed.cta, relaxed.cluster
 
 ---Increases the phase's tx-count and arrives once, also for later phases; returns the state before the arrival.
 ---@param state wgrun.reg a u64 register; by default a new one
@@ -1426,7 +1426,7 @@ function k:mbarrier_arrive_drop_noComplete(state, a, count, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta
----@field sem? string the memory order and its scope: release.cta, release.cluster
+---@field sem? string the memory order and its scope: release.cta, release.cluster, relaxed.cta, relaxed.cluster
 
 ---Arrives at an mbarrier, whose later phases expect so many arrivals fewer, and returns its state before that.
 ---@param state wgrun.reg a u64 register; by default a new one
@@ -1442,7 +1442,7 @@ function k:mbarrier_arrive_drop_state(state, a, count, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta, shared::cluster
----@field sem? string the memory order and its scope: release.cta, release.cluster
+---@field sem? string the memory order and its scope: release.cta, release.cluster, relaxed.cta, relaxed.cluster
 
 ---Increases the phase's tx-count (the bytes that it waits for), then arrives once.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -1455,7 +1455,7 @@ function k:mbarrier_arrive_expect_tx(a, bytes, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta
----@field sem? string the memory order and its scope: release.cta, release.cluster
+---@field sem? string the memory order and its scope: release.cta, release.cluster, relaxed.cta, relaxed.cluster
 
 ---Increases the phase's tx-count, arrives once, and returns the state before the arrival.
 ---@param state wgrun.reg a u64 register; by default a new one
@@ -1487,7 +1487,7 @@ function k:mbarrier_arrive_noComplete(state, a, count, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta
----@field sem? string the memory order and its scope: release.cta, release.cluster
+---@field sem? string the memory order and its scope: release.cta, release.cluster, relaxed.cta, relaxed.cluster
 
 ---Arrives at an mbarrier of this CTA, and returns its state before that.
 ---@param state wgrun.reg a u64 register; by default a new one
@@ -1564,7 +1564,7 @@ function k:mbarrier_pending_count(d, state, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta
----@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
+---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster, relaxed.cta, relaxed.cluster
 
 ---Tests whether the phase of that state is complete; does not wait.
 ---@param p wgrun.reg a pred register; by default a new one
@@ -1580,7 +1580,7 @@ function k:mbarrier_test_wait(p, a, state, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta
----@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
+---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster, relaxed.cta, relaxed.cluster
 
 ---Tests whether the phase of that parity is complete; does not wait.
 ---@param p wgrun.reg a pred register; by default a new one
@@ -1596,7 +1596,7 @@ function k:mbarrier_test_wait_parity(p, a, parity, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta
----@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
+---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster, relaxed.cta, relaxed.cluster
 ---@field hint? wgrun.reg|number a u32 register, or a number
 
 ---Waits for a limited time; true if the phase of that state is complete.
@@ -1613,7 +1613,7 @@ function k:mbarrier_try_wait(p, a, state, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta
----@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
+---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster, relaxed.cta, relaxed.cluster
 ---@field hint? wgrun.reg|number a u32 register, or a number
 
 ---Waits for a limited time; true if the phase of that parity is complete.

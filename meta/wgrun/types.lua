@@ -1367,7 +1367,7 @@ function kernel:resident_clusters() end
 ---@return string # the back end that ran it: "gpu", "gpu-cuda" or "sim"; "none" where kernels are only traced (wgrun check)
 function kernel:run(options) end
 
----Declares the sizes that are legal for the kernel: a range for each, `{ least, most, multiple_of = }`, and a function that launches the kernel with given ones. `wgrun check --dynamic` calls the function with sizes at the edges: the limits, and those beside the extents that stand in the kernel. An error that the function raises, as by assert, is a finding. Without `--dynamic` it looks ahead at a few of these launches, with memory that is made up.
+---Declares the sizes that are legal for the kernel: a range for each, `{ least, most, multiple_of = }`, and a function that launches the kernel with given ones. `wgrun check --dynamic` calls the function with sizes at the edges: the limits, and those beside the extents that stand in the kernel. An error that the function raises, as by assert, is a finding. Without `--dynamic` it looks ahead at a few of these launches, with placeholder memory.
 ---@param declaration table the sizes by their names, and `run`
 function kernel:sizes(declaration) end
 
@@ -1416,6 +1416,7 @@ function kernel:time(options) end
 ---@field verdict table sentences: what limits the kernel, the most important first
 ---@field rows table a list of { name =, warp =, exclusive = }; warp is nil for engines of the SM
 ---@field spans table a list of { row =, kind =, first =, last =, what =, file =, line = }; first and last are cycles
+---@field requests table a list of { what =, shared =, count =, units =, needed =, file =, line = }: requests of a line to memory, the sectors of 32 bytes (of shared memory: passes of its banks) that they take in all, and how many would do for their bytes
 ---@field text string the picture as text, 80 columns wide
 ---@field svg string the picture as SVG
 ---@field perfetto string trace events for ui.perfetto.dev

@@ -6,7 +6,7 @@ less="$SOURCE/tests/ptx/one_row_less.ptx"
 sed '/^.reqntid/d' "$ring" >open.ptx
 run check open.ptx
 exits 0
-out_has "undecided: open.ptx:6: how many threads a CTA has, the launch decides (--block THREADS, or"
+out_has "undecided: open.ptx:6: the launch decides how many threads a CTA has (--block THREADS, or"
 run check --block 64 open.ptx
 exits 0
 out_has "sums: proved for all launches of 64 threads with trips >= 1 but races in global memory"
@@ -148,11 +148,11 @@ err_has "1024 at most"
 # The budget counts operations: with too few nothing is proved of the protocol, and that is said.
 run check --budget 0.001 --json "$ring"
 exits 0
-python3 - <<'P' || bad "$ran: undecided for want of time"
+python3 - <<'P' || bad "$ran: not undecided by its budget"
 import json
 [kernel] = json.load(open("out.txt"))["kernels"]
 [deadlock] = [one for one in kernel["verdicts"] if one["property"] == "no-deadlock"]
-assert deadlock["verdict"] == "undecided" and "want of time" in deadlock["reason"], deadlock
+assert deadlock["verdict"] == "undecided" and "the budget is spent" in deadlock["reason"], deadlock
 P
 run check --budget 0 "$ring"
 exits 2

@@ -72,7 +72,7 @@ exits 0
 out_has '  WG-MBAR-01 '
 run explain xyzzy
 exits 2
-err 'wgrun: there is no rule `xyzzy` (wgrun rules lists them)'
+err 'wgrun: there is no rule `xyzzy` (wgrun rules lists them, wgrun help knows functions and instructions)'
 # Letters of the other case.
 run -e 'require "wgrun".tile { dtype = "bf16", mn = 64, k = 64, major = "k", swizzle = "128b" }'
 exits 1

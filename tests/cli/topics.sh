@@ -26,6 +26,40 @@ knows "wait_group and other warpgroups" WG-RACE-02
 knows transposition trans_a
 knows "bank conflicts" WG-PERF-05
 knows illegal WG-MEM-01
+# Words that people bring: each leads somewhere, at the prompt as on the command line.
+cat >words.txt <<'WORDS'
+uncoalesced: WG-PERF-09
+occupancy: wgrun report
+__launch_bounds__: WG-REG-04
+padding: docs/guide/transpose.md
+double buffering: k:pipeline
+layout algebra: wg.composition
+triton: docs/foreign.md
+flaky: --seeds
+cache hint: k:createpolicy_fractional
+debugger: docs/debugging.md
+dynamic shared memory: WG-MEM-05
+gpu not found: wgrun doctor
+tcgen05: docs/limits.md
+quantization: wg.gemm
+convolution: k:cp_async_bulk_tensor_im2col
+flash attention: docs/guide/08-attention.md
+odd sizes: kernel:sizes
+benchmark: wgrun bench
+threadfence: WG-RACE-04
+undecided: docs/verdicts.md
+WORDS
+sed 's/^\(.*\): .*/print "== \1"\nhelp "\1"/' words.txt >asked.txt
+"$WGRUN" <asked.txt >told.txt 2>&1
+while read -r words; do
+    awk -v words="${words%%: *}" -v wanted="${words##*: }" \
+        '$0 == "== " words { here = 1; next } /^== / { here = 0 } here && index($0, wanted) { found = 1 } END { exit !found }' told.txt ||
+        bad "help of ${words%%: *} does not name ${words##*: }"
+done <words.txt
+# A word is not found within others: cute in cuTensorMapEncodeTiled.
+run explain cute
+out_has wg.composition
+out_lacks "tensor map has laws"
 
 # Names that mention the words come last.
 run help multicast
@@ -42,16 +76,20 @@ run help k:wgmma_fense
 exits 2
 err_has "did you mean"
 
-# Everything that topics name is there.
+# Everything that topics name is there, and every method in their texts.
 sed -n 's/^ *"\(\(WG-\|docs\/\|wg\.\|k:\|tile:\|tensor:\|wgmma:\|wgrun \)[^"]*\)"},$/\1/p; s/.*"see \(.*\)".*/\1/p' \
-    "$SOURCE/engine/rules/topics.cpp" | tr ',' '\n' | sed 's/^ *//' | sort -u >names.txt
-[ "$(wc -l <names.txt)" -ge 40 ] || bad "only $(wc -l <names.txt) names found in topics.cpp"
+    "$SOURCE/engine/rules/topic_list.cpp" | tr ',' '\n' | sed 's/^ *//' >all.txt
+grep -o '\bk:[a-z_0-9]*' "$SOURCE/engine/rules/topic_list.cpp" >>all.txt
+sort -u all.txt >names.txt
+[ "$(wc -l <names.txt)" -ge 40 ] || bad "only $(wc -l <names.txt) names found in topic_list.cpp"
 while read -r name; do
     case $name in
-    WG-*) run explain "$name" ;;
-    docs/*) code=0; [ -f "$SOURCE/$name" ] || code=1 ;;
-    wgrun*) continue ;;
-    *) run help "$name" ;;
+    WG-*) grep -q "\"$name\"" "$SOURCE"/engine/rules/*.cpp || bad "there is no $name" ;;
+    docs/*) [ -f "$SOURCE/$name" ] || bad "there is no $name" ;;
+    wgrun*) ;;
+    *) echo "help \"$name\"" ;;
     esac
-    exits 0
-done <names.txt
+done <names.txt >asked.txt
+[ "$(wc -l <asked.txt)" -ge 40 ] || bad "only $(wc -l <asked.txt) functions found in topic_list.cpp"
+"$WGRUN" <asked.txt >told.txt 2>&1
+! grep "nothing is called" told.txt || bad "topics name what is not there"

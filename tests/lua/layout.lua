@@ -68,7 +68,14 @@ same(wg.composition(wg.layout "(12,(4,8)):(59,(13,1))", { wg.layout "3:4", wg.la
 local L48 = wg.layout "(4,8):(1,4)"
 for _, f in ipairs { "composition", "logical_divide", "zipped_divide", "tiled_divide", "flat_divide", "logical_product", "zipped_product", "tiled_product", "flat_product", "blocked_product", "raked_product" } do
   assert(wg[f](L48, 2) == wg[f](L48, wg.layout "2:1"), f)
+  assert(wg[f](8, 2) == wg[f](wg.layout "8:1", 2), f)
 end
+same(wg.coalesce(8), "8:1")
+same(wg.complement(4, 24), "6:4")
+same(wg.tile_to_shape(4, { 8, 2 }), "((4,2),(1,2)):((1,4),(0,8))")
+same(wg.composition(wg.swizzle(1, 0, 2), 8), "Swizzle<1,0,2> o 8:1")
+same(wg.upcast(8, 2), "4:1")
+assert(wg.same_function(8, wg.layout "(4,2):(1,4)") and wg.max_common_vector(8, 4) == 4)
 same(wg.complement(wg.layout "4:2", 24), "(2,3):(1,8)")
 same(wg.complement(wg.layout "(2,2):(1,6)", 24), "(3,2):(2,12)")
 same(wg.right_inverse(wg.layout "(4,8):(8,1)"), "(8,4):(4,1)")

@@ -43,3 +43,26 @@ wg.kernel("types", { threads = 32 }, function(k)
   check.equal((k:mov(1, { type = "s32" }) ~ 3).type, "s32")
   check.equal(k:pack { k:reg "b16", k:reg "b16" }.type, "b32")
 end)
+
+-- Numbers in lists are put into registers: of the type of the others, or of the form.
+local lists = wg.kernel("lists", { threads = 32 }, function(k)
+  local X, Y = k:tensor_map("X", { dtype = "f32", box = { 8, 4 } }), k:param("Y", "f32*")
+  local tile, full = k:shared { bytes = 128, align = 128, name = "tile" }, k:shared { bytes = 8, align = 8, name = "full" }
+  local thread = k:special "tid.x"
+  k:if_(thread:eq(0), function()
+    k:mbarrier_init(full, 1)
+    k:fence_mbarrier_init()
+    k:mbarrier_arrive_expect_tx(full, 128)
+    k:cp_async_bulk_tensor_2d(tile, X, { 8, 4 }, full)
+  end)
+  k:bar_sync(0)
+  k:mbarrier_wait(full, 0)
+  local x = k:ld_shared_f32(k:address(tile, thread * 4))
+  k:st_global_v4_f32(k:element(Y, thread * 4), { x, 1, 2.5, -3 })
+end)
+do
+  local X, Y = wg.zeros("f32", { 8, 16 }), wg.zeros("f32", { 32, 4 })
+  for i = 0, 7 do for j = 0, 15 do X[{ i, j }] = 100 * i + j end end
+  lists:run { grid = 1, args = { X, Y } }
+  check.equal({ Y[{ 0, 0 }], Y[{ 31, 0 }], Y[{ 31, 1 }], Y[{ 31, 2 }], Y[{ 31, 3 }] }, { 408, 715, 1, 2.5, -3 })
+end

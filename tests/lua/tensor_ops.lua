@@ -97,6 +97,7 @@ is(c:reshape(1, 3, 2):sum { axis = 1 }, "f32", { 1, 2 }, { 9, 12 })
 is(wg.full("u8", { 2, 3 }, 200):sum { axis = 0 }, "s32", { 3 }, { 400, 400, 400 })
 is(wg.tensor { 1, 2 }:sum { axis = 0 }, "f32", {}, { 3 })
 check.refuses("sum along axis 2 of f32 {2, 3}: it has axes 0 to 1", function() return c:sum { axis = 2 } end)
+check.refuses("bad argument #1 to `sum`: expected nothing, or { axis = n } for one dimension, got number 1", function() return c:sum(1) end)
 check.refuses("sum: option `axis` is missing", function() return c:sum {} end)
 check.refuses("tensors cannot be compared by Lua's <, which gives one Boolean", function() return a < b end)
 

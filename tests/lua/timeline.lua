@@ -213,3 +213,18 @@ check.raises("takes 1 argument (X), not 0", function() double:profile { grid = {
 check.raises("WG-", function() racy:profile { grid = { 1 }, args = { wg.zeros("f32", { 64 }) }, backend = "sim" } end)
 -- print and the prompt show the text.
 check.equal(tostring(noted), noted.text)
+
+-- Requests to memory: sectors and passes of a transpose through a tile without padding, and of a partial warp.
+local through = wg.kernel("through", { threads = 64 }, function(k)
+  local X, Y, thread = k:param("X", "const f32*"), k:param("Y", "f32*"), k:special "tid.x"
+  local tile = k:shared { bytes = 8192, align = 16, name = "tile" }
+  local base = k:address(tile)
+  k:st_shared_f32(base + (thread << 7), k:ld_global_f32(k:element(X, thread)))
+  local x = k:ld_shared_f32(base + (thread << 7))
+  k:st_global_f32(k:element(Y, thread * 8), x, { guard = thread:lt(16) })
+end)
+local seen = {}
+for _, of in ipairs(through:timeline { grid = { 1 }, args = { wg.zeros("f32", { 64 }), wg.zeros("f32", { 512 }) } }.requests) do
+  seen[#seen + 1] = ("%s %s %d %d %d"):format(of.what, of.shared, of.count, of.units, of.needed)
+end
+check.equal(seen, { "ld.global false 2 8 8", "st.shared true 2 64 2", "ld.shared true 2 64 2", "st.global false 1 16 2" })

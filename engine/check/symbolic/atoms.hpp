@@ -2,6 +2,7 @@
 // two roles compute alike is alike.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -92,10 +93,10 @@ class Atoms {
     std::optional<std::int64_t> bound(const Polynomial& of, bool upper) const;
     std::optional<std::int64_t> bound(Atom atom, bool upper) const;
 
-    std::vector<Definition> atoms_;
+    std::deque<Definition> atoms_;  // which others refer to while there come more
     std::vector<bool> uniform_;
     std::map<Definition, Atom> found_;
-    std::vector<Condition> conditions_;
+    std::deque<Condition> conditions_;
     std::map<Condition, Formula> found_conditions_;
 };
 

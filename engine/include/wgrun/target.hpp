@@ -51,6 +51,8 @@ struct Target {
     int banks;        ///< of shared memory: consecutive words belong to consecutive banks
     int bank_bytes;   ///< of a word, which a bank reads or writes in a cycle
     std::int64_t l2;
+    int sector;  ///< of a line in the caches: memory moves whole ones (CUDA C++ Best Practices
+                 ///< Guide 13.0, 10.2.1)
 
     /// What a tensor map can describe (PTX ISA 5.5; CUDA Driver API, cuTensorMapEncodeTiled).
     struct TensorMaps {
@@ -126,6 +128,7 @@ inline constexpr Target sm_90a{.name = "sm_90a",
                                .banks = 32,
                                .bank_bytes = 4,
                                .l2 = 50 << 20,
+                               .sector = 32,
                                .tensor_maps = {.bytes = 128,
                                                .align = 64,
                                                .unit = 16,

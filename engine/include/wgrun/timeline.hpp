@@ -46,6 +46,16 @@ struct Timeline {
         std::string what;  ///< "pipeline_full[2], phase 3", "m64n256k16"
         Where where;       ///< the step that waits, or that began the span
     };
+    /// The requests of one line to memory, of the cluster that was recorded; a request is that of a warp, or
+    /// a bulk copy.
+    struct Requests {
+        Where where;
+        std::string what;          ///< "ld.global"; of boxes with their swizzle
+        bool shared = false;       ///< to shared memory
+        std::uint64_t count = 0;   ///< of requests
+        std::uint64_t units = 0;   ///< sectors of 32 bytes that they move, or passes of the banks
+        std::uint64_t needed = 0;  ///< that would do for their bytes
+    };
     Source source = Source::model;
     std::string kernel;
     std::vector<Row> rows;
@@ -60,6 +70,7 @@ struct Timeline {
     double tensor = 0;  ///< share of time with the tensor core busy, 0..1; with stamps, from its peak rate
     double memory = 0;  ///< likewise the path to the SM; 0 with stamps
     std::uint64_t dropped = 0, dropped_warps = 0;  ///< stamps and warps for which there was no room
+    std::vector<Requests> requests;                ///< in the order of the program; none with stamps
     /// What limits the kernel, the most important limit first: "producer waits for empty stages ...".
     std::vector<std::string> verdict;
 };

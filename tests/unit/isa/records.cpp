@@ -209,3 +209,33 @@ TEST_CASE("operands of a step are found by name") {
     CHECK(s.operand("threads").imm == 64);
     CHECK_THROWS_WITH(s.operand("count"), "instruction bar.sync has no operand count");
 }
+
+TEST_CASE("instructions are called by their opcodes, with what all forms have or without it") {
+    CHECK(parsed("wgmma_fence_sync_aligned") == "wgmma.fence");
+    CHECK(parsed("mbarrier_try_wait_parity_relaxed_cluster_shared_cta_b64") ==
+          "mbarrier.try_wait.parity space=shared::cta sem=relaxed.cluster");
+    CHECK(parsed("mbarrier_arrive_relaxed_cta_shared_cta_b64") ==
+          "mbarrier.arrive space=shared::cta sem=relaxed.cta");
+    CHECK(parsed("wgmma_fence_sync_sync").find("nothing") == 0);
+    int called = 0;
+    for (const Instruction* op : all())
+        for (const Row& row : op->rows) {
+            Step step;
+            step.op = op;
+            for (const Choice& choice : row.choices) step.form.set(choice.field, choice.values().front());
+            step.operands.assign(op->operands.size(), Operand::immediate(0));
+            std::string opcode = text(step);
+            opcode.resize(std::min(opcode.find(' '), opcode.size()));
+            // Shapes (m64n8k16) are options, and some records have names of their own.
+            if (opcode.find(".m") != std::string::npos && op->name.find("mma") != std::string_view::npos)
+                continue;
+            if (!opcode.starts_with(op->name)) continue;
+            std::string method;
+            for (const char c : opcode)
+                if (c != ':' || !method.ends_with('_')) method += c == '.' || c == ':' ? '_' : c;
+            INFO(opcode);
+            CHECK(parse_method(method).op != nullptr);
+            ++called;
+        }
+    CHECK(called > 200);
+}
