@@ -4,7 +4,7 @@ local wg = require "wgrun"
 
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K", swizzle = "128B" }
 
-local hello = wg.kernel("hello_wgmma", { threads = 128 }, function(k)
+local hello = wg.kernel("hello_wgmma", { threads = 128, grid = 1 }, function(k)
   local A = k:param("A", "const bf16*") -- 64 x 64, row-major: K-major
   local B = k:param("B", "const bf16*") -- 64 x 64, B transposed: N rows of K elements
   local D = k:param("D", "f32*")

@@ -25,7 +25,7 @@ local function product(major)
   end
   local tile_a, tile_b = tile(M), tile(N)
 
-  return wg.kernel("mma_sync_" .. major, { threads = 32 }, function(k)
+  return wg.kernel("mma_sync_" .. major, { threads = 32, grid = 1 }, function(k)
     local A, B, D = k:param("A", "const bf16*"), k:param("B", "const bf16*"), k:param("D", "f32*")
     local a, b = k:shared(tile_a, "a"), k:shared(tile_b, "b")
     for _, copy in ipairs { { a, A, M }, { b, B, N } } do

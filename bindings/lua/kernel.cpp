@@ -18,6 +18,8 @@ namespace {
 constexpr Option kernel_keys[] = {
     {"threads", "integer|table = 128", "the threads of a CTA: 1 to 1024, or { x, y, z }"},
     {"cluster", "integer|table = 1", "the CTAs of a cluster: a number, or { x, y, z }"},
+    {"grid", "integer|table?",
+     "the CTAs of its only grid: launches with another one are refused, and verdicts are of this one"},
     {"translated", "boolean|table = false",
      R"(a compiler has made it, and wgrun lua has translated it: rules that compilers keep only in part warn (docs/foreign.md). A list names what is assumed since only a launch decides it, "threads" or "cluster": what follows from that is not checked)"},
     {"names", "boolean = false",
@@ -41,7 +43,7 @@ std::optional<Assumed> read_assumed(lua_State* L, const Options& options) {
     return out;
 }
 
-// wg.kernel(name, { threads =, cluster = }, function(k) ... end)
+// wg.kernel(name, { threads =, cluster =, grid = }, function(k) ... end)
 int kernel_new(lua_State* L) {
     if (lua_type(L, 1) != LUA_TSTRING || lua_type(L, 2) == LUA_TFUNCTION)
         fail(L, [] {
@@ -55,6 +57,8 @@ int kernel_new(lua_State* L) {
     const std::int64_t threads = several ? 0 : options.integer("threads", 128, 0, INT32_MAX);
     const Dim3 block = several ? options.extents("threads") : Dim3{static_cast<std::uint32_t>(threads), 1, 1};
     const Dim3 cluster = options.extents("cluster");
+    std::optional<Dim3> grid;
+    if (options.has("grid")) grid = options.extents("grid");
     std::optional<Assumed> translated;
     if (options.has("translated")) translated = read_assumed(L, options);
     const bool names = options.boolean("names", session(L).name_registers);
@@ -68,6 +72,7 @@ int kernel_new(lua_State* L) {
         trace->name = name;
         trace->names = names;
         trace->builder.emplace(std::string(name), block, cluster, where);
+        if (grid) trace->builder->only_grid(*grid);
         if (translated) trace->builder->translated(*translated);
         trace->threads = static_cast<int>(block.volume());
         return BuilderBox{std::move(trace)};
@@ -113,13 +118,13 @@ int kernel_verdicts(lua_State* L) {
             set_text(L, "domain", verdict.domain);
         } else {
             set_text(L, "reason", verdict.reason);
-            if (!verdict.assumption.empty()) set_text(L, "assumption", verdict.assumption);
             if (verdict.where) {
                 set_text(L, "file", verdict.where.file);
                 lua_pushinteger(L, verdict.where.line);
                 lua_setfield(L, -2, "line");
             }
         }
+        if (!verdict.assumption.empty()) set_text(L, "assumption", verdict.assumption);
         lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
     }
     return 1;
@@ -213,7 +218,7 @@ What is proved of the kernel for every launch, property by property (docs/verdic
 @field reason string  of the rest: the rule that is broken, or what stopped the proof
 @field file string  and where that is
 @field line integer  its line
-@field assumption string  what would decide it, if that is known)"},
+@field assumption string  what would decide it, if that is known; of what is proved, what is taken for granted of the data)"},
 
                                      {"ptx", kernel_text<&Kernel::ptx>, R"(
 The PTX of the kernel.

@@ -1,11 +1,15 @@
 #include "check/assigned.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "isa/effects.hpp"
+#include "isa/known_bits.hpp"
 #include "isa/registers.hpp"
 
 namespace wgrun::check {
@@ -14,15 +18,19 @@ namespace {
 /// What is written: a register, under a guard (0: under none) and its polarity.
 using Assigned = std::set<std::tuple<std::uint32_t, std::uint32_t, bool>>;
 
+/// guard: 0 where the step is executed in any case.
+void assign(const Step& step, Reg reg, std::uint32_t guard, Assigned& assigned) {
+    // What holds under a guard holds no more when that is written anew.
+    std::erase_if(assigned, [&](const auto& one) { return std::get<1>(one) == reg.id + 1; });
+    const bool other = guard != 0 && assigned.contains({reg.id, guard, !step.guard_negated});
+    assigned.insert(guard == 0 || other ? std::tuple(reg.id, 0U, false)
+                                        : std::tuple(reg.id, guard, step.guard_negated));
+}
+
+std::uint32_t guard_of(const Step& step) { return step.guard ? step.guard.id + 1 : 0; }
+
 void execute(const Step& step, Assigned& assigned) {
-    const std::uint32_t guard = step.guard ? step.guard.id + 1 : 0;
-    isa::for_each_written(step, [&](Reg reg) {
-        // What holds under a guard holds no more when that is written anew.
-        std::erase_if(assigned, [&](const auto& one) { return std::get<1>(one) == reg.id + 1; });
-        const bool other = guard != 0 && assigned.contains({reg.id, guard, !step.guard_negated});
-        assigned.insert(guard == 0 || other ? std::tuple(reg.id, 0U, false)
-                                            : std::tuple(reg.id, guard, step.guard_negated));
-    });
+    isa::for_each_written(step, [&](Reg reg) { assign(step, reg, guard_of(step), assigned); });
 }
 
 bool is_assigned(const Step& step, Reg reg, const Assigned& assigned) {
@@ -30,25 +38,26 @@ bool is_assigned(const Step& step, Reg reg, const Assigned& assigned) {
     return step.guard && assigned.contains({reg.id, step.guard.id + 1, step.guard_negated});
 }
 
-/// The accumulators of a wgmma that only writes them.
+/// The accumulators of a wgmma that only writes them, or may.
 class OnlyWritten final : public isa::Effects {
   public:
     explicit OnlyWritten(const Step& step) { isa::tell(step, *this); }
-    bool operator()(Reg reg) const {
+    bool operator()(Reg reg) const { return !reads_ && may(reg); }
+    bool may(Reg reg) const {
         return accumulators_ != nullptr && std::ranges::find(*accumulators_, reg) != accumulators_->end();
     }
 
   private:
     void issue_mma(const isa::AsyncMma& mma) override {
-        if (!mma.reads_accumulators) accumulators_ = mma.accumulators;
+        accumulators_ = mma.accumulators;
+        reads_ = mma.reads_accumulators;
     }
     const std::vector<Reg>* accumulators_ = nullptr;
+    bool reads_ = false;
 };
 
-}  // namespace
-
-std::optional<Where> maybe_unassigned(const Outline& outline) {
-    const flow::Graph& graph = outline.graph();
+/// Follows all paths at once. Returns the registers that a path to a read of theirs may not have written.
+std::set<std::uint32_t> maybe_unassigned(const flow::Graph& graph) {
     std::vector<std::optional<Assigned>> after(graph.blocks().size());
     const auto before = [&](BlockId block) {
         std::optional<Assigned> out;
@@ -72,18 +81,187 @@ std::optional<Where> maybe_unassigned(const Outline& outline) {
             changed = true;
         }
     }
+    std::set<std::uint32_t> open;
     for (const BlockId block : graph.order()) {
         Assigned assigned = before(block);
         for (const Step& step : graph.blocks()[block].steps) {
-            bool missing = false;
             const OnlyWritten only_written(step);
-            isa::for_each_read(
-                step, [&](Reg reg) { missing |= !only_written(reg) && !is_assigned(step, reg, assigned); });
-            if (missing) return step.where;
+            isa::for_each_read(step, [&](Reg reg) {
+                if (!only_written(reg) && !is_assigned(step, reg, assigned)) open.insert(reg.id);
+            });
+            if (step.guard && !assigned.contains({step.guard.id, 0, false})) open.insert(step.guard.id);
             execute(step, assigned);
         }
+        const BasicBlock& ended = graph.blocks()[block];
+        if (ended.end == BasicBlock::End::branch && !assigned.contains({ended.condition.id, 0, false}))
+            open.insert(ended.condition.id);
     }
-    return std::nullopt;
+    return open;
+}
+
+/// Follows a few registers, and what is constant: paths that have written other ones of them are kept apart.
+class Apart {
+  public:
+    Apart(const Outline& outline, std::set<std::uint32_t> open)
+        : program_(outline.program()),
+          graph_(outline.graph()),
+          open_(std::move(open)),
+          before_(graph_.blocks().size()) {}
+
+    std::optional<Where> run() {
+        add(graph_.order().front(), {}, {});
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (const BlockId block : graph_.order()) {
+                if (!before_[block].changed) continue;
+                changed = true;
+                before_[block].changed = false;
+                for (const auto& [assigned, numbers] : std::map(before_[block].states)) {
+                    follow(block, assigned, numbers);
+                    if (missing_) return missing_;
+                }
+            }
+        }
+        return std::nullopt;
+    }
+
+  private:
+    using Numbers = std::map<std::uint32_t, std::uint64_t>;  ///< by register: those that are known
+    struct Before {
+        std::map<Assigned, Numbers> states;
+        bool changed = false, joined = false;
+    };
+
+    void follow(BlockId id, Assigned assigned, Numbers numbers) {
+        const BasicBlock& block = graph_.blocks()[id];
+        for (const Step& step : block.steps) {
+            if (--steps_left_ < 0) missing_ = step.where;
+            execute(step, assigned, numbers);
+            if (missing_) return;
+        }
+        if (block.end == BasicBlock::End::exit) return;
+        if (block.end == BasicBlock::End::jump) return add(block.taken, assigned, numbers);
+        if (open_.contains(block.condition.id) && !has(assigned, block.condition, numbers))
+            missing_ = block.where;
+        for (const bool taken : {true, false}) {
+            const std::uint64_t holds = taken != block.negated ? 1 : 0;
+            const auto [known, unknown] = numbers.try_emplace(block.condition.id, holds);
+            if (unknown || known->second == holds)
+                add(taken ? block.taken : block.otherwise, assigned, numbers);
+            if (unknown) numbers.erase(known);
+        }
+    }
+
+    /// What is found for one state may be found of paths that no thread takes, and is not for fewer of them.
+    void add(BlockId to, const Assigned& assigned, const Numbers& numbers) {
+        constexpr std::size_t most_states = 32;
+        Before& before = before_[to];
+        const auto join = [&](Numbers& with) {
+            return std::erase_if(with, [&](const auto& known) {
+                       const auto other = numbers.find(known.first);
+                       return other == numbers.end() || other->second != known.second;
+                   }) > 0;
+        };
+        if (before.states.size() == most_states) before.joined = true;
+        if (!before.joined || before.states.empty()) {
+            const auto [at, added] = before.states.try_emplace(assigned, numbers);
+            if (added || join(at->second)) before.changed = true;
+            return;
+        }
+        Assigned all = assigned;
+        Numbers known = numbers;
+        for (const auto& [other, its] : before.states) {
+            std::erase_if(all, [&](const auto& one) { return !other.contains(one); });
+            std::erase_if(known, [&](const auto& one) {
+                const auto there = its.find(one.first);
+                return there == its.end() || there->second != one.second;
+            });
+        }
+        if (before.states.size() == 1 && before.states.begin()->first == all &&
+            before.states.begin()->second == known)
+            return;
+        before.states.clear();
+        before.states.emplace(std::move(all), std::move(known));
+        before.changed = true;
+    }
+
+    /// Whether it is written, also under a guard that held.
+    static bool has(const Assigned& assigned, Reg reg, const Numbers& numbers) {
+        return std::ranges::any_of(assigned, [&](const auto& one) {
+            const auto& [written, guard, negated] = one;
+            if (written != reg.id || guard == 0) return written == reg.id;
+            const auto known = numbers.find(guard - 1);
+            return known != numbers.end() && (known->second != 0) != negated;
+        });
+    }
+
+    isa::KnownBits bits_of(Reg reg, const Numbers& numbers) const {
+        const auto known = numbers.find(reg.id);
+        return known != numbers.end() ? isa::KnownBits::of(known->second)
+                                      : isa::KnownBits().cut(isa::bits(program_.registers()[reg.id].type));
+    }
+
+    void execute(const Step& step, Assigned& assigned, Numbers& numbers) {
+        std::uint32_t guard = guard_of(step);
+        if (guard != 0) {
+            if (open_.contains(step.guard.id) && !has(assigned, step.guard, numbers)) missing_ = step.where;
+            const auto known = numbers.find(step.guard.id);
+            if (known != numbers.end() && (known->second != 0) == step.guard_negated) return;
+            if (known != numbers.end()) guard = 0;
+        }
+        const OnlyWritten only_written(step);
+        const bool overwrites = overwrites_accumulators(step, numbers);
+        isa::for_each_read(step, [&](Reg reg) {
+            if (open_.contains(reg.id) && !only_written(reg) && !is_assigned(step, reg, assigned) &&
+                !has(assigned, reg, numbers) && !(overwrites && only_written.may(reg)))
+                missing_ = step.where;
+        });
+        const std::optional<std::uint64_t> result = guard == 0 ? value_of(step, numbers) : std::nullopt;
+        isa::for_each_written(step, [&](Reg reg) {
+            std::erase_if(assigned, [&](const auto& one) { return std::get<1>(one) == reg.id + 1; });
+            if (open_.contains(reg.id)) assign(step, reg, guard, assigned);
+            numbers.erase(reg.id);
+            if (result) numbers[reg.id] = *result;
+        });
+    }
+
+    /// Of a step that writes one register, which is not wider than the result.
+    std::optional<std::uint64_t> value_of(const Step& step, const Numbers& numbers) const {
+        int written = 0, width = 0;
+        isa::for_each_written(step, [&](Reg reg) {
+            ++written;
+            width = isa::bits(program_.registers()[reg.id].type);
+        });
+        if (written != 1 || step.op->known_bits == nullptr || width > 64 ||
+            (step.op->widens && width != isa::bits(step.op->operands[0].type(step.form))))
+            return {};
+        return isa::known_bits(step, [&](Reg reg) { return bits_of(reg, numbers); }).cut(width).value();
+    }
+
+    /// Whether scale-d, a predicate, is known to be false.
+    bool overwrites_accumulators(const Step& step, const Numbers& numbers) const {
+        return std::ranges::any_of(step.operands, [&](const Operand& operand) {
+            if (operand.kind != Operand::Kind::reg || !operand.reg ||
+                program_.registers()[operand.reg.id].type != isa::Type::pred)
+                return false;
+            const auto known = numbers.find(operand.reg.id);
+            return known != numbers.end() && (known->second != 0) == operand.negated;
+        });
+    }
+
+    const Program& program_;
+    const flow::Graph& graph_;
+    const std::set<std::uint32_t> open_;
+    std::vector<Before> before_;
+    std::optional<Where> missing_;
+    std::int64_t steps_left_ = 1 << 20;
+};
+
+}  // namespace
+
+std::optional<Where> maybe_unassigned(const Outline& outline) {
+    std::set<std::uint32_t> open = maybe_unassigned(outline.graph());
+    return open.empty() ? std::nullopt : Apart(outline, std::move(open)).run();
 }
 
 }  // namespace wgrun::check

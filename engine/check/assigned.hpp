@@ -8,7 +8,8 @@
 namespace wgrun::check {
 
 /// Returns the first step that reads a register which a path to it may not have written; a step that writes
-/// it under a guard has, to reads under the same guard alone.
+/// it under a guard has, to reads under the same guard alone. What constants decide is followed: accumulators
+/// that the first turn of a loop overwrites are not read there.
 std::optional<Where> maybe_unassigned(const Outline& outline);
 
 }  // namespace wgrun::check

@@ -13,6 +13,7 @@
 #include "check/findings.hpp"
 #include "check/gaps.hpp"
 #include "check/global_memory.hpp"
+#include "check/metadata.hpp"
 #include "check/proof.hpp"
 #include "check/walker.hpp"
 #include "isa/effects.hpp"
@@ -36,7 +37,7 @@ class Features final : public isa::Effects {
     }
 
     std::optional<Where> opaque{}, stores_global{}, accesses_global{}, accesses_shared{}, stores_shared{},
-        multiplies{}, copies{}, thread_copies{}, together{}, metadata{};
+        multiplies{}, copies{}, thread_copies{}, together{};
 
     /// Whether it accesses shared memory through the generic proxy and the async one.
     bool both_proxies() const { return accesses_shared && (multiplies || copies); }
@@ -69,13 +70,7 @@ class Features final : public isa::Effects {
         if (copy.direction == isa::BulkCopy::Direction::to_global) note(stores_global);
         if (copy.coordinates == nullptr) note(accesses_global);
     }
-    void issue_mma(const isa::AsyncMma& mma) override {
-        note(multiplies);
-        if (mma.metadata != nullptr) note(metadata);
-    }
-    void multiply(const isa::WarpMma& mma) override {
-        if (mma.metadata != nullptr) note(metadata);
-    }
+    void issue_mma(const isa::AsyncMma&) override { note(multiplies); }
 
     const Step* step_ = nullptr;
 };
@@ -84,9 +79,6 @@ void of_features(const Features& of, Gaps& gaps) {
     if (of.opaque)
         for (const PropertyRow& row : properties())
             gaps.add(row.property, *of.opaque, "nobody knows what this instruction does");
-    if (of.metadata)
-        gaps.add(Property::descriptors, *of.metadata, "the metadata of a sparse A are not followed",
-                 std::string(run_it));
 }
 
 /// Shared memory, where no run of the protocol says more.
@@ -176,6 +168,7 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
 Evidence evidence(const Program& program, std::span<const Diagnostic> findings, Made made, const Gap* unknown,
                   const Assumptions& given) {
     Gaps gaps;
+    const std::optional<Dim3> grid = program.grid() ? program.grid() : given.grid;
     const Outline outline(program);
     Findings walked;
     Walker walker(outline, walked, made);
@@ -209,12 +202,12 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
         for (const PropertyRow& row : properties())
             gaps.add(row.property, error->where, fmt::format("an error stands in the way: {}", error->rule));
     } else if (!features.opaque) {
-        of_protocol_and_memory(outline, skeleton, features, findings, {Budget(given), given.grid}, gaps, out);
+        of_protocol_and_memory(outline, skeleton, features, findings, {Budget(given), grid}, gaps, out);
         if (features.accesses_global || features.stores_global) {
-            GlobalMemoryProof proof = prove_global_memory(outline, gaps, given.grid);
+            GlobalMemoryProof proof = prove_global_memory(outline, gaps, grid);
             out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
             out.extents = std::move(proof.extents);
-            out.flat = std::move(proof.flat);
+            if (!program.grid()) out.flat = std::move(proof.flat);
         }
     }
     if (const std::optional<Where> where = maybe_misaligned_box(outline))
@@ -225,6 +218,11 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
                  "a path to here may not have written a register that is read");
     if (const std::optional<Where> loop = uncounted_loop(outline, skeleton))
         gaps.add(Property::deadlock, *loop, "it is not known that this loop ends");
+    MetadataProof metadata = prove_metadata(outline, made);
+    if (metadata.gap)
+        gaps.add(Property::descriptors, metadata.gap->where, std::move(metadata.gap->reason),
+                 std::move(metadata.gap->assumption));
+    out.of_metadata = std::move(metadata.assumption);
     out.gaps = std::move(gaps).take();
     out.domain = "all launches";
     if (!out.numbers.empty()) out.domain += fmt::format(" with {} >= 1", fmt::join(out.numbers, ", "));
@@ -242,6 +240,7 @@ std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, const Eviden
             verdict.domain += fmt::format(" where {} = 1", fmt::join(evidence.flat, " = "));
         if (verdict.property == Property::bounds && !evidence.extents.empty())
             verdict.domain += fmt::format(" where {}", evidence.extents);
+        if (verdict.property == Property::descriptors) verdict.assumption = evidence.of_metadata;
     }
     return out;
 }

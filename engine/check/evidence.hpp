@@ -17,6 +17,7 @@ struct Evidence {
     std::set<std::string> numbers;     ///< the others are proved for launches where these are at least 1
     std::set<std::string> flat;        ///< of global races: the dimensions of the grid that have one CTA
     std::string extents;               ///< what a launch has to keep, besides, for bounds; empty: nothing
+    std::string of_metadata;           ///< of descriptors: what is taken for granted of metadata
     bool of_grid = false;              ///< they are proved for the grid alone that is given
     std::string domain;                ///< the launches for which they are proved
     std::vector<Diagnostic> findings;  ///< what a rehearsal of some sizes breaks

@@ -31,11 +31,15 @@ class Findings : public FindingSet {
 
 /// Whether the warps synchronise after this fault as they would without it. It spoils values of data, of
 /// which none decides where a proof is made, or comes behind all that others wait for: the other properties
-/// are proved as though it were repaired.
+/// are proved as though it were repaired. So are they where the bulk-copy engine alone is not told of an
+/// init, and where lanes of one step repeat it, which changes nothing.
 inline bool is_contained(const Diagnostic& finding) {
     const Rule* rule = find_rule(finding.rule);
     const auto is = [&](Property property) { return rule != nullptr && rule->property == property; };
     using enum Property;
+    if (finding.circumstance == Circumstance::of_engine ||
+        (finding.circumstance == Circumstance::same_step && is(phases)))
+        return true;
     return is(registers) || is(groups) || is(proxies) || is(shared_races) || is(global_races) ||
            is(descriptors) || is(cluster_end);
 }

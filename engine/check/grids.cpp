@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/pointees.hpp"
 #include "diag/fix.hpp"
 #include "flow/graph.hpp"
 #include "isa/effects.hpp"
@@ -18,47 +19,6 @@
 
 namespace wgrun::check {
 namespace {
-
-constexpr int none = -1, several = -2;
-
-/// Of a compiler's text any number of 64 bits may be a pointer.
-bool may_point(const Param& param, Made made) {
-    return param.pointee || param.any || (made == Made::by_compiler && param.type == isa::Type::u64);
-}
-
-/// By register: the parameter that its value comes from, by arithmetic alone; none; several, or from memory.
-std::vector<int> origins(const Program& program, Made made) {
-    std::vector<int> out(program.registers().size(), none);
-    for (bool grew = true; grew;) {
-        grew = false;
-        for_each_step(program, [&](const Step& step) {
-            int from = none;
-            const auto join = [&](int other) { from = from == none || from == other ? other : several; };
-            for (std::size_t i = 0; i < step.operands.size(); ++i) {
-                const isa::Operand& operand = step.operands[i];
-                if (step.op->operands[i].access == isa::Access::out) continue;
-                if (operand.kind == isa::Operand::Kind::param &&
-                    may_point(program.params()[static_cast<std::size_t>(operand.index)], made))
-                    join(operand.index);
-                if (operand.reg && out[operand.reg.id] != none) join(out[operand.reg.id]);
-            }
-            if (from == none) return;
-            if (step.op->effects != nullptr) from = several;
-            for (std::size_t i = 0; i < step.operands.size(); ++i) {
-                if (step.op->operands[i].access == isa::Access::in) continue;
-                const auto give = [&](Reg reg) {
-                    int& to = out[reg.id];
-                    const int joined = to == none || to == from ? from : several;
-                    grew |= joined != to;
-                    to = joined;
-                };
-                if (step.operands[i].reg) give(step.operands[i].reg);
-                for (const Reg reg : step.operands[i].list) give(reg);
-            }
-        });
-    }
-    return out;
-}
 
 class Listener final : public isa::Effects {
   public:
@@ -82,7 +42,7 @@ class Listener final : public isa::Effects {
     void memory(const isa::MemoryAccess& access) override {
         if (access.space != isa::Space::global) return;
         touches = true;
-        const int param = access.address->reg ? origins_[access.address->reg.id] : none;
+        const int param = access.address->reg ? origins_[access.address->reg.id] : from_none;
         if (param >= 0) accesses.push_back({param, access.write});
     }
     void bulk_copy(const isa::BulkAccess& copy) override { touches = touches || copy.global != nullptr; }
@@ -133,7 +93,7 @@ namespace {
 
 /// A program that lets the next launch begin is one of a chain: the launch before it may let it begin.
 std::vector<Diagnostic> without_wait(const Program& program) {
-    const std::vector<int> from(program.registers().size(), none);
+    const std::vector<int> from(program.registers().size(), from_none);
     Listener listener(from);
     const Step *first = nullptr, *lets_begin = nullptr;
     for_each_step(program, [&](const Step& step) {
@@ -158,7 +118,7 @@ std::vector<Diagnostic> before_grids(const Program& program, Made made) {
     bool any = false;
     for_each_step(program, [&](const Step& step) { any |= step.op->awaits == isa::Awaits::grids; });
     if (!any) return made == Made::by_compiler ? without_wait(program) : std::vector<Diagnostic>();
-    const std::vector<int> from = origins(program, made);
+    const std::vector<int> from = pointees(program, made);
     Listener listener(from);
     const flow::Graph graph(program);
     std::vector<std::pair<BlockId, const Step*>> waits;

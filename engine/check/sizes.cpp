@@ -18,7 +18,8 @@ constexpr std::uint32_t usual_clusters = 16;
 
 LaunchSizes all(const Program& program, std::int64_t value, std::uint32_t clusters) {
     const Dim3 size = program.cluster();
-    return {{size.x * clusters, size.y, size.z}, std::vector<std::int64_t>(program.params().size(), value)};
+    return {program.grid().value_or(Dim3{size.x * clusters, size.y, size.z}),
+            std::vector<std::int64_t>(program.params().size(), value)};
 }
 
 /// Returns the sizes to try after the first, which had findings. In some, all parameters are equal, from

@@ -63,6 +63,7 @@ struct AsyncMma {
 struct WarpMma {
     const std::vector<Reg>*d, *a, *b, *c;
     const Operand* metadata = nullptr;  ///< the register of a sparse A; null when A is dense
+    bool increasing = false;            ///< the indices of a code of the metadata must be
 };
 
 /// A listener, which receives what a step does, in the order of execution. It overrides the functions of the

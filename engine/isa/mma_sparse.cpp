@@ -53,6 +53,12 @@ void read_sparse_metadata(const Step& s, Machine& m, bool increasing, mma::Facto
 }
 
 template <bool increasing>
+void effects_of_sparse_mma(const Step& s, Effects& e) {
+    e.multiply({&s.operands[0].list, &s.operands[1].list, &s.operands[2].list, &s.operands[3].list,
+                &s.operand("sp_meta"), increasing});
+}
+
+template <bool increasing>
 void run_sparse_mma(const Step& s, Machine& m) {
     mma::Factors factors = mma::read_factors(s, m, stored_of(s.form));
     read_sparse_metadata(s, m, increasing, factors);
@@ -86,7 +92,8 @@ std::vector<Row> sparse_rows(PtxVersion version) {
 }
 
 Instruction sparse_product(std::string_view name, std::string_view summary, std::string_view text,
-                           PtxVersion version, void (*run)(const Step&, Machine&)) {
+                           PtxVersion version, void (*effects)(const Step&, Effects&),
+                           void (*run)(const Step&, Machine&)) {
     return {.name = name,
             .summary = summary,
             .section = "9.7.14.6.3",
@@ -99,11 +106,7 @@ Instruction sparse_product(std::string_view name, std::string_view summary, std:
             .ptx = text,
             .taken_by = Participants::warp,
             .work = Work::products,
-            .effects =
-                [](const Step& s, Effects& e) {
-                    e.multiply({&s.operands[0].list, &s.operands[1].list, &s.operands[2].list,
-                                &s.operands[3].list, &s.operand("sp_meta")});
-                },
+            .effects = effects,
             .value = [](const Step&, const ValueOf&) { return Value{}; },
             .run = run};
 }
@@ -118,13 +121,13 @@ std::span<const Instruction> sparse_mma_family() {
             "which",
             "mma.sp.sync.aligned.m{m}n{n}k{k}.row.col{.satfinite}{.d}{.a}{.b}{.d} {%d}, {%a}, {%b}, {%c}, "
             "{%sp_meta}, {sp_sel}",
-            {7, 8}, run_sparse_mma<false>),
+            {7, 8}, effects_of_sparse_mma<false>, run_sparse_mma<false>),
         sparse_product(
             "mma.sp.ordered_metadata.sync",
             "D = A * B + C of a warp with a sparse A, in whose metadata indices increase",
             "mma.sp::ordered_metadata.sync.aligned.m{m}n{n}k{k}.row.col{.satfinite}{.d}{.a}{.b}{.d} {%d}, "
             "{%a}, {%b}, {%c}, {%sp_meta}, {sp_sel}",
-            {8, 5}, run_sparse_mma<true>),
+            {8, 5}, effects_of_sparse_mma<true>, run_sparse_mma<true>),
     };
     return list;
 }

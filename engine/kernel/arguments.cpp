@@ -268,6 +268,12 @@ void check_grid(const Program& program, Dim3 grid) {
             rules::WG_FORM_04,
             fmt::format("kernel {}: grid {{{}, {}, {}}} is not a whole number of clusters {{{}, {}, {}}}",
                         program.name(), grid.x, grid.y, grid.z, cluster.x, cluster.y, cluster.z));
+    if (const std::optional<Dim3>& only = program.grid(); only && *only != grid)
+        throw rules::refusal(
+            rules::WG_FORM_04,
+            fmt::format("kernel {}: grid {{{}, {}, {}}}: the kernel is declared for {{{}, {}, {}}} alone",
+                        program.name(), grid.x, grid.y, grid.z, only->x, only->y, only->z),
+            "launch it with that grid, or leave `grid` out of wg.kernel");
 }
 
 void complete_map(TensorView& view) {

@@ -179,6 +179,7 @@ const std::vector<Diagnostic>& Kernel::check() {
 
 std::vector<Verdict> Kernel::verdicts(const Assumptions& given) {
     if (given.block || given.cluster) refuse_own_shape();
+    if (given.grid && program_->grid()) check_grid(*program_, *given.grid);
     check();
     if (!evidence_ || given != given_) {
         const auto made =

@@ -116,9 +116,9 @@ class MadeUpLaunch {
 
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
                                               sim::Observer* observer, EndOfRunAhead* ended) {
-    std::vector<Diagnostic> out =
-        MadeUpLaunch(program).run(program, made, {.ended = ended}, observer, program.cluster());
-    for (Diagnostic& finding : out) finding.launch = check::launch_of(program, {program.cluster(), {}});
+    const Dim3 grid = program.grid().value_or(program.cluster());
+    std::vector<Diagnostic> out = MadeUpLaunch(program).run(program, made, {.ended = ended}, observer, grid);
+    for (Diagnostic& finding : out) finding.launch = check::launch_of(program, {grid, {}});
     return out;
 }
 
@@ -171,7 +171,8 @@ std::vector<Diagnostic> found_in_launch(const Program& program, std::span<const 
     Dim3 grid = program.cluster();
     grid.x *= clusters;
     std::vector<Diagnostic> out =
-        launch.run(program, check::Made::by_author, {.numbers = false, .steps = 1U << 16}, nullptr, grid);
+        launch.run(program, check::Made::by_author, {.numbers = false, .steps = 1U << 16}, nullptr,
+                   program.grid().value_or(grid));
     std::string said = clusters == 1 ? "" : fmt::format("{} along x", count_of(clusters, "cluster"));
     for (std::size_t i = 0; i < numbers.size(); ++i)
         if (const Param& param = program.params()[i]; !param.pointee && !param.box)
@@ -194,8 +195,9 @@ std::vector<Diagnostic> found_with_sizes(const Program& program, const check::Ev
     for (const std::int64_t number : {1, 2, 3, 4, 5, 7, 8, 9, 17, 33})
         launches.emplace_back(program.params().size(), number);
     std::vector<Diagnostic> out;
+    const std::vector<std::uint32_t> grids = program.grid() ? std::vector{1U} : std::vector{1U, 4U};
     for (const auto& numbers : launches)
-        for (const std::uint32_t clusters : {1U, 4U})
+        for (const std::uint32_t clusters : grids)
             std::ranges::move(found_in_launch(program, numbers, clusters), std::back_inserter(out));
     // With these numbers an address may be anything.
     constexpr std::array of_global_memory{Property::bounds, Property::descriptors, Property::global_races};

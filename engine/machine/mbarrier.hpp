@@ -172,7 +172,12 @@ class Mbarrier {
 
     std::uint32_t offset() const { return offset_; }  ///< bytes from the start of the CTA's shared memory
     int actor() const { return actor_; }
-    bool live() const { return live_; }                  ///< between init and inval
+    bool live() const { return live_; }  ///< between init and inval
+    /// Nothing has happened to it since the init: another one to as many arrivals changes nothing.
+    bool is_new() const {
+        return clock_ == init_ && pending_ == expected_ && added_ == 0 && tx_ == 0 && to_expect_ == 0 &&
+               !copied_;
+    }
     std::int64_t expected() const { return expected_; }  ///< arrivals of a phase
     std::int64_t pending() const { return pending_; }    ///< arrivals that are outstanding
     std::int64_t added() const { return added_; }        ///< besides them, by copies (cp.async)

@@ -68,10 +68,12 @@ class MbarrierUnit {
             if (!self().holds(cta, at, true)) return;
             const std::uint32_t offset = offset_of(at);
             Object* object = self().object(cta, offset);
-            if (object != nullptr && object->live())
-                self().fault(
-                    rules::mbarrier_made_again(self().place(offset), object->made().pc == self().pc()),
-                    object->made().pc, initialised_here);
+            if (object != nullptr && object->live()) {
+                const bool same =
+                    object->made().pc == self().pc() && object->is_new() && object->expected() == arrivals[l];
+                self().fault(rules::mbarrier_made_again(self().place(offset), same), object->made().pc,
+                             initialised_here);
+            }
             if (object == nullptr) object = &self().create(cta, offset);
             if (!object->init(arrivals[l], self().warps_per_cta(),
                               {self().warp(), lane, self().now(), self().pc()}))

@@ -92,6 +92,16 @@ Builder::Builder(const std::string& name, Dim3 block, Dim3 cluster, Where where)
     program_.block_ = block;
 }
 
+void Builder::only_grid(Dim3 grid) {
+    const Dim3 cluster = program_.cluster_;
+    if (grid.volume() == 0 || grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
+        throw rules::refusal(
+            rules::WG_FORM_04,
+            fmt::format("kernel {}: a grid of {} x {} x {} is no whole number of clusters of {} x {} x {}",
+                        program_.name_, grid.x, grid.y, grid.z, cluster.x, cluster.y, cluster.z));
+    program_.grid_ = grid;
+}
+
 Builder::~Builder() = default;
 Builder::Builder(Builder&&) noexcept = default;
 Builder& Builder::operator=(Builder&&) noexcept = default;

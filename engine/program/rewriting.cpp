@@ -44,6 +44,7 @@ Rewriting::Rewriting(const Program& from) : from_(from), text_(constructs(from))
     to_.local_bytes_ = from.local_bytes_;
     to_.local_align_ = from.local_align_;
     to_.cluster_ = from.cluster_;
+    to_.grid_ = from.grid_;
     to_.registers_ = from.registers_;
     to_.params_ = from.params_;
     to_.shared_ = from.shared_;

@@ -115,8 +115,10 @@ std::string to_text(std::string_view kernel, std::span<const Verdict> verdicts) 
     for (const Verdict& verdict : verdicts) {
         const std::string_view title = row_of(verdict.property).title;
         if (proved(verdict)) {
-            if (verdict.domain != domain)
-                reasons.emplace_back(fmt::format("proved for {}", verdict.domain), title);
+            const std::string granted =
+                verdict.assumption.empty() ? "" : fmt::format(", if {}", verdict.assumption);
+            if (verdict.domain + granted != domain)
+                reasons.emplace_back(fmt::format("proved for {}{}", verdict.domain, granted), title);
             continue;
         }
         add(but, title);
@@ -152,8 +154,8 @@ std::string to_json(std::span<const Verdict> verdicts) {
                 json.member("file", verdict.where.file);
                 json.member("line", verdict.where.line);
             }
-            if (!verdict.assumption.empty()) json.member("assumption", verdict.assumption);
         }
+        if (!verdict.assumption.empty()) json.member("assumption", verdict.assumption);
         json.end('}');
     }
     json.end(']');

@@ -3,7 +3,7 @@
 local wg = require "wgrun"
 
 local n = 32 -- lanes of a warp, banks of shared memory
-local transpose = wg.kernel("transpose", { threads = n * n }, function(k)
+local transpose = wg.kernel("transpose", { threads = n * n, grid = 1 }, function(k)
   local X, Y = k:param("X", "const f32*"), k:param("Y", "f32*")
   local tile = k:shared { bytes = 4 * n * n, align = 16, name = "tile" }
   local base = k:address(tile)

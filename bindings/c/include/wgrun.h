@@ -138,7 +138,7 @@ typedef struct wgrun_verdict {
     const char *domain;     /* proved: of which launches, "all launches with n >= 1"; else "" */
     const char *reason;     /* refuted: the rule; undecided: what stopped the proof; else "" */
     const char *file;
-    const char *assumption; /* undecided: what would decide it; else, and where nothing is known that would, "" */
+    const char *assumption; /* undecided: what would decide it; proved: what is taken for granted of the data; may be "" */
 } wgrun_verdict;
 
 WGRUN_API int wgrun_verdicts_count(const wgrun_verdicts *verdicts, size_t *count);

@@ -49,11 +49,14 @@ class Verdict:
     reason: str = ""  #: refuted: the rule; undecided: what stopped the proof
     file: str = ""  #: and where that is
     line: int = 0
-    assumption: str = ""  #: undecided: what would decide it, if that is known
+    assumption: str = ""  #: undecided: what would decide it; proved: what is taken for granted of the data
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}: " if self.line else ""
-        why = self.domain or f"{place}{self.reason}" + (f" ({self.assumption})" if self.assumption else "")
+        if self.domain:
+            why = self.domain + (f", if {self.assumption}" if self.assumption else "")
+        else:
+            why = f"{place}{self.reason}" + (f" ({self.assumption})" if self.assumption else "")
         return f"{self.property}: {self.verdict}: {why}"
 
 

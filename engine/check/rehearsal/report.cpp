@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "check/findings.hpp"
 #include "rules/mbarrier_words.hpp"
 #include "wgrun/finding_set.hpp"
 
@@ -24,10 +25,17 @@ bool Report::remarked(Where where) const {
 }
 
 void Report::add(rules::Saying saying, const Step* at, std::vector<Note> notes) {
-    if (told(saying.rule.id, at)) return;
+    if (told(saying.rule.id, at) && !scene_.proves) return;
     const Where where = at != nullptr && at->where ? at->where : scene_.program.where();
     std::erase_if(notes, [](const Note& note) { return !note.where; });
-    faults_.push_back({at, rules::finding(std::move(saying), where, std::move(notes))});
+    Diagnostic finding = rules::finding(std::move(saying), where, std::move(notes));
+    // A fault that is contained does not stand for one of the same rule that is not.
+    if (std::ranges::any_of(faults_, [&](const Fault& fault) {
+            return fault.at == at && fault.finding.rule == finding.rule &&
+                   (is_contained(finding) || !is_contained(fault.finding));
+        }))
+        return;
+    faults_.push_back({at, std::move(finding)});
 }
 
 void Report::fault(rules::Saying saying, std::vector<Note> notes) {

@@ -184,6 +184,8 @@ class Program {
     int threads() const { return threads_; }  ///< of a CTA
     Dim3 block() const { return block_; }     ///< the threads of a CTA by dimension
     Dim3 cluster() const { return cluster_; }
+    /// The CTAs of its only grid; nothing: a launch may have any grid.
+    const std::optional<Dim3>& grid() const { return grid_; }
     const std::vector<RegisterInfo>& registers() const { return registers_; }
     const std::vector<Param>& params() const { return params_; }
     /// Returns where parameter `index` begins in the parameter space, in bytes; params().size(): the end.
@@ -214,6 +216,7 @@ class Program {
     Dim3 block_{static_cast<std::uint32_t>(sm_90a.warpgroup), 1, 1};
     std::int64_t local_bytes_ = 0, local_align_ = 1;
     Dim3 cluster_;
+    std::optional<Dim3> grid_;
     std::vector<RegisterInfo> registers_;
     std::vector<Param> params_;
     std::vector<SharedBuffer> shared_;
@@ -293,6 +296,9 @@ class Builder {
     void breakpoint();  ///< a place for a debugger to stop at
     /// Records the script's name for registers, for a debugger alone.
     void name(RegisterName name) { program_.names_.push_back(std::move(name)); }
+    /// The kernel is for this grid alone (CTAs). Throws ArgumentError where that is no whole number of
+    /// clusters.
+    void only_grid(Dim3 grid);
     /// The kernel says again what a compiler has made.
     void translated(Assumed assumed) { program_.translated_ = assumed; }
     /// The kernel is for another chip than sm_90a.

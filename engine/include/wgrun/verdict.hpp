@@ -59,10 +59,11 @@ struct Verdict {
     enum class Kind : std::uint8_t { proved, refuted, undecided };
     Property property = Property::none;
     Kind kind = Kind::undecided;
-    std::string domain;      ///< proved: of which launches, "all launches", "n >= 1"
-    Where where;             ///< refuted: the finding; undecided: what stopped the proof
-    std::string reason;      ///< refuted: the rule; undecided: why
-    std::string assumption;  ///< undecided: what would decide it; may be empty
+    std::string domain;  ///< proved: of which launches, "all launches", "n >= 1"
+    Where where;         ///< refuted: the finding; undecided: what stopped the proof
+    std::string reason;  ///< refuted: the rule; undecided: why
+    /// Undecided: what would decide it. Proved: what is taken for granted of the data. May be empty.
+    std::string assumption;
 };
 
 std::string_view to_string(Verdict::Kind kind);

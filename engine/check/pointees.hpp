@@ -1,0 +1,16 @@
+// Which parameters the registers of a program come from.
+#pragma once
+
+#include <vector>
+
+#include "check/check.hpp"
+
+namespace wgrun::check {
+
+/// Of a register that comes from no parameter, and of one that comes from several, or from memory.
+inline constexpr int from_none = -1, from_several = -2;
+
+/// By register: the pointer among the parameters that its value comes from, by arithmetic alone.
+std::vector<int> pointees(const Program& program, Made made);
+
+}  // namespace wgrun::check
