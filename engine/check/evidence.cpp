@@ -213,16 +213,18 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
     if (const std::optional<Where> where = maybe_misaligned_box(outline))
         gaps.add(Property::descriptors, *where,
                  "it is not known that the box starts at a multiple of 16 bytes");
-    if (const std::optional<Where> where = maybe_unassigned(outline))
-        gaps.add(Property::initialisation, *where,
-                 "a path to here may not have written a register that is read");
+    const MetadataProof metadata = prove_metadata(program, made);
+    out.of_metadata = metadata.assumption();
+    if (metadata.gap)
+        gaps.add(Property::descriptors, metadata.gap->where, metadata.gap->reason, metadata.gap->assumption);
+    if (const std::optional<Where> where = maybe_unassigned(outline)) {
+        constexpr std::string_view reason = "a path to here may not have written a register that is read";
+        gaps.add(Property::initialisation, *where, std::string(reason));
+        // It may be one that holds metadata.
+        if (!out.of_metadata.empty()) gaps.add(Property::descriptors, *where, std::string(reason));
+    }
     if (const std::optional<Where> loop = uncounted_loop(outline, skeleton))
         gaps.add(Property::deadlock, *loop, "it is not known that this loop ends");
-    MetadataProof metadata = prove_metadata(outline, made);
-    if (metadata.gap)
-        gaps.add(Property::descriptors, metadata.gap->where, std::move(metadata.gap->reason),
-                 std::move(metadata.gap->assumption));
-    out.of_metadata = std::move(metadata.assumption);
     out.gaps = std::move(gaps).take();
     out.domain = "all launches";
     if (!out.numbers.empty()) out.domain += fmt::format(" with {} >= 1", fmt::join(out.numbers, ", "));

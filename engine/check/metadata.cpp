@@ -1,7 +1,6 @@
 #include "check/metadata.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -139,11 +138,8 @@ struct SparseMma final : isa::Effects {
 
 class Metadata {
   public:
-    Metadata(const Outline& outline, Made made)
-        : program_(outline.program()),
-          memory_(program_),
-          pointees_(pointees(program_, made)),
-          buffers_(program_) {}
+    Metadata(const Program& program, Made made)
+        : program_(program), memory_(program_), pointees_(pointees(program_, made)), buffers_(program_) {}
 
     /// Nothing: the register holds legal codes if the words of `sources` are legal.
     std::optional<Gap> follow(const Step& step, const SparseMma& mma) {
@@ -166,7 +162,7 @@ class Metadata {
         return gap_;
     }
 
-    std::string assumption() const { return fmt::format("{}", fmt::join(sources_, ", and ")); }
+    std::vector<LegalWords> words() && { return std::move(sources_); }
 
   private:
     void stop(const Step& step, std::string reason) {
@@ -235,9 +231,11 @@ class Metadata {
             if (there < 0 || there == param)
                 return stop(*write.step, "this may write to the metadata of a sparse A in global memory");
         }
-        sources_.insert(fmt::format("every word of {} is legal sparse metadata of {}{}",
-                                    program_.params()[static_cast<std::size_t>(param)].name, of_,
-                                    map ? ", and no box reaches out of it" : ""));
+        std::string text = fmt::format("every word of {} is legal sparse metadata of {}{}",
+                                       program_.params()[static_cast<std::size_t>(param)].name, of_,
+                                       map ? ", and no box reaches out of it" : "");
+        if (std::ranges::find(sources_, text, &LegalWords::text) == sources_.end())
+            sources_.push_back({param, codes_, std::move(text)});
     }
 
     int buffer_of(const Operand& address) const {
@@ -259,21 +257,27 @@ class Metadata {
     std::vector<Reg> registers_;
     std::set<std::uint32_t> followed_;
     std::optional<Gap> gap_;
-    std::set<std::string> sources_;
+    std::vector<LegalWords> sources_;
 };
 
 }  // namespace
 
-MetadataProof prove_metadata(const Outline& outline, Made made) {
+std::string MetadataProof::assumption() const {
+    std::string out;
+    for (const LegalWords& one : words) out += fmt::format("{}{}", out.empty() ? "" : ", and ", one.text);
+    return out;
+}
+
+MetadataProof prove_metadata(const Program& program, Made made) {
     MetadataProof out;
     std::optional<Metadata> metadata;
-    for_each_step(outline.program(), [&](const Step& step) {
+    for_each_step(program, [&](const Step& step) {
         const SparseMma mma(step);
         if (mma.metadata == nullptr || out.gap) return;
-        if (!metadata) metadata.emplace(outline, made);
+        if (!metadata) metadata.emplace(program, made);
         out.gap = metadata->follow(step, mma);
     });
-    if (metadata && !out.gap) out.assumption = metadata->assumption();
+    if (metadata && !out.gap) out.words = std::move(*metadata).words();
     return out;
 }
 

@@ -33,8 +33,8 @@ FirstValues::FirstValues(const Program& program)
     for_each_step(program, [&](const Step& step) {
         for (std::size_t i = 0; i < step.operands.size(); ++i)
             if (step.op->operands[i].access != isa::Access::in)
-                for_each_register(step.operands[i],
-                                  [&](Reg reg) { written_[reg.id].steps.push_back(&step); });
+                isa::for_each_register(step.operands[i],
+                                       [&](Reg reg) { written_[reg.id].steps.push_back(&step); });
     });
     for_each_step(program, [&](const Step& step) { follow(step); });
 }
@@ -43,7 +43,7 @@ void FirstValues::follow(const Step& step) {
     bool fixed = !step.guard, points = false;
     for (std::size_t i = 0; i < step.operands.size(); ++i)
         if (step.op->operands[i].access != isa::Access::out)
-            for_each_register(step.operands[i], [&](Reg reg) {
+            isa::for_each_register(step.operands[i], [&](Reg reg) {
                 fixed = fixed && this->fixed(reg);
                 points = points || this->points(reg);
             });
@@ -56,7 +56,7 @@ void FirstValues::follow(const Step& step) {
                 value = Computed{of(step.operands[i].reg), true, true};
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         if (step.op->operands[i].access == isa::Access::in) continue;
-        for_each_register(step.operands[i], [&](Reg reg) {
+        isa::for_each_register(step.operands[i], [&](Reg reg) {
             Written& written = written_[reg.id];
             if (written.steps.front() != &step || !value) return;
             known_[reg.id] = number(value->value);

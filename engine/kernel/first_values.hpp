@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check/value.hpp"
+#include "isa/registers.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun {
@@ -45,12 +46,5 @@ class FirstValues {
     std::vector<check::Known> known_;
     std::vector<Written> written_;
 };
-
-/// Calls visit(Reg) for each register of an operand.
-template <class Visit>
-void for_each_register(const Operand& operand, Visit visit) {
-    if (operand.reg) visit(operand.reg);
-    for (const Reg reg : operand.list) visit(reg);
-}
 
 }  // namespace wgrun

@@ -19,6 +19,7 @@
 #include "kernel/errors.hpp"
 #include "kernel/foreign_entry.hpp"
 #include "kernel/gpu_run.hpp"
+#include "kernel/granted.hpp"
 #include "kernel/guarded_run.hpp"
 #include "kernel/made_up.hpp"
 #include "kernel/message_buffer.hpp"
@@ -203,7 +204,10 @@ std::vector<Verdict> Kernel::verdicts(const Assumptions& given) {
         if (made == check::Made::by_author && !wrong) findings_->add_all(found_with_sizes(program, evidence));
         evidence_ = std::make_shared<const check::Evidence>(std::move(evidence));
     }
-    return check::verdicts(findings_->list(), *evidence_);
+    if (!not_granted_) return check::verdicts(findings_->list(), *evidence_);
+    check::Evidence out = *evidence_;
+    out.gaps.push_back(*not_granted_);
+    return check::verdicts(findings_->list(), out);
 }
 
 void Kernel::refuse_own_shape() const {
@@ -240,6 +244,7 @@ void Kernel::foresee(const RunOptions& given) {
     const bool wrong = has_error(*findings_);
     if (wrong) return;  // as a run would
     check_arguments(*program_, options);
+    if (!not_granted_) not_granted_ = illegal_metadata(*program_, options.args);
     std::vector<Diagnostic> found = check::check_launch(*program_, sizes_of(options));
     if (origin_) origin_->tell(found);
     const bool clean = found.empty();

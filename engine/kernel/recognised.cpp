@@ -178,7 +178,8 @@ class Recogniser {
     template <class Visit>
     static void for_each_source(const Step& step, Visit visit) {
         for (std::size_t i = 0; i < step.operands.size(); ++i)
-            if (step.op->operands[i].access != isa::Access::out) for_each_register(step.operands[i], visit);
+            if (step.op->operands[i].access != isa::Access::out)
+                isa::for_each_register(step.operands[i], visit);
     }
 
     /// Follows an address to the numbers and registers that it is the sum of.

@@ -76,7 +76,7 @@ std::string SharedThings::origin(const Operand* address) const {
                 const std::string& name = params_[static_cast<std::size_t>(operand.index)];
                 return more == 0 ? name : fmt::format("{}+{}", name, more);
             }
-            for_each_register(operand, [&](Reg one) { source = source ? Reg{} : one; });
+            isa::for_each_register(operand, [&](Reg one) { source = source ? Reg{} : one; });
         }
         // A conversion adds a window's address, which is no place in the parameter.
         constexpr std::int64_t longest_structure = 1 << 15;

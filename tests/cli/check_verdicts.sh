@@ -15,6 +15,7 @@ for kernel in json.load(open("out.txt"))["kernels"]:
         if one["verdict"] == "proved":
             members |= {"domain"}
             assert one["domain"].startswith("all launches"), one
+            assert one.get("assumption", "?"), one
         else:
             assert one["verdict"] in ("refuted", "undecided"), one
             members |= {"reason", "file", "line"}
@@ -206,3 +207,31 @@ END
 run check padding.lua
 exits 0
 out_has "initialisation: undecided: padding.lua:17: nothing has written what is read of \`a\`"
+
+# Metadata of a sparse A are data: the proof takes them for legal, and looks at those that the script passes.
+cat >sparse.lua <<'L'
+local wg = require "wgrun"
+local kernel = wg.kernel("sparse", { threads = 32, grid = 1 }, function(k)
+  local words, D, lane = k:param("E", "const u32*"), k:param("D", "f32*"), k:special "laneid"
+  local word, d, a, b, c = k:ld_global_b32(k:element(words, lane)), k:regs("f32", 4), k:regs("b32", 4), k:regs("b32", 4), k:regs("f32", 4)
+  for i = 0, 3 do
+    k:mov(a[i], 0)
+    k:mov(b[i], 0)
+    k:mov(c[i], 0)
+  end
+  k:mma_sp_sync(d, a, b, c, word, { k = 32, d = "f32", a = "bf16", b = "bf16", sp_sel = 0 })
+  k:st_global_f32(k:element(D, lane), d[0])
+end)
+kernel:run { args = { wg.full("u32", { 32 }, WORD), wg.zeros("f32", { 32 }) } }
+L
+sed 's/WORD/0x44444444/' sparse.lua >legal.lua
+run check --strict legal.lua
+exits 0
+out_has "descriptors and tiles: proved for all launches, if every word of E is legal sparse metadata of bf16"
+run check --json legal.lua
+judge
+out_has '"assumption": "every word of E is legal sparse metadata of bf16"'
+sed 's/WORD/0x44444440/' sparse.lua >illegal.lua
+run check --strict illegal.lua
+exits 6
+out_has "descriptors and tiles: undecided: illegal.lua:2: a launch passes 0x44444440, and the proof holds if every word of E is legal sparse metadata of bf16"

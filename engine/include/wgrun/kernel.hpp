@@ -329,6 +329,7 @@ class Kernel {
     std::optional<std::vector<Diagnostic>> laws_;      ///< what the static checker finds
     std::shared_ptr<const check::Evidence> evidence_;  ///< what is proved; null: nobody has asked
     Assumptions given_;                                ///< of that
+    std::optional<Gap> not_granted_;                   ///< a launch passes data that a proof takes for others
     std::optional<FindingSet> findings_;               ///< the same, and what every launch would find
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
     std::vector<std::pair<Dim3, std::vector<std::int64_t>>> looked_at_;   ///< launches that were foreseen
