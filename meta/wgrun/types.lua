@@ -1453,7 +1453,7 @@ function kernel:timeline(options) end
 ---@field reason string of the rest: the rule that is broken, or what stopped the proof
 ---@field file string and where that is
 ---@field line integer its line
----@field assumption string what would decide it, if that is known
+---@field assumption string what would decide it, if that is known; of what is proved, what is taken for granted of the data
 
 ---What is proved of the kernel for every launch, property by property (docs/verdicts.md). Takes some seconds at most.
 ---@return wgrun.kernel.verdicts.result # a list with a table for each property
