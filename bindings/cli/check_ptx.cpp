@@ -252,6 +252,11 @@ void print(const Request& request, const Looked& looked, Results& results) {
                               count_of(looked.errors(), "error"),
                               count_of(looked.findings.size() - looked.errors(), "remark")));
     if (looked.errors() != 0) return;
+    if (looked.text.seconds > 0)
+        results.write(
+            fmt::format("{}: each kernel has {:.2g} seconds for proofs and runs, as there are {}: "
+                        "--budget SECONDS gives each so many\n",
+                        request.file, looked.text.seconds, kernels.size()));
     for (const ForeignKernel& kernel : kernels) results.write(to_text(shown(kernel.name), kernel.verdicts));
 }
 

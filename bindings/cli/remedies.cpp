@@ -22,6 +22,7 @@ constexpr int most_of_finding = 16;  // of them
 constexpr int most_judged = 6;       // remedies that are judged with proofs
 constexpr double seconds_of_proofs = 1;
 constexpr std::chrono::seconds most_time{20};
+constexpr std::size_t most_text = 8 << 20;  // bytes: judging a text again costs as much as judging it
 
 /// Where the lines of a text are, once a remedy has been applied to it.
 class Shift {
@@ -61,11 +62,13 @@ class Trials {
   public:
     Trials(FindingSet& findings, const std::string& file, const std::string& text, const Mending& mending)
         : file_(file),
-          program_(mending.read(text)),
+          program_(mending.read(text.size() > most_text ? std::string() : text)),
           mending_(mending),
           all_(findings.list()),
           states_(all_.size()) {
-        if (std::ranges::all_of(all_, [](const Diagnostic& one) { return one.remedies.empty(); })) return;
+        if (program_->text().empty() ||
+            std::ranges::all_of(all_, [](const Diagnostic& one) { return one.remedies.empty(); }))
+            return;
         quick_ = check(text, {.seconds = 0, .runs = false});
         for (std::size_t i = 0; i < all_.size(); ++i)
             if (!all_[i].remedies.empty() && states_[i].fate != Fate::works) try_all(i);

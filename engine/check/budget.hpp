@@ -12,11 +12,15 @@ namespace wgrun::check {
 
 class Budget {
   public:
+    static constexpr const char* more = "--budget SECONDS gives more";
+
     explicit Budget(const Assumptions& given = {}) : seconds_(given.seconds), stop_(given.stop) {}
 
     /// Of all rehearsals of a proof together, and of those that look for sizes that break.
     std::int64_t operations() const { return static_cast<std::int64_t>(600000 * seconds_); }
     std::int64_t plain_operations() const { return static_cast<std::int64_t>(300000 * seconds_); }
+    /// Of isl, in all questions about a kernel.
+    unsigned long questions() const { return static_cast<unsigned long>(400000 * seconds_); }
     bool is_over() const {
         return std::chrono::steady_clock::now() - began_ > std::chrono::duration<double>(2 * seconds_ + 4);
     }

@@ -202,9 +202,10 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
         for (const PropertyRow& row : properties())
             gaps.add(row.property, error->where, fmt::format("an error stands in the way: {}", error->rule));
     } else if (!features.opaque) {
-        of_protocol_and_memory(outline, skeleton, features, findings, {Budget(given), grid}, gaps, out);
+        const Given what{Budget(given), grid};
+        of_protocol_and_memory(outline, skeleton, features, findings, what, gaps, out);
         if (features.accesses_global || features.stores_global) {
-            GlobalMemoryProof proof = prove_global_memory(outline, gaps, grid);
+            GlobalMemoryProof proof = prove_global_memory(outline, what.budget, gaps, grid);
             out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
             out.extents = std::move(proof.extents);
             if (!program.grid()) out.flat = std::move(proof.flat);

@@ -16,9 +16,6 @@ namespace {
 
 using namespace symbolic;
 
-/// Of isl, in all questions about a kernel.
-constexpr unsigned long most_operations = 4'000'000;
-
 /// Inequalities, each proved once.
 class Inequalities {
   public:
@@ -79,8 +76,12 @@ class Inequalities {
 
 class GlobalMemory {
   public:
-    GlobalMemory(const Outline& outline, Gaps& gaps, std::optional<Dim3> grid)
-        : program_(outline.program()), gaps_(gaps), inequalities_(solver_, accesses_.atoms), grid_(grid) {
+    GlobalMemory(const Outline& outline, const Budget& budget, Gaps& gaps, std::optional<Dim3> grid)
+        : program_(outline.program()),
+          gaps_(gaps),
+          solver_(budget.questions()),
+          inequalities_(solver_, accesses_.atoms),
+          grid_(grid) {
         find_accesses(
             outline,
             [this](const Polynomial& number, std::span<const Formula> conditions) {
@@ -144,7 +145,9 @@ class GlobalMemory {
             meets = "addresses that are too long";
         }
         if (solver_.exhausted())
-            return race(a.where, "the budget is spent: its address is compared with too many"), false;
+            return gaps_.add(Property::global_races, a.where,
+                             "the budget is spent: its address is compared with too many", Budget::more),
+                   false;
         if (meets.empty()) return !is_of_one_cta(b.where, name);
         race(b.where,
              a.where == b.where
@@ -184,7 +187,7 @@ class GlobalMemory {
 
     const Program& program_;
     Gaps& gaps_;
-    const Solver solver_{most_operations};
+    const Solver solver_;
     Accesses accesses_;
     Inequalities inequalities_;
     std::set<std::string> flat_;
@@ -193,8 +196,9 @@ class GlobalMemory {
 
 }  // namespace
 
-GlobalMemoryProof prove_global_memory(const Outline& outline, Gaps& gaps, std::optional<Dim3> grid) {
-    if (has_solver()) return GlobalMemory(outline, gaps, grid).run();
+GlobalMemoryProof prove_global_memory(const Outline& outline, const Budget& budget, Gaps& gaps,
+                                      std::optional<Dim3> grid) {
+    if (has_solver()) return GlobalMemory(outline, budget, gaps, grid).run();
     for (const Property property : {Property::global_races, Property::bounds})
         gaps.add(property, outline.program().where(), "the library isl is not installed (libisl23)",
                  std::string(run_it));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "check/budget.hpp"
 #include "check/gaps.hpp"
 #include "check/outline.hpp"
 
@@ -20,6 +21,7 @@ struct GlobalMemoryProof {
 
 /// Adds to `gaps` what is not proved of races and bounds. grid: the only one, where that is given.
 /// Thread-safe.
-GlobalMemoryProof prove_global_memory(const Outline& outline, Gaps& gaps, std::optional<Dim3> grid = {});
+GlobalMemoryProof prove_global_memory(const Outline& outline, const Budget& budget, Gaps& gaps,
+                                      std::optional<Dim3> grid = {});
 
 }  // namespace wgrun::check

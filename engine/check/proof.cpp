@@ -90,7 +90,7 @@ class Prover {
                 fail(root(index), stop->second);
         fail(program_.where(),
              fmt::format("the budget is spent, after rehearsals with {} sizes ({})", out_.rehearsals, values()),
-             "--budget SECONDS gives more");
+             Budget::more);
     }
 
     /// Shows that the kernel is right whatever the roots are that are not fixed.

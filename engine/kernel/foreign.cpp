@@ -171,7 +171,7 @@ std::vector<ptx::LaunchFacts> usual_shapes(const ptx::Unknowns& unknown, const A
     return out;
 }
 
-void add_sized(const ptx::Module& module, const ptx::Lowered& kernel, const Assumptions& given,
+void add_sized(const ptx::Module& module, const ptx::Lowered& kernel, const Assumptions& given, double part,
                std::vector<Diagnostic>& out) {
     const auto function = std::ranges::find_if(module.functions, [&](const ptx::Function& one) {
         return one.entry && one.body && module.at(one.name) == kernel.name;
@@ -188,7 +188,8 @@ void add_sized(const ptx::Module& module, const ptx::Lowered& kernel, const Assu
                .shape_is_known = !kernel.unknown.threads && !kernel.unknown.cluster,
                .races_only = kernel.unknown.threads,
                .known = out,
-               .grid = given.grid},
+               .grid = given.grid,
+               .part = part},
               out);
 }
 
@@ -218,7 +219,7 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
 }
 
 std::vector<Diagnostic> findings(const ptx::Module& module, const ptx::Lowered& kernel,
-                                 const Assumptions& given) {
+                                 const Assumptions& given, double part) {
     if (kernel.unknown.indirect) return kernel.refused;
     const bool shape_is_known = !kernel.unknown.threads && !kernel.unknown.cluster;
     std::vector<Diagnostic> out = findings_of(kernel.program, shape_is_known && !kernel.unknown.registers);
@@ -235,7 +236,7 @@ std::vector<Diagnostic> findings(const ptx::Module& module, const ptx::Lowered& 
             }))
             out.push_back(refusal);
     moderate(out, shape_is_known);
-    add_sized(module, kernel, given, out);
+    add_sized(module, kernel, given, part, out);
     for (Diagnostic& finding : out) add_numbers(kernel.program, given, finding);
     return out;
 }
@@ -274,8 +275,8 @@ void name_sources(const ptx::Module& module, Diagnostic& finding) {
 }
 
 std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered,
-                                         const Assumptions& given) {
-    std::vector<Diagnostic> out = findings(module, lowered, given);
+                                         const Assumptions& given, double part) {
+    std::vector<Diagnostic> out = findings(module, lowered, given, part);
     for (Diagnostic& finding : out) tell(module, finding);
     return out;
 }
@@ -304,7 +305,9 @@ void tell(const ptx::Module& module, Diagnostic& finding) {
 
 namespace {
 
-ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered, const Assumptions& given) {
+/// part: of the time of proofs and runs that a kernel alone has.
+ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered, Assumptions given,
+                      double part) {
     ForeignKernel out;
     out.name = lowered.name;
     out.where = lowered.where;
@@ -315,8 +318,9 @@ ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered, co
     std::ranges::stable_sort(out.opcodes,
                              [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
     out.undecided = undecided(lowered);
-    out.findings = foreign_findings(module, lowered, given);
+    out.findings = foreign_findings(module, lowered, given, part);
     if (given.seconds <= 0) return out;
+    given.seconds *= part;
     const std::optional<Gap> unknown = open_shape(lowered);
     check::Evidence evidence = check::evidence(lowered.program, out.findings, check::Made::by_compiler,
                                                unknown ? &*unknown : nullptr, given);
@@ -374,7 +378,7 @@ void fit(const ptx::Module& module, const ptx::Function& function, const Assumpt
 }
 
 /// One kernel after the other, so that of a large text not all of them are in memory as programs.
-void check_module(const ptx::Parsed& parsed, const Assumptions& given, std::string_view only,
+void check_module(const ptx::Parsed& parsed, const Assumptions& given, double part, std::string_view only,
                   ForeignText& out) {
     if (std::optional<Diagnostic> chip = ptx::later_chip(parsed.module)) out.errors.push_back(*chip);
     for (const ptx::Function& function : parsed.module.functions) {
@@ -385,7 +389,7 @@ void check_module(const ptx::Parsed& parsed, const Assumptions& given, std::stri
         std::ranges::move(kernel.errors, std::back_inserter(out.errors));
         if (!out.errors.empty()) continue;
         kernel.program = with_numbers(kernel.program, given);
-        out.kernels.push_back(checked(parsed.module, kernel, given));
+        out.kernels.push_back(checked(parsed.module, kernel, given, part));
     }
 }
 
@@ -424,13 +428,13 @@ class Known {
 
 namespace {
 
-/// The kernels of a large text share the time that twelve have, unless another one is given.
-Assumptions shared_among(std::size_t kernels, const Assumptions& given) {
-    constexpr std::size_t most = 12;
-    Assumptions out = given;
-    if (kernels > most && given.seconds == Assumptions().seconds)
-        out.seconds *= static_cast<double>(most) / static_cast<double>(kernels);
-    return out;
+/// Of the time of proofs and runs that a kernel alone has, what each of a large text gets: together they have
+/// the time of twelve, that of three where they are many, unless a time is given.
+double part_of_each(std::size_t kernels, const Assumptions& given) {
+    constexpr double most = 12, least = 3;
+    const auto all = static_cast<double>(kernels);
+    if (all <= most || given.seconds != Assumptions().seconds) return 1;
+    return std::max(least, most * most / all) / all;
 }
 
 std::size_t kernels_in(const ptx::Module& module) {
@@ -458,9 +462,11 @@ ForeignText check_ptx(const std::string& file, std::string text, const Assumptio
         out.version_at = heading.version_at;
     }
     if (out.errors.empty()) known.refuse_others();
-    const Assumptions shared = shared_among(kernels, given);
+    const double part = part_of_each(kernels, given);
+    if (part < 1) out.seconds = given.seconds * part;
     for (std::string& module : modules)
-        if (out.errors.empty()) check_module(ptx::parse(file, std::exchange(module, {})), shared, only, out);
+        if (out.errors.empty())
+            check_module(ptx::parse(file, std::exchange(module, {})), given, part, only, out);
     if (!out.errors.empty()) out.kernels.clear();
     return out;
 }

@@ -13,9 +13,9 @@
 namespace wgrun {
 
 /// Returns what is wrong with a kernel that was read from a text, by the rules that need no launch, as its
-/// author is told it.
+/// author is told it. part: of the runs that a kernel alone gets, where a text has many.
 std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered,
-                                         const Assumptions& given = {});
+                                         const Assumptions& given = {}, double part = 1);
 /// Returns why what depends on threads and CTAs is not proved: the text leaves their number to the launch.
 std::optional<Gap> open_shape(const ptx::Lowered& lowered);
 

@@ -239,7 +239,8 @@ class Shape {
 }  // namespace
 
 std::vector<SizedFinding> found_in_sized_launches(const SizedTrials& asked) {
-    std::uint64_t left = asked.shape_is_known ? all_steps : all_of_shapes;
+    auto left = static_cast<std::uint64_t>(
+        static_cast<double>(asked.shape_is_known ? all_steps : all_of_shapes) * asked.part);
     std::optional<Shown> all;
     for (std::size_t i = 0; !all || !all->findings.empty(); ++i) {
         const std::optional<Program> program = asked.shape(i);

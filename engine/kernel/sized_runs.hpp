@@ -30,6 +30,7 @@ struct SizedTrials {
     bool races_only = false;
     std::span<const Diagnostic> known{};  ///< it is told already
     std::optional<Dim3> grid{};           ///< nothing: one cluster, and one for each tile
+    double part = 1;                      ///< of the steps that runs of a kernel may take
 };
 
 /// Returns what is wrong in the synchronisation of a CTA or cluster in every launch that could be tried: each

@@ -46,6 +46,9 @@ struct ForeignText {
     std::vector<ForeignKernel> kernels;
     isa::PtxVersion version{0, 0};  ///< the latest .version of its modules
     Where version_at;
+    /// For the proofs of each kernel, as in Assumptions, where there are so many kernels that they share the
+    /// time; 0: there are not.
+    double seconds = 0;
 };
 
 /// Returns the PTX of a file that is none: of CUDA C++ (.cu), which nvcc compiles for sm_90a with the lines
