@@ -89,7 +89,8 @@ class Prover {
                 stop != stops_.end() && root(index).value > root(index).least)
                 fail(root(index), stop->second);
         fail(program_.where(),
-             fmt::format("the budget is spent, after rehearsals with {} sizes ({})", out_.rehearsals, values()),
+             fmt::format("the budget is spent, after rehearsals with {} sizes ({})", out_.rehearsals,
+                         values()),
              Budget::more);
     }
 

@@ -188,7 +188,8 @@ bool Rehearsal::parks(Warp& warp, const Op& op) {
 }
 
 bool Rehearsal::at_cut() const {
-    return std::ranges::any_of(scene_.warps, [](const Warp& warp) { return warp.state == Warp::State::parked; });
+    return std::ranges::any_of(scene_.warps,
+                               [](const Warp& warp) { return warp.state == Warp::State::parked; });
 }
 
 void Rehearsal::go_on() {
@@ -197,7 +198,8 @@ void Rehearsal::go_on() {
     };
     const Warp* first = nullptr;
     for (const Warp& warp : scene_.warps)
-        if (warp.state == Warp::State::parked && (first == nullptr || order(warp) > order(*first))) first = &warp;
+        if (warp.state == Warp::State::parked && (first == nullptr || order(warp) > order(*first)))
+            first = &warp;
     if (first == nullptr) return;
     const auto with = order(*first);
     for (Warp& warp : scene_.warps)
@@ -229,9 +231,9 @@ std::vector<rehearsal::Register> Rehearsal::registers() {
 
 /// What decides how it goes on, in all its parts.
 auto Rehearsal::parts() {
-    return std::tuple_cat(scene_.state(), values_.state(), peers_.state(), mbarriers_.state(), barriers_.state(),
-                          contents_.state(), products_.state(), copies_.state(), pool_.state(),
-                          proof_->forms.state(), std::tie(running_));
+    return std::tuple_cat(scene_.state(), values_.state(), peers_.state(), mbarriers_.state(),
+                          barriers_.state(), contents_.state(), products_.state(), copies_.state(),
+                          pool_.state(), proof_->forms.state(), std::tie(running_));
 }
 
 namespace {

@@ -68,7 +68,8 @@ TranslatedText ForeignModule::script(const std::vector<std::string>& names, cons
         notes.meanings = recognised(lowered.program, seen_in_shared(entry.lower(facts).program), notes.names);
         notes.assumed = {lowered.unknown.threads, lowered.unknown.cluster};
         if (entry.counts_clusters()) {
-            const std::string_view said = "a grid counts clusters in the text (.blocksareclusters), and CTAs here";
+            const std::string_view said =
+                "a grid counts clusters in the text (.blocksareclusters), and CTAs here";
             notes.heading.emplace_back(said);
             out.remarks.push_back(fmt::format("{}: {}", name, said));
         }
