@@ -33,8 +33,15 @@ struct Failed {};
 class Explorer {
   public:
     Explorer(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
-             const Budget& budget)
-        : program_(program), skeleton_(skeleton), live_(live), loops_(skeleton), budget_(budget) {}
+             const Budget& budget, Gaps* gaps)
+        : program_(program),
+          skeleton_(skeleton),
+          live_(live),
+          loops_(skeleton),
+          budget_(budget),
+          gaps_(gaps) {
+        if (gaps != nullptr) before_ = *gaps;
+    }
 
     Proof prove() {
         for (int restart = 0; restart < most_restarts; ++restart) try {
@@ -83,9 +90,11 @@ class Explorer {
         seen_.clear();
         open_.clear();
         cuts_ = 0;
-        run_.emplace(program_, skeleton_, live_, symbols_, nullptr);
+        if (gaps_ != nullptr) *gaps_ = before_;
+        run_.emplace(program_, skeleton_, live_, symbols_, gaps_);
         run_->park(loops_);
-        run_->limit(budget_.operations() / 4 - operations_, budget_);
+        // With accesses a state is larger, and it is the second attempt.
+        run_->limit(budget_.operations() / (gaps_ == nullptr ? 4 : 12) - operations_, budget_);
         open_.push_back({std::make_shared<Seen>(Cut(), run_->save()), {}});
     }
 
@@ -265,6 +274,8 @@ class Explorer {
     const rehearsal::Live& live_;
     const rehearsal::Loops loops_;
     const Budget& budget_;
+    Gaps* gaps_;
+    Gaps before_;  ///< those that it begins with
     Symbols symbols_;
     std::optional<Rehearsal> run_;
     std::vector<Open> open_;
@@ -278,8 +289,8 @@ class Explorer {
 }  // namespace
 
 Proof explore(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
-              const Budget& budget) {
-    return Explorer(program, skeleton, live, budget).prove();
+              const Budget& budget, Gaps* gaps) {
+    return Explorer(program, skeleton, live, budget, gaps).prove();
 }
 
 }  // namespace wgrun::check

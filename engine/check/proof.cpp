@@ -226,6 +226,19 @@ Proof prove_clusters(const Program& program, const Skeleton& skeleton, const Bud
     return out;
 }
 
+/// Of accesses to shared memory, where they go: what remains provable where the values of numbers do not come
+/// to an end, as `failed` says.
+Proof prove_places(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
+                   const Budget& budget, Proof failed, Gaps& gaps) {
+    gaps = {};
+    gaps.add({Property::shared_races, Property::proxies, Property::initialisation}, failed.stopped->where,
+             failed.stopped->reason, failed.assumption);
+    Proof out = explore(program, skeleton, live, budget, &gaps);
+    if (!out.proved) return failed;
+    out.launches = std::move(failed.launches);
+    return out;
+}
+
 }  // namespace
 
 Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps,
@@ -242,11 +255,15 @@ Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budg
     };
     Proof out = Prover(program, skeleton, budget, with(of_all)).prove();
     take(of_all);
-    if (out.proved || !grid || grid->volume() / program.cluster().volume() > most_clusters) return out;
-    Proof one = prove_clusters(program, skeleton, budget, with(of_one), *grid);
-    if (!one.proved) return out;
-    take(of_one);
-    return one;
+    if (out.proved) return out;
+    if (grid && grid->volume() / program.cluster().volume() <= most_clusters) {
+        Proof one = prove_clusters(program, skeleton, budget, with(of_one), *grid);
+        if (one.proved) {
+            take(of_one);
+            return one;
+        }
+    }
+    return gaps == nullptr ? out : prove_places(program, skeleton, live, budget, std::move(out), *gaps);
 }
 
 }  // namespace wgrun::check
