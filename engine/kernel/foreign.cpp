@@ -429,12 +429,12 @@ class Known {
 namespace {
 
 /// Of the time of proofs and runs that a kernel alone has, what each of a large text gets: together they have
-/// the time of twelve, that of three where they are many, unless a time is given.
+/// the time of twelve, and less where there are hundreds, unless a time is given.
 double part_of_each(std::size_t kernels, const Assumptions& given) {
-    constexpr double most = 12, least = 3;
+    constexpr double most = 12, hundreds = 100, least = 3;
     const auto all = static_cast<double>(kernels);
     if (all <= most || given.seconds != Assumptions().seconds) return 1;
-    return std::max(least, most * most / all) / all;
+    return std::max(least, most * std::min(1.0, hundreds / all)) / all;
 }
 
 std::size_t kernels_in(const ptx::Module& module) {

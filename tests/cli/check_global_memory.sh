@@ -15,8 +15,8 @@ if grep -q "isl is not installed" out.txt; then
     exit 77
 fi
 
-ran="wgrun check --json kernels.ptx"
-"$WGRUN" check --json kernels.ptx >verdicts.json 2>err.txt || true
+ran="wgrun check --json --budget 5 kernels.ptx"
+"$WGRUN" check --json --budget 5 kernels.ptx >verdicts.json 2>err.txt || true
 code=0
 python3 -B "$SOURCE/tests/cli/global_memory.py" verdicts.json >out.txt 2>&1 || code=$?
 exits 0

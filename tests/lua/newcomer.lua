@@ -7,7 +7,7 @@ local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K", swizzle = "
 -- Kernels and launches.
 says("wg.kernel: expected a name, a table of options and a function", function() wg.kernel("f", function() end) end)
 says("wg.kernel: expected a name, a table of options and a function", function() wg.kernel({ threads = 128 }, function() end) end)
-says("unknown option `thread` of wg.kernel: did you mean `threads`? (legal: threads, cluster, translated, names)", function() wg.kernel("f", { thread = 1 }, print) end)
+says("unknown option `thread` of wg.kernel: did you mean `threads`? (legal: threads, cluster, grid, translated, names)", function() wg.kernel("f", { thread = 1 }, print) end)
 local kernel = wg.kernel("f", { threads = 32 }, function(k) k:st_global_f32(k:param("A", "f32*"), 1) end)
 local A = wg.zeros("f32", 4)
 says("kernel f takes 1 argument (A), not 0", function() kernel:run { args = { A = A } } end)
