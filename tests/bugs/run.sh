@@ -31,7 +31,7 @@ wanted() {
             }
         }' "$file"
 }
-checked() { "$wgrun" check --dynamic --seeds "$seeds" "$file" "$1" 2>&1; }
+checked() { "$wgrun" check --budget 2 --dynamic --seeds "$seeds" "$file" "$1" 2>&1; }
 # "12 WG-RACE-01" for each finding of what check says
 found() {
     sed -n -e 's/^[^ ]*:\([0-9][0-9]*\): \(error\|warning\): .*\[\(WG-[A-Z0-9-]*\)\]$/\1 \3/p' \
