@@ -60,7 +60,7 @@ class Features final : public isa::Effects {
             if (access.write) note(stores_shared);
         }
     }
-    void copy_async(const isa::MemoryAccess&) override {
+    void copy_async(const isa::AsyncCopy&) override {
         note(thread_copies);
         note(accesses_shared);
         note(accesses_global);

@@ -46,7 +46,7 @@ class Listener final : public isa::Effects {
         if (param >= 0) accesses.push_back({param, access.write});
     }
     void bulk_copy(const isa::BulkAccess& copy) override { touches = touches || copy.global != nullptr; }
-    void copy_async(const isa::MemoryAccess&) override { touches = true; }
+    void copy_async(const isa::AsyncCopy&) override { touches = true; }
     void launch_dependents() override { lets_begin = true; }
     void wait_for_grids() override { waits = true; }
     void barrier(const isa::Operand&, const isa::Operand&) override { meets = true; }

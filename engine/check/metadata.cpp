@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -96,15 +95,10 @@ class MemoryOf final : public isa::Effects {
             list.push_back(out);
         }
     }
-    /// A register may ask for zeros.
-    void copy_async(const isa::MemoryAccess& access) override {
-        Access out{.step = step_, .address = access.address, .source = &step_->operands[1]};
+    void copy_async(const isa::AsyncCopy& copy) override {
+        Access out{.step = step_, .address = copy.address, .source = copy.from};
         out.shared = out.write = true;
-        for (std::size_t i = 0; i < step_->operands.size(); ++i) {
-            const std::string_view name = step_->op->operands[i].name;
-            if ((name == "ignore_src" || name == "src_size") && step_->operands[i].kind == Operand::Kind::reg)
-                out.known = false;
-        }
+        out.known = !copy.fills;
         list.push_back(out);
     }
     void bulk_copy(const isa::BulkAccess& copy) override {

@@ -112,6 +112,7 @@ class Sectors {
         // Lanes whose addresses differ by something that a launch decides are far apart.
         std::map<Polynomial, std::set<std::int64_t>> places;
         std::optional<Polynomial> start;
+        int first_lane = 0;
         Moved out;
         for (int lane = 0; lane < count; ++lane) {
             InThread thread(accesses_.atoms, program_.block(), first + lane);
@@ -121,9 +122,9 @@ class Sectors {
             const std::optional<Polynomial> at = thread.number(access.at.front());
             if (!at) return std::nullopt;
             places[*at - Polynomial(at->constant())].insert(at->constant());
-            if (!start) start = *at;
+            if (!start) start = *at, first_lane = lane;
             if (out.why.empty() && *at != *start)
-                out.why = fmt::format("lanes 0 and {} are {} bytes apart", lane,
+                out.why = fmt::format("lanes {} and {} are {} bytes apart", first_lane, lane,
                                       accesses_.atoms.text(*at - *start));
         }
         std::size_t pieces = 0;

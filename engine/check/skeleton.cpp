@@ -29,7 +29,7 @@ struct Skeleton::Nature final : isa::Effects {
         touches = true;
         touched = access.address;
     }
-    void copy_async(const isa::MemoryAccess& access) override {
+    void copy_async(const isa::AsyncCopy& access) override {
         known = false, touches = true;
         touched = access.address;
     }

@@ -80,7 +80,7 @@ void Walker::left_over(Where end) {
 // --- what the current step does ------------------------------------------------------------------------
 
 void Walker::memory(const isa::MemoryAccess& access) { memory_.access(access); }
-void Walker::copy_async(const isa::MemoryAccess& access) { memory_.copy(access); }
+void Walker::copy_async(const isa::AsyncCopy& access) { memory_.copy(access); }
 void Walker::proxy_fence(std::optional<isa::Space> space) { memory_.fence(space); }
 void Walker::bulk_copy(const isa::BulkAccess& copy) {
     convergence_.copy(copy);

@@ -46,7 +46,7 @@ class Walker final : private isa::Effects {
     void proxy_fence(std::optional<isa::Space> space) override;
     void barrier(const Operand& id, const Operand& threads) override;
     void await_arrivals() override;
-    void copy_async(const isa::MemoryAccess& access) override;
+    void copy_async(const isa::AsyncCopy& access) override;
     void bulk_copy(const isa::BulkAccess& copy) override;
     void commit_copies() override;
     void wait_copies(std::optional<int> pending) override;

@@ -34,7 +34,8 @@ void run_copy_unless(const Step& s, Machine& m) {
 
 void effects_copy(const Step& s, Effects& e) {
     e.memory({Space::global, false, &s.operands[1], size(s.form)});
-    e.copy_async({Space::shared, true, &s.operands[0], size(s.form)});
+    const bool fills = s.operands[2].kind != Operand::Kind::imm;
+    e.copy_async({{Space::shared, true, &s.operands[0], size(s.form)}, &s.operands[1], fills});
 }
 
 Choice prefetch() { return optional(spelled_as(Field::prefetch, {"L2::64B", "L2::128B", "L2::256B"})); }
@@ -103,7 +104,8 @@ std::span<const Instruction> copy_family() {
              "arrives at an mbarrier when the thread's cp.async so far have come; without noinc the phase "
              "expects one arrival more for it",
          .section = "9.7.13.15.15",
-         .rows = {{{flag(Field::noinc), spelled_as(Field::space, {"shared", "shared::cta"}, "shared")}, {7, 8}}},
+         .rows = {{{flag(Field::noinc), spelled_as(Field::space, {"shared", "shared::cta"}, "shared")},
+                   {7, 8}}},
          .operands = {shared_address("a")},
          .ptx = "cp.async.mbarrier.arrive{.noinc}{.space}.b64 [{%a}]",
          .effects = [](const Step& s, Effects& e) { e.arrive_copies(s.operands[0]); },

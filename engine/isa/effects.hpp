@@ -18,6 +18,12 @@ struct MemoryAccess {
     int bytes;
 };
 
+/// cp.async: its write to shared memory.
+struct AsyncCopy : MemoryAccess {
+    const Operand* from;  ///< the address in global memory
+    bool fills = false;   ///< a register decides whether zeros stand in place of some of the source
+};
+
 /// A copy by the bulk-copy engine, for each executing thread. Its memory accesses come later, through the
 /// async proxy.
 struct BulkAccess {
@@ -98,7 +104,7 @@ class Effects {
 
     // Copies by threads.
     /// cp.async: the copies of the executing threads write there later, through the generic proxy.
-    virtual void copy_async(const MemoryAccess&) {}
+    virtual void copy_async(const AsyncCopy&) {}
     virtual void commit_copies() {}  ///< cp.async.commit_group
     /// cp.async.wait_group N; nothing: wait_all, which also waits for copies in no group.
     virtual void wait_copies([[maybe_unused]] std::optional<int> pending) {}

@@ -67,7 +67,7 @@ bool asynchronous(const Step& step) {
     struct Listener final : Effects {
         bool heard = false;
         void issue_mma(const AsyncMma&) override { heard = true; }
-        void copy_async(const MemoryAccess&) override { heard = true; }
+        void copy_async(const AsyncCopy&) override { heard = true; }
         void arrive_copies(const Operand&) override { heard = true; }
         void bulk_copy(const BulkAccess&) override { heard = true; }
         void counted(const Operand&) override { heard = true; }

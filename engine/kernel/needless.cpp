@@ -59,7 +59,7 @@ struct Nature final : isa::Effects {
     void memory(const isa::MemoryAccess&) override { more = true; }
     void trap() override { more = true; }
     void issue_mma(const isa::AsyncMma&) override { more = true; }
-    void copy_async(const isa::MemoryAccess&) override { more = true; }
+    void copy_async(const isa::AsyncCopy&) override { more = true; }
     void bulk_copy(const isa::BulkAccess&) override { more = true; }
     void arrive(const isa::Operand&, const isa::Operand&) override { more = arrives_only = true; }
     void mbarrier(const isa::MbarrierAccess& access) override {

@@ -56,7 +56,7 @@ class Listener final : public isa::Effects {
         computes = true;
         metadata = mma.metadata;
     }
-    void copy_async(const isa::MemoryAccess&) override { agrees = true; }
+    void copy_async(const isa::AsyncCopy&) override { agrees = true; }
     void arrive_copies(const Operand&) override { agrees = true; }
     void bulk_copy(const isa::BulkAccess& copy) override {
         agrees = true;

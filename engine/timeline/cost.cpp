@@ -43,9 +43,9 @@ class Reader final : public isa::Effects {
         cost_.kind = StepCost::Kind::wait;
         cost_.pending = pending;
     }
-    void copy_async(const isa::MemoryAccess& access) override {
+    void copy_async(const isa::AsyncCopy& copy) override {
         cost_.kind = StepCost::Kind::copy;
-        cost_.bytes = access.bytes;
+        cost_.bytes = copy.bytes;
     }
     void commit_copies() override { cost_.kind = StepCost::Kind::commit_copy; }
     void wait_copies(std::optional<int> pending) override {

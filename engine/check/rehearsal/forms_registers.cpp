@@ -136,7 +136,7 @@ void Forms::use_addresses(const Op& op) {
         void memory(const isa::MemoryAccess& access) override {
             if (access.space != isa::Space::global) addresses.push_back(access.address);
         }
-        void copy_async(const isa::MemoryAccess& access) override { addresses.push_back(access.address); }
+        void copy_async(const isa::AsyncCopy& access) override { addresses.push_back(access.address); }
         std::vector<const Operand*> addresses;
     } told;
     isa::tell(*op.step, told);

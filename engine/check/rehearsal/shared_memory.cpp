@@ -27,7 +27,7 @@ class Told final : public isa::Effects {
     std::optional<int> pending{};  ///< groups that it does not wait for
 
   private:
-    void copy_async(const isa::MemoryAccess& access) override {
+    void copy_async(const isa::AsyncCopy& access) override {
         copies = true;
         accesses.push_back(access);
     }

@@ -24,7 +24,7 @@ class Touches final : public isa::Effects {
     void memory(const isa::MemoryAccess& of) override {
         if (of.space == isa::Space::global || of.space == isa::Space::generic) access = of;
     }
-    void copy_async(const isa::MemoryAccess&) override { copies = true; }
+    void copy_async(const isa::AsyncCopy&) override { copies = true; }
     void change_map() override { anything = true; }
     void unknown() override { anything = true; }
     void bulk_copy(const isa::BulkAccess& of) override {

@@ -44,7 +44,7 @@ class Declared final : public Effects {
     void issue_mma(const AsyncMma&) override { names.insert("wgmma"); }
     void commit_mma() override { names.insert("commit wgmma"); }
     void wait_mma(int) override { names.insert("wait for wgmma"); }
-    void copy_async(const MemoryAccess&) override { names.insert("copy"); }
+    void copy_async(const AsyncCopy&) override { names.insert("copy"); }
     void commit_copies() override { names.insert("commit copies"); }
     void wait_copies(std::optional<int>) override { names.insert("wait for copies"); }
     void arrive_copies(const Operand&) override { names.insert("arrive with copies"); }
