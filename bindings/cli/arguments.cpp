@@ -69,6 +69,7 @@ template Argument Arguments::option(std::string, std::int64_t&, std::string);
 template Argument Arguments::option(std::string, std::size_t&, std::string);
 template Argument Arguments::option(std::string, double&, std::string);
 template Argument Arguments::option(std::string, std::optional<int>&, std::string);
+template Argument Arguments::option(std::string, std::optional<double>&, std::string);
 template Argument Arguments::option(std::string, std::optional<std::string>&, std::string);
 template Argument Arguments::option(std::string, std::vector<std::string>&, std::string);
 

@@ -56,9 +56,11 @@ void GivenWords::declare(Arguments& arguments) {
         .one_value_each()
         .group(group);
     arguments
-        .option("--budget", seconds_, "Seconds that the proofs of a kernel may take, counted in operations")
+        .option(
+            "--budget", seconds_,
+            "Seconds that the proofs of a kernel may take, counted in operations: 10, which the kernels of a "
+            "text with more than twelve share")
         .unit("SECONDS")
-        .shows_default()
         .group(group);
 }
 
@@ -77,9 +79,11 @@ Assumptions GivenWords::read() const {
             throw ArgumentError(fmt::format("--assume {}: NAME=VALUE, an integer, as in n=64", text));
         out.numbers.emplace_back(text.substr(0, equals), *value);
     }
-    if (!(seconds_ > 0 && seconds_ <= most_seconds))
-        throw ArgumentError(fmt::format("--budget {}: more than 0", seconds_));
-    out.seconds = seconds_;
+    if (!seconds_) return out;
+    if (!(*seconds_ > 0 && *seconds_ <= most_seconds))
+        throw ArgumentError(fmt::format("--budget {}: more than 0", *seconds_));
+    out.seconds = *seconds_;
+    out.shared = false;
     return out;
 }
 

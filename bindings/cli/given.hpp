@@ -1,6 +1,7 @@
 // What the command line gives of the launches that check judges kernels for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ class GivenWords {
   private:
     std::string block_, cluster_, grid_;
     std::vector<std::string> numbers_;
-    double seconds_ = Assumptions().seconds;
+    std::optional<double> seconds_;
 };
 
 }  // namespace wgrun::cli

@@ -429,11 +429,11 @@ class Known {
 namespace {
 
 /// Of the time of proofs and runs that a kernel alone has, what each of a large text gets: together they have
-/// the time of twelve, and less where there are hundreds, unless a time is given.
+/// the time of twelve, and less where there are hundreds, unless each has its own.
 double part_of_each(std::size_t kernels, const Assumptions& given) {
     constexpr double most = 12, hundreds = 100, least = 3;
     const auto all = static_cast<double>(kernels);
-    if (all <= most || given.seconds != Assumptions().seconds) return 1;
+    if (all <= most || !given.shared) return 1;
     return std::max(least, most * std::min(1.0, hundreds / all)) / all;
 }
 
