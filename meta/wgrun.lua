@@ -329,7 +329,7 @@ function wg.identify(layout, dtype) end
 ---@class wgrun.wg.kernel.options
 ---@field threads? integer|table the threads of a CTA: 1 to 1024, or { x, y, z }
 ---@field cluster? integer|table the CTAs of a cluster: a number, or { x, y, z }
----@field grid? integer|table the CTAs of its only grid: launches with another one are refused, and verdicts are of this one
+---@field grid? integer|table the CTAs of its only grid: launches have it unless they name one, another one is refused, and verdicts are of this one
 ---@field translated? boolean|table a compiler has made it, and wgrun lua has translated it: rules that compilers keep only in part warn (docs/foreign.md). A list names what is assumed since only a launch decides it, "threads" or "cluster": what follows from that is not checked
 ---@field names? boolean remembers the script's names of registers, for kernel:debug; wgrun debug sets it by itself
 

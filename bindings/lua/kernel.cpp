@@ -19,7 +19,9 @@ constexpr Option kernel_keys[] = {
     {"threads", "integer|table = 128", "the threads of a CTA: 1 to 1024, or { x, y, z }"},
     {"cluster", "integer|table = 1", "the CTAs of a cluster: a number, or { x, y, z }"},
     {"grid", "integer|table?",
-     "the CTAs of its only grid: launches with another one are refused, and verdicts are of this one"},
+     "the CTAs of its only grid: launches have it unless they name one, another one is refused, and verdicts "
+     "are of "
+     "this one"},
     {"translated", "boolean|table = false",
      R"(a compiler has made it, and wgrun lua has translated it: rules that compilers keep only in part warn (docs/foreign.md). A list names what is assumed since only a launch decides it, "threads" or "cluster": what follows from that is not checked)"},
     {"names", "boolean = false",

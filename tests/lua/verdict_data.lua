@@ -114,6 +114,12 @@ proved("one CTA", same_place(1), "global-races")
 local _, refused = pcall(function() same_place(1):run { grid = 2, backend = "sim", args = { wg.zeros("f32", { 32 }) } } end)
 matches(tostring(refused), "grid {2, 1, 1}: the kernel is declared for {1, 1, 1} alone")
 same_place(1):run { backend = "sim", args = { wg.zeros("f32", { 32 }) } }
+-- A launch that names no grid has the declared one: each CTA counts itself.
+local count = wg.zeros("u32", { 1 })
+wg.kernel("count", { threads = 1, grid = { 3, 2 } }, function(k)
+  k:red_global_add_u32(k:element(k:param("C", "u32*"), 0), 1)
+end):run { backend = "sim", args = { count } }
+check.equal(count[0], 6)
 check.equal(pcall(wg.kernel, "pairs", { threads = 32, cluster = 2, grid = 3 }, function() end), false)
 
 --- A loop that reads a register in turns where `reads(k, i)`; they are written at the end of each turn under `writes`.
