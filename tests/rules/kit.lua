@@ -65,4 +65,39 @@ function kit.pixels(copy)
   kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 2, 5, 6, 8 }) } }
 end
 
+--- Runs a kernel of two CTAs. The first stores a copy of a tensor map to `maps`; change(k, maps, X) changes and
+--- releases it in one thread, which then sets a flag. copy(k, maps, flag, tile, full) copies by it in a thread of the other CTA:
+--- 128 bytes to `tile`, which `full` counts; `flag` is the flag's address.
+function kit.map_behind_flag(change, copy)
+  local wg = require "wgrun"
+  local kernel = wg.kernel("case", { threads = 32 }, function(k)
+    local map, maps = k:tensor_map("M", { dtype = "f32", box = { 32, 1 } }), k:param("maps", "u8*")
+    local X, D, flag = k:param("X", "const f32*"), k:param("D", "f32*"), k:element(k:param("flag", "u32*"), 0)
+    local full = k:shared { bytes = 8, align = 8, name = "full" }
+    local tile = k:shared { bytes = 128, align = 128, name = "tile" }
+    local thread = k:special "tid.x"
+    local first = thread:eq(0)
+    k:mbarrier_init(full, 1, { guard = first })
+    k:fence_mbarrier_init { guard = first }
+    k:bar_sync(0)
+    k:if_(k:special("ctaid.x"):eq(0), function()
+      k:if_(thread:lt(8), function()
+        local at = k:cvt_u64_u32(thread * 16)
+        k:st_global_v4_b32(maps + at, k:ld_v4_b32(map + at))
+      end)
+      k:bar_warp_sync()
+      k:if_(first, function()
+        change(k, maps, X)
+        k:st_release_gpu_global_u32(flag, 1)
+      end)
+    end, function()
+      k:if_(first, function() copy(k, maps, flag, tile, full) end)
+      k:mbarrier_wait(full, 0)
+      k:st_global_f32(k:element(D, thread), k:ld_shared_f32(k:address(tile, thread * 4)))
+    end)
+  end)
+  local X, D = wg.ones("f32", 64), wg.zeros("f32", 32)
+  kernel:run { grid = { 2 }, args = { wg.zeros("f32", { 1, 32 }), wg.zeros("u8", 128), X, D, wg.zeros("u32", 1) } }
+end
+
 return kit
