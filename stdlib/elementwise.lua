@@ -97,7 +97,11 @@ return function(internal)
     end
     return function(acc, r, c)
       local x = linear(acc, r, c)
-      if gated then x = internal.made("k:epilogue, gate", gated(k, gate(acc, r), x)) elseif activation then x = internal.made("k:epilogue, activation", activation(k, x)) end
+      if gated then
+        x = internal.made("k:epilogue, gate", gated(k, gate(acc, r), x))
+      elseif activation then
+        x = internal.made("k:epilogue, activation", activation(k, x))
+      end
       return opts.residual and k:add(x, c[r]) or x
     end
   end

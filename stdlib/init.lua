@@ -87,7 +87,9 @@ end
 --- The result of a caller's function that makes a value; raises where it gives none, often since `return` is missing.
 function internal.made(what, ...)
   local value = ...
-  if value == nil then internal.fail(what .. ": the function returns nothing: it ends with `return` and a register or a number") end
+  if value == nil then
+    internal.fail(what .. ": the function returns nothing: it ends with `return` and a register or a number")
+  end
   return value
 end
 

@@ -35,7 +35,8 @@ return function(internal)
     for _, key in ipairs { "ld", length } do
       local value = opts[key]
       if math.type(value) == "integer" and value % vector ~= 0 then
-        fail(("%s: `vector` takes %d elements at a time, so `%s` must be a multiple of %d, not %d"):format(what, vector, key, vector, value))
+        local text = "%s: `vector` takes %d elements at a time, so `%s` must be a multiple of %d, not %d"
+        fail(text:format(what, vector, key, vector, value))
       end
     end
   end

@@ -12,8 +12,8 @@
 
 namespace wgrun {
 
-/// Returns what is wrong with a kernel that was read from a text, by the rules that need no launch, as its
-/// author is told it. part: of the runs that a kernel alone gets, where a text has many.
+/// Returns what is wrong with a kernel that was read from a text, by the rules that need no launch, in
+/// the words for its author. part: of the runs that a kernel alone gets, where a text has many.
 std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered,
                                          const Assumptions& given = {}, double part = 1);
 /// Returns why what depends on threads and CTAs is not proved: the text leaves their number to the launch.
@@ -25,7 +25,7 @@ std::vector<Diagnostic> translated_findings(const Program& program);
 /// Makes a warning of a finding in such a kernel that is none but a warning in the text.
 void tell_translated(Diagnostic& finding);
 
-/// Makes of a finding at a line of the text what the text's author is told: its fix in PTX, the lines of the
+/// Makes of a finding at a line of the text what the text's author reads: its fix in PTX, the lines of the
 /// source, and a warning where compilers rely on more than the ISA promises.
 void tell(const ptx::Module& module, Diagnostic& finding);
 
@@ -98,7 +98,7 @@ struct Kernel::Origin {
         return options;
     }
 
-    /// Makes of findings what the text's author is told.
+    /// Puts findings into the words for the text's author.
     void tell(std::vector<Diagnostic>& findings) const {
         for (Diagnostic& finding : findings) wgrun::tell(entry->module(), finding);
     }

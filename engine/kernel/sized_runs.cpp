@@ -20,8 +20,8 @@ namespace {
 /// What all numbers of a launch are: large enough for every ring to come round twice. Some are one, two or
 /// three turns of 64 or 128 more than a multiple of four, since compilers unroll loops.
 constexpr std::array<std::uint32_t, 5> all_numbers{1024, 960, 512, 832, 896};
-/// No multiple of tiles: a kernel may be meant for none such, and of what it alone shows only that is told
-/// which no number can excuse.
+/// No multiple of tiles. Some kernels are not meant for such a size: what it alone shows counts only if no
+/// number can excuse it.
 constexpr std::uint32_t no_multiple = 1000;
 /// They are tried where no other can be: kernels may take a number for the turns of a loop.
 constexpr std::array<std::uint32_t, 2> last_resorts{2048, 24};

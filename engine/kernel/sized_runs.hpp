@@ -26,16 +26,16 @@ struct SizedTrials {
     /// found must show in all of them that count.
     std::function<std::optional<Program>(std::size_t i)> shape;
     bool shape_is_known = true;  ///< there is only one
-    /// The shapes may all be wrong: only what no shape can excuse is told.
+    /// The shapes may all be wrong: only what no shape can excuse counts.
     bool races_only = false;
-    std::span<const Diagnostic> known{};  ///< it is told already
+    std::span<const Diagnostic> known{};  ///< they are reported already
     std::optional<Dim3> grid{};           ///< nothing: one cluster, and one for each tile
     double part = 1;                      ///< of the steps that runs of a kernel may take
 };
 
 /// Returns what is wrong in the synchronisation of a CTA or cluster in every launch that could be tried: each
 /// passes one number for all sizes, and so does memory. A kernel may be meant for other numbers: launches
-/// that break other laws, too, do not count, and what a single one shows is told only if no number can excuse
+/// that break other laws, too, do not count, and what a single one shows counts only if no number can excuse
 /// it. Nothing for programs with instructions that the simulator does not know. Thread-safe.
 std::vector<SizedFinding> found_in_sized_launches(const SizedTrials& trials);
 

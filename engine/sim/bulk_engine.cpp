@@ -273,7 +273,7 @@ Epoch BulkEngine::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address
         });
         cta->owe(epoch);
         if (copy.direction == Direction::to_cluster) {
-            // Between rows there may be bytes that nobody writes: who reads them there is told.
+            // Bytes between rows may have no value. A finding names who reads them at the other end.
             const std::uint32_t source = copy.source - SharedMemory::base;
             scene_.cta->shadow.copy_out(scene_.actor(lane), epoch, source, copy.span, false);
             cta->shadow.take_lack(scene_.cta->shadow, source, copy.shared - SharedMemory::base, copy.span);

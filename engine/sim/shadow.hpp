@@ -142,7 +142,8 @@ class Shadow {
         Epoch write, reader;
     };
     Last last(std::uint32_t word) const;
-    /// Returns how many bytes in a row, between two offsets, warps have written and no thread has read since.
+    /// Returns how many bytes in a row, between two offsets, warps have written and no thread has read after
+    /// that.
     std::uint32_t unread(std::uint32_t begin, std::uint32_t end) const;
 
     // Offsets and sizes are bytes from the start of the dynamic shared memory.
@@ -185,7 +186,7 @@ class Shadow {
                   bool all = true);
 
     /// A copy has brought these whole words from `source` in the shadow `from`: what has no value there has
-    /// none here, and whoever reads it is reported.
+    /// none here: a thread that reads it there is reported.
     void take_lack(const Shadow& from, std::uint32_t source, std::uint32_t offset, std::uint32_t bytes);
 
     /// Checks the bytes that a bulk copy of the lane reads: whether earlier writes to them are published to

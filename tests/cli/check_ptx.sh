@@ -377,8 +377,8 @@ exits 0
 err_lacks "error:"
 err_lacks "warning:"
 
-# Boxes that the text does not tell: the copies of two phases by one map bring the same bytes, and a store reads what threads have
-# written for it. What a launch shows with one of the numbers is told, with that number.
+# Boxes that the text does not describe: the copies of two phases by one map bring the same bytes, and a store reads what threads have
+# written for it. A finding of a launch with one of the numbers names that number.
 boxes() { sed "$1" "$SOURCE/tests/ptx/boxes_of_maps.ptx" >boxes_of_maps.ptx; run check boxes_of_maps.ptx; exits 0; }
 boxes ''
 err ""
