@@ -1,12 +1,12 @@
-# A thin front of CMake. make | demo | test | dist | bench | conformance | mutate | verdicts | ptxas-compare | asan | tsan |
-# fuzz | lint | tidy | format | deps | clean
+# A thin front of CMake. make | demo | test | dist | bench | conformance | mutate | verdicts | foreign | ptxas-compare | asan |
+# tsan | fuzz | lint | tidy | format | deps | clean
 
 BUILD   := build
 JOBS    := $(shell nproc)
 # ON: warnings are errors. A compiler that is newer than this tree may have warnings that nobody has seen yet.
 WERROR  ?= OFF
 
-.PHONY: all demo test dist wheel bench conformance mutate verdicts ptxas-compare asan tsan fuzz lint tidy format deps clean
+.PHONY: all demo test dist wheel bench conformance mutate verdicts foreign ptxas-compare asan tsan fuzz lint tidy format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -83,6 +83,11 @@ verdicts: all
 	@$(RINGS) --mutants yes --to 345 --bar 95
 	@cmake --build $(BUILD) --target test_kernel -j $(JOBS)
 	@SEEDS="200 4000" $(BUILD)/tests/test_kernel "[.programs]"
+
+# Kernels of other compilers: each mutant is found or harmless, and a script made of a text has the text's findings.
+foreign: all
+	@tests/ptx/mutants.sh $(BUILD)/wgrun $${WGRUN_PTX:-../shared/ptx} all
+	@python3 tests/ptx/translate.py $(BUILD)/wgrun --no-sass --other $${WGRUN_PTX:-../shared/ptx}
 
 # The rules of registers beside the law and beside ptxas, over generated programs, and the estimate of registers
 # beside what ptxas needs: the tables of docs/ptxas.md.
