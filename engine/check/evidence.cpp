@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "check/walker.hpp"
 #include "isa/effects.hpp"
 #include "isa/opaque.hpp"
+#include "machine/matrix.hpp"
 #include "wgrun/inline_ptx.hpp"
 
 namespace wgrun::check {
@@ -100,6 +102,11 @@ void of_shared_memory(const Features& of, Gaps& gaps) {
         gaps.add(Property::descriptors, *of.multiplies, "the descriptor is not known for all sizes");
 }
 
+/// Returns, in words, what is no fault then: of a remark about what the text leaves to the driver.
+std::optional<std::string> granted(const Diagnostic& finding) {
+    return finding.severity == Severity::error ? std::nullopt : machine::granted_place(finding.facts);
+}
+
 bool stands_in_the_way(const Diagnostic& finding) {
     return finding.severity == Severity::error && !is_contained(finding);
 }
@@ -115,13 +122,15 @@ struct Given {
 
 /// Returns whether the protocol is proved.
 bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& features,
-              std::span<const Diagnostic> findings, const Given& given, Gaps& gaps, Evidence& out) {
+              std::span<const Diagnostic> findings, const Given& given, Gaps& gaps, Evidence& out,
+              BoxSizes& boxes) {
     if (protocol.ops.empty()) return true;
     Proof proof = prove(outline.program(), protocol, given.budget, nullptr, given.grid);
     if (proof.proved) {
         out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
         out.of_grid = proof.of_grid;
         gaps.add_all(std::move(proof.contained));
+        boxes = std::move(proof.boxes);
     } else {
         const auto stops = [&](std::initializer_list<Property> properties) {
             gaps.add(properties, proof.stopped->where, proof.stopped->reason, proof.assumption);
@@ -143,11 +152,13 @@ bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& 
 void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, const Features& features,
                             std::span<const Diagnostic> findings, const Given& given, Gaps& gaps,
                             Evidence& out) {
-    const bool proved = of_warps(outline, protocol, features, findings, given, gaps, out);
+    BoxSizes boxes;
+    const bool proved = of_warps(outline, protocol, features, findings, given, gaps, out, boxes);
     if (!features.accesses_shared && !features.copies && !features.multiplies) return;
     if (!proved) return of_shared_memory(features, gaps);
     Skeleton all(outline, nullptr, true);
     all.stored = protocol.stored;
+    all.boxes = boxes.fitting();
     if (all.ops.empty()) return;
     Gaps of_memory;
     Proof proof = prove(outline.program(), all, given.budget, &of_memory, given.grid);
@@ -165,8 +176,11 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
 
 }  // namespace
 
-Evidence evidence(const Program& program, std::span<const Diagnostic> findings, Made made, const Gap* unknown,
-                  const Assumptions& given) {
+namespace {
+
+/// unknown: why nothing is proved that depends on the shape of launches; null: it is known.
+Evidence evidence_of(const Program& program, std::span<const Diagnostic> findings, Made made,
+                     const Gap* unknown, const Assumptions& given) {
     Gaps gaps;
     const std::optional<Dim3> grid = program.grid() ? program.grid() : given.grid;
     const Outline outline(program);
@@ -215,17 +229,21 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
         gaps.add(Property::descriptors, *where,
                  "it is not known that the box starts at a multiple of 16 bytes");
     const MetadataProof metadata = prove_metadata(program, made);
-    out.of_metadata = metadata.assumption();
+    if (const std::string legal = metadata.assumption(); !legal.empty())
+        gaps.assume(Property::descriptors, legal);
     if (metadata.gap)
         gaps.add(Property::descriptors, metadata.gap->where, metadata.gap->reason, metadata.gap->assumption);
     if (const std::optional<Where> where = maybe_unassigned(outline)) {
         constexpr std::string_view reason = "a path to here may not have written a register that is read";
         gaps.add(Property::initialisation, *where, std::string(reason));
         // It may be one that holds metadata.
-        if (!out.of_metadata.empty()) gaps.add(Property::descriptors, *where, std::string(reason));
+        if (!metadata.words.empty()) gaps.add(Property::descriptors, *where, std::string(reason));
     }
     if (const std::optional<Where> loop = uncounted_loop(outline, skeleton))
         gaps.add(Property::deadlock, *loop, "it is not known that this loop ends");
+    for (const Diagnostic& finding : findings)
+        if (const auto place = granted(finding)) gaps.assume(Property::descriptors, *place);
+    out.assumed = gaps.assumed();
     out.gaps = std::move(gaps).take();
     out.domain = "all launches";
     if (!out.numbers.empty()) out.domain += fmt::format(" with {} >= 1", fmt::join(out.numbers, ", "));
@@ -235,15 +253,39 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
     return out;
 }
 
+}  // namespace
+
+Evidence evidence(const Program& program, std::span<const Diagnostic> findings, Made made,
+                  const OpenShape* unknown, const Assumptions& given) {
+    if (unknown == nullptr) return evidence_of(program, findings, made, nullptr, given);
+    Evidence open = evidence_of(program, findings, made, &unknown->gap, given);
+    if (!unknown->of_clusters) return open;
+    Assumptions alone = given;
+    alone.cluster = Dim3{1};
+    Evidence out = evidence_of(program, findings, made, nullptr, alone);
+    // The kernel may be meant for clusters: what it breaks without them is none of its faults, nor a reason.
+    out.findings.clear();
+    out.launches.clear();
+    for (Gap& gap : out.gaps)
+        if (const auto its = std::ranges::find(open.gaps, gap.property, &Gap::property);
+            its != open.gaps.end())
+            gap = std::move(*its);
+    return out;
+}
+
 std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, const Evidence& evidence) {
-    std::vector<Verdict> out = verdicts(findings, evidence.gaps, evidence.domain);
+    std::vector<Diagnostic> refuting;
+    std::ranges::copy_if(findings, std::back_inserter(refuting),
+                         [](const Diagnostic& finding) { return !granted(finding); });
+    std::vector<Verdict> out = verdicts(refuting, evidence.gaps, evidence.domain);
     for (Verdict& verdict : out) {
         if (verdict.kind != Verdict::Kind::proved) continue;
         if (verdict.property == Property::global_races && !evidence.flat.empty())
             verdict.domain += fmt::format(" where {} = 1", fmt::join(evidence.flat, " = "));
         if (verdict.property == Property::bounds && !evidence.extents.empty())
             verdict.domain += fmt::format(" where {}", evidence.extents);
-        if (verdict.property == Property::descriptors) verdict.assumption = evidence.of_metadata;
+        if (const auto its = evidence.assumed.find(verdict.property); its != evidence.assumed.end())
+            verdict.assumption = fmt::format("{}", fmt::join(its->second, ", and "));
     }
     return out;
 }

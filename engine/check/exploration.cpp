@@ -44,22 +44,27 @@ class Explorer {
     }
 
     Proof prove() {
+        std::optional<Proof> failed;
         for (int restart = 0; restart < most_restarts; ++restart) try {
                 begin();
                 while (!open_.empty()) follow();
                 come_to_ends();
                 out_.proved = true;
+                out_.boxes = run_->boxes();
                 for (const Root& root : symbols_.roots)
                     if (root.given && !root.of_grid && !root.wide) out_.numbers.push_back(root.name);
                 return out_;
             } catch (const Again&) {
                 continue;
             } catch (const PlaceDecides&) {
-                symbols_ = {};
-                symbols_.places = true;
+                symbols_.begin_anew(true, symbols_.residues);
             } catch (const Failed&) {
-                return out_;
+                if (failed) return *failed;
+                if (!symbols_.takes_residues()) return out_;
+                failed = std::exchange(out_, {});
+                symbols_.begin_anew(symbols_.places, true);
             }
+        if (failed) return *failed;
         out_.stopped = Stop{program_.where(), "the loops have no common period"};
         return out_;
     }
@@ -128,6 +133,8 @@ class Explorer {
 
     void examine(const Widenings& widenings) {
         if (run_->forms().restart()) throw Again{};
+        if (const Stop* wait = run_->overtaken())
+            out_.contained.add({Property::deadlock, Property::phases}, wait->where, wait->reason);
         for (const rehearsal::Fault& fault : run_->faults()) {
             if (!is_contained(fault.finding)) fail(fault.finding.where, fault.finding.message);
             out_.contained.add(find_rule(fault.finding.rule)->property, fault.finding.where,

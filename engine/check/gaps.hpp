@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,7 +29,11 @@ class Gaps {
     void add_all(Gaps&& others) {
         for (Gap& gap : others.list_)
             add(gap.property, gap.where, std::move(gap.reason), std::move(gap.assumption));
+        for (auto& [property, all] : others.assumed_) assumed_[property].merge(all);
     }
+    /// A property is proved if that is so, in words, of what a launch gives.
+    void assume(Property property, std::string what) { assumed_[property].insert(std::move(what)); }
+    const std::map<Property, std::set<std::string>>& assumed() const { return assumed_; }
     void drop(Property property) {
         std::erase_if(list_, [&](const Gap& gap) { return gap.property == property; });
     }
@@ -40,6 +46,7 @@ class Gaps {
 
   private:
     std::vector<Gap> list_;
+    std::map<Property, std::set<std::string>> assumed_;
 };
 
 }  // namespace wgrun::check

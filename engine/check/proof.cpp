@@ -37,6 +37,7 @@ class Prover {
     }
 
     Proof prove() {
+        std::optional<Proof> failed;
         for (int restart = 0; restart < most_restarts; ++restart) try {
                 for (Root& root : symbols_.roots) root.value = root.least;
                 cover({});
@@ -47,15 +48,16 @@ class Prover {
             } catch (const Again&) {
                 continue;
             } catch (const PlaceDecides&) {
-                const auto place = symbols_.place;
-                symbols_ = {};
-                symbols_.place = place;
-                symbols_.places = true;
+                symbols_.begin_anew(true, symbols_.residues);
                 out_ = {};
                 operations_ = 0;
             } catch (const Failed&) {
-                return out_;
+                if (failed) return *failed;
+                if (!symbols_.takes_residues()) return give_up(std::move(out_));
+                failed = give_up(std::exchange(out_, {}));
+                symbols_.begin_anew(symbols_.places, true);
             }
+        if (failed) return *failed;
         out_.stopped = Stop{program_.where(), "the loops have no common period"};
         return out_;
     }
@@ -70,9 +72,12 @@ class Prover {
     [[noreturn]] void fail(Where where, std::string reason, std::string assumption = {}) {
         out_.stopped = Stop{where, std::move(reason)};
         out_.launches.push_back(sizes());
-        if (gaps_ == nullptr) out_.findings = broken_sizes(program_, skeleton_, budget_);
         out_.assumption = std::move(assumption);
         throw Failed{};
+    }
+    Proof give_up(Proof failed) const {
+        if (gaps_ == nullptr) failed.findings = broken_sizes(program_, skeleton_, budget_);
+        return failed;
     }
     /// Why the values of a root do not come to an end.
     [[noreturn]] void fail(const Root& of, const Stop& stop) {
@@ -105,6 +110,7 @@ class Prover {
         run.run();
         if (gaps_ != nullptr && gaps_->size() > gaps) out_.launches.push_back(sizes());
         operations_ += run.operations();
+        out_.boxes.add(run.boxes());
         if (run.forms().restart()) throw Again{};
         if (run.again()) {
             // A first step takes back nothing: what was shown before was shown without.
@@ -112,6 +118,8 @@ class Prover {
                 if (before[i].step != 0 && before[i].step != symbols_.roots[i].step) throw Again{};
             return cover(std::move(fixed));
         }
+        if (const Stop* wait = run.overtaken())
+            out_.contained.add({Property::deadlock, Property::phases}, wait->where, wait->reason);
         for (const rehearsal::Fault& fault : run.faults()) {
             if (!is_contained(fault.finding)) fail(fault.finding.where, fault.finding.message);
             out_.contained.add(find_rule(fault.finding.rule)->property, fault.finding.where,

@@ -23,6 +23,7 @@ struct Proof {
     /// Numbers of the parameters with which a rehearsal showed a gap, each time another one, and where it
     /// stopped.
     std::vector<std::vector<std::int64_t>> launches{};
+    BoxSizes boxes{};  ///< what it has seen of boxes whose sizes no launch tells
     std::size_t rehearsals = 0;
 };
 

@@ -36,10 +36,14 @@ class Rehearsal final : public isa::ThreadMachine {
     // --- of a rehearsal for a proof
     /// Returns why it stands for no launch; null: it does.
     const rehearsal::Stop* stopped() const { return scene_.stopped ? &*scene_.stopped : nullptr; }
+    /// Returns why a wait might not end, where nothing else depends on that; null: each ends.
+    const rehearsal::Stop* overtaken() const { return scene_.overtaken ? &*scene_.overtaken : nullptr; }
     /// Returns whether a root has got another step, so that the rehearsal is to begin anew.
     bool again() const { return proof_->again; }
     const rehearsal::Forms& forms() const { return proof_->forms; }
     rehearsal::Forms& forms() { return proof_->forms; }
+    /// Where boxes have been whose sizes no launch tells.
+    const BoxSizes& boxes() const { return copies_.boxes(); }
     const std::set<int>& repeated() const { return proof_->recurrence.repeated(); }
 
     // --- of an exploration (exploration.hpp), which runs it from cut to cut
@@ -201,14 +205,14 @@ class Rehearsal final : public isa::ThreadMachine {
     rehearsal::Copies copies_;
     rehearsal::Pool pool_;
     rehearsal::Stuck stuck_;
-    std::vector<int> running_;      ///< by CTA: warps that have not ended
-    int allowed_;                   ///< operations in all
-    int budget_;                    ///< those that may still be executed
-    const Budget* of_ = nullptr;    ///< what it is a part of
-    int written_ = 0;               ///< numbers of the states that were compared
-    std::vector<bool> executed_;    ///< by operation
+    std::vector<int> running_;                 ///< by CTA: warps that have not ended
+    int allowed_;                              ///< operations in all
+    int budget_;                               ///< those that may still be executed
+    const Budget* of_ = nullptr;               ///< what it is a part of
+    int written_ = 0;                          ///< numbers of the states that were compared
+    std::vector<bool> executed_;               ///< by operation
     const rehearsal::Loops* loops_ = nullptr;  ///< where warps park
-    std::unique_ptr<Proof> proof_;  ///< null: none is made
+    std::unique_ptr<Proof> proof_;             ///< null: none is made
 };
 
 }  // namespace wgrun::check

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "check/pressure.hpp"
@@ -47,7 +48,9 @@ struct Skeleton {
     std::vector<int> slots;       ///< Reg::id -> index among the registers that matter; -1: none
     int slot_count = 0;
 
-    std::vector<bool> stored;     ///< by buffer: threads may write to it; empty: unknown
+    std::vector<bool> stored;  ///< by buffer: threads may write to it; empty: unknown
+    /// Sizes in bytes of boxes that no launch describes, by map (BoxSizes): they are taken for granted.
+    std::map<std::uint64_t, std::int64_t> boxes;
     std::vector<int> integers;    ///< indices of the integer parameters that matter
     bool knows_the_grid = false;  ///< it depends on the grid, or on a CTA's position in it
     /// Whether the branch at the end of the block matters.

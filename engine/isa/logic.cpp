@@ -499,6 +499,7 @@ std::span<const Instruction> logic_family() {
          .work = Work::logic,
          .value = value_shl,
          .known_bits = bits_of_shl,
+         .shape = of_integers<Shape::multiple>,
          .meaning = meaning_of_shl,
          .run = run_shl},
         {.name = "shr",

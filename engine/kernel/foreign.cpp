@@ -243,21 +243,25 @@ std::vector<Diagnostic> findings(const ptx::Module& module, const ptx::Lowered& 
 
 }  // namespace
 
-std::optional<Gap> open_shape(const ptx::Lowered& kernel) {
+std::optional<check::OpenShape> open_shape(const ptx::Lowered& kernel) {
     const ptx::Unknowns& unknown = kernel.unknown;
     const auto gap = [&](std::string reason, std::string assumption = {}) {
-        return Gap{Property::none, kernel.where, std::move(reason), std::move(assumption)};
+        return check::OpenShape{{Property::none, kernel.where, std::move(reason), std::move(assumption)}};
     };
     if (unknown.threads)
         return gap("the launch decides how many threads a CTA has",
                    "--block THREADS, or .reqntid or .maxntid in the text, says it");
-    if (unknown.cluster)
-        return gap("the launch decides how many CTAs a cluster has",
-                   "--cluster CTAS, or .reqnctapercluster in the text, says it");
     if (unknown.calls) return gap("what the functions do that it calls is not followed");
     if (unknown.indirect) return gap("where its branches through registers lead is not known");
+    if (unknown.cluster) {
+        check::OpenShape out = gap("the launch decides how many CTAs a cluster has",
+                                   "--cluster CTAS, or .reqnctapercluster in the text, says it");
+        out.of_clusters = !unknown.registers;
+        return out;
+    }
     if (unknown.registers)
-        return Gap{Property::register_pool, kernel.where, ".maxnreg gives other registers at the start", {}};
+        return check::OpenShape{
+            {Property::register_pool, kernel.where, ".maxnreg gives other registers at the start", {}}};
     return std::nullopt;
 }
 
@@ -321,7 +325,7 @@ ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered, As
     out.findings = foreign_findings(module, lowered, given, part);
     if (given.seconds <= 0) return out;
     given.seconds *= part;
-    const std::optional<Gap> unknown = open_shape(lowered);
+    const std::optional<check::OpenShape> unknown = open_shape(lowered);
     check::Evidence evidence = check::evidence(lowered.program, out.findings, check::Made::by_compiler,
                                                unknown ? &*unknown : nullptr, given);
     for (Diagnostic& finding : evidence.findings) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "check/evidence.hpp"
 #include "kernel/gpu_run.hpp"
 #include "kernel/module_memory.hpp"
 #include "ptx/lower.hpp"
@@ -16,8 +17,8 @@ namespace wgrun {
 /// the words for its author. part: of the runs that a kernel alone gets, where a text has many.
 std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered,
                                          const Assumptions& given = {}, double part = 1);
-/// Returns why what depends on threads and CTAs is not proved: the text leaves their number to the launch.
-std::optional<Gap> open_shape(const ptx::Lowered& lowered);
+/// Returns what the text leaves to the launch, and proofs depend on.
+std::optional<check::OpenShape> open_shape(const ptx::Lowered& lowered);
 
 /// Returns what is wrong with a script's kernel that was translated from PTX, by the rules that need no
 /// launch.

@@ -185,7 +185,7 @@ std::vector<Verdict> Kernel::verdicts(const Assumptions& given) {
     if (!evidence_ || given != given_) {
         const auto made =
             origin_ || program_->translated() ? check::Made::by_compiler : check::Made::by_author;
-        const std::optional<Gap> unknown = origin_ ? open_shape(origin_->lowered) : std::nullopt;
+        const std::optional<check::OpenShape> unknown = origin_ ? open_shape(origin_->lowered) : std::nullopt;
         const Program program = with_numbers(*program_, given);
         if (!given.numbers.empty()) {
             std::vector<Diagnostic> found = check::check(program, made);

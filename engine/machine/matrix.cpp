@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 
 #include "rules/phrases.hpp"
 #include "wgrun/count_of.hpp"
@@ -58,15 +59,25 @@ std::optional<Misfit> misaligned(const SharedBuffer& buffer, SwizzleMode swizzle
     // The hardware swizzles by address bits, so the pattern must start where they are zero.
     const std::int64_t needed = swizzle == SwizzleMode::none ? 16 : 8 * width(swizzle);
     if (buffer.offset % needed == 0 && shared_align % needed == 0) return std::nullopt;
-    return Misfit{{rules::WG_DESC_04,
-                   fmt::format("shared buffer `{}` is aligned to {}, but a wgmma reads it with {} "
-                               "swizzle, whose pattern starts on {}",
-                               buffer.name, count_of(buffer.align, "byte"), to_string(swizzle),
-                               count_of(needed, "byte")),
-                   {fmt::format("align = {} for `{}`", needed, buffer.name),
-                    {{set_option(buffer.where, rules::align_option(), std::to_string(buffer.align),
-                                 std::to_string(needed))}}}},
-                  true};
+    Misfit out{{rules::WG_DESC_04,
+                fmt::format("shared buffer `{}` is aligned to {}, but a wgmma reads it with {} "
+                            "swizzle, whose pattern starts on {}",
+                            buffer.name, count_of(buffer.align, "byte"), to_string(swizzle),
+                            count_of(needed, "byte")),
+                {fmt::format("align = {} for `{}`", needed, buffer.name),
+                 {{set_option(buffer.where, rules::align_option(), std::to_string(buffer.align),
+                              std::to_string(needed))}}}},
+               true};
+    if (buffer.offset % needed == 0) out.saying.facts = {{"place", buffer.name}, {"needed_align", needed}};
+    return out;
+}
+
+std::optional<std::string> granted_place(std::span<const Fact> facts) {
+    const auto needed = std::ranges::find(facts, "needed_align", &Fact::name);
+    const auto place = std::ranges::find(facts, "place", &Fact::name);
+    if (needed == facts.end() || place == facts.end()) return std::nullopt;
+    return fmt::format("`{}` begins at a multiple of {} bytes", std::get<std::string>(place->value),
+                       std::get<std::int64_t>(needed->value));
 }
 
 // A K step moves the start within a line of the pattern, stages and groups of eight rows by whole patterns.

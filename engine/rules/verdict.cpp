@@ -112,22 +112,23 @@ std::string to_text(std::string_view kernel, std::span<const Verdict> verdicts) 
     const auto proved = [](const Verdict& verdict) { return verdict.kind == Verdict::Kind::proved; };
     if (const auto first = std::ranges::find_if(verdicts, proved); first != verdicts.end())
         domain = first->domain;
-    for (const Verdict& verdict : verdicts) {
-        const std::string_view title = row_of(verdict.property).title;
-        if (proved(verdict)) {
-            const std::string granted =
-                verdict.assumption.empty() ? "" : fmt::format(", if {}", verdict.assumption);
-            if (verdict.domain + granted != domain)
-                reasons.emplace_back(fmt::format("proved for {}{}", verdict.domain, granted), title);
-            continue;
-        }
-        add(but, title);
-        const std::string reason = why(verdict);
+    const auto note = [&](const std::string& reason, std::string_view title) {
         const auto same = std::ranges::find(reasons, reason, &std::pair<std::string, std::string>::first);
         if (same == reasons.end())
             reasons.emplace_back(reason, title);
         else
             add(same->second, title);
+    };
+    for (const Verdict& verdict : verdicts) {
+        const std::string_view title = row_of(verdict.property).title;
+        if (proved(verdict)) {
+            std::string limits = verdict.domain == domain ? "" : fmt::format(" for {}", verdict.domain);
+            if (!verdict.assumption.empty()) limits += fmt::format(" if {}", verdict.assumption);
+            if (!limits.empty()) note("proved" + limits, title);
+            continue;
+        }
+        add(but, title);
+        note(why(verdict), title);
     }
     std::string out = fmt::format("{}: ", kernel);
     if (domain.empty())

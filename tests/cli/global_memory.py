@@ -247,7 +247,9 @@ for kernel in json.load(open(sys.argv[1]))["kernels"]:
     name = kernel["name"]
     seen.add(name)
     for one in kernel["verdicts"]:
-        if one["verdict"] == "proved" and wrong.get(name) == one["property"]:
+        # A race between the CTAs of a cluster is none where each has one.
+        alone = name == "no_cluster_attr" and one.get("domain", "").startswith("all launches of clusters of 1")
+        if one["verdict"] == "proved" and wrong.get(name) == one["property"] and not alone:
             faults.append("%s: %s is proved, and wrong" % (name, one["property"]))
         if one["verdict"] != "proved" and one["property"] in legal.get(name, ()):
             faults.append("%s: %s is not proved: %s" % (name, one["property"], one["reason"]))

@@ -54,6 +54,8 @@ void Copies::bulk_copy(const isa::BulkCopy& copy) {
     if (!fits_shared(copy, its_box)) return;
     if (copy.direction == Direction::to_global) {
         own().running.push_back({copy.lane, own().groups.issue(), scene_.op->step});
+        if (copy.known.shared && !bytes && copy.dims != 0)
+            bytes = taken_for_granted(BoxSizes::To::global, copy.shared);
         if (scene_.shared == nullptr) return;
         if (!copy.known.shared || !bytes)
             return scene_.shared->lost("what the copy reads is not known before a launch");
@@ -106,9 +108,14 @@ void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std:
     const std::optional<int> cta = peers_.find(shared, false);
     Mbarrier* mbarrier = cta ? mbarriers_.count(*cta, address, user, lane) : nullptr;
     if (mbarrier == nullptr) return;
+    std::optional<std::int64_t> covers = bytes;
+    if (!bytes && scene_.proves) {
+        covers = taken_for_granted(BoxSizes::To::shared, static_cast<std::uint32_t>(shared));
+        boxes_.taken(static_cast<std::int64_t>(address & isa::peer_window) - sm_90a.shared_base);
+    }
     const auto lo = static_cast<std::uint32_t>(shared),
                hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span()
-                                                                   : bytes.value_or(isa::BulkCopy::unit));
+                                                                   : covers.value_or(isa::BulkCopy::unit));
     const bool sent = copy != nullptr && copy->direction == isa::BulkCopy::Direction::to_cluster;
     if (scene_.shared != nullptr) {
         if (sent && !copy->known.source)
@@ -116,7 +123,7 @@ void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std:
         else if (sent && bytes)
             scene_.shared->sends(copy->source, copy->source + static_cast<std::uint32_t>(*bytes), *mbarrier,
                                  lane);
-        if (!bytes)
+        if (!covers)
             scene_.shared->lost("how much the copy brings is not known before a launch");
         else if (box == nullptr)
             scene_.shared->arrives(*cta, lo, hi, *mbarrier, lane);
@@ -233,6 +240,28 @@ std::uint64_t Copies::map_of(const Step& copy) {
     return out;
 }
 
+/// Returns the bytes of the current copy's box, which begins at that address, if a proof takes them for
+/// granted.
+std::optional<std::int64_t> Copies::taken_for_granted(BoxSizes::To to, std::uint32_t shared) {
+    const std::uint64_t map = map_of(*scene_.op->step);
+    const std::int64_t offset = std::int64_t{shared & isa::peer_window} - sm_90a.shared_base;
+    const std::vector<SharedBuffer>& buffers = scene_.program.shared();
+    for (const SharedBuffer& buffer : buffers)
+        if (offset >= buffer.offset && offset < buffer.offset + buffer.bytes)
+            boxes_.place(map, to, offset, buffer.offset + buffer.bytes);
+    const auto size = scene_.skeleton.boxes.find(map);
+    if (size == scene_.skeleton.boxes.end()) return std::nullopt;
+    if (scene_.shared != nullptr) {
+        const auto& params = scene_.program.params();
+        scene_.shared->assume(fmt::format(
+            "a box of {} has {}",
+            map <= params.size() ? fmt::format("`{}`", params[static_cast<std::size_t>(map - 1)].name)
+                                 : fmt::format("the tensor map of line {}", scene_.op->where.line),
+            count_of(size->second, "byte")));
+    }
+    return size->second;
+}
+
 /// The first copy of a phase lands whose box is of unknown size: all of them have begun. Where they bring
 /// other bytes than in another phase, one of the two never completes, or does so early.
 void Copies::compare_boxes(const Mbarrier& mbarrier) {
@@ -241,6 +270,7 @@ void Copies::compare_boxes(const Mbarrier& mbarrier) {
     std::vector<std::uint64_t> maps = std::move(found->second);
     maps_.erase(found);
     const machine::PhaseBytes::Told told{mbarrier.tx() - mbarrier.under_way(), mbarrier.expected_at()};
+    boxes_.phase(maps, told.bytes);
     if (phases_.brought(std::move(maps), told))
         scene_.stop(scene_.where(told.pc),
                     "it expects other bytes than another phase, whose copies are by the same tensor maps");

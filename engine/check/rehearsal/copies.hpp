@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "check/box_sizes.hpp"
 #include "check/rehearsal/products.hpp"
 #include "isa/bulk_copy.hpp"
 #include "machine/groups.hpp"
@@ -27,6 +28,9 @@ class Copies {
     bool land();
     /// The last warp of a CTA has ended: reports copies still in flight to or from its memory.
     void unfinished(int cta);
+
+    /// Where boxes of unknown sizes have been.
+    const BoxSizes& boxes() const { return boxes_; }
 
     auto state() { return std::tie(under_way_, stores_); }
     void encode(Encoder& to) const;
@@ -55,6 +59,7 @@ class Copies {
     };
 
     std::uint64_t map_of(const Step& copy);
+    std::optional<std::int64_t> taken_for_granted(BoxSizes::To to, std::uint32_t shared);
     void compare_boxes(const Mbarrier& mbarrier);
     bool fits_shared(const isa::BulkCopy& copy, const TensorBox* box);
     void unknown_bytes(const isa::BulkCopy& copy);
@@ -74,8 +79,9 @@ class Copies {
     std::map<const Mbarrier*, std::vector<std::uint64_t>> maps_;
     std::vector<std::uint64_t> named_;  ///< by register: what its address comes from; none before map_of()
     machine::PhaseBytes phases_;        ///< whose copies are of such boxes
-    std::vector<Stores> stores_;        ///< by warp
-    bool multicasts_;                   ///< copies bring bytes to several CTAs
+    BoxSizes boxes_;
+    std::vector<Stores> stores_;  ///< by warp
+    bool multicasts_;             ///< copies bring bytes to several CTAs
 };
 
 }  // namespace wgrun::check::rehearsal

@@ -256,7 +256,11 @@ void Forms::follow(const Step& step) {
         step.op->run(step, machine_);
         return give(step, {});
     }
-    const isa::Shape shape = step.op->shape == nullptr ? isa::Shape::other : step.op->shape(step.form);
+    isa::Shape shape = step.op->shape == nullptr ? isa::Shape::other : step.op->shape(step.form);
+    if (shape == isa::Shape::multiple)
+        shape = only_first(sources.size(), [&](std::size_t i) { return !sources[i].form.empty(); })
+                    ? isa::Shape::polynomial
+                    : isa::Shape::other;
     if (shape == isa::Shape::order) return compare(step, sources);
     std::optional<Form> result;
     if (shape == isa::Shape::polynomial) {

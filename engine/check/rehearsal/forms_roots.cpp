@@ -179,12 +179,15 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
                         step.op->known_bits(step, numbers_alone).greatest() <= INT32_MAX;
     const bool from_zero = is_unsigned && (shape == isa::Shape::remainder || shape == isa::Shape::quotient);
     if (type != isa::Type::pred && !monotone && !masked && !from_zero) return false;
+    const bool residue = type != isa::Type::pred && !monotone;
+    if (residue && symbols_.residues) return false;
     const auto [at, added] =
         symbols_.root({fmt::format("{} {}", isa::method_of(*step.op, step.form), step.op->name), of});
     Root& root = symbols_.roots[static_cast<std::size_t>(at)];
     if (added) {
         root.name = fmt::format("what line {} computes", step.where.line);
         root.where = step.where;
+        root.residue = residue;
         if (type == isa::Type::pred) root.most = 1;
         if (monotone)
             root.least =

@@ -190,10 +190,12 @@ void Mbarriers::arrives_relaxed(Mbarrier& mbarrier) const {
 /// In a proof: a phase is complete only when all that waited for the one before it have found that complete.
 /// Else a wait might find its parity again, and stay.
 void Mbarriers::overtakes(const Mbarrier& mbarrier) {
-    if (mbarrier.arriving.includes(mbarrier.waited)) return;
-    scene_.stop(scene_.op->where,
-                fmt::format("nothing orders the waits for a phase of {} before the next phase is complete",
-                            place(mbarrier)));
+    if (scene_.overtaken || mbarrier.arriving.includes(mbarrier.waited)) return;
+    scene_.overtaken = Stop{
+        scene_.op->where,
+        fmt::format("nothing orders the waits for a phase of {} before the next phase is complete: a warp "
+                    "that comes late may find neither",
+                    place(mbarrier))};
 }
 
 void Mbarriers::turned(Cta&, Mbarrier& mbarrier) {

@@ -87,7 +87,10 @@ class Scene {
     bool proves = false;             ///< a proof is made, of every schedule and every launch
     SharedMemory* shared = nullptr;  ///< in a proof about accesses to shared memory
     std::optional<Stop> stopped{};   ///< it is not: the first reason
-    int fruitless = 0;               ///< rounds in which warps that sleep were woken and nothing happened
+    /// A wait that might not find its phase: it goes on later, or never. Nothing else follows, as what comes
+    /// after the phase comes after later ones, too.
+    std::optional<Stop> overtaken{};
+    int fruitless = 0;  ///< rounds in which warps that sleep were woken and nothing happened
 
     // The current step.
     Warp* warp = nullptr;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <iterator>
 #include <utility>
@@ -54,10 +55,17 @@ void SharedMemory::gap(Property property, Reason reason) {
     if (!gaps_.has(property)) gap(property, reason());
 }
 
+namespace {
+constexpr std::array of_accesses{Property::shared_races, Property::proxies, Property::initialisation,
+                                 Property::bounds};
+}
+
+void SharedMemory::assume(const std::string& what) {
+    for (const Property property : of_accesses) gaps_.assume(property, what);
+}
+
 void SharedMemory::lost(std::string_view what) {
-    for (const Property property :
-         {Property::shared_races, Property::proxies, Property::initialisation, Property::bounds})
-        gap(property, std::string(what));
+    for (const Property property : of_accesses) gap(property, std::string(what));
     if (Told(*scene_.op->step).of_copies()) gap(Property::groups, std::string(what));
 }
 
@@ -387,7 +395,10 @@ void SharedMemory::reads(const Operand& operand, const machine::Matrix& matrix, 
           machine::misaligned(*buffer, descriptor.swizzle, scene_.program.shared_align()),
           buffer->tile ? machine::misplaced(matrix, *buffer, within, descriptor)
                        : machine::inside_pattern(matrix, *buffer, within, descriptor)})
-        if (misfit) gap(Property::descriptors, misfit->saying.message);
+        if (const auto granted = misfit ? machine::granted_place(misfit->saying.facts) : std::nullopt)
+            gaps_.assume(Property::descriptors, *granted);
+        else if (misfit)
+            gap(Property::descriptors, misfit->saying.message);
     const Access by{Access::Kind::product, false, scene_.warp->number, scene_.warp->all, product};
     std::vector<std::uint32_t> units = all;
     std::ranges::sort(units);

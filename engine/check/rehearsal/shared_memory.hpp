@@ -49,6 +49,8 @@ class SharedMemory {
     void multiplied(std::uint32_t product);
     /// Nobody knows what the step accesses.
     void lost(std::string_view what);
+    /// What is proved of shared memory holds if that is so, in words.
+    void assume(const std::string& what);
 
     auto state() { return std::tie(ctas_, copies_); }
     void encode(Encoder& to) const;

@@ -2,6 +2,7 @@
 // values change nothing is found by following what is computed from it (forms.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -47,6 +48,7 @@ struct Root {
     Kind kind = Kind::number;
     bool given = false;           ///< a parameter, or the grid's
     bool wide = false;            ///< of 64 bits, as addresses are
+    bool residue = false;         ///< what a mask or a division leaves of one of the launch
     bool of_grid = false;         ///< a place in it, or its size...
     std::int64_t of_machine = 0;  ///< ...and what the machine takes it for
     std::string name;             ///< "n", or what computes it: "shr of line 12"
@@ -79,14 +81,22 @@ struct Symbols {
     struct Place {
         Dim3 grid, at;
     };
-    std::vector<Root> roots;
-    std::map<Origin, int> found;
-    std::vector<int> turns{};  ///< roots that stand for turns of loops alone
+    std::vector<Root> roots{};
+    std::map<Origin, int> found{};
+    std::vector<int> turns{};      ///< roots that stand for turns of loops alone
     std::optional<Place> place{};  ///< nothing: every cluster of every grid
     /// A place in the grid and the grid's size are numbers as others are; else what holds for the first CTA
     /// of a grid of one is to hold for every one.
     bool places = false;
+    /// What a mask or a division leaves of a number goes with that, as where a loop is unrolled; else it may
+    /// be anything.
+    bool residues = false;
 
+    /// Returns whether it has been taken for anything, so that another proof may say more.
+    bool takes_residues() const { return std::ranges::any_of(roots, &Root::residue); }
+    void begin_anew(bool with_places, bool with_residues) {
+        *this = {.place = place, .places = with_places, .residues = with_residues};
+    }
     /// All values of a root.
     Window window(int root) const {
         const Root& its = roots[static_cast<std::size_t>(root)];

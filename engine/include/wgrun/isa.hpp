@@ -173,6 +173,7 @@ enum class Work : std::uint8_t {
 enum class Shape : std::uint8_t {
     other,
     polynomial,  ///< of degree 2 at most, modulo the width: sums, products, copies
+    multiple,    ///< of the first source, by a factor that the second one gives
     quotient,    ///< by an operand, rounded
     remainder,   ///< of a division by an operand
     bits,        ///< each bit of the result comes from bits of the sources at one place of each
