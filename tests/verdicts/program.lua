@@ -1,13 +1,15 @@
 -- Kernels whose roles hand stages of rings to each other, made of a table of choices. What a kernel does wrong, and when,
 -- is one of the choices.
 --   consumers   warps that read; warp 0 fills the rings
---   rings       a list of { stages, style, fill, release, every }: how stage and phase are counted ("wrap", "turn", "mask"),
+--   rings       a list of { stages, style, fill, release, every }: how stage and phase are counted ("wrap", "turn", "mask", "shift"),
 --               who fills a stage ("copy": one thread, "store": all lanes), who hands it back ("lane" of each warp, "all"
 --               threads, "cta": one thread behind a named barrier), and in which turns the ring is used (1: all, 2: even)
 --   trips       { form, number }: how many turns a tile has, of n
 --   again       the same, written in another way, for the consumers
 --   prologue    turns in which the producer does not wait; peeled: in a loop of their own
 --   lag         a stage is handed back one turn later
+--   unrolled    2 or 4: the producer's loop has as many turns in one, and another loop has those that are left
+--   idle        a warp that waits as the producer does, and fills nothing, as those of a producing warpgroup do: it may come late
 --   tail        the producer waits until all stages are free again
 --   tiles       a CTA goes on with tile ctaid.x, ctaid.x + nctaid.x, ... of m
 --   leave       "spare": a warp ends at once; "cta": CTAs from 1 on do
@@ -77,7 +79,7 @@ end
 --- The kernel of a program.
 function program.kernel(p)
   local rings, fault = p.rings, p.fault
-  local warps = 1 + p.consumers + (p.leave == "spare" and 1 or 0)
+  local warps = 1 + p.consumers + (p.leave == "spare" and 1 or 0) + (p.idle and 1 or 0)
   return wg.kernel("program", { threads = 32 * warps, cluster = p.cluster and { p.cluster } or nil }, function(k)
     local X, Y = k:param("X", "const f32*"), k:param("Y", "f32*")
     local n = k:param("n", "u32")
@@ -127,7 +129,10 @@ function program.kernel(p)
         return
       end
       unless("count", function() k:add(c.turn, c.turn, 1) end)
-      if ring.style == "mask" and stages & (stages - 1) == 0 then
+      if ring.style == "shift" and stages & (stages - 1) == 0 then
+        k:mov(c.stage, ((c.turn << 4) & ((stages - 1) << 4)) >> 4)
+        k:mov(c.phase, k:selp(k:mov(1, u32), k:mov(0, u32), ((c.turn << 1) & (stages << 1)):ne(0)))
+      elseif ring.style == "mask" and stages & (stages - 1) == 0 then
         local bits = 0
         while 1 << bits < stages do bits = bits + 1 end
         k:mov(c.stage, c.turn & (stages - 1))
@@ -183,7 +188,7 @@ function program.kernel(p)
         unless("arrive_full", function() k:mbarrier_arrive(full) end)
       end
     end
-    local function produce()
+    local function produce(fill)
       local at_ring = cursors()
       each_tile(function()
         local count = trips(1)
@@ -208,6 +213,12 @@ function program.kernel(p)
         elseif p.prologue > 0 then
           local first = k:min(count, p.prologue)
           k:while_(function() return turn:lt(first) end, function() one(false) end)
+        end
+        if p.unrolled then
+          local whole = to - (to & (p.unrolled - 1))
+          k:while_(function() return turn:lt(whole) end, function()
+            for _ = 1, p.unrolled do one(true) end
+          end)
         end
         k:while_(function() return turn:lt(to) end, function() one(true) end)
       end)
@@ -282,8 +293,14 @@ function program.kernel(p)
       k:st_global_f32(k:element(Y, (at.cta << 7) + tid), sum)
     end
     local producing = rings[1].fill == "copy" and tid:eq(0) or tid:lt(32)
-    k:if_(producing, produce)
-    k:if_(tid:ge(32), consume)
+    k:if_(producing, function() produce(fill) end)
+    if p.idle then
+      local warp = tid >> 5
+      k:if_(warp:gt(0), function() k:if_(warp:le(p.consumers), consume) end)
+      k:if_(warp:eq(p.consumers + 1), function() produce(function() end) end)
+    else
+      k:if_(tid:ge(32), consume)
+    end
     if p.cluster then
       k:barrier_cluster_arrive()
       k:barrier_cluster_wait()

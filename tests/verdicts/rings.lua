@@ -98,6 +98,12 @@ local function choose(seed)
   p.leave = one_of { false, false, false, false, false, false, "spare", "spare", "cta" }
   if random(8) == 0 then p.cluster = 2 end
   if p.cluster and p.leave == "cta" then p.leave = false end
+  local other, another_of = generator(seed + 1000003)
+  if not o.mutants then
+    p.unrolled = another_of { false, false, false, 2, 4 } or nil
+    p.idle = other(5) == 0 or nil
+    if other(4) == 0 then p.rings[1].style = "shift" end
+  end
   if o.mutants then
     mutant(p, kinds[1 + seed % #kinds], random, one_of)
   elseif random(3) > 0 then
