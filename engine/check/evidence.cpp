@@ -263,7 +263,9 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
     Assumptions alone = given;
     alone.cluster = Dim3{1};
     Evidence out = evidence_of(program, findings, made, nullptr, alone);
-    // The kernel may be meant for clusters: what it breaks without them is none of its faults, nor a reason.
+    // What sends to other CTAs is meant for clusters.
+    if (std::ranges::find(out.gaps, Property::cluster_end, &Gap::property) != out.gaps.end()) return open;
+    // So may others be: what they break without is none of their faults, nor a reason.
     out.findings.clear();
     out.launches.clear();
     for (Gap& gap : out.gaps)

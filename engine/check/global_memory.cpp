@@ -106,7 +106,8 @@ class GlobalMemory {
         std::set<int> pointers;
         for (const Access& access : accesses_.list) pointers.insert(access.param);
         for (const auto& [atom, index] : accesses_.params)
-            if (accesses_.atoms[atom].least && !pointers.contains(index))
+            if (accesses_.atoms[atom].least && !pointers.contains(index) &&
+                program_.params()[static_cast<std::size_t>(index)].type != isa::Type::tensormap)
                 out.numbers.push_back(accesses_.atoms[atom].name);
         return out;
     }

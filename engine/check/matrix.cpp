@@ -86,11 +86,11 @@ Region MatrixCheck::operator()(const Step& step, const Matrix& matrix, const Kno
     if (!info.tile) {
         if (!fields) return {};
         if (fields->base_offset == 0 &&
-            fits(step, info, machine::misaligned(info, fields->swizzle, program_.shared_align())))
+            fits(step, info, machine::misaligned(info, fields->swizzle, program_)))
             fits(step, info, machine::inside_pattern(matrix, info, fields->start, *fields));
         return footprint(step, matrix, buffer, *fields);
     }
-    fits(step, info, machine::misaligned(info, info.tile->swizzle(), program_.shared_align()));
+    fits(step, info, machine::misaligned(info, info.tile->swizzle(), program_));
     if (!right_.contains(key) && fits(step, info, machine::unlike(matrix, info, step.where)) &&
         (!offset || fits(step, info, machine::misplaced(matrix, info, *offset, fields))))
         right_.insert(key);

@@ -55,10 +55,10 @@ std::vector<std::uint32_t> units(const Descriptor& descriptor, const Matrix& mat
     return out;
 }
 
-std::optional<Misfit> misaligned(const SharedBuffer& buffer, SwizzleMode swizzle, std::int64_t shared_align) {
+std::optional<Misfit> misaligned(const SharedBuffer& buffer, SwizzleMode swizzle, const Program& program) {
     // The hardware swizzles by address bits, so the pattern must start where they are zero.
     const std::int64_t needed = swizzle == SwizzleMode::none ? 16 : 8 * width(swizzle);
-    if (buffer.offset % needed == 0 && shared_align % needed == 0) return std::nullopt;
+    if (buffer.offset % needed == 0 && program.shared_align() % needed == 0) return std::nullopt;
     Misfit out{{rules::WG_DESC_04,
                 fmt::format("shared buffer `{}` is aligned to {}, but a wgmma reads it with {} "
                             "swizzle, whose pattern starts on {}",
@@ -68,7 +68,8 @@ std::optional<Misfit> misaligned(const SharedBuffer& buffer, SwizzleMode swizzle
                  {{set_option(buffer.where, rules::align_option(), std::to_string(buffer.align),
                               std::to_string(needed))}}}},
                true};
-    if (buffer.offset % needed == 0) out.saying.facts = {{"place", buffer.name}, {"needed_align", needed}};
+    // What stands behind another variable lies where that ends.
+    if (program.shared().size() == 1) out.saying.facts = {{"place", buffer.name}, {"needed_align", needed}};
     return out;
 }
 

@@ -41,10 +41,10 @@ struct Misfit {
     bool at_buffer = false;
 };
 
-/// The shared buffer's alignment does not suit the swizzle: WG-DESC-04. shared_align: bytes, of all buffers.
-std::optional<Misfit> misaligned(const SharedBuffer& buffer, SwizzleMode swizzle, std::int64_t shared_align);
-/// Returns, in words, what is no fault then, of the facts of a WG-DESC-04: where the driver places the shared
-/// memory of a CTA decides, and the text asks for less; nothing where the kernel itself decides.
+/// The shared buffer's alignment, in the program, does not suit the swizzle: WG-DESC-04.
+std::optional<Misfit> misaligned(const SharedBuffer& buffer, SwizzleMode swizzle, const Program& program);
+/// Returns, in words, what is no fault then, of the facts of a WG-DESC-04: where the driver places the only
+/// variable in shared memory decides, and the text asks for less; nothing where the kernel itself decides.
 std::optional<std::string> granted_place(std::span<const Fact> facts);
 /// A matrix that starts so many bytes into `buffer` starts inside of the swizzle's pattern, by its
 /// descriptor: WG-DESC-04. Of buffers without a tile: of others misplaced() knows more.

@@ -252,12 +252,15 @@ std::optional<std::int64_t> Copies::taken_for_granted(BoxSizes::To to, std::uint
     const auto size = scene_.skeleton.boxes.find(map);
     if (size == scene_.skeleton.boxes.end()) return std::nullopt;
     if (scene_.shared != nullptr) {
+        const auto [name, first] = names_.try_emplace(map);
         const auto& params = scene_.program.params();
-        scene_.shared->assume(fmt::format(
-            "a box of {} has {}",
-            map <= params.size() ? fmt::format("`{}`", params[static_cast<std::size_t>(map - 1)].name)
-                                 : fmt::format("the tensor map of line {}", scene_.op->where.line),
-            count_of(size->second, "byte")));
+        if (first && map <= params.size())
+            name->second = fmt::format("`{}`", params[static_cast<std::size_t>(map - 1)].name);
+        else if (first)
+            name->second = fmt::format("the tensor map of line {}", scene_.op->where.line);
+        scene_.shared->assume(fmt::format("a box of {} has {}{}", name->second,
+                                          to == BoxSizes::To::global ? "at most " : "",
+                                          count_of(size->second, "byte")));
     }
     return size->second;
 }

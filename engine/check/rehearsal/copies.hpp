@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "check/box_sizes.hpp"
@@ -80,8 +81,9 @@ class Copies {
     std::vector<std::uint64_t> named_;  ///< by register: what its address comes from; none before map_of()
     machine::PhaseBytes phases_;        ///< whose copies are of such boxes
     BoxSizes boxes_;
-    std::vector<Stores> stores_;  ///< by warp
-    bool multicasts_;             ///< copies bring bytes to several CTAs
+    std::map<std::uint64_t, std::string> names_;  ///< of maps whose boxes are taken for granted
+    std::vector<Stores> stores_;                  ///< by warp
+    bool multicasts_;                             ///< copies bring bytes to several CTAs
 };
 
 }  // namespace wgrun::check::rehearsal

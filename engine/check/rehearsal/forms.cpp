@@ -227,6 +227,16 @@ void Forms::compute(const Op& op) {
     });
 }
 
+namespace {
+
+/// Whether a shift to the left by so much may be there to cut off what is above, as in (n << 29) >> 29.
+bool cuts_off(const std::pair<const int, std::int64_t>& slope) {
+    constexpr std::int64_t most = 1 << 16;
+    return slope.second >= most || slope.second <= -most;
+}
+
+}  // namespace
+
 void Forms::follow(const Step& step) {
     if (step.form.has(isa::Field::sreg)) {
         step.op->run(step, machine_);
@@ -257,7 +267,8 @@ void Forms::follow(const Step& step) {
         return give(step, {});
     }
     isa::Shape shape = step.op->shape == nullptr ? isa::Shape::other : step.op->shape(step.form);
-    if (shape == isa::Shape::multiple)
+    const bool is_multiple = shape == isa::Shape::multiple;
+    if (is_multiple)
         shape = only_first(sources.size(), [&](std::size_t i) { return !sources[i].form.empty(); })
                     ? isa::Shape::polynomial
                     : isa::Shape::other;
@@ -266,6 +277,7 @@ void Forms::follow(const Step& step) {
     if (shape == isa::Shape::polynomial) {
         if (widens(step, sources)) result = difference(step, sources, all);
         if (result && !is_linear(step, sources, all, *result)) result.reset();
+        if (result && is_multiple && std::ranges::any_of(*result, cuts_off)) result.reset();
         if (!result && becomes_root(step, sources)) return;
     } else if (shape == isa::Shape::other) {
         if (becomes_root(step, sources)) return;

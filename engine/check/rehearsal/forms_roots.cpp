@@ -28,9 +28,11 @@ int Forms::given(Root::Kind kind, int index) {
         root.where = scene_.op->where;
         root.of_grid = kind != Root::Kind::number;
         if (kind == Root::Kind::number) {
-            root.name = scene_.program.params()[static_cast<std::size_t>(index)].name;
+            const Param& param = scene_.program.params()[static_cast<std::size_t>(index)];
+            root.name = param.name;
             root.least = root.value = 1;
-            root.wide = isa::bits(scene_.program.params()[static_cast<std::size_t>(index)].type) == 64;
+            root.wide =
+                param.type == isa::Type::tensormap || param.structure > 0 || isa::bits(param.type) == 64;
         } else {
             // The first CTA of the grid, and one after the other: see strided().
             root.name = kind == Root::Kind::first ? "ctaid" : "nctaid";

@@ -21,13 +21,15 @@ Loops::Loops(const Skeleton& skeleton) {
 }
 
 int Loops::depth(std::uint32_t pc) const {
-    return static_cast<int>(std::ranges::count_if(loops_, [&](const Loop& loop) { return loop.contains(pc); }));
+    return static_cast<int>(
+        std::ranges::count_if(loops_, [&](const Loop& loop) { return loop.contains(pc); }));
 }
 
 const Loops::Loop* Loops::innermost(std::uint32_t pc) const {
     const Loop* out = nullptr;
     for (const Loop& loop : loops_)
-        if (loop.contains(pc) && (out == nullptr || loop.last - loop.first < out->last - out->first)) out = &loop;
+        if (loop.contains(pc) && (out == nullptr || loop.last - loop.first < out->last - out->first))
+            out = &loop;
     return out;
 }
 

@@ -169,8 +169,7 @@ bool Products::is_mate(int warp, int other) const {
 /// Returns whether the current warp knows that a warp of the reader's warpgroup has waited for the wgmma.
 bool Products::known_past(const Point& point, const Point::Reader& reader) const {
     return std::ranges::any_of(point.readers, [&](const Point::Reader& mate) {
-        if (!is_mate(mate.warp, reader.warp) || mate.serial != reader.serial || mate.clock == 0)
-            return false;
+        if (!is_mate(mate.warp, reader.warp) || mate.serial != reader.serial || mate.clock == 0) return false;
         return mate.warp == scene_.warp->number || scene_.warp->known.of(mate.warp) >= mate.clock;
     });
 }

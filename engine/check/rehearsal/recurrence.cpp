@@ -31,7 +31,8 @@ bool Recurrence::same_form(const Forms::Slot& before, const Forms::Slot& now, st
 /// Returns how much each register has grown between two rounds; nothing where the states differ otherwise.
 std::optional<std::vector<std::int64_t>> Recurrence::growth(const Round& before, const Round& now) const {
     if (before.state.numbers != now.state.numbers || !before.state.knows_no_more_than(now.state) ||
-        !now.state.knows_no_more_than(before.state) || before.registers.size() != now.registers.size()) return std::nullopt;
+        !now.state.knows_no_more_than(before.state) || before.registers.size() != now.registers.size())
+        return std::nullopt;
     std::vector<std::int64_t> out;
     for (std::size_t i = 0; i < now.registers.size(); ++i) {
         const Register& a = before.registers[i];
@@ -137,7 +138,8 @@ bool Recurrence::end() {
 bool Recurrence::round(Encoded state) {
     if (rounds_.size() >= most_rounds) return false;
     std::uint64_t hash = 0;
-    for (const std::uint64_t number : state.numbers) hash = (hash ^ number) * 0x9E3779B97F4A7C15U + (hash >> 29);
+    for (const std::uint64_t number : state.numbers)
+        hash = (hash ^ number) * 0x9E3779B97F4A7C15U + (hash >> 29);
     rounds_.push_back({hash, std::move(state), live_registers(scene_, values_, live_, mbarriers_, forms_),
                        forms_.events().size()});
     const std::size_t now = rounds_.size() - 1;

@@ -27,11 +27,8 @@ std::vector<Register> live_registers(const Scene& scene, const Values& values, c
             const auto slot = static_cast<std::size_t>(slots[id]);
             const isa::Mask lanes = known[slot] & readers(live, scene.warps[warp], slot);
             if (lanes == 0) continue;
-            Register& at = out.emplace_back(Register{warp,
-                                                     static_cast<std::uint32_t>(slot),
-                                                     lanes,
-                                                     {},
-                                                     forms.slot(static_cast<int>(warp), slot)});
+            Register& at = out.emplace_back(Register{
+                warp, static_cast<std::uint32_t>(slot), lanes, {}, forms.slot(static_cast<int>(warp), slot)});
             at.form.lanes &= lanes;
             if (at.form.lanes == 0 || at.form.form.empty()) at.form = {};
             const std::uint64_t* data = values.lanes_of(static_cast<int>(warp), slot);
@@ -44,6 +41,5 @@ std::vector<Register> live_registers(const Scene& scene, const Values& values, c
     }
     return out;
 }
-
 
 }  // namespace wgrun::check::rehearsal

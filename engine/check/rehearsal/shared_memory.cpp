@@ -392,7 +392,7 @@ void SharedMemory::reads(const Operand& operand, const machine::Matrix& matrix, 
     const std::int64_t within = offset - buffer->offset;
     for (const auto& misfit :
          {machine::astray(matrix, *buffer, within),
-          machine::misaligned(*buffer, descriptor.swizzle, scene_.program.shared_align()),
+          machine::misaligned(*buffer, descriptor.swizzle, scene_.program),
           buffer->tile ? machine::misplaced(matrix, *buffer, within, descriptor)
                        : machine::inside_pattern(matrix, *buffer, within, descriptor)})
         if (const auto granted = misfit ? machine::granted_place(misfit->saying.facts) : std::nullopt)

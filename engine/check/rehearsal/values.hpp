@@ -61,8 +61,8 @@ class Values {
 
     const Scene& scene_;
     std::vector<Registers> warps_;
-    std::vector<bool> wide_;         ///< by slot
-    const Lanes nothing_{};  ///< read where nothing is known
+    std::vector<bool> wide_;  ///< by slot
+    const Lanes nothing_{};   ///< read where nothing is known
 };
 
 }  // namespace wgrun::check::rehearsal
