@@ -123,7 +123,7 @@ function wg.complement(A, target) end
 
 ---The composition A(B(i)).
 ---@param A wgrun.layout|integer|wgrun.swizzle
----@param B wgrun.layout|integer|wgrun.swizzle|table a layout, or an integer n for n:1; a tiler for each mode of A (a list of layouts, integers n for n:1, and false for a mode that is kept); or a swizzle, if A is one
+---@param B wgrun.layout|integer|wgrun.swizzle|table a layout, or an integer n for n:1; a tiler for each mode of A (a list of layouts, integers n for n:1, false for a mode that is kept, and such lists for the modes inside a mode); or a swizzle, if A is one
 ---@return wgrun.layout|wgrun.swizzle
 function wg.composition(A, B) end
 
@@ -364,7 +364,7 @@ function wg.load(path, options) end
 
 ---Divides a layout into tiles: (tile, rest) for each mode that the tiler names.
 ---@param layout wgrun.layout|integer
----@param tiler wgrun.layout|integer|table a layout, an integer n (n:1), or for each mode a layout, an integer n (n:1) or false
+---@param tiler wgrun.layout|integer|table a layout, an integer n (n:1), or for each mode a layout, an integer n (n:1), false, or such a list for the modes inside
 ---@return wgrun.layout
 function wg.logical_divide(layout, tiler) end
 

@@ -29,9 +29,7 @@ class Reader {
         if (file.has("entry")) out.kernel = file.at("entry").string();
         if (out.kernel.empty() && module.names().size() != 1) file.at("entry");
         if (out.kernel.empty()) out.kernel = module.names().front();
-        const Kernel kernel = module.kernel(out.kernel);
-        for (const Param& param : kernel.program().params())
-            if (!param.variable) params_.push_back(param);
+        params_ = parameters_of(module, out.kernel);
     }
 
     void read() {

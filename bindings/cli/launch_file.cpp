@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -21,7 +22,8 @@ using Value = JsonValue;
 
 class Reader {
   public:
-    Reader(LaunchFile& out, std::filesystem::path folder) : out_(out), folder_(std::move(folder)) {}
+    Reader(LaunchFile& out, std::filesystem::path folder, const ForeignModule& module)
+        : out_(out), folder_(std::move(folder)), module_(module) {}
 
     void read(const Value& launch) {
         launch.has_only({"$schema", "kernel", "grid", "block", "cluster", "shared", "tensors", "arguments"});
@@ -72,6 +74,7 @@ class Reader {
         if (value.json().is_number()) return value.json().get<double>();
         if (value.has("pointer") || value.has("map")) return view(value);
         if (value.has("struct")) return structure(value);
+        if (value.has("bits")) return number_of(value);
         return &passed(value);
     }
 
@@ -105,6 +108,20 @@ class Reader {
             throw ArgumentError(fmt::format("{}: {}", value.place(), error.what()));
         }
         return out;
+    }
+
+    /// A number by its bits, as a program has passed it: the parameter tells its type.
+    wgrun::Argument number_of(const Value& value) {
+        value.has_only({"bits"});
+        const std::size_t place = out_.options.args.size();
+        if (params_.empty() && (!out_.kernel.empty() || module_.names().size() == 1))
+            params_ = parameters_of(module_, out_.kernel.empty() ? module_.names().front() : out_.kernel);
+        const std::int64_t bits = value.at("bits").integer();
+        const isa::Type type = place < params_.size() ? params_[place].type : isa::Type::b64;
+        if (type == isa::Type::f64) return std::bit_cast<double>(bits);
+        if (type == isa::Type::f32)
+            return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+        return bits;
     }
 
     Structure structure(const Value& value) {
@@ -153,7 +170,9 @@ class Reader {
 
     LaunchFile& out_;
     std::filesystem::path folder_;
+    const ForeignModule& module_;
     std::map<std::string, Tensor*> named_;
+    std::vector<Param> params_;
 };
 
 /// "launch.json:3: no JSON: ..."
@@ -167,6 +186,14 @@ std::string place_and_reason(const std::string& file, const std::string& text,
 
 }  // namespace
 }  // namespace launch_file_detail
+
+std::vector<Param> parameters_of(const ForeignModule& module, const std::string& kernel) {
+    std::vector<Param> out;
+    const Kernel made = module.kernel(kernel);
+    for (const Param& param : made.program().params())
+        if (!param.variable) out.push_back(param);
+    return out;
+}
 
 LaunchFile read_launch(const std::string& file, const ForeignModule& module) {
     const std::string text = contents(file);
@@ -182,7 +209,7 @@ LaunchFile read_launch(const std::string& file, const ForeignModule& module) {
         read_kernel_input({json, name}, module, out);
         return out;
     }
-    launch_file_detail::Reader(out, std::filesystem::path(file).parent_path()).read({json, name});
+    launch_file_detail::Reader(out, std::filesystem::path(file).parent_path(), module).read({json, name});
     return out;
 }
 

@@ -23,4 +23,7 @@ struct LaunchFile {
 /// SentryWard's (kernel_input.hpp) gives its arguments by the parameters of the module's kernel.
 LaunchFile read_launch(const std::string& file, const ForeignModule& module);
 
+/// The parameters of a kernel of the module, without the module's variables.
+std::vector<Param> parameters_of(const ForeignModule& module, const std::string& kernel);
+
 }  // namespace wgrun::cli

@@ -134,6 +134,11 @@ std::vector<Declared> declare_commands(CLI::App& app, Request& request, Words& w
         Arguments arguments(here);
         out.push_back({*command, here, command->declare(arguments)});
         if (command->takes == Takes::colour) add_colour_option(here, words);
+        if (command->takes == Takes::program) {
+            here.footer(fmt::format(
+                "wgrun {} [OPTIONS] [--] PROGRAM [args]: the exit code is that of PROGRAM.", command->name));
+            here.prefix_command();  // what follows PROGRAM is its own, also what options here are called
+        }
         if (command->takes != Takes::script) continue;
         add_script_options(here, request, words);
         here.add_option("FILE", request.file, "The script; - is standard input")->required();
@@ -220,6 +225,22 @@ bool ends_with(int argc, char** argv, const std::vector<std::string>& words) {
            std::equal(words.begin(), words.end(), argv + argc - static_cast<std::ptrdiff_t>(words.size()));
 }
 
+/// The first of the arguments is the program, which an option is not. False, with a remark: there is none.
+bool take_program(Request& request, const CLI::App& command) {
+    std::vector<std::string>& words = request.args;
+    const bool behind_end = !words.empty() && words.front() == "--";
+    if (behind_end) words.erase(words.begin());
+    if (!words.empty() && !behind_end && words.front().starts_with('-'))
+        return refuse_option(command, words.front()) == Exit::ok;
+    if (words.empty() || words.front().empty()) {
+        remark(fmt::format("wgrun: {} needs a program (wgrun --help)", command.get_name()));
+        return false;
+    }
+    request.file = words.front();
+    words.erase(words.begin());
+    return true;
+}
+
 /// Prints the help and the version, which parsing ends with too, or says what is wrong. Returns the exit
 /// code.
 int answer(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
@@ -274,7 +295,8 @@ int dispatch(int argc, char** argv) {
     const ProgressLine progress(!request.json && !request.watch && can_show_progress());
     for (const auto& [command, here, run] : declared) {
         if (!here.parsed()) continue;
-        if (command.takes == Takes::script) request.args = script_arguments(here, app);
+        if (command.takes >= Takes::script) request.args = script_arguments(here, app);
+        if (command.takes == Takes::program && !take_program(request, here)) return Exit::usage;
         if (!ends_with(argc, argv, request.args)) return refuse_option(here, request.args.front());
         if (command.takes == Takes::script && request.file.empty()) return refuse_no_name();
         const bool takes_script = command.takes == Takes::script && &command != &check_command;

@@ -1,5 +1,5 @@
-// wg.coalesce, wg.composition, wg.logical_divide, ...: the layout algebra. Wherever a layout is wanted, an integer n is
-// n:1.
+// wg.coalesce, wg.composition, wg.logical_divide, ...: the layout algebra. Wherever a layout is wanted, an
+// integer n is n:1.
 #include <algorithm>
 
 #include "bindings/lua/args.hpp"
@@ -9,21 +9,29 @@
 namespace wgrun::lua {
 namespace {
 
-// Reads a tiler by mode: a list of layouts, integers n (n:1) and false (the mode stays as it is).
-void read_tiler(lua_State* L, int arg, Tiler& tiler) {
-    const std::size_t count = lua_rawlen(L, arg);
-    if (count > 4096) fail_argument(L, arg, "a tiler of at most 4096 modes");
-    for (std::size_t i = 1; i <= count; ++i) {
+// Reads a tiler by mode: a list of layouts, integers n (n:1), false (the mode stays as it is) and tilers of
+// the modes inside. `left` is the number of further entries that are allowed.
+void read_tiler(lua_State* L, int arg, int index, Tiler& tiler, int depth, std::size_t& left) {
+    constexpr int deepest = 16;
+    const std::size_t count = lua_rawlen(L, index);
+    if (count > left || depth > deepest)
+        fail_argument(L, arg, "a tiler of at most 4096 modes, nested at most 16 times");
+    left -= count;
+    luaL_checkstack(L, 4, nullptr);
+    index = lua_absindex(L, index);
+    guarded(L, [&] { tiler.resize(count); });
+    for (std::size_t i = 0; i < count; ++i) {
         std::int64_t extent = 0;
-        lua_rawgeti(L, arg, static_cast<lua_Integer>(i));
+        lua_rawgeti(L, index, static_cast<lua_Integer>(i) + 1);
         if (const Layout* layout = test<Layout>(L, -1)) {
-            guarded(L, [&] { tiler.emplace_back(*layout); });
+            guarded(L, [&] { tiler[i] = *layout; });
         } else if (to_integer(L, -1, extent)) {
-            guarded(L, [&] { tiler.emplace_back(Layout(IntTuple(extent))); });
-        } else if (lua_type(L, -1) == LUA_TBOOLEAN && lua_toboolean(L, -1) == 0) {
-            guarded(L, [&] { tiler.emplace_back(std::nullopt); });
-        } else {
-            fail_argument(L, arg, "a tiler: a list of layouts, integers and false");
+            guarded(L, [&] { tiler[i] = Layout(IntTuple(extent)); });
+        } else if (lua_type(L, -1) == LUA_TTABLE) {
+            guarded(L, [&] { tiler[i] = Tiler(); });
+            read_tiler(L, arg, -1, *std::get_if<Tiler>(&tiler[i].what), depth + 1, left);
+        } else if (lua_type(L, -1) != LUA_TBOOLEAN || lua_toboolean(L, -1) != 0) {
+            fail_argument(L, arg, "a tiler: a list of layouts, integers, false and such lists");
         }
         lua_pop(L, 1);
     }
@@ -48,7 +56,8 @@ const Tiling& tiling_argument(lua_State* L, int arg) {
         guarded(L, [&] { tiling = layout; });
     } else {
         guarded(L, [&] { tiling.emplace<Tiler>(); });
-        read_tiler(L, arg, *std::get_if<Tiler>(&tiling));
+        std::size_t left = 4096;
+        read_tiler(L, arg, arg, *std::get_if<Tiler>(&tiling), 1, left);
     }
     return tiling;
 }
@@ -218,7 +227,7 @@ Coalesces a layout: the same function with as few modes as possible.
                                        {"composition", composition_layout, R"(
 The composition A(B(i)).
 @param A layout|integer|swizzle
-@param B layout|integer|swizzle|table  a layout, or an integer n for n:1; a tiler for each mode of A (a list of layouts, integers n for n:1, and false for a mode that is kept); or a swizzle, if A is one
+@param B layout|integer|swizzle|table  a layout, or an integer n for n:1; a tiler for each mode of A (a list of layouts, integers n for n:1, false for a mode that is kept, and such lists for the modes inside a mode); or a swizzle, if A is one
 @return layout|swizzle
 @raise when the strides of B do not divide the modes of A.)"},
 
@@ -251,7 +260,7 @@ The layout R for which L(R(L(i))) = L(i), and R(L(i)) = i where L is injective.
                                        {"logical_divide", tiled<logical_divide>, R"(
 Divides a layout into tiles: (tile, rest) for each mode that the tiler names.
 @param layout layout|integer
-@param tiler layout|integer|table  a layout, an integer n (n:1), or for each mode a layout, an integer n (n:1) or false
+@param tiler layout|integer|table  a layout, an integer n (n:1), or for each mode a layout, an integer n (n:1), false, or such a list for the modes inside
 @return layout
 @example
   print(wg.logical_divide(wg.layout("16:1"), wg.layout("4:1")))  --> (4,4):(1,4))"},

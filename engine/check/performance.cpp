@@ -6,6 +6,7 @@
 
 #include "check/sectors.hpp"
 #include "check/walker.hpp"
+#include "isa/order.hpp"
 
 namespace wgrun::check {
 
@@ -16,6 +17,25 @@ bool is_emulated(const Step& step) {
     const isa::Type a = step.form.type(isa::Field::a);
     return step.op->work == isa::Work::products && isa::is_float(a) && isa::bits(a) == 8;
 }
+
+/// Finds arrivals at mbarriers of the CTA itself, for which only its threads can wait.
+class Arrivals final : public isa::Effects {
+  public:
+    static bool release_too_far(const Step& step) {
+        Arrivals here;
+        isa::tell(step, here);
+        const isa::MemoryOrder order = isa::arrival_order(step);
+        return here.found_ && step.form.get(isa::Field::space) == static_cast<int>(isa::Space::shared_cta) &&
+               order.release && order.scope > isa::Scope::cta;
+    }
+
+    void mbarrier(const isa::MbarrierAccess& access) override {
+        found_ |= access.kind == isa::MbarrierAccess::Kind::arrive;
+    }
+
+  private:
+    bool found_ = false;
+};
 
 }  // namespace
 
@@ -28,6 +48,14 @@ std::vector<Diagnostic> performance(const Program& program) {
                                     "multiplies those",
                                     step.op->name, isa::to_string(step.form.type(isa::Field::a))),
                         "wgmma, which has 8-bit floats; its A may be in registers");
+    });
+    for_each_step(program, [&](const Step& step) {
+        if (Arrivals::release_too_far(step))
+            remarks.add(rules::WG_PERF_10, step.where,
+                        "this arrival releases to the cluster, and only threads of the CTA can wait for an "
+                        "mbarrier of "
+                        "its own: the assembler puts a fence of the whole GPU before it",
+                        "`sem = \"release.cta\"` (in PTX .release.cta), the default");
     });
     const Outline outline(program);
     find_wasted_sectors(outline, remarks);

@@ -10,7 +10,7 @@ namespace wgrun::check {
 
 namespace {
 
-/// Registers that ptxas 13.0 needs besides the operands of a wgmma (C7602 states the sum).
+/// Registers that ptxas 12.3 to 13.0 need besides the operands of a wgmma (C7602 states the sum).
 constexpr int besides_operands = 26;
 
 /// The effects of a step on registers of wgmma.
@@ -34,6 +34,11 @@ struct Role final : isa::Effects {
 };
 
 }  // namespace
+
+int least_registers(const Step& step) {
+    const std::size_t own = Role(step).operands.size();
+    return own == 0 ? 0 : static_cast<int>(own) + besides_operands;
+}
 
 Pressure::Pressure(const Outline& outline)
     : outline_(outline),

@@ -48,6 +48,10 @@ class LiveSet {
     std::vector<std::uint32_t> place_;  ///< by register: where it is among the members, if it is one
 };
 
+/// Registers without which no ptxas takes a wgmma, whatever else is alive (C7602, C7600): its own and 26
+/// (docs/ptxas.md). 0: the step is none.
+int least_registers(const Step& step);
+
 /// The values that are live at each step, in 32-bit registers: those that are read later or accessed by a
 /// wgmma in flight, and that have been written on some path to the step. What the assembler can avoid does
 /// not count: predicates have their own registers, values equal in all threads of the grid are kept in

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 
@@ -97,6 +98,8 @@ bool read_qualifiers(const Instruction& op, std::string_view tokens, Form& form)
     for (Field field : text_order(op)) {
         const auto [value, size] = leading_value(op, field, tokens);
         if (size == 0) continue;
+        if (form.has(field) && form.get(field) != value)
+            return false;  // the types of D and C of mma, which are one
         form.set(field, value);
         if (size == tokens.size()) return true;
         tokens.remove_prefix(size + 1);
@@ -118,6 +121,28 @@ std::vector<std::string> fixed_parts(const Instruction& op) {
     return out;
 }
 
+/// Takes a shape, "m16n8k16", out of "_m16n8k16_f32_", and reads it into m, n and k.
+void read_shape(const Instruction& op, std::string& tokens, Form& form) {
+    if (op.ptx.find("m{m}n{n}k{k}") == std::string_view::npos) return;
+    for (std::size_t at = tokens.find("_m"); at != std::string::npos; at = tokens.find("_m", at + 1)) {
+        Form shape = form;
+        std::size_t end = at + 1;
+        for (const auto& [field, letter] : {std::pair{Field::m, 'm'}, {Field::n, 'n'}, {Field::k, 'k'}}) {
+            if (tokens[end] != letter) break;
+            int value = 0;
+            const char* const first = tokens.data() + end + 1;
+            const auto [last, error] = std::from_chars(first, tokens.data() + tokens.size(), value);
+            if (error != std::errc()) break;
+            shape.set(field, value);
+            end = static_cast<std::size_t>(last - tokens.data());
+        }
+        if (!shape.has(Field::k) || tokens[end] != '_') continue;
+        form = shape;
+        tokens.erase(at, end - at);
+        return;
+    }
+}
+
 /// Reads qualifiers as PTX has them, with the parts that all forms have: "sync_aligned".
 bool read_opcode(const Instruction& op, std::string_view tokens, Form& form) {
     if (read_qualifiers(op, tokens, form)) return true;
@@ -126,6 +151,7 @@ bool read_opcode(const Instruction& op, std::string_view tokens, Form& form) {
         if (const std::size_t at = rest.find(fmt::format("_{}_", part)); at != std::string::npos)
             rest.erase(at, part.size() + 1);
     form = {};
+    read_shape(op, rest, form);
     return rest == "_" || read_qualifiers(op, std::string_view(rest).substr(1, rest.size() - 2), form);
 }
 

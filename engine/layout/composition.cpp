@@ -4,7 +4,7 @@
 
 #include "layout/checked.hpp"
 #include "layout/modes.hpp"
-#include "wgrun/count_of.hpp"
+#include "layout/unzip.hpp"
 
 namespace wgrun {
 namespace {
@@ -128,16 +128,8 @@ Layout composition(const Layout& a, const Layout& b) {
 }
 
 Layout composition(const Layout& a, const Tiler& b) {
-    if (static_cast<int>(b.size()) > a.rank())
-        throw ArgumentError(fmt::format("composition of {} by mode: the tiler has {}, the layout {}",
-                                        a.to_string(), count_of(b.size(), "mode"), a.rank()));
-    std::vector<Layout> modes;
-    modes.reserve(b.size());
-    for (std::size_t i = 0; i < b.size(); ++i) {
-        const Layout mode = a.mode(static_cast<int>(i));
-        modes.push_back(b[i] ? composition(mode, *b[i]) : mode);
-    }
-    return swizzled_like(a, Layout::join(std::move(modes)));
+    const auto compose = [](const Layout& mode, const Layout& tile) { return composition(mode, tile); };
+    return by_mode(a, b, "composition", Beyond::dropped, compose);
 }
 
 Layout composition(const Swizzle& swizzle, const Layout& a) {

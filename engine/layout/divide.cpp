@@ -17,7 +17,7 @@ Layout divide(const Layout& a, const Layout& b) {
 
 Layout logical_divide(const Layout& a, const Tiling& b) {
     if (const auto* layout = std::get_if<Layout>(&b)) return divide(a, *layout);
-    return by_mode(a, std::get<Tiler>(b), "logical_divide", divide);
+    return by_mode(a, std::get<Tiler>(b), "logical_divide", Beyond::kept, divide);
 }
 
 Layout zipped_divide(const Layout& a, const Tiling& b) {

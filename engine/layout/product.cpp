@@ -72,7 +72,7 @@ IntTuple rebuild(const IntTuple& shape, std::span<const std::int64_t>& leaves) {
 
 Layout logical_product(const Layout& a, const Tiling& b) {
     if (const auto* layout = std::get_if<Layout>(&b)) return product(a, *layout);
-    return by_mode(a, std::get<Tiler>(b), "logical_product", product);
+    return by_mode(a, std::get<Tiler>(b), "logical_product", Beyond::kept, product);
 }
 
 Layout zipped_product(const Layout& a, const Tiling& b) {

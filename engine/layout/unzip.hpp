@@ -7,9 +7,12 @@
 
 namespace wgrun {
 
-/// `operation` on each mode of `a` that the tiler names; the others stay. Throws ArgumentError for too many
-/// modes.
-Layout by_mode(const Layout& a, const Tiler& tiler, std::string_view name,
+/// What becomes of the modes beyond those of the tiler.
+enum class Beyond : unsigned char { kept, dropped };
+
+/// `operation` on each mode of `a` that the tiler has a layout for; those of `_` stay. Throws ArgumentError
+/// for too many modes.
+Layout by_mode(const Layout& a, const Tiler& tiler, std::string_view name, Beyond beyond,
                Layout (*operation)(const Layout&, const Layout&));
 
 /// ((tile_0, rest_0), ..., more) -> ((tile_0, ...), (rest_0, ..., more)); for a layout tiling: unchanged.

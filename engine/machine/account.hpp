@@ -16,6 +16,7 @@ rules::Account account_of(const Mbarrier& mbarrier, const PlaceOf& where) {
             mbarrier.tx(),
             mbarrier.to_expect(),
             mbarrier.to_bring(),
+            mbarrier.phase(),
             place(mbarrier.made().pc),
             place(mbarrier.arrived_at()),
             place(mbarrier.expected_at()),

@@ -8,6 +8,7 @@
 
 #include "program/limits.hpp"
 #include "ptx/heading.hpp"
+#include "ptx/reached.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun::ptx {
@@ -166,6 +167,14 @@ class HeadMaker {
         return wide ? passed.pointee : std::nullopt;
     }
 
+    /// Of the module's variables in shared memory with a size a CTA has those that its kernel refers to:
+    /// several kernels of a text have each their own.
+    bool is_left_out(const Variable& variable) {
+        if (module_.at(variable.space) != ".shared" || bytes_of(module_, variable) < 0) return false;
+        if (!reached_) reached_ = names_reached(module_, function_);
+        return !reached_->contains(module_.at(variable.name));
+    }
+
     /// The variables in shared memory: those with a size one after the other, then the dynamic memory, where
     /// all arrays without a size begin.
     void shared() {
@@ -187,7 +196,8 @@ class HeadMaker {
             add(std::string(module_.at(variable.name)), variable, std::max<std::int64_t>(bytes, 1));
         };
         for (const Item& item : module_.items)
-            if (item.kind == Item::Kind::variable) visit(item.index);
+            if (item.kind == Item::Kind::variable && !is_left_out(module_.variables[item.index]))
+                visit(item.index);
         for (std::uint32_t i = function_.first; i < function_.last; ++i) {
             const Statement& statement = module_.statements[i];
             if (statement.kind != Statement::Kind::variable) continue;
@@ -241,6 +251,7 @@ class HeadMaker {
     int buffers_ = 0;        ///< variables with a size
     std::int64_t used_ = 0;  ///< bytes up to the end of the last of them
     std::vector<std::pair<std::string_view, Symbol>> names_;
+    std::optional<std::set<std::string_view>> reached_;
 };
 
 }  // namespace

@@ -238,4 +238,28 @@ local at = k:element(X, k:special "tid.x")
 local x = k:ld_global_f32(at)
 k:st_global_f32(at, x * 2.0))"};
 
+constexpr Rule WG_PERF_10{
+    .id = "WG-PERF-10",
+    .severity = note,
+    .found_by = check,
+    .title = "an arrival that releases beyond the CTA",
+    .law = "An arrival at an mbarrier of the own CTA releases to the CTA.",
+    .section = "9.7.13.15.13",
+    .why =
+        "Only threads of the CTA can wait for an mbarrier in its shared memory. For release.cluster the "
+        "assembler puts a "
+        "fence of the whole GPU before the arrival, which waits for all stores of the thread; for "
+        "release.cta it puts "
+        "none. `wgrun check --perf` reports it.",
+    .fix = "release.cta, the default. At an mbarrier of another CTA (mapa) release.cluster stays.",
+    .decided = "At each arrival with .shared::cta (`check --perf`).",
+    .wrong = R"(k:st_shared_f32(mine, x)
+k:mbarrier_arrive(full, { sem = "release.cluster" }) -- threads of this CTA wait for it
+k:mbarrier_wait(full, 0)
+k:st_global_f32(k:element(Y, thread), k:ld_shared_f32(other)))",
+    .right = R"(k:st_shared_f32(mine, x)
+k:mbarrier_arrive(full)
+k:mbarrier_wait(full, 0)
+k:st_global_f32(k:element(Y, thread), k:ld_shared_f32(other)))"};
+
 }  // namespace wgrun::rules

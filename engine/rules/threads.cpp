@@ -203,7 +203,7 @@ constexpr Rule WG_REG_04{
         "A thread has 255 registers at most, what a CTA of so many threads leaves it, or what setmaxnreg "
         "gives it. Where its values need more, the assembler spills some of them, waits for each wgmma "
         "(C7511, C7512), or ignores setmaxnreg (C7507). Fewer than the accumulators and fragments of one "
-        "wgmma and 26 it refuses (C7602).",
+        "wgmma and 26 it refuses (C7602): that is an error where no setmaxnreg gives others.",
     .fix = "A smaller N, fewer values at a time, or more registers for the warpgroup that multiplies.",
     .decided =
         "On every path, by an estimate of the registers that are alive; ptxas decides (`check "

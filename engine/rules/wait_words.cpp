@@ -79,6 +79,16 @@ Fix bytes_disagree(const Account& phase) {
         {{set_option(phase.expected_at, {}, std::to_string(phase.bytes_expected), std::to_string(come))}}};
 }
 
+/// Phases are complete, and then it ends.
+Fix nobody_arrives(const Account& phase) {
+    return fmt::format(
+        "{} complete, and nobody arrives in the next one: either {} fewer times than is waited for here (a "
+        "loop "
+        "of one side ends a turn earlier), or the parity here is that of a phase too far",
+        count_of(phase.phase, "phase is", "phases are"),
+        phase.arrived_at ? fmt::format("line {} arrives", phase.arrived_at.line) : "others arrive");
+}
+
 Fix arrivals_lack(const Account& phase) {
     return {
         fmt::format("{} of the {} that mbarrier.init names: either somebody does not arrive in this phase "
@@ -109,6 +119,10 @@ Lack lack_of(const Account& phase) {
     } else if (phase.arrived > 0) {
         if (phase.arrived_at) out.notes.push_back({phase.arrived_at, "the last arrival"});
         out.fix = arrivals_lack(phase);
+    } else if (phase.phase > 0) {
+        if (phase.arrived_at)
+            out.notes.push_back({phase.arrived_at, "the last arrival, in the phase before"});
+        out.fix = nobody_arrives(phase);
     }
     return out;
 }

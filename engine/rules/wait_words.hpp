@@ -44,6 +44,8 @@ struct Account {
     std::int64_t arrived = 0, expected = 0;  ///< arrivals
     std::int64_t added = 0;                  ///< of them, by cp.async.mbarrier.arrive without .noinc
     std::int64_t outstanding = 0, bytes_expected = 0, bytes_copied = 0;
+    std::int64_t phase = 0;  ///< so many are complete
+    /// Of arrivals the last one, which may be of the phase before.
     Where made{}, arrived_at{}, expected_at{}, copied_at{};
 };
 /// What it lacks: where it was counted, and what has to agree.

@@ -97,5 +97,10 @@ same(wg.coalesce(rest), "4:1")
 check.equal(offset, 12)
 check.raises("bad argument #2 to `zipped_divide`: expected a layout, an integer or a tiler, got string",
   wg.zipped_divide, L, "4:1")
-check.raises("a tiler: a list of layouts, integers and false", wg.zipped_divide, L, { "4" })
+-- Tilers of the modes inside a mode.
+local nested = wg.layout "(8,(4,6)):(24,(1,4))"
+same(wg.composition(nested, { 4, { 2 } }), "(4,(2)):(24,(1))")
+same(wg.zipped_divide(nested, { 4, { 2, wg.layout "3:2" } }), "((4,(2,3)),(2,(2,2))):((24,(1,8)),(96,(2,4)))")
+check.raises("composition of 8:24 by mode: the tiler has 2 modes, the layout 1", wg.composition, nested, { { 2, 2 } })
+check.raises("a tiler: a list of layouts, integers, false and such lists", wg.zipped_divide, L, { "4" })
 check.raises("bad argument #1 to `coalesce`: expected a layout, got string", wg.coalesce, "8:1")

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "gpu/cuda_abi.hpp"
+#include "tests/worker/fake_cuda.hpp"
 #include "tests/worker/fake_guards.hpp"
 #include "tests/worker/fake_messages.hpp"
 #include "tests/worker/fake_stamps.hpp"
@@ -97,13 +98,18 @@ Result outcome(const std::string& name) {
 }
 
 bool inside(DevicePointer at, std::size_t bytes) {
-    auto it = fake.blocks.upper_bound(at);
-    if (it == fake.blocks.begin()) return false;
-    --it;
-    return at + bytes <= it->first + it->second;
+    const FakeBlock block = fake_block(at);
+    return block.bytes != 0 && at + bytes <= block.start + block.bytes;
 }
 
 }  // namespace
+
+FakeBlock fake_block(DevicePointer address) {
+    auto it = fake.blocks.upper_bound(address);
+    if (it == fake.blocks.begin()) return {};
+    --it;
+    return address < it->first + it->second ? FakeBlock{it->first, it->second} : FakeBlock{};
+}
 
 extern "C" {
 
@@ -282,10 +288,11 @@ Result cuEventDestroy_v2(Handle event) { return delete static_cast<int*>(event),
 Result cuEventRecord(Handle, Handle) { return fake.sticky; }
 Result cuEventQuery(Handle) { return status(); }
 Result cuEventElapsedTime(float* milliseconds, Handle, Handle) { return *milliseconds = 1, status(); }
-Result cuTensorMapEncodeTiled(void* map, int, std::uint32_t, void*, const std::uint64_t*,
+Result cuTensorMapEncodeTiled(void* map, int, std::uint32_t, void* address, const std::uint64_t*,
                               const std::uint64_t*, const std::uint32_t*, const std::uint32_t*, int, int, int,
                               int) {
-    return std::memset(map, 0, 128), success;
+    std::memset(map, 0, 128);
+    return std::memcpy(map, &address, sizeof address), success;
 }
 Result cuTensorMapEncodeIm2col(void* map, int, std::uint32_t, void*, const std::uint64_t*,
                                const std::uint64_t*, const int*, const int*, std::uint32_t, std::uint32_t,

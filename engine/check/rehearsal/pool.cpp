@@ -17,6 +17,8 @@ Pool::Pool(Scene& scene, Report& report)
       warps_(scene.warps.size()) {
     const int at_entry = machine::registers_at_entry(scene.program);
     for (machine::RegisterPool& pool : ctas_) pool.reset(scene.warps_per_cta, at_entry);
+    for_each_step(scene.program,
+                  [this](const Step& step) { resizes_ |= step.op->awaits == isa::Awaits::registers; });
 }
 
 void Pool::set_registers(int registers, bool increase) {
@@ -72,6 +74,17 @@ void Pool::fits() {
     const int need = scene_.op->pressure;
     const Where where = scene_.op->where;
     if (need <= limit || report_.remarked(where)) return;
+    if (const int least = least_registers(*scene_.op->step); least > limit && !resizes_) {
+        Diagnostic error = rules::finding(
+            {rules::WG_REG_04,
+             fmt::format(
+                 "this wgmma needs {} of a thread, of which a CTA of {} has {}: the assembler refuses it",
+                 count_of(least, "register"), count_of(scene_.program.threads(), "thread"), limit),
+             "a smaller N, or fewer threads a CTA"},
+            where);
+        error.severity = Severity::error;
+        return report_.remark(std::move(error));
+    }
     Diagnostic remark = rules::finding(
         {rules::WG_REG_04,
          fmt::format("this wgmma and what is alive here need {} of a thread or more, and it has {}: the "

@@ -35,6 +35,7 @@ class Pool {
     Report& report_;
     std::vector<machine::RegisterPool> ctas_;
     std::vector<Resized> warps_;
+    bool resizes_ = false;  ///< there is a setmaxnreg in the kernel, which the assembler may honour or not
 };
 
 }  // namespace wgrun::check::rehearsal

@@ -182,8 +182,17 @@ class Layout {
 /// True if sizes and offsets at every index are equal, however the shapes are nested.
 bool same_function(const Layout& a, const Layout& b);
 
-/// A tiler by mode, <4:2, 8:1, _>: one layout per mode; nothing (_) leaves its mode unchanged.
-using Tiler = std::vector<std::optional<Layout>>;
+/// What a tiler does with a mode: nothing (_) leaves it unchanged, a layout tiles it, and a tiler tiles the
+/// modes inside it.
+struct TilerMode {
+    TilerMode(std::nullopt_t = std::nullopt) {}
+    TilerMode(Layout layout) : what(std::move(layout)) {}
+    TilerMode(std::vector<TilerMode> inside) : what(std::move(inside)) {}
+
+    std::variant<std::monostate, Layout, std::vector<TilerMode>> what;
+};
+/// A tiler by mode, <4:2, <8:1, _>>.
+using Tiler = std::vector<TilerMode>;
 /// The second operand of divides and products: a layout (for the whole domain) or a tiler (mode by mode).
 using Tiling = std::variant<Layout, Tiler>;
 

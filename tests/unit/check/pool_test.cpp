@@ -158,6 +158,24 @@ TEST_CASE("without setmaxnreg a thread has its share of the SM, and 255") {
     CHECK(k.rehearse().remarks == (fits ? Findings{} : Findings{{"WG-REG-04", mma}}));
 }
 
+TEST_CASE("what no assembler takes is an error, what it may spill or ignore a warning") {
+    // 104 accumulators and 26 in 128 registers; with 48 values alive besides; and where setmaxnreg gives
+    // others.
+    const auto severity = [](int threads, int n, bool resizes) {
+        Roles k(threads);
+        const int tile = k.buffer(kit::tile(256));
+        if (resizes) k.setmaxnreg("dec", 96);
+        multiply(k, tile, n);
+        const std::vector<Diagnostic> found = check::check(k.builder().finish());
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].rule == "WG-REG-04");
+        return found[0].severity;
+    };
+    CHECK(severity(512, 208, false) == Severity::error);
+    CHECK(severity(512, 208, true) == Severity::warning);
+    CHECK(severity(384, 256, true) == Severity::warning);
+}
+
 TEST_CASE("each line is told once, with what the role has") {
     Roles k(384);
     const int tile = k.buffer(kit::tile(256));

@@ -20,7 +20,7 @@ Tiling tiling(const json& value) {
     if (!value.contains("tile")) return layout_or_int(value);
     Tiler out;
     for (const json& mode : value["tile"])
-        out.push_back(mode.contains("underscore") ? std::nullopt : std::optional(layout_or_int(mode)));
+        out.push_back(mode.contains("underscore") ? TilerMode() : TilerMode(layout_or_int(mode)));
     return out;
 }
 

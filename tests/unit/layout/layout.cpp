@@ -151,6 +151,24 @@ TEST_CASE("swizzles") {
                       ContainsSubstring("one changes what the other reads"));
 }
 
+TEST_CASE("tilers tile the modes inside modes") {
+    // CuTe 4.2's recursion (layout.hpp: composition, logical_divide, tile_unzip), by hand.
+    const Layout a = Layout::parse("(8,(4,6)):(24,(1,4))");
+    const Tiler tiler{Layout(4), Tiler{Layout(2), Layout::parse("3:2")}};
+    CHECK(composition(a, tiler).to_string() == "(4,(2,3)):(24,(1,8))");
+    CHECK(composition(a, Tiler{Layout(4), Tiler{Layout(2)}}).to_string() == "(4,(2)):(24,(1))");
+    CHECK(composition(a, Tiler{{}, Tiler{{}, Layout(3)}}).to_string() == "(8,(4,3)):(24,(1,4))");
+    CHECK(logical_divide(a, tiler).to_string() == "((4,2),((2,2),(3,2))):((24,96),((1,2),(8,4)))");
+    CHECK(zipped_divide(a, tiler).to_string() == "((4,(2,3)),(2,(2,2))):((24,(1,8)),(96,(2,4)))");
+    CHECK(tiled_divide(a, tiler).to_string() == "((4,(2,3)),2,(2,2)):((24,(1,8)),96,(2,4))");
+    CHECK(flat_divide(a, tiler).to_string() == "(4,(2,3),2,(2,2)):(24,(1,8),96,(2,4))");
+    // A mode beyond those of an inner tiler is rest.
+    CHECK(zipped_divide(a, Tiler{Layout(4), Tiler{Layout(2)}}).to_string() ==
+          "((4,(2)),(2,(2,6))):((24,(1)),(96,(2,4)))");
+    CHECK(logical_product(Layout::parse("(2,(2,2)):(1,(2,4))"), Tiler{Layout(2), Tiler{Layout(1), Layout(3)}})
+              .to_string() == "((2,2),((2,1),(2,3))):((1,2),((2,0),(4,1)))");
+}
+
 TEST_CASE("refusals name the modes and the reason") {
     CHECK_THROWS_WITH(composition(Layout::parse("(3,2):(6,3)"), Layout::parse("4:8")),
                       ContainsSubstring("stride divisibility"));
@@ -173,6 +191,10 @@ TEST_CASE("refusals name the modes and the reason") {
                       ContainsSubstring("`_` leaves no tile"));
     CHECK_THROWS_WITH(logical_divide(Layout::parse("(8,8)"), Tiler(3)),
                       ContainsSubstring("the tiler has 3 modes, the layout 2"));
+    CHECK_THROWS_WITH(logical_divide(Layout::parse("(8,(4,2))"), Tiler{Layout(2), Tiler(3)}),
+                      ContainsSubstring("of (4,2):(8,32) by mode: the tiler has 3 modes, the layout 2"));
+    CHECK_THROWS_WITH(zipped_divide(Layout::parse("(8,(4,2))"), Tiler{Layout(2), Tiler{Layout(2), {}}}),
+                      ContainsSubstring("of mode 1 = 2:32: `_` leaves no tile"));
     CHECK_THROWS_WITH(composition(Layout::parse("8:1"), Tiler(2)), ContainsSubstring("by mode"));
     CHECK_THROWS_WITH(coalesce(Layout::parse("8:1"), IntTuple{1, 1}),
                       ContainsSubstring("the profile has more modes"));

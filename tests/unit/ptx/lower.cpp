@@ -47,6 +47,32 @@ TEST_CASE("instructions become steps of their records, with the line of the text
     CHECK(k.program.registers().size() == 3);
 }
 
+TEST_CASE("of the shared memory at module level a kernel has what it refers to") {
+    // What ptxas -v says of them: 40000 and 40056 bytes.
+    const ptx::Parsed parsed = ptx::parse("k.ptx", R"(.version 8.0
+.target sm_90a
+.address_size 64
+.func reads();
+.func calls();
+.shared .align 8 .b8 a[40000], b[40000], c[16], d[16], e[24], unused[200000];
+.global .u64 table[1] = { generic(reads) };
+.visible .entry first() .reqntid 32, 1, 1 { .reg .b32 %r<4>; mov.u32 %r1, 7; st.shared.u32 [a+16], %r1; ret; }
+.visible .entry second() .reqntid 32, 1, 1 {
+  .reg .b32 %r<4>; .reg .b64 %rd<4>; mov.u32 %r1, b; mov.u64 %rd1, table; call calls; ret; }
+.func calls() { .reg .b32 %r<4>; ld.shared.v2.u32 {%r1, %r2}, [c]; mov.u32 %r3, d; ret; }
+.func reads() { .reg .b32 %r<4>; ld.shared.u32 %r1, [e]; ret; }
+)");
+    REQUIRE(parsed.errors.empty());
+    std::vector<std::int64_t> bytes;
+    for (const ptx::Function& function : parsed.module.functions) {
+        if (!function.entry) continue;
+        const ptx::Lowered k = ptx::lower(parsed.module, function);
+        CHECK(k.errors.empty());
+        bytes.push_back(k.program.shared_bytes());
+    }
+    CHECK(bytes == std::vector<std::int64_t>{40000, 40056});
+}
+
 TEST_CASE("a declaration of a billion registers costs nothing") {
     const ptx::Lowered k = lowered(".reg .b32 %r<2000000000>;\nmov.b32 %r1999999999, 1;\nret;");
     CHECK(k.program.registers().size() == 1);
@@ -194,7 +220,7 @@ TEST_CASE("variables in shared memory are buffers; all arrays without a size beg
     const ptx::Lowered k = lowered(
         ".reg .b32 %r<9>;\n.shared .align 8 .b64 bar[4];\nmov.u32 %r1, bar;\nmov.u32 %r2, a;\nadd.s32 %r3, "
         "%r2, 4;\n"
-        "st.shared.u32 [b+16], %r3;\nret;",
+        "st.shared.u32 [b+16], %r3;\nld.shared.u32 %r5, [flag];\nret;",
         "",
         ".extern .shared .align 128 .b8 a[];\n.extern .shared .align 1024 .b8 b[];\n.shared .b32 flag;\n");
     CHECK(k.errors.empty());

@@ -1,0 +1,15 @@
+// What a function refers to.
+#pragma once
+
+#include <set>
+#include <string_view>
+
+#include "ptx/module.hpp"
+
+namespace wgrun::ptx {
+
+/// The names in a function, in the functions that they call or take the address of, and in the initial values
+/// of the variables that they name.
+std::set<std::string_view> names_reached(const Module& module, const Function& function);
+
+}  // namespace wgrun::ptx
