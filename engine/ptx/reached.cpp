@@ -1,6 +1,7 @@
 #include "ptx/reached.hpp"
 
-#include <map>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace wgrun::ptx {
 namespace {
@@ -8,12 +9,15 @@ namespace {
 class Search {
   public:
     explicit Search(const Module& module) : module_(module) {
-        for (const Function& function : module.functions)
+        for (const Function& function : module.functions) {
+            known_.insert(module.at(function.name));
             if (!function.entry && function.body) functions_[module.at(function.name)] = &function;
+        }
         for (const Item& item : module.items) {
             if (item.kind == Item::Kind::directive) alias(module.directives[item.index]);
             if (item.kind != Item::Kind::variable) continue;
             const Variable& variable = module.variables[item.index];
+            known_.insert(module.at(variable.name));
             if (variable.initializer) texts_[module.at(variable.name)] = module.at(variable.initializer);
         }
     }
@@ -30,8 +34,9 @@ class Search {
     }
 
   private:
+    /// Registers and labels, which are most of what a function names, are not looked for.
     void add(std::string_view name) {
-        if (found_.insert(name).second) open_.push_back(name);
+        if (known_.contains(name) && found_.insert(name).second) open_.push_back(name);
     }
 
     /// .alias of, function (PTX ISA 11.6.6): who names the one means the other.
@@ -41,8 +46,10 @@ class Search {
         text.remove_prefix(module_.at(directive.name).size());
         const std::size_t first = text.find_first_not_of(" \t\r\n"), comma = text.find(',');
         if (comma == std::string_view::npos || first >= comma) return;
-        const std::string_view name = text.substr(first, comma - first);
-        texts_[name.substr(0, name.find_last_not_of(" \t\r\n") + 1)] = text.substr(comma);
+        std::string_view name = text.substr(first, comma - first);
+        name = name.substr(0, name.find_last_not_of(" \t\r\n") + 1);
+        known_.insert(name);
+        texts_[name] = text.substr(comma);
     }
 
     void read(const Function& function) {
@@ -52,15 +59,15 @@ class Search {
     }
 
     void read(std::uint32_t first) {
-        std::vector<std::uint32_t> left = {first};
-        while (!left.empty()) {
-            const std::uint32_t index = left.back();
-            left.pop_back();
+        nodes_.assign(1, first);
+        while (!nodes_.empty()) {
+            const std::uint32_t index = nodes_.back();
+            nodes_.pop_back();
             if (index == nothing) continue;
             const Node& node = module_.nodes[index];
             if (node.kind == Node::Kind::name) add(module_.at(node.text));
-            left.push_back(node.child);
-            left.push_back(node.next);
+            nodes_.push_back(node.child);
+            nodes_.push_back(node.next);
         }
     }
 
@@ -76,10 +83,12 @@ class Search {
     }
 
     const Module& module_;
-    std::map<std::string_view, const Function*> functions_;
-    std::map<std::string_view, std::string_view> texts_;  ///< that a name stands for
+    std::unordered_set<std::string_view> known_;  ///< the names of the module
+    std::unordered_map<std::string_view, const Function*> functions_;
+    std::unordered_map<std::string_view, std::string_view> texts_;  ///< that a name stands for
     std::set<std::string_view> found_;
     std::vector<std::string_view> open_;
+    std::vector<std::uint32_t> nodes_;  ///< of a statement, that are still to be read
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace wgrun::ptx {
 
-/// The names in a function, in the functions that they call or take the address of, and in the initial values
+/// The names of the module that stand in a function, in the functions that they call or take the address of, and in the initial values
 /// of the variables that they name.
 std::set<std::string_view> names_reached(const Module& module, const Function& function);
 

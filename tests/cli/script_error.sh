@@ -21,6 +21,11 @@ run utf16.lua
 exits 1
 err_has "fix: a script is UTF-8"
 
+# Lua's own `for` wants numbers, and not registers.
+run -e 'require "wgrun".kernel("k", { threads = 32 }, function(k) for i = 0, k:param("n", "u32") do k:bar_sync(0) end end)'
+exits 1
+err "wgrun: (command line):1: bad 'for' limit (number expected, got a register) (fix: k:loop(count, function(i) ... end) is a loop in the kernel; Lua's \`for\` unrolls)"
+
 run -e 'error({})'
 exits 1
 err_has "wgrun: table"
