@@ -16,4 +16,10 @@ std::optional<Arch> first_chip_of(std::string_view opcode);
 /// illegal. Of others a text may have forms that no row has.
 bool has_all_forms(std::string_view opcode);
 
+/// Returns whether a number that a record does not take is none that such an opcode takes.
+bool has_all_numbers(std::string_view opcode);
+
+/// Returns whether PTX has opcodes that begin so with that word, which no row has.
+bool is_unread(std::string_view opcode, std::string_view word);
+
 }  // namespace wgrun::isa

@@ -8,7 +8,7 @@ namespace {
 using isa::Form;
 
 /// Returns the forms that a place stands for that is left out: with the value that prints nothing, and
-/// without one, for which the record has a default.
+/// without one, which some rows allow (leaves_out).
 std::vector<Form> without(const Template& text, isa::Field field, const Form& form) {
     std::vector<Form> out;
     for (const isa::Row& row : text.op->rows)
@@ -18,6 +18,29 @@ std::vector<Form> without(const Template& text, isa::Field field, const Form& fo
                     out.push_back(Form(form).set(field, value));
     out.push_back(form);
     return out;
+}
+
+/// Whether a text may leave out the qualifier: it prints nothing then, or is the order or the space of an
+/// access. What scripts may leave out besides, since the record has a default, texts have to say.
+bool leaves_out(const isa::Choice& choice) {
+    if (choice.field == isa::Field::sem || choice.field == isa::Field::space) return true;
+    const int value = choice.fallback.value_or(choice.allowed.front().lo);
+    return value == Form::absent || isa::unwritten(choice.field, value) ||
+           isa::spelled(choice.field, value).empty();
+}
+
+/// Whether a row takes the form, and nothing is left out of the opcode that the text has to say.
+bool is_said(const Template& text, const Line& line, const Form& form) {
+    const auto is_place = [&](isa::Field field) {
+        return std::ranges::any_of(
+            line.opcode, [&](const OpcodePart& part) { return part.text.empty() && part.field == field; });
+    };
+    return std::ranges::any_of(text.op->rows, [&](const isa::Row& row) {
+        return std::ranges::all_of(row.choices, [&](const isa::Choice& choice) {
+            if (form.has(choice.field)) return choice.allows(form.get(choice.field));
+            return leaves_out(choice) || !is_place(choice.field);
+        });
+    });
 }
 
 /// Matches the parts of a line from `part` on with the rest of the opcode. values_at(text, part, word) are
@@ -160,7 +183,9 @@ class AnyOrder {
 
 void match_opcode(const Template& text, const Line& line, std::string_view opcode, const Form& form,
                   const FoundForm& found) {
-    match_parts(text, line.opcode, 0, opcode, form, legal_values_at, found);
+    match_parts(text, line.opcode, 0, opcode, form, legal_values_at, [&](const Form& read) {
+        if (is_said(text, line, read)) found(read);
+    });
 }
 
 void match_any_values(const Template& text, const Line& line, std::string_view opcode,
@@ -169,7 +194,9 @@ void match_any_values(const Template& text, const Line& line, std::string_view o
 }
 
 void match_in_any_order(const Template& text, std::string_view opcode, const FoundForm& found) {
-    AnyOrder(text, opcode).match(found);
+    AnyOrder(text, opcode).match([&](const Form& read) {
+        if (is_said(text, text.lines.front(), read)) found(read);
+    });
 }
 
 }  // namespace wgrun::ptx

@@ -1,11 +1,13 @@
 #include "ptx/refusals.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "isa/later.hpp"
 #include "program/step.hpp"
+#include "ptx/nearest_forms.hpp"
 #include "ptx/opcode.hpp"
 #include "ptx/operand_binding.hpp"
 #include "wgrun/rules.hpp"
@@ -106,7 +108,7 @@ void Refusals::look_at_numbers(const Step& step) {
 void Refusals::look_at(const Step& step, std::string_view opcode) {
     if (!fitting_.contains(opcode) && look_at_versions(step, opcode)) fitting_.insert(opcode);
     if (const auto [known, first] = limited_.try_emplace(opcode); first)
-        known->second = isa::has_all_forms(opcode);
+        known->second = isa::has_all_numbers(opcode);
     if (limited_.at(opcode)) look_at_numbers(step);
 }
 
@@ -118,7 +120,23 @@ bool Refusals::look_at(const Statement& statement, Names& names) {
               module_.where(statement.text), heading_.arch_at);
         return true;
     }
-    if (!isa::has_all_forms(opcode)) return false;
+    const auto [known, first] = unread_.try_emplace(opcode);
+    if (first) known->second = opinion(opcode, module_.at(statement.name));
+    const Opinion& of = known->second;
+    std::optional<Diagnostic> why;
+    if (of.closed) why = qualifiers(statement, names, opcode);
+    if (!why) why = of.refusal;
+    if (!why && of.closed && of.operands) why = number_of_operands(statement, *of.operands);
+    if (!why) return false;
+    why->where = module_.where(statement.text);
+    const std::string key = why->message;
+    add(key, std::move(*why));
+    return true;
+}
+
+/// An opcode with the words of a record, and values or operands that none of its rows has.
+std::optional<Diagnostic> Refusals::qualifiers(const Statement& statement, Names& names,
+                                               const std::string& opcode) {
     std::optional<Diagnostic> why;
     for (const Template* text : templates(std::string_view(opcode).substr(0, opcode.find('.')))) {
         const Instruction& op = *text->op;
@@ -134,7 +152,8 @@ bool Refusals::look_at(const Statement& statement, Names& names) {
                 try {
                     Form asked = reading.form;
                     if (op.infer != nullptr) op.infer(reading.operands, asked);
-                    check_operands(op, isa::resolve(op, asked), reading.operands);
+                    asked = isa::resolve(op, asked);
+                    if (isa::has_all_numbers(opcode)) check_operands(op, asked, reading.operands);
                 } catch (const ArgumentError& error) {
                     why = error.finding();
                 }
@@ -144,11 +163,40 @@ bool Refusals::look_at(const Statement& statement, Names& names) {
                                 reading);
         });
     }
-    if (!why) return false;
-    why->where = module_.where(statement.text);
-    const std::string key = why->message;
-    add(key, std::move(*why));
-    return true;
+    return why;
+}
+
+/// text: the opcode as it is written.
+Refusals::Opinion Refusals::opinion(const std::string& opcode, std::string_view text) const {
+    const std::string_view strange = strange_word(opcode);
+    Opinion out;
+    if (isa::is_unread(opcode, strange) || lacks_little(opcode)) return out;
+    out.closed = isa::has_all_forms(opcode);
+    if ((strange.empty() && !out.closed) || heading_.version > compared) return out;
+    out.operands = operand_counts(opcode);
+    const std::vector<std::string> near = out.operands ? std::vector<std::string>() : nearest_opcodes(opcode);
+    if (!near.empty())
+        out.refusal = rules::refusal(
+                          rules::WG_FORM_01,
+                          fmt::format("PTX has no {}{}", text,
+                                      strange.empty() ? std::string()
+                                                      : fmt::format(": `.{}` is none of its words", strange)),
+                          fmt::format("{}", fmt::join(near, ", or ")))
+                          .finding();
+    return out;
+}
+
+/// Nothing where there are as many as the opcode may have.
+std::optional<Diagnostic> Refusals::number_of_operands(const Statement& statement,
+                                                       std::pair<std::size_t, std::size_t> counts) const {
+    std::size_t operands = 0;
+    for (std::uint32_t at = statement.operands; at != nothing; at = module_.nodes[at].next) ++operands;
+    const auto [least, most] = counts;
+    if (operands >= least && operands <= most) return {};
+    const std::string legal = least == most ? std::to_string(least) : fmt::format("{} to {}", least, most);
+    return rules::refusal(rules::WG_FORM_01, fmt::format("{} has {} operands (legal: {})",
+                                                         module_.at(statement.name), operands, legal))
+        .finding();
 }
 
 }  // namespace wgrun::ptx

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "ptx/heading.hpp"
@@ -35,6 +37,16 @@ class Refusals {
     void add(const std::string& key, Diagnostic finding);
     bool look_at_versions(const isa::Step& step, std::string_view opcode);
     void look_at_numbers(const isa::Step& step);
+    std::optional<Diagnostic> qualifiers(const Statement& statement, Names& names, const std::string& opcode);
+    /// What is known of an opcode that no record reads.
+    struct Opinion {
+        bool closed = false;                  ///< the rows have all of its forms
+        std::optional<Diagnostic> refusal{};  ///< it is none, whatever its operands are
+        std::optional<std::pair<std::size_t, std::size_t>> operands{};  ///< how few and how many it takes
+    };
+    Opinion opinion(const std::string& opcode, std::string_view text) const;
+    std::optional<Diagnostic> number_of_operands(const Statement& statement,
+                                                 std::pair<std::size_t, std::size_t> counts) const;
     void lacks(std::string key, std::string_view what, std::string_view directive, const std::string& needed,
                const std::string& there, Where where, Where at);
 
@@ -43,6 +55,7 @@ class Refusals {
     std::unordered_set<std::string_view> fitting_;  ///< opcodes that fit the heading
     /// Opcodes, and whether numbers that a record does not take are none that PTX takes.
     std::unordered_map<std::string_view, bool> limited_;
+    std::unordered_map<std::string, Opinion> unread_;
     std::map<std::string, Found> found_;
 };
 

@@ -46,6 +46,8 @@ constexpr std::array equivalents{
     Equivalent{"multimem.", ".weak", ""},
     Equivalent{"ld.volatile.global.relaxed.sys", ".volatile.global.relaxed.sys", ".volatile.global"},
     // A CTA's own shared memory is a part of its cluster's (9.7.9.27.5.2); .tile is the default mode.
+    Equivalent{"cp.async.ca.shared::cta", ".shared::cta", ".shared"},
+    Equivalent{"cp.async.cg.shared::cta", ".shared::cta", ".shared"},
     Equivalent{"cp.async.bulk.tensor", ".shared::cta.global", ".shared::cluster.global"},
     Equivalent{"cp.async.bulk.shared::cta.global", ".shared::cta.global", ".shared::cluster.global"},
     Equivalent{"cp.async.bulk.tensor", ".tile", ""},

@@ -184,3 +184,27 @@ TEST_CASE("a text for a later chip has no rules") {
     CHECK_FALSE(chip("sm_90, texmode_unified"));
     CHECK_FALSE(chip("sm_80"));
 }
+
+TEST_CASE("words that no instruction has, words that are missing, and operands that are too few") {
+    const Diagnostic strange = one("ld.global.foo.u32 %r0, [%rd1];");
+    CHECK(strange.rule == "WG-FORM-01");
+    CHECK(strange.message == "PTX has no ld.global.foo.u32: `.foo` is none of its words");
+    CHECK(strange.fix == "ld.global.u32");
+    CHECK(one("mbarrier.arrive.release.gpu.shared::cta.b64 %rd0, [s];").rule == "WG-FORM-01");
+    for (const char* missing :
+         {"mul.u32 %r0, %r1, %r2;", "cvt.f16.f32 %h0, %f0;", "fma.f32 %f0, %f1, %f2, %f3;",
+          "cvt.rn.e4m3x2.f32 %h0, %f0, %f1;", "ex2.f32 %f0, %f1;"}) {
+        INFO(missing);
+        CHECK(one(missing).rule == "WG-FORM-01");
+    }
+    CHECK(one("mbarrier.arrive.expect_tx.shared.b64 %rd0, [s];").message ==
+          "mbarrier.arrive.expect_tx.shared.b64 has 2 operands (legal: 3)");
+    // What assemblers do without, and the order of the words.
+    for (const char* taken : {"wgmma.fence.sync;",
+                              "cp.async.ca.shared::cta.global.L2::cache_hint.L2::128B [%r1], "
+                              "[%rd1], 4, 2, %rd2;",
+                              "mbarrier.init.b64 [%rd0], 1;", "cvt.sat.f32.f32 %f0, %f1;"}) {
+        INFO(taken);
+        CHECK(refused(taken).empty());
+    }
+}

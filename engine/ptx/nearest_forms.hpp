@@ -1,0 +1,28 @@
+// Opcodes that no record reads: what in them is none of the instruction's, and which opcodes are near.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace wgrun::ptx {
+
+/// Returns the first word of the opcode ("sync" of "bar.sync") that no record with the same first word has;
+/// empty: there is no such record, or each word
+/// has a place in one. Thread-safe, as are all of these.
+std::string_view strange_word(std::string_view opcode);
+
+/// Returns legal opcodes that differ from this one in the fewest words, three at most; none where one has the
+/// same words in another order.
+std::vector<std::string> nearest_opcodes(std::string_view opcode);
+
+/// Returns how few and how many operands an opcode may have; nothing: no record reads it.
+std::optional<std::pair<std::size_t, std::size_t>> operand_counts(std::string_view opcode);
+
+/// Returns whether it is legal but for a word that assemblers do without: .aligned, or the space of an access
+/// through a generic pointer.
+bool lacks_little(std::string_view opcode);
+
+}  // namespace wgrun::ptx
