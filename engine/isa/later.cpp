@@ -97,39 +97,58 @@ constexpr std::array limited{
     Known{"shfl.sync.", {}},     Known{"vote.sync.", {}},  Known{"createpolicy.", {}},
     Known{"griddepcontrol.", {}}};
 
-/// Of these ptxas 13.0 takes forms that no row has (tests/assemble): accesses with hints for caches that
-/// their space does not have, comparisons of halves, products with hints, special registers, conversions to
-/// the same type.
-constexpr std::array open{Known{"ld.", {}},          Known{"ldu.", {}},          Known{"st.", {}},
-                          Known{"atom.", {}},        Known{"red.", {}},          Known{"set.", {}},
-                          Known{"setp.", {}},        Known{"mma.", {}},          Known{"mov.", {}},
-                          Known{"cvta.", {}},        Known{"wmma.", {}},         Known{"multimem.", {}},
-                          Known{"fma.", "bf16"},     Known{"fma.", "bf16x2"},    Known{"isspacep.", {}},
-                          Known{"cvt.", "f16.f16"},  Known{"cvt.", "bf16.bf16"}, Known{"cvt.", "f16.bf16"},
-                          Known{"cvt.", "bf16.f16"}, Known{"cvt.", "f32.f32"},   Known{"cvt.", "f64.f64"},
-                          Known{"testp.", {}},       Known{"min.", {}},          Known{"max.", {}}};
-/// Of which there are no others, though their families are open.
-constexpr std::array closed{Known{"mma.sync.", "bf16.bf16"}, Known{"mma.sync.", "f32.f16.f16.f32"},
-                            Known{"mma.sync.", "f16.f16.f16.f16"}, Known{"red.async.", {}}};
+/// Of these ptxas 13.0 takes forms that no row has (tests/assemble).
+constexpr std::array open{
+    Known{"cvt.pack.", {}},       Known{"cvt.f16.f16", {}},   Known{"cvt.bf16.bf16", {}},
+    Known{"cvt.f16.bf16", {}},    Known{"cvt.bf16.f16", {}},  Known{"cvt.f32.f32", {}},
+    Known{"cvt.ftz.f32.f32", {}}, Known{"cvt.f64.f64", {}},   Known{"isspacep.", {}},
+    Known{"testp.", {}},          Known{"fma.", "bf16"},      Known{"fma.", "bf16x2"},
+    Known{"set.", "f16"},         Known{"set.", "bf16"},      Known{"set.", "f16x2"},
+    Known{"set.", "bf16x2"},      Known{"setp.", "f16x2"},    Known{"setp.", "bf16x2"},
+    Known{"mma.sync.", "e4m3"},   Known{"mma.sync.", "e5m2"}, Known{"mma.sync.", "tf32.tf32"},
+    Known{"mma.sync.", "s4.s4"}};
 
-/// Words of opcodes that no row has, and ptxas 13.0 takes (tests/assemble).
-constexpr std::array unread{Known{"mapa.", "s32"},         Known{"mapa.", "s64"},
-                            Known{"getctarank.", "s32"},   Known{"getctarank.", "s64"},
-                            Known{"ld.", "unified"},       Known{"ld.", "weak"},
-                            Known{"ld.", "param::entry"},  Known{"ld.", "param::func"},
-                            Known{"st.", "weak"},          Known{"st.", "param"},
-                            Known{"st.", "param::func"},   Known{"cvt.", "pack"},
-                            Known{"fma.", "oob"},          Known{"isspacep.", "param"},
-                            Known{"isspacep.", "const"},   Known{"isspacep.", "param::entry"},
-                            Known{"cvta.", "param::entry"}};
+/// A word of opcodes that no row has and ptxas 13.0 takes (tests/assemble), and one of rows in its place;
+/// empty: rows have such opcodes without it.
+struct Unread {
+    std::string_view begins, word, in_rows;
+};
+constexpr std::array unread{
+    Unread{"mapa.", "s32", "u32"}, Unread{"mapa.", "s64", "u64"}, Unread{"getctarank.", "s32", "u32"},
+    Unread{"getctarank.", "s64", "u64"}, Unread{"ld.", "unified", {}}, Unread{"ld.", "weak", {}},
+    Unread{"st.", "weak", {}}, Unread{"ld.", "param::entry", "param"}, Unread{"ld.", "param::func", "param"},
+    Unread{"ld.", "const", "global"}, Unread{"st.", "param", "global"},
+    Unread{"st.", "param::func", "global"},
+    // Cache operators are of all spaces (9.7.9.1).
+    Unread{"ld.", "ca", {}}, Unread{"ld.", "cg", {}}, Unread{"ld.", "cs", {}}, Unread{"ld.", "lu", {}},
+    Unread{"ld.", "cv", {}}, Unread{"st.", "wb", {}}, Unread{"st.", "cg", {}}, Unread{"st.", "cs", {}},
+    Unread{"st.", "wt", {}}, Unread{"atom.", "L2::cache_hint", {}}, Unread{"red.", "L2::cache_hint", {}},
+    Unread{"set.", "and", {}}, Unread{"set.", "or", {}}, Unread{"set.", "xor", {}}, Unread{"fma.", "oob", {}},
+    Unread{"ld.", "v8", "v4"}, Unread{"st.", "v8", "v4"}, Unread{"rcp.", "ftz", {}},
+    Unread{"cvta.", "u32", "u64"}, Unread{"cvta.", "param", "global"}, Unread{"cvta.", "const", "global"},
+    Unread{"cvta.", "param::entry", "global"}};
 
-/// Returns whether the words stand between dots, or at the end.
-bool has_words(std::string_view opcode, std::string_view words) {
+/// Returns where the words stand between dots, or at the end; npos: nowhere.
+std::size_t find_words(std::string_view opcode, std::string_view words) {
     for (std::size_t at = opcode.find(words); at != std::string_view::npos; at = opcode.find(words, at + 1)) {
         const std::size_t end = at + words.size();
-        if (at > 0 && opcode[at - 1] == '.' && (end == opcode.size() || opcode[end] == '.')) return true;
+        if (at > 0 && opcode[at - 1] == '.' && (end == opcode.size() || opcode[end] == '.')) return at;
     }
-    return false;
+    return std::string_view::npos;
+}
+
+bool has_words(std::string_view opcode, std::string_view words) {
+    return find_words(opcode, words) != std::string_view::npos;
+}
+
+/// Puts another word in its place, or none with its dot.
+void replace_word(std::string& opcode, std::string_view word, std::string_view by) {
+    const std::size_t at = find_words(opcode, word);
+    if (at == std::string::npos) return;
+    if (by.empty())
+        opcode.erase(at - 1, word.size() + 1);
+    else
+        opcode.replace(at, word.size(), by);
 }
 
 }  // namespace
@@ -142,19 +161,19 @@ std::optional<Arch> first_chip_of(std::string_view opcode) {
 }
 
 bool has_all_forms(std::string_view opcode) {
-    const auto fits = [&](const Known& row) {
+    return std::ranges::none_of(open, [&](const Known& row) {
         return opcode.starts_with(row.begins) && (row.qualifier.empty() || has_words(opcode, row.qualifier));
-    };
-    return std::ranges::any_of(closed, fits) || std::ranges::none_of(open, fits);
+    });
 }
 
 bool has_all_numbers(std::string_view opcode) {
     return std::ranges::any_of(limited, [&](const Known& row) { return opcode.starts_with(row.begins); });
 }
 
-bool is_unread(std::string_view opcode, std::string_view word) {
-    return std::ranges::any_of(
-        unread, [&](const Known& row) { return opcode.starts_with(row.begins) && word == row.qualifier; });
+std::string in_words_of_rows(std::string opcode) {
+    for (const Unread& row : unread)
+        if (opcode.starts_with(row.begins)) replace_word(opcode, row.word, row.in_rows);
+    return opcode;
 }
 
 }  // namespace wgrun::isa

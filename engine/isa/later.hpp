@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "wgrun/form.hpp"
@@ -19,7 +20,8 @@ bool has_all_forms(std::string_view opcode);
 /// Returns whether a number that a record does not take is none that such an opcode takes.
 bool has_all_numbers(std::string_view opcode);
 
-/// Returns whether PTX has opcodes that begin so with that word, which no row has.
-bool is_unread(std::string_view opcode, std::string_view word);
+/// Returns the opcode without the words that PTX has in such opcodes and no row has, or with those in their
+/// place that have the same operands.
+std::string in_words_of_rows(std::string opcode);
 
 }  // namespace wgrun::isa

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
+#include "isa/later.hpp"
 #include "ptx/opcode.hpp"
 
 namespace wgrun::ptx {
@@ -12,16 +14,7 @@ namespace {
 using isa::Field;
 using isa::Form;
 
-/// Between dots: "L2::cache_hint" is one word.
-std::vector<std::string> words_in(std::string_view text) {
-    std::vector<std::string> out(1);
-    for (const char c : text)
-        if (c == '.')
-            out.emplace_back();
-        else
-            out.back() += c;
-    return out;
-}
+using Words = std::vector<std::string_view>;
 
 const std::vector<const Template*>& records_of(std::string_view opcode) {
     return templates(opcode.substr(0, opcode.find('.')));
@@ -31,7 +24,7 @@ const std::vector<const Template*>& records_of(std::string_view opcode) {
 /// among them, else none, else a few.
 class OpcodesOfRow {
   public:
-    OpcodesOfRow(const Template& text, const isa::Row& row, const std::vector<std::string>& wanted)
+    OpcodesOfRow(const Template& text, const isa::Row& row, const Words& wanted)
         : text_(text), row_(row), wanted_(wanted) {
         add(0, {}, {});
     }
@@ -77,42 +70,37 @@ class OpcodesOfRow {
     }
 
     bool is_wanted(const std::string& text) const {
-        return std::ranges::all_of(words_in(text), [&](const std::string& word) {
+        return std::ranges::all_of(words_of(text), [&](const std::string_view word) {
             return std::ranges::find(wanted_, word) != wanted_.end();
         });
     }
 
     const Template& text_;
     const isa::Row& row_;
-    const std::vector<std::string>& wanted_;
+    const Words& wanted_;
     std::vector<std::string> out_{};
 };
 
-/// How many words one of them has, and the other has not.
-std::size_t distance(std::vector<std::string> a, std::vector<std::string> b) {
-    std::ranges::sort(a);
-    std::ranges::sort(b);
-    std::vector<std::string> differ;
-    std::ranges::set_symmetric_difference(a, b, std::back_inserter(differ));
-    return differ.size();
+/// How many words have to be taken out of one and put into it to make the other.
+std::size_t distance(const Words& a, const Words& b) {
+    std::vector<std::size_t> common(b.size() + 1);  // of the words of a so far and the first ones of b
+    for (const std::string_view word : a) {
+        std::size_t before = 0;
+        for (std::size_t i = 0; i < b.size(); ++i) {
+            const std::size_t here = word == b[i] ? before + 1 : std::max(common[i], common[i + 1]);
+            before = std::exchange(common[i + 1], here);
+        }
+    }
+    return a.size() + b.size() - 2 * common.back();
 }
 
-/// Whether a word of the record's opcode may be this one. A word with a place inside, as m64n{n}k16, is
-/// compared with its beginning.
-bool has_word(const Template& text, const std::string& word) {
-    const std::vector<OpcodePart>& parts = text.lines.front().opcode;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (parts[i].text.empty()) {
-            for (const Spelling& value : text.spellings[static_cast<std::size_t>(parts[i].field)])
-                if (std::ranges::count(words_in(value.text), word) > 0) return true;
-            continue;
-        }
-        std::vector<std::string> words = words_in(parts[i].text);
-        const bool open = i + 1 < parts.size() && parts[i + 1].text.empty() && !parts[i + 1].dotted;
-        if (open && !words.back().empty() && word.starts_with(words.back())) return true;
-        if (std::ranges::count(words, word) > 0) return true;
-    }
-    return false;
+/// Whether one has the words of the other in another order, which assemblers take unless they are types.
+bool is_reordered(const Words& a, const Words& b) {
+    const auto types_of = [](Words words) {
+        std::erase_if(words, [](std::string_view word) { return !isa::parse_type(word); });
+        return words;
+    };
+    return std::ranges::is_permutation(a, b) && types_of(a) == types_of(b);
 }
 
 }  // namespace
@@ -120,50 +108,61 @@ bool has_word(const Template& text, const std::string& word) {
 std::string_view strange_word(std::string_view opcode) {
     const std::vector<const Template*>& records = records_of(opcode);
     if (records.empty()) return {};
-    for (std::size_t begin = 0; begin < opcode.size();) {
-        const std::size_t end = std::min(opcode.find('.', begin), opcode.size());
-        const std::string_view word = opcode.substr(begin, end - begin);
-        if (std::ranges::none_of(records,
-                                 [&](const Template* text) { return has_word(*text, std::string(word)); }))
+    for (const std::string_view word : words_of(opcode))
+        if (std::ranges::none_of(records, [&](const Template* text) { return has_word(*text, word); }))
             return word;
-        begin = end + 1;
-    }
     return {};
 }
 
 std::vector<std::string> nearest_opcodes(std::string_view opcode) {
     constexpr std::size_t most = 3;
-    const std::vector<std::string> wanted = words_in(opcode);
+    const Words wanted = words_of(opcode);
     std::set<std::pair<std::size_t, std::string>> found;
     for (const Template* text : records_of(opcode)) {
         if (text->lines.size() > 1) continue;
         for (const isa::Row& row : text->op->rows)
-            for (std::string& near : OpcodesOfRow(*text, row, wanted).take())
-                if (near != opcode) found.emplace(distance(words_in(near), wanted), std::move(near));
+            for (std::string& near : OpcodesOfRow(*text, row, wanted).take()) {
+                if (is_reordered(words_of(near), wanted)) return {};
+                if (near != opcode) found.emplace(distance(words_of(near), wanted), std::move(near));
+            }
     }
     std::vector<std::string> out;
     for (const auto& [words, near] : found)
-        if (out.size() < most && words == found.begin()->first && words > 0) out.push_back(near);
+        if (out.size() < most && words == found.begin()->first) out.push_back(near);
+    return out;
+}
+
+void match(const Template& text, std::string_view opcode, const FoundForm& found) {
+    const auto is_known = [&](std::string_view word) { return has_word(text, word); };
+    if (!std::ranges::all_of(words_of(opcode), is_known)) return;
+    match_opcode(text, text.lines.front(), opcode, Form(), found);
+    match_in_any_order(text, opcode, found);
+}
+
+bool reads(const Template& text, std::string_view opcode) {
+    bool out = false;
+    match(text, opcode, [&](const Form&) { out = true; });
     return out;
 }
 
 std::optional<std::pair<std::size_t, std::size_t>> operand_counts(std::string_view opcode) {
     std::optional<std::pair<std::size_t, std::size_t>> out;
     for (const Template* text : records_of(opcode)) {
-        const Line& line = text->lines.front();
+        if (!reads(*text, opcode)) continue;
+        const std::vector<Pattern>& operands = text->lines.front().operands;
         const auto needed = static_cast<std::size_t>(
-            std::ranges::count_if(line.operands, [](const Pattern& one) { return !one.optional; }));
-        const auto count = [&](const Form&) {
-            if (!out) out = {needed, line.operands.size()};
-            out->first = std::min(out->first, needed);
-            out->second = std::max(out->second, line.operands.size());
-        };
-        match_opcode(*text, line, opcode, Form(), count);
-        match_in_any_order(*text, opcode, count);
+            std::ranges::count_if(operands, [](const Pattern& one) { return !one.optional; }));
+        if (!out) out = {needed, operands.size()};
+        out->first = std::min(out->first, needed);
+        out->second = std::max(out->second, operands.size());
     }
     return out;
 }
 
+namespace {
+
+/// Whether it is legal but for a word that assemblers do without: .aligned, or the space of an access through
+/// a generic pointer.
 bool lacks_little(std::string_view opcode) {
     constexpr std::array<std::string_view, 5> taken_for_granted{".aligned", ".global", ".shared",
                                                                 ".shared::cta", ".shared::cluster"};
@@ -171,6 +170,15 @@ bool lacks_little(std::string_view opcode) {
         for (std::size_t at = opcode.find('.'); at != std::string_view::npos; at = opcode.find('.', at + 1))
             if (operand_counts(std::string(opcode).insert(at, word))) return true;
     return operand_counts(std::string(opcode) + ".aligned").has_value();
+}
+
+}  // namespace
+
+bool is_no_opcode(const std::string& opcode) {
+    if (operand_counts(opcode) || lacks_little(opcode)) return false;
+    const std::string in_rows = isa::in_words_of_rows(opcode);
+    if (in_rows != opcode && (operand_counts(in_rows) || lacks_little(in_rows))) return false;
+    return isa::has_all_forms(opcode);
 }
 
 }  // namespace wgrun::ptx

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "ptx/opcode.hpp"
+
 namespace wgrun::ptx {
 
 /// Returns the first word of the opcode ("sync" of "bar.sync") that no record with the same first word has;
@@ -15,14 +17,19 @@ namespace wgrun::ptx {
 std::string_view strange_word(std::string_view opcode);
 
 /// Returns legal opcodes that differ from this one in the fewest words, three at most; none where one has the
-/// same words in another order.
+/// same words in an order that assemblers may take as well.
 std::vector<std::string> nearest_opcodes(std::string_view opcode);
+
+/// Calls found(form) for each way in which the record reads the opcode, with the words in any order that
+/// assemblers take.
+void match(const Template& text, std::string_view opcode, const FoundForm& found);
+/// Returns whether there is one.
+bool reads(const Template& text, std::string_view opcode);
 
 /// Returns how few and how many operands an opcode may have; nothing: no record reads it.
 std::optional<std::pair<std::size_t, std::size_t>> operand_counts(std::string_view opcode);
 
-/// Returns whether it is legal but for a word that assemblers do without: .aligned, or the space of an access
-/// through a generic pointer.
-bool lacks_little(std::string_view opcode);
+/// Returns whether it is an opcode that no assembler takes, and not only one that no record reads.
+bool is_no_opcode(const std::string& opcode);
 
 }  // namespace wgrun::ptx

@@ -20,8 +20,7 @@ void match_any_values(const Template& text, const Line& line, std::string_view o
                       const FoundForm& found);
 
 /// The same as match_opcode() of opcodes whose qualifiers stand in another order than the record's:
-/// assemblers take any. Those that the record spells out, and those of the same field, such as the types of
-/// cvt, stay in order.
+/// assemblers take any. Those that the record spells out, and types, stay in order.
 void match_in_any_order(const Template& text, std::string_view opcode, const FoundForm& found);
 
 }  // namespace wgrun::ptx

@@ -10,6 +10,7 @@
 #include "ptx/nearest_forms.hpp"
 #include "ptx/opcode.hpp"
 #include "ptx/operand_binding.hpp"
+#include "ptx/operand_types.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::ptx {
@@ -124,9 +125,10 @@ bool Refusals::look_at(const Statement& statement, Names& names) {
     if (first) known->second = opinion(opcode, module_.at(statement.name));
     const Opinion& of = known->second;
     std::optional<Diagnostic> why;
-    if (of.closed) why = qualifiers(statement, names, opcode);
+    if (of.operands || of.illegal) why = qualifiers(statement, names, opcode, of.operands.has_value());
     if (!why) why = of.refusal;
-    if (!why && of.closed && of.operands) why = number_of_operands(statement, *of.operands);
+    if (!why && of.operands && heading_.version <= compared)
+        why = operands(statement, names, opcode, *of.operands);
     if (!why) return false;
     why->where = module_.where(statement.text);
     const std::string key = why->message;
@@ -134,16 +136,17 @@ bool Refusals::look_at(const Statement& statement, Names& names) {
     return true;
 }
 
-/// An opcode with the words of a record, and values or operands that none of its rows has.
+/// An opcode with the words of a record, and values or operands that none of its rows has. read: records read
+/// the opcode, and the operands alone may be illegal.
 std::optional<Diagnostic> Refusals::qualifiers(const Statement& statement, Names& names,
-                                               const std::string& opcode) {
+                                               const std::string& opcode, bool read) {
     std::optional<Diagnostic> why;
     for (const Template* text : templates(std::string_view(opcode).substr(0, opcode.find('.')))) {
         const Instruction& op = *text->op;
         const bool closed =
             heading_.version <= compared ||
             std::ranges::all_of(op.rows, [](const isa::Row& row) { return row.arch.specific; });
-        if (!closed || text->lines.size() > 1) continue;
+        if (!closed || text->lines.size() > 1 || (read && !reads(*text, opcode))) continue;
         match_any_values(*text, text->lines.front(), opcode, [&](const Form& form) {
             if (why) return;
             Reading reading{&op, form, std::vector<Operand>(op.operands.size())};
@@ -168,35 +171,39 @@ std::optional<Diagnostic> Refusals::qualifiers(const Statement& statement, Names
 
 /// text: the opcode as it is written.
 Refusals::Opinion Refusals::opinion(const std::string& opcode, std::string_view text) const {
-    const std::string_view strange = strange_word(opcode);
-    Opinion out;
-    if (isa::is_unread(opcode, strange) || lacks_little(opcode)) return out;
-    out.closed = isa::has_all_forms(opcode);
-    if ((strange.empty() && !out.closed) || heading_.version > compared) return out;
-    out.operands = operand_counts(opcode);
-    const std::vector<std::string> near = out.operands ? std::vector<std::string>() : nearest_opcodes(opcode);
-    if (!near.empty())
-        out.refusal = rules::refusal(
-                          rules::WG_FORM_01,
-                          fmt::format("PTX has no {}{}", text,
-                                      strange.empty() ? std::string()
-                                                      : fmt::format(": `.{}` is none of its words", strange)),
-                          fmt::format("{}", fmt::join(near, ", or ")))
-                          .finding();
+    Opinion out{operand_counts(opcode), is_no_opcode(opcode)};
+    if (heading_.version > compared || !out.illegal) return out;
+    const std::vector<std::string> near = nearest_opcodes(opcode);
+    if (near.empty()) return out;
+    const std::string in_rows = isa::in_words_of_rows(opcode);
+    const std::string_view strange = strange_word(in_rows);
+    out.refusal =
+        rules::refusal(rules::WG_FORM_01,
+                       fmt::format("PTX has no {}{}", text,
+                                   strange.empty() ? std::string()
+                                                   : fmt::format(": `.{}` is none of its words", strange)),
+                       fmt::format("{}", fmt::join(near, ", or ")))
+            .finding();
     return out;
 }
 
-/// Nothing where there are as many as the opcode may have.
-std::optional<Diagnostic> Refusals::number_of_operands(const Statement& statement,
-                                                       std::pair<std::size_t, std::size_t> counts) const {
-    std::size_t operands = 0;
-    for (std::uint32_t at = statement.operands; at != nothing; at = module_.nodes[at].next) ++operands;
+/// An opcode that records read, with too few or too many operands, or with one that none of them takes.
+std::optional<Diagnostic> Refusals::operands(const Statement& statement, Names& names,
+                                             const std::string& opcode,
+                                             std::pair<std::size_t, std::size_t> counts) const {
+    std::size_t count = 0;
+    for (std::uint32_t at = statement.operands; at != nothing; at = module_.nodes[at].next) ++count;
     const auto [least, most] = counts;
-    if (operands >= least && operands <= most) return {};
-    const std::string legal = least == most ? std::to_string(least) : fmt::format("{} to {}", least, most);
-    return rules::refusal(rules::WG_FORM_01, fmt::format("{} has {} operands (legal: {})",
-                                                         module_.at(statement.name), operands, legal))
-        .finding();
+    std::optional<std::string> wrong;
+    if (count >= least && count <= most) {
+        wrong = wrong_operand(module_, names, statement, opcode);
+    } else {
+        const std::string legal =
+            least == most ? std::to_string(least) : fmt::format("{} to {}", least, most);
+        wrong = fmt::format("{} has {} operands (legal: {})", module_.at(statement.name), count, legal);
+    }
+    if (!wrong) return {};
+    return rules::refusal(rules::WG_FORM_02, *wrong).finding();
 }
 
 }  // namespace wgrun::ptx

@@ -37,16 +37,18 @@ class Refusals {
     void add(const std::string& key, Diagnostic finding);
     bool look_at_versions(const isa::Step& step, std::string_view opcode);
     void look_at_numbers(const isa::Step& step);
-    std::optional<Diagnostic> qualifiers(const Statement& statement, Names& names, const std::string& opcode);
+    std::optional<Diagnostic> qualifiers(const Statement& statement, Names& names, const std::string& opcode,
+                                         bool read);
     /// What is known of an opcode that no record reads.
     struct Opinion {
-        bool closed = false;                  ///< the rows have all of its forms
-        std::optional<Diagnostic> refusal{};  ///< it is none, whatever its operands are
-        std::optional<std::pair<std::size_t, std::size_t>> operands{};  ///< how few and how many it takes
+        /// How few and how many operands it takes, if records read the opcode.
+        std::optional<std::pair<std::size_t, std::size_t>> operands{};
+        bool illegal = false;                 ///< it is none, whatever its operands are
+        std::optional<Diagnostic> refusal{};  ///< says so
     };
     Opinion opinion(const std::string& opcode, std::string_view text) const;
-    std::optional<Diagnostic> number_of_operands(const Statement& statement,
-                                                 std::pair<std::size_t, std::size_t> counts) const;
+    std::optional<Diagnostic> operands(const Statement& statement, Names& names, const std::string& opcode,
+                                       std::pair<std::size_t, std::size_t> counts) const;
     void lacks(std::string key, std::string_view what, std::string_view directive, const std::string& needed,
                const std::string& there, Where where, Where at);
 

@@ -36,10 +36,11 @@ constexpr std::array equivalents{
     Equivalent{"fence.sys", "fence.", "fence.acq_rel."},
     // Loads of what nobody writes are loads (9.7.9.14); mad of floats is fma (9.7.3.7).
     Equivalent{"ldu.", "ldu.", "ld."},
-    Equivalent{"mad.rn.f32", "mad.", "fma."},
-    Equivalent{"mad.rz.f32", "mad.", "fma."},
-    Equivalent{"mad.rn.f64", "mad.", "fma."},
-    Equivalent{"mad.rz.f64", "mad.", "fma."},
+    Equivalent{"mad.rn.", "mad.", "fma."},
+    Equivalent{"mad.rz.", "mad.", "fma."},
+    Equivalent{"mad.rm.", "mad.", "fma."},
+    Equivalent{"mad.rp.", "mad.", "fma."},
+    Equivalent{"mad.ftz.", "mad.", "fma."},
     // Weak accesses are the default (9.7.9.8, 9.7.9.11).
     Equivalent{"ld.weak", ".weak", ""},
     Equivalent{"st.weak", ".weak", ""},
@@ -54,6 +55,8 @@ constexpr std::array equivalents{
     Equivalent{"cp.reduce.async.bulk.tensor", ".tile", ""},
     Equivalent{"cp.async.bulk.prefetch.tensor", ".tile", ""},
     Equivalent{"st.async.shared::cluster", "st.async.", "st.async.weak."},
+    Equivalent{"st.async.mbarrier", "st.async.", "st.async.weak."},
+    Equivalent{"red.async.mbarrier", "red.async.", "red.async.relaxed.cluster."},
     Equivalent{"red.async.shared::cluster", "red.async.", "red.async.relaxed.cluster."},
     // The shape may also come after the number of matrices.
     Equivalent{"ldmatrix", ".x1.m8n8", ".m8n8.x1"},

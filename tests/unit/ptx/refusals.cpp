@@ -199,6 +199,7 @@ TEST_CASE("words that no instruction has, words that are missing, and operands t
     }
     CHECK(one("mbarrier.arrive.expect_tx.shared.b64 %rd0, [s];").message ==
           "mbarrier.arrive.expect_tx.shared.b64 has 2 operands (legal: 3)");
+    CHECK(one("mbarrier.arrive.expect_tx.shared.b64 %rd0, [s];").rule == "WG-FORM-02");
     // What assemblers do without, and the order of the words.
     for (const char* taken : {"wgmma.fence.sync;",
                               "cp.async.ca.shared::cta.global.L2::cache_hint.L2::128B [%r1], "
