@@ -98,15 +98,20 @@ constexpr std::array limited{
     Known{"griddepcontrol.", {}}};
 
 /// Of these ptxas 13.0 takes forms that no row has (tests/assemble).
-constexpr std::array open{
-    Known{"cvt.pack.", {}},       Known{"cvt.f16.f16", {}},   Known{"cvt.bf16.bf16", {}},
-    Known{"cvt.f16.bf16", {}},    Known{"cvt.bf16.f16", {}},  Known{"cvt.f32.f32", {}},
-    Known{"cvt.ftz.f32.f32", {}}, Known{"cvt.f64.f64", {}},   Known{"isspacep.", {}},
-    Known{"testp.", {}},          Known{"fma.", "bf16"},      Known{"fma.", "bf16x2"},
-    Known{"set.", "f16"},         Known{"set.", "bf16"},      Known{"set.", "f16x2"},
-    Known{"set.", "bf16x2"},      Known{"setp.", "f16x2"},    Known{"setp.", "bf16x2"},
-    Known{"mma.sync.", "e4m3"},   Known{"mma.sync.", "e5m2"}, Known{"mma.sync.", "tf32.tf32"},
-    Known{"mma.sync.", "s4.s4"}};
+constexpr std::array open{Known{"cvt.pack.", {}},     Known{"wmma.", "b1"},
+                          Known{"wmma.", "m8n8k32"},  Known{"wmma.", "m8n8k128"},
+                          Known{"wmma.", "s4"},       Known{"wmma.", "u4"},
+                          Known{"cvt.f16.f16", {}},   Known{"cvt.bf16.bf16", {}},
+                          Known{"cvt.f16.bf16", {}},  Known{"cvt.bf16.f16", {}},
+                          Known{"cvt.f32.f32", {}},   Known{"cvt.ftz.f32.f32", {}},
+                          Known{"cvt.f64.f64", {}},   Known{"isspacep.", {}},
+                          Known{"testp.", {}},        Known{"fma.", "bf16"},
+                          Known{"fma.", "bf16x2"},    Known{"set.", "f16"},
+                          Known{"set.", "bf16"},      Known{"set.", "f16x2"},
+                          Known{"set.", "bf16x2"},    Known{"setp.", "f16x2"},
+                          Known{"setp.", "bf16x2"},   Known{"mma.sync.", "e4m3"},
+                          Known{"mma.sync.", "e5m2"}, Known{"mma.sync.", "tf32.tf32"},
+                          Known{"mma.sync.", "s4.s4"}};
 
 /// A word of opcodes that no row has and ptxas 13.0 takes (tests/assemble), and one of rows in its place;
 /// empty: rows have such opcodes without it.
@@ -123,10 +128,15 @@ constexpr std::array unread{
     Unread{"ld.", "ca", {}}, Unread{"ld.", "cg", {}}, Unread{"ld.", "cs", {}}, Unread{"ld.", "lu", {}},
     Unread{"ld.", "cv", {}}, Unread{"st.", "wb", {}}, Unread{"st.", "cg", {}}, Unread{"st.", "cs", {}},
     Unread{"st.", "wt", {}}, Unread{"atom.", "L2::cache_hint", {}}, Unread{"red.", "L2::cache_hint", {}},
-    Unread{"set.", "and", {}}, Unread{"set.", "or", {}}, Unread{"set.", "xor", {}}, Unread{"fma.", "oob", {}},
-    Unread{"ld.", "v8", "v4"}, Unread{"st.", "v8", "v4"}, Unread{"rcp.", "ftz", {}},
-    Unread{"cvta.", "u32", "u64"}, Unread{"cvta.", "param", "global"}, Unread{"cvta.", "const", "global"},
-    Unread{"cvta.", "param::entry", "global"}};
+    Unread{"set.", "f16x2", "f16"}, Unread{"set.", "bf16x2", "bf16"}, Unread{"set.", "and", {}},
+    Unread{"set.", "or", {}}, Unread{"set.", "xor", {}}, Unread{"fma.", "oob", {}}, Unread{"mma.", "rn", {}},
+    Unread{"mma.", "rz", {}}, Unread{"mma.", "rm", {}}, Unread{"mma.", "rp", {}}, Unread{"wmma.", "b1", "u8"},
+    Unread{"wmma.", "s4", "s8"}, Unread{"wmma.", "u4", "u8"}, Unread{"wmma.", "popc", {}},
+    Unread{"wmma.", "and", {}}, Unread{"wmma.", "xor", {}}, Unread{"cvt.", "pack", {}},
+    Unread{"isspacep.", "param", "global"}, Unread{"isspacep.", "const", "global"},
+    Unread{"isspacep.", "param::entry", "global"}, Unread{"ld.", "v8", "v4"}, Unread{"st.", "v8", "v4"},
+    Unread{"rcp.", "ftz", {}}, Unread{"cvta.", "u32", "u64"}, Unread{"cvta.", "param", "global"},
+    Unread{"cvta.", "const", "global"}, Unread{"cvta.", "param::entry", "global"}};
 
 /// Returns where the words stand between dots, or at the end; npos: nowhere.
 std::size_t find_words(std::string_view opcode, std::string_view words) {
@@ -141,14 +151,13 @@ bool has_words(std::string_view opcode, std::string_view words) {
     return find_words(opcode, words) != std::string_view::npos;
 }
 
-/// Puts another word in its place, or none with its dot.
+/// Puts another word in its places, or none with its dot.
 void replace_word(std::string& opcode, std::string_view word, std::string_view by) {
-    const std::size_t at = find_words(opcode, word);
-    if (at == std::string::npos) return;
-    if (by.empty())
-        opcode.erase(at - 1, word.size() + 1);
-    else
-        opcode.replace(at, word.size(), by);
+    for (std::size_t at; (at = find_words(opcode, word)) != std::string::npos;)
+        if (by.empty())
+            opcode.erase(at - 1, word.size() + 1);
+        else
+            opcode.replace(at, word.size(), by);
 }
 
 }  // namespace

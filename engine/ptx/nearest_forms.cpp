@@ -62,17 +62,25 @@ class OpcodesOfRow {
             return !isa::unwritten(field, value) && is_wanted(isa::spelled(field, value));
         });
         if (!out.empty()) return out;
+        // An order without the wanted scope, or the scope without the order.
+        std::ranges::copy_if(all, std::back_inserter(out), [&](int value) {
+            return !isa::unwritten(field, value) && wanted_words(isa::spelled(field, value)) > 0;
+        });
+        if (!out.empty()) return out;
         for (const int value : all)
             if (isa::unwritten(field, value)) return {value};
-        if (choice->fallback == Form::absent) return {Form::absent};
+        if (leaves_out(*choice)) return {Form::absent};
         all.resize(std::min(all.size(), few));
         return all;
     }
 
-    bool is_wanted(const std::string& text) const {
-        return std::ranges::all_of(words_of(text), [&](const std::string_view word) {
+    std::ptrdiff_t wanted_words(const std::string& text) const {
+        return std::ranges::count_if(words_of(text), [&](const std::string_view word) {
             return std::ranges::find(wanted_, word) != wanted_.end();
         });
+    }
+    bool is_wanted(const std::string& text) const {
+        return wanted_words(text) == std::ranges::ssize(words_of(text));
     }
 
     const Template& text_;
@@ -114,21 +122,37 @@ std::string_view strange_word(std::string_view opcode) {
     return {};
 }
 
-std::vector<std::string> nearest_opcodes(std::string_view opcode) {
+namespace {
+
+/// How many words a record spells out that the opcode has not: then it is another instruction.
+std::size_t lacking(const Template& text, const Words& words) {
+    std::size_t out = 0;
+    for (const OpcodePart& part : text.lines.front().opcode)
+        for (const std::string_view word : words_of(part.text))
+            out += std::ranges::none_of(words, [&](std::string_view one) { return one.starts_with(word); });
+    return out;
+}
+
+}  // namespace
+
+Nearest nearest_opcodes(std::string_view opcode) {
     constexpr std::size_t most = 3;
     const Words wanted = words_of(opcode);
     std::set<std::pair<std::size_t, std::string>> found;
     for (const Template* text : records_of(opcode)) {
         if (text->lines.size() > 1) continue;
+        const std::size_t more = lacking(*text, wanted);
         for (const isa::Row& row : text->op->rows)
             for (std::string& near : OpcodesOfRow(*text, row, wanted).take()) {
                 if (is_reordered(words_of(near), wanted)) return {};
-                if (near != opcode) found.emplace(distance(words_of(near), wanted), std::move(near));
+                if (near != opcode) found.emplace(distance(words_of(near), wanted) + more, std::move(near));
             }
     }
-    std::vector<std::string> out;
-    for (const auto& [words, near] : found)
-        if (out.size() < most && words == found.begin()->first) out.push_back(near);
+    Nearest out;
+    for (const auto& [words, near] : found) {
+        out.words = found.begin()->first;
+        if (out.opcodes.size() < most && words == out.words) out.opcodes.push_back(near);
+    }
     return out;
 }
 
@@ -161,15 +185,21 @@ std::optional<std::pair<std::size_t, std::size_t>> operand_counts(std::string_vi
 
 namespace {
 
-/// Whether it is legal but for a word that assemblers do without: .aligned, or the space of an access through
-/// a generic pointer.
+/// Whether it is legal but for a word that assemblers do without: .aligned of some, or the space of an access
+/// through a generic pointer.
 bool lacks_little(std::string_view opcode) {
-    constexpr std::array<std::string_view, 5> taken_for_granted{".aligned", ".global", ".shared",
-                                                                ".shared::cta", ".shared::cluster"};
+    const auto begins = [&](std::string_view text) { return opcode.starts_with(text); };
+    std::vector<std::string_view> taken_for_granted;
+    if (begins("wgmma.") || begins("barrier.")) taken_for_granted = {".aligned"};
+    if (!begins("cvta.") && !begins("cp.async.bulk.") && !begins("cp.reduce."))
+        taken_for_granted.insert(taken_for_granted.end(),
+                                 {".global", ".shared", ".shared::cta", ".shared::cluster"});
     for (const std::string_view word : taken_for_granted)
-        for (std::size_t at = opcode.find('.'); at != std::string_view::npos; at = opcode.find('.', at + 1))
-            if (operand_counts(std::string(opcode).insert(at, word))) return true;
-    return operand_counts(std::string(opcode) + ".aligned").has_value();
+        for (std::size_t at = 0; at != std::string_view::npos;) {
+            at = opcode.find('.', at + 1);
+            if (operand_counts(std::string(opcode).insert(std::min(at, opcode.size()), word))) return true;
+        }
+    return false;
 }
 
 }  // namespace
@@ -178,7 +208,7 @@ bool is_no_opcode(const std::string& opcode) {
     if (operand_counts(opcode) || lacks_little(opcode)) return false;
     const std::string in_rows = isa::in_words_of_rows(opcode);
     if (in_rows != opcode && (operand_counts(in_rows) || lacks_little(in_rows))) return false;
-    return isa::has_all_forms(opcode);
+    return isa::has_all_forms(opcode) || !strange_word(in_rows).empty();
 }
 
 }  // namespace wgrun::ptx

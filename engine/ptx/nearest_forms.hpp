@@ -16,9 +16,13 @@ namespace wgrun::ptx {
 /// has a place in one. Thread-safe, as are all of these.
 std::string_view strange_word(std::string_view opcode);
 
+struct Nearest {
+    std::vector<std::string> opcodes{};
+    std::size_t words = 0;  ///< how many have to be taken out and put in
+};
 /// Returns legal opcodes that differ from this one in the fewest words, three at most; none where one has the
 /// same words in an order that assemblers may take as well.
-std::vector<std::string> nearest_opcodes(std::string_view opcode);
+Nearest nearest_opcodes(std::string_view opcode);
 
 /// Calls found(form) for each way in which the record reads the opcode, with the words in any order that
 /// assemblers take.

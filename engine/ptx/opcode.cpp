@@ -21,17 +21,6 @@ std::vector<Form> without(const Template& text, isa::Field field, const Form& fo
     return out;
 }
 
-/// Whether a text may leave out the qualifier: it prints nothing then, or is the order or the space of an
-/// access that has one without. What scripts may leave out besides, since the record has a default, texts
-/// have to say.
-bool leaves_out(const isa::Choice& choice) {
-    if (choice.field == isa::Field::sem || choice.field == isa::Field::space)
-        return choice.fallback || (choice.values().size() == 1 && !choice.asked);
-    const int value = choice.fallback.value_or(choice.allowed.front().lo);
-    return value == Form::absent || isa::unwritten(choice.field, value) ||
-           isa::spelled(choice.field, value).empty();
-}
-
 /// Whether a row takes the form, and nothing is left out of the opcode that the text has to say.
 bool is_said(const Template& text, const Line& line, const Form& form) {
     const auto is_place = [&](isa::Field field) {
@@ -198,6 +187,14 @@ class AnyOrder {
 };
 
 }  // namespace
+
+bool leaves_out(const isa::Choice& choice) {
+    if (choice.field == isa::Field::sem || choice.field == isa::Field::space)
+        return choice.fallback || (choice.values().size() == 1 && !choice.asked);
+    const int value = choice.fallback.value_or(choice.allowed.front().lo);
+    return value == Form::absent || isa::unwritten(choice.field, value) ||
+           isa::spelled(choice.field, value).empty();
+}
 
 void match_opcode(const Template& text, const Line& line, std::string_view opcode, const Form& form,
                   const FoundForm& found) {

@@ -10,6 +10,11 @@ namespace wgrun::ptx {
 
 using FoundForm = std::function<void(const isa::Form&)>;
 
+/// Returns whether a text may leave out the qualifier: it prints nothing then, or is the order or the space
+/// of an access that has one without. What scripts may leave out besides, since the record has a default,
+/// texts have to say.
+bool leaves_out(const isa::Choice& choice);
+
 /// Calls found(form) for each way in which the opcode fits that of the line, with the qualifiers of `form`,
 /// which are known already, and its own.
 void match_opcode(const Template& text, const Line& line, std::string_view opcode, const isa::Form& form,

@@ -60,7 +60,7 @@ class Judge {
             case Pattern::Kind::address: return address(node);
             case Pattern::Kind::pair: {
                 if (node.kind != Node::Kind::pair)
-                    return pattern.inside[1].optional ? of(pattern.inside[0], node) : Wrong();
+                    return pattern.inside[1].optional ? of(pattern.inside[0], node) : "is no pair, a|b";
                 const Node& first = module_.nodes[node.child];
                 if (Wrong wrong = of(pattern.inside[0], first)) return wrong;
                 return of(pattern.inside[1], module_.nodes[first.next]);

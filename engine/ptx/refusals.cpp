@@ -125,9 +125,10 @@ bool Refusals::look_at(const Statement& statement, Names& names) {
     if (first) known->second = opinion(opcode, module_.at(statement.name));
     const Opinion& of = known->second;
     std::optional<Diagnostic> why;
-    if (of.operands || of.illegal) why = qualifiers(statement, names, opcode, of.operands.has_value());
+    if ((of.operands || of.illegal) && !of.one_word)
+        why = qualifiers(statement, names, opcode, of.operands.has_value());
     if (!why) why = of.refusal;
-    if (!why && of.operands && heading_.version <= compared)
+    if (!why && of.operands && heading_.version <= compared && isa::has_all_forms(opcode))
         why = operands(statement, names, opcode, *of.operands);
     if (!why) return false;
     why->where = module_.where(statement.text);
@@ -146,8 +147,8 @@ std::optional<Diagnostic> Refusals::qualifiers(const Statement& statement, Names
         const bool closed =
             heading_.version <= compared ||
             std::ranges::all_of(op.rows, [](const isa::Row& row) { return row.arch.specific; });
-        if (!closed || text->lines.size() > 1 || (read && !reads(*text, opcode))) continue;
-        match_any_values(*text, text->lines.front(), opcode, [&](const Form& form) {
+        if (!closed || text->lines.size() > 1) continue;
+        const auto bound = [&](const Form& form) {
             if (why) return;
             Reading reading{&op, form, std::vector<Operand>(op.operands.size())};
             const auto refuse = [&] {
@@ -164,7 +165,11 @@ std::optional<Diagnostic> Refusals::qualifiers(const Statement& statement, Names
             };
             (void)bind_operands(module_, names, true, text->lines.front(), statement.operands, refuse,
                                 reading);
-        });
+        };
+        if (read)
+            match(*text, opcode, bound);
+        else
+            match_any_values(*text, text->lines.front(), opcode, bound);
     }
     return why;
 }
@@ -173,8 +178,9 @@ std::optional<Diagnostic> Refusals::qualifiers(const Statement& statement, Names
 Refusals::Opinion Refusals::opinion(const std::string& opcode, std::string_view text) const {
     Opinion out{operand_counts(opcode), is_no_opcode(opcode)};
     if (heading_.version > compared || !out.illegal) return out;
-    const std::vector<std::string> near = nearest_opcodes(opcode);
-    if (near.empty()) return out;
+    const Nearest near = nearest_opcodes(opcode);
+    if (near.opcodes.empty()) return out;
+    out.one_word = near.words == 1;
     const std::string in_rows = isa::in_words_of_rows(opcode);
     const std::string_view strange = strange_word(in_rows);
     out.refusal =
@@ -182,7 +188,7 @@ Refusals::Opinion Refusals::opinion(const std::string& opcode, std::string_view 
                        fmt::format("PTX has no {}{}", text,
                                    strange.empty() ? std::string()
                                                    : fmt::format(": `.{}` is none of its words", strange)),
-                       fmt::format("{}", fmt::join(near, ", or ")))
+                       fmt::format("{}", fmt::join(near.opcodes, ", or ")))
             .finding();
     return out;
 }

@@ -44,6 +44,7 @@ class Refusals {
         /// How few and how many operands it takes, if records read the opcode.
         std::optional<std::pair<std::size_t, std::size_t>> operands{};
         bool illegal = false;                 ///< it is none, whatever its operands are
+        bool one_word = false;                ///< but would be one with a word more or less
         std::optional<Diagnostic> refusal{};  ///< says so
     };
     Opinion opinion(const std::string& opcode, std::string_view text) const;
