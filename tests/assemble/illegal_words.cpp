@@ -104,3 +104,11 @@ TEST_CASE("an opcode without one of its words is refused where ptxas refuses it"
     for (const std::string& text : illegal)
         if (!refused.contains(text)) FAIL_CHECK("ptxas takes " << text);
 }
+
+TEST_CASE("ptxas takes the legal lines and refuses the illegal ones") {
+    if (no_ptxas()) return;
+    for (const std::string& taken : refused_texts(legal_lines)) FAIL_CHECK("ptxas refuses " << taken);
+    const std::set<std::string> refused = refused_texts(illegal_lines);
+    for (const std::string& line : illegal_lines)
+        if (!refused.contains(line)) FAIL_CHECK("ptxas takes " << line);
+}

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/assemble/batch.hpp"
+#include "tests/ptx_lines.hpp"
 
 namespace wgrun::test {
 
@@ -44,14 +45,12 @@ inline std::string any_text_of(const Instruction& op, const Form& form) {
 /// Which of the texts ptxas refuses. After what is no PTX it reads no further.
 inline std::set<std::string> refused_texts(const std::vector<std::string>& all) {
     constexpr std::string_view begin =
-        ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n.maxntid 128, 1, 1\n{\n"
-        ".reg .f32 %f<99>; .reg .b32 %r<99>; .reg .b64 %rd<99>; .reg .b16 %h<99>; .reg .f64 %d<99>;\n"
-        ".reg .b128 %q<9>; .reg .pred %p<9>;\n";
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n.maxntid 128, 1, 1\n{\n";
     constexpr int lines = 8;
     std::set<std::string> out;
     for (std::size_t first = 0; first < all.size();) {
         std::size_t end = std::min<std::size_t>(first + 1000, all.size());
-        std::string text(begin);
+        std::string text = std::string(begin) + line_registers;
         for (std::size_t i = first; i < end; ++i) text += all[i] + ";\n";
         try {
             gpu::ptxas_assemble(text + "ret;\n}\n");

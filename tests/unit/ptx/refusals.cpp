@@ -7,6 +7,7 @@
 #include "ptx/heading.hpp"
 #include "ptx/lower.hpp"
 #include "tests/catch.hpp"
+#include "tests/ptx_lines.hpp"
 
 using namespace wgrun;
 
@@ -208,4 +209,44 @@ TEST_CASE("words that no instruction has, words that are missing, and operands t
         INFO(taken);
         CHECK(refused(taken).empty());
     }
+}
+
+TEST_CASE("illegal lines are refused, and legal ones are not") {
+    const auto lowered = [](const std::string& line) {
+        const ptx::Parsed parsed = ptx::parse(
+            "k.ptx",
+            ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n.maxntid 128\n{\n" +
+                test::line_registers + line + ";\nret;\n}\n");
+        REQUIRE(parsed.errors.empty());
+        return ptx::lower(parsed.module, parsed.module.functions.back()).refused;
+    };
+    for (const std::string& line : test::illegal_lines) {
+        const std::vector<Diagnostic> refused = lowered(line);
+        INFO(line);
+        REQUIRE(refused.size() == 1);
+        CHECK(refused[0].rule.starts_with("WG-FORM-0"));
+    }
+    for (const std::string& line : test::legal_lines)
+        if (const std::vector<Diagnostic> refused = lowered(line); !refused.empty())
+            FAIL_CHECK(line << ": " << refused[0].message);
+}
+
+TEST_CASE("what is illegal is told with what is legal") {
+    const auto told = [](const std::string& body) {
+        const Diagnostic finding = one(body, {"9.0", "sm_90a"});
+        return fmt::format("{} [{}] {}", finding.message, finding.rule, finding.fix);
+    };
+    CHECK(told("cvt.f16.f32 %h0, %f0;") ==
+          "PTX has no cvt.f16.f32 [WG-FORM-01] cvt.rm.f16.f32, or cvt.rn.f16.f32, or cvt.rz.f16.f32");
+    CHECK(told("atom.global.add.f16 %h0, [%rd1], %h1;") ==
+          "PTX has no atom.global.add.f16 [WG-FORM-01] atom.global.add.noftz.f16");
+    CHECK(told("shl.b32 %r0, %r1, %rd2;") ==
+          "the third operand of shl.b32 is in a register of .b64 (legal: .b32, .u32, .s32) [WG-FORM-02] ");
+    CHECK(told("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1}, {%r0, %r1, %r2, %r3}, {%r4, "
+               "%r5}, {%f4, %f5, %f6, %f7};") ==
+          "the first operand of mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 has 2 elements (legal: 4) "
+          "[WG-FORM-02] ");
+    CHECK(told("elect.sync %p0, -1;") == "the first operand of elect.sync is no pair, a|b [WG-FORM-02] ");
+    CHECK(told("mbarrier.init.b64 %rd1, 1;") ==
+          "the first operand of mbarrier.init.b64 is no address in brackets [WG-FORM-02] ");
 }
