@@ -98,6 +98,7 @@ inline const std::vector<std::string> illegal_lines{
 
 /// ptxas 13.0 takes these, in a text for sm_90a.
 inline const std::vector<std::string> legal_lines{
+    "cvt.pack.sat.u8.s32.b32 %r0, %r1, %r2, %r3",
     "ld.global.cs.v2.u64 {%rd2,%rd3}, [%rd1+16]",
     "ld.local.lu.b32 %r0, [%rd1]",
     "ld.const.b128 %q0, [%rd1]",

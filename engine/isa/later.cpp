@@ -132,11 +132,12 @@ constexpr std::array unread{
     Unread{"set.", "or", {}}, Unread{"set.", "xor", {}}, Unread{"fma.", "oob", {}}, Unread{"mma.", "rn", {}},
     Unread{"mma.", "rz", {}}, Unread{"mma.", "rm", {}}, Unread{"mma.", "rp", {}}, Unread{"wmma.", "b1", "u8"},
     Unread{"wmma.", "s4", "s8"}, Unread{"wmma.", "u4", "u8"}, Unread{"wmma.", "popc", {}},
-    Unread{"wmma.", "and", {}}, Unread{"wmma.", "xor", {}}, Unread{"cvt.", "pack", {}},
-    Unread{"isspacep.", "param", "global"}, Unread{"isspacep.", "const", "global"},
-    Unread{"isspacep.", "param::entry", "global"}, Unread{"ld.", "v8", "v4"}, Unread{"st.", "v8", "v4"},
-    Unread{"rcp.", "ftz", {}}, Unread{"cvta.", "u32", "u64"}, Unread{"cvta.", "param", "global"},
-    Unread{"cvta.", "const", "global"}, Unread{"cvta.", "param::entry", "global"}};
+    Unread{"wmma.", "and", {}}, Unread{"wmma.", "xor", {}}, Unread{"cvt.pack.", "b32", {}},
+    Unread{"cvt.", "pack", {}}, Unread{"isspacep.", "param", "global"},
+    Unread{"isspacep.", "const", "global"}, Unread{"isspacep.", "param::entry", "global"},
+    Unread{"ld.", "v8", "v4"}, Unread{"st.", "v8", "v4"}, Unread{"rcp.", "ftz", {}},
+    Unread{"cvta.", "u32", "u64"}, Unread{"cvta.", "param", "global"}, Unread{"cvta.", "const", "global"},
+    Unread{"cvta.", "param::entry", "global"}};
 
 /// Returns where the words stand between dots, or at the end; npos: nowhere.
 std::size_t find_words(std::string_view opcode, std::string_view words) {
