@@ -359,9 +359,10 @@ std::vector<Row> general_rows() {
     const auto integers = {u8, s8, u16, s16, u32, s32, u64, s64};
     const auto wider = {u16, s16, u32, s32, u64, s64};
     std::vector<Row> out{{{limits(), to(integers), from(integers)}, {7, 8}}};
-    // Upwards a conversion is exact, downwards it rounds. With bf16 there is no .sat.
+    // Upwards a conversion is exact, downwards it rounds. With bf16 there is no .sat, but a rounding without
+    // effect.
     add(out, {limits()}, {f32}, {f16});
-    add(out, {}, {f32, f64}, {bf16});
+    add(out, {optional(toward({}))}, {f32, f64}, {bf16});
     add(out, {limits()}, {f64}, {f16, f32});
     add(out, {toward("rn"), limits()}, {f32}, {f64});
     add(out, {toward("rn"), limits()}, {f32, f64, f16}, integers);
@@ -453,6 +454,7 @@ std::span<const Instruction> convert_family() {
                   {{nearest(), relu(), satfinite(), to({e4m3x2, e5m2x2}), from({f32})}, {7, 8}}},
          .operands = {out("d"), in("a", typed<Field::from>), in("b", typed<Field::from>)},
          .ptx = "cvt{.round}{.relu}{.satfinite}{.type}{.from} {%d}, {%a}, {%b}",
+         .widens = true,
          .work = Work::logic,
          .run = run_cvt_pair},
     };

@@ -1,6 +1,7 @@
 #include "ptx/opcode.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace wgrun::ptx {
 namespace {
@@ -8,7 +9,7 @@ namespace {
 using isa::Form;
 
 /// Returns the forms that a place stands for that is left out: with the value that prints nothing, and
-/// without one, for which the record has a default.
+/// without one, which some rows allow (leaves_out).
 std::vector<Form> without(const Template& text, isa::Field field, const Form& form) {
     std::vector<Form> out;
     for (const isa::Row& row : text.op->rows)
@@ -18,6 +19,25 @@ std::vector<Form> without(const Template& text, isa::Field field, const Form& fo
                     out.push_back(Form(form).set(field, value));
     out.push_back(form);
     return out;
+}
+
+/// Whether a row takes the form, and nothing is left out of the opcode that the text has to say.
+bool is_said(const Template& text, const Line& line, const Form& form) {
+    const auto is_place = [&](isa::Field field) {
+        return std::ranges::any_of(
+            line.opcode, [&](const OpcodePart& part) { return part.text.empty() && part.field == field; });
+    };
+    const auto has_places_for_all = [&](const isa::Row& row) {
+        for (int i = 0; i < isa::field_count; ++i)
+            if (form.has(isa::Field(i)) && row.find(isa::Field(i)) == nullptr) return false;
+        return true;
+    };
+    return std::ranges::any_of(text.op->rows, [&](const isa::Row& row) {
+        return has_places_for_all(row) && std::ranges::all_of(row.choices, [&](const isa::Choice& choice) {
+                   if (form.has(choice.field)) return choice.allows(form.get(choice.field));
+                   return leaves_out(choice) || !is_place(choice.field);
+               });
+    });
 }
 
 /// Matches the parts of a line from `part` on with the rest of the opcode. values_at(text, part, word) are
@@ -84,21 +104,23 @@ Values any_values_at(const Template& text, const OpcodePart& place, std::string_
     return out;
 }
 
-/// Splits an opcode at its dots: "L2::cache_hint" is one word.
-std::vector<std::string_view> words_of(std::string_view text) {
-    std::vector<std::string_view> out;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('.'), text.size());
-        if (end > 0) out.push_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return out;
-}
-
 class AnyOrder {
   public:
     AnyOrder(const Template& text, std::string_view opcode) : text_(text), words_(words_of(opcode)) {
         used_.resize(words_.size());
+        last_.resize(words_.size());
+        const std::vector<OpcodePart>& parts = text_.lines.front().opcode;
+        const auto note = [&](std::string_view words, std::size_t part) {
+            for (const std::string_view word : words_of(words))
+                for (std::size_t i = 0; i < words_.size(); ++i)
+                    if (words_[i] == word) last_[i] = part;
+        };
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            note(parts[i].text, i);
+            if (parts[i].text.empty())
+                for (const Spelling& one : text_.spellings[static_cast<std::size_t>(parts[i].field)])
+                    note(one.text, i);
+        }
     }
 
     /// Calls found(form) for each way in which all words of the opcode fit.
@@ -116,6 +138,8 @@ class AnyOrder {
             if (std::ranges::find(used_, false) == used_.end()) found(form);
             return;
         }
+        for (std::size_t i = 0; i < words_.size(); ++i)
+            if (!used_[i] && last_[i] < at) return;
         const OpcodePart& here = parts[at];
         if (!here.text.empty()) {
             take(words_of(here.text), literal, true,
@@ -124,11 +148,15 @@ class AnyOrder {
         }
         // A place inside a word, as in m64n{n}k16: such opcodes have one order.
         if (!here.dotted) return;
-        for (const Spelling& spelling : text_.spellings[static_cast<std::size_t>(here.field)])
-            if (form.get(here.field, spelling.value) == spelling.value)
-                take(words_of(spelling.text), 0, false, [&](std::size_t) {
-                    part(at + 1, literal, Form(form).set(here.field, spelling.value), found);
-                });
+        for (const Spelling& spelling : text_.spellings[static_cast<std::size_t>(here.field)]) {
+            if (form.get(here.field, spelling.value) != spelling.value) continue;
+            const bool is_type = isa::parse_type(spelling.text).has_value();
+            take(words_of(spelling.text), is_type ? types_ : 0, is_type, [&](std::size_t end) {
+                const std::size_t before = std::exchange(types_, is_type ? end : types_);
+                part(at + 1, literal, Form(form).set(here.field, spelling.value), found);
+                types_ = before;
+            });
+        }
         for (const Form& left_out : without(text_, here.field, form)) part(at + 1, literal, left_out, found);
     }
 
@@ -153,14 +181,26 @@ class AnyOrder {
     const Template& text_;
     std::vector<std::string_view> words_;
     std::vector<bool> used_;
+    std::vector<std::size_t> last_{};  ///< the last part that may take the word
+    std::size_t types_ = 0;            ///< where types may stand that come after those taken
     int steps_ = 0;
 };
 
 }  // namespace
 
+bool leaves_out(const isa::Choice& choice) {
+    if (choice.field == isa::Field::sem || choice.field == isa::Field::space)
+        return choice.fallback || (choice.values().size() == 1 && !choice.asked);
+    const int value = choice.fallback.value_or(choice.allowed.front().lo);
+    return value == Form::absent || isa::unwritten(choice.field, value) ||
+           isa::spelled(choice.field, value).empty();
+}
+
 void match_opcode(const Template& text, const Line& line, std::string_view opcode, const Form& form,
                   const FoundForm& found) {
-    match_parts(text, line.opcode, 0, opcode, form, legal_values_at, found);
+    match_parts(text, line.opcode, 0, opcode, form, legal_values_at, [&](const Form& read) {
+        if (is_said(text, line, read)) found(read);
+    });
 }
 
 void match_any_values(const Template& text, const Line& line, std::string_view opcode,
@@ -169,7 +209,9 @@ void match_any_values(const Template& text, const Line& line, std::string_view o
 }
 
 void match_in_any_order(const Template& text, std::string_view opcode, const FoundForm& found) {
-    AnyOrder(text, opcode).match(found);
+    AnyOrder(text, opcode).match([&](const Form& read) {
+        if (is_said(text, text.lines.front(), read)) found(read);
+    });
 }
 
 }  // namespace wgrun::ptx

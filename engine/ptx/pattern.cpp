@@ -187,6 +187,18 @@ std::vector<std::vector<Spelling>> spellings_of(const Instruction& op) {
     return out;
 }
 
+/// Those of the first line.
+std::set<std::string, std::less<>> words_in(const Template& text) {
+    std::set<std::string, std::less<>> out;
+    for (const OpcodePart& part : text.lines.front().opcode) {
+        for (const std::string_view word : words_of(part.text)) out.emplace(word);
+        if (part.text.empty() && part.dotted)
+            for (const Spelling& value : text.spellings[static_cast<std::size_t>(part.field)])
+                for (const std::string_view word : words_of(value.text)) out.emplace(word);
+    }
+    return out;
+}
+
 Template compiled(const Instruction& op) {
     Template out;
     out.op = &op;
@@ -199,6 +211,7 @@ Template compiled(const Instruction& op) {
         text.remove_prefix(end + between.size());
     }
     out.spellings = spellings_of(op);
+    out.words = words_in(out);
     return out;
 }
 
@@ -229,6 +242,25 @@ const Index& index() {
 }
 
 }  // namespace
+
+std::vector<std::string_view> words_of(std::string_view opcode) {
+    std::vector<std::string_view> out;
+    while (!opcode.empty()) {
+        const std::size_t end = std::min(opcode.find('.'), opcode.size());
+        if (end > 0) out.push_back(opcode.substr(0, end));
+        opcode.remove_prefix(std::min(end + 1, opcode.size()));
+    }
+    return out;
+}
+
+bool has_word(const Template& text, std::string_view word) {
+    if (text.words.contains(word)) return true;
+    const std::vector<OpcodePart>& parts = text.lines.front().opcode;
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i)
+        if (!parts[i].text.empty() && parts[i + 1].text.empty() && !parts[i + 1].dotted)
+            return word.starts_with(words_of(parts[i].text).back());
+    return false;
+}
 
 const std::vector<const Template*>& templates(std::string_view word) {
     static const std::vector<const Template*> none;

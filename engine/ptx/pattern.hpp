@@ -1,6 +1,8 @@
 // The text template of an instruction's record, made into what a statement is compared with.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,7 +55,14 @@ struct Template {
     std::vector<Line> lines;
     /// By field: the spellings of the values that the record's rows allow, longer ones first.
     std::vector<std::vector<Spelling>> spellings;
+    std::set<std::string, std::less<>> words;  ///< between the dots of its opcodes; of m64n{n}k16 the m64n
 };
+
+/// Returns whether such a word stands between the dots of the template's opcodes. Thread-safe.
+bool has_word(const Template& text, std::string_view word);
+
+/// Returns the words between the dots: "L2::cache_hint" is one.
+std::vector<std::string_view> words_of(std::string_view opcode);
 
 /// Returns the templates whose first instruction begins with this word ("mov"), those of several instructions
 /// first. Thread-safe.

@@ -1,13 +1,16 @@
 #include "ptx/refusals.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "isa/later.hpp"
 #include "program/step.hpp"
+#include "ptx/nearest_forms.hpp"
 #include "ptx/opcode.hpp"
 #include "ptx/operand_binding.hpp"
+#include "ptx/operand_types.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::ptx {
@@ -106,7 +109,7 @@ void Refusals::look_at_numbers(const Step& step) {
 void Refusals::look_at(const Step& step, std::string_view opcode) {
     if (!fitting_.contains(opcode) && look_at_versions(step, opcode)) fitting_.insert(opcode);
     if (const auto [known, first] = limited_.try_emplace(opcode); first)
-        known->second = isa::has_all_forms(opcode);
+        known->second = isa::has_all_numbers(opcode);
     if (limited_.at(opcode)) look_at_numbers(step);
 }
 
@@ -118,7 +121,26 @@ bool Refusals::look_at(const Statement& statement, Names& names) {
               module_.where(statement.text), heading_.arch_at);
         return true;
     }
-    if (!isa::has_all_forms(opcode)) return false;
+    const auto [known, first] = unread_.try_emplace(opcode);
+    if (first) known->second = opinion(opcode, module_.at(statement.name));
+    const Opinion& of = known->second;
+    std::optional<Diagnostic> why;
+    if ((of.operands || of.illegal) && !of.one_word)
+        why = qualifiers(statement, names, opcode, of.operands.has_value());
+    if (!why) why = of.refusal;
+    if (!why && of.operands && heading_.version <= compared && isa::has_all_forms(opcode))
+        why = operands(statement, names, opcode, *of.operands);
+    if (!why) return false;
+    why->where = module_.where(statement.text);
+    const std::string key = why->message;
+    add(key, std::move(*why));
+    return true;
+}
+
+/// An opcode with the words of a record, and values or operands that none of its rows has. read: records read
+/// the opcode, and the operands alone may be illegal.
+std::optional<Diagnostic> Refusals::qualifiers(const Statement& statement, Names& names,
+                                               const std::string& opcode, bool read) {
     std::optional<Diagnostic> why;
     for (const Template* text : templates(std::string_view(opcode).substr(0, opcode.find('.')))) {
         const Instruction& op = *text->op;
@@ -126,7 +148,7 @@ bool Refusals::look_at(const Statement& statement, Names& names) {
             heading_.version <= compared ||
             std::ranges::all_of(op.rows, [](const isa::Row& row) { return row.arch.specific; });
         if (!closed || text->lines.size() > 1) continue;
-        match_any_values(*text, text->lines.front(), opcode, [&](const Form& form) {
+        const auto bound = [&](const Form& form) {
             if (why) return;
             Reading reading{&op, form, std::vector<Operand>(op.operands.size())};
             const auto refuse = [&] {
@@ -134,7 +156,8 @@ bool Refusals::look_at(const Statement& statement, Names& names) {
                 try {
                     Form asked = reading.form;
                     if (op.infer != nullptr) op.infer(reading.operands, asked);
-                    check_operands(op, isa::resolve(op, asked), reading.operands);
+                    asked = isa::resolve(op, asked);
+                    if (isa::has_all_numbers(opcode)) check_operands(op, asked, reading.operands);
                 } catch (const ArgumentError& error) {
                     why = error.finding();
                 }
@@ -142,13 +165,51 @@ bool Refusals::look_at(const Statement& statement, Names& names) {
             };
             (void)bind_operands(module_, names, true, text->lines.front(), statement.operands, refuse,
                                 reading);
-        });
+        };
+        if (read)
+            match(*text, opcode, bound);
+        else
+            match_any_values(*text, text->lines.front(), opcode, bound);
     }
-    if (!why) return false;
-    why->where = module_.where(statement.text);
-    const std::string key = why->message;
-    add(key, std::move(*why));
-    return true;
+    return why;
+}
+
+/// text: the opcode as it is written.
+Refusals::Opinion Refusals::opinion(const std::string& opcode, std::string_view text) const {
+    Opinion out{operand_counts(opcode), is_no_opcode(opcode)};
+    if (heading_.version > compared || !out.illegal) return out;
+    const Nearest near = nearest_opcodes(opcode);
+    if (near.opcodes.empty()) return out;
+    out.one_word = near.words == 1;
+    const std::string in_rows = isa::in_words_of_rows(opcode);
+    const std::string_view strange = strange_word(in_rows);
+    out.refusal =
+        rules::refusal(rules::WG_FORM_01,
+                       fmt::format("PTX has no {}{}", text,
+                                   strange.empty() ? std::string()
+                                                   : fmt::format(": `.{}` is none of its words", strange)),
+                       fmt::format("{}", fmt::join(near.opcodes, ", or ")))
+            .finding();
+    return out;
+}
+
+/// An opcode that records read, with too few or too many operands, or with one that none of them takes.
+std::optional<Diagnostic> Refusals::operands(const Statement& statement, Names& names,
+                                             const std::string& opcode,
+                                             std::pair<std::size_t, std::size_t> counts) const {
+    std::size_t count = 0;
+    for (std::uint32_t at = statement.operands; at != nothing; at = module_.nodes[at].next) ++count;
+    const auto [least, most] = counts;
+    std::optional<std::string> wrong;
+    if (count >= least && count <= most) {
+        wrong = wrong_operand(module_, names, statement, opcode);
+    } else {
+        const std::string legal =
+            least == most ? std::to_string(least) : fmt::format("{} to {}", least, most);
+        wrong = fmt::format("{} has {} operands (legal: {})", module_.at(statement.name), count, legal);
+    }
+    if (!wrong) return {};
+    return rules::refusal(rules::WG_FORM_02, *wrong).finding();
 }
 
 }  // namespace wgrun::ptx

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "ptx/heading.hpp"
@@ -35,6 +37,19 @@ class Refusals {
     void add(const std::string& key, Diagnostic finding);
     bool look_at_versions(const isa::Step& step, std::string_view opcode);
     void look_at_numbers(const isa::Step& step);
+    std::optional<Diagnostic> qualifiers(const Statement& statement, Names& names, const std::string& opcode,
+                                         bool read);
+    /// What is known of an opcode that no record reads.
+    struct Opinion {
+        /// How few and how many operands it takes, if records read the opcode.
+        std::optional<std::pair<std::size_t, std::size_t>> operands{};
+        bool illegal = false;                 ///< it is none, whatever its operands are
+        bool one_word = false;                ///< but would be one with a word more or less
+        std::optional<Diagnostic> refusal{};  ///< says so
+    };
+    Opinion opinion(const std::string& opcode, std::string_view text) const;
+    std::optional<Diagnostic> operands(const Statement& statement, Names& names, const std::string& opcode,
+                                       std::pair<std::size_t, std::size_t> counts) const;
     void lacks(std::string key, std::string_view what, std::string_view directive, const std::string& needed,
                const std::string& there, Where where, Where at);
 
@@ -43,6 +58,7 @@ class Refusals {
     std::unordered_set<std::string_view> fitting_;  ///< opcodes that fit the heading
     /// Opcodes, and whether numbers that a record does not take are none that PTX takes.
     std::unordered_map<std::string_view, bool> limited_;
+    std::unordered_map<std::string, Opinion> unread_;
     std::map<std::string, Found> found_;
 };
 

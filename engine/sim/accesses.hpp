@@ -89,7 +89,7 @@ void Accesses::for_each_access(bool store, isa::Space space, const isa::Addresse
         } else if (space == isa::Space::local) {
             const std::int64_t size = scene_.program.local_bytes();
             const auto offset = static_cast<std::int64_t>(at - isa::local_base);
-            if (at < isa::local_base || offset > size - bytes)
+            if (offset < 0 || offset > size - bytes)
                 report_.local_out_of_bounds(store, bytes, offset);
             else
                 move(own_bytes(store, scene_.thread(lane) * size + offset, bytes, offset), lane, nullptr, 0);

@@ -7,6 +7,7 @@
 #include "ptx/heading.hpp"
 #include "ptx/lower.hpp"
 #include "tests/catch.hpp"
+#include "tests/ptx_lines.hpp"
 
 using namespace wgrun;
 
@@ -183,4 +184,69 @@ TEST_CASE("a text for a later chip has no rules") {
     CHECK_FALSE(chip("sm_90a"));
     CHECK_FALSE(chip("sm_90, texmode_unified"));
     CHECK_FALSE(chip("sm_80"));
+}
+
+TEST_CASE("words that no instruction has, words that are missing, and operands that are too few") {
+    const Diagnostic strange = one("ld.global.foo.u32 %r0, [%rd1];");
+    CHECK(strange.rule == "WG-FORM-01");
+    CHECK(strange.message == "PTX has no ld.global.foo.u32: `.foo` is none of its words");
+    CHECK(strange.fix == "ld.global.u32");
+    CHECK(one("mbarrier.arrive.release.gpu.shared::cta.b64 %rd0, [s];").rule == "WG-FORM-01");
+    for (const char* missing :
+         {"mul.u32 %r0, %r1, %r2;", "cvt.f16.f32 %h0, %f0;", "fma.f32 %f0, %f1, %f2, %f3;",
+          "cvt.rn.e4m3x2.f32 %h0, %f0, %f1;", "ex2.f32 %f0, %f1;"}) {
+        INFO(missing);
+        CHECK(one(missing).rule == "WG-FORM-01");
+    }
+    CHECK(one("mbarrier.arrive.expect_tx.shared.b64 %rd0, [s];").message ==
+          "mbarrier.arrive.expect_tx.shared.b64 has 2 operands (legal: 3)");
+    CHECK(one("mbarrier.arrive.expect_tx.shared.b64 %rd0, [s];").rule == "WG-FORM-02");
+    // What assemblers do without, and the order of the words.
+    for (const char* taken : {"wgmma.fence.sync;",
+                              "cp.async.ca.shared::cta.global.L2::cache_hint.L2::128B [%r1], "
+                              "[%rd1], 4, 2, %rd2;",
+                              "mbarrier.init.b64 [%rd0], 1;", "cvt.sat.f32.f32 %f0, %f1;"}) {
+        INFO(taken);
+        CHECK(refused(taken).empty());
+    }
+}
+
+TEST_CASE("illegal lines are refused, and legal ones are not") {
+    const auto lowered = [](const std::string& line) {
+        const ptx::Parsed parsed = ptx::parse(
+            "k.ptx",
+            ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n.maxntid 128\n{\n" +
+                test::line_registers + line + ";\nret;\n}\n");
+        REQUIRE(parsed.errors.empty());
+        return ptx::lower(parsed.module, parsed.module.functions.back()).refused;
+    };
+    for (const std::string& line : test::illegal_lines) {
+        const std::vector<Diagnostic> refused = lowered(line);
+        INFO(line);
+        REQUIRE(refused.size() == 1);
+        CHECK(refused[0].rule.starts_with("WG-FORM-0"));
+    }
+    for (const std::string& line : test::legal_lines)
+        if (const std::vector<Diagnostic> refused = lowered(line); !refused.empty())
+            FAIL_CHECK(line << ": " << refused[0].message);
+}
+
+TEST_CASE("what is illegal is told with what is legal") {
+    const auto told = [](const std::string& body) {
+        const Diagnostic finding = one(body, {"9.0", "sm_90a"});
+        return fmt::format("{} [{}] {}", finding.message, finding.rule, finding.fix);
+    };
+    CHECK(told("cvt.f16.f32 %h0, %f0;") ==
+          "PTX has no cvt.f16.f32 [WG-FORM-01] cvt.rm.f16.f32, or cvt.rn.f16.f32, or cvt.rz.f16.f32");
+    CHECK(told("atom.global.add.f16 %h0, [%rd1], %h1;") ==
+          "PTX has no atom.global.add.f16 [WG-FORM-01] atom.global.add.noftz.f16");
+    CHECK(told("shl.b32 %r0, %r1, %rd2;") ==
+          "the third operand of shl.b32 is in a register of .b64 (legal: .b32, .u32, .s32) [WG-FORM-02] ");
+    CHECK(told("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1}, {%r0, %r1, %r2, %r3}, {%r4, "
+               "%r5}, {%f4, %f5, %f6, %f7};") ==
+          "the first operand of mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 has 2 elements (legal: 4) "
+          "[WG-FORM-02] ");
+    CHECK(told("elect.sync %p0, -1;") == "the first operand of elect.sync is no pair, a|b [WG-FORM-02] ");
+    CHECK(told("mbarrier.init.b64 %rd1, 1;") ==
+          "the first operand of mbarrier.init.b64 is no address in brackets [WG-FORM-02] ");
 }

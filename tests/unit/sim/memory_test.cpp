@@ -65,6 +65,15 @@ TEST_CASE("structures by value are read from the parameter space, within its bou
     for (const std::uint32_t word : memory.words) CHECK(word == 1007);
 }
 
+TEST_CASE("local memory ends before its first byte and behind its last: WG-MEM-07") {
+    GlobalScript k(32);
+    for (const std::int64_t address : {-8, 0, 1 << 20})
+        k.step(2, "st_local_u64", {at(k(2, "mov_u64", {address})), address});
+    Memory memory(32);
+    CHECK(found(run_with(k.finish(), 0, memory.buffers())) ==
+          Found{{"WG-MEM-07", 2}, {"WG-MEM-07", 2}, {"WG-MEM-07", 2}});
+}
+
 TEST_CASE("an access past the end of a buffer is a finding, and does not happen: WG-MEM-01") {
     GlobalScript k(64);
     k.step(10, "st_global_u32", {at(k.mine), 1});
