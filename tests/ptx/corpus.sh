@@ -8,7 +8,7 @@ files=$(find "$folder" -name '*.ptx' 2> /dev/null | sort)
 [ -n "$files" ] || { echo "skipped: no PTX in $folder"; exit 0; }
 bad=0 count=0
 for file in $files; do
-    report=$("$wgrun" check --budget 1 "$file" 2>&1)
+    report=$("$wgrun" check --budget 0.2 "$file" 2>&1)
     code=$?
     count=$((count + 1))
     echo "$report" | grep -E "error:|not checked" | cut -c1-200
