@@ -36,12 +36,19 @@ std::string to_text(const Rule& rule) {
 }
 
 nlohmann::ordered_json to_object(const Rule& rule) {
-    return {{"id", rule.id},           {"severity", to_string(rule.severity)},
-            {"title", rule.title},     {"found_by", to_string(rule.found_by)},
-            {"law", rule.law},         {"section", rule.section},
-            {"why", rule.why},         {"fix", rule.fix},
-            {"decided", rule.decided}, {"wrong", rule.wrong},
-            {"right", rule.right}};
+    nlohmann::ordered_json out{{"id", rule.id},
+                               {"severity", to_string(rule.severity)},
+                               {"title", rule.title},
+                               {"found_by", to_string(rule.found_by)},
+                               {"law", rule.law},
+                               {"section", rule.section},
+                               {"why", rule.why},
+                               {"fix", rule.fix},
+                               {"decided", rule.decided},
+                               {"wrong", rule.wrong},
+                               {"right", rule.right}};
+    if (rule.property != Property::none) out["property"] = row_of(rule.property).id;
+    return out;
 }
 
 std::string to_markdown(const Rule& rule) {

@@ -5,7 +5,7 @@
     tests/ptx/mutate.py WGRUN FILE.ptx --recipe NAME...
 
 Each fence, commit, wait, arrival, expected count of bytes and barrier is left out, and each wait and count is weakened, one at a
-time. A mutant is found if the tool reports something that it does not report of FILE itself, or if a launch of it (--launch, on the
+time. What is proved of a mutant, and broken by one of its launches, is an error. A mutant is found if the tool reports something that it does not report of FILE itself, or if a launch of it (--launch, on the
 simulator) reports something or ends otherwise. With --recipe, launches of recipes.lua run the first kernel of FILE, which alone is
 mutated, and a wrong result is found, too; mutants that harmless.txt gives a reason for under the first name are counted apart. Lines of mutants are those of FILE:
 what is left out leaves an empty statement.
@@ -99,6 +99,7 @@ def reported(arguments, text):
         with open(path, "w") as file:
             file.write(text)
         said = collections.Counter()
+        proved = set()
         for command in launches(arguments, path):
             static = "--dynamic" not in command
             try:
@@ -107,7 +108,10 @@ def reported(arguments, text):
                 said["no end"] += 1
                 continue
             try:
-                findings = json.loads(run.stdout)["findings"]
+                report = json.loads(run.stdout)
+                findings = report["findings"]
+                if static:
+                    proved = {one["property"] for one in report["kernels"][0]["verdicts"] if one["verdict"] == "proved"}
             except ValueError:
                 findings = []
                 said[f"exit code {run.returncode}"] += 1
@@ -115,6 +119,8 @@ def reported(arguments, text):
                 rule = finding["rule"] or ("wrong result" if "largest error" in finding["message"] else "an error")
                 # Lines of the simulator's findings depend on the schedule; those of the text do not.
                 said[(rule, finding["line"]) if static else rule] += 1
+                if arguments.properties.get(rule) in proved:
+                    said[f"FALSE PROOF: {arguments.properties[rule]} is proved, and breaks: {rule}"] += 1
         return said
 
 
@@ -152,6 +158,8 @@ def main():
     parser.add_argument("--list", action="store_true", help="name the mutants that were found, too")
     arguments = parser.parse_args()
     arguments.folder = os.path.dirname(os.path.dirname(os.path.abspath(arguments.file)))
+    rules = json.loads(subprocess.run([arguments.wgrun, "rules", "--json"], capture_output=True, text=True, check=True).stdout)
+    arguments.properties = {rule["id"]: rule["property"] for rule in rules if "property" in rule}
     text = open(arguments.file).read()
     begin, end = first_entry(text) if arguments.recipe else (0, len(text))
     usual = reported(arguments, text)
@@ -159,9 +167,13 @@ def main():
     name = arguments.recipe[0] if arguments.recipe else arguments.file
     reasons = Harmless(name)
     found = static = excused = 0
+    wrong = set()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for (line, what, opcode, _), said in zip(every, pool.map(lambda m: reported(arguments, m[3]), every)):
             new = {key for key in said if key not in usual}
+            wrong |= {key for key in new if str(key).startswith("FALSE PROOF")}
+            for key in wrong & new:
+                print(f"{name}:{line}: {opcode} {what}: {key}", flush=True)
             found += bool(new)
             static += any(isinstance(key, tuple) for key in new)
             reason = None if new else reasons.reason(line, opcode)
@@ -172,7 +184,7 @@ def main():
     for row in reasons.unused():
         print(f"harmless.txt: {name}: {row['lines']}: {row['opcode']}: there is no such mutant, or it is found")
     print(f"{name}: {len(every)} mutants, {static} found without a launch, {found} with one, {excused} harmless")
-    return 0 if found + excused == len(every) and not reasons.unused() else 1
+    return 0 if found + excused == len(every) and not reasons.unused() and not wrong else 1
 
 
 if __name__ == "__main__":
