@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -266,6 +267,13 @@ int answer(const CLI::App& app, const CLI::ParseError& error, int argc, char** a
 }
 
 int dispatch(int argc, char** argv) {
+    const auto is_named = [&](const Command* command) { return std::string_view(argv[2]) == command->name; };
+    if (argc == 3 && std::string_view(argv[1]) == help_command.name &&
+        std::ranges::any_of(commands, is_named)) {
+        std::string option = "--help";
+        std::array<char*, 4> of_command{argv[0], argv[2], option.data(), nullptr};
+        return dispatch(argc, of_command.data());
+    }
     Request request;
     Words words;
     CLI::App app("wgrun: an assembler for Hopper tensor-core kernels, scripted in Lua", "wgrun");

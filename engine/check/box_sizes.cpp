@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "isa/bulk_copy.hpp"
+
 namespace wgrun::check {
 
 void BoxSizes::place(std::uint64_t map, To to, std::int64_t at, std::int64_t end) {
@@ -9,16 +11,24 @@ void BoxSizes::place(std::uint64_t map, To to, std::int64_t at, std::int64_t end
     ends_.insert(end);
 }
 
-void BoxSizes::phase(std::vector<std::uint64_t> maps, std::int64_t bytes) {
+void BoxSizes::phase(std::vector<std::uint64_t> maps, std::int64_t bytes, Where where) {
     std::ranges::sort(maps);
-    phases_.emplace(std::move(maps), bytes);
+    if (maps.front() == maps.back()) {
+        const auto count = static_cast<std::int64_t>(maps.size());
+        if (bytes % count != 0) contradiction_ = where;
+        maps.resize(1);
+        bytes /= count;
+    }
+    const auto [same, is_new] = phases_.try_emplace(std::move(maps), Phase{bytes, where});
+    if (!is_new && same->second.bytes != bytes) contradiction_ = where;
 }
 
 void BoxSizes::add(const BoxSizes& others) {
     for (const auto& [to, maps] : others.places_)
         for (const auto& [map, places] : maps) places_[to][map].insert(places.begin(), places.end());
     ends_.insert(others.ends_.begin(), others.ends_.end());
-    phases_.insert(others.phases_.begin(), others.phases_.end());
+    if (others.contradiction_) contradiction_ = others.contradiction_;
+    for (const auto& [maps, its] : others.phases_) phase(maps, its.bytes, its.where);
 }
 
 std::map<std::uint64_t, std::int64_t> BoxSizes::fitting() const {
@@ -34,21 +44,20 @@ std::map<std::uint64_t, std::int64_t> BoxSizes::fitting() const {
             }
     }
     // Copies by one map alone say how large its boxes are.
-    for (const auto& [maps, bytes] : phases_) {
-        const auto count = static_cast<std::int64_t>(maps.size());
-        const auto size = out.find(maps.front());
-        if (maps.front() == maps.back() && size != out.end() && bytes % count == 0)
-            size->second = std::min(size->second, bytes / count);
-    }
-    for (const auto& [maps, bytes] : phases_) {
+    for (const auto& [maps, its] : phases_)
+        if (const auto size = out.find(maps.front()); maps.size() == 1 && size != out.end())
+            size->second = std::min(size->second, its.bytes);
+    for (const auto& [maps, its] : phases_) {
         std::int64_t sum = 0;
         for (const std::uint64_t map : maps) {
             const auto size = out.find(map);
             sum += size == out.end() ? 0 : size->second;
         }
-        if (sum != bytes)
+        if (sum != its.bytes)
             for (const std::uint64_t map : maps) out.erase(map);
     }
+    // A line of a box has a multiple of 16 bytes.
+    std::erase_if(out, [](const auto& one) { return one.second % isa::BulkCopy::unit != 0; });
     return out;
 }
 

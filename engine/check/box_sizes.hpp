@@ -5,8 +5,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <vector>
+
+#include "wgrun/diagnostic.hpp"
 
 namespace wgrun::check {
 
@@ -18,9 +22,14 @@ class BoxSizes {
     void place(std::uint64_t map, To to, std::int64_t at, std::int64_t end);
     /// Something that is no box begins there.
     void taken(std::int64_t at) { ends_.insert(at); }
-    /// Copies by these maps bring so many bytes together.
-    void phase(std::vector<std::uint64_t> maps, std::int64_t bytes);
+    /// Copies by these maps bring so many bytes together, as the step there says.
+    void phase(std::vector<std::uint64_t> maps, std::int64_t bytes, Where where);
     void add(const BoxSizes& others);
+    /// Where a phase expects other bytes than another one, whose copies are by the same maps: one of the two
+    /// never completes, or does so early. Nothing: none does.
+    const std::optional<Where>& contradiction() const { return contradiction_; }
+    static constexpr std::string_view contradicted =
+        "it expects other bytes than another phase, whose copies are by the same tensor maps";
 
     /// The sizes by map, of those that have one which fits all places and phases.
     std::map<std::uint64_t, std::int64_t> fitting() const;
@@ -29,7 +38,12 @@ class BoxSizes {
     /// Results are often stored from where operands were: boxes of one direction alone limit each other.
     std::map<To, std::map<std::uint64_t, std::set<std::int64_t>>> places_;
     std::set<std::int64_t> ends_;
-    std::map<std::vector<std::uint64_t>, std::int64_t> phases_;  ///< by maps, sorted
+    struct Phase {
+        std::int64_t bytes;
+        Where where;
+    };
+    std::map<std::vector<std::uint64_t>, Phase> phases_;  ///< by maps, sorted; of one map alone, by a copy
+    std::optional<Where> contradiction_;
 };
 
 }  // namespace wgrun::check

@@ -174,10 +174,6 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
     gaps.add_all(std::move(of_memory));
 }
 
-}  // namespace
-
-namespace {
-
 /// unknown: why nothing is proved that depends on the shape of launches; null: it is known.
 Evidence evidence_of(const Program& program, std::span<const Diagnostic> findings, Made made,
                      const Gap* unknown, const Assumptions& given) {

@@ -111,6 +111,7 @@ class Prover {
         if (gaps_ != nullptr && gaps_->size() > gaps) out_.launches.push_back(sizes());
         operations_ += run.operations();
         out_.boxes.add(run.boxes());
+        if (const auto& where = out_.boxes.contradiction()) fail(*where, std::string(BoxSizes::contradicted));
         if (run.forms().restart()) throw Again{};
         if (run.again()) {
             // A first step takes back nothing: what was shown before was shown without.
@@ -227,8 +228,16 @@ Proof prove_clusters(const Program& program, const Skeleton& skeleton, const Bud
     for (std::uint32_t z = 0; z < grid.z / size.z; ++z)
         for (std::uint32_t y = 0; y < grid.y / size.y; ++y)
             for (std::uint32_t x = 0; x < grid.x / size.x; ++x) {
+                BoxSizes before = std::move(out.boxes);
                 out = Prover(program, skeleton, budget, gaps, Symbols::Place{grid, {x, y, z}}).prove();
                 if (!out.proved) return out;
+                before.add(out.boxes);
+                out.boxes = std::move(before);
+                if (const auto& where = out.boxes.contradiction()) {
+                    out.proved = false;
+                    out.stopped = Stop{*where, std::string(BoxSizes::contradicted)};
+                    return out;
+                }
             }
     out.of_grid = true;
     return out;

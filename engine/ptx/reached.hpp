@@ -8,8 +8,8 @@
 
 namespace wgrun::ptx {
 
-/// The names of the module that stand in a function, in the functions that they call or take the address of, and in the initial values
-/// of the variables that they name.
+/// The names of the module that stand in a function, in the functions that it calls or takes the address of,
+/// and in the initial values of the variables that it names; and so on.
 std::set<std::string_view> names_reached(const Module& module, const Function& function);
 
 }  // namespace wgrun::ptx

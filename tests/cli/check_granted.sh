@@ -9,6 +9,16 @@ sed 's/_, \[%r2\], 3072/_, [%r2], 2560/' "$boxes" >less.ptx
 run check --budget 2 less.ptx
 out_has "races in shared memory, bounds, initialisation: undecided: less.ptx:29: how much the copy brings is not known before a launch"
 
+# All boxes of a map have one size: phases that expect others hang, whether both are of one launch or n decides.
+parity="$SOURCE/tests/ptx/expected_by_parity.ptx"
+run check --budget 2 "$parity"
+out_has "k: proved for all launches but no deadlock, phases and arrivals, bytes of copies, "
+out_has "undecided: $parity:26: it expects other bytes than another phase, whose copies are by the same tensor maps"
+sed -e 's/and.b32 %r9, %r9, 1/mov.u32 %r9, 0/' -e 's/^WAIT:/@%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r3+1024], [%rd2, {%r5, %r5}], [%r2];\n&/' \
+    -e 's/%r10, 1024/%r10, 1040/' "$parity" >halves.ptx
+run check --budget 2 halves.ptx
+out_has "undecided: halves.ptx:27: how much the copy brings is not known before a launch"
+
 # Where the launch decides about clusters, what holds without them is proved for those launches.
 product="$SOURCE/tests/ptx/tensor_copy.ptx"
 sed 's/^    bar.sync 0;/&\n    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;/' "$product" >clusters.ptx

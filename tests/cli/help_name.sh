@@ -24,6 +24,13 @@ out_has "tile:offset "
 run help wg.sparse
 exits 0
 out_has "wg.sparse.prune "
+# A command.
+run help check
+exits 0
+out_has "Usage: wgrun check"
+run help record
+exits 0
+out_has "Usage: wgrun record"
 # Misspelt names.
 run help k:looop
 exits 2

@@ -111,7 +111,8 @@ def reported(arguments, text):
                 report = json.loads(run.stdout)
                 findings = report["findings"]
                 if static:
-                    proved = {one["property"] for one in report["kernels"][0]["verdicts"] if one["verdict"] == "proved"}
+                    first = report.get("kernels", [])[:1]
+                    proved = {one["property"] for kernel in first for one in kernel["verdicts"] if one["verdict"] == "proved"}
             except ValueError:
                 findings = []
                 said[f"exit code {run.returncode}"] += 1

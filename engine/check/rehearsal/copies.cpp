@@ -54,7 +54,7 @@ void Copies::bulk_copy(const isa::BulkCopy& copy) {
     if (!fits_shared(copy, its_box)) return;
     if (copy.direction == Direction::to_global) {
         own().running.push_back({copy.lane, own().groups.issue(), scene_.op->step});
-        if (copy.known.shared && !bytes && copy.dims != 0)
+        if (scene_.proves && copy.known.shared && !bytes && copy.dims != 0)
             bytes = taken_for_granted(BoxSizes::To::global, copy.shared);
         if (scene_.shared == nullptr) return;
         if (!copy.known.shared || !bytes)
@@ -272,11 +272,8 @@ void Copies::compare_boxes(const Mbarrier& mbarrier) {
     if (found == maps_.end()) return;
     std::vector<std::uint64_t> maps = std::move(found->second);
     maps_.erase(found);
-    const machine::PhaseBytes::Told told{mbarrier.tx() - mbarrier.under_way(), mbarrier.expected_at()};
-    boxes_.phase(maps, told.bytes);
-    if (phases_.brought(std::move(maps), told))
-        scene_.stop(scene_.where(told.pc),
-                    "it expects other bytes than another phase, whose copies are by the same tensor maps");
+    boxes_.phase(std::move(maps), mbarrier.tx() - mbarrier.under_way(), scene_.where(mbarrier.expected_at()));
+    if (boxes_.contradiction()) scene_.stop(*boxes_.contradiction(), std::string(BoxSizes::contradicted));
 }
 
 void Copies::bulk_commit() { own().groups.commit(scene_.active); }

@@ -10,7 +10,6 @@
 #include "check/rehearsal/products.hpp"
 #include "isa/bulk_copy.hpp"
 #include "machine/groups.hpp"
-#include "machine/phase_bytes.hpp"
 
 namespace wgrun::check::rehearsal {
 
@@ -79,8 +78,7 @@ class Copies {
     /// By mbarrier: the maps of the boxes of unknown sizes that its phase counts.
     std::map<const Mbarrier*, std::vector<std::uint64_t>> maps_;
     std::vector<std::uint64_t> named_;  ///< by register: what its address comes from; none before map_of()
-    machine::PhaseBytes phases_;        ///< whose copies are of such boxes
-    BoxSizes boxes_;
+    BoxSizes boxes_;                    ///< of those
     std::map<std::uint64_t, std::string> names_;  ///< of maps whose boxes are taken for granted
     std::vector<Stores> stores_;                  ///< by warp
     bool multicasts_;                             ///< copies bring bytes to several CTAs

@@ -31,8 +31,7 @@ int Forms::given(Root::Kind kind, int index) {
             const Param& param = scene_.program.params()[static_cast<std::size_t>(index)];
             root.name = param.name;
             root.least = root.value = 1;
-            root.wide =
-                param.type == isa::Type::tensormap || param.structure > 0 || isa::bits(param.type) == 64;
+            root.wide = isa::bits(param.type) == 64;
         } else {
             // The first CTA of the grid, and one after the other: see strided().
             root.name = kind == Root::Kind::first ? "ctaid" : "nctaid";

@@ -231,7 +231,7 @@ TEST_CASE("illegal lines are refused, and legal ones are not") {
             FAIL_CHECK(line << ": " << refused[0].message);
 }
 
-TEST_CASE("what is illegal is told with what is legal") {
+TEST_CASE("a refusal of an illegal opcode or operand lists the legal ones") {
     const auto told = [](const std::string& body) {
         const Diagnostic finding = one(body, {"9.0", "sm_90a"});
         return fmt::format("{} [{}] {}", finding.message, finding.rule, finding.fix);
