@@ -30,7 +30,7 @@ void Report::reset(Dim3 cluster) {
     copies_under_way_ = -1;
     reductions_.clear();
     seen_.clear();
-    repeated_.clear();
+    described_.clear();
     findings_.clear();
     told_.clear();
     further_.clear();

@@ -2,7 +2,6 @@
 // a finding is decided by steps: a whole kernel may stand on one line, as the steps of a library do.
 #pragma once
 
-#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -192,9 +191,9 @@ class Report final : public HazardSink {
     void describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told);
     /// The next finding is about two accesses of a place.
     void speaks_of(bool reads, const std::string& place, const std::string& other, bool other_reads);
-    /// Whether the hazard between the current step and that one has shown so often that it is no news. Words
-    /// cost time.
-    bool is_old(Hazard hazard, Epoch other);
+    /// Whether the hazard between the current step and that one has been put into words, and records it:
+    /// words cost time.
+    bool is_described(Hazard hazard, Epoch other);
     /// A bulk copy of `who` comes after a write of `past`; a load of one of them reads what the other writes.
     void unfenced(std::uint32_t other, const std::string& who, bool reads, const std::string& place,
                   const std::string& past);
@@ -252,7 +251,7 @@ class Report final : public HazardSink {
     bool copy_refused_ = false;  ///< a copy that was reported has not taken place
     bool write_refused_ = false;
     std::set<Key> seen_;
-    std::map<std::tuple<Hazard, std::uint32_t, std::uint32_t>, int> repeated_;
+    std::set<std::tuple<Hazard, std::uint32_t, std::uint32_t, bool, bool>> described_;
     std::vector<Diagnostic> findings_;
     std::vector<Key> told_;                            ///< of each finding
     std::vector<Fact> facts_;                          ///< of the next one

@@ -264,9 +264,11 @@ Phrase Report::ordered_by(const RelaxedHandovers::Steps& relaxed, bool same_cta)
     return {out.lua + "; and " + wait.lua, out.ptx + "; and " + wait.ptx};
 }
 
-bool Report::is_old(Hazard hazard, Epoch other) {
-    constexpr int often = 256;
-    return ++repeated_[{hazard, pc_, other ? other.pc() : no_pc}] > often;
+bool Report::is_described(Hazard hazard, Epoch other) {
+    const bool by_thread_copy = other.generic() && other.actor() == copies_under_way_;
+    const bool news =
+        described_.insert({hazard, pc_, other ? other.pc() : no_pc, by_copy(other), by_thread_copy}).second;
+    return settled_ || !news;
 }
 
 void Report::speaks_of(bool reads, const std::string& place, const std::string& other, bool other_reads) {
@@ -278,7 +280,7 @@ void Report::speaks_of(bool reads, const std::string& place, const std::string& 
 }
 
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {
-    if (hazard == Hazard::uninitialised && (write_refused_ || is_old(hazard, other))) return;
+    if (hazard == Hazard::uninitialised && (write_refused_ || is_described(hazard, other))) return;
     if (hazard == Hazard::uninitialised && other)
         return add(rules::WG_MEM_04, other.pc(),
                    fmt::format("{} reads {}, which a copy has brought from where nothing has written", who(),
@@ -294,7 +296,10 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
     if (by_copy(other) && reductions_.contains(pc_) && reductions_.contains(other.pc())) return;
     if (hazard == Hazard::write_after_read && told_as_read_after_write(other.pc())) return;
     if (hazard == Hazard::read_after_write) retract_write_after_read(other.pc());
-    if (is_old(hazard, other)) return;
+    const bool fenceless = hazard == Hazard::missing_proxy_fence || hazard == Hazard::unfenced_overwrite ||
+                           hazard == Hazard::unfenced_read;
+    const machine::LetThrough* wait = fenceless ? nullptr : culprit(other);
+    if (wait == nullptr ? is_described(hazard, other) : settled_) return;
     const std::string place = this->place(offset);
     const std::string here = line(pc_), there = line(other.pc());
     const Where where = code_.where(other.pc());
@@ -309,10 +314,7 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                          : by_copy(other)                     ? "writes"
                                                               : "wrote") +
         sizes(other.pc());
-    const bool fenceless = hazard == Hazard::missing_proxy_fence || hazard == Hazard::unfenced_overwrite ||
-                           hazard == Hazard::unfenced_read;
-    if (const machine::LetThrough* wait = fenceless ? nullptr : culprit(other))
-        return blame(*wait, unordered);
+    if (wait != nullptr) return blame(*wait, unordered);
     const Where now = code_.where(pc_);
     Fix barrier = rules::barrier_between(where, now, past, who());
     if (one_told)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -53,23 +52,22 @@ std::optional<std::vector<std::int64_t>> Recurrence::growth(const Round& before,
     return out;
 }
 
-/// Returns the root that comparisons between two rounds were made with, if it is one, and not all its
-/// repetitions were counted there. Loops that ended in between do not count: they were compared with both
-/// ways.
-std::optional<int> Recurrence::growing(std::size_t from, std::size_t to) const {
-    std::map<int, std::pair<bool, bool>> ways;  // by root: less, greater
-    const std::vector<Forms::Event>& events = forms_.events();
-    for (std::size_t i = rounds_[from].events; i < rounds_[to].events; ++i)
-        for (const auto& [variable, slope] : events[i].form) {
-            if (which_of(variable) != Variable::excess) continue;
-            const int root = root_of(variable);
-            const bool has_step = forms_.symbols().roots[static_cast<std::size_t>(root)].step != 0;
-            if (has_step && !events[i].form.contains(rehearsal::variable(root, Variable::repeats))) continue;
-            auto& [less, greater] = ways[root];
-            (events[i].greater == (slope > 0) ? greater : less) = true;
-        }
+/// The comparisons of a stretch. Loops that ended in it do not count: they were compared with both ways. Nor
+/// does a root all of whose repetitions were counted there.
+void Recurrence::Ways::add(const Forms::Event& event, const std::vector<Root>& roots) {
+    for (const auto& [variable, slope] : event.form) {
+        if (which_of(variable) != Variable::excess) continue;
+        const int root = root_of(variable);
+        const bool has_step = roots[static_cast<std::size_t>(root)].step != 0;
+        if (has_step && !event.form.contains(rehearsal::variable(root, Variable::repeats))) continue;
+        auto& [less, greater] = ways_[root];
+        (event.greater == (slope > 0) ? greater : less) = true;
+    }
+}
+
+std::optional<int> Recurrence::Ways::growing() const {
     std::optional<int> out;
-    for (const auto& [root, way] : ways) {
+    for (const auto& [root, way] : ways_) {
         if (way.first && way.second) continue;
         if (out) return std::nullopt;
         out = root;
@@ -155,11 +153,14 @@ bool Recurrence::round(Encoded state) {
         }
         return false;
     }
+    Ways ways;
+    const std::vector<Forms::Event>& events = forms_.events();
     for (std::size_t before = now; before-- > 0;) {
+        for (std::size_t i = rounds_[before].events; i < rounds_[before + 1].events; ++i)
+            ways.add(events[i], forms_.symbols().roots);
         if (rounds_[before].hash != rounds_[now].hash) continue;
-        if (!growth(rounds_[before], rounds_[now])) continue;
-        const std::optional<int> root = growing(before, now);
-        if (!root) continue;
+        const std::optional<int> root = ways.growing();
+        if (!root || !growth(rounds_[before], rounds_[now])) continue;
         begin(*root, before);
         break;
     }

@@ -7,6 +7,9 @@
 // way depends on that number, then it does for each. Behind it all periods are over (Variable::repeats).
 #pragma once
 
+#include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "check/rehearsal/registers.hpp"
@@ -41,9 +44,19 @@ class Recurrence {
         std::vector<std::int64_t> growth;  ///< of each register in a period
     };
 
+    /// How the numbers of a launch compared in a stretch of the rehearsal.
+    class Ways {
+      public:
+        void add(const Forms::Event& event, const std::vector<Root>& roots);
+        /// The root that all comparisons came out one way for, if it is one.
+        std::optional<int> growing() const;
+
+      private:
+        std::map<int, std::pair<bool, bool>> ways_;  ///< by root: less, greater
+    };
+
     bool same_form(const Forms::Slot& before, const Forms::Slot& now, std::int64_t more) const;
     std::optional<std::vector<std::int64_t>> growth(const Round& before, const Round& now) const;
-    std::optional<int> growing(std::size_t from, std::size_t to) const;
     void begin(int root, std::size_t before);
     bool end();
 
