@@ -78,7 +78,7 @@ mutate: all
 PROGRAMS := 20000
 RINGS := $(BUILD)/wgrun --backend=sim tests/verdicts/rings.lua
 verdicts: all
-	@seq 1 100 $(PROGRAMS) | xargs -P $(JOBS) -I FROM sh -c '$(RINGS) --from FROM --to $$((FROM + 99)) --sizes 200 --schedules 4'
+	@seq 1 100 $(PROGRAMS) | xargs -P $(JOBS) -I FROM sh -c '$(RINGS) --from FROM --to $$((FROM + 99)) --sizes 200 --schedules 4 --budget 1'
 	@$(BUILD)/wgrun --backend=sim tests/verdicts/conditions.lua --to $(PROGRAMS)
 	@$(RINGS) --mutants yes --to 345 --bar 95
 	@cmake --build $(BUILD) --target test_kernel -j $(JOBS)

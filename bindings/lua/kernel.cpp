@@ -106,10 +106,46 @@ void set_text(lua_State* L, const char* key, std::string_view text) {
     lua_setfield(L, -2, key);
 }
 
+constexpr Option verdict_keys[] = {
+    {"grid", "integer|table?", "the CTAs of the grid: a number, or { x, y, z }"},
+    {"assume", "table?",
+     "numbers of the launch by their names: of a parameter, or `p+8` of the structure p, 8 bytes from its "
+     "start"},
+    {"budget", "number = 10", "the seconds that proofs may take, counted in operations"}};
+
+/// Adds the option `assume` to the numbers.
+void read_numbers(lua_State* L, const Options& options, const Program& program, Assumptions& given) {
+    if (options.push("assume") == LUA_TNIL) return;
+    if (!lua_istable(L, -1)) options.fail_value("assume", "a table of integers by name");
+    for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
+        int is_integer = 0;
+        const lua_Integer value = lua_tointegerx(L, -1, &is_integer);
+        if (lua_type(L, -2) != LUA_TSTRING || lua_type(L, -1) != LUA_TNUMBER || is_integer == 0)
+            options.fail_value("assume", "a table of integers by name");
+        guarded(L, [&] {
+            const std::string name = lua_tostring(L, -2);
+            if (!names_number(program, name))
+                throw ArgumentError(
+                    fmt::format("kernel:verdicts: option `assume`: the kernel has no number `{}`", name));
+            given.numbers.emplace_back(name, value);
+        });
+    }
+}
+
 int kernel_verdicts(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
+    const Options options(L, 2, "kernel:verdicts", verdict_keys, Options::Missing::empty);
+    auto& given = held<Assumptions>(L);
+    if (options.has("grid")) given.grid = options.extents("grid");
+    read_numbers(L, options, kernel.program(), given);
+    given.seconds = options.number("budget", given.seconds);
+    if (!(given.seconds >= 0)) {
+        options.push("budget");
+        options.fail_value("budget", "seconds, 0 or more");
+    }
+    given.stop = &session(L).stop;
     auto& verdicts = held<std::vector<Verdict>>(L);
-    guarded(L, [&] { verdicts = kernel.verdicts({.stop = &session(L).stop}); });
+    guarded(L, [&] { verdicts = kernel.verdicts(given); });
     lua_createtable(L, static_cast<int>(verdicts.size()), 0);
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
         const Verdict& verdict = verdicts[i];
@@ -213,6 +249,7 @@ Checks the kernel against the rules of the PTX ISA, without running it.
 
                                      {"verdicts", kernel_verdicts, R"(
 What is proved of the kernel for every launch, property by property (docs/verdicts.md). Takes some seconds at most.
+@param options table?
 @return table  a list with a table for each property
 @field property string  "no-deadlock", "phases", ...
 @field verdict string  "proved", "refuted" or "undecided"
@@ -220,7 +257,8 @@ What is proved of the kernel for every launch, property by property (docs/verdic
 @field reason string  of the rest: the rule that is broken, or what stopped the proof
 @field file string  and where that is
 @field line integer  its line
-@field assumption string  what would decide it, if that is known; of what is proved, what is taken for granted of the data)"},
+@field assumption string  what would decide it, if that is known; of what is proved, what is taken for granted of the data)",
+                                      verdict_keys},
 
                                      {"ptx", kernel_text<&Kernel::ptx>, R"(
 The PTX of the kernel.

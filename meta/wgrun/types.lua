@@ -1455,9 +1455,15 @@ function kernel:timeline(options) end
 ---@field line integer its line
 ---@field assumption string what would decide it, if that is known; of what is proved, what is taken for granted of the data
 
+---@class wgrun.kernel.verdicts.options
+---@field grid? integer|table the CTAs of the grid: a number, or { x, y, z }
+---@field assume? table numbers of the launch by their names: of a parameter, or `p+8` of the structure p, 8 bytes from its start
+---@field budget? number the seconds that proofs may take, counted in operations
+
 ---What is proved of the kernel for every launch, property by property (docs/verdicts.md). Takes some seconds at most.
+---@param options? wgrun.kernel.verdicts.options
 ---@return wgrun.kernel.verdicts.result # a list with a table for each property
-function kernel:verdicts() end
+function kernel:verdicts(options) end
 
 ---A place that k:jump leads to, made by k:label.
 ---@class wgrun.label

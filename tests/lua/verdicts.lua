@@ -140,3 +140,30 @@ local far = wg.kernel("far", { threads = 64 }, function(k)
   k:if_(tid:eq(32), function() k:st_shared_u32(k:address(room) + 28, 2) end)
 end)
 for _, property in ipairs { "shared-races", "bounds" } do assert(verdict(far, property) ~= "proved", property) end
+
+-- Nor is it that something is written before it is read, where nothing orders the two.
+local unordered = wg.kernel("unordered", { threads = 64 }, function(k)
+  local Y, n, tid = k:param("Y", "f32*"), k:param("n", "u32"), k:special "tid.x"
+  local room = k:shared { bytes = 128, align = 128, name = "room" }
+  k:if_(tid:eq(0), function() k:st_shared_f32(k:address(room), 1.0) end)
+  k:if_((n & 7):ne(6), function() k:bar_sync(0) end)
+  k:if_(tid:eq(32), function() k:st_global_f32(Y, k:ld_shared_f32(k:address(room))) end)
+end)
+assert(verdict(unordered, "initialisation") ~= "proved")
+
+-- Options are those of `wgrun check`.
+local at_four = far:verdicts { assume = { n = 4 }, budget = 1 }
+check.equal(at_four[1].domain, "all launches with n = 4")
+local meets = wg.kernel("meets", { threads = 32 }, function(k) 
+  local Y, alone = k:param("Y", "f32*"), k:special("tid.x"):eq(0)
+  k:if_(alone, function() k:st_global_f32(Y, k:add(k:ld_global_f32(Y), 1.0)) end)
+end)
+local function races(options)
+  for _, one in ipairs(meets:verdicts(options)) do
+    if one.property == "global-races" then return one.verdict end
+  end
+end
+check.equal({ races(), races { grid = 1 } }, { "undecided", "proved" })
+check.raises("seconds, 0 or more, got number -1", far.verdicts, far, { budget = -1 })
+check.raises("the kernel has no number `m`", far.verdicts, far, { assume = { m = 4 } })
+check.raises("a table of integers by name, got string", far.verdicts, far, { assume = { n = "4" } })

@@ -1,13 +1,13 @@
 -- Proofs attacked: kernels of random rings (program.lua), many of them wrong at some sizes. What is proved of one is
 -- compared with launches of all sizes up to twice its period, under several schedules. A kernel that fails is printed as
 -- the table that it is made of.
---   wgrun tests/verdicts/rings.lua [--from 1] [--to 60] [--mutants yes] [--bar 0] [--sizes 60] [--schedules 2] [--list yes]
+--   wgrun tests/verdicts/rings.lua [--from 1] [--to 60] [--mutants yes] [--bar 0] [--sizes 60] [--schedules 2] [--budget 10] [--list yes]
 -- --from, --to: seeds, a kernel each. --mutants: only kernels that are wrong at particular sizes. --bar: percent of the wrong
--- ones that must be refuted. --sizes: of a number at most. --list: the kernels that are wrong and not refuted.
+-- ones that must be refuted. --sizes: of a number at most. --budget: seconds of each proof. --list: the kernels that are wrong and not refuted.
 local wg = require "wgrun"
 local program = dofile((arg[0]:match ".*/" or "") .. "program.lua")
 
-local o = { from = 1, to = 60, bar = 0, sizes = 60, schedules = 2 }
+local o = { from = 1, to = 60, bar = 0, sizes = 60, schedules = 2, budget = 10 }
 for i = 1, #arg, 2 do
   local key = arg[i]:match "^%-%-(.+)$"
   o[key] = math.tointeger(tonumber(arg[i + 1])) or arg[i + 1]
@@ -206,7 +206,7 @@ for seed = o.from, o.to do
   local shown = text(p)
   local kernel = program.kernel(p)
   local said, any, refuted = {}, false, nil
-  for _, one in ipairs(kernel:verdicts()) do
+  for _, one in ipairs(kernel:verdicts{ budget = o.budget }) do
     said[one.property] = one.verdict
     if one.verdict == "refuted" then refuted = one.property end
   end
@@ -235,10 +235,11 @@ for seed = o.from, o.to do
     elseif o.list then
       print(("not refuted, seed %d: %s\n  %s"):format(seed, broken, shown))
     end
-  elseif refuted and refuted ~= "proxy-order" and (any or o.mutants) then -- a run only warns of a fence between two copies
+  elseif refuted and refuted ~= "proxy-order" and not (p.idle and refuted == "phases") and (any or o.mutants) then
+    -- A run only warns of a fence between two copies, and few schedules let a warp that only watches come too late.
     print(("REFUTED, and no launch breaks it, seed %d: %s\n  %s"):format(seed, refuted, shown))
   elseif o.list and not any then
-    for _, one in ipairs(kernel:verdicts()) do
+    for _, one in ipairs(kernel:verdicts{ budget = o.budget }) do
       if one.property == "no-deadlock" then print(("undecided, seed %d: line %s: %s\n  %s"):format(seed, one.line, one.reason, shown)) end
     end
   end

@@ -175,9 +175,10 @@ void SharedMemory::read(int cta, std::uint32_t lo, std::uint32_t hi, const Acces
             gap(Property::initialisation,
                 [&] { return fmt::format("nothing has written what is read of {}", place(lo)); });
         else if (!comes_after(bytes.written, by.lanes))
-            gap(Property::shared_races, [&] {
-                return fmt::format("nothing orders this read of {} behind what wrote it", place(lo));
-            });
+            for (const Property property : {Property::shared_races, Property::initialisation})
+                gap(property, [&] {
+                    return fmt::format("nothing orders this read of {} behind what wrote it", place(lo));
+                });
         else if (async && !is_fenced(bytes.written, by.lanes))
             gap(Property::proxies, [&] {
                 return fmt::format(
