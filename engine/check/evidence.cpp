@@ -125,7 +125,7 @@ bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& 
               std::span<const Diagnostic> findings, const Given& given, Gaps& gaps, Evidence& out,
               BoxSizes& boxes) {
     if (protocol.ops.empty()) return true;
-    Proof proof = prove(outline.program(), protocol, given.budget, nullptr, given.grid);
+    Proof proof = prove(outline.program(), protocol, given.budget, given.grid);
     if (proof.proved) {
         out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
         out.of_grid = proof.of_grid;
@@ -161,7 +161,7 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
     all.boxes = boxes.fitting();
     if (all.ops.empty()) return;
     Gaps of_memory;
-    Proof proof = prove(outline.program(), all, given.budget, &of_memory, given.grid);
+    Proof proof = prove_accesses(outline.program(), all, given.budget, of_memory, given.grid);
     out.launches = std::move(proof.launches);
     if (!proof.proved) {
         gaps.add({Property::shared_races, Property::initialisation}, proof.stopped->where,

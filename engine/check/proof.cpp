@@ -43,7 +43,6 @@ class Prover {
                 cover({});
                 out_.proved = true;
                 out_.numbers = numbers();
-                if (!out_.contained.empty()) out_.findings = broken_sizes(program_, skeleton_, budget_);
                 return out_;
             } catch (const Again&) {
                 continue;
@@ -53,8 +52,8 @@ class Prover {
                 operations_ = 0;
             } catch (const Failed&) {
                 if (failed) return *failed;
-                if (!symbols_.takes_residues()) return give_up(std::move(out_));
-                failed = give_up(std::exchange(out_, {}));
+                if (!symbols_.takes_residues()) return out_;
+                failed = std::exchange(out_, {});
                 symbols_.begin_anew(symbols_.places, true);
             }
         if (failed) return *failed;
@@ -74,10 +73,6 @@ class Prover {
         out_.launches.push_back(sizes());
         out_.assumption = std::move(assumption);
         throw Failed{};
-    }
-    Proof give_up(Proof failed) const {
-        if (gaps_ == nullptr) failed.findings = broken_sizes(program_, skeleton_, budget_);
-        return failed;
     }
     /// Why the values of a root do not come to an end.
     [[noreturn]] void fail(const Root& of, const Stop& stop) {
@@ -243,28 +238,9 @@ Proof prove_clusters(const Program& program, const Skeleton& skeleton, const Bud
     return out;
 }
 
-/// Of accesses to shared memory, where they go: what remains provable where the values of numbers do not come
-/// to an end, as `failed` says.
-Proof prove_places(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
-                   const Budget& budget, Proof failed, Gaps& gaps) {
-    gaps = {};
-    gaps.add({Property::shared_races, Property::proxies, Property::initialisation}, failed.stopped->where,
-             failed.stopped->reason, failed.assumption);
-    Proof out = explore(program, skeleton, live, budget, &gaps);
-    if (!out.proved) return failed;
-    out.launches = std::move(failed.launches);
-    return out;
-}
-
-}  // namespace
-
-Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps,
-            std::optional<Dim3> grid) {
-    const rehearsal::Live live(skeleton);
-    if (gaps == nullptr) {
-        Proof explored = explore(program, skeleton, live, budget);
-        if (explored.proved) return explored;
-    }
+/// gaps: of the values that have been followed last.
+Proof by_values(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps,
+                std::optional<Dim3> grid) {
     Gaps of_all, of_one;
     const auto with = [&](Gaps& its) { return gaps == nullptr ? nullptr : &its; };
     const auto take = [&](Gaps& its) {
@@ -272,15 +248,40 @@ Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budg
     };
     Proof out = Prover(program, skeleton, budget, with(of_all)).prove();
     take(of_all);
-    if (out.proved) return out;
-    if (grid && grid->volume() / program.cluster().volume() <= most_clusters) {
-        Proof one = prove_clusters(program, skeleton, budget, with(of_one), *grid);
-        if (one.proved) {
-            take(of_one);
-            return one;
-        }
-    }
-    return gaps == nullptr ? out : prove_places(program, skeleton, live, budget, std::move(out), *gaps);
+    if (out.proved || !grid || grid->volume() / program.cluster().volume() > most_clusters) return out;
+    Proof one = prove_clusters(program, skeleton, budget, with(of_one), *grid);
+    if (!one.proved) return out;
+    take(of_one);
+    return one;
+}
+
+/// Of accesses to shared memory, where they go: what remains provable where the values of numbers do not come
+/// to an end, as `failed` says.
+Proof prove_places(const Program& program, const Skeleton& skeleton, const Budget& budget, Proof failed,
+                   Gaps& gaps) {
+    gaps = {};
+    gaps.add({Property::shared_races, Property::proxies, Property::initialisation}, failed.stopped->where,
+             failed.stopped->reason, failed.assumption);
+    Proof out = explore(program, skeleton, rehearsal::Live(skeleton), budget, &gaps);
+    if (!out.proved) return failed;
+    out.launches = std::move(failed.launches);
+    return out;
+}
+
+}  // namespace
+
+Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budget,
+            std::optional<Dim3> grid) {
+    Proof out = explore(program, skeleton, rehearsal::Live(skeleton), budget);
+    if (!out.proved) out = by_values(program, skeleton, budget, nullptr, grid);
+    if (!out.proved || !out.contained.empty()) out.findings = broken_sizes(program, skeleton, budget);
+    return out;
+}
+
+Proof prove_accesses(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps& gaps,
+                     std::optional<Dim3> grid) {
+    Proof out = by_values(program, skeleton, budget, &gaps, grid);
+    return out.proved ? out : prove_places(program, skeleton, budget, std::move(out), gaps);
 }
 
 }  // namespace wgrun::check

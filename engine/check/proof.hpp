@@ -32,9 +32,13 @@ struct Proof {
 ///
 /// What it rests on is in docs/verdicts.md: a run stands for every schedule, since no warp does anything else
 /// for what comes first (the waits and arrivals that this needs are checked), and sizes do not wrap around.
-/// gaps: gets what is not proved of accesses to shared memory, if the skeleton has them; else null. grid: the
-/// only one, where that is given; what does not hold for all grids may hold for its clusters.
-Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps = nullptr,
+/// grid: the only one, where that is given; what does not hold for all grids may hold for its clusters.
+Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budget,
             std::optional<Dim3> grid = {});
+
+/// The same of a skeleton with accesses to shared memory; no sizes that break are looked for. gaps: gets what
+/// is not proved of them.
+Proof prove_accesses(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps& gaps,
+                     std::optional<Dim3> grid = {});
 
 }  // namespace wgrun::check

@@ -99,3 +99,47 @@ check.equal(open(ring { rest = function(_, n) return n & 1 end }) ~= "", true)
 -- What shifts cut off of a turn is no more of it.
 check.equal(open(ring { stage = function(_, turn) return (turn << 30) >> 30 end }), "")
 check.equal(open(ring { stage = function(_, turn) return (turn << 29) >> 29 end }) ~= "", true)
+
+-- With an odd n there is one turn more than anybody waits for. The warps of the warpgroup wait as its first one does, and may come
+-- too late; the sizes that break are found all the same.
+local more = wg.kernel("more", { threads = 256 }, function(k)
+  local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, swizzle = "128B" }
+  local A, n, tid = k:tensor_map("A", { tile = tile }), k:param("n", "u32"), k:special "tid.x"
+  local a = k:shared { tile = tile, count = 4, name = "a" }
+  local full, empty = k:shared { bytes = 32, align = 8, name = "full" }, k:shared { bytes = 32, align = 8, name = "empty" }
+  k:if_(tid:eq(0), function()
+    for s = 0, 3 do
+      k:mbarrier_init(k:address(full, 8 * s), 1)
+      k:mbarrier_init(k:address(empty, 8 * s), 1)
+    end
+    k:fence_mbarrier_init()
+  end)
+  k:bar_sync(0)
+  local function load(turn)
+    local s = turn & 3
+    k:mbarrier_wait(k:address(empty, s << 3), (turn >> 2) & 1 ~ 1)
+    k:mbarrier_arrive_expect_tx(k:address(full, s << 3), 8192)
+    local x, y = k:mov(turn * 64, { type = "s32" }), k:mov(0, { type = "s32" })
+    k:cp_async_bulk_tensor_2d(k:address(a, s << 13), A, { x, y }, k:address(full, s << 3))
+  end
+  k:if_(tid:eq(0), function()
+    k:loop({ from = 0, to = n, step = 2 }, function(turn)
+      load(turn)
+      load(turn + 1)
+    end)
+  end)
+  k:if_(tid:ge(128), function()
+    local sums = k:regs("f32", 32)
+    k:loop(n, function(turn)
+      local s = turn & 3
+      k:mbarrier_wait(k:address(full, s << 3), (turn >> 2) & 1)
+      k:wgmma_fence()
+      k:mma(sums, { a = a, b = a, a_offset = s << 13, b_offset = s << 13, scale_d = turn:ne(0) })
+      k:wgmma_wait_group(0)
+      k:mbarrier_arrive(k:address(empty, s << 3), { guard = tid:eq(128) })
+    end)
+  end)
+end)
+for _, one in ipairs(more:verdicts()) do
+  if one.property == "groups" then check.equal({ one.verdict, one.reason }, { "refuted", "WG-TMA-03" }) end
+end
