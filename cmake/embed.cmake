@@ -1,7 +1,10 @@
-# Writes OUTPUT: a table {name, text} of the Lua FILES, which FUNCTION gives, of bindings/lua/stdlib.hpp.
+# Writes OUTPUT: a table {name, text} of the Lua FILES of FOLDER, which FUNCTION gives, of bindings/lua/stdlib.hpp. The file
+# a/b.lua has the name that require takes, "a.b".
 set(entries "")
 foreach(file IN LISTS FILES)
-    get_filename_component(name ${file} NAME_WE)
+    file(RELATIVE_PATH name ${FOLDER} ${file})
+    string(REGEX REPLACE "\\.lua$" "" name ${name})
+    string(REPLACE "/" "." name ${name})
     file(READ ${file} hex HEX)
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
     string(MAKE_C_IDENTIFIER text_${name} text)

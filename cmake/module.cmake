@@ -76,10 +76,11 @@ function(wgrun_bindings name)
 endfunction()
 
 function(wgrun_embed target folder function)
-    file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.lua)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.lua)
     set(output ${CMAKE_CURRENT_BINARY_DIR}/${function}.gen.cpp)
     add_custom_command(OUTPUT ${output}
         COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFUNCTION=${function} "-DFILES=${files}"
+                -DFOLDER=${PROJECT_SOURCE_DIR}/${folder}
                 -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
         DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
     target_sources(${target} PRIVATE ${output})

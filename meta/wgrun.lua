@@ -267,6 +267,7 @@ function wg.full(dtype, shape, value) end
 ---@field row_sums? string|function "squares": the sum of the squares of each row of D, as it is before it is rounded; "rms": 1 / sqrt(mean of the squares + epsilon); or a function of k and an f32 register, whose values are summed
 ---@field epsilon? number of "rms"
 ---@field activation? string|function "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
+---@field clamp? table { least, most }: the elements of D, as they are before they are rounded, are brought between these two numbers; NaN becomes `least`
 
 ---@class wgrun.wg.gemm.options
 ---@field dtype? string the type of A and B: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8" or "u8"

@@ -1,11 +1,7 @@
--- The operations on an element between the accumulator and D, in f32, then the conversion to D's type:
---   activation(alpha * scales * acc + beta * c + bias) + residual, or
---   gate(scales * acc' + bias', scales * acc + bias) + residual, where acc' is the element of a second product.
--- Parts that are not requested emit no instructions.
+-- The operations on an element between the accumulator and D, in f32 (epilogue/), then the conversion to D's type. Those that are not
+-- asked for emit no instructions.
 
 return function(internal)
-  local fail, options = internal.fail, internal.options
-
   -- A vector's values at a thread's elements of a 64 x n block: one load for each row or each pair of columns, or one for
   -- a vector of one value that goes along "all". `staged`: where the values of the block's columns are in shared memory;
   -- otherwise they are in global memory. `odd`: the number of columns may be odd.
@@ -43,28 +39,23 @@ return function(internal)
     end
   end
 
-  local function float(k, x) return x.type == "s32" and k:cvt_rn_f32_s32(x) or x end
+  --- An accumulator as f32.
+  function internal.float(k, x) return x.type == "s32" and k:cvt_rn_f32_s32(x) or x end
+  local float = internal.float
 
-  -- The function of k, a gate and a value.
-  local function gate_of(given, dtype)
-    if type(given) == "function" then return given end
-    local activation = internal.activation("k:epilogue, gate: unknown activation", given, nil, dtype)
-    return function(k, gate, x) return k:mul(activation(k, gate), x) end
-  end
-
-  -- The vectors of `lists` along columns, whose values come to shared memory for a block: where there, by vector, how many they are, and
+  -- The vectors along columns, whose values come to shared memory for a block: where there, by vector, how many they are, and
   -- stage(column), which brings them.
-  local function staging(k, opts, columns, lists, lane, warp)
+  local function staging(k, opts, columns, lane, warp)
     local staged, along_columns = {}, {}
-    for _, list in ipairs(lists) do
-      for _, vector in ipairs(list) do
-        if opts.vectors and vector.along == "column" then
+    for _, operation in ipairs(internal.epilogue_operations) do
+      for _, vector in pairs(operation.vectors and opts.vectors and operation.vectors(opts) or {}) do
+        if vector.along == "column" then
           staged[vector] = opts.vectors + 4 * columns * #along_columns
           along_columns[#along_columns + 1] = vector
         end
       end
     end
-    return staged, #along_columns, function(column)
+    return staged, along_columns, function(column)
       local thread = (warp << 5) + lane
       for _, vector in ipairs(along_columns) do
         for first = 0, columns - 1, 128 do
@@ -78,66 +69,35 @@ return function(internal)
     end
   end
 
-  -- The function (acc, r, c) of an element. at: the vectors' functions of r: bias, gate_bias, and lists of scales and gate_scales.
-  local function operations(k, opts, columns, at, activation, gated)
-    local function scaled(x, r, by)
-      x = float(k, x)
-      for _, factor in ipairs(by) do x = k:mul(x, factor(r)) end
-      return x
-    end
-    local function linear(acc, r, c)
-      local x = scaled(acc[r], r, at.scales)
-      if opts.alpha then x = k:mul(x, opts.alpha) end
-      if opts.beta then x = k:fma(c[r], opts.beta, x) end
-      return at.bias and k:add(x, at.bias(r)) or x
-    end
-    local function gate(acc, r) -- of the second product, whose columns follow
-      local y = scaled(acc[r + columns // 2], r, at.gate_scales)
-      return at.gate_bias and k:add(y, at.gate_bias(r)) or y
-    end
-    return function(acc, r, c)
-      local x = linear(acc, r, c)
-      if gated then
-        x = internal.made("k:epilogue, gate", gated(k, gate(acc, r), x))
-      elseif activation then
-        x = internal.made("k:epilogue, activation", activation(k, x))
-      end
-      return opts.residual and k:add(x, c[r]) or x
-    end
-  end
-
   --- Returns a function (row, column) that makes, for the 64 x n block at that row and column of D, the function
   --- values(acc, list, c): the elements of the accumulator registers in `list`, by register, before their conversion, where c
   --- has the elements of C or of the residual; and the function load(list), which loads what vectors have for these registers.
   --- Also returns how many vectors go along columns, and stage(column), which brings their values for a block to shared
   --- memory, for which the other threads have to wait.
-  --- opts: alpha, beta (f32 registers), bias ({ along = "row" or "column", from = f32 pointer, extent = its length }),
-  ---       scales (a list of the same, also along "all": factors), activation (a name or a function),
-  ---       gate ({ of = a name or a function, scales = }), residual (c is added last), vectors (an address in shared memory).
-  --- columns: n. lane and warp: registers of the thread in its warpgroup.
+  --- opts: those of k:epilogue. columns: n. lane and warp: registers of the thread in its warpgroup.
   function internal.elementwise(k, opts, columns, lane, warp)
-    local dtype = opts.panel.dtype
-    local activation = opts.activation and internal.activation("k:epilogue: unknown activation", opts.activation, nil, dtype)
-    local bias, gate, scales = opts.bias, opts.gate, opts.scales or {}
-    if bias then options("k:epilogue, bias", bias) end
-    if gate then options("k:epilogue, gate", gate) end
-    local gated, gate_scales = gate and gate_of(gate.of, dtype), gate and gate.scales or {}
     -- Rows of D are whole units of 16 bytes, so its columns are even in number; those of its transpose are not.
     local odd = opts.panel.transposed
-    local staged, along_columns, stage = staging(k, opts, columns, { { bias }, { gate and gate.bias }, scales, gate_scales }, lane, warp)
-
-    local plain = not (opts.alpha or opts.beta or bias or activation or gate or opts.residual or opts.quantize or opts.row_sums or #scales > 0)
+    for _, operation in ipairs(internal.epilogue_operations) do
+      if operation.accept then operation.accept(opts) end
+    end
+    local staged, along_columns, stage = staging(k, opts, columns, lane, warp)
     local function block(row, column)
-      local vectors = {}
-      local function values(vector)
-        if not vector then return nil end
+      local vectors, steps = {}, {}
+      -- What operations know of the block: at(vector) returns a function of an accumulator register, the vector's value for it.
+      local at = setmetatable({ columns = columns, dtype = opts.panel.dtype }, { __call = function(_, vector)
         vectors[#vectors + 1] = vector_at(k, vector, lane, warp, row, column, odd, staged[vector])
         return vectors[#vectors]
+      end })
+      for _, operation in ipairs(internal.epilogue_operations) do
+        steps[#steps + 1] = operation.element and operation.element(k, opts, at) or nil
       end
-      local at = { bias = values(bias), gate_bias = values(gate and gate.bias), scales = {}, gate_scales = {} }
-      for i, vector in ipairs(scales) do at.scales[i] = values(vector) end
-      for i, vector in ipairs(gate_scales) do at.gate_scales[i] = values(vector) end
-      local element = operations(k, opts, columns, at, activation, gated)
+      local plain = #steps == 0 and not (opts.quantize or opts.row_sums)
+      local function element(acc, r, c)
+        local x = float(k, acc[r])
+        for _, step in ipairs(steps) do x = step(x, r, acc, c) end
+        return x
+      end
       return function(acc, list, c)
         local out = {}
         for _, r in ipairs(list) do out[r] = plain and acc[r] or element(acc, r, c) end
@@ -148,7 +108,7 @@ return function(internal)
         end
       end
     end
-    return block, along_columns, stage
+    return block, #along_columns, stage
   end
 
   -- Packs the adjacent elements x and y into one register of 16-bit or 8-bit floats.

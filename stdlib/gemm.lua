@@ -61,8 +61,9 @@ return function(wg, internal)
     local p = internal.gemm_plan(opts == nil and {} or opts)
     -- What launches share is made by the first: the workspaces of splits for that many tiles and of row sums for tiles of that
     -- many rows and columns, the order of tiles by its key.
-    local kernel = (p.mixed and internal.mixed_kernel or internal.gemm_kernel)(p)
-    return setmetatable({ plan = p, kernel = kernel, workspace_tiles = 0, row_tiles = "", order_key = "" }, gemm)
+    local parameters = (p.mixed and internal.mixed_parameters or internal.gemm_parameters)(p)
+    local kernel = (p.mixed and internal.mixed_kernel or internal.gemm_kernel)(p, parameters)
+    return setmetatable({ plan = p, kernel = kernel, parameters = parameters, workspace_tiles = 0, row_tiles = "", order_key = "" }, gemm)
   end
 
   local function matrix(name, tensor) return internal.matrix("gemm: " .. name, tensor) end
@@ -99,29 +100,9 @@ return function(wg, internal)
     return shapes
   end
 
-  local said = { -- the shapes of scales for blocks
-    a_scales = "ceil(K / 128) x M, a multiple of 4,", b_scales = "ceil(N / 128) x ceil(K / 128)",
-  }
-
-  -- Appends the scales of the plan.
-  local function scale_arguments(p, given, M, N, K, args, groups)
-    local shapes = internal.scale_shapes(p, M, N, K, groups)
-    for _, name in ipairs { "a_scales", "b_scales" } do
-      local scales, want = given[name], shapes[name]
-      if scales ~= nil and not want then fail(("gemm: `%s` is given, but wg.gemm has no such `scales`"):format(name)) end
-      if want then
-        local shape = internal.shape_of(scales) or fail(("gemm: `%s` is missing: a tensor of f32"):format(name))
-        local got, wanted = table.concat(shape, " x "), table.concat(want, " x ")
-        local rule = #want == 2 and said[name] .. " = " or ""
-        if got ~= wanted then fail(("gemm: %s must be %s%s f32, not %s"):format(name, rule, wanted, got)) end
-        args[#args + 1] = scales
-      end
-    end
-  end
-
   -- Kernels need more than their operands: the order of the tiles, and a workspace for the sums of the parts of K. Both
   -- are made for the first launch of a size, and kept.
-  local function order_of(self, rows, columns)
+  function internal.order_of(self, rows, columns)
     local key = rows << 32 | columns
     if self.order_key ~= key then
       local list = wg.hilbert(rows, columns)
@@ -130,9 +111,9 @@ return function(wg, internal)
     return self.order
   end
 
-  --- A gemm's workspace of sums and its counters, for launches with so many tiles of which each has so many parts.
-  function internal.workspace_of(self, tiles, parts)
-    local p = self.plan
+  --- A gemm's workspace of sums and its counters, for launches with so many tiles of which each has so many parts: { tiles, parts }.
+  function internal.workspace_of(self, size)
+    local p, tiles, parts = self.plan, size[1], size[2]
     local elements = tiles * parts * p.m * p.width
     if elements > 0xFFFFFFFF then fail(("gemm: %d splits of %d tiles need %d sums: at most 2^32 - 1 are possible"):format(parts, tiles, elements)) end
     if self.workspace_tiles ~= tiles then
@@ -176,6 +157,10 @@ return function(wg, internal)
     if epilogue.next ~= nil then fail "gemm: `next` is given, but not of a wg.gemm{ next = true }" end
     local metadata = epilogue.metadata
     if metadata ~= nil and not p.sparse then fail "gemm: `metadata` is given, but A is dense: wg.gemm{ sparse = \"A\" }" end
+    internal.check_epilogue_values(p, epilogue)
+    for _, name in ipairs { "a_scales", "b_scales" } do
+      if epilogue[name] ~= nil and not p.scales[name] then fail(("gemm: `%s` is given, but wg.gemm has no such `scales`"):format(name)) end
+    end
     local groups, group_rows, rows_of_tiles = internal.group_arguments(p, epilogue, (matrix("A", A)), p.m * p.cluster_m)
     local M, N, K = extents(p, A, B, D, groups)
     if p.swapped then A, B, M, N = B, A, N, M end
@@ -183,35 +168,23 @@ return function(wg, internal)
     local ctas = p.exchange and p.splits or p.cluster -- of a cluster
     local most = ctas > 1 and self.kernel:resident_clusters() or internal.sms()
     local clusters = math.min(rows * columns * (p.exchange and 1 or p.splits) * p.last_splits * (p.narrow and 2 or 1), most)
-    local args = { A, B, D, M, N, K }
-    if p.edges.A then args[#args + 1] = A end
-    if p.edges.B then args[#args + 1] = B end
-    internal.epilogue_arguments(self, epilogue, B, D, args)
-    if p.sparse then
-      internal.same_shape("gemm: metadata", metadata, internal.metadata_shape(p.dtype, M, K))
-      args[#args + 1] = metadata
-    end
-    scale_arguments(p, epilogue, D.shape[1], D.shape[2], K, args, groups)
-    if groups then
-      args[#args + 1], args[#args + 2] = D, groups
-      args[#args + 1] = group_rows
-    end
-    if p.raster == "hilbert" then args[#args + 1] = order_of(self, rows, columns) end
-    local blocks = ceil_div(K, p.round_k)
+    local blocks, workspace = ceil_div(K, p.round_k), nil
     if p.stream then
       if rows * columns * blocks >= 1 << 31 then
         fail(("gemm: %d tiles of %d blocks of K are too many for stream_k: wg.gemm{stream_k = false}"):format(rows * columns, blocks))
       end
-      args[#args + 1], args[#args + 2] = internal.workspace_of(self, clusters, 2)
+      workspace = { clusters, 2 }
     elseif p.parts > 1 then
       if blocks < p.parts then
         fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ %s = 1 }"):format(K, blocks, p.round_k, p.parts, p.last_splits > 1 and "last_splits" or "splits"))
       end
       -- At most one of so many CTAs of the chip has a tile that is cut in the last round.
-      if p.partials then
-        args[#args + 1], args[#args + 2] = internal.workspace_of(self, p.last_splits > 1 and ceil_div(most, p.parts) or rows * p.cluster * columns, p.parts)
-      end
+      workspace = { p.last_splits > 1 and ceil_div(most, p.parts) or rows * p.cluster * columns, p.parts }
     end
+    local args = internal.arguments(self.parameters, {
+      A = A, B = B, D = D, M = M, N = N, K = K, rows = D.shape[1], columns = D.shape[2], given = epilogue, groups = groups, group_rows = group_rows,
+      tile_rows = rows, tile_columns = columns, workspace = workspace, gemm = self,
+    })
     return { grid = { clusters * ctas }, args = args, flops = 2.0 * M * N * K * p.products }
   end
 

@@ -3,41 +3,6 @@
 -- them, and each of them walks over the tiles by itself (gemm_tiles.lua).
 
 return function(wg, internal)
-  -- The kernel's parameters, in the order of a launch's arguments: tensor maps, and `sizes`, which has the others.
-  local function parameters(k, p)
-    local maps = {
-      A = k:tensor_map("A", { tile = p.a_piece, constant = true }),
-      B = k:tensor_map("B", { tile = p.b_piece, constant = true }),
-      D = k:tensor_map("D", p.panel.box),
-    }
-    local sizes = { M = k:param("M", "u32"), N = k:param("N", "u32"), K = k:param("K", "u32") }
-    for _, name in ipairs { "A", "B" } do
-      local rows, width = p.edges[name], 128 // internal.element_bytes[p.dtype]
-      if rows then maps[name .. "_edge"] = k:tensor_map(name .. "_edge", { dtype = p.dtype, box = { width, rows }, swizzle = "128B", constant = true }) end
-    end
-    internal.epilogue_parameters(k, p, sizes, maps)
-    if p.sparse then
-      sizes.metadata = k:param("metadata", "const u32*")
-      sizes.K = internal.divided(k, sizes.K + (p.round_k - 1), p.round_k) * p.round_k -- the ring goes round in whole rounds; TMA fills in zeros
-    end
-    for _, name in ipairs { "a_scales", "b_scales" } do
-      if p.scaled and name == "a_scales" then
-        maps[name] = k:tensor_map(name, p.scaled.box)
-      elseif p.scales[name] then
-        sizes[name] = k:param(name, "const f32*")
-      end
-    end
-    if p.groups then
-      sizes.D = k:param("D_data", p.d .. "*")
-      internal.group_parameters(k, p, sizes)
-    end
-    if p.raster == "hilbert" then sizes.order = k:param("order", "const u32*") end
-    if p.partials then
-      sizes.partials, sizes.counters = k:param("partials", p.accumulator .. "*"), k:param("counters", "u32*")
-    end
-    return maps, sizes
-  end
-
   -- The buffers in shared memory: stages of the operands, panels of D, and what roles tell each other.
   local function shared_memory(k, p, maps)
     return {
@@ -107,49 +72,12 @@ return function(wg, internal)
     end)
   end
 
-  -- What a launch without wg.gemm must know, for kernel:export.
-  local function launch_rule(p)
-    local notes, sums = {}, p.m * p.width
-    if p.swapped then
-      notes.A, notes.B = "B of the product, for the kernel computes the transpose of D", "A of the product"
-      notes.M, notes.N = "columns of D", "rows of D"
-    end
-    if p.sparse then
-      notes.A, notes.metadata = "the values of A, M x K / 2", 'of wg.sparse.compress(A, "gemm"), as the values'
-    end
-    if p.scaled then
-      notes.a_scales, notes.b_scales = "ceil(K / 128) x M, M rounded up to a multiple of 4", "ceil(N / 128) x ceil(K / 128)"
-    end
-    for name, rows in pairs(p.edges) do notes[name .. "_edge"] = ("%s again, for a last tile of up to %d rows"):format(name, rows) end
-    internal.epilogue_notes(p, notes)
-    if p.groups then
-      notes.B, notes.N = "those of all groups, one below the other", "columns of D"
-      if p.scaled then notes.b_scales = notes.b_scales .. " for each group" end
-      notes.D_data, notes.groups = "D again", "the number of groups"
-      if p.groups == "contiguous" then notes.offsets = "where each group ends" end
-      if p.groups == "masked" then notes.sizes = "the rows of each group" end
-    end
-    if p.raster == "hilbert" then
-      notes.order = ("for each tile of %d x %d its row << 16 | its column, in the order of the work (wg.hilbert)"):format(p.m * p.cluster_m, p.n * p.cluster_n)
-    end
-    if p.stream then
-      notes.partials = ("%d elements for each CTA of the grid"):format(2 * sums)
-      notes.counters = ("%d for each CTA of the grid, zeros before the first launch"):format(p.consumers)
-    elseif p.last_splits > 1 then
-      notes.partials = ("%d elements for each %d CTAs of the grid"):format(p.parts * sums, p.parts)
-      notes.counters = ("%d for each %d CTAs of the grid, zeros before the first launch"):format(p.consumers, p.parts)
-    elseif p.partials then
-      local tiles = ("for each of the ceil(M / %d) * %d * ceil(N / %d) tiles"):format(p.m * p.cluster_m, p.cluster, p.n * p.cluster_n)
-      notes.partials = ("%d elements %s"):format(p.splits * sums, tiles)
-      notes.counters = ("%d %s, zeros before the first launch"):format(p.consumers, tiles)
-    end
-    return { rows = "M", columns = "N", m = p.m * p.cluster_m, n = p.n * p.cluster_n, parts = p.exchange and 1 or p.splits, notes = notes }
-  end
-
-  --- The kernel of a plan (of internal.gemm_plan).
-  function internal.gemm_kernel(p)
+  --- The kernel of a plan (of internal.gemm_plan), with these parameters.
+  function internal.gemm_kernel(p, list)
     local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.exchange and p.splits or p.cluster } }, function(k)
-      local maps, sizes = parameters(k, p)
+      local maps, sizes = internal.declare(k, list)
+      -- The ring goes round in whole rounds; TMA fills in zeros.
+      if p.sparse then sizes.K = internal.divided(k, sizes.K + (p.round_k - 1), p.round_k) * p.round_k end
       local stages = shared_memory(k, p, maps)
       -- Every warp that reads a stage releases it to each CTA that fills it: those along M, from which its B comes, and along N.
       local readers = 4 * (p.own_tiles and 1 or p.consumers)
@@ -181,7 +109,9 @@ return function(wg, internal)
       -- A CTA must not end while others of its cluster may still write to it or arrive at its barriers.
       if p.cluster > 1 then sync_all() end
     end)
-    kernel:launch_rule(launch_rule(p))
+    kernel:launch_rule {
+      rows = "M", columns = "N", m = p.m * p.cluster_m, n = p.n * p.cluster_n, parts = p.exchange and 1 or p.splits, notes = internal.notes(list),
+    }
     return kernel
   end
 end

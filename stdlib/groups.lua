@@ -41,10 +41,15 @@ return function(_, internal)
     return true
   end
 
-  --- The kernel's parameters for groups, into `sizes`.
-  function internal.group_parameters(k, p, sizes)
-    sizes.groups = k:param("groups", "u32")
-    if p.groups ~= "batched" then sizes.rows = k:param(p.groups == "masked" and "sizes" or "offsets", "const s32*") end
+  --- Adds the kernel's parameters for groups.
+  function internal.add_group_parameters(p, add)
+    add { name = "groups", type = "u32", value = function(l) return l.groups end, note = "the number of groups" }
+    if p.groups == "batched" then return end
+    local masked = p.groups == "masked"
+    add {
+      name = masked and "sizes" or "offsets", as = "rows", type = "const s32*", value = function(l) return l.group_rows end,
+      note = masked and "the rows of each group" or "where each group ends",
+    }
   end
 
   -- The first row of a group and the number of its rows, as far as they lie within the matrix: the device's data may say anything. `room`: the

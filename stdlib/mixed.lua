@@ -4,16 +4,60 @@ return function(wg, internal)
   local fail, ceil_div = internal.fail, internal.ceil_div
   local text = internal.shape_text
 
-  -- Appends scales or zero points, where the plan has them.
-  local function add_of_groups(p, name, tensor, wanted, K, N, args)
-    if not wanted then
-      if tensor ~= nil then fail(("gemm: `%s` is given, but not of a wg.gemm{ zeros = true }"):format(name)) end
-      return
+  -- Scales or zero points, of groups of elements of K.
+  local function of_groups(p, name)
+    return function(l)
+      local want = text { l.K // p.group, l.N }
+      local got = text(internal.shape_of(l.given[name]))
+      if got ~= want then fail(("gemm: %s must be K / %d x N = %s %s, not %s"):format(name, p.group, want, p.dtype, got)) end
+      return l.given[name]
     end
-    local want = text { K // p.group, N }
-    local got = text(internal.shape_of(tensor))
-    if got ~= want then fail(("gemm: %s must be K / %d x N = %s %s, not %s"):format(name, p.group, want, p.dtype, got)) end
-    args[#args + 1] = tensor
+  end
+
+  local function add_partials(p, add)
+    if not p.stream then return end
+    add {
+      name = "partials", type = "f32*", note = ("%d elements for each CTA of the grid"):format(2 * p.m * p.n),
+      value = function(l) return (internal.workspace_of(l.gemm, l.workspace)) end,
+    }
+    add {
+      name = "counters", type = "u32*", note = ("%d for each CTA of the grid, zeros before the first launch"):format(2 * p.consumers),
+      value = function(l) return select(2, internal.workspace_of(l.gemm, l.workspace)) end,
+    }
+  end
+
+  --- The kernel's parameters (parameters.lua). A launch has: A, B, D, M, N, K; rows and columns of D; `given`, its options; workspace:
+  --- { tiles, parts }; gemm.
+  function internal.mixed_parameters(p)
+    local box = { dtype = p.dtype, box = { p.m, p.k_parts * p.groups_of_part // p.scale_copies }, constant = true }
+    local note = ("K / %d x N"):format(p.group)
+    local grid = p.stream and "" or ("; the grid has %d x ceil(M / %d) x ceil(N / %d) CTAs"):format(p.splits, p.n, p.m)
+    return internal.parameters(function(add)
+      add { name = "A", map = { tile = p.a, constant = true }, value = function(l) return l.A end }
+      add { name = "B", as = "weights", type = "const u32*", value = function(l) return l.B end, note = "as wg.prepack gives them" .. grid }
+      add { name = "D", map = p.panel.box, value = function(l) return l.D end }
+      for _, name in ipairs { "M", "N", "K" } do add { name = name, type = "u32", value = function(l) return l[name] end } end
+      add { name = "b_scales", map = box, value = of_groups(p, "b_scales"), note = note }
+      if p.zeros then add { name = "b_zeros", map = box, value = of_groups(p, "b_zeros"), note = note } end
+      if p.few then
+        add {
+          name = "A_few", map = { dtype = p.dtype, box = { 64, p.few }, swizzle = "128B", constant = true }, value = function(l) return l.A end,
+          note = ("A again, for launches with up to %d rows"):format(p.few),
+        }
+      end
+      if p.next then
+        add {
+          name = "next", type = "const u32*",
+          value = function(l)
+            local following, want = text(internal.shape_of(l.given.next)), text(l.B.shape)
+            if following ~= want then fail(("gemm: next is %s, must be weights like B, %s"):format(following, want)) end
+            return l.given.next
+          end,
+        }
+      end
+      internal.add_epilogue_parameters(p, add)
+      add_partials(p, add)
+    end)
   end
 
   --- gemm:launch for a plan with weights of another type than A.
@@ -35,26 +79,19 @@ return function(wg, internal)
     if ceil_div(K, p.block_k) < p.splits then
       fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ splits = 1 }"):format(K, ceil_div(K, p.block_k), p.block_k, p.splits))
     end
-    local args = { A, B, D, M, N, K }
-    add_of_groups(p, "b_scales", values.b_scales, true, K, N, args)
-    add_of_groups(p, "b_zeros", values.b_zeros, p.zeros, K, N, args)
-    if p.few then args[#args + 1] = A end
-    if p.next then
-      local following = text(internal.shape_of(values.next))
-      if following ~= want then fail(("gemm: next is %s, must be weights like B, %s"):format(following, want)) end
-      args[#args + 1] = values.next
-    elseif values.next ~= nil then
-      fail "gemm: `next` is given, but not of a wg.gemm{ next = true }"
-    end
-    internal.epilogue_arguments(gemm, values, B, D, args)
-    local grid = { p.splits, ceil_div(M, p.n), ceil_div(N, p.m) }
+    if values.b_zeros ~= nil and not p.zeros then fail "gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }" end
+    if values.next ~= nil and not p.next then fail "gemm: `next` is given, but not of a wg.gemm{ next = true }" end
+    internal.check_epilogue_values(p, values)
+    local grid, workspace = { p.splits, ceil_div(M, p.n), ceil_div(N, p.m) }, nil
     if p.stream then
       local units = grid[2] * grid[3] * ceil_div(K, p.block_k)
       local ctas = math.min(internal.sms(), units)
       if (units + 1) * ctas >= 1 << 32 then fail(("gemm: %d blocks of K in all tiles are too many for stream_k: wg.gemm{stream_k = false}"):format(units)) end
-      args[#args + 1], args[#args + 2] = internal.workspace_of(gemm, 2 * ctas, 1)
-      grid = { ctas }
+      grid, workspace = { ctas }, { 2 * ctas, 1 }
     end
+    local args = internal.arguments(gemm.parameters, {
+      A = A, B = B, D = D, M = M, N = N, K = K, rows = M, columns = N, given = values, workspace = workspace, gemm = gemm,
+    })
     return { grid = grid, args = args, flops = 2.0 * M * N * K }
   end
 

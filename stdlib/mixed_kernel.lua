@@ -63,22 +63,6 @@ return function(wg, internal)
     if p.stream then finish() end
   end
 
-  -- The kernel's parameters, in the order of a launch's arguments.
-  local function parameters(k, p)
-    local maps = { A = k:tensor_map("A", { tile = p.a, constant = true }) }
-    local sizes = { weights = k:param("B", "const u32*") }
-    maps.D = k:tensor_map("D", p.panel.box)
-    for _, name in ipairs { "M", "N", "K" } do sizes[name] = k:param(name, "u32") end
-    local box = { dtype = p.dtype, box = { p.m, p.k_parts * p.groups_of_part // p.scale_copies }, constant = true }
-    maps.b_scales = k:tensor_map("b_scales", box)
-    if p.zeros then maps.b_zeros = k:tensor_map("b_zeros", box) end
-    if p.few then maps.A_few = k:tensor_map("A_few", { dtype = p.dtype, box = { 64, p.few }, swizzle = "128B", constant = true }) end
-    if p.next then sizes.next = k:param("next", "const u32*") end
-    internal.epilogue_parameters(k, p, sizes, maps)
-    if p.stream then sizes.partials, sizes.counters = k:param("partials", "f32*"), k:param("counters", "u32*") end
-    return maps, sizes
-  end
-
   -- What one thread does before all others begin.
   local function begin(k, p, maps, buffers, work)
     for _, name in ipairs { "A", "A_few", "b_scales", "b_zeros", "C", "D" } do
@@ -126,9 +110,9 @@ return function(wg, internal)
   end
 
   --- The kernel of a plan (of internal.mixed_plan).
-  function internal.mixed_kernel(p)
+  function internal.mixed_kernel(p, list)
     local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
-      local maps, sizes = parameters(k, p)
+      local maps, sizes = internal.declare(k, list)
       local buffers = shared_memory(k, p)
       local ring = k:pipeline { stages = p.stages, arrivals = 4 * p.consumers }
       local warp, work = k:reg "u32", internal.mixed_work(k, p, sizes)
@@ -165,14 +149,7 @@ return function(wg, internal)
         consume(k, p, ring, maps, buffers, sizes, work, warp >> 2)
       end)
     end)
-    local per_cta = p.stream and { places = 2 * p.m * p.n, counters = 2 * p.consumers }
-    kernel:launch_rule { notes = {
-      partials = per_cta and ("%d elements for each CTA of the grid"):format(per_cta.places) or nil,
-      counters = per_cta and ("%d for each CTA of the grid, zeros before the first launch"):format(per_cta.counters) or nil,
-      A_few = p.few and ("A again, for launches with up to %d rows"):format(p.few) or nil,
-      B = "as wg.prepack gives them" .. (p.stream and "" or ("; the grid has %d x ceil(M / %d) x ceil(N / %d) CTAs"):format(p.splits, p.n, p.m)),
-      b_scales = ("K / %d x N"):format(p.group), b_zeros = p.zeros and ("K / %d x N"):format(p.group) or nil,
-    } }
+    kernel:launch_rule { notes = internal.notes(list) }
     return kernel
   end
 end

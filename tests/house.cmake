@@ -229,7 +229,7 @@ endif()
 
 # docs/design.md has a row for each module and for each file of the standard library, and for no others.
 file(READ ${ROOT}/docs/design.md design)
-file(GLOB parts RELATIVE ${ROOT} ${ROOT}/stdlib/*.lua)
+file(GLOB parts RELATIVE ${ROOT} ${ROOT}/stdlib/*)
 foreach(module IN LISTS modules)
     set(folder bindings)
     if(module IN_LIST engine)

@@ -181,10 +181,28 @@ std::optional<std::pair<std::string_view, std::string_view>> class_of(std::strin
     return std::pair{line.substr(local.size(), at - local.size()), name.substr(0, name.find('"'))};
 }
 
+/// Options of an entry that another file describes, as an operation of the epilogue does its own.
+struct Extension {
+    std::string entry;
+    std::vector<Described> options;
+};
+
+/// Puts the options behind those of the same table, or behind all.
+void extend(Extension& extension, std::vector<Entry>& entries) {
+    const auto entry = std::ranges::find(entries, extension.entry, &Entry::name);
+    if (entry == entries.end()) return;  // the tests report it
+    for (Described& option : extension.options) {
+        const std::string table = option.name.substr(0, option.name.rfind('.') + 1);
+        const auto same = [&](const Described& one) { return one.name.starts_with(table); };
+        const auto last = std::ranges::find_if(entry->options.rbegin(), entry->options.rend(), same);
+        entry->options.insert(last.base(), std::move(option));
+    }
+}
+
 /// Adds the entries of one file's comments. A comment before `local x = internal.class "NAME"` describes that
 /// type, and methods of x belong to it; one that begins with `@type NAME` describes a table that has no
-/// class.
-void read_file(std::string_view text, std::vector<Entry>& out) {
+/// class, and one that begins with `@extends NAME` describes more options of that function.
+void read_file(std::string_view text, std::vector<Entry>& out, std::vector<Extension>& extensions) {
     std::map<std::string_view, std::string, std::less<>> owners{{"wg", "wg"}, {"k", "k"}};
     std::string comment;
     for (std::string_view rest = text; !rest.empty();) {
@@ -199,7 +217,14 @@ void read_file(std::string_view text, std::vector<Entry>& out) {
         if (made) owners[made->first] = made->second;
         if (said.empty()) continue;
         std::string_view words = said;
-        constexpr std::string_view type_tag = "@type ";
+        constexpr std::string_view type_tag = "@type ", extends_tag = "@extends ";
+        if (words.starts_with(extends_tag)) {
+            Entry read;  // for its options
+            const std::string entry(trimmed(take_line(words).substr(extends_tag.size())));
+            read_text(words, read);
+            extensions.push_back({entry, std::move(read.options)});
+            continue;
+        }
         if (made || words.starts_with(type_tag)) {
             Entry entry;
             entry.kind = MemberKind::type;
@@ -258,7 +283,9 @@ void read_text(std::string_view text, Entry& entry) {
 const std::vector<Entry>& stdlib_entries() {
     static const std::vector<Entry> entries = [] {
         std::vector<Entry> out;
-        for (const StdlibFile& file : stdlib_files()) read_file(file.text, out);
+        std::vector<Extension> extensions;
+        for (const StdlibFile& file : stdlib_files()) read_file(file.text, out, extensions);
+        for (Extension& extension : extensions) extend(extension, out);
         return out;
     }();
     return entries;

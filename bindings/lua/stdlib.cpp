@@ -144,6 +144,15 @@ void push_element_facts(lua_State* L) {
     lua_setfield(L, -2, "wgmma_k");
 }
 
+/// The names of the library's files in their order: a folder's files are found by them.
+void push_module_names(lua_State* L) {
+    lua_newtable(L);
+    for (lua_Integer i = 0; const StdlibFile& file : stdlib_files()) {
+        lua_pushlstring(L, file.name.data(), file.name.size());
+        lua_rawseti(L, -2, ++i);
+    }
+}
+
 }  // namespace
 
 void run_init(lua_State* L) {
@@ -161,6 +170,8 @@ void run_init(lua_State* L) {
         set_methods<Kernel>(L, "kernel");
         set_methods<BuilderBox>(L, "builder");
         lua_setfield(L, -2, "methods");
+        push_module_names(L);
+        lua_setfield(L, -2, "modules");
         lua_pushcfunction(L, fail_from_lua);
         lua_setfield(L, -2, "fail");
         lua_pushcfunction(L, option_keys_of);

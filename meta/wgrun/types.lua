@@ -923,6 +923,7 @@ function k:end_loop() end
 ---@field row_sums? wgrun.k.epilogue.row_sums.options sums over the rows of the matrix, before its elements are rounded
 ---@field policy? wgrun.reg a policy of the L2 cache for the stores, made by k:createpolicy_fractional
 ---@field place? function place(column, row) returns the list of coordinates of that element for a map of another rank; by default { column, row }
+---@field clamp? table { least, most }: two numbers that the elements of D lie between
 
 ---Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias) + residual, or gate(scales * acc' + bias', scales * acc + bias) + residual, computed in f32; parts that are left out drop out.
 ---@param options wgrun.k.epilogue.options

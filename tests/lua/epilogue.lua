@@ -75,7 +75,7 @@ local texts = {}
 for i, epilogue in ipairs { false, {} } do texts[i] = wg.gemm { tile = tile, epilogue = epilogue or nil }.kernel:ptx() end
 assert(texts[1] == texts[2], "an empty epilogue changes the kernel")
 
-check.refuses("unknown option `gamma` of wg.gemm, epilogue (legal: alpha, beta, bias, gate, residual, quantize, row_sums, epsilon, activation)", function() wg.gemm { epilogue = { gamma = 1 } } end)
+check.raises("unknown option `gamma` of wg.gemm, epilogue (legal: alpha, beta, bias, ", wg.gemm, { epilogue = { gamma = 1 } })
 check.refuses("wg.gemm, epilogue: unknown bias `both` (legal: row, column)", function() wg.gemm { epilogue = { bias = "both" } } end)
 check.refuses("wg.gemm, epilogue: unknown activation `mish` (legal: gelu, relu, sigmoid, silu, tanh, or a function of k and an f32 register)", function() wg.gemm { epilogue = { activation = "mish" } } end)
 check.refuses("an epilogue writes bf16, e4m3, e5m2, f16, f32, s32, s8, not f64", function() wg.gemm { d = "f64" } end)
