@@ -13,7 +13,7 @@ local function attend_packed(name, o, ...)
   attending.attend_packed(name, o, ...)
 end
 
--- The order of keys in which P is packed and V transposed (stdlib/attention_fp8.lua), from the layouts of the fragments.
+-- The order of keys in which P is packed and V transposed (stdlib/attention/fp8.lua), from the layouts of the fragments.
 local a, d = wg.fragment { of = "wgmma_a", dtype = "e4m3" }, wg.fragment { of = "wgmma_d", dtype = "f32", n = 32 }
 local loaded, stored = wg.fragment { of = "ldmatrix", matrices = 4, trans = true }, wg.fragment { of = "stmatrix", matrices = 4 }
 local packed_from = { [0] = 0, 1, 4, 5 } -- of the accumulators from 8 (word / 2) + 2 (word % 2) on, the bytes of a word of A

@@ -1,5 +1,5 @@
--- wg.gemm for products with few tiles: CTAs that exchange their sums of parts of K (stdlib/exchange.lua), the rows at an edge of a
--- matrix (stdlib/gemm_produce.lua), and what the plan chooses (stdlib/gemm_few.lua).
+-- wg.gemm for products with few tiles: CTAs that exchange their sums of parts of K (stdlib/reduction/exchange.lua), the rows at an edge of a
+-- matrix (stdlib/gemm/produce.lua), and what the plan chooses (stdlib/gemm/few.lua).
 local check = require "check"
 local multiplying = require "multiplying"
 local wg = require "wgrun"

@@ -7,7 +7,7 @@
 --   f16    0110 0100 wwww wwww   1024 + w
 --
 -- One fma makes the weight of it: it multiplies by a power of two and subtracts, exactly, what is too much: the 1024, what was added to
--- signed weights to store them (mixed_pack.lua), and the zero point. Of weights of 4 bits every other one is not shifted to the right, and
+-- signed weights to store them (mixed/pack.lua), and the zero point. Of weights of 4 bits every other one is not shifted to the right, and
 -- thus 16 times too large: it has a factor of its own. Of e4m3, exponent and mantissa are shifted to where those of the wider type begin.
 
 return function(_, internal)

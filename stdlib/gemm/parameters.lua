@@ -1,4 +1,4 @@
--- The parameters of wg.gemm's kernel (parameters.lua), which its launches and what it exports follow.
+-- The parameters of wg.gemm's kernel (builder/parameters.lua), which its launches and what it exports follow.
 return function(_, internal)
   local fail = internal.fail
 

@@ -4,7 +4,7 @@
 --   wait for stage s       wgmma s      wait_group(1): s - 1 is complete    release s - 1
 --   wait for stage s + 1   wgmma s + 1  wait_group(1): s is complete        release s
 --
--- With scales for blocks of K it has another main loop (block_scales.lua). What becomes of the sums stands in gemm_epilogue.lua.
+-- With scales for blocks of K it has another main loop (gemm/block_scales.lua). What becomes of the sums stands in gemm/epilogue.lua.
 
 return function(internal)
   local divided = internal.divided
@@ -79,7 +79,7 @@ return function(internal)
       local sums = k:regs(p.accumulator, p.width // 2)
       acc[block], added[block] = sums, sums
     end
-    -- Sums that are sent by fours lie in aligned registers, as the products of block_scales.lua do. There neighbours change places, so
+    -- Sums that are sent by fours lie in aligned registers, as the products of gemm/block_scales.lua do. There neighbours change places, so
     -- that an addition reads its product and its sum from different register banks.
     if p.scaled and p.parts > 1 then acc = internal.neighbours_exchanged(acc) end
     for block = 1, p.narrow and p.blocks or 0 do left[block] = acc[block]:slice(0, p.width // 4) end

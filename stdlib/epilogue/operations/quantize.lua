@@ -1,4 +1,4 @@
--- Divides D, an 8-bit float, by a scale for each row and 128 columns (epilogue_rows.lua).
+-- Divides D, an 8-bit float, by a scale for each row and 128 columns (epilogue/rows.lua).
 return function(_, internal)
   local fail, ceil_div = internal.fail, internal.ceil_div
   local note = "ceil(N / 128) x M, M rounded up to a multiple of 4"

@@ -1,7 +1,7 @@
 -- wg.gemm{ scales = { a = "1x128", b = "128x128" } }: products of 8-bit floats with scales for blocks of K. A row of A has a scale for
 -- each 128 elements of K, and B has one for each 128 rows (columns of D) and 128 elements.
 --
--- Such scales do not factor out of the sum over K, so that a consumer has a main loop of its own in place of that in gemm_consume.lua.
+-- Such scales do not factor out of the sum over K, so that a consumer has a main loop of its own in place of that in gemm/consume.lua.
 -- For each block of K
 --
 --   products  = A * B of that block          wgmma, into a first set of accumulators

@@ -1,5 +1,5 @@
 -- The end of a tile in wg.gemm: a consumer's sums become a part of D. Where K is in parts, the CTAs of a cluster exchange their sums
--- (exchange.lua), or the CTA that comes last adds them up (k:sum_parts); then k:epilogue applies the operations and stores.
+-- (reduction/exchange.lua), or the CTA that comes last adds them up (k:sum_parts); then k:epilogue applies the operations and stores.
 
 return function(internal)
   -- Scales that factor out of the sums over K: of rows or columns of D, or of all of it.

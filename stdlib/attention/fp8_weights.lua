@@ -1,5 +1,5 @@
 -- The probabilities of wg.attention for 8-bit elements, made at once as words of operand A, and none of them moved to another thread (the
--- order of keys that this takes stands in attention_fp8.lua). Most of them are made without ex2: at twice the speed of 16-bit products, ex2 would
+-- order of keys that this takes stands in attention/fp8.lua). Most of them are made without ex2: at twice the speed of 16-bit products, ex2 would
 -- be what the tensor cores wait for.
 
 return function(internal)

@@ -1,6 +1,6 @@
 -- The kernel of wg.attention, after FlashAttention (Dao 2022; Shah et al. 2024 for Hopper): O = softmax(Q K^T) V in one pass over the
--- keys. Persistent CTAs draw tiles from a queue: 64 queries for each consumer warpgroup (attention_consume.lua), and the keys that these
--- see, blocks of which a producer thread copies by TMA, from the last to the first. Where the keys are in parts (attention_splits.lua), a
+-- keys. Persistent CTAs draw tiles from a queue: 64 queries for each consumer warpgroup (attention/consume.lua), and the keys that these
+-- see, blocks of which a producer thread copies by TMA, from the last to the first. Where the keys are in parts (attention/splits.lua), a
 -- cluster has one tile.
 
 return function(wg, internal)

@@ -75,7 +75,7 @@ return function(wg, internal)
     return opts.stream_k and { 1 } or { 1, 2, 3, 4, 5, 6, 7, 8 }
   end
 
-  -- The tile, its parts of K, and the stages: of those that go with the options the ones that take the least time (mixed_time.lua).
+  -- The tile, its parts of K, and the stages: of those that go with the options the ones that take the least time (mixed/time.lua).
   -- The weights are wgmma's A: a tile has 64 or 128 rows of them, which are columns of D, and n rows of A.
   local function choose(p, opts, M, N, K)
     local tile, best, least, last = opts.tile or {}, nil, math.huge, nil

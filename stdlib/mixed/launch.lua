@@ -26,7 +26,7 @@ return function(wg, internal)
     }
   end
 
-  --- The kernel's parameters (parameters.lua). A launch has: A, B, D, M, N, K; rows and columns of D; `given`, its options; workspace:
+  --- The kernel's parameters (builder/parameters.lua). A launch has: A, B, D, M, N, K; rows and columns of D; `given`, its options; workspace:
   --- { tiles, parts }; gemm.
   function internal.mixed_parameters(p)
     local box = { dtype = p.dtype, box = { p.m, p.k_parts * p.groups_of_part // p.scale_copies }, constant = true }

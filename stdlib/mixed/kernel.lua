@@ -4,10 +4,10 @@
 -- of A, of which there may be few, are its columns, in shared memory. A CTA has a tile of 64 or 128 rows of weights and up to 256 rows
 -- of A; the CTAs of a cluster have parts of its K (`splits`), or each CTA has pieces of tiles one after the other (`stream_k`).
 --
---   copying warp       mixed_copies.lua    weights, scales and A, into a ring with a stage for each block of K
---   warpgroups         mixed_convert.lua   weights from shared memory to operands in registers
---                      mixed_sums.lua      times A's stages, one step of K converted while another is multiplied
---                      mixed_exchange.lua  the sums of parts of K, put together in one warpgroup
+--   copying warp       mixed/copies.lua    weights, scales and A, into a ring with a stage for each block of K
+--   warpgroups         mixed/convert.lua   weights from shared memory to operands in registers
+--                      mixed/sums.lua      times A's stages, one step of K converted while another is multiplied
+--                      mixed/exchange.lua  the sums of parts of K, put together in one warpgroup
 --                      k:epilogue          which stores them, transposed
 --
 -- Where a block of K is longer than 128, more warpgroups have a part of each block: more of them convert at a time.

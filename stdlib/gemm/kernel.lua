@@ -1,6 +1,6 @@
--- The kernel of wg.gemm: persistent CTAs, in which warps of a producer warpgroup copy tiles by TMA (gemm_produce.lua) and one to three
--- consumer warpgroups multiply them by wgmma (gemm_consume.lua) and store the sums (gemm_epilogue.lua). k:pipeline is the ring between
--- them, and each of them walks over the tiles by itself (gemm_tiles.lua).
+-- The kernel of wg.gemm: persistent CTAs, in which warps of a producer warpgroup copy tiles by TMA (gemm/produce.lua) and one to three
+-- consumer warpgroups multiply them by wgmma (gemm/consume.lua) and store the sums (gemm/epilogue.lua). k:pipeline is the ring between
+-- them, and each of them walks over the tiles by itself (gemm/tiles.lua).
 
 return function(wg, internal)
   -- The buffers in shared memory: stages of the operands, panels of D, and what roles tell each other.

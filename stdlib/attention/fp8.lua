@@ -1,5 +1,5 @@
 -- What wg.attention does for 8-bit elements only: V is transposed, keys have an order of their own, and factors scale the tensors. Their
--- probabilities have a file of their own, attention_fp8_weights.lua.
+-- probabilities have a file of their own, attention/fp8_weights.lua.
 --
 -- wgmma takes B of 8-bit types with K contiguous only (PTX ISA 9.7.15.5.1), and in P * V that is the extent of the keys. Between the producer
 -- and the consumers stand warps that transpose, and two rings: blocks of V as TMA brings them, keys x dim (`raw`), and dim x keys (`v`). They

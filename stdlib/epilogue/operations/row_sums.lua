@@ -1,4 +1,4 @@
--- Sums over the rows of D, as it is before it is rounded (epilogue_rows.lua).
+-- Sums over the rows of D, as it is before it is rounded (epilogue/rows.lua).
 return function(wg, internal)
   local fail, ceil_div = internal.fail, internal.ceil_div
 

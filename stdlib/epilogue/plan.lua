@@ -4,7 +4,7 @@ return function(wg, internal)
   local fail, options, ceil_div = internal.fail, internal.options, internal.ceil_div
   local what = "wg.gemm, epilogue"
 
-  -- The operations, in their order (epilogue/). Each is a table:
+  -- The operations, in their order (operations/). Each is a table:
   --
   --   step        the order in which they are applied, and of their parameters
   --   options     their names in the option `epilogue` of wg.gemm
@@ -14,14 +14,14 @@ return function(wg, internal)
   --   cycles      function(e): those of an SM for an element
   --   launch      the options of a launch, each with the one of wg.gemm that it goes with; those in `optional` may be left out
   --   check_launch  function(p, given)
-  --   parameters  function(p, add): the kernel's parameters for them (parameters.lua)
+  --   parameters  function(p, add): the kernel's parameters for them (builder/parameters.lua)
   --   operands    function(of): the options of k:epilogue, for which are the next ones
   --   accept      function(opts): raises where they are not what they have to be
   --   vectors     function(opts): of these options, what goes along rows or columns
-  --   element     function(k, opts, at): returns function(x, r, acc, c), or nil where they are left out (elementwise.lua)
+  --   element     function(k, opts, at): returns function(x, r, acc, c), or nil where they are left out (epilogue/elementwise.lua)
   local operations = {}
   for _, name in ipairs(internal.modules) do
-    if name:find "^epilogue%." then operations[#operations + 1] = require("wgrun." .. name)(wg, internal) end
+    if name:find "^epilogue%.operations%." then operations[#operations + 1] = require("wgrun." .. name)(wg, internal) end
   end
   table.sort(operations, function(a, b) return a.step < b.step end)
   internal.epilogue_operations = operations

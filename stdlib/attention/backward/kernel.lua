@@ -6,7 +6,7 @@
 --
 -- dQ is a sum over keys: dS of all consumers meets in shared memory, each consumer computes its share of dQ and adds it
 -- to f32 sums in global memory. The factor of the scores is applied to dQ and dK at their end. The consumers stand in
--- attention_backward_consume.lua and, for heads of more than 128 elements, attention_backward_wide.lua.
+-- attention/backward/consume.lua and, for heads of more than 128 elements, attention/backward/wide.lua.
 
 return function(wg, internal)
   local function signed(k, x) return k:mov(x, { type = "s32" }) end
