@@ -277,7 +277,7 @@ function wg.full(dtype, shape, value) end
 ---@field problem? table { M, N, K }: the problem for which options that are left out are chosen; with `groups`, M is the rows of all of them, and a fourth number says how many groups there are
 ---@field name? string the name of the kernel
 ---@field groups? string groups of A's rows, each with its own B: "contiguous": they follow each other, and `offsets` says where each ends; "masked": all have room for as many rows, and `sizes` says how many each has; "batched": all are full
----@field b_type? string weights B of another type than A, packed by wg.prepack: "s4", "u4", "s8", "u8" or "e4m3", with a scale for each `group` elements of K in a row
+---@field b_type? string weights B of another type than A, packed by wg.prepack: "s4", "u4", "s8", "u8" or "e4m3", with a scale for each `group_size` elements of K in a row
 ---@field a_type? string with b_type, the type of A, of the scales and of the zero points: "bf16" or "f16"
 ---@field zeros? boolean with b_type, integer weights have zero points: a weight stands for (weight - zero point) * scale
 ---@field scales? wgrun.wg.gemm.scales.options the scales of A and B, f32 values that are given at launch
@@ -290,7 +290,8 @@ function wg.full(dtype, shape, value) end
 ---@field schedule? string "cooperative": the consumers share a tile; "pingpong": each of two has its own
 ---@field cluster? integer|table the CTAs that share copies by multicast, 1 to 16 in all: along M, which share B, or { along M, along N }, of which those along N share A; with swap_ab, M and N of D's transpose. By default chosen where the `problem` has few tiles, otherwise 1
 ---@field raster? string the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
----@field group? integer rows of tiles that the order covers before it goes on to the next column; by default 12, 16 for scales of blocks and groups, those of 2816 rows of a sparse A, 8 for pingpong, and 1 where A and B are exchanged. With b_type, the elements of K that share a scale: 32, 64 or a multiple of 128 (the default)
+---@field group? integer rows of tiles that the order covers before it goes on to the next column; by default 12, 16 for scales of blocks and groups, those of 2816 rows of a sparse A, 8 for pingpong, and 1 where A and B are exchanged.
+---@field group_size? integer with b_type, the elements of K that share a scale: 32, 64 or a multiple of 128
 ---@field splits? integer the parts of K, 1 to 64 (with b_type 1 to 8), which different CTAs multiply and sum in a fixed order; the CTAs of up to 8 parts are a cluster, where the epilogue has no gate, row sums or quantised D and `cluster` is 1. By default chosen by the `problem`, otherwise 1
 ---@field last_splits? integer with scales for blocks: where at most one of so many CTAs would have a tile in the last round, its tiles are multiplied in so many parts of K, 1 to 64, and summed as with `splits`. By default where the `problem` has such a round and K is long
 ---@field sparse? string "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from wg.sparse.compress(A, "gemm"); A is K-major

@@ -43,6 +43,16 @@ function internal.split_options(name, inner, given)
   return own, rest
 end
 
+--- Returns the options with the value of the option `old` under its name of today, `new`; warns (Lua's warn) where it is there.
+function internal.renamed(name, given, old, new)
+  if given[old] == nil then return given end
+  if given[new] ~= nil then internal.fail(("%s: `%s` is the old name of `%s`, which is given as well"):format(name, old, new)) end
+  warn(("%s: the option `%s` is called `%s` now"):format(name, old, new))
+  local out = internal.extended({}, given)
+  out[old], out[new] = nil, given[old]
+  return out
+end
+
 --- Adds the fields of `fields` to `target`, and returns it.
 function internal.extended(target, fields)
   for key, value in pairs(fields) do target[key] = value end

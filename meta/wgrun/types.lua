@@ -596,8 +596,8 @@ local gemm = {}
 ---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
 ---@field count? integer the number of batched groups
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
----@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
----@field b_zeros? wgrun.tensor with zeros: K / group x N whole numbers of A's type
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group_size x N of A's type
+---@field b_zeros? wgrun.tensor with zeros: K / group_size x N whole numbers of A's type
 ---@field next? wgrun.tensor with `next`: the weights of the product behind this one, of B's shape; B itself where there is none
 
 ---The options of a launch, for kernel:run, kernel:time and kernel:prepare.
@@ -632,8 +632,8 @@ function gemm:launch(A, B, D, options) end
 ---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
 ---@field count? integer the number of batched groups
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
----@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
----@field b_zeros? wgrun.tensor with zeros: K / group x N whole numbers of A's type
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group_size x N of A's type
+---@field b_zeros? wgrun.tensor with zeros: K / group_size x N whole numbers of A's type
 ---@field next? wgrun.tensor with `next`: the weights of the product behind this one, of B's shape; B itself where there is none
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
@@ -676,8 +676,8 @@ function gemm:prepare(A, B, D, options) end
 ---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
 ---@field count? integer the number of batched groups
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
----@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
----@field b_zeros? wgrun.tensor with zeros: K / group x N whole numbers of A's type
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group_size x N of A's type
+---@field b_zeros? wgrun.tensor with zeros: K / group_size x N whole numbers of A's type
 ---@field next? wgrun.tensor with `next`: the weights of the product behind this one, of B's shape; B itself where there is none
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
@@ -721,8 +721,8 @@ function gemm:run(A, B, D, options) end
 ---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
 ---@field count? integer the number of batched groups
 ---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
----@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group x N of A's type
----@field b_zeros? wgrun.tensor with zeros: K / group x N whole numbers of A's type
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group_size x N of A's type
+---@field b_zeros? wgrun.tensor with zeros: K / group_size x N whole numbers of A's type
 ---@field next? wgrun.tensor with `next`: the weights of the product behind this one, of B's shape; B itself where there is none
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule

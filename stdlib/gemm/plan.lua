@@ -301,7 +301,7 @@ return function(wg, internal)
   function internal.gemm_plan(opts)
     options("wg.gemm", opts)
     if opts.b_type ~= nil then return internal.mixed_plan(opts) end
-    for _, key in ipairs { "a_type", "zeros", "next" } do
+    for _, key in ipairs { "a_type", "zeros", "next", "group_size" } do
       if opts[key] ~= nil then fail(("wg.gemm: `%s` goes with b_type"):format(key)) end
     end
     internal.kinds("wg.gemm", opts, {

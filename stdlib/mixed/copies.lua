@@ -66,7 +66,7 @@ return function(_, internal)
     local k, p, stage, barrier = me.k, me.p, me.cursor.stage, me.ring:full_barrier(me.cursor)
     for _, scales in ipairs(me.scales) do
       for part = 0, p.scale_copies - 1 do
-        local group = divided(k, part == 0 and me.next_k or me.next_k + part * p.part_k, p.group)
+        local group = divided(k, part == 0 and me.next_k or me.next_k + part * p.part_k, p.group_size)
         k:cp_async_bulk_tensor_2d(scales.to + stage * p.scale_bytes + part * p.part_scale_bytes, scales.map, { me.work.row, group }, barrier)
       end
     end

@@ -7,9 +7,9 @@ return function(wg, internal)
   -- Scales or zero points, of groups of elements of K.
   local function of_groups(p, name)
     return function(l)
-      local want = text { l.K // p.group, l.N }
+      local want = text { l.K // p.group_size, l.N }
       local got = text(internal.shape_of(l.given[name]))
-      if got ~= want then fail(("gemm: %s must be K / %d x N = %s %s, not %s"):format(name, p.group, want, p.dtype, got)) end
+      if got ~= want then fail(("gemm: %s must be K / %d x N = %s %s, not %s"):format(name, p.group_size, want, p.dtype, got)) end
       return l.given[name]
     end
   end
@@ -30,7 +30,7 @@ return function(wg, internal)
   --- { tiles, parts }; gemm.
   function internal.mixed_parameters(p)
     local box = { dtype = p.dtype, box = { p.m, p.k_parts * p.groups_of_part // p.scale_copies }, constant = true }
-    local note = ("K / %d x N"):format(p.group)
+    local note = ("K / %d x N"):format(p.group_size)
     local grid = p.stream and "" or ("; the grid has %d x ceil(M / %d) x ceil(N / %d) CTAs"):format(p.splits, p.n, p.m)
     return internal.parameters(function(add)
       add { name = "A", map = { tile = p.a, constant = true }, value = function(l) return l.A end }
@@ -69,7 +69,7 @@ return function(wg, internal)
     local M, K = internal.matrix("gemm: A", A)
     local rows, N = internal.matrix("gemm: D", D)
     if rows ~= M then fail(("gemm: D has %d rows, but A has %d"):format(rows, M)) end
-    if K % p.group ~= 0 then fail(("gemm: K is %d, must be a multiple of the %d elements that share a scale"):format(K, p.group)) end
+    if K % p.group_size ~= 0 then fail(("gemm: K is %d, must be a multiple of the %d elements that share a scale"):format(K, p.group_size)) end
     if N % 8 ~= 0 then fail(("gemm: N is %d, must be a multiple of 8 with b_type"):format(N)) end
     local want = text(internal.packed_shape(p.bits, N, K))
     local got = text(internal.shape_of(B))
@@ -112,7 +112,7 @@ return function(wg, internal)
   --- random bits.
   function internal.mixed_operands(gemm, p, random)
     local M, N, K = table.unpack(gemm.problem)
-    local shape = { K // p.group, N }
+    local shape = { K // p.group_size, N }
     local B = wg.randint { shape = internal.packed_shape(p.bits, N, K), dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 1 }
     return random(M, K, p.dtype), B, internal.extended({
       b_scales = wg.randn { shape = shape, dtype = p.dtype, seed = 2 },

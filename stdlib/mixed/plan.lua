@@ -23,13 +23,13 @@ return function(wg, internal)
     p.k_parts, p.blocks = p.block_k // p.part_k, p.m // block_rows
     p.consumers = p.blocks * p.k_parts
     p.sum_bytes = block_rows * p.n * 4 -- of a warpgroup
-    p.scales_sums = p.n <= 64 and p.group % p.part_k == 0 -- rather than each weight
+    p.scales_sums = p.n <= 64 and p.group_size % p.part_k == 0 -- rather than each weight
     p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.part_k == 128 and 4 or 2 -- of K, which are converted and then multiplied at a time
     p.a = wg.tile { dtype = p.dtype, mn = p.n, k = p.block_k, major = "K", order = "MN" }
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
     p.weight_bytes = block_rows * p.block_k * p.bits // 8 -- of 64 rows in a stage
-    p.groups_of_part = math.max(1, p.part_k // p.group)
-    p.scale_copies = p.group > p.part_k and p.k_parts or 1 -- parts that lie in one group have a copy each of its scales
+    p.groups_of_part = math.max(1, p.part_k // p.group_size)
+    p.scale_copies = p.group_size > p.part_k and p.k_parts or 1 -- parts that lie in one group have a copy each of its scales
     p.part_scale_bytes = p.groups_of_part * p.m * 2
     p.scale_bytes = p.k_parts * p.part_scale_bytes
     p.parts = p.splits * p.k_parts -- of a tile's sums
@@ -105,9 +105,9 @@ return function(wg, internal)
   end
 
   local function group_of(given)
-    local group = internal.whole("wg.gemm: group", given or 128, 32, 1 << 30)
+    local group = internal.whole("wg.gemm: group_size", given or 128, 32, 1 << 30)
     if group ~= 32 and group ~= 64 and group % 128 ~= 0 then
-      fail(("wg.gemm: group is %d, must be 32, 64 or a multiple of 128 with b_type"):format(group))
+      fail(("wg.gemm: group_size is %d, must be 32, 64 or a multiple of 128 with b_type"):format(group))
     end
     return group
   end
@@ -134,13 +134,14 @@ return function(wg, internal)
   end
 
   local legal = {
-    a_type = true, b_type = true, group = true, zeros = true, d = true, problem = true, name = true, epilogue = true, tile = true, stages = true,
+    a_type = true, b_type = true, group_size = true, zeros = true, d = true, problem = true, name = true, epilogue = true, tile = true, stages = true,
     splits = true, stream_k = true, constant = true, next = true,
   }
 
   --- The plan for the options of wg.gemm with a b_type.
   function internal.mixed_plan(opts)
     options("wg.gemm", opts)
+    opts = internal.renamed("wg.gemm with b_type", opts, "group", "group_size")
     for key in pairs(opts) do
       if not legal[key] then fail(("wg.gemm: `%s` does not go with b_type"):format(key)) end
     end
@@ -149,7 +150,7 @@ return function(wg, internal)
     })
     local p = {
       mixed = true, swapped = true, dtype = opts.a_type or "bf16", b_type = opts.b_type, bits = internal.weight_bits("wg.gemm", opts.b_type),
-      name = opts.name or "gemm", zeros = opts.zeros or false, group = group_of(opts.group), scales = {},
+      name = opts.name or "gemm", zeros = opts.zeros or false, group_size = group_of(opts.group_size), scales = {},
     }
     if p.dtype ~= "bf16" and p.dtype ~= "f16" then fail(("wg.gemm: a_type is %s (legal with b_type: bf16, f16)"):format(p.dtype)) end
     p.d = opts.d or p.dtype

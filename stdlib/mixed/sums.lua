@@ -38,7 +38,7 @@ return function(_, internal)
           groups[group][half] = convert.prepare(half, values[1], values[2])
         end
       end
-      return groups, function(step) return words:slice(step * convert.words, convert.words), groups[16 * step // p.group] or groups[0] end
+      return groups, function(step) return words:slice(step * convert.words, convert.words), groups[16 * step // p.group_size] or groups[0] end
     end
   end
 

@@ -58,7 +58,7 @@ for _, groups in ipairs { "contiguous", "masked", "batched" } do
 end
 for _, M in ipairs { 16, 4096 } do
   family("gemm", { { " mixed " .. M, { problem = { M, 4096, 4096 } } } },
-    { { " s4", { b_type = "s4" } }, { " u4 zeros", { b_type = "u4", zeros = true, group = 64 } }, { " s8", { b_type = "s8" } }, { " e4m3", { b_type = "e4m3" } } },
+    { { " s4", { b_type = "s4" } }, { " u4 zeros", { b_type = "u4", zeros = true, group_size = 64 } }, { " s8", { b_type = "s8" } }, { " e4m3", { b_type = "e4m3" } } },
     { { "", {} }, { " f16", { a_type = "f16" } }, M == 16 and { " splits", { splits = 4 } } or nil })
 end
 

@@ -57,7 +57,7 @@ class Product:
         self.d = torch.full((m, n), float("nan"), device="cuda", dtype=TYPES[a_type])
 
     def ours(self, **options):
-        gemm = wgrun.gemm(a_type=self.a_type, b_type=self.b_type, group=self.group, problem=self.shape, zeros=self.zeros is not None, **options)
+        gemm = wgrun.gemm(a_type=self.a_type, b_type=self.b_type, group_size=self.group, problem=self.shape, zeros=self.zeros is not None, **options)
         given = {"b_scales": self.scales}
         if self.zeros is not None:
             given["b_zeros"] = self.zeros

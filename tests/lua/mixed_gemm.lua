@@ -34,7 +34,7 @@ local function product(name, M, N, K, opts, given)
   assert(#gemm.kernel:check() == 0, name)
   local p = gemm.plan
   local A, W, B = wg.randn { shape = { M, K }, dtype = p.dtype, seed = 1 }, weights(p.b_type, N, K, 2)
-  local groups = K // p.group
+  local groups = K // p.group_size
   local scales = (wg.randint { shape = { groups, N }, dtype = "f32", lo = 40, hi = 90, seed = 3 } / 1024):convert(p.dtype)
   local zeros = p.zeros and wg.randint { shape = { groups, N }, dtype = p.dtype, lo = range[p.b_type][1], hi = range[p.b_type][2], seed = 4 } or nil
   -- What the weights stand for; rounded as operands are, unless sums are scaled.
@@ -42,7 +42,7 @@ local function product(name, M, N, K, opts, given)
   local w, s, z = W:totable(), scales:totable(), zeros and zeros:totable()
   for n = 0, N - 1 do
     for k = 0, K - 1 do
-      local group = k // p.group * N + n + 1
+      local group = k // p.group_size * N + n + 1
       stands[#stands + 1] = (w[n * K + k + 1] - (z and z[group] or 0)) * s[group]
     end
   end
@@ -64,15 +64,15 @@ for _, a_type in ipairs { "bf16", "f16" } do
   for _, b_type in ipairs { "s4", "u4", "s8", "u8", "e4m3" } do
     product(a_type .. " x " .. b_type, 5, 128, 256, { a_type = a_type, b_type = b_type })
     if b_type ~= "e4m3" then
-      product(("%s x %s, zero points"):format(a_type, b_type), 5, 128, 256, { a_type = a_type, b_type = b_type, zeros = true, group = 64 })
+      product(("%s x %s, zero points"):format(a_type, b_type), 5, 128, 256, { a_type = a_type, b_type = b_type, zeros = true, group_size = 64 })
     end
   end
 end
 product("default a_type, edges", 3, 200, 384, { b_type = "s4" })
-product("odd blocks of 64 rows, groups of 32, K of half a block", 17, 72, 96, { b_type = "u4", zeros = true, group = 32 })
-product("groups of 64, K of half a block", 17, 72, 192, { b_type = "s8", group = 64 })
-product("groups of 256", 17, 136, 512, { b_type = "s8", group = 256, stages = 2 })
-product("one group", 17, 136, 512, { b_type = "e4m3", group = 512, stages = 2 })
+product("odd blocks of 64 rows, groups of 32, K of half a block", 17, 72, 96, { b_type = "u4", zeros = true, group_size = 32 })
+product("groups of 64, K of half a block", 17, 72, 192, { b_type = "s8", group_size = 64 })
+product("groups of 256", 17, 136, 512, { b_type = "s8", group_size = 256, stages = 2 })
+product("one group", 17, 136, 512, { b_type = "e4m3", group_size = 512, stages = 2 })
 for splits = 1, 8 do
   product(splits .. " parts of K", 20, 192, 2176, { b_type = "s4", splits = splits, stages = 2 })
   product(splits .. " parts of K, blocks of 128", 20, 192, 1152, { b_type = "s4", splits = splits, stages = 2, tile = { 128, 32, 128 } })
@@ -87,18 +87,18 @@ product("64 rows of weights, parts of K in two CTAs", 20, 136, 2176, { b_type = 
 product("64 rows of weights, many rows", 100, 136, 640, { b_type = "s8", tile = { 64, 112 } })
 product("64 rows of weights, C", 20, 136, 512, { b_type = "s4", tile = { 64, 32 }, epilogue = { beta = true } },
   { C = wg.ones("bf16", { 20, 136 }), beta = 3.0, of = function(x) return x + 3 end })
-product("64 rows of weights, four groups in a part", 17, 136, 1120, { b_type = "u4", zeros = true, group = 32, tile = { 64, 32 } })
-product("64 rows of weights, all in one group", 17, 136, 1536, { b_type = "s4", group = 512, tile = { 64, 32 }, stages = 2 })
+product("64 rows of weights, four groups in a part", 17, 136, 1120, { b_type = "u4", zeros = true, group_size = 32, tile = { 64, 32 } })
+product("64 rows of weights, all in one group", 17, 136, 1536, { b_type = "s4", group_size = 512, tile = { 64, 32 }, stages = 2 })
 for _, b_type in ipairs { "s4", "e4m3" } do -- one row of A
   product("one row, " .. b_type, 1, 136, 1536, { b_type = b_type, tile = { 64, 16 }, stages = 2, constant = "B", next = true })
 end
 product("one row, weights not constant, zero points", 1, 200, 1536, { b_type = "u4", zeros = true, next = true })
 product("one row, f16, parts of K in four CTAs", 1, 200, 2048, { a_type = "f16", b_type = "s8", splits = 4, constant = "B", next = true })
-product("one row, K of a part of a block", 1, 72, 1184, { b_type = "s8", group = 32, tile = { 64, 16 } })
+product("one row, K of a part of a block", 1, 72, 1184, { b_type = "s8", group_size = 32, tile = { 64, 16 } })
 product("a kernel for one row, 20 rows", 20, 136, 1024, { b_type = "s4", problem = { 1, 136, 1024 }, tile = { 64, 16 }, constant = "B" })
 for _, M in ipairs { 1, 2, 5, 8, 9, 12, 20, 24 } do -- boxes of as many rows as A has; weights that threads ask for; odd numbers of eight rows
   product(M .. " rows, constant weights", M, 136, 2560, { b_type = "s4", constant = "B", tile = { 64, (M + 7) // 8 * 8 }, stages = 3 })
-  product(M .. " rows, constant weights of 8 bits", M, 72, 1184, { b_type = "u8", zeros = true, group = 32, constant = "B", stages = 2 })
+  product(M .. " rows, constant weights of 8 bits", M, 72, 1184, { b_type = "u8", zeros = true, group_size = 32, constant = "B", stages = 2 })
 end
 product("a kernel for 5 rows, 3 rows", 3, 136, 512, { b_type = "s4", problem = { 5, 136, 512 } })
 product("a kernel for 5 rows, 8 rows", 8, 136, 512, { b_type = "s4", problem = { 5, 136, 512 } })
@@ -110,7 +110,7 @@ product("weights of the next product", 20, 136, 2176, { b_type = "u4", tile = { 
 product("48 rows", 48, 136, 256, { b_type = "s4" })
 product("100 rows", 100, 136, 256, { b_type = "s8", splits = 2 })
 product("256 rows", 256, 136, 256, { b_type = "s4", splits = 2 })
-product("256 rows, groups of 32", 250, 136, 192, { b_type = "s8", group = 32 })
+product("256 rows, groups of 32", 250, 136, 192, { b_type = "s8", group_size = 32 })
 product("several tiles of A", 300, 264, 256, { b_type = "s4" })
 for _, tile in ipairs { { 64, 16, 512 }, { 128, 16, 256 }, { 128, 16, 128 } } do -- pieces of tiles: whole ones, halves, and more in one tile
   for _, ctas in ipairs { 1, 2, 3, 7 } do
@@ -118,9 +118,9 @@ for _, tile in ipairs { { 64, 16, 512 }, { 128, 16, 256 }, { 128, 16, 128 } } do
       { b_type = "s4", stream_k = true, tile = tile, stages = 2 + ctas % 3, constant = ctas ~= 2 and "B" or nil, next = ctas == 3 }, { grid = { ctas } })
   end
 end
-product("stream-K, a CTA for each block of K", 5, 136, 1152, { b_type = "u4", zeros = true, group = 64, stream_k = true })
+product("stream-K, a CTA for each block of K", 5, 136, 1152, { b_type = "u4", zeros = true, group_size = 64, stream_k = true })
 product("stream-K, several tiles of A", 300, 136, 384, { b_type = "s8", stream_k = true, tile = { 128, 104, 128 } }, { grid = { 4 } })
-product("blocks of 64", 20, 136, 448, { b_type = "s4", tile = { 128, 32, 64 }, group = 64, splits = 2 })
+product("blocks of 64", 20, 136, 448, { b_type = "s4", tile = { 128, 32, 64 }, group_size = 64, splits = 2 })
 local bias = wg.randn { shape = { 136 }, dtype = "f32", seed = 5 }
 local function relu(x) return math.max(0, x) end
 product("an epilogue", 20, 136, 512, { b_type = "s4", epilogue = { alpha = true, bias = "column", activation = "relu" }, splits = 2 },
@@ -156,8 +156,8 @@ refuses("wg.gemm: `groups` does not go with b_type", { groups = "batched" })
 refuses("wg.gemm: `epilogue.gate` does not go with b_type", { epilogue = { gate = "silu" } })
 refuses("wg.gemm: weights of e4m3 have no zero points", { b_type = "e4m3", zeros = true })
 refuses("wg.gemm: option `zeros`: expected boolean, got number", { zeros = 8 })
-refuses("wg.gemm: group is 96, must be 32, 64 or a multiple of 128 with b_type", { group = 96 })
-refuses("wg.gemm: group is 16, must be an integer from 32 to 1073741824", { group = 16 })
+refuses("wg.gemm: group_size is 96, must be 32, 64 or a multiple of 128 with b_type", { group_size = 96 })
+refuses("wg.gemm: group_size is 16, must be an integer from 32 to 1073741824", { group_size = 16 })
 refuses("wg.gemm: constant is A (legal with b_type: B)", { constant = "A" })
 refuses("wg.gemm: splits is 9, must be an integer from 1 to 8", { splits = 9 })
 refuses("wg.gemm: with b_type `stream_k` goes without `splits`", { splits = 2, stream_k = true })
@@ -207,3 +207,13 @@ check.equal(tile(128, 1280, "s4"), "128 64 128 5")
 check.equal(tile(256, 4096, "s4"), "128 128 128 2") -- else more sums than shared memory holds
 check.equal(tile(256, 10240, "s4"), "128 128 128 stream-K")
 check.equal(tile(16, 64, "s4", 512), "128 16 256 1")
+
+-- The name that `group_size` had before.
+local said
+local own = warn
+function warn(text) said = text end
+check.equal(wg.gemm { b_type = "s4", group = 64 }.plan.group_size, 64)
+warn = own
+check.equal(said, "wg.gemm with b_type: the option `group` is called `group_size` now")
+check.raises("`group` is the old name of `group_size`, which is given as well", wg.gemm, { b_type = "s4", group = 64, group_size = 64 })
+check.raises("`group_size` goes with b_type", wg.gemm, { group_size = 64 })

@@ -89,7 +89,7 @@ local function mixed(name, rows, N, K, opts, ctas)
   local bits = opts.b_type:sub(2) == "4" and 4 or 8
   local W = wg.randint { shape = { N, K * bits // 8 }, dtype = bits == 4 and "u8" or opts.b_type, lo = bits == 4 and 0 or -90, hi = bits == 4 and 255 or 90, seed = 1 }
   local B = wg.prepack(W, opts.b_type)
-  local function of_groups(lo, hi, seed) return wg.randint { shape = { K // (opts.group or 128), N }, dtype = "bf16", lo = lo, hi = hi, seed = seed } end
+  local function of_groups(lo, hi, seed) return wg.randint { shape = { K // (opts.group_size or 128), N }, dtype = "bf16", lo = lo, hi = hi, seed = seed } end
   local values = { b_scales = of_groups(1, 9, 3), b_zeros = opts.zeros and of_groups(0, 15, 4) or nil }
   values.next, values.grid = opts.next and B or nil, ctas and { ctas } or nil
   local launches = {}
@@ -113,7 +113,7 @@ mixed("mixed, 24 rows", 20, 128, 1024, { b_type = "s4", problem = { 24, 128, 102
 mixed("mixed, parts of K", 24, 128, 2048, { b_type = "u4", zeros = true, tile = { 128, 16, 256 }, stages = 2, splits = 2, constant = "B" })
 mixed("mixed, stream-K", 12, 192, 1536, { b_type = "s4", tile = { 64, 16, 512 }, stages = 2, stream_k = true, constant = "B" }, 2)
 mixed("mixed, stream-K, two blocks", 12, 256, 896, { b_type = "s8", tile = { 128, 16, 128 }, stages = 2, stream_k = true }, 3)
-mixed("mixed, many rows", 96, 128, 640, { b_type = "s8", group = 32, tile = { 128, 96, 128 }, stages = 2, splits = 1, epilogue = { beta = true } })
+mixed("mixed, many rows", 96, 128, 640, { b_type = "s8", group_size = 32, tile = { 128, 96, 128 }, stages = 2, splits = 1, epilogue = { beta = true } })
 
 -- One block of keys, so that dQ has the same sums in every order of the threads.
 local function attention_backward(name, queries, keys, opts)

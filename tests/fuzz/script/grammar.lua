@@ -40,7 +40,7 @@ local functions = {
     dtype = "dtype", d = "dtype?", a_major = "major?", b_major = "major?", tile = "integers?", stages = "small?",
     cluster = "small?", group = "extent?", name = "name?", registers = "integers?", buffers = "small?",
     schedule = "schedule?", problem = "integers?", epilogue = "epilogue?", raster = "raster?", splits = "small?",
-    stream_k = "boolean?", constant = "name?", groups = "groups?", a_type = "dtype?", b_type = "weight?", zeros = "boolean?",
+    stream_k = "boolean?", constant = "name?", groups = "groups?", a_type = "dtype?", b_type = "weight?", group_size = "extent?", zeros = "boolean?",
     scales = "scales?", sparse = "name?", halves = "boolean?",
   } },
   { "wg.attention", {
