@@ -148,17 +148,6 @@ function internal.k_of_wgmma(what, dtype)
   internal.fail(("%s: no wgmma takes %s%s"):format(what, dtype, internal.nearest(tostring(dtype), names)))
 end
 
-local sms -- of the device, or of an H200 where there is none
-
---- The number of SMs that persistent CTAs fill.
-function internal.sms()
-  if not sms then
-    local device = wg.device()
-    sms = device and device.sm_count or wg.target.multiprocessors
-  end
-  return sms
-end
-
 --- Raises unless given[key] is absent or of that type (Lua's, or "wgrun.tensor"), for each key of `kinds`.
 function internal.kinds(name, given, kinds)
   for key, kind in pairs(kinds) do
@@ -195,6 +184,7 @@ require "wgrun.tile"(internal)
 require "wgrun.pipeline"(wg, internal)
 require "wgrun.schedule"(wg, internal)
 require "wgrun.split"(internal)
+require "wgrun.roofline"(wg, internal)
 require "wgrun.exchange"(wg, internal)
 require "wgrun.activation"(internal)
 require "wgrun.elementwise"(internal)
@@ -202,8 +192,8 @@ require "wgrun.epilogue_rows"(internal)
 require "wgrun.fragment"(internal)
 require "wgrun.panel"(wg, internal)
 require "wgrun.epilogue"(internal)
+require "wgrun.gemm_cost"(wg, internal)
 require "wgrun.gemm_plan"(wg, internal)
-require "wgrun.chip"(wg, internal)
 require "wgrun.gemm_few"(wg, internal)
 require "wgrun.epilogue_plan"(wg, internal)
 require "wgrun.sparse"(wg, internal)
