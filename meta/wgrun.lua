@@ -3,6 +3,7 @@
 
 ---@class wgrun
 ---@field backend string The back end of launches that leave it open: "gpu", "gpu-cuda" or "sim".
+---@field chips table What differs between the chips of the generation: for each name that wg.device gives a table. Plans are made for the chip that is there, or for an H200.
 ---@field sparse table Matrices with 2:4 sparsity, for wgmma.mma_async.sp: prune, compress, decompress, validate.
 ---@field target table What the chip is that kernels are written for. Sizes in bytes; of a chip that is there, wg.device says more.
 ---@field version string The version of wgrun.

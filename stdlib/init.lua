@@ -158,17 +158,6 @@ function internal.k_of_wgmma(what, dtype)
   internal.fail(("%s: no wgmma takes %s%s"):format(what, dtype, internal.nearest(tostring(dtype), names)))
 end
 
-local sms -- of the device, or of an H200 where there is none
-
---- The number of SMs that persistent CTAs fill.
-function internal.sms()
-  if not sms then
-    local device = wg.device()
-    sms = device and device.sm_count or wg.target.multiprocessors
-  end
-  return sms
-end
-
 --- Raises unless given[key] is absent or of that type (Lua's, or "wgrun.tensor"), for each key of `kinds`.
 function internal.kinds(name, given, kinds)
   for key, kind in pairs(kinds) do
@@ -205,6 +194,7 @@ require "wgrun.tile.tile"(internal)
 require "wgrun.pipeline.pipeline"(wg, internal)
 require "wgrun.scheduler.schedule"(wg, internal)
 require "wgrun.reduction.split"(internal)
+require "wgrun.cost.roofline"(wg, internal)
 require "wgrun.reduction.exchange"(wg, internal)
 require "wgrun.tile.activation"(internal)
 require "wgrun.builder.parameters"(internal)
@@ -213,8 +203,8 @@ require "wgrun.epilogue.rows"(internal)
 require "wgrun.tile.fragment"(internal)
 require "wgrun.tile.panel"(wg, internal)
 require "wgrun.epilogue.store"(internal)
+require "wgrun.cost.gemm"(wg, internal)
 require "wgrun.gemm.plan"(wg, internal)
-require "wgrun.chip"(wg, internal)
 require "wgrun.gemm.few"(wg, internal)
 require "wgrun.epilogue.plan"(wg, internal)
 require "wgrun.gemm.sparse"(wg, internal)

@@ -56,7 +56,16 @@ const Member module_fields[] = {
 @field cta_reserved integer  of it, what the driver keeps for each CTA
 @field cta_shared integer  shared memory that a CTA can have
 @field shared_base integer  where a CTA's own memory begins in the shared window
-@field l2 integer  of the L2 cache
+@field l2 integer  of the L2 cache, at least: wg.chips has each chip's
+@see wg.device)"},
+    {"chips", nullptr,
+     R"(What differs between the chips of the generation: for each name that wg.device gives a table. Plans are made for the chip that is there, or for an H200.
+@return table
+@field sm_count integer
+@field clock number  of an SM, at most: cycles in a second
+@field l2_bytes integer  size of the L2 cache
+@field memory_bytes integer  nominal
+@field memory_bandwidth number  of device memory, bytes in a second
 @see wg.device)"},
     {"sparse", nullptr,
      "Matrices with 2:4 sparsity, for wgmma.mma_async.sp: prune, compress, decompress, validate.\n@return "

@@ -8,6 +8,7 @@
 #include "bindings/lua/shield.hpp"
 #include "bindings/lua/trace.hpp"
 #include "bindings/lua/types.hpp"
+#include "wgrun/chips.hpp"
 #include "wgrun/dtype.hpp"
 #include "wgrun/tile.hpp"
 
@@ -153,6 +154,21 @@ void push_module_names(lua_State* L) {
     }
 }
 
+/// Sets roofline, of the table on top: what plans count by.
+void push_roofline(lua_State* L) {
+    const auto set = [&](const char* name, double value) {
+        lua_pushnumber(L, value);
+        lua_setfield(L, -2, name);
+    };
+    lua_createtable(L, 0, 5);
+    set("product", roofline.product);
+    set("shared_bytes", roofline.shared_bytes);
+    set("memory_bandwidth", roofline.memory_bandwidth);
+    set("busy_clock", roofline.clock.busy);
+    set("long_clock", roofline.clock.long_run);
+    lua_setfield(L, -2, "roofline");
+}
+
 }  // namespace
 
 void run_init(lua_State* L) {
@@ -197,6 +213,7 @@ void run_init(lua_State* L) {
         lua_rawsetp(L, LUA_REGISTRYINDEX, &classes_key);
         lua_setfield(L, -2, "classes");
         push_element_facts(L);
+        push_roofline(L);
         push_host(L);
         lua_call(L, 2, 0);
     }

@@ -11,6 +11,7 @@
 //   points_to(address, pointer)   says that `address` is of an element behind a pointer parameter
 //   cache_folder(name), read_own(path), update_own(path, change), on_terminal()   see host.cpp
 //   element_bytes[dtype], wgmma_k[dtype]   what number and layout know of types
+//   roofline                what limits a kernel (wgrun/chips.hpp)
 // and what the files of stdlib/ add. Every other file NAME.lua is the module "wgrun.NAME", run as
 // file(modname, wg). Chunks are named "=[wgrun]/NAME", so that no error points into them.
 #pragma once

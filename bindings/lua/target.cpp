@@ -1,9 +1,37 @@
-// wg.target: the numbers of the chip that kernels are written for.
+// wg.target: the numbers of the chip that kernels are written for. wg.chips: what differs between chips.
 #include "wgrun/target.hpp"
 
+#include <type_traits>
+
 #include "bindings/lua/types.hpp"
+#include "wgrun/chips.hpp"
 
 namespace wgrun::lua {
+namespace {
+
+void open_chips(lua_State* L) {
+    lua_createtable(L, 0, static_cast<int>(chips.size()));
+    for (const Chip& chip : chips) {
+        const auto set = [&](const char* name, auto value) {
+            if constexpr (std::is_integral_v<decltype(value)>)
+                lua_pushinteger(L, value);
+            else
+                lua_pushnumber(L, value);
+            lua_setfield(L, -2, name);
+        };
+        lua_pushlstring(L, chip.name.data(), chip.name.size());
+        lua_createtable(L, 0, 5);
+        set("sm_count", chip.multiprocessors);
+        set("clock", chip.clock);
+        set("l2_bytes", chip.l2_bytes);
+        set("memory_bytes", chip.memory_bytes);
+        set("memory_bandwidth", chip.memory_bandwidth);
+        lua_rawset(L, -3);
+    }
+    lua_setfield(L, -2, "chips");
+}
+
+}  // namespace
 
 void open_target(lua_State* L) {
     const auto set = [&](const char* name, std::int64_t value) {
@@ -34,6 +62,7 @@ void open_target(lua_State* L) {
     set("shared_base", chip.shared_base);
     set("l2", chip.l2);
     lua_setfield(L, -2, "target");
+    open_chips(L);
 }
 
 }  // namespace wgrun::lua

@@ -13,11 +13,10 @@ namespace {
 
 /// The tensor core's time for a wgmma: its multipliers, or the operands that it reads from shared memory.
 double product_cycles(const isa::AsyncMma& mma) {
-    constexpr int unit = 32;  // bytes of K
-    const double multiply = mma.k_bytes_a / static_cast<double>(unit) * mma.rows_b / chip::product_columns;
+    const double multiply = static_cast<double>(mma.rows_a) * mma.rows_b * mma.k_bytes_a / roofline.product;
     double bytes = static_cast<double>(mma.k_bytes_b) * mma.rows_b;
     if (mma.a_descriptor != nullptr) bytes += static_cast<double>(mma.k_bytes_a) * mma.rows_a;
-    return std::max(multiply, bytes / chip::shared_rate);
+    return std::max(multiply, bytes / roofline.shared_bytes);
 }
 
 /// Collects the effects that the record declares for a step.

@@ -7,32 +7,27 @@
 
 #include "isa/throughput.hpp"
 #include "sim/code.hpp"
-#include "wgrun/target.hpp"
+#include "wgrun/chips.hpp"
 
 namespace wgrun::timeline {
 
 /// The constants, with their sources. Those of Luo et al. ("Benchmarking and Dissecting the Nvidia Hopper
 /// GPU Architecture", arXiv:2402.13499, 2024) were written down from memory (docs/timeline.md). Times are
-/// cycles of the SM, rates bytes a cycle and SM.
+/// cycles of the SM, rates bytes a cycle and SM. Those that plans count by, too, are `roofline`'s
+/// (chips.hpp).
 namespace chip {
-/// docs/performance.md, "The two limits": a 128x256x64 block takes 1024 cycles, so N / 2 for 32 bytes of K.
-inline constexpr double product_columns = 2;
 /// From the end of the tensor core's work until wgmma.wait_group returns; Luo et al.: a lone m64n256k16 takes
 /// 128 cycles, m64n8k16 32, of which the work is 4.
 inline constexpr double product_latency = 28;
 
-inline constexpr double shared_rate = sm_90a.banks * sm_90a.bank_bytes;
 inline constexpr double shared_latency = 29;  ///< ld.shared; Luo et al.
-/// Between the L2 cache and an SM, each way.
-inline constexpr double l2_rate = 64;
-inline constexpr double l2_latency = 273;    ///< ld.global that hits the L2 cache; Luo et al.
-inline constexpr double dram_latency = 478;  ///< ld.global that misses it; Luo et al.
+inline constexpr double l2_latency = 273;     ///< ld.global that hits the L2 cache; Luo et al.
+inline constexpr double dram_latency = 478;   ///< ld.global that misses it; Luo et al.
 /// Additional latency of a bulk copy over a load; fitted (docs/timeline.md).
 inline constexpr double copy_latency = 350;
 inline constexpr double copy_issue = 32;  ///< minimum between two bulk copies of an SM
-/// docs/performance.md, "Hardware counters": 4.9 TB/s, one SM's share at the clock of a kernel that waits for
-/// it.
-inline constexpr double dram_rate = 4.9e12 / sm_90a.multiprocessors / 1.9e9;
+/// An SM's share of the memory (docs/performance.md, "Hardware counters").
+inline constexpr double dram_rate = roofline.memory_bandwidth / h200.multiprocessors / roofline.clock.waiting;
 
 inline constexpr double fixed_latency = 4;     ///< of arithmetic: until a dependent instruction may issue
 inline constexpr double special_latency = 18;  ///< of the special-function pipe
@@ -46,9 +41,8 @@ inline constexpr double launch_cycles = 1500;
 /// From the start of a CTA until its first copy can begin: the descriptors of tensor maps are fetched.
 inline constexpr double descriptor_latency = 500;
 
-/// The clock under load: the power limit lowers it while the tensor core is busy (docs/performance.md: 0.90
-/// of 179.6 us at 4096 cubed are 1.57 GHz; 0.87 of 97.4 us at 8192x8192x512 are 1.51).
-inline constexpr double idle_ghz = 1.98, busy_ghz = 1.50;
+/// The clock under load.
+inline constexpr double idle_ghz = h200.clock / 1e9, busy_ghz = roofline.clock.busy / 1e9;
 inline double ghz(double tensor_share) { return idle_ghz - (idle_ghz - busy_ghz) * tensor_share; }
 }  // namespace chip
 

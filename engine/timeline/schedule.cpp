@@ -226,7 +226,7 @@ class Scheduler {
             case commit: actor.products.push_back(actor.product); break;
             case wait: return wait_groups(index, actor, actor.products, cost.pending, time, Kind::products);
             case shared:
-                ready = sm.shared.take(time, bytes / chip::shared_rate) + bytes / chip::shared_rate +
+                ready = sm.shared.take(time, bytes / roofline.shared_bytes) + bytes / roofline.shared_bytes +
                         chip::shared_latency;
                 break;
             case load:
@@ -323,7 +323,7 @@ class Scheduler {
         const double missed = outside ? bytes * occupancy_.missed / chip::dram_rate : 0;
         double begin = time;
         if (missed > 0) begin = std::max(begin, sm.dram.free);
-        const double cycles = std::max(bytes / chip::l2_rate, missed);
+        const double cycles = std::max(bytes / roofline.l2_bytes, missed);
         begin = way.take(begin, cycles);
         if (missed > 0) sm.dram.take(begin, missed);
         sm.memory_busy = std::max({sm.in.busy, sm.out.busy, sm.dram.busy});

@@ -22,14 +22,14 @@ return function(wg, internal)
     [256] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
   }
 
-  -- Whether tiles of 128 queries take less time than those of 192, each of which takes 1.2 times as long: in rounds of a tile for each
+  -- Whether tiles of 128 queries take less time than those of 192, which take longer: in rounds of a tile for each
   -- SM, or, where the number of sequences is not known, for one sequence and head.
   local function small_tiles_faster(problem, heads)
     local function time(rows)
       local tiles = internal.ceil_div(problem[1], rows)
       return problem[3] and internal.ceil_div(tiles * heads * problem[3], internal.sms()) or tiles
     end
-    return time(128) < 1.2 * time(192)
+    return time(128) < require("wgrun.cost.fitted").attention.wide * time(192)
   end
 
   -- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and of causal ones blocks

@@ -4,7 +4,7 @@
 -- parts in a fixed order, and stores them. O arrives in the stages of K and V, and therefore not before all CTAs are done with theirs.
 
 return function(wg, internal)
-  local ceil_div = internal.ceil_div
+  local fitted, ceil_div = require("wgrun.cost.fitted").attention, internal.ceil_div
   local unit_bytes = 128 * 16 -- of eight columns of a consumer's rows: four registers of each thread
   local row_bytes = 32 * 16 -- of its rows' maxima and sums: two rows for every four lanes
 
@@ -35,12 +35,6 @@ return function(wg, internal)
     return stages >= 2 and not internal.attention_join_lacks(p, splits, stages)
   end
 
-  -- Of clusters of more CTAs than every chip runs, as many as an H200 runs at a time: what its driver says of 9, and of 10 to 16.
-  local function clusters_at_a_time(splits) return internal.clusters_at_a_time[splits] or splits == 9 and 9 or 7 end
-
-  -- How long a key takes a tile of 128 queries, in ns, by head size; one of 192 takes 1.2 times as long.
-  local key_time = { [64] = 9.0, [96] = 9.9, [128] = 10.5, [192] = 13.5, [256] = 17.8 }
-
   internal.most_attention_splits = 16
 
   --- In how many parts the keys of a tile should be: those of the `problem` where it says all three lengths, otherwise 1. The model is how long the
@@ -50,12 +44,12 @@ return function(wg, internal)
     local tiles, keys = ceil_div(problem[1], p.m) * p.heads * problem[3], problem[2]
     if p.window then keys = math.min(keys, p.m + p.window * (p.causal and 1 or 2)) end
     if tiles > internal.sms() then return 1 end
-    local block_time = p.block * key_time[p.dim] * (p.m == 192 and 1.2 or 1)
+    local block_time = p.block * fitted.key[p.dim] * (p.m == 192 and fitted.wide or 1)
     local best, least = 1, math.huge
     for splits = 1, internal.sms() < wg.target.multiprocessors and wg.target.portable_cluster or internal.most_attention_splits do
-      local join = splits > 1 and 800 + 500 * (splits - 1) or 0
-      local time = ceil_div(tiles, clusters_at_a_time(splits)) * (2700 + join + ceil_div(ceil_div(keys, p.block), splits) * block_time)
-      if time < 0.96 * least and (splits == 1 or fits(p, splits)) then
+      local join = splits > 1 and fitted.join + fitted.join_part * (splits - 1) or 0
+      local time = ceil_div(tiles, internal.clusters_at_a_time[splits]) * (fitted.start + join + ceil_div(ceil_div(keys, p.block), splits) * block_time)
+      if time < fitted.splits_gain * least and (splits == 1 or fits(p, splits)) then
         best, least = splits, time
       end
     end

@@ -1,61 +1,13 @@
 -- The plan of wg.gemm for products with few tiles, which would leave SMs without one: smaller tiles, parts of K, which the CTAs of a
--- cluster multiply (reduction/exchange.lua), clusters whose CTAs share copies, and A and B exchanged. A model, whose constants were fitted to 11,700 runs
--- of 364 shapes on an H200 (docs/measurements.md), says how many cycles each choice takes. It counts lines of K: 128 bytes of each row.
+-- cluster multiply (reduction/exchange.lua), clusters whose CTAs share copies, and A and B exchanged. A model (cost/gemm.lua) says
+-- how many cycles each choice takes. It counts lines of K: 128 bytes of each row.
 
 return function(wg, internal)
   local ceil_div, consumers_of = internal.ceil_div, internal.gemm_consumers
-  local resident, sms = internal.clusters_at_a_time, wg.target.multiprocessors
-
-  -- B is taken for weights, which come from memory, and A for activations, which the launch before has left in the L2 cache.
-  local activation_cycles = 1.27 -- of a row of A, from the L2 cache, where all SMs read
-  local weight_cycles = 2.2 -- of a row of B for which several CTAs ask, while it is on its way from memory
-  local multicast_cycles = 0.65 -- of a row that a copy brings to several CTAs
-  local idle_share = 0.31 -- of these times, what is left where the other SMs do not read
-  local latency = 1550 -- from the copy of a stage to its arrival
-  local product_share = 0.935 -- of the time that the tensor cores should take, since what limits one block hides behind another's limit
-  local three_consumers = 1.08 -- how much longer they take where three consumers share a tile
-  local epilogue_cycles = 1200 -- for 64 x 256 sums of a consumer
-  local exchange_bytes = 19 -- of sums that a CTA receives in a cycle
-  local cluster_cycles = 1200 -- until all CTAs of a cluster have begun, and ended
-  local memory_share = 0.963 -- of the memory's bandwidth
-  local uneven = 0.3 -- how much longer memory takes for each share of the rounds' CTAs that have no tile
-  local hidden = 0.64 -- of the shorter of the SMs' and memory's time
-
-  local most_tiles = 110 -- of 128 x 256, up to which a product has few
-  local most_rows = 400 -- of A, up to which the model counts whatever there is of B
-  -- Tiles with scales for blocks of K, and what share of the tensor cores' speed their main loop reaches.
-  local scaled_tiles = { { 64, 64, 0.35 }, { 64, 128, 0.5 }, { 128, 64, 0.5 }, { 128, 128, 0.75 }, { 192, 128, 0.955 }, { 128, 192, 0.87 }, { 128, 256, 0.91 } }
+  local few, most_splits, sms = require("wgrun.cost.fitted").few, wg.target.portable_cluster, wg.target.multiprocessors
   local columns = { 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256 }
   local alone = { 1, 1 }
   local clusters = { [true] = { { 2, 1 }, { 4, 1 }, { 1, 2 }, { 2, 2 }, { 4, 2 } }, [false] = { { 2, 1 }, { 4, 1 }, { 1, 4 }, { 4, 2 }, { 2, 4 } } }
-
-  -- The cycles that each of `active` CTAs takes for one line of K: those of the products, of the copies or of a stage's way, whichever are
-  -- most, and a little of the others.
-  local function line_cycles(c, active)
-    local products = math.max(c.m * c.n / 32 / c.speed, c.m + c.m * c.n / 64) -- the second: wgmma reads A and B from shared memory
-    local copies = activation_cycles * c.activations / c.activation_ctas + (c.asked_again and weight_cycles * c.weights / c.weight_ctas or 0)
-      + multicast_cycles * ((c.activation_ctas > 1 and c.activations or 0) + (c.weight_ctas > 1 and c.weights or 0))
-    copies = copies * (idle_share + (1 - idle_share) * active / sms) * c.problem.l2
-    local stage = latency / c.lines / (c.stages - 0.5)
-    products, copies, stage = products * products, copies * copies, stage * stage
-    return math.sqrt(math.sqrt(products * products + copies * copies + stage * stage))
-  end
-
-  -- The cycles of the whole product.
-  local function cycles_of(c)
-    local problem, ctas = c.problem, math.max(c.splits, c.cluster[1] * c.cluster[2])
-    local at_a_time = resident[ctas]
-    local units = c.splits > 1 and c.m_tiles * c.n_tiles or ceil_div(c.m_tiles, c.cluster[1]) * ceil_div(c.n_tiles, c.cluster[2])
-    local rounds, rest = units // at_a_time, units % at_a_time
-    local blocks = c.m // 64 // consumers_of(c.m)
-    local behind = (epilogue_cycles * blocks * c.n / 256 + c.m * c.n * problem.operations) / c.owners
-      + (c.splits - 1) * c.m * c.n * 4 / c.owners / exchange_bytes
-    local part = ceil_div(ceil_div(problem.lines, c.lines), c.splits) * c.lines
-    local of_sms = rounds * (part * line_cycles(c, sms) + behind) + (rest > 0 and part * line_cycles(c, rest * ctas) + behind or 0)
-    local without_tile = 1 - units / (ceil_div(units, at_a_time) * at_a_time)
-    local of_memory = problem.bytes / (memory_share * problem.memory) * (1 + uneven * without_tile)
-    return math.max(of_sms, of_memory) + (1 - hidden) * math.min(of_sms, of_memory) + (ctas > 1 and cluster_cycles or 0)
-  end
 
   -- A choice for the problem: a tile of D or of its transpose, the lines of K in a block, the CTAs of a cluster along M and N, the parts
   -- of K. nil where it does not fit.
@@ -83,7 +35,7 @@ return function(wg, internal)
     end
     return {
       problem = problem, swapped = swapped, m = m, n = n, lines = lines, cluster = cluster, splits = splits, owners = owners,
-      stages = math.min(stages, 12), m_tiles = m_tiles, n_tiles = n_tiles, speed = speed or 1 / (m == 192 and three_consumers * product_share or product_share),
+      stages = math.min(stages, 12), m_tiles = m_tiles, n_tiles = n_tiles, speed = speed or internal.few_speed(m),
       activations = activations, weights = weights, activation_ctas = activation_ctas, weight_ctas = weight_ctas,
       asked_again = weight_tiles > weight_ctas,
     }
@@ -108,7 +60,7 @@ return function(wg, internal)
   local function each_tile(problem, given, visit)
     if given.tile then return visit(given.swap, given.tile[1], given.tile[2], given.tile[3] * problem.element / 128, 1) end
     if given.scaled then
-      for _, tile in ipairs(scaled_tiles) do visit(false, tile[1], tile[2], 1, tile[3]) end
+      for _, c in ipairs(internal.gemm_candidates("scaled", 1, "few")) do visit(false, c.tile[1], c.tile[2], 1, c.speed) end
       return
     end
     if given.swap ~= true then
@@ -131,23 +83,22 @@ return function(wg, internal)
 
   -- Calls visit(c, cycles) for each choice that is worth a try, and the cycles that it takes; `given` as in internal.few_tiles.
   local function each_choice(p, M, N, K, bytes, given, visit)
-    local e, few = p.epilogue, M * N <= most_tiles * 128 * 256 or M <= most_rows and not given.scaled
-    if e.gate or e.quantize or e.row_sums or not few or (given.splits or 1) > #resident then return end
-    local chip = internal.chip()
+    local e, few = p.epilogue, M * N <= few.most_tiles * 128 * 256 or M <= few.most_rows and not given.scaled
+    if e.gate or e.quantize or e.row_sums or not few or (given.splits or 1) > most_splits then return end
     local problem = {
       M = M, N = N, lines = ceil_div(K * bytes, 128), element = bytes, bytes = (M + N) * K * bytes + M * N * internal.element_bytes[p.d],
-      integers = p.accumulator == "s32", operations = e.cycles, l2 = chip.l2, memory = chip.memory,
+      integers = p.accumulator == "s32", operations = e.cycles,
       m_unit = given.a_major == "MN" and 64 or 8, n_unit = given.b_major == "MN" and 64 or 8,
     }
     each_tile(problem, given, function(swapped, m, n, lines, speed)
       if not (e.plain or m * n <= 256 * 192) then return end
       local function consider(cluster, splits)
         local c = choice(problem, swapped, m, n, lines, cluster, splits, speed)
-        if c then visit(c, cycles_of(c)) end
+        if c then visit(c, internal.few_cycles(c)) end
       end
       -- Parts of K as long as all CTAs with one are done in two rounds.
       local tiles = swapped and ceil_div(N, m) * ceil_div(M, n) or ceil_div(M, m) * ceil_div(N, n)
-      for splits = given.splits or 1, given.splits or math.max(1, math.min(#resident, 2 * sms // tiles)) do consider(alone, splits) end
+      for splits = given.splits or 1, given.splits or math.max(1, math.min(most_splits, 2 * sms // tiles)) do consider(alone, splits) end
       local may_share = not (given.tile or given.scaled or given.cluster or e.beta or e.residual) -- C goes through the ring without clusters alone
       if (given.splits or 1) == 1 and may_share then
         for _, cluster in ipairs(clusters[swapped]) do consider(cluster, 1) end

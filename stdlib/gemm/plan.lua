@@ -5,41 +5,8 @@ local result = { f16 = "f16", bf16 = "bf16", tf32 = "f32", e4m3 = "bf16", e5m2 =
 
 return function(wg, internal)
   local fail, options, target = internal.fail, internal.options, wg.target
-  local element_bytes = internal.element_bytes
-
-  -- Tiles, and what share of the tensor cores' speed their main loop reaches: fitted to the runs of
-  -- docs/performance.md, so that the plan ranks the tiles as the chip did.
-  local candidates = { dense = {}, sparse = {}, scaled = {}, grouped = {} }
-  local function tiles(kind, schedule, list)
-    local into = candidates[kind]
-    for _, c in ipairs(list) do into[#into + 1] = { tile = { c[1], c[2] }, schedule = schedule, speed = c[3], line = c.line or 128 } end
-  end
-  tiles("dense", "cooperative", {
-    { 128, 256, 1 }, { 256, 192, 0.99 }, { 256, 176, 0.99 }, { 384, 128, 0.97 }, { 128, 224, 0.98 }, { 128, 192, 0.98 }, { 256, 160, 0.975 },
-    { 256, 208, 0.975 }, { 192, 192, 0.97 }, { 192, 176, 0.965 }, { 128, 176, 0.965 }, { 192, 160, 0.96 }, { 256, 128, 0.955 }, { 128, 160, 0.95 }, { 192, 128, 0.94 },
-    { 128, 128, 0.93 }, { 128, 144, 0.9 }, { 192, 96, 0.89 }, { 64, 128, 0.76 },
-  })
-  tiles("dense", "pingpong", {
-    { 128, 192, 0.94 }, { 128, 176, 0.935 }, { 128, 160, 0.91 }, { 192, 128, 0.92 }, { 128, 128, 0.92 }, { 64, 256, 0.90 }, { 64, 224, 0.89 },
-    { 192, 96, 0.86 }, { 128, 96, 0.80 }, { 64, 192, 0.79 },
-  })
-  -- With a sparse A the tensor cores are twice as fast, and B comes from shared memory at its full bandwidth: tiles that
-  -- read fewer bytes for a product win.
-  tiles("sparse", "cooperative", {
-    { 256, 192, 1 }, { 128, 256, 1 }, { 256, 176, 0.99 }, { 256, 160, 0.97 }, { 192, 192, 0.89 }, { 256, 128, 0.79 }, { 128, 192, 0.78 },
-    { 128, 128, 0.7 }, { 64, 128, 0.5 },
-  })
-  -- With scales for blocks of K, sums go from the tensor cores to the CUDA cores once a block.
-  tiles("scaled", "cooperative", {
-    { 192, 128, 0.955 }, { 128, 256, 0.91 }, { 128, 192, 0.87 }, { 128, 160, 0.8 }, { 128, 128, 0.75 },
-    { 64, 128, 0.5 },
-  })
-  -- Groups of rows. Small ones, which take as long as their B's bytes, want tiles of 64 rows, and `line` bytes of each row at a time.
-  tiles("grouped", "cooperative", {
-    { 128, 256, 1 }, { 256, 192, 0.98 }, { 128, 224, 0.97 }, { 128, 192, 0.97 }, { 256, 128, 0.96 }, { 192, 128, 0.95 },
-    { 64, 256, 0.93 }, { 128, 160, 0.94 }, { 128, 128, 0.92 }, { 64, 128, 0.8, line = 256 },
-  })
-  tiles("grouped", "pingpong", { { 128, 192, 0.93 }, { 128, 128, 0.86 } })
+  local element_bytes, ceil_div, consumers_of = internal.element_bytes, internal.ceil_div, internal.gemm_consumers
+  local fitted = require("wgrun.cost.fitted").gemm
 
   --- What decides which tiles are worth a try for options of wg.gemm: "sparse", "scaled" (for blocks of K), "grouped" or "dense".
   function internal.gemm_kind(opts)
@@ -47,28 +14,21 @@ return function(wg, internal)
     return opts.sparse and "sparse" or scaled and "scaled" or opts.groups and "grouped" or "dense"
   end
 
-  --- The tiles of D and schedules that are worth a try for a plan of that kind with so many products; `width` are the columns
-  --- of the accumulators.
-  function internal.gemm_candidates(kind, products)
+  --- The tiles of D and schedules that are worth a try for a plan of that kind with so many products, of "few" tiles or by
+  --- default "many", and the share of the tensor cores' `speed` that their main loops reach; `width` are the columns of the
+  --- accumulators.
+  function internal.gemm_candidates(kind, products, of)
     local list = {}
-    for i, c in ipairs(candidates[kind]) do
-      list[i] = { tile = { c.tile[1], c.tile[2] // products }, width = c.tile[2], schedule = c.schedule, speed = c.speed, line = c.line }
+    for _, schedule in ipairs { "cooperative", "pingpong" } do
+      for _, c in ipairs(fitted.tiles[kind][schedule] or {}) do
+        if not c.of or c.of == (of or "many") then
+          list[#list + 1] = { tile = { c[1], c[2] // products }, width = c[2], schedule = schedule, speed = c[3], line = c.line or 128 }
+        end
+      end
     end
     return list
   end
 
-  --- Consumers that share a tile of m rows.
-  function internal.gemm_consumers(m) return m == 192 and 3 or math.min(m // 64, 2) end
-  local consumers_of = internal.gemm_consumers
-
-  -- Cycles of a consumer's epilogue, with draining and refilling the pipeline; fitted to the same runs. Operations on
-  -- elements come on top, and the stages that C takes from the ring where a consumer has more than one block of rows.
-  local function epilogue_cycles(m, n, schedule, e)
-    local sharing = schedule == "pingpong" and 1 or consumers_of(m)
-    local blocks = m // 64 // sharing
-    local stages = schedule ~= "pingpong" and (e.beta or e.residual) and 4000 * (blocks - 1) or 0
-    return 1000 + 2500 * blocks * n / 256 + m * n * e.cycles + stages
-  end
   -- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. CTAs that need the same rows of
   -- weights follow each other: those of a column, or with A and B exchanged of a row. A sparse A has half of B's bytes:
   -- 2816 of its rows make a wave of 132 tiles of 128x256 22 by 6 tiles.
@@ -78,77 +38,15 @@ return function(wg, internal)
     return kind == "dense" and 12 or kind == "sparse" and 2816 // p.m or 16
   end
 
-  local workspace_bytes = 32 -- bytes of sums that an SM writes to or reads from the L2 cache in a cycle: not measured
-  local last_splits_cycles = 4000 -- what parts of K in the last round take besides their products and the bytes of their sums: fitted
-  local memory_bytes = 24 -- an SM's share of the memory bandwidth, in bytes a cycle
-
-  function internal.ceil_div(a, b) return (a + b - 1) // b end
-  local ceil_div = internal.ceil_div
-
-  -- How often CTAs take a tile. With halves, a last round in which at most half of them have one takes half as long.
-  local function rounds_of(tiles, halves)
-    local ctas = wg.target.multiprocessors
-    local rest = tiles % ctas
-    return ceil_div(tiles, ctas) - (halves and rest > 0 and 2 * rest <= ctas and 0.5 or 0)
-  end
-
-  -- Cycles of `tiles` tiles of m x n whose main loops take `cycles`, with each split in `splits` parts: waves of
-  -- parts, epilogues where nothing hides them, and the sums that every part writes and the last one reads back.
-  local function cycles_of(m, n, tiles, cycles, schedule, splits, e, halves)
-    local waves, epilogue = rounds_of(tiles * splits, halves), epilogue_cycles(m, n, schedule, e)
-    if schedule == "pingpong" then return waves * math.max(cycles, epilogue) + epilogue end
-    if splits == 1 then return waves * (cycles + epilogue) end
-    local sums = m * n * 4 / workspace_bytes
-    return waves * (cycles / splits + epilogue + sums) + splits * sums
-  end
-
-  -- The number of parts into which K, of `blocks` blocks, is split, and the cycles that the product then takes: one
-  -- part, unless that leaves most of the chip idle and more parts are clearly faster.
-  local function best_splits(m, n, tiles, cycles, blocks, e, halves)
-    local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, e, halves)
-    for splits = 2, math.min(16, wg.target.multiprocessors // tiles, blocks // 4) do
-      local total = cycles_of(m, n, tiles, cycles, "cooperative", splits, e)
-      if total < least and (best > 1 or 1.2 * total < least) then best, least = splits, total end
-    end
-    return best, least
-  end
-
-  -- With scales for blocks of K: the number of parts of K for the tiles of the last round, as many of them as CTAs would have none,
-  -- and the cycles that the product then takes.
-  local function best_last_splits(m, n, tiles, cycles, blocks, e)
-    local ctas, epilogue, sums = wg.target.multiprocessors, epilogue_cycles(m, n, "cooperative", e), m * n * 4 / workspace_bytes
-    local rest, best, least = tiles % ctas, 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, e)
-    for splits = 2, rest > 0 and math.min(4, ctas // rest, blocks // 4) or 1 do
-      local total = tiles // ctas * (cycles + epilogue) + cycles / splits + epilogue + (splits + 1) * sums + last_splits_cycles
-      if total < least then best, least = splits, total end
-    end
-    return best, least
-  end
-
-  -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given. `groups`, which have
-  -- a B each, may take as long as their bytes do; the products are not hidden behind these entirely.
+  -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
   local function choose(p, M, N, K, bytes, schedule, kind, groups, halves)
     local best, least
-    local each_group = groups or 1
-    local memory = groups and (bytes * K * (M + groups * N * p.products) + element_bytes[p.d] * M * N) / (memory_bytes * wg.target.multiprocessors)
-    if kind == "sparse" then K = K // 2 end -- of the instructions' time
     local d_bytes, e = element_bytes[p.d], p.epilogue
+    local problem = { kind = kind, M = M, N = N, row_bytes = (kind == "sparse" and K // 2 or K) * bytes, groups = groups, halves = halves }
+    problem.group_bytes = groups and bytes * K * (M + groups * N * p.products) + d_bytes * M * N
     for _, c in ipairs(internal.gemm_candidates(kind, p.products)) do
       local m, n = c.tile[1], c.tile[2]
-      local tiles = each_group * ceil_div(ceil_div(M, each_group), m) * ceil_div(N, n)
-      local cycles, total = 2 * m * c.width * K * bytes / 8192 / c.speed, nil
-      if kind == "dense" then cycles = math.max(cycles, internal.chip().row_cycles * (m + c.width) * K * bytes / 128) end
-      if groups then
-        total = cycles_of(m, n, tiles, cycles, c.schedule, 1, e, halves and c.schedule == "cooperative" and n == 256)
-        local bytes_take = memory * (c.line > 128 and 0.98 or 1)
-        total = math.max(total, bytes_take) + 0.1 * math.min(total, bytes_take)
-      elseif kind == "scaled" then
-        total = select(2, best_last_splits(m, n, tiles, cycles, K // 128, e))
-      elseif c.schedule == "pingpong" then
-        total = cycles_of(m, n, tiles, cycles, c.schedule, 1, e)
-      else
-        total = select(2, best_splits(m, n, tiles, cycles, K * bytes // 128, e, kind == "sparse" and m == 256 and halves ~= false))
-      end
+      local total = internal.candidate_cycles(c, problem, e)
       local fits = (n * d_bytes % 64 == 0 or n % 16 == 0) and (p.b_major ~= "MN" or n % 64 == 0)
         and (not schedule or schedule == c.schedule) and (not e.quantize or n % 128 == 0)
         and (e.plain or m * c.width <= 256 * 192) -- more accumulators leave no registers for operations
@@ -226,9 +124,9 @@ return function(wg, internal)
     if not opts.problem or p.own_tiles then return 1 end
     if p.swapped then M, N = N, M end
     if p.sparse then K = K // 2 end
-    local cycles = 2 * p.m * p.width * K * bytes / 8192 / (opts.tile and 1 or chosen.speed)
-    if p.swapped then cycles = math.max(cycles, (p.m + p.n) * K * bytes / memory_bytes) end
-    return (best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
+    local cycles = internal.product_cycles(p.m, p.width, K * bytes) / (opts.tile and 1 or chosen.speed)
+    if p.swapped then cycles = math.max(cycles, internal.memory_cycles(p.m, p.n, K * bytes)) end
+    return (internal.best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
   end
 
   -- The number of parts of K for the tiles of the last round: the option, or the model's choice where the problem is known.
@@ -241,8 +139,8 @@ return function(wg, internal)
     end
     if not opts.problem or not possible then return 1 end
     local M, N, K = table.unpack(opts.problem, 1, 3)
-    local cycles = 2 * p.m * p.n * K / 8192
-    return (best_last_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
+    local cycles = internal.product_cycles(p.m, p.n, K)
+    return (internal.best_last_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
   end
 
   -- Whether CTAs share the blocks of the tiles in the last, partial round.
@@ -276,7 +174,7 @@ return function(wg, internal)
     if p.groups then return false end -- these are cut in another way
     if opts.halves == nil then
       local tiles = opts.problem and ceil_div(opts.problem[1], p.m) * ceil_div(opts.problem[2], p.n) or 0
-      return possible and p.sparse and not p.epilogue.row_sums and rounds_of(tiles, true) < rounds_of(tiles) or false
+      return possible and p.sparse and not p.epilogue.row_sums and internal.gemm_rounds(tiles, true) < internal.gemm_rounds(tiles) or false
     end
     if opts.halves and not possible then
       fail "wg.gemm: `halves` requires the cooperative schedule, a K-major A and 128 rows of a tile for each consumer, without `splits`, `stream_k`, `swap_ab`, a cluster along N and scales for blocks"

@@ -4,10 +4,6 @@
 
 return function(wg, internal)
   local divided = internal.divided
-  -- How many clusters of so many CTAs run at a time on an H100 or H200, at least: what was seen there, for plans that are made without a
-  -- GPU; kernel:resident_clusters asks the driver. 40 clusters of 3, 33 of 4, 20 of 6 and 16 of 7 or 8 take two rounds (a GPC has 16 or 18
-  -- SMs, or fewer).
-  internal.clusters_at_a_time = { wg.target.multiprocessors, wg.target.multiprocessors // 2, 36, 30, 20, 16, 14, 14 }
   internal.most_received = 98304 -- bytes of sums that a CTA may receive: what is left has to hold the stages
 
   --- How the parts of K of a plan exchange their sums, or nil where they do so through global memory: `owners`, the number of CTAs that

@@ -16,7 +16,7 @@ namespace wgrun {
 /// measured (docs/silicon.md).
 struct Target {
     std::string_view name;
-    int multiprocessors;  ///< of an H100 SXM and of an H200
+    int multiprocessors;  ///< of an H100 SXM and of an H200: chips.hpp
 
     // Threads
     int lanes;        ///< threads of a warp
@@ -50,9 +50,9 @@ struct Target {
         shared_base;  ///< where a CTA's own memory begins in the shared window, behind the reserved part
     int banks;        ///< of shared memory: consecutive words belong to consecutive banks
     int bank_bytes;   ///< of a word, which a bank reads or writes in a cycle
-    std::int64_t l2;
-    int sector;  ///< of a line in the caches: memory moves whole ones (CUDA C++ Best Practices
-                 ///< Guide 13.0, 10.2.1)
+    std::int64_t l2;  ///< at least: chips.hpp
+    int sector;       ///< of a line in the caches: memory moves whole ones (CUDA C++ Best Practices
+                      ///< Guide 13.0, 10.2.1)
 
     /// What a tensor map can describe (PTX ISA 5.5; CUDA Driver API, cuTensorMapEncodeTiled).
     struct TensorMaps {
