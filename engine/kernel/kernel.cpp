@@ -232,7 +232,12 @@ void Kernel::fit(const RunOptions& options) {
     findings_.reset();
     evidence_.reset();
     launched_.reset();
+    looked_at_.clear();
+    ended_ahead_ = {};
     hosted_.clear();
+    // The text itself is the same for every launch; CUDA C++ is made of the program.
+    std::erase_if(compiled_,
+                  [](const auto& entry) { return std::get<Backend>(entry.first) == Backend::gpu_cuda; });
     spoken_.reset();
     for (std::string* text : {&cuda_, &guarded_ptx_, &guarded_cuda_, &lined_cuda_}) text->clear();
 }

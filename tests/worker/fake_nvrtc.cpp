@@ -2,7 +2,7 @@
 // name in it.
 //
 //   stuck       compiling it does not come back
-//   add_one     "machine code" that the made-up driver takes
+//   add_one     "machine code" that the made-up driver takes, with the text that it was made of
 //   suicide     the process is killed
 //   anything else   refused, with a log
 #include <unistd.h>
@@ -34,7 +34,7 @@ int nvrtcCompileProgram(void* handle, int, const char* const*) {
     while (has("stuck(")) ::pause();
     if (has("suicide(")) ::kill(::getpid(), SIGKILL);
     if (has("add_one(")) {
-        program.cubin = ".entry add_one(.param .u64 data, .param .u32 count)";
+        program.cubin = ".entry add_one(.param .u64 data, .param .u32 count)\n" + program.text;
         return 0;
     }
     program.log = "kernel.cu(1): error: a fake compiles nothing";
