@@ -23,6 +23,8 @@ return function(wg, internal)
   --- @option causal boolean = false  a query sees no key after its own place
   --- @option window integer?  a query sees only keys nearer than this to its own place: with `causal`, that many keys up to it
   --- @option softcap number?  bounds the scores: each becomes softcap * tanh(score / softcap)
+  --- @option score function?  makes another score of each: a function of k, the score (an f32 register, `scale` times the product, bounded by `softcap`) and a table of registers: `query`, `key` and `place`, s32, the numbers of the query and the key in their sequence, and of the key at the query's own place; `head` and `batch`, u32. Not with e4m3
+  --- @option mask function?  hides keys, besides those that `causal` and `window` hide: a function of k and the same table that returns a predicate, which holds where the query sees the key. Blocks that it hides whole are computed all the same. Not with e4m3
   --- @option problem table?  { queries, keys, batch }: the lengths, and the number of sequences where it is known, for which options that are left out are chosen
   --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
   --- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it
@@ -134,9 +136,9 @@ return function(wg, internal)
     add(queries)
     if not p.packed then add(k.rows) end
     add(batches)
-    local log2e = 1 / math.log(2)
-    add((p.softcap or scale) * log2e)
-    if p.softcap then add(scale / p.softcap) end
+    local factor, cap = internal.attention_score_arguments(p, scale)
+    add(factor)
+    if cap then add(cap) end
     if p.causal then add(math.min(pairs_in_cache(p, k.rows), batches * p.heads)) end
     if p.packed then
       add(values.query_starts)

@@ -73,7 +73,7 @@ return function(internal)
     local probabilities = k:regs("b32", 4 * p.block // p.k_step)
     me.score, me.weigh = products(k, p, buffers, me.scores, probabilities, me.acc)
     me.factors = internal.attention_factors(k, p, sizes)
-    me.soft = k:softmax { scores = me.scores, scale = me.factors.scale, empty = p.causal or p.packed or p.window ~= nil, lift = p.lift }
+    me.soft = k:softmax { scores = me.scores, scale = me.factors.scale, empty = p.causal or p.packed or p.window ~= nil or p.mask ~= nil, lift = p.lift }
     me.weights = (p.narrow and internal.attention_narrow_weights or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
     me.turns = k:turns { members = p.consumers, member = me.number, barrier = 1 }
     me.query, me.key, me.value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
@@ -96,14 +96,8 @@ return function(internal)
     me.rings.v:advance(me.value)
   end
 
-  -- The option `softcap`: keeps the scores below a bound.
-  local function cap(me)
-    if not me.p.softcap then return end
-    for r = 0, #me.scores - 1 do me.k:tanh_approx(me.scores[r], me.scores[r] * me.factors.cap) end
-  end
-
   -- The scores of the tile's first block, which is its last keys.
-  local function first_block(me, at, block, mask)
+  local function first_block(me, at, block, scored, mask)
     local k = me.k
     me.rings.q:wait(me.query)
     me.rings.k:wait(me.key)
@@ -114,13 +108,13 @@ return function(internal)
     for i = 0, #me.acc - 1 do k:mov(me.acc[i], 0.0) end
     k:wgmma_wait_group(0)
     release_keys()
-    cap(me)
+    scored(block)
     mask(block)
     me.weights.first()
   end
 
   -- The scores of one more block, while the probabilities of the block before are multiplied with V. mask: nil where all are seen.
-  local function step(me, at, block, mask)
+  local function step(me, at, block, scored, mask)
     local k = me.k
     k:sub(block, block, 1)
     if not me.p.narrow then me.rings.k:wait(me.key) end
@@ -132,7 +126,7 @@ return function(internal)
     local release_scored = next_keys(me, at, block)
     k:wgmma_wait_group(1)
     release_scored()
-    cap(me)
+    scored(block)
     if mask then mask(block) end
     me.weights.early()
     k:wgmma_wait_group(0)
@@ -171,7 +165,7 @@ return function(internal)
   end
 
   -- The products of a part of the keys, which may be none, where the CTAs of a cluster share a tile.
-  local function part(me, at, mask)
+  local function part(me, at, scored, mask)
     local k, p = me.k, me.p
     for half = 0, 1 do
       k:mov(me.soft.top[half], -math.huge)
@@ -180,8 +174,8 @@ return function(internal)
     for i = 0, #me.acc - 1 do k:mov(me.acc[i], 0.0) end
     k:if_(at.some, function()
       local block = k:mov(at.last, { type = "u32" })
-      first_block(me, at, block, mask)
-      each_step(k, p, at, block, function(masked) step(me, at, block, masked and mask) end)
+      first_block(me, at, block, scored, mask)
+      each_step(k, p, at, block, function(masked) step(me, at, block, scored, masked and mask) end)
       me.rings.v:wait(me.value)
       me.weigh(me.value)
       k:wgmma_wait_group(0)
@@ -195,15 +189,16 @@ return function(internal)
 
     local function attend(at)
       local mask = internal.attention_masker(k, p, me.scores, at, me.number, me.lane)
+      local scored = internal.attention_scores(me, at)
       if p.splits > 1 then
-        part(me, at, mask)
+        part(me, at, scored, mask)
         return internal.attention_join(me, at, buffers, output)
       end
       local value_factor = me.factors.load(at)
       local block = k:mov(at.last, { type = "u32" })
-      first_block(me, at, block, mask)
+      first_block(me, at, block, scored, mask)
       output.free_queries_before()
-      each_step(k, p, at, block, function(masked) step(me, at, block, masked and mask) end)
+      each_step(k, p, at, block, function(masked) step(me, at, block, scored, masked and mask) end)
       local row = last_product(me, at, output, value_factor)
       output.store(at, row)
       rings.q:skip(me.query, p.consumers)

@@ -70,7 +70,7 @@ return function(wg, internal)
     }
     local sizes = {
       lse = p.lse and k:param("lse", "f32*"), queries = k:param("queries", "u32"), keys = not p.packed and k:param("keys", "u32"),
-      batches = k:param("batches", "u32"), scale = k:param("scale", "f32"), cap = p.softcap and k:param("cap", "f32"),
+      batches = k:param("batches", "u32"), scale = k:param("scale", "f32"), cap = (p.softcap or p.score) and k:param("cap", "f32"),
       group = p.causal and k:param("group", "u32"),
     }
     if p.packed then

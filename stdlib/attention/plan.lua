@@ -100,7 +100,7 @@ return function(wg, internal)
   function internal.attention_plan(opts)
     options("wg.attention", opts)
     internal.kinds("wg.attention", opts, {
-      problem = "table", dtype = "string", o = "string", descale = "string", layout = "string", name = "string", causal = "boolean", lse = "boolean", packed = "boolean", softcap = "number",
+      problem = "table", dtype = "string", o = "string", descale = "string", layout = "string", name = "string", causal = "boolean", lse = "boolean", packed = "boolean", softcap = "number", score = "function", mask = "function",
     })
     local function whole(name, value, least, most) return internal.whole("wg.attention: " .. name, value, least, most) end
     local p = {
@@ -126,6 +126,8 @@ return function(wg, internal)
     end
     p.window = opts.window and whole("window", opts.window, 1, 0x3FFFFFFF)
     p.softcap = opts.softcap and internal.positive("wg.attention: softcap", opts.softcap)
+    p.score, p.mask = opts.score, opts.mask
+    if p.narrow and (p.score or p.mask) then fail "wg.attention: `score` and `mask` go with 16-bit types" end
     p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
     p.k_step = internal.wgmma_k[p.dtype]
     p.block = whole("block", opts.block or shape.block, p.k_step, 256)
