@@ -48,7 +48,7 @@ return function(wg, internal)
     local best, least = 1, math.huge
     for splits = 1, internal.sms() < wg.target.multiprocessors and wg.target.portable_cluster or internal.most_attention_splits do
       local join = splits > 1 and fitted.join + fitted.join_part * (splits - 1) or 0
-      local time = ceil_div(tiles, internal.clusters_at_a_time[splits]) * (fitted.start + join + ceil_div(ceil_div(keys, p.block), splits) * block_time)
+      local time = ceil_div(tiles, internal.clusters_at_a_time(splits)) * (fitted.start + join + ceil_div(ceil_div(keys, p.block), splits) * block_time)
       if time < fitted.splits_gain * least and (splits == 1 or fits(p, splits)) then
         best, least = splits, time
       end

@@ -6,7 +6,7 @@ return function(wg, internal)
   local fitted = require "wgrun.cost.fitted"
   local gemm, few = fitted.gemm, fitted.few
   local in_rounds, limited, product_cycles = internal.in_rounds, internal.limited, internal.product_cycles
-  local limits, sms = internal.roofline, wg.target.multiprocessors
+  local limits, sms = internal.roofline, internal.sms
   local memory_bytes = gemm.memory * limits.memory_bandwidth / limits.busy_clock -- in a cycle, for all SMs
 
   local function ceil_div(a, b) return (a + b - 1) // b end
@@ -27,7 +27,7 @@ return function(wg, internal)
 
   --- How often CTAs take a tile. With halves, a last round in which at most half of them have one takes half as long.
   function internal.gemm_rounds(tiles, halves)
-    return in_rounds(tiles, sms, function(n) return halves and 2 * n <= sms and 0.5 or 1 end)
+    return in_rounds(tiles, sms(), function(n) return halves and 2 * n <= sms() and 0.5 or 1 end)
   end
 
   -- Cycles of `tiles` tiles of m x n whose main loops take `cycles`, with each split in `splits` parts: waves of
@@ -44,7 +44,7 @@ return function(wg, internal)
   --- part, unless that leaves most of the chip idle and more parts are clearly faster.
   function internal.best_splits(m, n, tiles, cycles, blocks, e, halves)
     local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, e, halves)
-    for splits = 2, math.min(16, sms // tiles, blocks // 4) do
+    for splits = 2, math.min(16, sms() // tiles, blocks // 4) do
       local total = cycles_of(m, n, tiles, cycles, "cooperative", splits, e)
       if total < least and (best > 1 or gemm.splits_gain * total < least) then best, least = splits, total end
     end
@@ -55,9 +55,10 @@ return function(wg, internal)
   --- have none, and the cycles that the product then takes.
   function internal.best_last_splits(m, n, tiles, cycles, blocks, e)
     local epilogue, sums = epilogue_cycles(m, n, "cooperative", e), m * n * 4 / gemm.workspace_bytes
-    local rest, best, least = tiles % sms, 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, e)
-    for splits = 2, rest > 0 and math.min(4, sms // rest, blocks // 4) or 1 do
-      local total = tiles // sms * (cycles + epilogue) + cycles / splits + epilogue + (splits + 1) * sums + gemm.last_splits
+    local ctas, best, least = sms(), 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, e)
+    local rest = tiles % ctas
+    for splits = 2, rest > 0 and math.min(4, ctas // rest, blocks // 4) or 1 do
+      local total = tiles // ctas * (cycles + epilogue) + cycles / splits + epilogue + (splits + 1) * sums + gemm.last_splits
       if total < least then best, least = splits, total end
     end
     return best, least
@@ -81,7 +82,7 @@ return function(wg, internal)
   end
 
   --- The cycles that the copies of a tile's m + n rows take, of which each has so many bytes along K, where memory is the limit.
-  function internal.memory_cycles(m, n, bytes) return (m + n) * bytes * sms / memory_bytes end
+  function internal.memory_cycles(m, n, bytes) return (m + n) * bytes * sms() / memory_bytes end
 
   -- The cycles that each of `active` CTAs takes for one line of K: those of the products, of the copies or of a stage's
   -- way, whichever are most, and a little of the others.
@@ -90,7 +91,7 @@ return function(wg, internal)
     local products = math.max(product_cycles(c.m, c.n, 128) / c.speed, (c.m + c.m // 64 * c.n) * 128 / limits.shared_bytes)
     local copies = few.activation * c.activations / c.activation_ctas + (c.asked_again and few.weight * c.weights / c.weight_ctas or 0)
       + few.multicast * ((c.activation_ctas > 1 and c.activations or 0) + (c.weight_ctas > 1 and c.weights or 0))
-    copies = copies * (few.idle + (1 - few.idle) * active / sms) * internal.chip().l2
+    copies = copies * (few.idle + (1 - few.idle) * active / sms()) * internal.chip().l2
     local stage = few.latency / c.lines / (c.stages - 0.5)
     products, copies, stage = products * products, copies * copies, stage * stage
     return math.sqrt(math.sqrt(products * products + copies * copies + stage * stage))
@@ -102,13 +103,13 @@ return function(wg, internal)
   --- The cycles of a product for a choice of few tiles (gemm_few.lua).
   function internal.few_cycles(c)
     local problem, ctas = c.problem, math.max(c.splits, c.cluster[1] * c.cluster[2])
-    local at_a_time = internal.clusters_at_a_time[ctas]
+    local at_a_time = internal.clusters_at_a_time(ctas)
     local units = c.splits > 1 and c.m_tiles * c.n_tiles or ceil_div(c.m_tiles, c.cluster[1]) * ceil_div(c.n_tiles, c.cluster[2])
     local blocks = c.m // 64 // consumers_of(c.m)
     local behind = (few.block * blocks * c.n / 256 + c.m * c.n * problem.operations) / c.owners
       + (c.splits - 1) * c.m * c.n * 4 / c.owners / few.exchange_bytes
     local part = ceil_div(ceil_div(problem.lines, c.lines), c.splits) * c.lines
-    local of_sms = in_rounds(units, at_a_time, function(n) return part * line_cycles(c, n == at_a_time and sms or n * ctas) + behind end)
+    local of_sms = in_rounds(units, at_a_time, function(n) return part * line_cycles(c, n == at_a_time and sms() or n * ctas) + behind end)
     local without_tile = 1 - units / (ceil_div(units, at_a_time) * at_a_time)
     local of_memory = problem.bytes / (few.memory * internal.chip().memory) * (1 + few.uneven * without_tile)
     return limited(of_sms, of_memory, few.exposed) + (ctas > 1 and few.cluster or 0)

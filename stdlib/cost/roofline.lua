@@ -6,10 +6,10 @@ return function(wg, internal)
   local h200 = wg.chips["NVIDIA H200"] -- which plans made without a GPU are for, and on which the models were fitted
   local chip
 
-  --- How many clusters of so many CTAs run at a time on an H100 or H200, at least: what was seen there, and of 9 and more
-  --- what an H200's driver says, for plans that are made without a GPU; kernel:resident_clusters asks the driver. 40
-  --- clusters of 3, 33 of 4, 20 of 6 and 16 of 7 or 8 take two rounds (a GPC has 16 or 18 SMs, or fewer).
-  internal.clusters_at_a_time = { h200.sm_count, h200.sm_count // 2, 36, 30, 20, 16, 14, 14, 9, 7, 7, 7, 7, 7, 7, 7 }
+  -- How many clusters of so many CTAs run at a time on an H100 or H200, at least: what was seen there, and of 9 and more
+  -- what an H200's driver says. 40 clusters of 3, 33 of 4, 20 of 6 and 16 of 7 or 8 take two rounds (a GPC has 16 or 18
+  -- SMs, or fewer).
+  local clusters = { h200.sm_count, h200.sm_count // 2, 36, 30, 20, 16, 14, 14, 9, 7, 7, 7, 7, 7, 7, 7 }
 
   --- The chip that kernels run on, an H200 where there is none: `sms`; `l2`, how much longer its L2 cache takes for the
   --- same bytes of each SM than an H200's, which has as many slices for each byte of its size; `row_cycles`, what 128 bytes
@@ -30,6 +30,9 @@ return function(wg, internal)
 
   --- The number of SMs that persistent CTAs fill.
   function internal.sms() return internal.chip().sms end
+
+  --- How many clusters of so many CTAs plans expect to run at a time; kernel:resident_clusters asks the driver.
+  function internal.clusters_at_a_time(ctas) return math.max(1, math.min(clusters[ctas], internal.sms() // ctas)) end
 
   --- Cycles in which the tensor cores of an SM multiply m rows by n, of which each has so many bytes along K.
   function internal.product_cycles(m, n, bytes) return m * n * bytes / limits.product end

@@ -4,7 +4,7 @@
 
 return function(wg, internal)
   local ceil_div, consumers_of = internal.ceil_div, internal.gemm_consumers
-  local few, most_splits, sms = require("wgrun.cost.fitted").few, wg.target.portable_cluster, wg.target.multiprocessors
+  local few, most_splits = require("wgrun.cost.fitted").few, wg.target.portable_cluster
   local columns = { 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256 }
   local alone = { 1, 1 }
   local clusters = { [true] = { { 2, 1 }, { 4, 1 }, { 1, 2 }, { 2, 2 }, { 4, 2 } }, [false] = { { 2, 1 }, { 4, 1 }, { 1, 4 }, { 4, 2 }, { 2, 4 } } }
@@ -98,7 +98,7 @@ return function(wg, internal)
       end
       -- Parts of K as long as all CTAs with one are done in two rounds.
       local tiles = swapped and ceil_div(N, m) * ceil_div(M, n) or ceil_div(M, m) * ceil_div(N, n)
-      for splits = given.splits or 1, given.splits or math.max(1, math.min(most_splits, 2 * sms // tiles)) do consider(alone, splits) end
+      for splits = given.splits or 1, given.splits or math.max(1, math.min(most_splits, 2 * internal.sms() // tiles)) do consider(alone, splits) end
       local may_share = not (given.tile or given.scaled or given.cluster or e.beta or e.residual) -- C goes through the ring without clusters alone
       if (given.splits or 1) == 1 and may_share then
         for _, cluster in ipairs(clusters[swapped]) do consider(cluster, 1) end

@@ -23,13 +23,13 @@ return function(wg, internal)
   function internal.mixed_time(p, M, N, K)
     local tiles, blocks = ceil_div(M, p.n) * ceil_div(N, p.m), ceil_div(K, p.block_k)
     if p.stream then
-      local ctas = math.min(wg.target.multiprocessors, tiles * blocks)
+      local ctas = math.min(internal.sms(), tiles * blocks)
       local of_cta = ceil_div(tiles * blocks, ctas)
       local parts = ceil_div(blocks, of_cta) + 1
       local sums = tiles % ctas == 0 and 0 or fitted.stream_sums + parts * p.m * p.n * 4 / fitted.stream_bytes
       return fitted.start + of_cta * block_time(p, ctas) + sums + fitted.stream_tile * of_cta / blocks
     end
-    local at_a_time = resident[p.splits] * p.splits
+    local at_a_time = resident(p.splits) * p.splits
     local rounds, of_cta = ceil_div(tiles * p.splits, at_a_time), ceil_div(blocks, p.splits)
     local sums = p.splits == 1 and 0 or fitted.sums + (p.parts - 1) * p.sum_bytes / fitted.sum_bytes
     return fitted.start + rounds * (of_cta * block_time(p, math.min(tiles * p.splits, at_a_time)) + sums) + fitted.round * (rounds - 1)

@@ -32,11 +32,11 @@ return function(wg, internal)
       if gemm.sparse and c.tile[1] == 256 then with("halves", true) end
       if c.schedule == "cooperative" then
         local tiles = rows * columns
-        if tiles > wg.target.multiprocessors and tiles % wg.target.multiprocessors ~= 0 then with("stream_k", true) end
-        local rest = tiles % wg.target.multiprocessors
-        for splits = 2, plan.scaled and rest > 0 and math.min(4, wg.target.multiprocessors // rest) or 1 do with("last_splits", splits) end
+        if tiles > internal.sms() and tiles % internal.sms() ~= 0 then with("stream_k", true) end
+        local rest = tiles % internal.sms()
+        for splits = 2, plan.scaled and rest > 0 and math.min(4, internal.sms() // rest) or 1 do with("last_splits", splits) end
         for _, splits in ipairs { 2, 3, 4, 6, 8 } do
-          if tiles * splits <= 2 * wg.target.multiprocessors then with("splits", splits) end
+          if tiles * splits <= 2 * internal.sms() then with("splits", splits) end
         end
       end
     end

@@ -16,9 +16,11 @@ namespace wgrun {
 
 /// A chip. Sources: NVIDIA's data sheets of the H100, H200 and GH200 (memory), and "NVIDIA H100 Tensor Core
 /// GPU Architecture": SMs, and of the L2 cache 10 MB, of the memory's width 1024 bits for each stack of
-/// memory, of which an H100 has five and the others six. Names and clocks as the driver has them, of an H20
-/// all.
+/// memory, of which an H100 has five and the others six. Names and clocks as the driver has them. An H100 SXM
+/// and an H200 were at hand; of the others nothing was measured, and of an H20 there is no data sheet.
 struct Chip {
+    static constexpr std::int64_t gib = 1 << 30;  ///< the GB of NVIDIA's data sheets, of memory
+
     std::string_view name;  ///< as the driver and `wgrun doctor` say it
     int multiprocessors;
     double clock;  ///< of an SM, at most: cycles in a second
@@ -32,7 +34,7 @@ inline constexpr Chip h200{.name = "NVIDIA H200",
                            .multiprocessors = sm_90a.multiprocessors,
                            .clock = 1.98e9,
                            .l2_bytes = 60 << 20,
-                           .memory_bytes = 141'000'000'000,
+                           .memory_bytes = 141 * Chip::gib,
                            .memory_bandwidth = 3201e6 * 2 * 768};
 
 inline constexpr std::array chips{h200,
@@ -40,31 +42,31 @@ inline constexpr std::array chips{h200,
                                        .multiprocessors = sm_90a.multiprocessors,
                                        .clock = 1.98e9,
                                        .l2_bytes = sm_90a.l2,
-                                       .memory_bytes = 80'000'000'000,
+                                       .memory_bytes = 80 * Chip::gib,
                                        .memory_bandwidth = 2619e6 * 2 * 640},
                                   Chip{.name = "NVIDIA H100 PCIe",
                                        .multiprocessors = 114,
                                        .clock = 1.755e9,
                                        .l2_bytes = sm_90a.l2,
-                                       .memory_bytes = 80'000'000'000,
+                                       .memory_bytes = 80 * Chip::gib,
                                        .memory_bandwidth = 1593e6 * 2 * 640},
                                   Chip{.name = "NVIDIA H20",
                                        .multiprocessors = 78,
                                        .clock = 1.98e9,
                                        .l2_bytes = 60 << 20,
-                                       .memory_bytes = 96'000'000'000,
+                                       .memory_bytes = 96 * Chip::gib,
                                        .memory_bandwidth = 2619e6 * 2 * 768},
                                   Chip{.name = "NVIDIA GH200 480GB",  // 480 GB are the processor's
                                        .multiprocessors = sm_90a.multiprocessors,
                                        .clock = 1.98e9,
                                        .l2_bytes = 60 << 20,
-                                       .memory_bytes = 96'000'000'000,
+                                       .memory_bytes = 96 * Chip::gib,
                                        .memory_bandwidth = 2619e6 * 2 * 768},
                                   Chip{.name = "NVIDIA GH200 144G HBM3e",
                                        .multiprocessors = sm_90a.multiprocessors,
                                        .clock = 1.98e9,
                                        .l2_bytes = 60 << 20,
-                                       .memory_bytes = 144'000'000'000,
+                                       .memory_bytes = 144 * Chip::gib,
                                        .memory_bandwidth = 3201e6 * 2 * 768}};
 
 /// What limits a kernel, for plans (stdlib/cost/roofline.lua) and the timeline (engine/timeline).
