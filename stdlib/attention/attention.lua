@@ -40,7 +40,8 @@ return function(wg, internal)
   ---   attention:run(Q, K, V, O)
   function wg.attention(opts)
     local p = internal.attention_plan(opts == nil and {} or opts)
-    return setmetatable({ plan = p, kernel = internal.attention_kernel(p), counter = wg.zeros("u32", { 1 }) }, attention)
+    local parameters = internal.attention_parameters(p)
+    return setmetatable({ plan = p, parameters = parameters, kernel = internal.attention_kernel(p, parameters), counter = wg.zeros("u32", { 1 }) }, attention)
   end
 
   local names = {
@@ -90,12 +91,6 @@ return function(wg, internal)
     return starts - 1
   end
 
-  -- Pairs of batch and head whose K and V fill the L2 cache by two thirds.
-  local function pairs_in_cache(p, keys)
-    local sharing = p.heads // p.kv_heads
-    return math.max(1, wg.target.l2 * 2 // 3 // (2 * internal.element_bytes[p.dtype] * p.dim * keys)) * sharing
-  end
-
   --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
   --- @param Q tensor  batch x queries x heads x dim, in the order of `layout`
   --- @param K tensor  batch x keys x kv_heads x dim
@@ -122,35 +117,16 @@ return function(wg, internal)
     })
     local q, k = extents(p, { Q = Q, K = K, V = V, O = O })
     local scale = internal.positive("attention: scale", values.scale or 1 / math.sqrt(p.dim))
-    local args, batches, queries = { Q, K, V, O }, q.batch, q.rows
+    local batches, queries = q.batch, q.rows
     if p.packed then
       batches = internal.packed_batches("attention", values)
       queries = internal.whole("attention: max_queries", values.max_queries, 1, 0x3FFFFFFF)
     end
-    if p.lse then
-      args[#args + 1] = values.lse
-      local shape, want = internal.shape_of(values.lse), p.packed and { p.heads, q.rows } or { batches, p.heads, queries }
-      if text(shape) ~= text(want) then fail(("attention: lse must be f32, %s, not %s"):format(text(want), text(shape))) end
-    end
-    local function add(value) args[#args + 1] = value end
-    add(queries)
-    if not p.packed then add(k.rows) end
-    add(batches)
     local factor, cap = internal.attention_score_arguments(p, scale)
-    add(factor)
-    if cap then add(cap) end
-    if p.causal then add(math.min(pairs_in_cache(p, k.rows), batches * p.heads)) end
-    if p.packed then
-      add(values.query_starts)
-      add(values.key_starts)
-      if p.lse then add(q.rows) end
-    end
-    for _, name in ipairs(p.descale and { "q_descale", "k_descale", "v_descale" } or {}) do
-      local want, shape = p.descale == "head" and { batches, p.kv_heads } or { 1 }, internal.shape_of(values[name])
-      if text(shape) ~= text(want) then fail(("attention: %s must be f32, %s, not %s"):format(name, text(want), text(shape))) end
-      add(values[name])
-    end
-    if p.splits == 1 then add(self.counter) end
+    local args = internal.arguments(self.parameters, {
+      Q = Q, K = K, V = V, O = O, queries = queries, rows = q.rows, keys = k.rows, batches = batches, factor = factor, cap = cap, given = values,
+      counter = self.counter,
+    })
     local tiles = ceil_div(queries, p.m) * batches * p.heads
     if tiles == 0 then fail "attention: Q has no rows, so there is nothing to compute" end
     local rows = (p.packed and q.rows or batches * queries) * p.heads

@@ -61,28 +61,6 @@ return function(wg, internal)
     return { init = function() end, draw = visit, each = visit }
   end
 
-  -- The kernel's parameters, in the order of a launch's arguments: tensor maps, `sizes`, and the queue's counter.
-  local function parameters(k, p)
-    local function read(name, rows) return internal.attention_map(k, p, name, rows, true, p.lines) end
-    local maps = {
-      Q = read("Q", 64), K = read("K", p.block), V = read("V", p.block),
-      O = (p.packed or p.splits > 1) and k:param("O", p.o .. "*") or internal.attention_map(k, p, "O", 64),
-    }
-    local sizes = {
-      lse = p.lse and k:param("lse", "f32*"), queries = k:param("queries", "u32"), keys = not p.packed and k:param("keys", "u32"),
-      batches = k:param("batches", "u32"), scale = k:param("scale", "f32"), cap = (p.softcap or p.score) and k:param("cap", "f32"),
-      group = p.causal and k:param("group", "u32"),
-    }
-    if p.packed then
-      sizes.query_starts, sizes.key_starts = k:param("query_starts", "const s32*"), k:param("key_starts", "const s32*")
-      sizes.total = p.lse and k:param("total", "u32")
-    end
-    if p.descale then
-      for _, name in ipairs { "q_descale", "k_descale", "v_descale" } do sizes[name] = k:param(name, "const f32*") end
-    end
-    return maps, sizes, p.splits == 1 and k:param("counter", "u32*")
-  end
-
   -- Stages of the operands in shared memory, and the rings over them; of 8-bit types also V as it comes, and panels of O.
   local function stages_of(k, p, readers)
     local buffers = {
@@ -117,14 +95,15 @@ return function(wg, internal)
     for _, ring in ipairs { rings.q, rings.k, rings.v, queue, rings.raw } do ring:init() end
   end
 
-  --- The kernel of a plan (of internal.attention_plan).
-  function internal.attention_kernel(p)
+  --- The kernel of a plan (of internal.attention_plan), with these parameters.
+  function internal.attention_kernel(p, list)
     local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
-      local maps, sizes, counter = parameters(k, p)
+      local maps, sizes = internal.declare(k, list)
+      maps.O = maps.O or sizes.O
       local readers = 4 * p.consumers
       local buffers, rings = stages_of(k, p, readers)
       local find, tiles = internal.attention_tiles(k, p, sizes)
-      local queue = p.splits > 1 and one_tile(k, p, tiles) or k:queue { counter = counter, tiles = tiles, readers = readers + p.transposers }
+      local queue = p.splits > 1 and one_tile(k, p, tiles) or k:queue { counter = sizes.counter, tiles = tiles, readers = readers + p.transposers }
 
       local thread = k:special "tid.x"
       k:if_(thread:eq(0), function() begin(k, p, maps, buffers, rings, queue) end)
@@ -149,11 +128,7 @@ return function(wg, internal)
         internal.attention_consume(k, p, rings, maps, buffers, queue, find, sizes)
       end)
     end)
-    kernel:launch_rule { notes = {
-      scale = "the factor of the scores times log2(e)", counter = p.splits == 1 and "one element, 0 before the launch and after it" or nil,
-      queries = p.splits > 1 and ("of a sequence; each %d of a head have %d CTAs"):format(p.m, p.splits) or nil,
-      group = p.causal and "pairs of batch and head whose K and V share the L2 cache" or nil,
-    } }
+    kernel:launch_rule { notes = internal.notes(list) }
     return kernel
   end
 end

@@ -19,12 +19,12 @@ return function(internal)
     return function(column, at, row) return { column, row, at.head, at.batch } end
   end
 
-  --- The tensor map of a tensor, in boxes of `rows`. lines: dtype, columns and line_bytes of the tile in shared memory; by default those of the panels of O.
-  function internal.attention_map(k, p, name, rows, constant, lines)
+  --- The box of a tensor's map, of `rows`. lines: dtype, columns and line_bytes of the tile in shared memory; by default those of the panels of O.
+  function internal.attention_box(p, rows, constant, lines)
     lines = lines or p.panel
     local line = lines.columns
     local box = p.packed and { line, 1, rows } or p.layout == "bshd" and { line, 1, rows, 1 } or { line, rows, 1, 1 }
-    return k:tensor_map(name, { dtype = lines.dtype, box = box, swizzle = lines.plain and "none" or lines.line_bytes .. "B", constant = constant })
+    return { dtype = lines.dtype, box = box, swizzle = lines.plain and "none" or lines.line_bytes .. "B", constant = constant }
   end
 
   --- Returns a function that copies a tile of a head by TMA, from `row` on.

@@ -82,7 +82,7 @@ return function(wg, internal)
         local result = name == "dK" or name == "dV"
         local rows = result and 64 or (name == "K" or name == "V") and p.keys or p.rows
         local lines = not result and ((name == "K" or name == "V") and p.k_lines or p.q_lines) or nil
-        maps[name] = result and p.packed and k:param(name, p.dtype .. "*") or internal.attention_map(k, p, name, rows, not result or nil, lines)
+        maps[name] = result and p.packed and k:param(name, p.dtype .. "*") or k:tensor_map(name, internal.attention_box(p, rows, not result or nil, lines))
       end
       local stats = k:param("stats", "const f32*")
       local sizes = {

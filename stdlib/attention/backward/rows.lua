@@ -118,7 +118,7 @@ return function(wg, internal)
   function internal.attention_backward_after(p)
     return wg.kernel(p.name .. "_after", { threads = 128 * p.consumers }, function(k)
       local panel = p.q_panel
-      local dQ = p.packed and k:param("dQ", p.dtype .. "*") or internal.attention_map(k, p, "dQ", panel.lines, nil, panel)
+      local dQ = p.packed and k:param("dQ", p.dtype .. "*") or k:tensor_map("dQ", internal.attention_box(p, panel.lines, nil, panel))
       local sums, scale = k:param("sums", "const f32*"), k:param("scale", "f32")
       each_row(k, p, p.packed and sizes_of(k, p) or {}, function(at, queries)
         local thread = k:special "tid.x"

@@ -36,7 +36,8 @@ return function(wg, internal)
   ---   decode:run(Q, K, V, O, { lengths = lengths, pages = pages })
   function wg.attention_decode(opts)
     local p = internal.attention_decode_plan(opts == nil and {} or opts)
-    return setmetatable({ plan = p, kernel = internal.attention_decode_kernel(p), workspace = {}, full = {} }, decode)
+    local parameters = internal.attention_decode_parameters(p)
+    return setmetatable({ plan = p, parameters = parameters, kernel = internal.attention_decode_kernel(p, parameters), workspace = {}, full = {} }, decode)
   end
 
   local most_kept = 64 << 20 -- bytes, of parts of heads
@@ -134,17 +135,14 @@ return function(wg, internal)
     if p.page and values.lengths == nil then fail "attention_decode: `lengths` is missing" end
     local batches, k = extents(p, { Q = Q, K = K, V = V, O = O })
     local scale = internal.positive("attention_decode: scale", values.scale or 1 / math.sqrt(p.dim))
-    local args, keys = { Q, K, V, O }, k.rows
-    local function add(value) args[#args + 1] = value end
-    if p.lse then add(shaped("lse", values.lse, "f32", { batches, p.heads, p.queries })) end
+    local keys, width = k.rows, nil
+    if p.lse then shaped("lse", values.lse, "f32", { batches, p.heads, p.queries }) end
     local lengths = values.lengths or full_lengths(self, batches, keys)
-    add(shaped("lengths", lengths, "s32", { batches }))
+    shaped("lengths", lengths, "s32", { batches })
     if batches * p.queries * p.heads * p.dim > 0xFFFFFFFF then fail "attention_decode: Q has 2^32 elements or more" end
     if p.page then
-      local width = internal.shape_of(shaped("pages", values.pages, "s32", { batches, 0 }))[2]
+      width = internal.shape_of(shaped("pages", values.pages, "s32", { batches, 0 }))[2]
       keys = width * p.page
-      add(values.pages)
-      add(width)
     end
     local blocks = batches * p.kv_heads * ceil_div(keys, p.block)
     if blocks == 0 then fail(("attention_decode: %d sequences of %d keys leave nothing to compute"):format(batches, keys)) end
@@ -153,7 +151,10 @@ return function(wg, internal)
     if ctas < together then fail(("attention_decode: %d CTAs cannot work on %d heads together"):format(ctas, together)) end
     local rounds = rounds_of(p, ctas, batches, together)
     local w = workspace_of(self, ctas * rounds, batches)
-    for _, value in ipairs { keys, batches, together, rounds, scale / math.log(2), w.partials, w.part_sums, w.counters } do add(value) end
+    local args = internal.arguments(self.parameters, {
+      Q = Q, K = K, V = V, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width, keys = keys, batches = batches, together = together,
+      rounds = rounds, scale_log2 = scale / math.log(2), partials = w.partials, part_sums = w.part_sums, counters = w.counters,
+    })
     return { grid = { ctas }, args = args }
   end
 

@@ -68,33 +68,11 @@ return function(wg, internal)
     end)
   end
 
-  -- The kernel's parameters, in the order of a launch's arguments.
-  local function parameters(k, p)
-    local function pointer(name, kind, constant) return k:param(name, (constant and "const " or "") .. kind .. "*") end
-    local sizes = { Q = pointer("Q", p.dtype, true) }
-    for _, name in ipairs { "K", "V" } do
-      if p.copies == "rows" then
-        sizes[name] = pointer(name, p.dtype, true)
-      else
-        sizes.maps = sizes.maps or {}
-        local box = p.layout == "bshd" and { 64, 1, p.box_rows, 1 } or { 64, p.box_rows, 1, 1 }
-        sizes.maps[name] = k:tensor_map(name, { dtype = p.dtype, box = box, swizzle = "128B", constant = true })
-      end
-    end
-    sizes.O = pointer("O", p.dtype)
-    if p.lse then sizes.lse = pointer("lse", "f32") end
-    sizes.lengths = pointer("lengths", "s32", true)
-    if p.page then sizes.pages, sizes.table_width = pointer("pages", "s32", true), k:param("table_width", "u32") end
-    for _, name in ipairs { "keys", "batches", "together", "rounds" } do sizes[name] = k:param(name, "u32") end
-    sizes.scale_log2 = k:param("scale_log2", "f32")
-    sizes.partials, sizes.part_sums, sizes.counters = pointer("partials", "f32"), pointer("part_sums", "f32"), pointer("counters", "u32")
-    return sizes
-  end
-
-  --- The kernel of a plan (of internal.attention_decode_plan).
-  function internal.attention_decode_kernel(p)
+  --- The kernel of a plan (of internal.attention_decode_plan), with these parameters.
+  function internal.attention_decode_kernel(p, list)
     local kernel = wg.kernel(p.name, { threads = p.threads }, function(k)
-      local sizes = parameters(k, p)
+      local maps, sizes = internal.declare(k, list)
+      sizes.maps = next(maps) and maps
       local buffers = {
         kv = k:shared { bytes = p.stages * 2 * p.tile_bytes, align = 1024, name = "kv" },
         exchange = k:shared { bytes = p.exchange_bytes, align = 16, name = "exchange" },
@@ -121,15 +99,7 @@ return function(wg, internal)
         internal.attention_decode_copies(k, p, sizes, ring, buffers.kv, work, thread - 32 * p.warps)
       end)
     end)
-    kernel:launch_rule { notes = {
-      pages = p.page and ("%d keys each, for each sequence table_width numbers of pages"):format(p.page) or nil,
-      keys = "the most keys that a sequence can have", scale_log2 = "the factor of the scores times log2(e)",
-      together = ("heads of K and V that CTAs side by side work on: divides %d"):format(p.kv_heads),
-      rounds = "the most stretches that a CTA has",
-      partials = ("%d elements for each CTA of the grid, times rounds"):format(2 * p.rows * p.dim),
-      part_sums = ("%d elements for each CTA of the grid, times rounds"):format(4 * p.rows),
-      counters = ("%d for each sequence, zeros before the first launch"):format(p.kv_heads),
-    } }
+    kernel:launch_rule { notes = internal.notes(list) }
     return kernel
   end
 end
