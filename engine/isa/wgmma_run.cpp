@@ -19,18 +19,9 @@ namespace {
 
 using enum Type;
 
-Dtype dtype(Type type) {
-    switch (type) {
-        case f16: return Dtype::f16;
-        case bf16: return Dtype::bf16;
-        case tf32: return Dtype::tf32;
-        case e4m3: return Dtype::e4m3;
-        case e5m2: return Dtype::e5m2;
-        case s8: return Dtype::s8;
-        case u8: return Dtype::u8;
-        default: return Dtype::b1;
-    }
-}
+/// Of elements, of which instructions and tensors have the same names. Throws ArgumentError for types that
+/// are none of elements.
+Dtype dtype(Type type) { return dtype_named(to_string(type)); }
 
 /// Memory that begins with a cache line. The loops over rows of B and D use the widest vectors of the host:
 /// each load of one that crosses a line costs two, a tenth of a simulation's time.

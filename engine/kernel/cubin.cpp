@@ -4,8 +4,8 @@
 #include "gpu/driver.hpp"
 #include "gpu/host_module.hpp"
 #include "kernel/assembler_notes.hpp"
+#include "kernel/kernel_state.hpp"
 #include "program/spoken.hpp"
-#include "wgrun/kernel.hpp"
 
 namespace wgrun {
 namespace {
@@ -24,7 +24,7 @@ gpu::Cubin assemble_by_driver(const std::string& ptx) {
 }  // namespace
 
 std::vector<std::byte> Kernel::cubin(Assembler assembler) {
-    refuse_messages(*program_, "machine code alone");
+    refuse_messages(program(), "machine code alone");
     const auto by = [&](Assembler which) {
         switch (which) {
             case Assembler::driver: return assemble_by_driver(ptx()).image;
@@ -45,7 +45,7 @@ std::vector<std::byte> Kernel::cubin(Assembler assembler) {
         }
         throw EnvironmentError("ENOENT", "no assembler is available: " + missing);
     } catch (gpu::CompileError& error) {
-        error.finding().where = place_of_error(error.log(), ptx_lines_, *program_);
+        error.finding().where = place_of_error(error.log(), state_->now().texts.ptx_lines(), program());
         throw;
     }
 }

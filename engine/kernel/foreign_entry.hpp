@@ -85,24 +85,4 @@ class ForeignEntry {
     std::shared_ptr<ModuleMemory> memory_;
 };
 
-/// The text that a kernel was read from, and what the last launch added to it.
-struct Kernel::Origin {
-    std::shared_ptr<const ForeignEntry> entry;
-    ptx::LaunchFacts facts{};
-    ptx::Lowered lowered{};  ///< without its program, which is the kernel's
-
-    /// Returns the launch with the CTAs of its grid, where the text has it count clusters.
-    RunOptions in_ctas(RunOptions options) const {
-        if (!entry->counts_clusters()) return options;
-        const Dim3 cluster = entry->cluster();
-        options.grid = {options.grid.x * cluster.x, options.grid.y * cluster.y, options.grid.z * cluster.z};
-        return options;
-    }
-
-    /// Puts findings into the words for the text's author.
-    void tell(std::vector<Diagnostic>& findings) const {
-        for (Diagnostic& finding : findings) wgrun::tell(entry->module(), finding);
-    }
-};
-
 }  // namespace wgrun

@@ -89,6 +89,122 @@ MbarrierState mbarrier_state(std::uint64_t word) {
     return out;
 }
 
+namespace {
+
+/// The slots of a launch, which say together what each warp waits for.
+class Witnesses {
+  public:
+    Witnesses(const Program& program, const GuardedProgram& guarded, std::span<const std::byte> block,
+              std::span<const DeviceRange> tensors)
+        : program_(program),
+          guarded_(guarded),
+          tensors_(tensors),
+          all_(witnesses(block, guarded.sites.size())) {}
+
+    const std::vector<Witness>& all() const { return all_; }
+    const GuardSite& site_of(const Witness& who) const { return guarded_.sites[who.site]; }
+
+    /// "for 24 registers a thread"
+    std::string awaited(const Witness& who) const {
+        switch (site_of(who).awaits) {
+            case Awaits::mbarrier: return phase(who);
+            case Awaits::memory: return change(who);
+            case Awaits::barrier: return barrier(who);
+            case Awaits::cluster: return cluster(who);
+            case Awaits::registers:
+                return fmt::format("for {} a thread",
+                                   count_of(*isa::awaited(site_of(who).step).registers, "register"));
+            case Awaits::lanes: return "for other lanes of the warp";
+            case Awaits::grids: return "for the grids before";
+            case Awaits::nothing: break;
+        }
+        return "";
+    }
+
+    /// How likely the wait is the cause, the likeliest first: a phase that has begun and cannot complete is a
+    /// likelier one than a phase that no warp has reached.
+    int rank(const Witness& who) const {
+        if (site_of(who).awaits != Awaits::mbarrier) return 2;
+        const MbarrierState state = mbarrier_state(who.word);
+        if (state.pending == 0 || state.outstanding != 0) return 0;
+        return state.pending < state.expected ? 1 : 2;
+    }
+
+  private:
+    std::string phase(const Witness& who) const {
+        const MbarrierState state = mbarrier_state(who.word);
+        const std::string place = wait_words::place(program_, static_cast<std::uint32_t>(who.place));
+        // Nobody waits for the phase of a state that is complete: it is the phase at hand.
+        const bool by_parity = isa::awaited(site_of(who).step).parity != nullptr;
+        const int wanted = by_parity ? static_cast<int>(who.wanted & 1) : state.parity;
+        if (state.parity != wanted)
+            return fmt::format("for the phase of parity {} of the mbarrier {}, which has completed since",
+                               wanted, place);
+        return fmt::format(
+            "for the phase of parity {} of the mbarrier {}: {}", wanted, place,
+            rules::what_has_come(state.expected - state.pending, state.expected, state.outstanding));
+    }
+
+    std::string change(const Witness& who) const {
+        const bool global =
+            site_of(who).step.form.get(isa::Field::space) == static_cast<int>(isa::Space::global);
+        const std::string place =
+            global ? address_text(who.place, tensors_) : fmt::format("shared memory at {:#x}", who.place);
+        return fmt::format("for {} to change{}", place,
+                           who.wanted != 0 ? fmt::format(", which holds {}", who.word) : "");
+    }
+
+    std::string barrier(const Witness& who) const {
+        const isa::Awaited by = isa::awaited(site_of(who).step);
+        const Operand &id = *by.barrier, &threads = *by.threads;
+        if (id.kind != Operand::Kind::imm) return "at a barrier of the CTA";
+        std::uint32_t there = 0;
+        for (const Witness& other : all_) {
+            const GuardSite& at = site_of(other);
+            const bool same_cta = who.x == other.x && who.y == other.y && who.z == other.z;
+            if (!other.reports && same_cta && at.awaits == Awaits::barrier &&
+                isa::awaited(at.step).barrier->imm == id.imm)
+                there |= 1U << (other.warp & 31);
+        }
+        const bool counted = threads.kind == Operand::Kind::imm;
+        const std::int64_t expected = counted && threads.imm == 0 ? program_.threads() : threads.imm;
+        return fmt::format("at barrier {}: {}{} threads wait there", id.imm,
+                           std::min<std::int64_t>(std::popcount(there) * isa::lanes, program_.threads()),
+                           counted ? fmt::format(" of {}", expected) : "");
+    }
+
+    std::string cluster(const Witness& who) const {
+        const Dim3 size = program_.cluster();
+        const auto there = std::ranges::count_if(all_, [&](const Witness& other) {
+            return site_of(other).awaits == Awaits::cluster && who.x / size.x == other.x / size.x &&
+                   who.y / size.y == other.y / size.y && who.z / size.z == other.z / size.z;
+        });
+        const int warps_per_cta = (program_.threads() + isa::lanes - 1) / isa::lanes;
+        const std::uint64_t all_warps = size.volume() * static_cast<std::uint64_t>(warps_per_cta);
+        return fmt::format("at the barrier of the cluster: {} there",
+                           part_of(there, all_warps, "warps", "waits", "wait"));
+    }
+
+    const Program& program_;
+    const GuardedProgram& guarded_;
+    std::span<const DeviceRange> tensors_;
+    std::vector<Witness> all_;
+};
+
+/// "warps 4-7 of CTA {0, 0, 0} wait for the phase of ..."
+std::string sentence_of(const GuardSite& site, std::uint32_t warps, const std::vector<Dim3>& ctas, Dim3 grid,
+                        const std::string& awaited) {
+    const bool one = std::has_single_bit(warps) && ctas.size() == 1;
+    const std::string who = rules::names_of_warps(warps) + of_ctas(ctas, grid);
+    switch (site.kind) {
+        case GuardSite::Kind::loop: return who + (one ? " still runs" : " still run") + " this loop";
+        case GuardSite::Kind::access: return fmt::format("{} at {}", who, site.step.op->name);
+        default: return fmt::format("{} {} {}", who, one ? "waits" : "wait", awaited);
+    }
+}
+
+}  // namespace
+
 /// Lanes of some warps of some CTAs in the same state.
 struct HangReport::Place {
     const GuardSite* site;
@@ -98,115 +214,28 @@ struct HangReport::Place {
 
 HangReport::HangReport(const Program& program, const GuardedProgram& guarded, Dim3 grid,
                        std::span<const std::byte> block, std::span<const DeviceRange> tensors) {
-    const std::vector<Witness> all = witnesses(block, guarded.sites.size());
-    const auto site_of = [&](const Witness& who) -> const GuardSite& { return guarded.sites[who.site]; };
-    const auto same_cta = [](const Witness& a, const Witness& b) {
-        return a.x == b.x && a.y == b.y && a.z == b.z;
-    };
-    const Dim3 cluster = program.cluster();
-    const auto same_cluster = [&](const Witness& a, const Witness& b) {
-        return a.x / cluster.x == b.x / cluster.x && a.y / cluster.y == b.y / cluster.y &&
-               a.z / cluster.z == b.z / cluster.z;
-    };
-    const int warps_per_cta = (program.threads() + isa::lanes - 1) / isa::lanes;
-
-    const auto awaited = [&](const Witness& who) -> std::string {
-        const GuardSite& site = site_of(who);
-        switch (site.awaits) {
-            case Awaits::mbarrier: {
-                const MbarrierState state = mbarrier_state(who.word);
-                const std::string place = wait_words::place(program, static_cast<std::uint32_t>(who.place));
-                // Nobody waits for the phase of a state that is complete: it is the phase at hand.
-                const bool by_parity = isa::awaited(site.step).parity != nullptr;
-                const int wanted = by_parity ? static_cast<int>(who.wanted & 1) : state.parity;
-                if (state.parity != wanted)
-                    return fmt::format(
-                        "for the phase of parity {} of the mbarrier {}, which has completed "
-                        "since",
-                        wanted, place);
-                return fmt::format(
-                    "for the phase of parity {} of the mbarrier {}: {}", wanted, place,
-                    rules::what_has_come(state.expected - state.pending, state.expected, state.outstanding));
-            }
-            case Awaits::memory: {
-                const bool global =
-                    site.step.form.get(isa::Field::space) == static_cast<int>(isa::Space::global);
-                const std::string place = global ? address_text(who.place, tensors)
-                                                 : fmt::format("shared memory at {:#x}", who.place);
-                return fmt::format("for {} to change{}", place,
-                                   who.wanted != 0 ? fmt::format(", which holds {}", who.word) : "");
-            }
-            case Awaits::barrier: {
-                const isa::Awaited by = isa::awaited(site.step);
-                const Operand &id = *by.barrier, &threads = *by.threads;
-                if (id.kind != Operand::Kind::imm) return "at a barrier of the CTA";
-                std::uint32_t there = 0;
-                for (const Witness& other : all) {
-                    const GuardSite& at = site_of(other);
-                    if (!other.reports && same_cta(who, other) && at.awaits == Awaits::barrier &&
-                        isa::awaited(at.step).barrier->imm == id.imm)
-                        there |= 1U << (other.warp & 31);
-                }
-                const bool counted = threads.kind == Operand::Kind::imm;
-                const std::int64_t expected = counted && threads.imm == 0 ? program.threads() : threads.imm;
-                return fmt::format(
-                    "at barrier {}: {}{} threads wait there", id.imm,
-                    std::min<std::int64_t>(std::popcount(there) * isa::lanes, program.threads()),
-                    counted ? fmt::format(" of {}", expected) : "");
-            }
-            case Awaits::cluster: {
-                const auto there = std::ranges::count_if(all, [&](const Witness& other) {
-                    return site_of(other).awaits == Awaits::cluster && same_cluster(who, other);
-                });
-                const std::uint64_t all_warps = cluster.volume() * static_cast<std::uint64_t>(warps_per_cta);
-                return fmt::format("at the barrier of the cluster: {} there",
-                                   part_of(there, all_warps, "warps", "waits", "wait"));
-            }
-            case Awaits::registers:
-                return fmt::format("for {} a thread",
-                                   count_of(*isa::awaited(site.step).registers, "register"));
-            case Awaits::lanes: return "for other lanes of the warp";
-            case Awaits::grids: return "for the grids before";
-            case Awaits::nothing: break;
-        }
-        return "";
-    };
-
+    const Witnesses witnesses(program, guarded, block, tensors);
     // Groups warps of each CTA that wait at the same line for the same reason, and then CTAs with equal
     // groups.
     using Saying = std::pair<std::size_t, std::string>;
     std::map<Saying, std::map<std::array<std::uint32_t, 3>, std::uint32_t>> said;
-    std::map<Saying, int> progress;
-    for (const Witness& who : all) {
+    std::map<Saying, int> ranks;
+    for (const Witness& who : witnesses.all()) {
         overdue_ = overdue_ || who.reports;
-        const Saying saying{who.site, awaited(who)};
+        const Saying saying{who.site, witnesses.awaited(who)};
         said[saying][{who.z, who.y, who.x}] |= 1U << (who.warp & 31);
-        int& begun = progress.try_emplace(saying, 2).first->second;
-        if (site_of(who).awaits != Awaits::mbarrier) continue;
-        // A phase that has begun and cannot complete is a likelier cause than one that no warp has reached.
-        const MbarrierState state = mbarrier_state(who.word);
-        if (state.pending == 0 || state.outstanding != 0)
-            begun = 0;
-        else if (state.pending < state.expected)
-            begun = std::min(begun, 1);
+        int& rank = ranks.try_emplace(saying, witnesses.rank(who)).first->second;
+        rank = std::min(rank, witnesses.rank(who));
     }
     for (const auto& [saying, ctas] : said) {
         std::map<std::uint32_t, std::vector<Dim3>> agree;
         for (const auto& [cta, warps] : ctas) agree[warps].push_back({cta[2], cta[1], cta[0]});
         const GuardSite& site = guarded.sites[saying.first];
-        for (const auto& [warps, where] : agree) {
-            const bool one = std::has_single_bit(warps) && where.size() == 1;
-            const std::string who = rules::names_of_warps(warps) + of_ctas(where, grid);
-            const std::string does = site.kind == GuardSite::Kind::loop ? (one ? " still runs" : " still run")
-                                     : site.kind == GuardSite::Kind::access
-                                         ? fmt::format(" at {}", site.step.op->name)
-                                         : fmt::format("{} {}", one ? " waits" : " wait", saying.second);
-            const std::string rest = site.kind == GuardSite::Kind::loop ? " this loop" : "";
+        for (const auto& [warps, where] : agree)
             places_.push_back(
                 {&site,
-                 who + does + rest,
-                 {site.kind == GuardSite::Kind::loop, site.awaits, progress[saying], saying.first}});
-        }
+                 sentence_of(site, warps, where, grid, saying.second),
+                 {site.kind == GuardSite::Kind::loop, site.awaits, ranks[saying], saying.first}});
     }
     std::ranges::stable_sort(places_, {}, &Place::rank);
 }

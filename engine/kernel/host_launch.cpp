@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include "check/sizes.hpp"
@@ -15,15 +13,13 @@
 #include "kernel/arguments.hpp"
 #include "kernel/assembler_notes.hpp"
 #include "kernel/errors.hpp"
-#include "kernel/foreign_entry.hpp"
+#include "kernel/kernel_state.hpp"
 #include "kernel/launch_spec.hpp"
 #include "program/spoken.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
 namespace {
-
-constexpr std::size_t most_sizes = 4096;  // the number of launches remembered as correct
 
 Backend gpu_backend(Backend asked) {
     if (asked == Backend::automatic) return Backend::gpu;
@@ -47,7 +43,7 @@ std::string image_of(const gpu::Cubin& cubin) {
 }  // namespace
 
 /// State that the launches of a kernel share.
-struct Kernel::Hosted {
+struct Hosted {
     Hosted(std::string image, const Program& program)
         : config(config_of(program, {})),
           module(std::move(image), program.name(), config),
@@ -62,15 +58,13 @@ struct Kernel::Hosted {
 
     gpu::LaunchConfig config;
     gpu::HostModule module;
-    /// Grids and integers for which the rehearsal found no error.
-    std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::vector<std::int64_t>>> right;
     std::vector<std::uint64_t> raw;
     std::vector<EncodedMap> maps;
     std::vector<gpu::Parameter> parameters;
 };
 
-void Kernel::Hosted::set_map(const gpu::HostContext& context, std::size_t i, const TensorBox& box,
-                             const HostPointer& pointer) {
+void Hosted::set_map(const gpu::HostContext& context, std::size_t i, const TensorBox& box,
+                     const HostPointer& pointer) {
     EncodedMap& known = maps[i];
     if (known.address == pointer.address && known.shape == *pointer.shape) return;
     known.address = 0;
@@ -81,8 +75,8 @@ void Kernel::Hosted::set_map(const gpu::HostContext& context, std::size_t i, con
     known.address = pointer.address;
 }
 
-void Kernel::Hosted::set(const gpu::HostContext& context, const Program& program,
-                         const std::vector<HostArgument>& args) {
+void Hosted::set(const gpu::HostContext& context, const Program& program,
+                 const std::vector<HostArgument>& args) {
     for (std::size_t i = 0; i < args.size(); ++i) {
         const Param& param = program.params()[i];
         if (const auto* pointer = std::get_if<HostPointer>(&args[i])) {
@@ -148,41 +142,30 @@ std::vector<std::int64_t> integers_of(const HostLaunch& launch) {
 
 }  // namespace
 
-Kernel::Hosted& Kernel::hosted(Backend backend, bool unchecked) {
-    if (!unchecked) throw_errors_of(check());
-    std::shared_ptr<Hosted>& slot = hosted_[backend];
-    if (!slot) refuse_messages(*program_, "a launch in the caller's stream");
-    if (!slot)
-        slot = std::make_shared<Hosted>(
-            backend == Backend::gpu ? emitted_ptx() : image_of(gpu::nvrtc_compile(emitted_cuda())),
-            *program_);
+Hosted& Kernel::State::hosted(Backend backend, bool unchecked) {
+    Specialisation& of = now();
+    if (!unchecked) throw_errors_of(of.checks.findings());
+    std::shared_ptr<Hosted>& slot = of.hosted[backend];
+    if (slot) return *slot;
+    refuse_messages(of.program(), "a launch in the caller's stream");
+    slot = std::make_shared<Hosted>(
+        backend == Backend::gpu ? of.texts.ptx() : image_of(gpu::nvrtc_compile(of.texts.cuda())),
+        of.program());
     return *slot;
 }
 
-void Kernel::foresee(const HostLaunch& launch, Hosted& hosted) {
-    std::tuple sizes(launch.grid.x, launch.grid.y, launch.grid.z, integers_of(launch));
-    if (hosted.right.contains(sizes)) return;
-    std::vector<Diagnostic> found = check::check_launch(*program_, {launch.grid, std::get<3>(sizes)});
-    if (origin_) origin_->tell(found);
-    throw_errors_of(found);
-    if (hosted.right.size() >= most_sizes) hosted.right.clear();
-    hosted.right.insert(std::move(sizes));
-}
-
 std::vector<Diagnostic> Kernel::check(const HostLaunch& launch) {
-    std::vector<Diagnostic> findings = check();
-    const auto is_error = [](const Diagnostic& finding) { return finding.severity == Severity::error; };
-    if (std::ranges::any_of(findings, is_error)) return findings;
-    check_count(*program_, launch.args.size());
-    check_grid(*program_, launch.grid);
-    std::vector<Diagnostic> found = check::check_launch(*program_, {launch.grid, integers_of(launch)});
-    if (origin_) origin_->tell(found);
-    std::ranges::move(found, std::back_inserter(findings));
+    KernelChecks& checks = state_->now().checks;
+    std::vector<Diagnostic> findings = checks.findings();
+    if (checks.wrong()) return findings;
+    check_count(program(), launch.args.size());
+    check_grid(program(), launch.grid);
+    std::ranges::move(checks.of_launch({launch.grid, integers_of(launch)}), std::back_inserter(findings));
     return findings;
 }
 
 /// What the text of a compiler leaves open, this launch tells: sizes, and the types of pointers.
-void Kernel::fit_host(const HostLaunch& launch) {
+void Kernel::State::fit(const HostLaunch& launch) {
     RunOptions options;
     options.block = launch.block;
     options.cluster = launch.cluster;
@@ -192,7 +175,7 @@ void Kernel::fit_host(const HostLaunch& launch) {
     for (const HostArgument& argument : launch.args) {
         options.args.emplace_back(std::int64_t{0});
         const auto* pointer = std::get_if<HostPointer>(&argument);
-        if (!origin_ || pointer == nullptr) continue;
+        if (!source.entry() || pointer == nullptr) continue;
         // Its type alone matters here: the memory may be a device's.
         tensors.push_back(Tensor::wrap(pointer->dtype.value_or(Dtype::u8), {1},
                                        reinterpret_cast<void*>(pointer->address), nullptr));
@@ -202,14 +185,14 @@ void Kernel::fit_host(const HostLaunch& launch) {
 }
 
 void Kernel::simulate(const HostSimulation& launch) {
-    fit_host(launch);
-    check_arguments(*program_, launch);
+    state_->fit(launch);
+    check_arguments(program(), launch);
     std::vector<Tensor> tensors;
     tensors.reserve(launch.args.size());
     RunOptions run;
     for (std::size_t i = 0; i < launch.args.size(); ++i) {
         if (const auto* pointer = std::get_if<HostPointer>(&launch.args[i])) {
-            tensors.push_back(wrap(*program_, i, *pointer));
+            tensors.push_back(wrap(program(), i, *pointer));
             run.args.emplace_back(&tensors.back());
         } else if (const auto* integer = std::get_if<std::int64_t>(&launch.args[i])) {
             run.args.emplace_back(*integer);
@@ -232,38 +215,38 @@ void Kernel::simulate(const HostSimulation& launch) {
 
 void Kernel::launch(const HostLaunch& launch) {
     const Backend backend = gpu_backend(launch.backend);
-    fit_host(launch);
-    check_arguments(*program_, launch);
-    Hosted& hosted = this->hosted(backend, launch.unchecked);
-    if (!launch.unchecked) foresee(launch, hosted);
+    state_->fit(launch);
+    check_arguments(program(), launch);
+    Hosted& hosted = state_->hosted(backend, launch.unchecked);
+    if (!launch.unchecked) state_->now().checks.require({launch.grid, integers_of(launch)});
     const gpu::HostContext context(gpu::host_driver(), launch.device);
-    load(hosted, context);
-    hosted.set(context, *program_, launch.args);
+    state_->load(hosted, context);
+    hosted.set(context, program(), launch.args);
     gpu::LaunchConfig config = hosted.config;
     config.grid = {launch.grid.x, launch.grid.y, launch.grid.z};
     config.stream = launch.stream;
     hosted.module.launch(context, config, hosted.parameters);
 }
 
-void Kernel::load(Hosted& hosted, const gpu::HostContext& context) {
+void Kernel::State::load(Hosted& hosted, const gpu::HostContext& context) {
     try {
         hosted.module.load(context);
     } catch (gpu::CompileError& error) {
-        error.finding().where = place_of_error(error.log(), ptx_lines_, *program_);
+        error.finding().where = place_of_error(error.log(), now().texts.ptx_lines(), now().program());
         throw;
     }
 }
 
 void Kernel::load(Backend backend, int device) {
-    Hosted& hosted = this->hosted(gpu_backend(backend), false);
-    load(hosted, gpu::HostContext(gpu::host_driver(), device));
+    Hosted& hosted = state_->hosted(gpu_backend(backend), false);
+    state_->load(hosted, gpu::HostContext(gpu::host_driver(), device));
 }
 
 int Kernel::resident_clusters(Backend backend, int device) {
-    Hosted& hosted = this->hosted(gpu_backend(backend), false);
+    Hosted& hosted = state_->hosted(gpu_backend(backend), false);
     const gpu::HostContext context(gpu::host_driver(), device);
-    load(hosted, context);
-    const Dim3 cluster = program_->cluster();
+    state_->load(hosted, context);
+    const Dim3 cluster = program().cluster();
     return hosted.module.resident_clusters(context, {cluster.x, cluster.y, cluster.z});
 }
 

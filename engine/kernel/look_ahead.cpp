@@ -1,5 +1,5 @@
-// Running ahead of the launches of a script that is checked: a quick look at each, and a long one, within the
-// time that a kernel has for them, where the quick one ends in a loop.
+#include "kernel/look_ahead.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -10,7 +10,6 @@
 #include "kernel/foreign_entry.hpp"
 #include "kernel/sim_run.hpp"
 #include "sim/sim.hpp"
-#include "wgrun/kernel.hpp"
 
 namespace wgrun {
 namespace {
@@ -48,25 +47,23 @@ std::vector<Diagnostic> found_by(const Program& program, const RunOptions& run, 
 
 }  // namespace
 
-// The same launch, with other memory than the script's, of which nobody knows what it will hold.
-std::vector<Diagnostic> Kernel::look_ahead(const RunOptions& options) {
+std::vector<Diagnostic> LookAhead::at(const Program& program, const ptx::LaunchFacts& facts,
+                                      const RunOptions& options, const ForeignEntry* entry) {
     check::LaunchSizes sizes = sizes_of(options);
-    std::pair launch{sizes.grid, std::move(sizes.params)};
-    if (looked_at_.size() == most_launches || std::ranges::find(looked_at_, launch) != looked_at_.end())
-        return {};
-    looked_at_.push_back(std::move(launch));
-    ended_ahead_ = {};  // a launch of the script tells more
+    Launch launch{facts, sizes.grid, std::move(sizes.params)};
+    if (seen_.size() == most_launches || std::ranges::find(seen_, launch) != seen_.end()) return {};
+    seen_.push_back(std::move(launch));
     const std::uint64_t clusters =
-        std::min(options.grid.volume() / program_->cluster().volume(), most_clusters);
+        std::min(options.grid.volume() / program.cluster().volume(), most_clusters);
+    EndOfRunAhead ended;
     sim::MadeUp made_up{.numbers = false,
                         .clusters = clusters,
                         .steps = std::max(most_steps / clusters, least_steps),
-                        .ended = &ended_ahead_};
+                        .ended = &ended};
     RunOptions run = options;
     run.backend = Backend::sim;
     run.coverage = nullptr;  // it is no launch of the script
     run.print = [](std::string_view) {};
-    const ForeignEntry* origin = origin_ ? origin_->entry.get() : nullptr;
     std::map<const Tensor*, Tensor> others;
     try {
         move_to_simulator(run.args);
@@ -78,14 +75,13 @@ std::vector<Diagnostic> Kernel::look_ahead(const RunOptions& options) {
     } catch (const Error&) {
         return {};  // the launch says so itself
     }
-    std::vector<Diagnostic> found = found_by(*program_, run, origin, made_up);
-    if (!found.empty() || !ended_ahead_.limit || looked_long_ >= long_runs) return found;
+    std::vector<Diagnostic> found = found_by(program, run, entry, made_up);
+    if (!found.empty() || !ended.limit || long_ >= long_runs) return found;
     const Clock::time_point start = Clock::now();
     made_up.steps = UINT64_MAX;
-    made_up.until = start + std::min<Clock::duration>(long_run, long_runs - looked_long_);
-    ended_ahead_ = {};
-    found = found_by(*program_, run, origin, made_up);
-    looked_long_ += std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
+    made_up.until = start + std::min<Clock::duration>(long_run, long_runs - long_);
+    found = found_by(program, run, entry, made_up);
+    long_ += std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
     return found;
 }
 

@@ -115,9 +115,9 @@ class MadeUpLaunch {
 }  // namespace
 
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
-                                              sim::Observer* observer, EndOfRunAhead* ended) {
+                                              sim::Observer* observer) {
     const Dim3 grid = program.grid().value_or(program.cluster());
-    std::vector<Diagnostic> out = MadeUpLaunch(program).run(program, made, {.ended = ended}, observer, grid);
+    std::vector<Diagnostic> out = MadeUpLaunch(program).run(program, made, {}, observer, grid);
     for (Diagnostic& finding : out) finding.launch = check::launch_of(program, {grid, {}});
     return out;
 }

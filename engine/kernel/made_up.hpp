@@ -24,11 +24,9 @@ std::vector<Diagnostic> found_again(const Program& program, check::Made made, co
 /// Returns what every launch of the program breaks: the simulator runs the first cluster as far as nothing
 /// depends on the arguments, on the size of the grid, or on what is in memory. Nothing where the program has
 /// instructions that the simulator does not know. Thread-safe; takes up to a tenth of a second.
-/// observer: null, or who watches the run. ended: becomes the place where it depends on them; untouched if it
-/// does not.
+/// observer: null, or who watches the run.
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
-                                              sim::Observer* observer = nullptr,
-                                              EndOfRunAhead* ended = nullptr);
+                                              sim::Observer* observer = nullptr);
 
 /// Returns what is undecided, and breaks in launches with the numbers that its proofs came to, and with usual
 /// ones: warnings, since the kernel may be meant for others. Thread-safe; takes up to some seconds.

@@ -6,34 +6,42 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <string>
 #include <string_view>
 
 #include "machine/barriers.hpp"
-#include "machine/waits.hpp"
+#include "machine/driver.hpp"
 #include "rules/barrier_words.hpp"
 
 namespace wgrun::machine {
 
-/// Driver derives from this (CRTP); a Cta has `machine::NamedBarriers barriers` and `int first`, its first
-/// warp in the cluster. Driver has, for its current step:
-///
-///   int warp(), warp_in_cta(); std::uint32_t pc(); Cta& own(); int threads()   of a CTA
-///   machine::Waits& waits()
-///   void progress()                      something has happened for which others may wait
-///   std::string warp_name(); Where here()
-///   void fault(rules::Saying, std::uint32_t other = no_pc, std::string_view note = {})
-///
-///   void arrives(Cta&, std::uint32_t id, bool waits)      what the warp knows is left at the barrier
-///   void waits_at(std::uint32_t id)                       the warp waits, behind its step
-///   void continues(Cta&, int warp, std::uint32_t id)      a warp that waited knows what was left there
-///   void completed(Cta&, std::uint32_t id)                nothing is left there any more
-///
-///   void arrives_at_cluster(); void cluster_completed()   wakes the warps that sleep
-///   void passes_cluster(std::uint32_t phase); void sleeps_at_cluster()
+template <class Driver, class Cta>
+concept BarrierDriver = StepDriver<Driver, Cta> &&
+    requires(Driver& driver, Cta& cta, std::uint32_t id, int warp, bool waits, std::uint32_t phase) {
+    { cta.barriers } -> std::same_as<NamedBarriers&>;
+    { cta.first } -> std::convertible_to<int>;  // its first warp in the cluster
+    { driver.threads() } -> std::same_as<int>;  // of a CTA
+    { driver.warp_name() } -> std::same_as<std::string>;
+    { driver.here() } -> std::same_as<Where>;
+
+    driver.arrives(cta, id, waits);   // what the warp knows is left at the barrier
+    driver.waits_at(id);              // the warp waits, behind its step
+    driver.continues(cta, warp, id);  // a warp that waited knows what was left there
+    driver.completed(cta, id);        // nothing is left there any more
+
+    driver.arrives_at_cluster();
+    driver.cluster_completed();  // wakes the warps that sleep
+    driver.passes_cluster(phase);
+    driver.sleeps_at_cluster();
+};
+
+/// Driver derives from this (CRTP), and is a BarrierDriver.
 template <class Driver, class Cta>
 class BarrierUnit {
   public:
+    BarrierUnit() { static_assert(BarrierDriver<Driver, Cta>); }
+
     /// All warps of the cluster are there, and none has arrived anywhere.
     void reset(std::size_t warps) { cluster_.reset(warps); }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "isa/machine.hpp"
 #include "isa/token.hpp"
+#include "machine/driver.hpp"
 #include "machine/lanes.hpp"
 #include "machine/waits.hpp"
 #include "rules/mbarrier_words.hpp"
@@ -24,41 +26,90 @@ namespace wgrun::machine {
 /// On whose behalf an mbarrier is accessed.
 enum class MbarrierUser : std::uint8_t { thread, engine, async_store };
 
-/// Driver derives from this (CRTP); Object derives from Mbarrier; Cta has objects. Driver has, for its
-/// current step:
-///
-///   isa::Mask active(); int warp(), warp_in_cta(), warps_per_cta(); std::uint32_t pc(), now(); Cta& own()
-///   machine::Waits& waits()
-///   void lane(int)          what follows is done by this lane
-///   void unknown()          the step depends on a value that is not known
-///   bool watches()          it is known what the warp knows: orders are checked
-///   void progress()         something has happened for which others may wait
-///
-///   Cta* peer(std::uint64_t& address, int lane, MbarrierUser)  as machine::locate; null after a report
-///   bool holds(Cta&, std::uint64_t address, bool init)         is this memory? false after a report
-///   Object* object(Cta&, std::uint32_t offset)                 live or ended, or null
-///   Object& create(Cta&, std::uint32_t offset)
-///   void made(Cta&, Object&, int lane)                         it has been initialised
-///   std::uint32_t known(const Object&, int lane)               the clock of the object that the lane knows
-///   std::uint32_t known_to_warp(const Object&)                 the same of any lane
-///
-///   std::string who(), place(std::uint32_t offset)             of the CTA itself
-///   std::string place(const Object&)                           also of which CTA, in a cluster
-///   Where where(std::uint32_t pc); bool of_cluster()
-///   void fault(rules::Saying, std::uint32_t other = no_pc, std::string_view note = {})   of the current step
-///   void fault_at(std::uint32_t pc, rules::Saying, std::uint32_t other = no_pc, std::string_view note = {})
-///   void misaligned(std::uint64_t address), absent(const Cta&, std::uint32_t offset), early(const Object&,
-///   rules::Saying) bool told(const Object&)             WG-MBAR-02 has been reported here
-///   std::optional<std::string> untold(const Object&, int lane)   who does not know of the init
-///   void wrong_wait(Object&, rules::Saying), skipped(Object&, std::int64_t)              WG-MBAR-06
-///
-///   void arrivals_begin(); void arrives(Cta&, Object&, int lane, isa::Mask lanes_there)  it releases there
-///   void turned(Cta&, Object&)           its phase has completed
-///   void wait_begins(); void passes(Cta&, Object&, int lane); void blocked(Object&, std::int64_t parity)
-///   bool returns(isa::Mask complete)     the wait ends here, also without success
+/// Knows the lanes of its step.
+template <class Driver>
+concept DrivesLanes = requires(Driver& driver, int lane) {
+    { driver.active() } -> std::same_as<isa::Mask>;
+    { driver.warps_per_cta() } -> std::same_as<int>;
+    { driver.now() } -> std::same_as<std::uint32_t>;
+    driver.lane(lane);  // what follows is done by this lane
+    driver.unknown();   // the step depends on a value that is not known
+};
+
+/// Knows where mbarriers are.
+template <class Driver, class Object, class Cta>
+concept FindsMbarriers = requires(Driver& driver, Cta& cta, Object& object, std::uint64_t address,
+                                  std::uint32_t offset, int lane, MbarrierUser user, bool init) {
+    // As machine::locate; null after a report.
+    { driver.peer(address, lane, user) } -> std::same_as<Cta*>;
+    // Is this memory? False after a report.
+    { driver.holds(cta, address, init) } -> std::same_as<bool>;
+    // Live or ended, or null.
+    { driver.object(cta, offset) } -> std::same_as<Object*>;
+    { driver.create(cta, offset) } -> std::same_as<Object&>;
+    driver.made(cta, object, lane);  // it has been initialised
+};
+
+/// Knows what lanes know of mbarriers.
+template <class Driver, class Object>
+concept KnowsMbarriers = requires(Driver& driver, const Object& object, int lane) {
+    // It is known what the warp knows: orders are checked.
+    { driver.watches() } -> std::same_as<bool>;
+    // The clock of the object that the lane knows, and that any lane of the warp does.
+    { driver.known(object, lane) } -> std::same_as<std::uint32_t>;
+    { driver.known_to_warp(object) } -> std::same_as<std::uint32_t>;
+    // Who does not know of the init.
+    { driver.untold(object, lane) } -> std::same_as<std::optional<std::string>>;
+};
+
+/// Says what is wrong with them.
+template <class Driver, class Object, class Cta>
+concept ReportsMbarriers = requires(Driver& driver, const Cta& cta, Object& object, const Object& of,
+                                    std::uint64_t address, std::uint32_t offset, std::uint32_t pc,
+                                    std::int64_t parity, rules::Saying saying, std::string_view note) {
+    { driver.who() } -> std::same_as<std::string>;
+    { driver.place(offset) } -> std::same_as<std::string>;  // of the CTA itself
+    { driver.place(of) } -> std::same_as<std::string>;      // also of which CTA, in a cluster
+    { driver.where(pc) } -> std::same_as<Where>;
+    { driver.of_cluster() } -> std::same_as<bool>;
+    driver.fault_at(pc, saying);
+    driver.fault_at(pc, saying, pc, note);
+    driver.misaligned(address);
+    driver.absent(cta, offset);
+    driver.early(of, saying);
+    { driver.told(of) } -> std::same_as<bool>;  // WG-MBAR-02 has been reported here
+    driver.wrong_wait(object, saying);
+    driver.skipped(object, parity);  // WG-MBAR-06
+};
+
+/// Carries on what warps learn from them, who sleeps and who wakes up.
+template <class Driver, class Object, class Cta>
+concept FollowsMbarriers = requires(Driver& driver, Cta& cta, Object& object, int lane, isa::Mask lanes,
+                                    std::int64_t parity) {
+    driver.arrivals_begin();
+    driver.arrives(cta, object, lane, lanes);  // it releases there, with the lanes that arrive at the same
+    driver.turned(cta, object);                // its phase has completed
+    driver.wait_begins();
+    driver.passes(cta, object, lane);
+    // The phase is complete, but the lane has not learnt of it, and asks before it is.
+    { driver.comes_too_soon(object, lane) } -> std::same_as<bool>;
+    driver.blocked(object, parity);
+    // The wait ends here, also without success.
+    { driver.returns(lanes) } -> std::same_as<bool>;
+};
+
+template <class Driver, class Object, class Cta>
+concept MbarrierDriver =
+    StepDriver<Driver, Cta> && DrivesLanes<Driver> && std::derived_from<Object, Mbarrier> &&
+    FindsMbarriers<Driver, Object, Cta> && KnowsMbarriers<Driver, Object> &&
+    ReportsMbarriers<Driver, Object, Cta> && FollowsMbarriers<Driver, Object, Cta>;
+
+/// Driver derives from this (CRTP), and is a MbarrierDriver; a Cta has objects.
 template <class Driver, class Object, class Cta>
 class MbarrierUnit {
   public:
+    MbarrierUnit() { static_assert(MbarrierDriver<Driver, Object, Cta>); }
+
     void init(const isa::Addresses& address, const isa::Counts& arrivals) {
         for_each_lane([&](int lane, std::size_t l, isa::Mask) {
             if (!address.knows(l) || !arrivals.knows(l)) return self().unknown();

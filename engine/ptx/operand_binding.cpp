@@ -254,91 +254,11 @@ class Binder {
     const std::function<bool()>* accept_ = nullptr;
 };
 
-/// Returns whether addresses of the space may have 32 bits.
-bool short_addresses(const Form& form) {
-    if (!form.has(Field::space)) return false;
-    const auto space = static_cast<isa::Space>(form.get(Field::space));
-    return space != isa::Space::global && space != isa::Space::generic;
-}
-
 }  // namespace
 
 bool bind_operands(const Module& module, Names& names, bool loose, const Line& line, std::uint32_t first,
                    const std::function<bool()>& accept, Reading& out) {
     return Binder(module, names, loose, out).bind(line, first, accept);
-}
-
-bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& operands, Names& names) {
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        const OperandRule& rule = op.operands[i];
-        if (operands[i].kind != Operand::Kind::none) continue;
-        if (rule.by_name && rule.name.starts_with(isa::condition_code)) {
-            operands[i] = Operand::of(names.condition_code());
-            continue;
-        }
-        if (rule.access == isa::Access::out ? !rule.by_name : !rule.fallback) return false;
-        if (rule.access != isa::Access::out) operands[i] = Operand::immediate(*rule.fallback);
-    }
-    if (op.infer != nullptr) op.infer(operands, form);
-    try {
-        form = isa::resolve(op, form);
-    } catch (const ArgumentError&) {
-        return false;
-    }
-    const auto agrees = [&](const OperandRule& rule, isa::Reg reg) {
-        if (rule.type == nullptr) return true;
-        const Type have = names.type_of(reg), want = rule.type(form);
-        if (isa::agrees(have, want)) return true;
-        const Type in_register = isa::register_type(want);
-        return op.widens && have != Type::pred && in_register != Type::pred &&
-               isa::bits(have) > isa::bits(in_register);
-    };
-    // A register that is wider than the operand: its low bits are read, and the result is extended to it.
-    const auto fitted = [&](const OperandRule& rule, isa::Reg reg) {
-        constexpr int stored_alike = 32;  // what has no more bits has them in the same place
-        if (rule.type == nullptr) return reg;
-        const Type want = isa::register_type(rule.type(form));
-        const int have = isa::bits(names.type_of(reg)), wanted = isa::bits(want);
-        const bool narrow = have > stored_alike && wanted <= stored_alike;
-        if (rule.access == isa::Access::in) return narrow ? names.converted(reg, Type::u32) : reg;
-        const bool is_signed = isa::is_signed(form.type());
-        return narrow || (is_signed && have > wanted) ? names.extended(reg, want, is_signed) : reg;
-    };
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        const OperandRule& rule = op.operands[i];
-        Operand& operand = operands[i];
-        const int count = rule.count != nullptr ? rule.count(form) : 1;
-        const bool takes_list =
-            (rule.kinds & OperandRule::list) != 0 && (count > 1 || !(rule.kinds & OperandRule::reg));
-        if (operand.kind == Operand::Kind::list) {
-            if (static_cast<int>(operand.list.size()) != count) return false;
-            for (const isa::Reg reg : operand.list)
-                if (!agrees(rule, reg)) return false;
-            for (isa::Reg& reg : operand.list) reg = fitted(rule, reg);
-            if (!takes_list) operand = Operand::of(operand.list.front());
-        } else if (operand.kind == Operand::Kind::reg) {
-            if (takes_list || !agrees(rule, operand.reg)) return false;
-            operand.reg = fitted(rule, operand.reg);
-        } else if (operand.kind == Operand::Kind::address) {
-            const bool typed = operand.reg && rule.type != nullptr;
-            const int wanted = typed ? isa::bits(rule.type(form)) : 0;
-            const int width = typed ? isa::bits(names.type_of(operand.reg)) : 0;
-            if ((wanted == 32 && width == 64) || (wanted == 64 && width == 32 && short_addresses(form)))
-                operand.reg = names.converted(operand.reg, rule.type(form));
-            else if (typed && !agrees(rule, operand.reg))
-                return false;
-            if (!operand.reg && rule.type != nullptr && isa::bits(rule.type(form)) == 64) return false;
-        } else if (operand.kind == Operand::Kind::imm && takes_list) {
-            return false;
-        } else if (operand.kind == Operand::Kind::param && rule.type != nullptr) {
-            // A structure may hold a map; of its numbers, the first is one at an address.
-            const bool map = rule.type(form) == Type::tensormap;
-            const bool at_address = rule.kinds & OperandRule::address;
-            if (map ? !names.is_map(operand.index) : !at_address && names.is_structure(operand.index))
-                return false;
-        }
-    }
-    return true;
 }
 
 }  // namespace wgrun::ptx

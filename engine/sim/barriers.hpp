@@ -36,10 +36,7 @@ class Barriers : public machine::BarrierUnit<Barriers, Cta> {
     /// The warp, whose last lanes came just now, sleeps and will come again.
     void come_again();
 
-  private:
-    friend machine::BarrierUnit<Barriers, Cta>;
-
-    // As machine::BarrierUnit asks.
+    // As machine::BarrierDriver asks.
     int warp() const { return scene_.current; }
     int warp_in_cta() const { return scene_.local(); }
     std::uint32_t pc() const { return scene_.pc; }
@@ -56,12 +53,14 @@ class Barriers : public machine::BarrierUnit<Barriers, Cta> {
     void waits_at(std::uint32_t id);
     void continues(Cta& cta, int warp, std::uint32_t id);
     void completed(Cta& cta, std::uint32_t id);
-    void count_votes(Cta& cta, std::uint32_t id);
     void arrives_at_cluster();
-    void arrives_relaxed();
     void cluster_completed();
     void passes_cluster(std::uint32_t phase);
     void sleeps_at_cluster() { scene_.sleep(Warp::Wait::cluster); }
+
+  private:
+    void count_votes(Cta& cta, std::uint32_t id);
+    void arrives_relaxed();
     bool watches() const { return scene_.launch.detect_races; }
 
     Scene& scene_;

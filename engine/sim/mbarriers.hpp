@@ -53,10 +53,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     /// Reports what the objects of a CTA that ends still expect.
     void left_over(Cta& cta);
 
-  private:
-    friend machine::MbarrierUnit<Mbarriers, Mbarrier, Cta>;
-
-    // As machine::MbarrierUnit asks.
+    // As machine::MbarrierDriver asks.
     isa::Mask active() const { return scene_.active; }
     int warp() const { return scene_.current; }
     int warp_in_cta() const { return scene_.local(); }
@@ -82,10 +79,6 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     std::uint32_t known_to_warp(const Mbarrier& mbarrier) const {
         return std::max(clocks_.of(scene_.current).seen[mbarrier.actor()], seen_relaxed(mbarrier));
     }
-    std::uint32_t seen_relaxed(const Mbarrier& mbarrier) const {
-        const auto warp = static_cast<std::size_t>(scene_.current);
-        return warp < mbarrier.seen_relaxed.size() ? mbarrier.seen_relaxed[warp] : 0;
-    }
     std::string who() const { return report_.who(); }
     std::string place(std::uint32_t offset) const { return report_.place(offset); }
     std::string place(const Mbarrier& mbarrier) const { return report_.place(mbarrier); }
@@ -109,16 +102,21 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     }
     void arrivals_begin() { released_ = 0; }
     void arrives(Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes);
-    void arrives_relaxed(const Cta& cta, Mbarrier& mbarrier, int lane);
     void turned(Cta& cta, Mbarrier& mbarrier);
     void wait_begins();
     void passes(Cta& cta, Mbarrier& mbarrier, int lane);
-    void passes_relaxed(Mbarrier& mbarrier, int place);
     void blocked(Mbarrier& mbarrier, std::int64_t parity);
     /// Returns whether the phase is complete, but the lane has not learnt of it, and asks before it is.
     bool comes_too_soon(const Mbarrier& mbarrier, int lane);
     bool returns(isa::Mask complete);
 
+  private:
+    std::uint32_t seen_relaxed(const Mbarrier& mbarrier) const {
+        const auto warp = static_cast<std::size_t>(scene_.current);
+        return warp < mbarrier.seen_relaxed.size() ? mbarrier.seen_relaxed[warp] : 0;
+    }
+    void arrives_relaxed(const Cta& cta, Mbarrier& mbarrier, int lane);
+    void passes_relaxed(Mbarrier& mbarrier, int place);
     void release(const Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes);
 
     Scene& scene_;

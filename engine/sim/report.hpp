@@ -189,6 +189,19 @@ class Report final : public HazardSink {
     void written_too_late(std::uint32_t read);
     /// one_told: a lane of the other's warp has synchronised, but for itself and not for the other.
     void describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told);
+    static constexpr const char* one_size =
+        "access the place by steps of one size, or let something order the two";
+    struct Pair;  // report_hazards.cpp
+    bool is_excused(Hazard hazard, Epoch other, bool same_cta) const;
+    void not_written(std::uint32_t offset, Epoch copy);
+    void race(const Pair& pair);
+    void written_under_mma(const Pair& pair);
+    void written_under_copy(const Pair& pair);
+    void without_fence(const Pair& pair);
+    std::string unordered(const Pair& pair) const;
+    Fix ordering(const Pair& pair) const;
+    Fix barrier(const Pair& pair) const;
+    Fix publication(const Pair& pair) const;
     /// The next finding is about two accesses of a place.
     void speaks_of(bool reads, const std::string& place, const std::string& other, bool other_reads);
     /// Whether the hazard between the current step and that one has been put into words, and records it:

@@ -183,7 +183,7 @@ nvrtc() {
             "NVRTC: its process was ended by signal 9")
         kernels.add_one:run { args = { t, 1 }, backend = "gpu-cuda" }
         assert(t[0] == 2)' >out.txt 2>err.txt || bad "failed"
-    # Of a kernel that was read from PTX each shape of launches has a build of its own.
+    # Of a kernel that was read from PTX each shape of launches has a build of its own, made once.
     FAKE_CUDA_TEXTS=$WORK "$WGRUN" -e '
         local wg = require "wgrun"
         local text = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry add_one(.param .u64 data, .param .u32 count) { ret; }"
@@ -195,8 +195,9 @@ nvrtc() {
         end
         assert(t[0] == 8)' >out.txt 2>err.txt || bad "failed"
     for block in 32 64; do
-        grep -q "__launch_bounds__($block," "$WORK"/*.ptx || bad "a build for $block threads expected"
+        [ "$(grep -l "__launch_bounds__($block," "$WORK"/*.ptx | wc -l)" = 1 ] || bad "one build for $block threads expected"
     done
+    [ "$(ls "$WORK"/*.ptx | wc -l)" = 3 ] || bad "two builds of CUDA C++ and one of the text expected"
     start 'named("stuck"):run { backend = "gpu-cuda" }'
     until_true eval 'compilers_of $child >compiler.txt' || bad "no process of NVRTC"
     kill -INT $child

@@ -26,11 +26,8 @@ class Barriers : public machine::BarrierUnit<Barriers, BarriersOfCta> {
 
     const machine::NamedBarriers& of(int cta) const { return ctas_[static_cast<std::size_t>(cta)].barriers; }
 
-  private:
-    friend machine::BarrierUnit<Barriers, BarriersOfCta>;
+    // As machine::BarrierDriver asks.
     using Cta = BarriersOfCta;
-
-    // As machine::BarrierUnit asks.
     int warp() const { return scene_.warp->number; }
     int warp_in_cta() const { return scene_.local(*scene_.warp); }
     std::uint32_t pc() const { return scene_.warp->pc; }
@@ -53,6 +50,7 @@ class Barriers : public machine::BarrierUnit<Barriers, BarriersOfCta> {
     void passes_cluster(std::uint32_t phase);
     void sleeps_at_cluster() { scene_.sleep(Warp::Wait::cluster); }
 
+  private:
     Scene& scene_;
     Report& report_;
     Mbarriers& mbarriers_;

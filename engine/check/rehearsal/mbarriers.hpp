@@ -84,12 +84,9 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     const Mbarrier* waited_for(const Warp& warp) const { return waiting(warp).mbarrier; }
     std::int64_t parity(const Warp& warp) const { return waiting(warp).parity; }
 
-  private:
-    friend machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfCta>;
+    // As machine::MbarrierDriver asks.
     using User = machine::MbarrierUser;
     using Cta = MbarriersOfCta;
-
-    // As machine::MbarrierUnit asks.
     isa::Mask active() const { return scene_.active; }
     int warp() const { return scene_.warp->number; }
     int warp_in_cta() const { return scene_.local(*scene_.warp); }
@@ -126,7 +123,6 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     void skipped(Mbarrier& mbarrier, std::int64_t parity);
     void arrivals_begin() { released_ = false; }
     void arrives(Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes);
-    void arrives_relaxed(Mbarrier& mbarrier) const;
     void turned(Cta& cta, Mbarrier& mbarrier);
     void wait_begins();
     void passes(Cta& cta, Mbarrier& mbarrier, int lane);
@@ -134,6 +130,8 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     bool returns(isa::Mask complete);
     bool comes_too_soon(const machine::Mbarrier&, int) const { return false; }
 
+  private:
+    void arrives_relaxed(Mbarrier& mbarrier) const;
     void overtakes(const Mbarrier& mbarrier);
     void blame(const machine::LetThrough& wait, Note consequence);
     void skips(rules::Saying saying, std::uint32_t wait, Note note);

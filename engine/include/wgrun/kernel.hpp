@@ -4,11 +4,9 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -26,15 +24,7 @@ class Observer;  // hidden: it is declared here so that it is not shown by the f
 
 #pragma GCC visibility push(default)
 
-namespace wgrun::check {
-struct Evidence;
-}
-
 namespace wgrun {
-
-namespace gpu {
-class HostContext;
-}
 
 /// Where a kernel runs. `automatic` is the GPU if there is an sm_90 device, else the simulator.
 enum class Backend : std::uint8_t { automatic, gpu, gpu_cuda, sim };
@@ -116,7 +106,6 @@ struct RunOptions {
 
 class Cublas;
 class ForeignEntry;
-enum class Sharing;
 struct HostLaunch;
 struct HostSimulation;
 
@@ -198,7 +187,7 @@ class Kernel {
     Kernel& operator=(Kernel&&) noexcept;
     ~Kernel();
 
-    const Program& program() const { return *program_; }
+    const Program& program() const;
 
     /// Takes from a launch what the text of a kernel that was read from PTX leaves open: program() has those
     /// threads, clusters, shared memory, dtypes and boxes from then on, and check() what follows from them.
@@ -216,17 +205,15 @@ class Kernel {
     /// has told, and for clusters that the text does not have.
     std::optional<TextLaunch> text_launch();
 
-    /// Every finding of the static checker, in the order of the script.
+    /// Every finding of the static checker, in the order of the script. Of a kernel that was read from PTX,
+    /// for the last launch that fit() was given, and each that foresee() was.
     const std::vector<Diagnostic>& check();
-
-    /// Where the last run ahead of a launch ended, because what memory holds, or another value that is made
-    /// up, decides there, or at its limit (check(), foresee()); nowhere if none has ended so.
-    EndOfRunAhead ended_ahead() const { return ended_ahead_; }
 
     /// What check() amounts to: for each property whether it is proved for every launch, refuted or
     /// undecided. Takes longer than check(), at most some seconds. What the proof finds is added to check().
     /// Of a script's kernel `given` may not have threads and clusters, which are its own; those of a text are
-    /// given by fit(). Throws ArgumentError for what no launch can have, EnvironmentError EINTR.
+    /// given by fit() and foresee(), and what is proved is proved for all launches that check() is about.
+    /// Throws ArgumentError for what no launch can have, EnvironmentError EINTR.
     std::vector<Verdict> verdicts(const Assumptions& given = {});
 
     /// Adds the findings of a launch with these options to check(), for tools that check a script without
@@ -307,41 +294,8 @@ class Kernel {
     std::optional<int> resident_clusters(gpu::Isolation isolation = gpu::Isolation::worker);
 
   private:
-    struct Compiled;
-    struct Hosted;
-    struct Origin;
-    [[noreturn]] void refuse_own_shape() const;
-    Hosted& hosted(Backend backend, bool unchecked);
-    void foresee(const HostLaunch& launch, Hosted& hosted);
-    void load(Hosted& hosted, const gpu::HostContext& context);
-    const std::vector<Diagnostic>& laws();
-    Backend admitted(const RunOptions& options);
-    Launch launch_of(const RunOptions& options, Sharing sharing);
-    const Program& spoken();
-    const std::string& emitted_ptx();
-    const std::string& emitted_cuda();
-    std::shared_ptr<Compiled> compiled(Backend backend, gpu::Isolation isolation, bool lines = false);
-    void check_launch(const RunOptions& options);
-    std::vector<Diagnostic> look_ahead(const RunOptions& options);
-
-    std::shared_ptr<const Program> program_;           // with the launches that were prepared
-    std::unique_ptr<Origin> origin_;                   ///< of a kernel that was read from PTX
-    std::optional<std::vector<Diagnostic>> laws_;      ///< what the static checker finds
-    std::shared_ptr<const check::Evidence> evidence_;  ///< what is proved; null: nobody has asked
-    Assumptions given_;                                ///< of that
-    std::optional<Gap> not_granted_;                   ///< a launch passes data that a proof takes for others
-    std::optional<FindingSet> findings_;               ///< the same, and what every launch would find
-    std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
-    std::vector<std::pair<Dim3, std::vector<std::int64_t>>> looked_at_;   ///< launches that were foreseen
-    EndOfRunAhead ended_ahead_;
-    std::chrono::milliseconds looked_long_{0};  ///< how long runs ahead of launches took that had no limit
-    std::shared_ptr<const Program> spoken_;     ///< what the GPU runs, where threads say something
-    std::string ptx_, cuda_, guarded_ptx_, guarded_cuda_, lined_ptx_, lined_cuda_;
-    std::vector<Where> ptx_lines_;
-    std::vector<Diagnostic> remarks_;
-    std::map<std::tuple<Backend, gpu::Isolation, bool>, std::shared_ptr<Compiled>> compiled_;
-    void fit_host(const HostLaunch& launch);
-    std::map<Backend, std::shared_ptr<Hosted>> hosted_;
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 /// cuBLASLt as a yardstick: D = A * B with f32 accumulation, the fastest of the algorithms that its heuristic

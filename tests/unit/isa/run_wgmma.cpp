@@ -291,6 +291,20 @@ TEST_CASE("wgmma: each row of A is read for its own warp, B for all four") {
                           [](unsigned n, unsigned mask) { return n + (mask != 0); }) == 2 * 64 * 32);
 }
 
+TEST_CASE("wgmma: types that are none of elements are no other type") {
+    const Tile tile({Dtype::s8, rows, 128, Major::k, SwizzleMode::b128, AtomOrder::mn});
+    const Operand b = Operand::immediate(static_cast<std::int64_t>(tile.descriptor(2048).encode()));
+    Case c{Type::s32, Type::s8, Type::s8};
+    c.a_in_registers = true;
+    for (const Field operand : {Field::a, Field::b}) {
+        Warpgroup group;
+        isa::Step s = step("wgmma.mma_async", form_of(c),
+                           {Operand::of(group.put(8)), Operand::of(group.put(4)), b, Operand::immediate(0)});
+        s.form.set(operand, Type::u4);
+        CHECK_THROWS_AS(s.op->run(s, group), wgrun::ArgumentError);
+    }
+}
+
 TEST_CASE("wgmma: what the checker is told") {
     Warpgroup group;
     Case c{Type::f32, Type::f16, Type::f16};

@@ -1,0 +1,94 @@
+#include "kernel/kernel_checks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernel/arguments.hpp"
+#include "kernel/errors.hpp"
+#include "kernel/granted.hpp"
+#include "kernel/made_up.hpp"
+#include "wgrun/rules.hpp"
+
+namespace wgrun {
+namespace {
+
+constexpr std::size_t most_right = 4096;  // launches that are remembered
+
+bool is_error(const Diagnostic& finding) { return finding.severity == Severity::error; }
+
+/// A CTA that ends before its copies have landed has run as it would otherwise: a run may know why.
+bool keeps_a_run(const FindingSet& findings) {
+    return std::ranges::none_of(findings, [](const Diagnostic& finding) {
+        return is_error(finding) && !breaks(finding, rules::WG_TMA_03);
+    });
+}
+
+}  // namespace
+
+const std::vector<Diagnostic>& KernelChecks::laws() {
+    if (!laws_) laws_ = source_.laws(*lowered_);
+    return *laws_;
+}
+
+const std::vector<Diagnostic>& KernelChecks::findings() {
+    if (findings_) return findings_->list();
+    findings_ = FindingSet(laws());
+    if (source_.made() == check::Made::by_author && keeps_a_run(*findings_))
+        findings_->add_all(found_in_every_launch(program(), check::Made::by_author));
+    return findings_->list();
+}
+
+bool KernelChecks::wrong() { return std::ranges::any_of(findings(), is_error); }
+
+void KernelChecks::add(std::span<const Diagnostic> findings) {
+    this->findings();
+    findings_->add_all(findings);
+}
+
+std::vector<Diagnostic> KernelChecks::of_launch(const check::LaunchSizes& sizes) const {
+    std::vector<Diagnostic> out = check::check_launch(program(), sizes);
+    source_.tell(out);
+    return out;
+}
+
+void KernelChecks::require(check::LaunchSizes sizes) {
+    std::tuple launch(sizes.grid.x, sizes.grid.y, sizes.grid.z, std::move(sizes.params));
+    if (right_.contains(launch)) return;
+    throw_errors_of(of_launch({sizes.grid, std::get<3>(launch)}));
+    if (right_.size() >= most_right) right_.clear();
+    right_.insert(std::move(launch));
+}
+
+void KernelChecks::look_at_data(const std::vector<Argument>& args) {
+    if (!not_granted_) not_granted_ = illegal_metadata(program(), args);
+}
+
+void KernelChecks::prove(const Assumptions& given) {
+    const Program program = with_numbers(this->program(), given);
+    if (!given.numbers.empty()) {
+        std::vector<Diagnostic> found = check::check(program, source_.made());
+        for (Diagnostic& finding : found) add_numbers(program, given, finding);
+        source_.tell(found);
+        add(found);
+    }
+    const std::optional<check::OpenShape> unknown = source_.open_shape(*lowered_);
+    evidence_ = check::evidence(program, findings(), source_.made(), unknown ? &*unknown : nullptr, given);
+    given_ = given;
+    for (Diagnostic& finding : evidence_->findings) add_numbers(program, given, finding);
+    source_.tell(evidence_->findings);
+    add(evidence_->findings);
+    // What follows from an error is not told from other faults.
+    if (source_.made() == check::Made::by_author && !wrong()) add(found_with_sizes(program, *evidence_));
+}
+
+std::vector<Verdict> KernelChecks::verdicts(const Assumptions& given) {
+    if (given.grid && program().grid()) check_grid(program(), *given.grid);
+    findings();
+    if (!evidence_ || given != given_) prove(given);
+    if (!not_granted_) return check::verdicts(findings(), *evidence_);
+    check::Evidence out = *evidence_;
+    out.gaps.push_back(*not_granted_);
+    return check::verdicts(findings(), out);
+}
+
+}  // namespace wgrun
