@@ -261,6 +261,7 @@ class Accumulator {
 
 void run_mma(const Step& s, const AsyncMma& mma, Machine& m) {
     thread_local Scratch scratch;
+    for (const Field operand : {Field::a, Field::b}) static_cast<void>(dtype(s.form.type(operand)));
     const Type type = s.form.type(Field::a), d = s.form.type(Field::d);
     const auto stored = static_cast<std::size_t>(mma.k_bytes_a * 8 / mma.element_bits_a);
     const auto n = static_cast<std::size_t>(mma.rows_b);
