@@ -29,7 +29,7 @@ function wg.arange(dtype, from, to, step) end
 ---@field window? integer a query sees only keys nearer than this to its own place: with `causal`, that many keys up to it
 ---@field softcap? number bounds the scores: each becomes softcap * tanh(score / softcap)
 ---@field score? function makes another score of each: a function of k, the score (an f32 register, `scale` times the product, bounded by `softcap`) and a table of registers: `query`, `key` and `place`, s32, the numbers of the query and the key in their sequence, and of the key at the query's own place; `head` and `batch`, u32. Not with e4m3
----@field mask? function hides keys, besides those that `causal` and `window` hide: a function of k and the same table that returns a predicate, which holds where the query sees the key. Blocks that it hides whole are computed all the same. Not with e4m3
+---@field mask? function hides keys, besides those that `causal` and `window` hide: a function of k and the same table that returns a predicate, which holds where the query sees the key. Blocks that it hides whole are computed all the same. Not with e4m3; wg.attention_backward has neither
 ---@field problem? table { queries, keys, batch }: the lengths, and the number of sequences where it is known, for which options that are left out are chosen
 ---@field layout? string the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
 ---@field packed? boolean sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it

@@ -22,7 +22,7 @@ struct Report::Pair {
 };
 
 // A write and a read behind it that nothing orders are one fault, whichever comes first: the read is the one
-// that is told. Where something is waited for between them, the other way round is a fault of its own.
+// that is reported. Where a thread waits between them, the other order is a fault of its own.
 bool Report::follows(std::uint32_t write, std::uint32_t read) const {
     if (write >= read) return false;
     return std::none_of(code_.ops.begin() + write, code_.ops.begin() + read, [](const Op& op) {

@@ -22,6 +22,14 @@ return function(internal)
     end
   end
 
+  -- The register of that type that the option returned.
+  local function returned(option, value, type)
+    internal.made("wg.attention, " .. option, value)
+    local got = internal.describe(value) == "wgrun.reg" and value.type or internal.describe(value)
+    if got ~= type then internal.fail(("wg.attention, %s: the function must return a register of type %s, not %s"):format(option, type, got)) end
+    return value
+  end
+
   --- Returns scored(block): computes the scores of a block of keys, whose products are complete, in natural units where the plan has a
   --- function for them, and hides what its `mask` hides.
   function internal.attention_scores(me, at)
@@ -33,11 +41,10 @@ return function(internal)
         if p.softcap then k:tanh_approx(scores[r], scores[r] * cap) end
         if p.score then
           local x = p.softcap and scores[r] * p.softcap or scores[r] * cap
-          k:mov(scores[r], internal.made("wg.attention, score", p.score(k, x, place(r))))
+          k:mov(scores[r], returned("score", p.score(k, x, place(r)), "f32"))
         end
         if p.mask then
-          local seen = internal.made("wg.attention, mask", p.mask(k, place(r)))
-          k:mov(scores[r], -math.huge, { guard = ~seen })
+          k:mov(scores[r], -math.huge, { guard = ~returned("mask", p.mask(k, place(r)), "pred") })
         end
       end
     end

@@ -81,7 +81,7 @@ return function(wg, internal)
     return select(2, internal.best_splits(m, n, tiles, cycles, blocks, e, kind == "sparse" and m == 256 and problem.halves ~= false))
   end
 
-  --- The cycles that the copies of a tile's m + n rows take, of which each has so many bytes along K, where memory is the limit.
+  --- The cycles that the copies of a tile's m + n rows take where memory is the limit. bytes: of a row along K.
   function internal.memory_cycles(m, n, bytes) return (m + n) * bytes * sms() / memory_bytes end
 
   -- The cycles that each of `active` CTAs takes for one line of K: those of the products, of the copies or of a stage's

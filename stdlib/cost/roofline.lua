@@ -34,7 +34,7 @@ return function(wg, internal)
   --- How many clusters of so many CTAs plans expect to run at a time; kernel:resident_clusters asks the driver.
   function internal.clusters_at_a_time(ctas) return math.max(1, math.min(clusters[ctas], internal.sms() // ctas)) end
 
-  --- Cycles in which the tensor cores of an SM multiply m rows by n, of which each has so many bytes along K.
+  --- Cycles in which the tensor cores of an SM multiply m rows by n. bytes: of a row along K.
   function internal.product_cycles(m, n, bytes) return m * n * bytes / limits.product end
 
   --- How long `units` take of which so many run at a time; cycles(n): how long a round of n of them takes.

@@ -12,7 +12,7 @@ return function(wg, internal)
   --   apart       by option, those that it goes without
   --   check       function(p): raises where they contradict the plan
   --   cycles      function(e): those of an SM for an element
-  --   launch      the options of a launch, each with the one of wg.gemm that it goes with; those in `optional` may be left out
+  --   launch      the options of a launch: { name =, of = the option of wg.gemm that it goes with, optional = whether it may be left out }
   --   check_launch  function(p, given)
   --   parameters  function(p, add): the kernel's parameters for them (builder/parameters.lua)
   --   operands    function(of): the options of k:epilogue, for which are the next ones
@@ -176,14 +176,12 @@ return function(wg, internal)
   --- Raises for options of a launch that the plan's epilogue does not have, and where one is missing.
   function internal.check_epilogue_values(p, given)
     for _, operation in ipairs(operations) do
-      for name, option in pairs(operation.launch or {}) do
-        local wanted = p.epilogue[option]
-        if given[name] ~= nil and not wanted then
-          fail(("gemm: `%s` is given, but the epilogue of wg.gemm has no `%s`"):format(name, option))
+      for _, one in ipairs(operation.launch or {}) do
+        local wanted = p.epilogue[one.of]
+        if given[one.name] ~= nil and not wanted then
+          fail(("gemm: `%s` is given, but the epilogue of wg.gemm has no `%s`"):format(one.name, one.of))
         end
-        if wanted and given[name] == nil and not (operation.optional and operation.optional[name]) then
-          fail(("gemm: `%s` is missing: the epilogue needs it"):format(name))
-        end
+        if wanted and given[one.name] == nil and not one.optional then fail(("gemm: `%s` is missing: the epilogue needs it"):format(one.name)) end
       end
     end
     each("check_launch", p, given)

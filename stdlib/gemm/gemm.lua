@@ -112,7 +112,7 @@ return function(wg, internal)
     return self.order
   end
 
-  --- A gemm's workspace of sums and its counters, for launches with so many tiles of which each has so many parts: { tiles, parts }.
+  --- A gemm's workspace of sums and its counters. size: { tiles of a launch, parts of each tile }.
   function internal.workspace_of(self, size)
     local p, tiles, parts = self.plan, size[1], size[2]
     local elements = tiles * parts * p.m * p.width

@@ -63,4 +63,7 @@ attend("in parts", { splits = 2, mask = function(_, at) return (at.key & 3):ne(1
 
 check.raises("wg.attention: `score` and `mask` go with 16-bit types", wg.attention, { dtype = "e4m3", score = same })
 check.raises("wg.attention, score", wg.attention, { score = function() end })
+check.raises("wg.attention, score: the function must return a register of type f32, not number", wg.attention, { score = function() return 1.0 end })
+check.raises("wg.attention, score: the function must return a register of type f32, not s32", wg.attention, { score = function(_, _, at) return at.key end })
+check.raises("wg.attention, mask: the function must return a register of type pred, not boolean", wg.attention, { mask = function() return true end })
 check.raises("option `mask`: expected function, got number", wg.attention, { mask = 3 })

@@ -4,14 +4,13 @@ return function(_, internal)
   local gated = { swiglu = "silu", geglu = "gelu", reglu = "relu", glu = "sigmoid" }
 
   return {
-    step = 3, options = { "activation" }, launch = {},
+    step = 3, options = { "activation" },
     read = function(given, e)
       local of = given.activation
       if gated[of] then internal.fail(("wg.gemm, epilogue: `%s` takes a second product: gate = \"%s\""):format(of, gated[of])) end
       e.activation = internal.activation_option(given, "activation")
     end,
     cycles = function(e) return internal.activation_cycles(e.activation) end,
-    parameters = function() end,
     operands = function(of) return { activation = of.e.activation } end,
     element = function(k, opts, at)
       if not opts.activation then return nil end

@@ -12,7 +12,7 @@ return function(_, internal)
   end
 
   return {
-    step = 2, options = { "bias" }, launch = { bias = "bias" },
+    step = 2, options = { "bias" }, launch = { { name = "bias", of = "bias" } },
     read = function(given, e) e.bias = internal.one_of_option(given, "bias", { "row", "column" }) end,
     parameters = function(p, add)
       if p.epilogue.bias then add(internal.bias_parameter(p, "bias")) end

@@ -10,7 +10,7 @@ return function(_, internal)
   local function limits(what, given)
     if given == nil or given == false then return nil end
     local least, most
-    if type(given) == "table" then least, most = given[1], given[2] end
+    if type(given) == "table" and #given == 2 then least, most = given[1], given[2] end
     if type(least) ~= "number" or type(most) ~= "number" or not (least <= most) then
       internal.fail(("%s: clamp must be { least, most }, two numbers"):format(what))
     end

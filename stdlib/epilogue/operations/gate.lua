@@ -10,7 +10,7 @@ return function(_, internal)
   end
 
   return {
-    step = 4, options = { "gate" }, launch = { gate = "gate" }, apart = { gate = { "alpha", "beta", "activation" } },
+    step = 4, options = { "gate" }, launch = { { name = "gate", of = "gate" } }, apart = { gate = { "alpha", "beta", "activation" } },
     read = function(given, e) e.gate = internal.activation_option(given, "gate", "two f32 registers") end,
     cycles = function(e) return internal.activation_cycles(e.gate) end,
     check = function(p)

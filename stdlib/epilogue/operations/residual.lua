@@ -1,7 +1,7 @@
 -- + a matrix of D's type, after the activation.
 return function(_, internal)
   return {
-    step = 5, options = { "residual" }, launch = { residual = "residual" }, apart = { residual = { "beta" } },
+    step = 5, options = { "residual" }, launch = { { name = "residual", of = "residual" } }, apart = { residual = { "beta" } },
     parameters = function(p, add)
       if not p.epilogue.residual then return end
       add {

@@ -14,7 +14,7 @@ return function(wg, internal)
   end
 
   return {
-    step = 8, options = { "row_sums", "epsilon" }, launch = { row_sums = "row_sums" },
+    step = 8, options = { "row_sums", "epsilon" }, launch = { { name = "row_sums", of = "row_sums" } },
     read = function(given, e)
       e.row_sums = internal.one_of_option(given, "row_sums", { "squares", "rms" }, ", or a function of k and an f32 register")
       if given.epsilon == nil then return end

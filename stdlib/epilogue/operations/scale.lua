@@ -1,7 +1,8 @@
 -- alpha * scales * A * B + beta * C.
 return function(_, internal)
   return {
-    step = 1, options = { "alpha", "beta" }, launch = { alpha = "alpha", beta = "beta", C = "beta" }, optional = { alpha = true, beta = true },
+    step = 1, options = { "alpha", "beta" },
+    launch = { { name = "alpha", of = "alpha", optional = true }, { name = "beta", of = "beta", optional = true }, { name = "C", of = "beta" } },
     parameters = function(p, add)
       local e = p.epilogue
       if e.alpha then add { name = "alpha", type = "f32", value = function(l) return l.given.alpha or 1.0 end } end
