@@ -3,6 +3,18 @@
 local wg = require "wgrun"
 local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
 
+--- The mbarriers of four stages, each with one arrival.
+local function init(k, tid, full, empty)
+  k:if_(tid:eq(0), function()
+    for s = 0, 3 do
+      k:mbarrier_init(k:address(full, 8 * s), 1)
+      k:mbarrier_init(k:address(empty, 8 * s), 1)
+    end
+    k:fence_mbarrier_init()
+  end)
+  k:bar_sync(0)
+end
+
 --- as: idle (a second producing warp), unrolled (turns in one of the producer's loop), rest (how many are left for the second
 --- loop; default: what the mask leaves), left (how many it then has of those), stage (of a turn, default by shifts), counts (false: the consumer does not hand back).
 local function ring(as)
@@ -11,14 +23,7 @@ local function ring(as)
     local room = k:shared { bytes = 512, align = 128, name = "room" }
     local full, empty = k:shared { bytes = 32, align = 8, name = "full" }, k:shared { bytes = 32, align = 8, name = "empty" }
     local tid, lane, u32 = k:special "tid.x", k:special "laneid", { type = "u32" }
-    k:if_(tid:eq(0), function()
-      for s = 0, 3 do
-        k:mbarrier_init(k:address(full, 8 * s), 1)
-        k:mbarrier_init(k:address(empty, 8 * s), 1)
-      end
-      k:fence_mbarrier_init()
-    end)
-    k:bar_sync(0)
+    init(k, tid, full, empty)
     local function stage(turn)
       if as.stage then return as.stage(k, turn) end
       return ((turn << 3) & 24) >> 3
@@ -107,14 +112,7 @@ local more = wg.kernel("more", { threads = 256 }, function(k)
   local A, n, tid = k:tensor_map("A", { tile = tile }), k:param("n", "u32"), k:special "tid.x"
   local a = k:shared { tile = tile, count = 4, name = "a" }
   local full, empty = k:shared { bytes = 32, align = 8, name = "full" }, k:shared { bytes = 32, align = 8, name = "empty" }
-  k:if_(tid:eq(0), function()
-    for s = 0, 3 do
-      k:mbarrier_init(k:address(full, 8 * s), 1)
-      k:mbarrier_init(k:address(empty, 8 * s), 1)
-    end
-    k:fence_mbarrier_init()
-  end)
-  k:bar_sync(0)
+  init(k, tid, full, empty)
   local function load(turn)
     local s = turn & 3
     k:mbarrier_wait(k:address(empty, s << 3), (turn >> 2) & 1 ~ 1)
