@@ -19,17 +19,15 @@ if o.all then cases.with_files() end
 local texts = {}
 --- The text of a line of the script or the standard library.
 local function text_of(event)
-  local name = event.file:gsub("^@", ""):gsub("^=%[wgrun%]/(.*)$", "stdlib/%1.lua")
+  local name = event.file:gsub("^@", ""):gsub("^=%[wgrun%]/(.*)$", function(module) return "stdlib/" .. module:gsub("%.", "/") .. ".lua" end)
   if not texts[name] then
     local lines = {}
-    local file = io.open(name) or io.open((arg[0]:gsub("tests/mutation/mutate.lua", name)))
-    if file then
-      for line in file:lines() do lines[#lines + 1] = line:match "^%s*(.-)%s*$" end
-      file:close()
-    end
+    local file = io.open(name) or assert(io.open((arg[0]:gsub("tests/mutation/mutate.lua", name))))
+    for line in file:lines() do lines[#lines + 1] = line:match "^%s*(.-)%s*$" end
+    file:close()
     texts[name] = lines
   end
-  return name:match "[^/]*$", texts[name][event.line] or "?"
+  return name:match "[^/]*$", assert(texts[name][event.line], "a line that its file lacks")
 end
 
 local by_kind, by_killer, kinds = {}, {}, {}
