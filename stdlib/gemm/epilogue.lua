@@ -1,5 +1,5 @@
 -- The end of a tile in wg.gemm: a consumer's sums become a part of D. Where K is in parts, the CTAs of a cluster exchange their sums
--- (reduction/exchange.lua), or the CTA that comes last adds them up (k:sum_parts); then k:epilogue applies the operations and stores.
+-- (reduction/cluster.lua), or the CTA that comes last adds them up (reduction/memory.lua); then k:epilogue applies the operations and stores.
 
 return function(internal)
   -- Scales that factor out of the sums over K: of rows or columns of D, or of all of it.
@@ -14,13 +14,14 @@ return function(internal)
     return out
   end
 
-  --- What k:epilogue returns for this consumer: store, finish, fetch and complete.
-  function internal.gemm_output(k, p, maps, stages, sizes, me)
+  -- What k:epilogue returns for this consumer: store, finish, fetch and complete.
+  local function output_of(g, me)
+    local k, p, maps, sizes, buffers = g.k, g.p, g.maps, g.sizes, g.buffers
     local store, finish, fetch, complete = k:epilogue(internal.extended({
-      panel = p.panel, map = maps.D, buffer = stages.d, offset = me.number * (p.buffers * p.panel.bytes), buffers = p.buffers,
-      barrier = me.number + 1, rows = p.groups and { to = sizes.D, width = sizes.N }, policy = p.once.D and internal.used_once(k) or nil,
+      panel = p.panel, map = maps.D, buffer = buffers.d, offset = me.number * (p.buffers * p.panel.bytes), buffers = p.buffers,
+      barrier = me.number + 1, rows = p.groups and { to = sizes.D, width = sizes.N } or nil, policy = p.once.D and internal.used_once(k) or nil,
     }, internal.epilogue_of_kernel(k, p, {
-      maps = maps, sizes = sizes, stages = stages, mine = me.number, factors = function(names) return factors_of(p, sizes, names) end,
+      maps = maps, sizes = sizes, stages = buffers, mine = me.number, factors = function(names) return factors_of(p, sizes, names) end,
     })))
     return { store = store, finish = finish, fetch = fetch, complete = complete }
   end
@@ -29,11 +30,14 @@ return function(internal)
   --- fetch_early(piece, place), where there is something to fetch: sends for what the epilogue reads while the tile is still multiplied,
   --- once its first products have been issued;
   --- begin(piece, place, row, column): returns the first of the consumer's rows and the first column, and fetches where that was not early;
-  --- store(piece, row, column): stores the sums, which are complete.
-  function internal.gemm_epilogue(k, p, stages, sizes, me, output, acc, added)
-    local early = (stages.c or p.vectors > 0) and p.splits == 1 and not p.stream and not p.scaled and { row = k:reg "u32", column = k:reg "u32" }
-    local exchange = p.exchange and internal.exchange(k, p, stages, sizes, me)
-    local epilogue = {}
+  --- store(piece, row, column): stores the sums, which are complete;
+  --- finish(): waits until what was stored has left shared memory.
+  function internal.gemm_epilogue(g, me, acc, added)
+    local k, p = g.k, g.p
+    local output = output_of(g, me)
+    local early = (g.buffers.c or p.vectors > 0) and p.splits == 1 and not p.stream and not p.scaled and { row = k:reg "u32", column = k:reg "u32" }
+    local reduce = p.reduction and p.reduction.consumer(g, me)
+    local epilogue = { finish = output.finish }
     if early then
       function epilogue.fetch_early(piece, place)
         local row, column = me.place(piece, place)
@@ -66,32 +70,19 @@ return function(internal)
 
     -- C or the residual comes by the ring, behind the tile's last block of K.
     local function store_with_residual(row, column)
-      internal.each_residual(k, p, me.ring, me.cursor, k:address(stages.b), me.lane, me.number, function(block, from)
+      internal.each_residual(k, p, g.ring, me.cursor, k:address(g.buffers.b), me.lane, me.number, function(block, from)
         output.store(acc[block], row_of(block, row), column, nil, from)
         if block == p.blocks then output.complete(row) end
       end)
     end
 
-    -- Adds up the parts of K; the predicate that it returns holds in the CTA that comes last, which then has the tile's sums.
-    local function sum_parts(piece)
-      return k:sum_parts {
-        acc = added, partials = sizes.partials, counters = sizes.counters, tile = piece.number * p.consumers + me.number,
-        part = piece.part, splits = p.parts, barrier = me.number + 1, flag = k:address(stages.flags, me.number << 2),
-      }
-    end
-
     function epilogue.store(piece, row, column)
       if p.residual_stages then return store_with_residual(row, column) end
-      local function store() store_tile(piece, row, column) end
-      if not piece.part then return store() end
-      if p.exchange then
-        return exchange(added, piece, function(sums, first) store_tile(piece, row, column + first, p.scaled and internal.neighbours_exchanged(sums) or sums) end)
+      local function store(sums, first)
+        store_tile(piece, row, first and column + first or column, sums and p.scaled and internal.neighbours_exchanged(sums) or sums)
       end
-      if not piece.cut then return k:if_(sum_parts(piece), store) end
-      local whole = k:reg "u32"
-      k:mov(whole, 1)
-      k:if_(piece.cut, function() k:mov(whole, 0, { guard = ~sum_parts(piece) }) end)
-      k:if_(whole:ne(0), store)
+      if not piece.part then return store() end
+      reduce(added, piece, store)
     end
     return epilogue
   end

@@ -166,26 +166,17 @@ return function(wg, internal)
     local M, N, K = extents(p, A, B, D, groups)
     if p.swapped then A, B, M, N = B, A, N, M end
     local rows, columns = rows_of_tiles or ceil_div(M, p.m * p.cluster_m), ceil_div(N, p.n * p.cluster_n)
-    local ctas = p.exchange and p.splits or p.cluster -- of a cluster
+    local ctas = internal.cluster_ctas(p)
     local most = ctas > 1 and self.kernel:resident_clusters() or internal.sms()
-    local clusters = math.min(rows * columns * (p.exchange and 1 or p.splits) * p.last_splits * (p.narrow and 2 or 1), most)
-    local blocks, workspace = ceil_div(K, p.round_k), nil
-    if p.stream then
-      if rows * columns * blocks >= 1 << 31 then
-        fail(("gemm: %d tiles of %d blocks of K are too many for stream_k: wg.gemm{stream_k = false}"):format(rows * columns, blocks))
-      end
-      workspace = { clusters, 2 }
-    elseif p.parts > 1 then
-      if blocks < p.parts then
-        fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ %s = 1 }"):format(K, blocks, p.round_k, p.parts, p.last_splits > 1 and "last_splits" or "splits"))
-      end
-      -- At most one of so many CTAs of the chip has a tile that is cut in the last round.
-      workspace = { p.last_splits > 1 and ceil_div(most, p.parts) or rows * p.cluster * columns, p.parts }
-    end
-    local args = internal.arguments(self.parameters, {
+    local clusters = math.min(p.scheduler.units(p, rows * columns), most)
+    local workspace = p.scheduler.workspace(p, { tiles = rows * columns, K = K, blocks = ceil_div(K, p.round_k), clusters = clusters, most = most })
+    local launch
+    launch = {
       A = A, B = B, D = D, M = M, N = N, K = K, rows = D.shape[1], columns = D.shape[2], given = epilogue, groups = groups, group_rows = group_rows,
-      tile_rows = rows, tile_columns = columns, workspace = workspace, gemm = self,
-    })
+      gemm = self, order = function() return internal.order_of(self, rows, columns) end, scales = function(name) return internal.scales_of_launch(p, name, launch) end,
+      partials = function() return (internal.workspace_of(self, workspace)) end, counters = function() return select(2, internal.workspace_of(self, workspace)) end,
+    }
+    local args = internal.arguments(self.parameters, launch)
     return { grid = { clusters * ctas }, args = args, flops = 2.0 * M * N * K * p.products }
   end
 

@@ -5,7 +5,8 @@ local result = { f16 = "f16", bf16 = "bf16", tf32 = "f32", e4m3 = "bf16", e5m2 =
 
 return function(wg, internal)
   local fail, options, target = internal.fail, internal.options, wg.target
-  local element_bytes, ceil_div, consumers_of = internal.element_bytes, internal.ceil_div, internal.gemm_consumers
+  local element_bytes, ceil_div = internal.element_bytes, internal.ceil_div
+  local whole, one_of = internal.plan_integer, internal.plan_word
   local fitted = require("wgrun.cost.fitted").gemm
 
   --- What decides which tiles are worth a try for options of wg.gemm: "sparse", "scaled" (for blocks of K), "grouped" or "dense".
@@ -74,54 +75,34 @@ return function(wg, internal)
     return { a_scales = along("a", p.swapped and "column" or "row"), b_scales = along("b", p.swapped and "row" or "column") }
   end
 
-  local function whole(name, value, least, most) return internal.whole("wg.gemm: " .. name, value, least, most) end
-
-  local function one_of(name, value, legal)
-    for _, candidate in ipairs(legal) do if value == candidate then return value end end
-    fail(("wg.gemm: unknown %s `%s` (legal: %s)"):format(name, tostring(value), table.concat(legal, ", ")))
+  -- A boolean option.
+  local function flag(name, value)
+    if value ~= nil and type(value) ~= "boolean" then fail(("wg.gemm: %s must be true or false, not %s"):format(name, tostring(value))) end
+    return value
   end
 
-  -- Whether A and B may be exchanged, and D be written transposed: for few rows, since wgmma's M is 64. Where the option is given, whether they are.
-  local function swap_of(p, opts, kind)
-    local e = p.epilogue
-    local possible = element_bytes[p.d] == 2 and kind == "dense" and not opts.groups and not (e.gate or e.row_sums or e.quantize)
-    if opts.swap_ab == nil then return possible end
-    if type(opts.swap_ab) ~= "boolean" then fail("wg.gemm: swap_ab must be true or false, not " .. tostring(opts.swap_ab)) end
-    if opts.swap_ab and not possible then
-      fail "wg.gemm: `swap_ab` requires a D of 16 bits and dense operands, without `groups`, scales for blocks, a gate, row sums and a quantised D"
-    end
-    return opts.swap_ab
+  -- Whether A and B may be exchanged, and D be written transposed: for few rows, since wgmma's M is 64.
+  local function may_swap(p, given)
+    if given then internal.refuse_conflicts(p, "swap_ab") end
+    return given ~= false and internal.may_choose(p, "swap_ab")
   end
 
-  -- Sets the tile; for a swapped problem, the tile of the transpose.
+  -- The tile; for a swapped problem, that of the transpose.
   local function tile_of(p, M, bytes, given, chosen)
     local tile = given or chosen.tile
     if p.swapped then
       tile = given or M <= 16 and { 64, 16, 512 // bytes } or { 64, M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
     end
-    p.m, p.n = whole("tile[1]", tile[1], 64, 512), whole("tile[2]", tile[2], 8, 256 // p.products)
-    p.width = p.n * p.products -- columns of accumulators
-    p.block_k = whole("tile[3]", tile[3] or (given and 128 or chosen.line) // bytes, p.k_step, 1024)
-    p.own_tiles = p.schedule == "pingpong"
-    p.consumers = p.own_tiles and 2 or consumers_of(p.m)
-    local rows = p.own_tiles and 64 or 64 * p.consumers
-    if p.m % rows ~= 0 then fail(("wg.gemm: tile[1] is %d, must be a multiple of %d for %s"):format(p.m, rows, p.schedule)) end
-    if p.block_k % p.k_step ~= 0 then fail(("wg.gemm: tile[3] is %d, must be a multiple of %d for %s"):format(p.block_k, p.k_step, p.dtype)) end
-    -- Blocks of 64 rows that a consumer holds: its own tile, or its share of a common one.
-    p.blocks = p.m // 64 // (p.own_tiles and 1 or p.consumers)
-    local most = p.consumers == 3 and 104 or 208
-    if p.blocks * p.width // 2 > most then
-      fail(("wg.gemm: a tile of %d x %d, %s, takes %d accumulators a thread: at most %d fit"):format(p.m, p.n, p.schedule, p.blocks * p.width // 2, most))
-    end
+    return { tile[1], tile[2], tile[3] or (given and 128 or chosen.line) // bytes }
   end
 
   -- The number of parts of K: the option, or the model's choice where the problem is known.
   local function splits_of(p, opts, M, N, K, bytes, chosen)
     if opts.splits then
-      if opts.splits > 1 and p.own_tiles then fail "wg.gemm: `splits` requires the cooperative schedule" end
+      if opts.splits > 1 then internal.refuse_conflicts(p, "splits") end
       return opts.splits
     end
-    if not opts.problem or p.own_tiles then return 1 end
+    if not opts.problem or not internal.may_choose(p, "splits") then return 1 end
     if p.swapped then M, N = N, M end
     if p.sparse then K = K // 2 end
     local cycles = internal.product_cycles(p.m, p.width, K * bytes) / (opts.tile and 1 or chosen.speed)
@@ -131,55 +112,23 @@ return function(wg, internal)
 
   -- The number of parts of K for the tiles of the last round: the option, or the model's choice where the problem is known.
   local function last_splits_of(p, opts)
-    local possible = p.scaled and not p.groups and p.cluster == 1 and p.splits == 1
     if opts.last_splits then
-      local splits = whole("last_splits", opts.last_splits, 1, 64)
-      if splits > 1 and not possible then fail "wg.gemm: `last_splits` requires scales for blocks, without `groups` and `cluster`" end
-      return splits
+      if whole(p, "last_splits", opts.last_splits, 1, 64) > 1 then internal.refuse_conflicts(p, "last_splits") end
+      return opts.last_splits
     end
-    if not opts.problem or not possible then return 1 end
+    if not opts.problem or not internal.may_choose(p, "last_splits") then return 1 end
     local M, N, K = table.unpack(opts.problem, 1, 3)
     local cycles = internal.product_cycles(p.m, p.n, K)
     return (internal.best_last_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
   end
 
-  -- Whether CTAs share the blocks of the tiles in the last, partial round.
-  local function stream_of(p, opts)
-    if opts.stream_k == nil then return false end
-    if type(opts.stream_k) ~= "boolean" then fail("wg.gemm: stream_k must be true or false, not " .. tostring(opts.stream_k)) end
-    if opts.stream_k and (p.own_tiles or p.cluster > 1 or p.splits > 1) then
-      fail "wg.gemm: `stream_k` requires the cooperative schedule, without `cluster` and `splits`"
-    end
-    return opts.stream_k
-  end
-
-  -- A sparse A stores half of its K, and indices of 4 bits for each two elements. Its rounds take two blocks of K, since
-  -- the registers with the indices of a block must not change before its product is complete.
-  local function sparse_of(p, opts, bytes)
-    p.round_k, p.metadata_bytes = p.block_k, 0
-    p.sparse = opts.sparse and one_of("sparse", opts.sparse, { "A" })
-    if not p.sparse then return end
-    if p.a_major ~= "K" then fail "wg.gemm: a sparse A must be K-major" end
-    if p.block_k * bytes ~= 128 then fail(("wg.gemm: tile[3] is %d, must be %d for a sparse A"):format(p.block_k, 128 // bytes)) end
-    p.round_k = 2 * p.block_k
-    p.metadata_words = bytes == 1 and 2 or 1 -- of a thread, for 64 rows of a block of K
-    p.metadata_bytes = p.m // 64 * 512 * p.metadata_words
-  end
-
   -- Whether the tiles of the last round are cut in two, so that twice as many CTAs share them.
   local function halves_of(p, opts)
-    local possible = not p.own_tiles and p.blocks % 2 == 0 and p.splits == 1 and not p.stream and not p.swapped and not p.scaled and p.cluster_n == 1
-      and p.a_major == "K"
-    if opts.halves ~= nil and type(opts.halves) ~= "boolean" then fail("wg.gemm: halves must be true or false, not " .. tostring(opts.halves)) end
     if p.groups then return false end -- these are cut in another way
-    if opts.halves == nil then
-      local tiles = opts.problem and ceil_div(opts.problem[1], p.m) * ceil_div(opts.problem[2], p.n) or 0
-      return possible and p.sparse and not p.epilogue.row_sums and internal.gemm_rounds(tiles, true) < internal.gemm_rounds(tiles) or false
-    end
-    if opts.halves and not possible then
-      fail "wg.gemm: `halves` requires the cooperative schedule, a K-major A and 128 rows of a tile for each consumer, without `splits`, `stream_k`, `swap_ab`, a cluster along N and scales for blocks"
-    end
-    return opts.halves
+    if opts.halves then internal.refuse_conflicts(p, "halves") end
+    if opts.halves ~= nil then return opts.halves end
+    local tiles = opts.problem and ceil_div(opts.problem[1], p.m) * ceil_div(opts.problem[2], p.n) or 0
+    return p.sparse and internal.may_choose(p, "halves") and internal.gemm_rounds(tiles, true) < internal.gemm_rounds(tiles) or false
   end
 
   -- The rows of the last tile of A and of B, where it is not full: the producer copies boxes of so many rows there, since those of which
@@ -195,6 +144,55 @@ return function(wg, internal)
     return { A = p.cluster_n == 1 and edge(M, p.m, p.a_major) or nil, B = p.cluster_m == 1 and p.products == 1 and edge(N, p.n, p.b_major) or nil }
   end
 
+  -- A plan with what the options say of the operands, of D and of the epilogue.
+  local function begin(opts)
+    local p = {
+      what = "wg.gemm", name = opts.name or "gemm", dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
+    }
+    p.raster = one_of(p, "raster", opts.raster or "grouped", { "grouped", "hilbert" })
+    p.k_step = internal.k_of_wgmma("wg.gemm", p.dtype)
+    p.epilogue = internal.epilogue_options(opts.epilogue or {})
+    p.products = p.epilogue.gate and 2 or 1
+    local bytes = element_bytes[p.dtype]
+    p.d = opts.d or p.epilogue.quantize and "e4m3" or opts.scales and bytes == 1 and "bf16" or result[p.dtype]
+    if not internal.to_output[p.d] then wg.panel { dtype = p.d, n = 128 } end
+    p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
+    p.sparse = opts.sparse and one_of(p, "sparse", opts.sparse, { "A" })
+    p.groups = opts.groups and one_of(p, "groups", opts.groups, { "contiguous", "masked", "batched" })
+    p.constant = opts.constant and one_of(p, "constant", opts.constant, { "A", "B" })
+    for _, name in ipairs { "swap_ab", "stream_k", "halves" } do flag(name, opts[name]) end
+    return p, bytes
+  end
+
+  -- Decides whether A and B are exchanged. `few`: the model's choice for few tiles, or nil.
+  local function exchange_operands(p, opts, few, possible, M)
+    if few then p.swapped = few.swapped else p.swapped = possible and (opts.swap_ab or M <= 128) end
+    p.scales = scales_of(p, opts.scales)
+    if not p.swapped then return end
+    local e = p.epilogue
+    p.a_major, p.b_major = p.b_major, p.a_major
+    if p.constant then p.constant = p.constant == "A" and "B" or "A" end
+    if e.bias then e.bias = e.bias == "row" and "column" or "row" end
+  end
+
+  -- Where D's panels go, and what of the epilogue is in shared memory.
+  local function plan_output(p, opts)
+    local e = p.epilogue
+    p.panel = wg.panel { dtype = p.d, n = p.exchange and p.exchange.columns or p.n, transposed = p.swapped }
+    internal.check_epilogue(p)
+    -- Vectors along columns of D, which the epilogue finds in shared memory.
+    p.vectors = 0
+    for _, along in ipairs { e.bias or "", p.scales.a_scales or "", p.scales.b_scales or "" } do
+      if along == "column" then p.vectors = p.vectors + p.products end
+    end
+    -- A residual that is loaded while the other consumer multiplies needs room for it.
+    local panels = p.own_tiles and (e.beta or e.residual) and 4 or 2
+    p.buffers = math.min(whole(p, "buffers", opts.buffers or panels, 1, 8), p.panel.count)
+  end
+
+  local schedulers, mainloops, reductions = internal.schedulers, internal.mainloops, internal.reductions
+  local mainloop_of = { sparse = mainloops.sparse, scaled = mainloops.block_scaled, grouped = mainloops.dense, dense = mainloops.dense }
+
   --- The plan for the options of wg.gemm.
   function internal.gemm_plan(opts)
     options("wg.gemm", opts)
@@ -205,23 +203,15 @@ return function(wg, internal)
     internal.kinds("wg.gemm", opts, {
       problem = "table", tile = "table", scales = "table", registers = "table", epilogue = "table", name = "string", dtype = "string", d = "string",
     })
-    local p = {
-      dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
-      raster = one_of("raster", opts.raster or "grouped", { "grouped", "hilbert" }), name = opts.name or "gemm",
-    }
-    p.k_step = internal.k_of_wgmma("wg.gemm", p.dtype)
-    local bytes = element_bytes[p.dtype]
-    local e = internal.epilogue_options(opts.epilogue or {})
-    p.epilogue, p.products = e, e.gate and 2 or 1
-    p.d = opts.d or e.quantize and "e4m3" or opts.scales and bytes == 1 and "bf16" or result[p.dtype]
-    if not internal.to_output[p.d] then wg.panel { dtype = p.d, n = 128 } end
-    p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
-    local problem = opts.problem or { 4096, 4096, 4096 }
-    for i = 1, 3 do whole(("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
+    local p, bytes = begin(opts)
+    local e, problem = p.epilogue, opts.problem or { 4096, 4096, 4096 }
+    for i = 1, 3 do whole(p, ("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
     local M, N, K = problem[1], problem[2], problem[3]
+    local groups = p.groups and whole(p, "problem[4]", problem[4] or 1, 1, 0xFFFF) or nil
     local kind = internal.gemm_kind(opts)
-    local may_swap = swap_of(p, opts, kind)
-    local splits = opts.splits and whole("splits", opts.splits, 1, 64)
+    p.kind = mainloop_of[kind]
+    local swappable = may_swap(p, opts.swap_ab)
+    local splits = opts.splits and whole(p, "splits", opts.splits, 1, 64)
     local cluster_m, cluster_n = internal.cluster_of("wg.gemm", opts.cluster)
     local may_be_few = opts.problem and (kind == "dense" or kind == "scaled") and opts.schedule ~= "pingpong" and cluster_m * cluster_n == 1
       and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves)
@@ -230,88 +220,49 @@ return function(wg, internal)
       local given = { splits = splits, tile = tile, swap = swap, cluster = opts.cluster, scaled = kind == "scaled", a_major = opts.a_major, b_major = opts.b_major }
       return internal.few_tiles(p, M, N, K, bytes, given)
     end
-    if not may_swap then p.swap = false else p.swap = opts.swap_ab end -- nil: whichever is faster
+    if not swappable then p.swap = false else p.swap = opts.swap_ab end -- nil: whichever is faster
     local few = not opts.tile and few_tiles(nil, p.swap) or nil
-    if few then p.swapped = few.swapped else p.swapped = may_swap and (opts.swap_ab or M <= 128) end
-    p.scales = scales_of(p, opts.scales)
-    local blockwise = p.scales.a_scales == "block"
-    if blockwise and opts.sparse then fail "wg.gemm: scales for blocks are of a dense A" end
-    p.constant = opts.constant and one_of("constant", opts.constant, { "A", "B" })
-    if p.swapped then
-      p.a_major, p.b_major = p.b_major, p.a_major
-      if p.constant then p.constant = p.constant == "A" and "B" or "A" end
-      if e.bias then e.bias = e.bias == "row" and "column" or "row" end
-    end
-    local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
+    exchange_operands(p, opts, few, swappable, M)
+
+    local schedule = opts.schedule and one_of(p, "schedule", opts.schedule, { "cooperative", "pingpong" })
       or ((few or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "scaled") and "cooperative")
-    if blockwise and schedule ~= "cooperative" then fail "wg.gemm: scales for blocks require the cooperative schedule" end
-    local groups = opts.groups and whole("problem[4]", problem[4] or 1, 1, 0xFFFF) or nil
+    p.own_tiles = schedule == "pingpong"
+    if kind == "scaled" then internal.refuse_conflicts(p, "block_scales") end
     local chosen = choose(p, M, N, K, bytes, schedule, kind, groups, opts.halves)
     if not (chosen or opts.tile) then fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule)) end
     p.schedule = schedule or chosen.schedule
-    tile_of(p, M, bytes, opts.tile or few and few.tile, chosen)
+    internal.plan_tile(p, tile_of(p, M, bytes, opts.tile or few and few.tile, chosen))
     if opts.tile then few = few_tiles({ p.m, p.n, p.block_k }, p.swapped) end
-    p.cluster_m, p.cluster_n = cluster_m, cluster_n
-    if few and not opts.tile then p.cluster_m, p.cluster_n = few.cluster[1], few.cluster[2] end
-    p.cluster, p.fillers = p.cluster_m * p.cluster_n, p.cluster_m + p.cluster_n - 1 -- fillers: CTAs that fill a CTA's stages
-    sparse_of(p, opts, bytes)
-    p.splits = few and few.splits or (blockwise or opts.groups) and (opts.splits or 1) or splits_of(p, opts, M, N, K, bytes, chosen)
-    p.stream = stream_of(p, opts)
-    internal.plan_groups(p, opts)
-    if blockwise then
-      if p.stream then fail "wg.gemm: scales for blocks go without `stream_k`" end
-      internal.plan_block_scales(p)
-    end
-    p.halves = halves_of(p, opts)
-    p.last_splits = last_splits_of(p, opts)
+    if few and not opts.tile then cluster_m, cluster_n = few.cluster[1], few.cluster[2] end
+    internal.plan_cluster(p, cluster_m, cluster_n)
+
+    p.kind.plan(p)
+    p.splits = few and few.splits or (kind == "scaled" or p.groups) and (opts.splits or 1) or splits_of(p, opts, M, N, K, bytes, chosen)
+    p.stream = opts.stream_k or false
+    p.halves, p.last_splits = halves_of(p, opts), last_splits_of(p, opts)
+    internal.check_choices(p)
+    p.scheduler = p.groups and schedulers.groups or p.stream and schedulers.stream_k or schedulers.tiles
     p.parts = p.stream and 2 or math.max(p.splits, p.last_splits) -- into which a tile's K is cut, where it is
+    p.exchange = internal.plan_exchange(p)
+    p.partials = p.parts > 1 and not p.exchange -- whether sums of parts go through global memory
+    p.reduction = p.exchange and reductions.cluster or p.partials and reductions.memory or nil
+    if kind == "scaled" and p.splits > 1 and not p.exchange then
+      fail "wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose sums fit into shared memory"
+    end
     -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
     p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream
-    p.group = whole("group", opts.group or rows_in_order(p, kind), 1, 0xFFFF)
+    p.group = whole(p, "group", opts.group or rows_in_order(p, kind), 1, 0xFFFF)
     -- Operands that are used once and should not stay in the L2 cache: A where a tile has all columns of D, and a D
     -- that would fill more than half of the cache.
     p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }
-    p.threads = 128 * (1 + p.consumers)
-    local function operand(mn, major, k)
-      return wg.tile { dtype = p.dtype, mn = mn, k = k or p.block_k, major = major, order = major == "MN" and "K" or "MN" }
-    end
-    -- What a copy brings is whole rows of a swizzle atom, or of an MN-major operand whole atoms of 128 bytes along M or N.
-    for _, part in ipairs { { "cluster", p.cluster_m, p.n, "columns", p.b_major }, { "cluster[2]", p.cluster_n, p.m, "rows", p.a_major } } do
-      local name, ctas, extent, what, major = table.unpack(part)
-      local unit = major == "MN" and 128 // bytes or 8
-      if ctas > 1 and extent % (unit * ctas) ~= 0 then
-        local exchanged = p.swapped and (" (rows of %s, which is exchanged with %s)"):format(what == "columns" and "A" or "B", what == "columns" and "B" or "A") or ""
-        fail(("wg.gemm: %s is %d, must divide the %d %s of a tile%s into multiples of %d"):format(name, ctas, extent, what, exchanged, unit))
-      end
-    end
-    if p.cluster_n > 1 and (p.groups or p.sparse) then fail "wg.gemm: a cluster along N goes without `groups` and `sparse`" end
-    p.a, p.b = operand(p.m, p.a_major, p.sparse and p.block_k // 2), operand(p.width, p.b_major)
-    local pieces = p.halves and 2 or p.cluster_n
-    p.a_piece = pieces > 1 and operand(p.m // pieces, p.a_major, p.a.k) or p.a -- what one copy brings
-    p.exchange = internal.plan_exchange(p)
-    if blockwise and p.splits > 1 and not p.exchange then fail "wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose sums fit into shared memory" end
-    p.partials = p.parts > 1 and not p.exchange -- whether sums of parts go through global memory
     p.edges = edges_of(p, opts, bytes)
-    p.panel = wg.panel { dtype = p.d, n = p.exchange and p.exchange.columns or p.n, transposed = p.swapped }
-    internal.check_epilogue(p)
-    -- Vectors along columns of D, which the epilogue finds in shared memory.
-    p.vectors = (e.bias == "column" and p.products or 0) + (p.scales.a_scales == "column" and p.products or 0) + (p.scales.b_scales == "column" and p.products or 0)
-    -- A residual that is loaded while the other consumer multiplies needs room for it.
-    local panels = p.own_tiles and (e.beta or e.residual) and 4 or 2
-    p.buffers = math.min(whole("buffers", opts.buffers or panels, 1, 8), p.panel.count)
+
+    plan_output(p, opts)
     p.narrow = internal.narrow_tiles(p, opts.halves)
-    p.b_piece = operand(p.n // (p.narrow and 2 or p.cluster_m), p.b_major) -- of a product: what one copy brings; in a cluster, the CTA's part of the shared tile
-    local fixed = p.consumers * (p.buffers * p.panel.bytes + 4 * p.n * p.vectors + (p.exchange and p.exchange.bytes or 0)) + 1024
-    local stage = p.a.bytes + p.b.bytes + p.metadata_bytes + (p.scaled and p.scaled.stride or 0)
-    local most = (target.cta_shared - fixed) // stage
-    -- At least two: a stage is released while the next one is being multiplied.
-    if most < 2 then fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left"):format(2 * stage, target.cta_shared - fixed)) end
-    p.stages = whole("stages", opts.stages or math.min(12, most), 2, most)
+    internal.plan_operands(p)
+    local of_consumer = p.buffers * p.panel.bytes + 4 * p.n * p.vectors + (p.exchange and p.exchange.bytes or 0)
+    internal.plan_stages(p, p.consumers * of_consumer, opts.stages, opts.registers)
     internal.plan_residual(p)
-    p.registers = opts.registers
-    for i = 1, opts.registers and 2 or 0 do whole(("registers[%d]"):format(i), opts.registers[i], target.least_setmaxnreg, target.most_setmaxnreg) end
-    p.registers = p.registers
-      or (p.consumers == 1 and { 56, 256 } or p.consumers == 3 and { 32, 160 } or p.blocks * p.width > 256 and { 24, 240 } or { 40, 232 })
     return p
   end
 end

@@ -87,7 +87,7 @@ streamed("whole rounds", 512, 64, 128, 4, { tile = { 64, 64 } })
 streamed("fewer tiles than CTAs", 128, 64, 128, 4, { tile = { 64, 64 } })
 streamed("two consumers, an epilogue", 640, 128, 192, 3, { tile = { 128, 128 }, raster = "hilbert", epilogue = { alpha = true } })
 check.refuses("wg.gemm: stream_k must be true or false, not 1", function() wg.gemm { stream_k = 1 } end)
-check.refuses("wg.gemm: `stream_k` requires the cooperative schedule, without `cluster` and `splits`", function() wg.gemm { stream_k = true, schedule = "pingpong" } end)
+check.refuses("wg.gemm: `stream_k` goes without the pingpong schedule: CTAs that share a tile must not wait for others", function() wg.gemm { stream_k = true, schedule = "pingpong" } end)
 
 -- What k:each_tile says of the tile that follows is what it says of that tile later.
 local function followed(name, ctas, opts)
@@ -158,7 +158,7 @@ check.refuses_in_kernel("unknown option `of` of k:part_of_k (legal: K, block, pa
 check.refuses_in_kernel("unknown option `to` of k:sum_parts (legal: acc, partials, counters, tile, first, part, splits, early, barrier, flag)", function(k) k:sum_parts { to = 1 } end)
 check.refuses_in_kernel("k:sum_parts: `acc` must be a list of register arrays", function(k) k:sum_parts { acc = 3 } end)
 check.refuses_in_kernel("k:sum_parts: splits is 1, must be an integer from 2 to 65535", function(k) k:sum_parts { acc = { k:regs("f32", 8) }, splits = 1 } end)
-check.refuses("wg.gemm: `splits` requires the cooperative schedule", function() wg.gemm { schedule = "pingpong", splits = 2 } end)
+check.refuses("wg.gemm: `splits` goes without the pingpong schedule: consumers with tiles of their own do not share the sums of one", function() wg.gemm { schedule = "pingpong", splits = 2 } end)
 check.refuses("wg.gemm: splits is 0, must be an integer from 1 to 64", function() wg.gemm { splits = 0 } end)
 check.refuses("wg.gemm: unknown raster `spiral` (legal: grouped, hilbert)", function() wg.gemm { raster = "spiral" } end)
 check.refuses("wg.gemm: tile[1] is 320, must be a multiple of 128 for cooperative", function() wg.gemm { tile = { 320, 128 } } end)

@@ -15,7 +15,6 @@ return function(_, internal)
     cycles = function(e) return internal.activation_cycles(e.gate) end,
     check = function(p)
       if not p.epilogue.gate then return end
-      if p.scaled then fail "wg.gemm: epilogue.gate goes without scales for blocks" end
       if p.b_major == "MN" and p.n % 64 ~= 0 then
         fail(("wg.gemm: tile[2] is %d, must be a multiple of 64 for epilogue.gate and an MN-major B"):format(p.n))
       end

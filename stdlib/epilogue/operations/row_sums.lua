@@ -24,9 +24,6 @@ return function(wg, internal)
       e.epsilon = internal.positive(what .. ": epsilon", given.epsilon)
     end,
     cycles = function(e) return e.row_sums and 0.02 or 0 end,
-    check = function(p)
-      if p.epilogue.row_sums and p.halves then fail "wg.gemm: epilogue.row_sums goes without `halves`" end
-    end,
     parameters = function(p, add)
       if not p.epilogue.row_sums then return end
       local height = 64 * p.blocks -- of a tile

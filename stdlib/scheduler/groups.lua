@@ -1,31 +1,12 @@
--- The tiles of a grouped product, wg.gemm{ groups = }: groups of rows of A, each with a B of its own. How many rows a group has is data of
+-- The scheduler of groups of rows of A, each with a B of its own (wg.gemm{ groups = }). How many rows a group has is data of
 -- the device, which the host need not know. Each role of the kernel therefore looks at the groups and counts their tiles itself: the lanes
 -- of a warp at 32 groups at a time, whose tiles they sum up by shuffles. The roles go through the same tiles in the same order, so that no
 -- place of a tile has to be handed from one to another.
 
-return function(_, internal)
+return function(internal)
   local fail, ceil_div, divided = internal.fail, internal.ceil_div, internal.divided
-
-  --- Adds to a plan of wg.gemm what the option `groups` needs; raises where other options contradict it.
-  function internal.plan_groups(p, opts)
-    p.groups = opts.groups
-    if not p.groups then return end
-    if p.groups ~= "contiguous" and p.groups ~= "masked" and p.groups ~= "batched" then
-      fail(("wg.gemm: unknown groups `%s` (legal: contiguous, masked, batched)"):format(tostring(p.groups)))
-    end
-    local e = opts.epilogue or {}
-    local without = {
-      splits = p.splits > 1, stream_k = p.stream, sparse = p.sparse, raster = p.raster == "hilbert",
-      ["epilogue.beta"] = e.beta, ["epilogue.bias"] = e.bias, ["epilogue.residual"] = e.residual, ["epilogue.row_sums"] = e.row_sums,
-      a_major = p.a_major == "MN", b_major = p.b_major == "MN",
-    }
-    for _, name in ipairs { "splits", "stream_k", "sparse", "raster", "epilogue.beta", "epilogue.bias", "epilogue.residual", "epilogue.row_sums", "a_major", "b_major" } do
-      if without[name] then fail(("wg.gemm: `groups` goes without `%s`"):format(name)) end
-    end
-    for _, along in pairs(p.scales) do
-      if along == "row" or along == "column" then fail 'wg.gemm: `groups` goes with scales for blocks or for tensors, not for rows' end
-    end
-  end
+  local of_groups = setmetatable({}, { __index = internal.schedulers.tiles })
+  internal.schedulers.groups = of_groups
 
   --- Whether tiles of groups are cut: those of a last round in which few CTAs would have one, into a left and a right half. By
   --- default wide ones are, where the sizes of groups are not known before. Raises where they have no whole rounds of panels
@@ -41,8 +22,8 @@ return function(_, internal)
     return true
   end
 
-  --- Adds the kernel's parameters for groups.
-  function internal.add_group_parameters(p, add)
+  function of_groups.parameters(p, add)
+    add { name = "D_data", as = "D", type = p.d .. "*", value = function(l) return l.D end, note = "D again" }
     add { name = "groups", type = "u32", value = function(l) return l.groups end, note = "the number of groups" }
     if p.groups == "batched" then return end
     local masked = p.groups == "masked"
@@ -146,18 +127,18 @@ return function(_, internal)
   local function place_of(walk, number, count, begin, right)
     local p = walk.p
     local order = { m = p.m, n = p.n, rows = count, columns = walk.sizes.N, cluster = p.cluster_m, group = p.group }
-    local row, column = internal.tile_order(walk.k, order)(number)
+    local row, column = internal.tile_order(walk.k, "wg.gemm", order)(number)
     if p.cluster > 1 then row = row * p.cluster + walk.rank end
     column = column * p.n
     return begin + row * p.m, right and column + right or column
   end
 
-  --- Calls body(place, piece) for each tile of this CTA, as each_tile does. A piece also has `limit`, the end of the group's
-  --- rows; where the group's B and its rows of B's scales begin, `b_first` and `scales_first`; and, if the plan cuts tiles of a last round
-  --- in which at most half of the CTAs would have one, `narrow`, the predicate that this is such a half. `mine`, 0 or 1: takes only every
-  --- second of the CTA's tiles, beginning with that one. Whole warps execute it.
-  function internal.each_group_tile(k, p, sizes, mine, body)
-    local walk = walk_of(k, p, sizes, mine)
+  -- A piece also has `limit`, the end of the group's rows; where the group's B and its rows of B's scales begin, `b_first` and
+  -- `scales_first`; and, if the plan cuts tiles of a last round in which at most half of the CTAs would have one, `narrow`, the predicate
+  -- that this is such a half. Whole warps execute it.
+  function of_groups.each(g, more, body)
+    local k, p, sizes = g.k, g.p, g.sizes
+    local walk = walk_of(k, p, sizes, more.first)
     look(walk)
     local whole = p.narrow and whole_tiles(walk) or nil
     k:while_(function() return walk.window:lt(sizes.groups) end, function()
@@ -179,6 +160,8 @@ return function(_, internal)
       end)
     end)
   end
+
+  function of_groups.units(p, count) return count * (p.narrow and 2 or 1) end
 
   --- The number of groups of a launch, its argument that says how many rows they have (nil for "batched"), and the number of
   --- tiles that the rows make at most, in rows of tiles of `height`. M: the rows of A.

@@ -4,6 +4,8 @@
 return function(internal)
   local k = internal.methods.builder
   local options, divided = internal.options, internal.divided
+  local memory = {}
+  internal.reductions.memory = memory
 
   --- The range of K that belongs to one of several parts, in whole blocks. Every part has at least one block where there
   --- are as many blocks as parts.
@@ -101,5 +103,43 @@ return function(internal)
       self:mov(whole, 0, { guard = ~sum() })
     end)
     return whole:ne(0)
+  end
+
+  function memory.parameters(p, add)
+    local sums = p.m * p.width
+    local elements, counters
+    if p.stream then
+      elements = ("%d elements for each CTA of the grid"):format(2 * sums)
+      counters = ("%d for each CTA of the grid, zeros before the first launch"):format(p.consumers)
+    elseif p.last_splits > 1 then
+      elements = ("%d elements for each %d CTAs of the grid"):format(p.parts * sums, p.parts)
+      counters = ("%d for each %d CTAs of the grid, zeros before the first launch"):format(p.consumers, p.parts)
+    else
+      local tiles = ("for each of the ceil(M / %d) * %d * ceil(N / %d) tiles"):format(p.m * p.cluster_m, p.cluster, p.n * p.cluster_n)
+      elements, counters = ("%d elements %s"):format(p.splits * sums, tiles), ("%d %s, zeros before the first launch"):format(p.consumers, tiles)
+    end
+    add { name = "partials", type = p.accumulator .. "*", note = elements, value = function(l) return l.partials() end }
+    add { name = "counters", type = "u32*", note = counters, value = function(l) return l.counters() end }
+  end
+
+  function memory.shared(k, p) return { flags = k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } } end
+  function memory.begin() end
+
+  function memory.consumer(g, me)
+    local k, p, sizes = g.k, g.p, g.sizes
+    return function(acc, piece, store)
+      -- The predicate holds in the CTA that comes last, which then has the tile's sums.
+      local function sum()
+        return k:sum_parts {
+          acc = acc, partials = sizes.partials, counters = sizes.counters, tile = piece.number * p.consumers + me.number,
+          part = piece.part, splits = p.parts, barrier = me.number + 1, flag = k:address(g.buffers.flags, me.number << 2),
+        }
+      end
+      if not piece.cut then return k:if_(sum(), store) end
+      local whole = k:reg "u32"
+      k:mov(whole, 1)
+      k:if_(piece.cut, function() k:mov(whole, 0, { guard = ~sum() }) end)
+      k:if_(whole:ne(0), store)
+    end
   end
 end

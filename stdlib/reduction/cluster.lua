@@ -1,9 +1,20 @@
 -- Split-K in a cluster: the CTAs that multiply different parts of K for the same tile are a cluster, and send each other their sums,
 -- straight from registers to the other's shared memory (st.async, PTX ISA 9.7.9.12). Each of the first `owners` CTAs owns some columns of
 -- the tile: it waits for the other CTAs' sums of these, adds them in a fixed order, and stores them.
+--
+-- A reduction puts together the sums of a tile whose K is in parts. It is a table of these functions:
+--
+--   parameters(p, add)   the kernel's parameters for it (builder/parameters.lua)
+--   shared(k, p)         its buffers in shared memory, by name
+--   begin(g)             emitted for one thread before all others begin, and before pipeline:init, whose fence is for its mbarriers too
+--   consumer(g, me)      returns reduce(acc, piece, store): what a consumer does with the sums of its part, a list of arrays of registers;
+--                        store(sums, first) is emitted where the sums of all parts are there: those of the tile's columns from `first` on, or
+--                        without arguments all of them, in `acc`
 
 return function(wg, internal)
   local divided = internal.divided
+  local cluster = {}
+  internal.reductions = { cluster = cluster }
   internal.most_received = 98304 -- bytes of sums that a CTA may receive: what is left has to hold the stages
 
   --- How the parts of K of a plan exchange their sums, or nil where they do so through global memory: `owners`, the number of CTAs that
@@ -20,33 +31,45 @@ return function(wg, internal)
     return p.consumers * bytes <= internal.most_received and { owners = owners, columns = columns, bytes = bytes } or nil
   end
 
-  local function tiles_of(k, p, sizes) return divided(k, sizes.M + (p.m - 1), p.m) * divided(k, sizes.N + (p.n - 1), p.n) end
+  local function tiles_of(g)
+    local k, p, sizes = g.k, g.p, g.sizes
+    return divided(k, sizes.M + (p.m - 1), p.m) * divided(k, sizes.N + (p.n - 1), p.n)
+  end
 
-  --- The mbarriers of the exchange, of each consumer: `arrived` counts the bytes of sums, `read` the warps of owners that have
-  --- read theirs. One thread calls it, before pipeline:init, whose fence is for them too.
-  function internal.begin_exchange(k, p, stages, sizes)
-    local owns = divided(k, k:special "ctaid.x", p.splits):lt(tiles_of(k, p, sizes)) -- a grid may have more clusters than there are tiles
+  function cluster.parameters() end
+
+  -- The mbarriers are of each consumer: `arrived` counts the bytes of sums, `read` the warps of owners that have read theirs.
+  function cluster.shared(k, p)
+    return {
+      sums = k:shared { bytes = p.consumers * p.exchange.bytes, align = 16, name = "sums" },
+      arrived = k:shared { bytes = 8 * p.consumers, align = 8, name = "sums_arrived" },
+      read = k:shared { bytes = 8 * p.consumers, align = 8, name = "sums_read" },
+    }
+  end
+
+  function cluster.begin(g)
+    local k, p = g.k, g.p
+    local owns = divided(k, k:special "ctaid.x", p.splits):lt(tiles_of(g)) -- a grid may have more clusters than there are tiles
     if p.exchange.owners < p.splits then owns = owns & (k:special "cluster_ctarank"):lt(p.exchange.owners) end
     for c = 0, p.consumers - 1 do
-      local arrived = k:address(stages.arrived, 8 * c)
+      local arrived = k:address(g.buffers.arrived, 8 * c)
       k:mbarrier_init(arrived, 1)
-      k:mbarrier_init(k:address(stages.read, 8 * c), 4 * p.exchange.owners)
+      k:mbarrier_init(k:address(g.buffers.read, 8 * c), 4 * p.exchange.owners)
       k:mbarrier_arrive_expect_tx(arrived, p.exchange.bytes, { guard = owns })
     end
   end
 
-  --- What a consumer does with the sums of its part of K: returns exchange(acc, piece, store), which calls store(sums, first) in the
-  --- owners, with the sums of all parts in their columns, and the first of these in the tile. acc: a list of arrays of registers.
-  function internal.exchange(k, p, stages, sizes, me)
+  function cluster.consumer(g, me)
+    local k, p, buffers = g.k, g.p, g.buffers
     local splits, owners, registers = p.splits, p.exchange.owners, p.exchange.columns // 2
     local rank = k:special "cluster_ctarank"
-    local buffer = k:address(stages.sums, me.number * p.exchange.bytes) + ((k:special "tid.x" & 127) << 4)
-    local arrived, read = k:address(stages.arrived, me.number << 3), k:address(stages.read, me.number << 3)
+    local buffer = k:address(buffers.sums, me.number * p.exchange.bytes) + ((k:special "tid.x" & 127) << 4)
+    local arrived, read = k:address(buffers.arrived, me.number << 3), k:address(buffers.read, me.number << 3)
     local part_bytes = p.blocks * registers * 128 * 4
     local owned, phase = {}, k:reg "u32"
     for block = 1, p.blocks do owned[block] = k:regs(p.accumulator, registers) end
     k:mov(phase, 0)
-    local tiles, clusters = tiles_of(k, p, sizes), divided(k, k:special "nctaid.x", splits)
+    local tiles, clusters = tiles_of(g), divided(k, k:special "nctaid.x", splits)
 
     -- Four registers at a time, 16 bytes of each thread: threads side by side.
     local function each_four(visit)

@@ -1,8 +1,7 @@
--- wg.gemm{ scales = { a = "1x128", b = "128x128" } }: products of 8-bit floats with scales for blocks of K. A row of A has a scale for
--- each 128 elements of K, and B has one for each 128 rows (columns of D) and 128 elements.
+-- The main loop of 8-bit floats with scales for blocks of K. A row of A has a scale for each 128 elements of K, and B has one for each 128
+-- rows (columns of D) and 128 elements.
 --
--- Such scales do not factor out of the sum over K, so that a consumer has a main loop of its own in place of that in gemm/consume.lua.
--- For each block of K
+-- Such scales do not factor out of the sum over K, so that a consumer goes another way than that of mainloop/dense.lua. For each block of K
 --
 --   products  = A * B of that block          wgmma, into a first set of accumulators
 --   sums     += products * A's * B's scale   CUDA cores, in f32, into the second set that the epilogue gets
@@ -18,18 +17,20 @@ local scale_block = 128 -- the elements of K that share scales, and the rows of 
 
 local function common_divisor(a, b) return b == 0 and a or common_divisor(b, a % b) end
 
-return function(_, internal)
+return function(internal)
   local fail, ceil_div = internal.fail, internal.ceil_div
+  local block_scaled = internal.mainloop_kind "block_scaled"
 
-  --- Adds to a plan of wg.gemm what its scales for blocks need: `p.scaled`. Raises where the plan has no room for them.
-  function internal.plan_block_scales(p)
+  --- Adds to a plan what scales for blocks need: `p.scaled`. Raises where the plan has no room for them.
+  function block_scaled.plan(p)
+    p.round_k = p.block_k
     if p.block_k ~= scale_block then
-      fail(("wg.gemm: tile[3] is %d, must be %d: the blocks of K that have scales"):format(p.block_k, scale_block))
+      fail(("%s: tile[3] is %d, must be %d: the blocks of K that have scales"):format(p.what, p.block_k, scale_block))
     end
     -- TMA begins at multiples of 16 bytes. A group begins at any row: its scales come with up to three before them.
     local lines = p.m + (p.groups and 4 or 0)
     if lines > 256 then
-      fail(("wg.gemm: tile[1] is %d: with scales for blocks at most %s"):format(p.m, p.groups and "192, with groups" or "256"))
+      fail(("%s: tile[1] is %d: with scales for blocks at most %s"):format(p.what, p.m, p.groups and "192, with groups" or "256"))
     end
     local segment = common_divisor(p.n, scale_block)
     local s = {
@@ -45,25 +46,55 @@ return function(_, internal)
     while p.blocks * p.n // 2 + p.n // s.parts // 2 > most or p.n % (8 * s.parts) ~= 0 do
       s.parts = s.parts + 1
       if p.n // s.parts < 32 then
-        fail(("wg.gemm: a tile of %d x %d leaves no registers for the products of a block of K: at most %d columns fit"):format(p.m, p.n, (most - 32) // p.blocks * 2))
+        fail(("%s: a tile of %d x %d leaves no registers for the products of a block of K: at most %d columns fit"):format(p.what, p.m, p.n, (most - 32) // p.blocks * 2))
       end
     end
     s.columns = p.n // s.parts
     p.scaled = s
   end
 
-  -- What a consumer has: its registers for products and scales, and where its rows' scales of A lie in the first stage. given: as for
-  -- internal.scaled_sums.
-  local function consumer_of(k, p, sums, given)
-    local s = p.scaled
+  function block_scaled.parameters(p, add)
+    local of_groups = p.groups and " for each group" or ""
+    add {
+      name = "a_scales", map = p.scaled.box, value = function(l) return l.scales "a_scales" end,
+      note = "ceil(K / 128) x M, M rounded up to a multiple of 4",
+    }
+    add {
+      name = "b_scales", type = "const f32*", value = function(l) return l.scales "b_scales" end, note = "ceil(N / 128) x ceil(K / 128)" .. of_groups,
+    }
+  end
+
+  function block_scaled.more_bytes(p) return p.scaled.stride end
+
+  function block_scaled.shared(k, p)
+    return { scales = k:shared { bytes = p.stages * p.scaled.stride, align = 128, name = "scales" } }
+  end
+
+  -- A's scales for a block of K. TMA begins at multiples of 16 bytes, groups of rows at any row.
+  function block_scaled.producer(g, copies)
+    if not copies.scales then return { bytes = 0, bytes_with_a = 0 } end
+    local k, p, first_stage = g.k, g.p, g.k:address(g.buffers.scales)
+    return {
+      bytes = p.scaled.bytes, bytes_with_a = 0,
+      before = function(row, first_k, stage, barrier)
+        local first = p.groups and row & 0xFFFFFFFC or row
+        k:cp_async_bulk_tensor_2d(first_stage + stage * p.scaled.stride, g.maps.a_scales, { first, first_k >> 7 }, barrier)
+      end,
+    }
+  end
+
+  -- What a consumer has: its registers for products and scales, and where its rows' scales of A lie in the first stage.
+  local function consumer_of(g, consumer, sums)
+    local k, p, s, operands = g.k, g.p, g.p.scaled, consumer.operands
     local me = {
-      k = k, p = p, s = s, sums = sums, sizes = given.sizes, ring = given.ring, cursor = given.cursor, lane = given.lane, filler = given.filler,
-      number = given.number, operands = given.operands, thread = k:special "tid.x",
+      k = k, p = p, s = s, sums = sums, sizes = g.sizes, ring = g.ring, cursor = consumer.cursor, lane = consumer.lane, filler = consumer.filler,
+      number = consumer.number, thread = k:special "tid.x",
+      operands = function(stage) return operands.of_stage(stage, operands.whole) end,
     }
     me.products = k:regs("f32", s.columns // 2)
     me.form = { n = s.columns, k = p.k_step, d = "f32", a = p.dtype, b = p.dtype }
     local first_row = me.number * (64 * p.blocks) + ((me.thread >> 5 & 3) << 4) + (me.lane >> 2)
-    me.a_scales_at = k:address(given.buffer, first_row << 2)
+    me.a_scales_at = k:address(g.buffers.scales, first_row << 2)
     me.a_scales = k:regs("f32", 2 * p.blocks) -- of the thread's two rows of each block of 64
     me.b_scales, me.next_b_scales = k:regs("f32", s.rows), k:regs("f32", s.rows)
     return me
@@ -231,14 +262,11 @@ return function(_, internal)
     end
   end
 
-  --- The main loop of a consumer: returns body(piece, place), which leaves a tile's sums in `sums`, f32 registers from 0 for each
-  --- of the plan's blocks of 64 rows, and returns the tile's place. given: ring, cursor, lane, sizes, number (of the consumer), buffer (of
-  --- A's scales), operands(stage): the descriptors a(step, row) and b(step, row) of a stage.
-  function internal.scaled_sums(k, p, sums, given)
-    local me = consumer_of(k, p, sums, given)
+  function block_scaled.consumer(g, consumer, sums)
+    local p, me = g.p, consumer_of(g, consumer, sums)
     -- Three consumers hide what one of them does between two products: looking ahead makes their loop 2 to 3 percent slower, and that of
     -- two 4 percent faster. With parts of K a CTA has few tiles to look ahead to.
-    if p.groups or p.consumers == 3 or p.splits > 1 then return each_by_itself(me) end
-    return with_look_ahead(me)
+    local alone = p.groups or p.consumers == 3 or p.splits > 1
+    return alone and each_by_itself(me) or with_look_ahead(me), function() end
   end
 end

@@ -1,6 +1,6 @@
--- wg.gemm{ sparse = "A" }: a 2:4 sparse A, of which half is stored, and the indices of what is stored: the metadata of
--- wgmma.mma_async.sp (PTX ISA 9.7.15.6). All else is as for a dense A; here is how metadata get from global memory to the registers of the
--- threads that wgmma takes them from.
+-- The main loop of a 2:4 sparse A, of which half is stored, and the indices of what is stored: the metadata of
+-- wgmma.mma_async.sp (PTX ISA 9.7.15.6). All else is as for a dense A (mainloop/dense.lua); here is how metadata get from global memory to
+-- the registers of the threads that wgmma takes them from.
 --
 --   producer    a bulk copy for each 64 rows of a tile, into the stage that has their A
 --   consumer    a load of 32 bits for each word, after it has waited for the stage
@@ -11,8 +11,10 @@
 -- of the next instruction, which selects them by sp_sel. K is filled up to whole rounds of the two sets, so that a copy never ends
 -- behind the last word.
 
-return function(wg, internal)
-  local word_bytes = 4
+return function(internal)
+  local fail, word_bytes = internal.fail, 4
+  local sparse = internal.mainloop_kind "sparse"
+  sparse.packed = 2
 
   --- The shape of the metadata of an M x K matrix: blocks of 64 rows, words along K, threads.
   function internal.metadata_shape(dtype, M, K)
@@ -20,9 +22,37 @@ return function(wg, internal)
     return { internal.ceil_div(M, 64), internal.ceil_div(K * bytes, 256) * (bytes == 1 and 4 or 2), 128 }
   end
 
-  -- The producer's part: of_tile(row) returns copy(first_k, stage, barrier, from, to), which copies the words of the tile's blocks
+  -- The rounds of a sparse A take two blocks of K, since the registers with the indices of a block must not change before its product is
+  -- complete.
+  function sparse.plan(p)
+    local bytes = internal.element_bytes[p.dtype]
+    if p.a_major ~= "K" then fail(p.what .. ": a sparse A must be K-major") end
+    if p.block_k * bytes ~= 128 then fail(("%s: tile[3] is %d, must be %d for a sparse A"):format(p.what, p.block_k, 128 // bytes)) end
+    p.round_k = 2 * p.block_k
+    p.metadata_words = bytes == 1 and 2 or 1 -- of a thread, for 64 rows of a block of K
+    p.metadata_bytes = p.m // 64 * 512 * p.metadata_words -- of a stage
+  end
+
+  function sparse.more_bytes(p) return p.metadata_bytes end
+
+  function sparse.parameters(p, add)
+    add {
+      name = "metadata", type = "const u32*", note = 'of wg.sparse.compress(A, "gemm"), as the values',
+      value = function(l)
+        internal.same_shape("gemm: metadata", l.given.metadata, internal.metadata_shape(p.dtype, l.M, l.K))
+        return l.given.metadata
+      end,
+    }
+  end
+
+  -- The ring goes round in whole rounds; TMA fills in zeros.
+  function sparse.sizes(k, p, sizes) sizes.K = internal.divided(k, sizes.K + (p.round_k - 1), p.round_k) * p.round_k end
+
+  function sparse.shared(k, p) return { metadata = k:shared { bytes = p.stages * p.metadata_bytes, align = 128, name = "metadata" } } end
+
+  -- The producer's part: with_a(row) returns copy(first_k, stage, barrier, from, to), which copies the words of the tile's blocks
   -- of 64 rows from..to (from 0), and of one block of K. Blocks below the matrix, whose A is zeros, get the words of its last one.
-  function internal.copy_metadata(k, p, buffer, sizes)
+  local function copy_metadata(k, p, buffer, sizes)
     local start, piece = k:address(buffer), p.metadata_words * 128 -- words of 64 rows in a stage
     local last = (sizes.M + 63 >> 6) - 1
     local per_block = internal.divided(k, sizes.K, p.block_k) * piece
@@ -38,7 +68,12 @@ return function(wg, internal)
     end
   end
 
-  -- The consumer's part, for its share of `blocks` blocks of 64 rows: load(set, stage) loads the thread's words of a stage, and returns the
+  function sparse.producer(g, copies)
+    local with_a = copies.A and copy_metadata(g.k, g.p, g.buffers.metadata, g.sizes)
+    return { with_a = with_a, bytes = 0, bytes_with_a = g.p.metadata_bytes }
+  end
+
+  --- The consumer's part, for its share of `blocks` blocks of 64 rows: load(set, stage) loads the thread's words of a stage, and returns the
   -- function for `multiply` that gives the register and the selector for a block of 64 rows and a step. A set of registers must not be
   -- loaded again before the products that read it are complete.
   function internal.load_metadata(k, p, buffer, mine, blocks)

@@ -1,5 +1,5 @@
--- The producer of wg.gemm: a warp that copies the tiles of A, of B or of both by TMA, and what comes with them (scales for blocks of
--- K, the metadata of a sparse A, C), into the stages of the ring. For each block of K it waits until all consumers have released the stage, in
+-- The producer of a product: a warp that copies the tiles of A, of B or of both by TMA, and what comes with them (C, and what the kind of
+-- main loop adds), into the stages of the ring. For each block of K it waits until all consumers have released the stage, in
 -- a cluster those of all CTAs that its multicast reaches, and announces the bytes that the stage's mbarrier then counts.
 
 return function(internal)
@@ -38,21 +38,21 @@ return function(internal)
   end
 
   -- What the copies of this producer have in common: the first stage of each operand, where this CTA's copies go; the policy of A.
-  local function destinations(k, p, stages, sizes, copies)
-    local to = { a = k:address(stages.a), b = k:address(stages.b) }
-    to.scales = p.scaled and copies.scales and k:address(stages.scales)
+  local function destinations(g, copies)
+    local k, p = g.k, g.p
+    local to = { a = k:address(g.buffers.a), b = k:address(g.buffers.b) }
     share(k, p, to)
-    to.rotated = rotation(k, p, sizes)
+    to.rotated = rotation(k, p, g.sizes)
     to.policy = copies.A and p.once.A and internal.used_once(k) or nil
-    to.metadata = copies.A and p.sparse and internal.copy_metadata(k, p, stages.metadata, sizes)
+    to.more = p.kind.producer(g, copies)
     return to
   end
 
   -- The bytes that the producer announces for a stage: fewer where only half of the tile's rows or columns are copied, or those that
   -- are left at the matrix's edge.
-  local function bytes_of(k, p, copies, piece, edges)
-    local of_a = copies.A and p.a.bytes + p.metadata_bytes or 0
-    local others = (copies.B and p.b.bytes or 0) + (p.scaled and copies.scales and p.scaled.bytes or 0)
+  local function bytes_of(k, p, copies, more, piece, edges)
+    local of_a = copies.A and p.a.bytes + more.bytes_with_a or 0
+    local others = (copies.B and p.b.bytes or 0) + more.bytes
     local bytes = of_a + others
     if piece.half then bytes = k:selp_b32(of_a // 2 + others, bytes, piece.half, { type = "u32" }) end
     if piece.narrow and copies.B then bytes = k:selp_b32(bytes - p.b.bytes // 2, bytes, piece.narrow, { type = "u32" }) end
@@ -82,12 +82,6 @@ return function(internal)
     end
   end
 
-  -- A's scales for a block of K. TMA begins at multiples of 16 bytes, groups of rows at any row.
-  local function copy_scales(k, p, map, to, row, first_k, stage, barrier)
-    local first = p.groups and row & 0xFFFFFFFC or row
-    k:cp_async_bulk_tensor_2d(to.scales + stage * p.scaled.stride, map, { first, first_k >> 7 }, barrier)
-  end
-
   -- The rows of A and their metadata: all of them at once, or each half by itself, where a tile may have only the upper one. A sparse A
   -- stores half of its K.
   local function copy_a(k, p, maps, to, tile, first_k, stage, barrier)
@@ -96,9 +90,9 @@ return function(internal)
       local at = to.a + stage * p.a.bytes
       k:load_tile {
         tile = p.a_piece, whole = p.a, map = maps.A, to = i == 0 and at or at + p.a:offset(i * rows, 0),
-        mn = i == 0 and tile.row or tile.row + i * rows, k = p.sparse and first_k >> 1 or first_k, barrier = barrier, policy = to.policy, mask = to.a_mask,
+        mn = i == 0 and tile.row or tile.row + i * rows, k = p.kind.packed == 2 and first_k >> 1 or first_k, barrier = barrier, policy = to.policy, mask = to.a_mask,
       }
-      if tile.copy_metadata then tile.copy_metadata(first_k, stage, barrier, i * blocks, (i + 1) * blocks - 1) end
+      if tile.with_a then tile.with_a(first_k, stage, barrier, i * blocks, (i + 1) * blocks - 1) end
     end
     if tile.edges.A then
       return k:if_(tile.edges.A, function()
@@ -131,32 +125,33 @@ return function(internal)
 
   --- The role of a producer, which copies what `copies` names: A, B, C, scales. One thread of its warp issues the copies. The others
   --- go round with it, so that what the copies need is the same in all lanes and lives in uniform registers.
-  function internal.gemm_produce(k, p, ring, maps, stages, sizes, copies)
+  function internal.produce(g, copies)
+    local k, p, ring, maps = g.k, g.p, g.ring, g.maps
     local cursor, elected = ring:cursor(), k:elect_sync()
-    local to = destinations(k, p, stages, sizes, copies)
+    local to = destinations(g, copies)
 
-    internal.gemm_each_piece(k, p, sizes, {}, function(place, piece)
+    p.scheduler.each(g, {}, function(place, piece)
       local row, column = place()
-      local tile = { row = row, column = column, half = piece.half, narrow = piece.narrow, edges = edges_of(p, sizes, copies, row, column) }
+      local tile = { row = row, column = column, half = piece.half, narrow = piece.narrow, edges = edges_of(p, g.sizes, copies, row, column) }
       if piece.b_first then tile.column = tile.column + piece.b_first end -- of the group's B
       if to.a_share then tile.row = tile.row + to.a_share end
       if to.b_share then tile.column = tile.column + to.b_share end
-      tile.copy_metadata = to.metadata and to.metadata(row)
-      local bytes = bytes_of(k, p, copies, piece, tile.edges)
+      tile.with_a = to.more.with_a and to.more.with_a(row)
+      local bytes = bytes_of(k, p, copies, to.more, piece, tile.edges)
 
       k:loop({ from = piece.from, to = piece.to, step = p.block_k }, function(first_k)
         first_k = to.rotated(first_k)
         ring:acquire(cursor)
         k:if_(elected, function()
           local barrier = ring:expect(cursor, bytes)
-          if to.scales then copy_scales(k, p, maps.a_scales, to, row, first_k, cursor.stage, barrier) end
+          if to.more.before then to.more.before(row, first_k, cursor.stage, barrier) end
           if copies.A then copy_a(k, p, maps, to, tile, first_k, cursor.stage, barrier) end
           if copies.B then copy_b(k, p, maps, to, tile, first_k, cursor.stage, barrier) end
         end)
         ring:advance(cursor)
       end)
       if p.residual_stages then
-        internal.copy_residual(k, p, ring, cursor, elected, copies.C and maps.C, k:address(stages.b), row, column)
+        internal.copy_residual(k, p, ring, cursor, elected, copies.C and maps.C, k:address(g.buffers.b), row, column)
       end
     end)
   end
