@@ -8,6 +8,9 @@
 ---@field target table What the chip is that kernels are written for. Sizes in bytes; of a chip that is there, wg.device says more.
 ---@field version string The version of wgrun.
 local wg = {}
+wg.mainloop = {}
+wg.reduction = {}
+wg.scheduler = {}
 wg.sparse = {}
 
 ---Makes a vector of evenly spaced numbers: wg.arange(dtype, count) gives 0 to count - 1, wg.arange(dtype, from, to, step) starts at `from` and stops before `to`.
@@ -710,6 +713,105 @@ function wg.zipped_divide(layout, tiler) end
 ---@param tiler wgrun.layout|integer|table as of wg.logical_product
 ---@return wgrun.layout
 function wg.zipped_product(layout, tiler) end
+
+---@class wgrun.wg.mainloop.block_scaled.options
+---@field tile table { m, n, k }: the tile of D, and the elements of K of a stage, by default 128 bytes of them
+---@field dtype? string the type of A and B, as of wg.gemm
+---@field a_major? string "K" or "MN"
+---@field b_major? string "K" or "MN"
+---@field cluster? integer|table the CTAs that share copies by multicast: along M, or { along M, along N }
+---@field scheduler? table the order of the tiles: one of wg.scheduler; by default wg.scheduler.tiles()
+---@field reduction? table where K is in parts, how their sums are put together: one of wg.reduction
+---@field constant? string "A" or "B": an operand that no launch writes that may still run when this one starts
+---@field shared? integer the bytes of shared memory that the kernel needs besides, such as for its epilogue
+---@field stages? integer of the ring, at least 2; by default as many as fit, up to 12
+---@field registers? table { producer, consumer }: the registers of a thread, 24 to 256
+
+---The main loop of a product of 8-bit floats with scales for blocks of K, as scales = { a = "1x128", b = "128x128" } of wg.gemm. By default the operands are e4m3.
+---@param options wgrun.wg.mainloop.block_scaled.options
+---@return wgrun.mainloop
+function wg.mainloop.block_scaled(options) end
+
+---@class wgrun.wg.mainloop.dense.options
+---@field tile table { m, n, k }: the tile of D, and the elements of K of a stage, by default 128 bytes of them
+---@field dtype? string the type of A and B, as of wg.gemm
+---@field a_major? string "K" or "MN"
+---@field b_major? string "K" or "MN"
+---@field schedule? string "cooperative": the consumers share a tile; "pingpong": each of two has its own
+---@field cluster? integer|table the CTAs that share copies by multicast: along M, or { along M, along N }
+---@field scheduler? table the order of the tiles: one of wg.scheduler; by default wg.scheduler.tiles()
+---@field reduction? table where K is in parts, how their sums are put together: one of wg.reduction
+---@field constant? string "A" or "B": an operand that no launch writes that may still run when this one starts
+---@field shared? integer the bytes of shared memory that the kernel needs besides, such as for its epilogue
+---@field stages? integer of the ring, at least 2; by default as many as fit, up to 12
+---@field registers? table { producer, consumer }: the registers of a thread, 24 to 256
+
+---The main loop of a product of dense operands. A is M x K, B is N x K, D is M x N.
+---@param options wgrun.wg.mainloop.dense.options
+---@return wgrun.mainloop
+function wg.mainloop.dense(options) end
+
+---@class wgrun.wg.mainloop.sparse.options
+---@field tile table { m, n, k }: the tile of D, and the elements of K of a stage, by default 128 bytes of them
+---@field dtype? string the type of A and B, as of wg.gemm
+---@field a_major? string "K" or "MN"
+---@field b_major? string "K" or "MN"
+---@field schedule? string "cooperative": the consumers share a tile; "pingpong": each of two has its own
+---@field cluster? integer|table the CTAs that share copies by multicast: along M, or { along M, along N }
+---@field scheduler? table the order of the tiles: one of wg.scheduler; by default wg.scheduler.tiles()
+---@field reduction? table where K is in parts, how their sums are put together: one of wg.reduction
+---@field constant? string "A" or "B": an operand that no launch writes that may still run when this one starts
+---@field shared? integer the bytes of shared memory that the kernel needs besides, such as for its epilogue
+---@field stages? integer of the ring, at least 2; by default as many as fit, up to 12
+---@field registers? table { producer, consumer }: the registers of a thread, 24 to 256
+
+---The main loop of a product whose A is 2:4 sparse. Launches get A's values and its metadata, both of wg.sparse.compress(A, "gemm").
+---@param options wgrun.wg.mainloop.sparse.options
+---@return wgrun.mainloop
+function wg.mainloop.sparse(options) end
+
+---@class wgrun.wg.reduction.cluster.options
+---@field splits integer the parts of K, 2 to 8
+
+---The reduction in a cluster, for wg.mainloop: the CTAs that multiply the parts of K of a tile are a cluster, and send each other their sums through distributed shared memory, in a fixed order. Each of them stores some of the tile's columns.
+---@param options wgrun.wg.reduction.cluster.options
+---@return table # for the option `reduction` of wg.mainloop
+function wg.reduction.cluster(options) end
+
+---@class wgrun.wg.reduction.memory.options
+---@field splits? integer the parts of K, 1 to 64; 1 with wg.scheduler.stream_k, which cuts K itself
+
+---The reduction in global memory, for wg.mainloop: CTAs write the sums of their parts of K to a workspace, and the one that finishes last adds them up, in a fixed order, and stores the tile.
+---@param options? wgrun.wg.reduction.memory.options
+---@return table # for the option `reduction` of wg.mainloop
+function wg.reduction.memory(options) end
+
+---@class wgrun.wg.scheduler.groups.options
+---@field kind string "contiguous", "masked" or "batched"
+---@field group? integer rows of tiles that the order covers before it goes on to the next column
+
+---The scheduler of groups of A's rows, each with a B of its own, for wg.mainloop, as the option `groups` of wg.gemm.
+---@param options wgrun.wg.scheduler.groups.options
+---@return table # for the option `scheduler` of wg.mainloop
+function wg.scheduler.groups(options) end
+
+---@class wgrun.wg.scheduler.stream_k.options
+---@field group? integer rows of tiles that the order covers before it goes on to the next column
+---@field raster? string the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
+
+---The scheduler of stream-K, for wg.mainloop: CTAs take whole tiles, and share the blocks of K of those that would leave a last round partly empty. It takes the reduction wg.reduction.memory.
+---@param options? wgrun.wg.scheduler.stream_k.options
+---@return table # for the option `scheduler` of wg.mainloop
+function wg.scheduler.stream_k(options) end
+
+---@class wgrun.wg.scheduler.tiles.options
+---@field group? integer rows of tiles that the order covers before it goes on to the next column
+---@field raster? string the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
+
+---The scheduler of whole tiles, for wg.mainloop: persistent CTAs take the tiles of D in turn, or their parts of K.
+---@param options? wgrun.wg.scheduler.tiles.options
+---@return table # for the option `scheduler` of wg.mainloop
+function wg.scheduler.tiles(options) end
 
 ---Splits a sparse matrix into its values and the metadata of wgmma. In the order "instruction" M is a multiple of 64 and K of an instruction's K extent, and the metadata is u32, { M / 64, K steps, 128 }: one register for each thread and instruction. In the order "gemm", that of wg.gemm, a row of the matrix is a multiple of 32 bytes; for types of 16 and 32 bits two instructions share a register by their selectors. A tensor on the device stays there, its order is always "gemm", and a kernel does the work.
 ---@param t wgrun.tensor|wgrun.device_tensor M x K; at most half of each chunk is nonzero

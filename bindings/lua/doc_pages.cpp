@@ -62,16 +62,21 @@ std::string table(std::string_view title, const std::vector<Described>& list) {
     return out;
 }
 
+/// Whether it is a function of a table of the module ("wg.sparse.compress").
+bool is_nested(const Entry& entry) { return entry.owner.starts_with("wg."); }
+
+/// A nested function without "wg.".
+std::string title_of(const Entry& entry) { return is_nested(entry) ? entry.name.substr(3) : entry.member; }
+
 /// The page with the members of the type or table, and the description of a name.
 std::string page_of(const Entry& entry) {
     if (entry.kind == MemberKind::type) return entry.name;
-    return entry.kind == MemberKind::instruction ? "instructions"
-           : entry.owner == "wg.sparse"          ? "wg"
-                                                 : entry.owner;
+    return entry.kind == MemberKind::instruction ? "instructions" : is_nested(entry) ? "wg" : entry.owner;
 }
 
 std::string anchor(const Entry& entry) {
-    std::string out = entry.owner == "wg.sparse" ? fmt::format("sparse{}", entry.member) : entry.member;
+    std::string out = title_of(entry);
+    std::erase(out, '.');
     std::ranges::transform(out, out.begin(),
                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return out;
@@ -87,8 +92,7 @@ std::string link(const Documentation& docs, const std::string& name, std::string
 std::string block(std::string_view text) { return fmt::format("\n```lua\n{}\n```\n", text); }
 
 std::string section(const Documentation& docs, const Entry& entry) {
-    std::string out = fmt::format(
-        "\n### {}\n", entry.owner == "wg.sparse" ? fmt::format("sparse.{}", entry.member) : entry.member);
+    std::string out = fmt::format("\n### {}\n", title_of(entry));
     out += block(entry.signature());
     if (!entry.text.empty()) out += fmt::format("\n{}\n", prose(entry.text));
     std::vector<Described> params;
@@ -359,19 +363,19 @@ constexpr std::string_view meta_head =
 std::vector<Page> markdown_pages(const Documentation& docs) {
     std::vector<Page> pages;
     const auto functions = docs.members("wg");
-    const auto sparse = docs.members("wg.sparse");
+    const auto nested = docs.nested();
     const auto instructions = members_of_kind(docs, "k", true);
     std::string index = fmt::format(
         "# The Lua API\n\n{}`wgrun help NAME` shows one entry, as does `help(x)` at the prompt.\n\n## "
         "Functions of wg\n\n{}{}\n## Types\n\n{}",
-        printed, list(docs, functions, "api/"), list(docs, sparse, "api/"), list(docs, docs.types(), "api/"));
+        printed, list(docs, functions, "api/"), list(docs, nested, "api/"), list(docs, docs.types(), "api/"));
     index += fmt::format("\n## Instructions\n\nMethods of [`k`](api/k.md).\n\n{}",
                          list(docs, instructions, "api/"));
     pages.push_back({"api.md", index});
     std::string wg = fmt::format("# wg\n\n{}\nThe module: `local wg = require \"wgrun\"`.\n\n{}{}", printed,
-                                 list(docs, functions, ""), list(docs, sparse, ""));
+                                 list(docs, functions, ""), list(docs, nested, ""));
     for (const Entry* entry : functions) wg += section(docs, *entry);
-    for (const Entry* entry : sparse) wg += section(docs, *entry);
+    for (const Entry* entry : nested) wg += section(docs, *entry);
     pages.push_back({"api/wg.md", wg});
     for (const Entry* type : docs.types())
         if (type->name != "wg")
@@ -398,9 +402,13 @@ std::vector<Page> annotation_pages(const Documentation& docs) {
         else
             functions += function_annotation(docs, *entry, "wg");
     }
-    for (const Entry* entry : docs.members("wg.sparse"))
-        functions += function_annotation(docs, *entry, "wg.sparse");
-    wg += fmt::format("local wg = {{}}\nwg.sparse = {{}}\n\n{}return wg\n", functions);
+    std::string tables;
+    for (const Entry* entry : docs.nested()) {
+        const std::string table = fmt::format("{} = {{}}\n", entry->owner);
+        if (tables.find(table) == std::string::npos) tables += table;
+        functions += function_annotation(docs, *entry, entry->owner);
+    }
+    wg += fmt::format("local wg = {{}}\n{}\n{}return wg\n", tables, functions);
     instructions += "---@class wgrun.k\nlocal k = {}\n\n";
     for (const Entry* entry : members_of_kind(docs, "k", true))
         instructions += function_annotation(docs, *entry, "k");

@@ -236,8 +236,11 @@ void read_file(std::string_view text, std::vector<Entry>& out, std::vector<Exten
         }
         const auto defined = definition_of(line);
         if (!defined) continue;
-        const auto owner = owners.find(defined->owner);
-        if (owner == owners.end()) continue;
+        auto owner = owners.find(defined->owner);
+        if (owner == owners.end()) {
+            if (!defined->owner.starts_with("wg.")) continue;
+            owner = owners.emplace(defined->owner, defined->owner).first;  // a table of the module
+        }
         Entry entry;
         entry.kind = defined->method ? MemberKind::method : MemberKind::function;
         entry.owner = owner->second;

@@ -223,6 +223,13 @@ std::vector<const Entry*> Documentation::members(std::string_view owner) const {
     return out;
 }
 
+std::vector<const Entry*> Documentation::nested() const {
+    std::vector<const Entry*> out;
+    for (const Entry& entry : entries_)
+        if (entry.owner.starts_with("wg.")) out.push_back(&entry);
+    return out;
+}
+
 std::vector<const Entry*> Documentation::types() const {
     std::vector<const Entry*> out;
     for (const Entry& entry : entries_)
@@ -301,7 +308,8 @@ std::string_view described_type(lua_State* L, int index) {
         if (lua_rawequal(L, -1, index) != 0)
             type = "wg";
         else if (const char* key = key_of(L, -1, index))
-            type = std::string_view(key) == "sparse" ? "wg.sparse" : "";
+            for (const Entry* entry : documentation(L).nested())
+                if (std::string_view(entry->owner).substr(3) == key) type = entry->owner;
     }
     lua_settop(L, top);
     return type;
@@ -334,6 +342,12 @@ std::string_view described_name(lua_State* L, int index) {
     const int top = lua_gettop(L);
     push_module(L);
     std::string_view name = known("wg", key_of(L, -1, index));
+    for (const Entry* entry : all.nested()) {
+        if (!name.empty()) break;
+        if (lua_getfield(L, top + 1, entry->owner.c_str() + 3) == LUA_TTABLE)
+            name = known(entry->owner, key_of(L, -1, index));
+        lua_pop(L, 1);
+    }
     if (name.empty()) {
         push_methods(L, &class_key<BuilderBox>, class_name<BuilderBox>);
         name = known("k", key_of(L, -1, index));

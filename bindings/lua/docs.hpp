@@ -82,6 +82,8 @@ class Documentation {
     const Entry* find(std::string_view name) const;
     /// Functions, methods, fields and instructions of a type or table ("tile", "k", "wg"), by name.
     std::vector<const Entry*> members(std::string_view owner) const;
+    /// Functions of the tables of the module ("wg.sparse"), by table and name.
+    std::vector<const Entry*> nested() const;
     /// All types, by name.
     std::vector<const Entry*> types() const;
     /// Every entry: types first, then their members, by name.

@@ -1594,6 +1594,45 @@ function layout:svg(path, options) end
 ---@return wgrun.layout
 function layout:unswizzled() end
 
+---The main loop of a product, made by wg.mainloop: a producer warpgroup copies tiles of A and B into the stages of a ring, and consumer warpgroups multiply them. Its methods are called in this order: parameters and emit in the kernel, launch for each launch.
+---@class wgrun.mainloop
+---@field threads integer of a CTA
+---@field cluster integer the CTAs of a cluster
+---@field consumers integer the consumer warpgroups of a CTA
+---@field columns integer of the sums that an epilogue gets: those of a tile, or with wg.reduction.cluster those that a CTA stores
+---@field plan table the choices: tile, stages, registers
+local mainloop = {}
+
+---@class wgrun.mainloop.emit.options
+---@field epilogue function function(consumer): emitted once where the consumers' code begins; consumer.number is the warpgroup's, from 0 (a register), consumer.barrier that of a named barrier for its 128 threads. Returns store(acc, row, column, limit), emitted for each block of 64 rows of a tile with the registers of its sums and the place in D of its first element, and finish(), emitted at the end: what k:epilogue returns, or functions of one's own. `limit`, with groups: the end of the rows that belong to the group
+---@field begin? function function(): emitted for one thread before all others begin, such as to initialise mbarriers
+
+---Emits the product: the roles of the warpgroups, the ring between them and the barriers. The kernel has `threads` and `cluster` of the main loop; what it does behind this call, all threads do.
+---@param k wgrun.k
+---@param options wgrun.mainloop.emit.options
+function mainloop:emit(k, options) end
+
+---@class wgrun.mainloop.launch.options
+---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
+---@field offsets? wgrun.tensor of contiguous groups: s32, the end of each group's rows in A and D
+---@field sizes? wgrun.tensor of masked groups: s32, the number of each group's rows
+---@field count? integer the number of batched groups
+---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group_size x N of A's type
+
+---The grid and the first arguments of a launch; those of parameters that were declared behind mainloop:parameters come behind them.
+---@param kernel wgrun.kernel whose launch it is
+---@param A wgrun.tensor M x K, or K x M where A is MN-major; of a sparse A the values
+---@param B wgrun.tensor N x K, or K x N where B is MN-major; with groups those of all, one below the other
+---@param options? wgrun.mainloop.launch.options as of gemm:launch: metadata, a_scales, b_scales, offsets, sizes, count
+---@return table # { grid =, args =, flops = }
+function mainloop:launch(kernel, A, B, options) end
+
+---Declares the main loop's parameters of the kernel: the tensor maps of A and B, M, N and K, and those of its kind, its scheduler and its reduction. mainloop:launch gives the arguments for them; those of parameters that are declared later come behind them.
+---@param k wgrun.k
+---@return table # the extents: M, N and K, u32 registers
+function mainloop:parameters(k) end
+
 ---A parameter of a kernel as an operand, made by k:parameter.
 ---@class wgrun.parameter
 local parameter = {}

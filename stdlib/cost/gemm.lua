@@ -100,7 +100,7 @@ return function(wg, internal)
   --- The share of the tensor cores' time that tiles of m rows take, where they are few.
   function internal.few_speed(m) return 1 / (m == 192 and few.three_consumers * few.products or few.products) end
 
-  --- The cycles of a product for a choice of few tiles (gemm_few.lua).
+  --- The cycles of a product for a choice of few tiles (gemm/few.lua).
   function internal.few_cycles(c)
     local problem, ctas = c.problem, math.max(c.splits, c.cluster[1] * c.cluster[2])
     local at_a_time = internal.clusters_at_a_time(ctas)

@@ -36,7 +36,6 @@ return function(internal)
     local k, p = g.k, g.p
     local output = output_of(g, me)
     local early = (g.buffers.c or p.vectors > 0) and p.splits == 1 and not p.stream and not p.scaled and { row = k:reg "u32", column = k:reg "u32" }
-    local reduce = p.reduction and p.reduction.consumer(g, me)
     local epilogue = { finish = output.finish }
     if early then
       function epilogue.fetch_early(piece, place)
@@ -54,35 +53,19 @@ return function(internal)
       return row, column
     end
 
-    local function row_of(block, row) return block == 1 and row or row + 64 * (block - 1) end
-
-    local function store_tile(piece, row, column, sums)
-      local function store_blocks(from, to)
-        for block = from, to do output.store((sums or acc)[block], row_of(block, row), column, piece.limit, nil, piece.narrow) end
-      end
-      if not piece.half then
-        store_blocks(1, p.blocks)
-        return output.complete(row)
-      end
-      store_blocks(1, p.blocks // 2)
-      k:if_(~piece.half, function() store_blocks(p.blocks // 2 + 1, p.blocks) end)
-    end
+    local store = internal.store_tile(g, me, acc, added, output.store, output.complete)
 
     -- C or the residual comes by the ring, behind the tile's last block of K.
     local function store_with_residual(row, column)
       internal.each_residual(k, p, g.ring, me.cursor, k:address(g.buffers.b), me.lane, me.number, function(block, from)
-        output.store(acc[block], row_of(block, row), column, nil, from)
+        output.store(acc[block], internal.row_of(block, row), column, nil, from)
         if block == p.blocks then output.complete(row) end
       end)
     end
 
     function epilogue.store(piece, row, column)
       if p.residual_stages then return store_with_residual(row, column) end
-      local function store(sums, first)
-        store_tile(piece, row, first and column + first or column, sums and p.scaled and internal.neighbours_exchanged(sums) or sums)
-      end
-      if not piece.part then return store() end
-      reduce(added, piece, store)
+      store(piece, row, column)
     end
     return epilogue
   end

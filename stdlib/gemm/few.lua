@@ -1,5 +1,5 @@
 -- The plan of wg.gemm for products with few tiles, which would leave SMs without one: smaller tiles, parts of K, which the CTAs of a
--- cluster multiply (reduction/exchange.lua), clusters whose CTAs share copies, and A and B exchanged. A model (cost/gemm.lua) says
+-- cluster multiply (reduction/cluster.lua), clusters whose CTAs share copies, and A and B exchanged. A model (cost/gemm.lua) says
 -- how many cycles each choice takes. It counts lines of K: 128 bytes of each row.
 
 return function(wg, internal)

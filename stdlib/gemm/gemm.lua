@@ -1,7 +1,7 @@
 -- wg.gemm: a kernel for D = A * B with a configurable epilogue, and its launches.
 
 return function(wg, internal)
-  local fail, ceil_div = internal.fail, internal.ceil_div
+  local fail = internal.fail
 
   --- A matrix product made by wg.gemm.
   --- @field kernel kernel  the kernel, like any other
@@ -60,68 +60,19 @@ return function(wg, internal)
   ---   gemm:run(A, B, D, { bias = bias })
   function wg.gemm(opts)
     local p = internal.gemm_plan(opts == nil and {} or opts)
-    -- What launches share is made by the first: the workspaces of splits for that many tiles and of row sums for tiles of that
-    -- many rows and columns, the order of tiles by its key.
-    local parameters = (p.mixed and internal.mixed_parameters or internal.gemm_parameters)(p)
-    local kernel = (p.mixed and internal.mixed_kernel or internal.gemm_kernel)(p, parameters)
-    return setmetatable({ plan = p, kernel = kernel, parameters = parameters, workspace_tiles = 0, row_tiles = "", order_key = "" }, gemm)
+    p.parameters = (p.mixed and internal.mixed_parameters or internal.gemm_parameters)(p)
+    local kernel = (p.mixed and internal.mixed_kernel or internal.gemm_kernel)(p)
+    return setmetatable({ plan = p, kernel = kernel, shared = {} }, gemm)
   end
 
   local function matrix(name, tensor) return internal.matrix("gemm: " .. name, tensor) end
 
   -- The extents of D = A * B; raises an error that names what does not fit.
   local function extents(p, A, B, D, groups)
-    -- The majors of the problem as given: a swapped plan has them exchanged.
-    local a_major, b_major = p.a_major, p.b_major
-    if p.swapped then a_major, b_major = b_major, a_major end
-    local m, k = matrix("A", A)
-    if p.sparse then k = 2 * k end
-    if a_major == "MN" then m, k = k, m end
-    local n, k_of_b = matrix("B", B)
-    if b_major == "MN" then n, k_of_b = k_of_b, n end
-    if groups then
-      if n % groups ~= 0 then fail(("gemm: B has %d rows, no multiple of the %d groups"):format(n, groups)) end
-      n = n // groups
-    end
+    local M, N, K = internal.product_extents("gemm", p, A, B, groups)
     local rows, columns = matrix("D", D)
-    if k ~= k_of_b then fail(("gemm: K is %d in A, but %d in B"):format(k, k_of_b)) end
-    if rows ~= m or columns ~= n then fail(("gemm: D is %d x %d, but A * B is %d x %d"):format(rows, columns, m, n)) end
-    return m, n, k
-  end
-
-  --- The shapes of a plan's scales, `a_scales` and `b_scales`, for a problem as given.
-  function internal.scale_shapes(p, M, N, K, groups)
-    local blocks = ceil_div(K, 128)
-    local of = {
-      a_scales = { block = { blocks, ceil_div(M, 4) * 4 }, all = { 1 }, each = { M } },
-      b_scales = { block = { ceil_div(N, 128) * (groups or 1), blocks }, all = { 1 }, each = { N } },
-    }
-    local shapes = {}
-    for name, along in pairs(p.scales) do shapes[name] = along and (of[name][along] or of[name].each) or nil end
-    return shapes
-  end
-
-  -- Kernels need more than their operands: the order of the tiles, and a workspace for the sums of the parts of K. Both
-  -- are made for the first launch of a size, and kept.
-  function internal.order_of(self, rows, columns)
-    local key = rows << 32 | columns
-    if self.order_key ~= key then
-      local list = wg.hilbert(rows, columns)
-      self.order_key, self.order = key, wg.tensor("u32", { #list }, list)
-    end
-    return self.order
-  end
-
-  --- A gemm's workspace of sums and its counters. size: { tiles of a launch, parts of each tile }.
-  function internal.workspace_of(self, size)
-    local p, tiles, parts = self.plan, size[1], size[2]
-    local elements = tiles * parts * p.m * p.width
-    if elements > 0xFFFFFFFF then fail(("gemm: %d splits of %d tiles need %d sums: at most 2^32 - 1 are possible"):format(parts, tiles, elements)) end
-    if self.workspace_tiles ~= tiles then
-      self.workspace_tiles = tiles
-      self.partials, self.counters = wg.zeros(p.accumulator, { elements }), wg.zeros("u32", { tiles * p.consumers })
-    end
-    return self.partials, self.counters
+    if rows ~= M or columns ~= N then fail(("gemm: D is %d x %d, but A * B is %d x %d"):format(rows, columns, M, N)) end
+    return M, N, K
   end
 
   --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
@@ -165,19 +116,10 @@ return function(wg, internal)
     local groups, group_rows, rows_of_tiles = internal.group_arguments(p, epilogue, (matrix("A", A)), p.m * p.cluster_m)
     local M, N, K = extents(p, A, B, D, groups)
     if p.swapped then A, B, M, N = B, A, N, M end
-    local rows, columns = rows_of_tiles or ceil_div(M, p.m * p.cluster_m), ceil_div(N, p.n * p.cluster_n)
-    local ctas = internal.cluster_ctas(p)
-    local most = ctas > 1 and self.kernel:resident_clusters() or internal.sms()
-    local clusters = math.min(p.scheduler.units(p, rows * columns), most)
-    local workspace = p.scheduler.workspace(p, { tiles = rows * columns, K = K, blocks = ceil_div(K, p.round_k), clusters = clusters, most = most })
-    local launch
-    launch = {
+    return internal.product_launch(self, self.kernel, {
       A = A, B = B, D = D, M = M, N = N, K = K, rows = D.shape[1], columns = D.shape[2], given = epilogue, groups = groups, group_rows = group_rows,
-      gemm = self, order = function() return internal.order_of(self, rows, columns) end, scales = function(name) return internal.scales_of_launch(p, name, launch) end,
-      partials = function() return (internal.workspace_of(self, workspace)) end, counters = function() return select(2, internal.workspace_of(self, workspace)) end,
-    }
-    local args = internal.arguments(self.parameters, launch)
-    return { grid = { clusters * ctas }, args = args, flops = 2.0 * M * N * K * p.products }
+      rows_of_tiles = rows_of_tiles, gemm = self,
+    })
   end
 
   -- The launch of the method called `name`: `given` holds values of the epilogue, and options of the kernel's method.

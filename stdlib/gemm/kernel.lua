@@ -21,14 +21,14 @@ return function(wg, internal)
     }
   end
 
-  --- The kernel of a plan (of internal.gemm_plan), with these parameters.
-  function internal.gemm_kernel(p, list)
+  --- The kernel of a plan (of internal.gemm_plan).
+  function internal.gemm_kernel(p)
     local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { internal.cluster_ctas(p) } }, function(k)
-      local maps, sizes = internal.declare(k, list)
+      local maps, sizes = internal.declare(k, p.parameters)
       internal.product(k, p, maps, sizes, epilogue_of(p, maps))
     end)
     kernel:launch_rule {
-      rows = "M", columns = "N", m = p.m * p.cluster_m, n = p.n * p.cluster_n, parts = p.exchange and 1 or p.splits, notes = internal.notes(list),
+      rows = "M", columns = "N", m = p.m * p.cluster_m, n = p.n * p.cluster_n, parts = p.exchange and 1 or p.splits, notes = internal.notes(p.parameters),
     }
     return kernel
   end

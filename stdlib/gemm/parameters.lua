@@ -1,21 +1,5 @@
 -- The parameters of wg.gemm's kernel (builder/parameters.lua), which its launches and what it exports follow.
 return function(_, internal)
-  local fail = internal.fail
-
-  local shapes = { -- of scales for blocks
-    a_scales = "ceil(K / 128) x M, a multiple of 4,", b_scales = "ceil(N / 128) x ceil(K / 128)",
-  }
-
-  --- The scales called `name` of a launch; raises where they have another shape than the plan's.
-  function internal.scales_of_launch(p, name, l)
-    local shape = internal.shape_of(l.given[name]) or fail(("gemm: `%s` is missing: a tensor of f32"):format(name))
-    local want = internal.scale_shapes(p, l.rows, l.columns, l.K, l.groups)[name]
-    local got, wanted = table.concat(shape, " x "), table.concat(want, " x ")
-    local rule = #want == 2 and shapes[name] .. " = " or ""
-    if got ~= wanted then fail(("gemm: %s must be %s%s f32, not %s"):format(name, rule, wanted, got)) end
-    return l.given[name]
-  end
-
   -- Scales that factor out of the sums over K.
   local function add_scales(p, add)
     for _, name in ipairs { "a_scales", "b_scales" } do
@@ -52,6 +36,7 @@ return function(_, internal)
       internal.add_epilogue_parameters(p, add)
       p.kind.parameters(p, add)
       add_scales(p, add)
+      if p.groups then add { name = "D_data", as = "D", type = p.d .. "*", value = function(l) return l.D end, note = "D again" } end
       p.scheduler.parameters(p, add)
       if p.reduction then p.reduction.parameters(p, add) end
     end)

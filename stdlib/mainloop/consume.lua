@@ -116,6 +116,37 @@ return function(internal)
     me.turns.skip()
   end
 
+  --- The first row of a consumer's block of 64 rows.
+  function internal.row_of(block, row) return block == 1 and row or row + 64 * (block - 1) end
+
+  --- Returns store(piece, row, column), which stores the sums of a tile, `acc`, or where it is a part of K puts them together with those of the
+  --- other parts first (`added`). store_block(sums, row, column, limit, c, narrow) stores 64 rows, as k:epilogue's store;
+  --- complete(row), if it is given, comes behind the last of a whole tile.
+  function internal.store_tile(g, me, acc, added, store_block, complete)
+    local k, p = g.k, g.p
+    local reduce = p.reduction and p.reduction.consumer(g, me)
+
+    local function store_all(piece, row, column, sums)
+      local function blocks(from, to)
+        for block = from, to do store_block((sums or acc)[block], internal.row_of(block, row), column, piece.limit, nil, piece.narrow) end
+      end
+      if not piece.half then
+        blocks(1, p.blocks)
+        return complete and complete(row)
+      end
+      blocks(1, p.blocks // 2)
+      k:if_(~piece.half, function() blocks(p.blocks // 2 + 1, p.blocks) end)
+    end
+
+    return function(piece, row, column)
+      local function store(sums, first)
+        store_all(piece, row, first and column + first or column, sums and p.scaled and internal.neighbours_exchanged(sums) or sums)
+      end
+      if not piece.part then return store() end
+      reduce(added, piece, store)
+    end
+  end
+
   --- The role of a consumer. epilogue(me, acc, added) returns what becomes of the sums (as gemm/epilogue.lua); me has `number`, the
   --- consumer's, place(piece, place), `lane` and `cursor`.
   function internal.consume(g, epilogue)

@@ -110,9 +110,9 @@ return function(wg, internal)
   end
 
   --- The kernel of a plan (of internal.mixed_plan).
-  function internal.mixed_kernel(p, list)
+  function internal.mixed_kernel(p)
     local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
-      local maps, sizes = internal.declare(k, list)
+      local maps, sizes = internal.declare(k, p.parameters)
       local buffers = shared_memory(k, p)
       local ring = k:pipeline { stages = p.stages, arrivals = 4 * p.consumers }
       local warp, work = k:reg "u32", internal.mixed_work(k, p, sizes)
@@ -149,7 +149,7 @@ return function(wg, internal)
         consume(k, p, ring, maps, buffers, sizes, work, warp >> 2)
       end)
     end)
-    kernel:launch_rule { notes = internal.notes(list) }
+    kernel:launch_rule { notes = internal.notes(p.parameters) }
     return kernel
   end
 end

@@ -89,7 +89,7 @@ return function(wg, internal)
       if (units + 1) * ctas >= 1 << 32 then fail(("gemm: %d blocks of K in all tiles are too many for stream_k: wg.gemm{stream_k = false}"):format(units)) end
       grid, workspace = { ctas }, { 2 * ctas, 1 }
     end
-    local args = internal.arguments(gemm.parameters, {
+    local args = internal.arguments(gemm.plan.parameters, {
       A = A, B = B, D = D, M = M, N = N, K = K, rows = M, columns = N, given = values, workspace = workspace, gemm = gemm,
     })
     return { grid = grid, args = args, flops = 2.0 * M * N * K }

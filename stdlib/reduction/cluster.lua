@@ -15,6 +15,18 @@ return function(wg, internal)
   local divided = internal.divided
   local cluster = {}
   internal.reductions = { cluster = cluster }
+  wg.reduction = {}
+
+  --- The reduction in a cluster, for wg.mainloop: the CTAs that multiply the parts of K of a tile are a cluster, and send each other their
+  --- sums through distributed shared memory, in a fixed order. Each of them stores some of the tile's columns.
+  --- @param options table
+  --- @option splits integer  the parts of K, 2 to 8
+  --- @return table  for the option `reduction` of wg.mainloop
+  --- @see wg.mainloop.dense
+  function wg.reduction.cluster(opts)
+    internal.options("wg.reduction.cluster", opts)
+    return internal.strategy("reduction", cluster, { splits = internal.whole("wg.reduction.cluster: splits", opts.splits, 2, wg.target.portable_cluster) })
+  end
   internal.most_received = 98304 -- bytes of sums that a CTA may receive: what is left has to hold the stages
 
   --- How the parts of K of a plan exchange their sums, or nil where they do so through global memory: `owners`, the number of CTAs that

@@ -1,11 +1,23 @@
 -- Split-K: CTAs that multiply different parts of K for the same tile add up their sums. Each writes its sums to a
 -- workspace; the one that finishes last adds them up, always in the order of the parts, and continues with the total.
 
-return function(internal)
+return function(wg, internal)
   local k = internal.methods.builder
   local options, divided = internal.options, internal.divided
   local memory = {}
   internal.reductions.memory = memory
+
+  --- The reduction in global memory, for wg.mainloop: CTAs write the sums of their parts of K to a workspace, and the one that finishes last
+  --- adds them up, in a fixed order, and stores the tile.
+  --- @param options table?
+  --- @option splits integer = 1  the parts of K, 1 to 64; 1 with wg.scheduler.stream_k, which cuts K itself
+  --- @return table  for the option `reduction` of wg.mainloop
+  --- @see wg.mainloop.dense
+  function wg.reduction.memory(opts)
+    opts = opts or {}
+    options("wg.reduction.memory", opts)
+    return internal.strategy("reduction", memory, { splits = internal.whole("wg.reduction.memory: splits", opts.splits or 1, 1, 64) })
+  end
 
   --- The range of K that belongs to one of several parts, in whole blocks. Every part has at least one block where there
   --- are as many blocks as parts.
@@ -141,5 +153,20 @@ return function(internal)
       k:if_(piece.cut, function() k:mov(whole, 0, { guard = ~sum() }) end)
       k:if_(whole:ne(0), store)
     end
+  end
+
+  --- The sums and counters in global memory for launches of a product, made for the first launch of a size. owner: has `plan` and `shared`;
+  --- size: { tiles of a launch, parts of each tile }.
+  function internal.workspace_of(owner, size)
+    local p, shared, tiles, parts = owner.plan, owner.shared, size[1], size[2]
+    local elements = tiles * parts * p.m * p.width
+    if elements > 0xFFFFFFFF then
+      internal.fail(("gemm: %d splits of %d tiles need %d sums: at most 2^32 - 1 are possible"):format(parts, tiles, elements))
+    end
+    if shared.workspace_tiles ~= tiles then
+      shared.workspace_tiles = tiles
+      shared.partials, shared.counters = wg.zeros(p.accumulator, { elements }), wg.zeros("u32", { tiles * p.consumers })
+    end
+    return shared.partials, shared.counters
   end
 end

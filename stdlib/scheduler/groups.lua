@@ -3,10 +3,23 @@
 -- of a warp at 32 groups at a time, whose tiles they sum up by shuffles. The roles go through the same tiles in the same order, so that no
 -- place of a tile has to be handed from one to another.
 
-return function(internal)
-  local fail, ceil_div, divided = internal.fail, internal.ceil_div, internal.divided
+return function(wg, internal)
+  local fail, options, ceil_div, divided = internal.fail, internal.options, internal.ceil_div, internal.divided
   local of_groups = setmetatable({}, { __index = internal.schedulers.tiles })
   internal.schedulers.groups = of_groups
+
+  --- The scheduler of groups of A's rows, each with a B of its own, for wg.mainloop, as the option `groups` of wg.gemm.
+  --- @param options table
+  --- @option kind string  "contiguous", "masked" or "batched"
+  --- @option group integer = 8  rows of tiles that the order covers before it goes on to the next column
+  --- @return table  for the option `scheduler` of wg.mainloop
+  --- @see wg.gemm
+  function wg.scheduler.groups(opts)
+    options("wg.scheduler.groups", opts)
+    local legal = { contiguous = true, masked = true, batched = true }
+    if not legal[opts.kind] then fail(("wg.scheduler.groups: unknown kind `%s` (legal: contiguous, masked, batched)"):format(tostring(opts.kind))) end
+    return internal.strategy("scheduler", of_groups, { groups = opts.kind, group = internal.whole("wg.scheduler.groups: group", opts.group or 8, 1, 0xFFFF) })
+  end
 
   --- Whether tiles of groups are cut: those of a last round in which few CTAs would have one, into a left and a right half. By
   --- default wide ones are, where the sizes of groups are not known before. Raises where they have no whole rounds of panels
@@ -23,7 +36,6 @@ return function(internal)
   end
 
   function of_groups.parameters(p, add)
-    add { name = "D_data", as = "D", type = p.d .. "*", value = function(l) return l.D end, note = "D again" }
     add { name = "groups", type = "u32", value = function(l) return l.groups end, note = "the number of groups" }
     if p.groups == "batched" then return end
     local masked = p.groups == "masked"

@@ -79,4 +79,14 @@ return function(wg, internal)
     end
     return out
   end
+
+  --- The tensor with the order of so many tiles along Hilbert's curve, made for the first launch of a size. owner: has `shared`.
+  function internal.order_of(owner, rows, columns)
+    local shared, key = owner.shared, rows << 32 | columns
+    if shared.order_key ~= key then
+      local list = wg.hilbert(rows, columns)
+      shared.order_key, shared.order = key, wg.tensor("u32", { #list }, list)
+    end
+    return shared.order
+  end
 end

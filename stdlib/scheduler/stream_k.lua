@@ -1,10 +1,18 @@
 -- The scheduler of stream-K: CTAs take whole tiles, and share the K blocks of those that would leave a last round partly empty.
 
-return function(internal)
+return function(wg, internal)
   local k = internal.methods.builder
   local options, divided = internal.options, internal.divided
   local stream_k = setmetatable({}, { __index = internal.schedulers.tiles })
   internal.schedulers.stream_k = stream_k
+
+  --- The scheduler of stream-K, for wg.mainloop: CTAs take whole tiles, and share the blocks of K of those that would leave a last round partly
+  --- empty. It takes the reduction wg.reduction.memory.
+  --- @param options table?
+  --- @options wg.scheduler.tiles
+  --- @return table  for the option `scheduler` of wg.mainloop
+  --- @see wg.reduction.memory
+  function wg.scheduler.stream_k(opts) return internal.strategy("scheduler", stream_k, internal.plan_of_order("wg.scheduler.stream_k", opts)) end
 
   --- Stream-K: a loop over this CTA's tiles and pieces of tiles. Where the tiles are not a whole number of rounds of the
   --- grid, those of the last round and of one more are cut along K, so that each CTA gets the same number of blocks; the

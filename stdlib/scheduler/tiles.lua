@@ -17,11 +17,33 @@
 --                         large or too small. work: tiles, blocks (of K), clusters (of the launch), most (on the chip)
 --   parameters(p, add)    the kernel's parameters for it
 
-return function(internal)
+return function(wg, internal)
   local k = internal.methods.builder
   local fail, options, divided = internal.fail, internal.options, internal.divided
   local tiles = {}
   internal.schedulers = { tiles = tiles }
+
+  --- Makes what wg.scheduler and wg.reduction return: a strategy, and what it adds to a plan.
+  function internal.strategy(class, kind, plan) return setmetatable({ kind = kind, plan = plan }, internal.classes[class] or internal.class(class)) end
+
+  wg.scheduler = {}
+
+  local function of_order(what, opts)
+    opts = opts or {}
+    options(what, opts)
+    local p = { raster = opts.raster or "grouped", group = internal.whole(what .. ": group", opts.group or 8, 1, 0xFFFF) }
+    if p.raster ~= "grouped" and p.raster ~= "hilbert" then fail(("%s: unknown raster `%s` (legal: grouped, hilbert)"):format(what, tostring(p.raster))) end
+    return p
+  end
+  internal.plan_of_order = of_order
+
+  --- The scheduler of whole tiles, for wg.mainloop: persistent CTAs take the tiles of D in turn, or their parts of K.
+  --- @param options table?
+  --- @option group integer = 8  rows of tiles that the order covers before it goes on to the next column
+  --- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
+  --- @return table  for the option `scheduler` of wg.mainloop
+  --- @see wg.mainloop.dense
+  function wg.scheduler.tiles(opts) return internal.strategy("scheduler", tiles, of_order("wg.scheduler.tiles", opts)) end
 
   --- Persistent CTAs: a loop over the tiles of a matrix that belong to this CTA. The clusters of the grid take turns:
   --- cluster c has the tiles c, c + clusters, ... The order goes down `group` rows of tiles, then on to the next column,

@@ -5,12 +5,12 @@ return function(wg, internal)
   -- The workspace of a launch: partial sums of tiles, and a counter for each row of tiles. `gemm` keeps it.
   local function workspace(l, p)
     local tiles, parts = ceil_div(l.rows, 64 * p.blocks), ceil_div(l.columns, p.n)
-    local gemm, key = l.gemm, tiles .. " x " .. parts
-    if gemm.row_tiles ~= key then
-      gemm.row_tiles = key
-      gemm.row_partials, gemm.row_counters = wg.zeros("f32", { parts * tiles * 64 * p.blocks }), wg.zeros("u32", { tiles })
+    local shared, key = l.gemm.shared, tiles .. " x " .. parts
+    if shared.row_tiles ~= key then
+      shared.row_tiles = key
+      shared.row_partials, shared.row_counters = wg.zeros("f32", { parts * tiles * 64 * p.blocks }), wg.zeros("u32", { tiles })
     end
-    return gemm
+    return shared
   end
 
   return {

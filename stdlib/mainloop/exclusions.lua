@@ -1,4 +1,4 @@
--- Which choices of wg.gemm go without which others, and why. Plans look here when they choose, and where two options contradict each other.
+-- Which choices of a product go without which others, and why. Plans look here when they choose, and where two options contradict each other.
 
 return function(internal)
   local function operation(name) return { "`epilogue." .. name .. "`", function(p) return p.epilogue[name] end } end

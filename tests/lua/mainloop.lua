@@ -1,0 +1,111 @@
+-- Products that scripts put together from wg.mainloop, wg.scheduler, wg.reduction and an epilogue, beside elements in binary64.
+local wg = require "wgrun"
+local here = arg[0]:match ".*/" or ""
+local check, multiplying = dofile(here .. "check.lua"), dofile(here .. "multiplying.lua")
+
+-- A kernel with k:epilogue behind the main loop: D = A * B, of f32.
+local function kernel_of(loop, of_groups)
+  local panel = wg.panel { dtype = "f32", n = loop.columns }
+  return wg.kernel("product", { threads = loop.threads, cluster = { loop.cluster } }, function(k)
+    local sizes = loop:parameters(k)
+    local D = k:tensor_map("D", panel.box)
+    local data = of_groups and k:param("D_data", "f32*")
+    local out = k:shared { bytes = loop.consumers * panel.bytes, align = panel.align, name = "D" }
+    loop:emit(k, { epilogue = function(me)
+      return k:epilogue {
+        panel = panel, map = D, buffer = out, offset = me.number * panel.bytes, barrier = me.barrier,
+        rows = of_groups and { to = data, width = sizes.N } or nil,
+      }
+    end })
+  end)
+end
+
+local function shared_of(columns, consumers) return consumers * 64 * 4 * math.min(columns, 32) end
+
+local function try(name, make, opts, M, N, K)
+  opts.shared = shared_of(opts.tile[2], 3)
+  local loop = make(opts)
+  local kernel = kernel_of(loop)
+  assert(#kernel:check() == 0, name)
+  local a_mn, b_mn = opts.a_major == "MN", opts.b_major == "MN"
+  local function matrix(rows, transposed, seed)
+    return multiplying.random(loop.plan.dtype, transposed and { K, rows } or { rows, K }, seed)
+  end
+  local A, B, given, dense = matrix(M, a_mn, 1), matrix(N, b_mn, 2), {}, nil
+  local a_scale, b_scale
+  if loop.plan.sparse then
+    dense = wg.sparse.prune(A)
+    A, given.metadata = wg.sparse.compress(dense, "gemm")
+  elseif loop.plan.scaled then
+    a_scale, b_scale = wg.randn { shape = { (K + 127) // 128, (M + 3) // 4 * 4 }, dtype = "f32", seed = 3 }, wg.randn { shape = { (N + 127) // 128, (K + 127) // 128 }, dtype = "f32", seed = 4 }
+    given.a_scales, given.b_scales = a_scale, b_scale
+  end
+  local D = wg.full("f32", { M, N }, 99)
+  local launch = loop:launch(kernel, A, B, given)
+  check.equal(launch.flops, 2.0 * M * N * K)
+  launch.args[#launch.args + 1] = D
+  launch.backend, launch.flops, launch.seed = "sim", nil, 3
+  kernel:run(launch)
+  A = dense or A
+  multiplying.compare(name, D, 11, 7, function(i, j)
+    local sum, from, to = 0, 0, K
+    local a, a_step, b, b_step = i * K, 1, j * K, 1
+    if a_mn then a, a_step = i, M end
+    if b_mn then b, b_step = j, N end
+    for first = from, to - 1, 128 do
+      local count = math.min(128, K - first)
+      local part = wg.dot(A, a + first * a_step, a_step, B, b + first * b_step, b_step, count)
+      sum = sum + part * (a_scale and a_scale[{ first // 128, i }] * b_scale[{ j // 128, first // 128 }] or 1)
+    end
+    return sum, multiplying.allowed(sum, K)
+  end)
+end
+
+local dense, sparse, block_scaled, scheduler, reduction = wg.mainloop.dense, wg.mainloop.sparse, wg.mainloop.block_scaled, wg.scheduler, wg.reduction
+try("one consumer", dense, { tile = { 64, 64, 64 } }, 130, 100, 200)
+try("two consumers", dense, { tile = { 128, 64 }, dtype = "f16" }, 200, 100, 136)
+try("three consumers", dense, { tile = { 192, 64 } }, 200, 100, 136)
+try("pingpong", dense, { tile = { 64, 96, 64 }, schedule = "pingpong", constant = "B" }, 200, 200, 136)
+try("a cluster", dense, { tile = { 64, 64, 64 }, cluster = { 2, 2 }, scheduler = scheduler.tiles { group = 1 } }, 300, 200, 136)
+try("MN-major", dense, { tile = { 64, 64, 64 }, a_major = "MN", b_major = "MN" }, 136, 72, 136)
+try("Hilbert's curve", dense, { tile = { 64, 64 }, scheduler = scheduler.tiles { raster = "hilbert" } }, 200, 200, 64)
+try("parts of K in a cluster", dense, { tile = { 64, 64, 64 }, reduction = reduction.cluster { splits = 3 } }, 100, 100, 400)
+try("parts of K in memory", dense, { tile = { 128, 64, 64 }, reduction = reduction.memory { splits = 3 } }, 200, 100, 400)
+try("stream-K", dense, { tile = { 64, 64, 64 }, scheduler = scheduler.stream_k(), reduction = reduction.memory() }, 200, 1000, 400)
+try("tf32", dense, { tile = { 64, 64 }, dtype = "tf32" }, 100, 72, 72)
+try("sparse", sparse, { tile = { 128, 64 } }, 130, 72, 192)
+try("sparse, parts of K", sparse, { tile = { 64, 64 }, reduction = reduction.memory { splits = 2 } }, 130, 72, 512)
+try("scales for blocks", block_scaled, { tile = { 64, 64 } }, 100, 144, 384)
+try("scales for blocks, parts of K", block_scaled, { tile = { 64, 64 }, reduction = reduction.cluster { splits = 2 } }, 100, 144, 512)
+
+-- Groups: rows that belong to none stay as they are.
+do
+  local K, N, room = 136, 72, 80
+  local loop = dense { tile = { 64, 64, 64 }, scheduler = scheduler.groups { kind = "masked" }, shared = shared_of(64, 1) }
+  local kernel = kernel_of(loop, true)
+  local A, B = multiplying.random("bf16", { 3 * room, K }, 1), multiplying.random("bf16", { 3 * N, K }, 2)
+  local D, rows = wg.full("f32", { 3 * room, N }, 99), { 70, 0, 9 }
+  local launch = loop:launch(kernel, A, B, { sizes = wg.tensor("s32", { 3 }, rows) })
+  launch.args[#launch.args + 1], launch.args[#launch.args + 2] = D, D
+  launch.backend, launch.flops = "sim", nil
+  kernel:run(launch)
+  multiplying.compare("groups", D, 1, 9, function(i, j)
+    local group, row = i // room, i % room
+    if row >= rows[group + 1] then return 99, 0 end
+    local sum = multiplying.dot(A, B, K, i, group * N + j)
+    return sum, multiplying.allowed(sum, K)
+  end)
+end
+
+-- What is refused.
+check.refuses("wg.mainloop.dense: `tile` is missing: { m, n } or { m, n, k }", function() dense {} end)
+check.refuses("wg.mainloop.dense: tile[1] is 100, must be a multiple of 64 for cooperative", function() dense { tile = { 100, 64 } } end)
+check.refuses("wg.mainloop.dense: scheduler must be one of wg.scheduler", function() dense { tile = { 64, 64 }, scheduler = reduction.memory() } end)
+check.refuses("wg.mainloop.dense: wg.scheduler.stream_k takes a reduction = wg.reduction.memory()", function() dense { tile = { 64, 64 }, scheduler = scheduler.stream_k() } end)
+check.refuses("wg.mainloop.dense: a reduction puts parts of K together: `splits` of it is 1", function() dense { tile = { 64, 64 }, reduction = reduction.memory() } end)
+check.refuses("wg.mainloop.dense: `splits` goes without the pingpong schedule: consumers with tiles of their own do not share the sums of one",
+  function() dense { tile = { 64, 64 }, schedule = "pingpong", reduction = reduction.memory { splits = 2 } } end)
+check.refuses("wg.mainloop.block_scaled: scales for blocks are of e4m3 and e5m2, not of bf16", function() block_scaled { tile = { 64, 64 }, dtype = "bf16" } end)
+check.refuses("wg.mainloop.sparse: a sparse A must be K-major", function() sparse { tile = { 64, 64 }, a_major = "MN" } end)
+check.raises("unknown option `tiles` of wg.mainloop.sparse: did you mean `tile`?", function() sparse { tile = { 64, 64 }, tiles = 3 } end)
+check.refuses_in_kernel("mainloop:emit: call mainloop:parameters(k) before it", function(k) dense({ tile = { 64, 64 } }):emit(k, { epilogue = print }) end)
