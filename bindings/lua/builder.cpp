@@ -108,6 +108,11 @@ int builder_threads(lua_State* L) {
     return 1;
 }
 
+int builder_cluster(lua_State* L) {
+    lua_pushinteger(L, trace_argument(L)->cluster);
+    return 1;
+}
+
 int builder_name(lua_State* L) {
     lua_pushstring(L, trace_argument(L)->name.c_str());
     return 1;
@@ -142,6 +147,9 @@ The value of a special register.
                                      {}};
     static const Member fields[] = {{"threads", builder_threads, R"(
 The threads of a CTA.
+@return integer)"},
+                                    {"cluster", builder_cluster, R"(
+The CTAs of a cluster.
 @return integer)"},
                                     {"name", builder_name, R"(
 The name of the kernel.

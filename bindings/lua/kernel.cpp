@@ -77,6 +77,7 @@ int kernel_new(lua_State* L) {
         if (grid) trace->builder->only_grid(*grid);
         if (translated) trace->builder->translated(*translated);
         trace->threads = static_cast<int>(block.volume());
+        trace->cluster = static_cast<int>(cluster.volume());
         return BuilderBox{std::move(trace)};
     });
     lua_pushvalue(L, -1);

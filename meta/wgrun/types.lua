@@ -746,6 +746,7 @@ function gemm:time(A, B, D, options) end
 ---The builder of a kernel, which the function of wg.kernel gets. One call is one instruction, named as in PTX with underscores for dots, including its qualifiers: k:ld_global_v4_f32(a). The destination comes first or is left out, and is the result. Qualifiers may also be given by name in a table after the operands: k:ld(a, { space = "global", vec = 4, type = "f32" }). The table also takes `guard` (a predicate) and, where there is one address, `offset` (bytes). Whole tiles, loops and pipelines have methods of their own.
 ---@class wgrun.k
 ---@field [string] fun(self: wgrun.k, ...): any  an instruction with its qualifiers: ld_global_v4_b32
+---@field cluster integer The CTAs of a cluster.
 ---@field name string The name of the kernel.
 ---@field threads integer The threads of a CTA.
 local k = {}

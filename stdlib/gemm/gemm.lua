@@ -107,12 +107,8 @@ return function(wg, internal)
     if p.mixed then return internal.mixed_launch(self, A, B, D, epilogue) end
     if epilogue.b_zeros ~= nil then fail "gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }" end
     if epilogue.next ~= nil then fail "gemm: `next` is given, but not of a wg.gemm{ next = true }" end
-    local metadata = epilogue.metadata
-    if metadata ~= nil and not p.sparse then fail "gemm: `metadata` is given, but A is dense: wg.gemm{ sparse = \"A\" }" end
     internal.check_epilogue_values(p, epilogue)
-    for _, name in ipairs { "a_scales", "b_scales" } do
-      if epilogue[name] ~= nil and not p.scales[name] then fail(("gemm: `%s` is given, but wg.gemm has no such `scales`"):format(name)) end
-    end
+    internal.check_operand_values(p, epilogue)
     local groups, group_rows, rows_of_tiles = internal.group_arguments(p, epilogue, (matrix("A", A)), p.m * p.cluster_m)
     local M, N, K = extents(p, A, B, D, groups)
     if p.swapped then A, B, M, N = B, A, N, M end

@@ -3,6 +3,16 @@
 return function(internal)
   local fail, ceil_div = internal.fail, internal.ceil_div
 
+  --- Raises for values of a launch that belong to another main loop than the plan's.
+  function internal.check_operand_values(p, given)
+    if given.metadata ~= nil and not p.sparse then
+      fail(("gemm: `metadata` is given, but A is dense: %s"):format(p.what == "wg.gemm" and 'wg.gemm{ sparse = "A" }' or "wg.mainloop.sparse"))
+    end
+    for _, name in ipairs { "a_scales", "b_scales" } do
+      if given[name] ~= nil and not p.scales[name] then fail(("gemm: `%s` is given, but %s has no such `scales`"):format(name, p.what)) end
+    end
+  end
+
   --- M, N and K of A * B; raises an error that names what does not fit. `groups`: their number, or nil.
   function internal.product_extents(what, p, A, B, groups)
     -- The majors of the problem as given: a swapped plan has them exchanged.

@@ -149,6 +149,12 @@ return function(wg, internal)
     options("mainloop:emit", opts)
     internal.body("mainloop:emit, epilogue", opts.epilogue)
     if opts.begin ~= nil then internal.body("mainloop:emit, begin", opts.begin) end
+    for _, what in ipairs { "threads", "cluster" } do
+      if k[what] ~= self[what] then
+        fail(("mainloop:emit: the kernel has %s = %d, the main loop needs %d: wg.kernel(name, { threads = loop.threads, cluster = { loop.cluster } }, ...)"):format(
+          what, k[what], self[what]))
+      end
+    end
     local declared = self.declared
     if not declared or declared.k ~= k then fail "mainloop:emit: call mainloop:parameters(k) before it" end
     internal.product(k, self.plan, declared.maps, declared.sizes, {
@@ -178,6 +184,7 @@ return function(wg, internal)
     given = given or {}
     options("mainloop:launch", given)
     internal.object("mainloop:launch, kernel", kernel, "kernel")
+    internal.check_operand_values(p, given)
     local groups, group_rows, rows_of_tiles = internal.group_arguments(p, given, (internal.matrix("mainloop:launch: A", A)), p.m * p.cluster_m)
     local M, N, K = internal.product_extents("mainloop:launch", p, A, B, groups)
     return internal.product_launch(self, kernel, {

@@ -108,4 +108,18 @@ check.refuses("wg.mainloop.dense: `splits` goes without the pingpong schedule: c
 check.refuses("wg.mainloop.block_scaled: scales for blocks are of e4m3 and e5m2, not of bf16", function() block_scaled { tile = { 64, 64 }, dtype = "bf16" } end)
 check.refuses("wg.mainloop.sparse: a sparse A must be K-major", function() sparse { tile = { 64, 64 }, a_major = "MN" } end)
 check.raises("unknown option `tiles` of wg.mainloop.sparse: did you mean `tile`?", function() sparse { tile = { 64, 64 }, tiles = 3 } end)
-check.refuses_in_kernel("mainloop:emit: call mainloop:parameters(k) before it", function(k) dense({ tile = { 64, 64 } }):emit(k, { epilogue = print }) end)
+for _, options in ipairs { { threads = 128 }, { threads = 256, cluster = 2 } } do
+  check.raises("mainloop:emit: the kernel has ", wg.kernel, "product", options, function(k)
+    local loop = dense { tile = { 64, 64 } }
+    loop:parameters(k)
+    loop:emit(k, { epilogue = print })
+  end)
+end
+do
+  local loop = dense { tile = { 64, 64 }, shared = shared_of(64, 1) }
+  local A = wg.zeros("bf16", { 64, 64 })
+  check.raises("gemm: `metadata` is given, but A is dense: wg.mainloop.sparse", loop.launch, loop, kernel_of(loop), A, A, { metadata = A })
+end
+check.raises("mainloop:emit: call mainloop:parameters(k) before it", wg.kernel, "product", { threads = 256 }, function(k)
+  dense({ tile = { 64, 64 } }):emit(k, { epilogue = print })
+end)
