@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "layout/picture.hpp"
+#include "picture/picture.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/target.hpp"
 

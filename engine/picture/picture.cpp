@@ -1,4 +1,4 @@
-#include "layout/picture.hpp"
+#include "picture/picture.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // Pictures as SVG.
-#include "layout/svg.hpp"
+#include "picture/svg.hpp"
 
 #include <fmt/format.h>
 
 #include "file/replacement.hpp"
-#include "layout/geometry.hpp"
-#include "layout/palette.hpp"
+#include "picture/geometry.hpp"
+#include "picture/palette.hpp"
 
 namespace wgrun {
 namespace {

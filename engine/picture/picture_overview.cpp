@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "layout/picture.hpp"
+#include "picture/picture.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
 

@@ -1,4 +1,4 @@
-#include "layout/font.hpp"
+#include "picture/font.hpp"
 
 namespace wgrun {
 

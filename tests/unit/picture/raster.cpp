@@ -1,12 +1,12 @@
 // Pictures in pixels, beside the plan that SVG is drawn from, too.
-#include "layout/raster.hpp"
+#include "picture/raster.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "layout/font.hpp"
-#include "layout/geometry.hpp"
-#include "layout/palette.hpp"
+#include "picture/font.hpp"
+#include "picture/geometry.hpp"
+#include "picture/palette.hpp"
 #include "tests/catch.hpp"
 #include "wgrun/diagnostic.hpp"
 

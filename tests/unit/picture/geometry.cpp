@@ -1,11 +1,11 @@
-#include "layout/geometry.hpp"
+#include "picture/geometry.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "layout/palette.hpp"
+#include "picture/palette.hpp"
 #include "tests/catch.hpp"
 
 using namespace wgrun;

@@ -1,4 +1,4 @@
-#include "layout/geometry.hpp"
+#include "picture/geometry.hpp"
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "layout/lines.hpp"
-#include "layout/picture.hpp"
+#include "picture/picture.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/target.hpp"
 

@@ -1,11 +1,11 @@
-#include "layout/raster.hpp"
+#include "picture/raster.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "layout/font.hpp"
-#include "layout/geometry.hpp"
-#include "layout/palette.hpp"
+#include "picture/font.hpp"
+#include "picture/geometry.hpp"
+#include "picture/palette.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {

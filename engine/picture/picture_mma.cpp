@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "layout/picture.hpp"
+#include "picture/picture.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "file/replacement.hpp"
-#include "layout/svg.hpp"
+#include "picture/svg.hpp"
 #include "wgrun/picture.hpp"
 
 namespace wgrun {

@@ -9,8 +9,8 @@
 #include <map>
 #include <utility>
 
-#include "layout/geometry.hpp"
-#include "layout/palette.hpp"
+#include "picture/geometry.hpp"
+#include "picture/palette.hpp"
 #include "wgrun/picture.hpp"
 
 namespace wgrun {
