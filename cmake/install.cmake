@@ -44,7 +44,7 @@ endforeach()
 
 install(FILES README.md LICENSE TYPE DOC)
 install(DIRECTORY docs TYPE DOC)
-install(DIRECTORY scripts TYPE DOC)
+install(DIRECTORY scripts ${PROJECT_BINARY_DIR}/meta TYPE DOC OPTIONAL)
 if(EXISTS ${PROJECT_SOURCE_DIR}/CHANGELOG.md)
     install(FILES CHANGELOG.md TYPE DOC)
 endif()
