@@ -104,8 +104,8 @@ fuzz: deps
 	@PACKAGES="libclang-rt-$$(clang -dumpversion | cut -d. -f1)-dev" cmake/install-packages.sh # libFuzzer
 	@cmake --preset fuzz > /dev/null
 	@cmake --build --preset fuzz -j $(JOBS)
-	@for target in layout_parser layout_algebra npy safetensors dlpack_structures script restricted_script descriptor assembler_log \
-	    tensor_ops syntax cache_entry ptx; do \
+	@for program in build-fuzz/tests/fuzz_*; do \
+	    target=$${program##*/fuzz_}; \
 	    mkdir -p build-fuzz/corpus/$$target; seeds=$(CURDIR)/tests/fuzz/seeds/$$target; [ -d $$seeds ] || seeds=; \
 	    (cd build-fuzz && tests/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -max_len=512 -timeout=5 \
 	        -print_final_stats=1 corpus/$$target $$seeds) || exit 1; \

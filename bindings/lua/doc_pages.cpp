@@ -1,10 +1,11 @@
-// Documentation as pages: Markdown for docs/, annotations of the Lua language server for meta/.
+// Documentation as pages: Markdown for docs/, annotations for the Lua language server.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <stdexcept>
 
 #include "bindings/lua/docs.hpp"
 
@@ -74,11 +75,45 @@ std::string page_of(const Entry& entry) {
     return entry.kind == MemberKind::instruction ? "instructions" : is_nested(entry) ? "wg" : entry.owner;
 }
 
+/// The families of instructions: what stands in one section of the PTX ISA.
+struct Family {
+    std::string_view section;
+    std::string_view title;
+};
+constexpr Family families[] = {
+    {"9.7.1.", "Integer arithmetic"},
+    {"9.7.3.", "Floating point"},
+    {"9.7.6.", "Comparison and selection"},
+    {"9.7.7.", "Comparison of half precision"},
+    {"9.7.8.", "Logic and shift"},
+    {"9.7.9.", "Data movement and conversion"},
+    {"9.7.9.25.", "Asynchronous copies"},
+    {"9.7.9.26.", "Tensor maps"},
+    {"9.7.13.", "Synchronisation and communication"},
+    {"9.7.13.15.", "Mbarriers"},
+    {"9.7.14.", "Matrix instructions of a warp"},
+    {"9.7.15.", "Matrix instructions of a warpgroup"},
+    {"9.7.19.", "Miscellaneous"},
+    {"10", "Special registers"},
+};
+
+/// The family of an instruction: the longest section that its own one is in.
+const Family& family_of(const Entry& entry) {
+    const Family* found = nullptr;
+    for (const Family& family : families)
+        if (entry.section.starts_with(family.section)) found = &family;
+    if (found == nullptr) throw std::logic_error(fmt::format("no family has section {}", entry.section));
+    return *found;
+}
+
+/// The anchor of a heading, or of the heading above an instruction.
 std::string anchor(const Entry& entry) {
-    std::string out = title_of(entry);
+    std::string out(entry.kind == MemberKind::instruction ? std::string(family_of(entry).title)
+                                                          : title_of(entry));
     std::erase(out, '.');
-    std::ranges::transform(out, out.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::ranges::transform(out, out.begin(), [](unsigned char c) {
+        return c == ' ' ? '-' : static_cast<char>(std::tolower(c));
+    });
     return out;
 }
 
@@ -108,16 +143,24 @@ std::string section(const Documentation& docs, const Entry& entry) {
     }
     out += table("field", entry.fields);
     if (!entry.raises.empty()) out += fmt::format("\nRaises {}\n", prose(entry.raises));
-    if (!entry.executed_by.empty())
-        out += fmt::format("\nExecuted by a {}. PTX ISA {}.\n", entry.executed_by, entry.section);
     if (!entry.example.empty()) out += block(entry.example);
-    if (!entry.ptx.empty()) out += fmt::format("\n```ptx\n{}\n```\n", entry.ptx);
-    if (!entry.forms.empty())
-        out += fmt::format("\nForms:\n\n```text\n{}\n```\n", fmt::join(entry.forms, "\n"));
     std::vector<std::string> see;
     for (const std::string& name : entry.see) see.push_back(link(docs, name, ""));
     if (!see.empty()) out += fmt::format("\nSee {}.\n", fmt::join(see, ", "));
     return out;
+}
+
+/// A row of the table of a family.
+std::string row(const Entry& entry) {
+    Entry shown = entry;
+    std::erase_if(shown.options, [](const Described& option) { return option.name.starts_with("guard"); });
+    const auto quoted = [](std::string_view text) {
+        std::string out;
+        for (const char c : text) out += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
+        return code(out);
+    };
+    return fmt::format("| {} | {} | {} | {} |\n", quoted(shown.signature()), in_cell(entry.text),
+                       quoted(entry.ptx), entry.section);
 }
 
 std::string list(const Documentation& docs, const std::vector<const Entry*>& entries,
@@ -369,8 +412,8 @@ std::vector<Page> markdown_pages(const Documentation& docs) {
         "# The Lua API\n\n{}`wgrun help NAME` shows one entry, as does `help(x)` at the prompt.\n\n## "
         "Functions of wg\n\n{}{}\n## Types\n\n{}",
         printed, list(docs, functions, "api/"), list(docs, nested, "api/"), list(docs, docs.types(), "api/"));
-    index += fmt::format("\n## Instructions\n\nMethods of [`k`](api/k.md).\n\n{}",
-                         list(docs, instructions, "api/"));
+    index +=
+        "\n## Instructions\n\nMethods of [`k`](api/k.md): [a table for each family](api/instructions.md).\n";
     pages.push_back({"api.md", index});
     std::string wg = fmt::format("# wg\n\n{}\nThe module: `local wg = require \"wgrun\"`.\n\n{}{}", printed,
                                  list(docs, functions, ""), list(docs, nested, ""));
@@ -384,9 +427,14 @@ std::vector<Page> markdown_pages(const Documentation& docs) {
         "# Instructions\n\n{}\nMethods of [`k`](k.md), made from the table of the instruction set. "
         "Qualifiers may be spelled in the name (`k:ld_global_v4_f32(a)`) or given by name (`k:ld(a, {{ space "
         "= \"global\", vec = 4, type = \"f32\" }})`). If the destination is left out, the result is a new "
-        "register.\n",
+        "register. All take `guard` and `guard_not`, a predicate each. `wgrun help k:NAME` has the types, "
+        "the legal values and all forms of one.\n",
         printed);
-    for (const Entry* entry : instructions) all += section(docs, *entry);
+    for (const Family& family : families) {
+        all += fmt::format("\n## {}\n\n| instruction | | PTX | PTX ISA |\n|---|---|---|---|\n", family.title);
+        for (const Entry* entry : instructions)
+            if (&family_of(*entry) == &family) all += row(*entry);
+    }
     pages.push_back({"api/instructions.md", all});
     return pages;
 }

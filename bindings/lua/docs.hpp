@@ -127,10 +127,11 @@ struct Page {
     std::string text;
 };
 
-/// docs/api.md and docs/api/: an index, a page a type, the instructions.
+/// docs/api.md and docs/api/: an index, a page a type, and a table of instructions for each of their
+/// families.
 std::vector<Page> markdown_pages(const Documentation& docs);
 
-/// meta/: annotations of the Lua language server.
+/// Annotations for the Lua language server, which the build writes into its folder meta/.
 std::vector<Page> annotation_pages(const Documentation& docs);
 
 /// The entries of stdlib/: parsed once a process.

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "layout/raster.hpp"
+#include "picture/raster.hpp"
 
 namespace wgrun::repl {
 

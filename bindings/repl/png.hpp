@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "layout/raster.hpp"
+#include "picture/raster.hpp"
 
 namespace wgrun::repl {
 

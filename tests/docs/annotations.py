@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The annotations in meta/, as the Lua language server reads them: annotations.py
+"""The annotations that the build has made, as the Lua language server reads them: annotations.py META
 
 It has nothing to say of the scripts, and of annotations/mistakes.lua what is written there. Exit code 77 where there is no
 lua-language-server.
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CONFIG = {"runtime.version": "Lua 5.4", "workspace.library": [str(ROOT / "meta")], "workspace.checkThirdParty": False,
+CONFIG = {"runtime.version": "Lua 5.4", "workspace.library": sys.argv[1:], "workspace.checkThirdParty": False,
           "diagnostics.disable": ["unused-local"]}
 
 
@@ -40,7 +40,10 @@ def main():
     if server is None:
         print("skipped: there is no lua-language-server")
         return 77
-    wrong = warnings(server, ROOT / "scripts")[1]
+    with tempfile.TemporaryDirectory() as folder:
+        scripts = shutil.copytree(ROOT / "scripts", pathlib.Path(folder) / "scripts")
+        (scripts / ".luarc.json").write_text(json.dumps(CONFIG))
+        wrong = warnings(server, scripts)[1]
     with tempfile.TemporaryDirectory() as folder:
         text = (ROOT / "tests/docs/annotations/mistakes.lua").read_text()
         (pathlib.Path(folder) / "mistakes.lua").write_text(text)

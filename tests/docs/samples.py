@@ -280,7 +280,7 @@ class Page:
         if not shutil.which(compiler[0]):
             self.reasons.append(f"no {compiler[0]} here")
             return
-        includes = [f"-I{folder}" for folder in [ROOT / "engine/include", *sorted((ROOT / "bindings").glob("*/include")),
+        includes = [f"-I{folder}" for folder in [*sorted(ROOT.glob("engine/*/include")), *sorted(ROOT.glob("bindings/*/include")),
                                                  *sorted(self.session.wgrun.parent.glob("generated*"))]]
         lua = subprocess.run(["pkg-config", "--cflags-only-I", "lua5.4"], stdout=subprocess.PIPE, check=False)
         includes += lua.stdout.decode().split() or ["-I/usr/include/lua5.4"]

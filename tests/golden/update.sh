@@ -10,19 +10,21 @@ for script in hello_wgmma gemm gemm_fast; do
     "$wgrun" ptx "$golden/../../scripts/$script.lua" > "$new/$script.ptx" 2> /dev/null
     "$wgrun" cuda "$golden/../../scripts/$script.lua" > "$new/$script.cu" 2> /dev/null
 done
-# Their guarded builds: what is read before a guard changes.
+# Kernels whose threads print, or leave.
+for script in say leaves; do
+    "$wgrun" ptx "$golden/$script.lua" > "$new/$script.ptx" 2> /dev/null
+    "$wgrun" cuda "$golden/$script.lua" > "$new/$script.cu" 2> /dev/null
+done
+# What an option changes in a text: the difference. Texts that name the script's lines have its path.
+changes() {
+    (cd "$golden/../.." && "$wgrun" "$1" "--$2" "$3.lua") 2> /dev/null | diff "$new/$(basename "$3").$4" - > "$new/$(basename "$3").$2.$4.diff" || true
+}
 for script in hello_wgmma gemm; do
-    for text in ptx:ptx cuda:cu; do
-        "$wgrun" "${text%:*}" --guarded "$golden/../../scripts/$script.lua" > "$new/$script.guarded.${text#*:}" 2> /dev/null
-    done
+    changes ptx guarded scripts/$script ptx
+    changes cuda guarded scripts/$script cu
 done
-# Kernels whose threads say something, or leave, and texts that name the script's lines, whose paths they have.
-for text in ptx:ptx cuda:cu; do
-    for script in say leaves; do
-        "$wgrun" "${text%:*}" "$golden/$script.lua" > "$new/$script.${text#*:}" 2> /dev/null
-    done
-    (cd "$golden/../.." && "$wgrun" "${text%:*}" --lines scripts/hello_wgmma.lua) > "$new/hello_wgmma.lines.${text#*:}" 2> /dev/null
-done
+changes ptx lines scripts/hello_wgmma ptx
+changes cuda lines tests/golden/leaves cu
 "$wgrun" rules --markdown > "$new/rules.md"
 rules=$golden/../../docs/rules.md
 if [ "${2:-}" = --check ]; then

@@ -1,4 +1,4 @@
--- What the Lua language server says of a script, with the annotations of meta/: `--> CODE` is a warning that must come at
+-- What the Lua language server says of a script, with the annotations that the build has made: `--> CODE` is a warning that must come at
 -- that line, and no other line has one. See ../annotations.py.
 local wg = require "wgrun"
 
