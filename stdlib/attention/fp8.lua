@@ -17,7 +17,7 @@ local module = {}
 -- Addresses of 16-byte units of a K-major tile: units(stage) returns at(unit, ahead), which returns the address and the offset of unit
 -- `unit + more` of a line, `ahead` lines below `line`. `line` and `more` are registers; `more` (nil: 0) is less than the number that `unit`
 -- is a multiple of, and `ahead` is a multiple of 8, the period of the swizzle.
-local function units_of(k, tile, base, line, more)
+local function units_of(tile, base, line, more)
   local bytes = tile.atom_k -- of a line of a panel
   local units = bytes >> 4
   local turn = bytes == 128 and line & 7 or bytes == 64 and line >> 1 & 3 or line >> 2 & 1
@@ -57,11 +57,11 @@ local function transposer_of(k, p, rings, buffers, mine)
   me.even, me.odd = k:selp_b32(0x7531, 0x6420, upper), k:selp_b32(0x6420, 0x7531, upper)
   local in_matrix = lane & 7
   local dim = (in_matrix << 1) + ((in_matrix >> 2) ~ (lane >> 3 & 1))
-  me.from_units = units_of(k, p.raw, k:address(buffers.raw), lane + (mine << 5))
+  me.from_units = units_of(p.raw, k:address(buffers.raw), lane + (mine << 5))
   -- A line has all units of some keys: of one warp's 32, or of two warps'.
   local panels = p.v.atom_k == 32
   local base = k:address(buffers.v)
-  me.to_units = units_of(k, p.v, panels and base + mine * (p.v.mn * 32) or base, dim, panels and lane >> 4 or (mine << 1) + (lane >> 4))
+  me.to_units = units_of(p.v, panels and base + mine * (p.v.mn * 32) or base, dim, panels and lane >> 4 or (mine << 1) + (lane >> 4))
   return me
 end
 

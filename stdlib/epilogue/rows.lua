@@ -12,7 +12,7 @@ local options, divided = arguments.options, division.divided
 local block = 128 -- the elements of a row that share a scale
 
 -- The predicate that the columns of accumulator register r are columns of the matrix, which are a multiple of 4 in number.
-local function inside_of(k, lane, column, columns)
+local function inside_of(lane, column, columns)
   local known = {}
   return function(r)
     local group = r // 4
@@ -38,7 +38,7 @@ function module.quantizer(k, given, n, most, lane, warp)
     return k:mul(k:rcp_approx_ftz(amax), most)
   end
   return function(acc, values, row, column, limit)
-    local inside, elements, inverse = inside_of(k, lane, column, given.columns), {}, {}
+    local inside, elements, inverse = inside_of(lane, column, given.columns), {}, {}
     for first = 0, n // 2 - 1, block // 2 do
       local amax = { [0] = k:mov(0.0, { type = "f32" }), k:mov(0.0, { type = "f32" }) }
       for r = first, first + block // 2 - 1, 4 do
@@ -99,7 +99,7 @@ function module.row_summer(k, given, n, lane, warp, sync)
 
   local summer = {}
   function summer.begin(values, column)
-    local inside = inside_of(k, lane, column, given.columns)
+    local inside = inside_of(lane, column, given.columns)
     for half = 0, 1 do k:mov(sums[half], 0.0) end
     return function(acc, list, c)
       local elements = values(acc, list, c)

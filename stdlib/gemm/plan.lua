@@ -209,7 +209,7 @@ function module.make(opts)
     problem = "table", tile = "table", scales = "table", registers = "table", epilogue = "table", name = "string", dtype = "string", d = "string",
   })
   local p, bytes = begin(opts)
-  local e, problem = p.epilogue, opts.problem or { 4096, 4096, 4096 }
+  local problem = opts.problem or { 4096, 4096, 4096 }
   for i = 1, 3 do whole(p, ("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
   local M, N, K = problem[1], problem[2], problem[3]
   local groups = p.groups and whole(p, "problem[4]", problem[4] or 1, 1, 0xFFFF) or nil

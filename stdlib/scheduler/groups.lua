@@ -193,7 +193,8 @@ function of_groups.arguments(p, given, M, height)
     end
   end
   if not legal then return nil end
-  local list, count = given[legal], nil
+  local list = given[legal]
+  local count
   if legal == "count" then
     count, list = arguments.whole("gemm: count", list, 1, 0xFFFF), nil
   else

@@ -168,7 +168,7 @@ local function unit_offset(self, tile, g, line, unit)
 end
 
 -- Eight 16-bit elements at `address`, each loaded under its own guard, as four 32-bit registers.
-local function load_scalars(self, address, g, first, limit, line_ok)
+local function load_scalars(self, address, first, limit, line_ok)
   local words = {}
   for w = 0, 3 do
     local halves = {}
@@ -230,7 +230,7 @@ function k:copy_tile(opts)
       for i = 0, 3 do self:mov(words[i], 0) end
       self:ld_global_v4_b32(words, address, { guard = position:lt(opts.length) & line_ok })
     else
-      words = load_scalars(self, address, g, position, opts.length, line_ok)
+      words = load_scalars(self, address, position, opts.length, line_ok)
     end
     stores[#stores + 1] = { base + unit_offset(self, tile, g, line, unit), words, { guard = inside } }
   end
