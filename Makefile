@@ -113,6 +113,8 @@ fuzz: deps
 
 lint: tidy
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
+	@if command -v luacheck > /dev/null; then git ls-files 'stdlib/*.lua' 'scripts/*.lua' | xargs luacheck --quiet; \
+	else echo "lint: no luacheck (Debian's lua-check): Lua files are not looked at"; fi
 
 # clang-tidy, file by file, in a folder of its own: release builds compile several files at once. FILES names what is
 # looked at, such as FILES='engine/check/*.cpp'.

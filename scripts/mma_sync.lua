@@ -10,7 +10,7 @@ local M, N, K = 16, 8, 64
 
 --- The address of elements (mn .. mn + 7, k) or (mn, k .. k + 7) of a tile at `base`, whatever its layout: 16 bytes.
 --- `line` counts rows of a K-major tile or columns of an MN-major one; `unit` the chunks along it.
-local function chunk(k, tile, base, line, unit)
+local function chunk(tile, base, line, unit)
   local width = ({ none = 16, ["32B"] = 32, ["64B"] = 64, ["128B"] = 128 })[tile.swizzle]
   local offset = line * width + unit * 16
   -- Swizzle<B,4,3>: the chunk's number in its line, XOR the line's number (modulo chunks, in 128-byte lines).
@@ -43,11 +43,11 @@ local function product(major)
       -- lower right one; B is two, for k and k + 8.
       local fa, fb
       if k_major then
-        fa = k:ldmatrix_x4(chunk(k, tile_a, base_a, lane & 15, (lane >> 4) + first // 8))
-        fb = k:ldmatrix_x2(chunk(k, tile_b, base_b, lane & 7, ((lane >> 3) & 1) + first // 8))
+        fa = k:ldmatrix_x4(chunk(tile_a, base_a, lane & 15, (lane >> 4) + first // 8))
+        fb = k:ldmatrix_x2(chunk(tile_b, base_b, lane & 7, ((lane >> 3) & 1) + first // 8))
       else
-        fa = k:ldmatrix_x4_trans(chunk(k, tile_a, base_a, (lane & 7) + ((lane >> 4) << 3) + first, (lane >> 3) & 1))
-        fb = k:ldmatrix_x2_trans(chunk(k, tile_b, base_b, (lane & 15) + first, 0))
+        fa = k:ldmatrix_x4_trans(chunk(tile_a, base_a, (lane & 7) + ((lane >> 4) << 3) + first, (lane >> 3) & 1))
+        fb = k:ldmatrix_x2_trans(chunk(tile_b, base_b, (lane & 15) + first, 0))
       end
       k:mma_sync(acc, fa, fb, acc, { d = "f32", a = "bf16", b = "bf16", k = 16 })
     end

@@ -171,10 +171,10 @@ std::optional<Defined> definition_of(std::string_view line) {
     return Defined{name.substr(0, mark), name.substr(mark + 1), name[mark] == ':'};
 }
 
-/// `local pipeline = internal.class "pipeline"`: the variable and the class.
+/// `local pipeline = classes.new "pipeline"`: the variable and the class.
 std::optional<std::pair<std::string_view, std::string_view>> class_of(std::string_view line) {
     line = trimmed(line);
-    constexpr std::string_view local = "local ", made = " = internal.class \"";
+    constexpr std::string_view local = "local ", made = " = classes.new \"";
     const auto at = line.find(made);
     if (!line.starts_with(local) || at == std::string_view::npos) return std::nullopt;
     const std::string_view name = line.substr(at + made.size());
@@ -199,7 +199,7 @@ void extend(Extension& extension, std::vector<Entry>& entries) {
     }
 }
 
-/// Adds the entries of one file's comments. A comment before `local x = internal.class "NAME"` describes that
+/// Adds the entries of one file's comments. A comment before `local x = classes.new "NAME"` describes that
 /// type, and methods of x belong to it; one that begins with `@type NAME` describes a table that has no
 /// class, and one that begins with `@extends NAME` describes more options of that function.
 void read_file(std::string_view text, std::vector<Entry>& out, std::vector<Extension>& extensions) {

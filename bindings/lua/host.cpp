@@ -15,7 +15,7 @@
 namespace wgrun::lua {
 namespace {
 
-// internal.cache_folder(name): a folder inside wgrun's cache folder, made if need be, to which the cache's
+// native.cache_folder(name): a folder inside wgrun's cache folder, made if need be, to which the cache's
 // size limit does not apply; or nil, the reason, code
 int cache_folder(lua_State* L) {
     const std::string_view name = name_argument(L, 1);
@@ -30,7 +30,7 @@ int cache_folder(lua_State* L) {
     return 1;
 }
 
-// internal.read_own(path): the text of a file that no other user can have written, "" if there is none; or
+// native.read_own(path): the text of a file that no other user can have written, "" if there is none; or
 // nil, the reason, code
 int read_own(lua_State* L) {
     check_unrestricted(L, "a file of measurements");
@@ -42,7 +42,7 @@ int read_own(lua_State* L) {
     return 1;
 }
 
-// internal.update_own(path, change): replaces a file's text by change(text), under a lock against other
+// native.update_own(path, change): replaces a file's text by change(text), under a lock against other
 // processes; true, or nil, the reason, code. The file is the user's alone (mode 0600).
 int update_own(lua_State* L) {
     check_unrestricted(L, "a file of measurements");
@@ -62,7 +62,7 @@ int update_own(lua_State* L) {
     return 1;
 }
 
-// internal.on_terminal(): whether standard error is a terminal that the script may write to
+// native.on_terminal(): whether standard error is a terminal that the script may write to
 int on_terminal(lua_State* L) {
     lua_pushboolean(L, isatty(STDERR_FILENO) != 0 && !limit_state(L).restricted);
     return 1;

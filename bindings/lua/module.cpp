@@ -115,8 +115,7 @@ int luaopen_wgrun(lua_State* L) {
     lua_setfield(L, -2, "version");
     for (const auto open : parts) open(L);
     remember_others(L);
-    preload_stdlib(L);
-    run_init(L);
+    run_stdlib(L);
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, module_index);
     lua_setfield(L, -2, "__index");

@@ -1,5 +1,7 @@
 #include "bindings/lua/stdlib.hpp"
 
+#include <algorithm>
+
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/asm.hpp"
 #include "bindings/lua/docs.hpp"
@@ -15,7 +17,7 @@
 namespace wgrun::lua {
 namespace {
 
-constexpr std::string_view init_name = "init";
+constexpr const char* native_name = "wgrun.native";
 
 char classes_key;  // registry: the classes that are Lua tables, by name
 
@@ -29,12 +31,10 @@ void load_file(lua_State* L, const StdlibFile& file) {
     if (status != LUA_OK) lua_error(L);
 }
 
-// package.preload[modname]: upvalues are the file (light userdata) and wg.
-int preload(lua_State* L) {
+// package.preload[modname]: the upvalue is the file (light userdata).
+int run_file(lua_State* L) {
     load_file(L, *static_cast<const StdlibFile*>(lua_touserdata(L, lua_upvalueindex(1))));
-    lua_pushvalue(L, 1);
-    lua_pushvalue(L, lua_upvalueindex(2));
-    lua_call(L, 2, 1);
+    lua_call(L, 0, 1);
     return 1;
 }
 
@@ -44,7 +44,7 @@ void set_methods(lua_State* L, const char* name) {
     lua_setfield(L, -2, name);
 }
 
-// internal.option_keys(name): the keys of an option table of stdlib/, as the comment at the function lists
+// native.option_keys(name): the keys of an option table of stdlib/, as the comment at the function lists
 // them
 // (`@option`, `@options`): of "k:epilogue", or with "k:epilogue, source" those of the table that its option
 // `source` is.
@@ -62,7 +62,7 @@ int option_keys_of(lua_State* L) {
     return 1;
 }
 
-// internal.points_to(address, pointer): `address` is that of an element behind `pointer`, a parameter's;
+// native.points_to(address, pointer): `address` is that of an element behind `pointer`, a parameter's;
 // returns `address`.
 int points_to(lua_State* L) {
     const RegBox& address = check<RegBox>(L, 1);
@@ -75,7 +75,7 @@ int points_to(lua_State* L) {
     return 1;
 }
 
-// internal.nearest(word, list): ": did you mean `x`?" for the string of the list that is spelt like the word,
+// native.nearest(word, list): ": did you mean `x`?" for the string of the list that is spelt like the word,
 // or "".
 int nearest_of(lua_State* L) {
     const std::string_view word = string_argument(L, 1);
@@ -97,7 +97,7 @@ int nearest_of(lua_State* L) {
     return 1;
 }
 
-// internal.element_type(name): raises where no type has that name, with what it is called here.
+// native.element_type(name): raises where no type has that name, with what it is called here.
 int element_type(lua_State* L) {
     const std::string_view name = string_argument(L, 1);
     guarded(L, [&] { static_cast<void>(dtype_named(name)); });
@@ -107,22 +107,6 @@ int element_type(lua_State* L) {
 }  // namespace
 
 bool push_lua_classes(lua_State* L) { return lua_rawgetp(L, LUA_REGISTRYINDEX, &classes_key) == LUA_TTABLE; }
-
-void preload_stdlib(lua_State* L) {
-    luaL_checkstack(L, 6, nullptr);
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-    for (const StdlibFile& file : stdlib_files()) {
-        if (file.name == init_name) continue;
-        lua_pushliteral(L, "wgrun.");
-        lua_pushlstring(L, file.name.data(), file.name.size());
-        lua_concat(L, 2);
-        lua_pushlightuserdata(L, const_cast<StdlibFile*>(&file));
-        lua_pushvalue(L, -4);
-        lua_pushcclosure(L, preload, 2);
-        lua_rawset(L, -3);
-    }
-    lua_pop(L, 1);
-}
 
 namespace {
 
@@ -169,54 +153,108 @@ void push_roofline(lua_State* L) {
     lua_setfield(L, -2, "roofline");
 }
 
+/// Pushes the module "wgrun.native".
+void push_native(lua_State* L) {
+    static const luaL_Reg functions[] = {{"fail", fail_from_lua},
+                                         {"option_keys", option_keys_of},
+                                         {"nearest", nearest_of},
+                                         {"element_type", element_type},
+                                         {"shielded", shielded_from_lua},
+                                         {"before_body", before_body},
+                                         {"after_body", after_body},
+                                         {"points_to", points_to},
+                                         {"inline_ptx", inline_ptx_from_lua},
+                                         {"simulated_only", simulated_only_from_lua},
+                                         {nullptr, nullptr}};
+    luaL_newlib(L, functions);
+    lua_createtable(L, 0, 6);
+    set_methods<Layout>(L, "layout");
+    set_methods<Swizzle>(L, "swizzle");
+    set_methods<Tile>(L, "tile");
+    set_methods<HostTensorBox>(L, "tensor");
+    set_methods<Kernel>(L, "kernel");
+    set_methods<BuilderBox>(L, "builder");
+    lua_setfield(L, -2, "methods");
+    push_module_names(L);
+    lua_setfield(L, -2, "modules");
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &classes_key);
+    lua_setfield(L, -2, "classes");
+    push_element_facts(L);
+    push_roofline(L);
+    push_host(L);
+}
+
+/// Pushes the name by which a file is required.
+void push_file_name(lua_State* L, const StdlibFile& file) {
+    lua_pushliteral(L, "wgrun.");
+    lua_pushlstring(L, file.name.data(), file.name.size());
+    lua_concat(L, 2);
+}
+
+/// Requires each file. The argument is the module table, which the files require as well.
+int run_files(lua_State* L) {
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushvalue(L, 1);
+    lua_setfield(L, 2, "wgrun");
+    push_native(L);
+    lua_setfield(L, 2, native_name);
+    for (const StdlibFile& file : stdlib_files()) {
+        push_file_name(L, file);
+        lua_pushlightuserdata(L, const_cast<StdlibFile*>(&file));
+        lua_pushcclosure(L, run_file, 1);
+        lua_rawset(L, 3);
+    }
+    for (const StdlibFile& file : stdlib_files()) {
+        lua_getglobal(L, "require");
+        push_file_name(L, file);
+        lua_call(L, 1, 0);
+    }
+    return 0;
+}
+
+bool is_own(std::string_view module) {
+    if (module == native_name) return true;
+    constexpr std::string_view prefix = "wgrun.";
+    if (!module.starts_with(prefix)) return false;
+    module.remove_prefix(prefix.size());
+    return std::ranges::find(stdlib_files(), module, &StdlibFile::name) != stdlib_files().end();
+}
+
+/// Takes the library's modules out of a table of require's. It allocates nothing, since memory may be what an
+/// error was about.
+void forget_modules(lua_State* L, const char* table) {
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, table);
+    for (lua_pushnil(L); lua_next(L, -2) != 0;) {
+        lua_pop(L, 1);
+        if (lua_type(L, -1) != LUA_TSTRING || !is_own(lua_tostring(L, -1))) continue;
+        lua_pushvalue(L, -1);
+        lua_pushnil(L);
+        lua_rawset(L, -4);
+    }
+    lua_pop(L, 1);
+}
+
 }  // namespace
 
-void run_init(lua_State* L) {
-    luaL_checkstack(L, 6, nullptr);
-    for (const StdlibFile& file : stdlib_files()) {
-        if (file.name != init_name) continue;
-        load_file(L, file);
-        lua_pushvalue(L, -2);
-        lua_createtable(L, 0, 2);
-        lua_createtable(L, 0, 6);
-        set_methods<Layout>(L, "layout");
-        set_methods<Swizzle>(L, "swizzle");
-        set_methods<Tile>(L, "tile");
-        set_methods<HostTensorBox>(L, "tensor");
-        set_methods<Kernel>(L, "kernel");
-        set_methods<BuilderBox>(L, "builder");
-        lua_setfield(L, -2, "methods");
-        push_module_names(L);
-        lua_setfield(L, -2, "modules");
-        lua_pushcfunction(L, fail_from_lua);
-        lua_setfield(L, -2, "fail");
-        lua_pushcfunction(L, option_keys_of);
-        lua_setfield(L, -2, "option_keys");
-        lua_pushcfunction(L, nearest_of);
-        lua_setfield(L, -2, "nearest");
-        lua_pushcfunction(L, element_type);
-        lua_setfield(L, -2, "element_type");
-        lua_pushcfunction(L, shielded_from_lua);
-        lua_setfield(L, -2, "shielded");
-        lua_pushcfunction(L, before_body);
-        lua_setfield(L, -2, "before_body");
-        lua_pushcfunction(L, after_body);
-        lua_setfield(L, -2, "after_body");
-        lua_pushcfunction(L, points_to);
-        lua_setfield(L, -2, "points_to");
-        lua_pushcfunction(L, inline_ptx_from_lua);
-        lua_setfield(L, -2, "inline_ptx");
-        lua_pushcfunction(L, simulated_only_from_lua);
-        lua_setfield(L, -2, "simulated_only");
-        lua_newtable(L);
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, &classes_key);
-        lua_setfield(L, -2, "classes");
-        push_element_facts(L);
-        push_roofline(L);
-        push_host(L);
-        lua_call(L, 2, 0);
-    }
+void run_stdlib(lua_State* L) {
+    luaL_checkstack(L, 8, nullptr);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_getfield(L, -1, "wgrun");
+    lua_pushcfunction(L, run_files);
+    lua_pushvalue(L, -4);
+    const int status = lua_pcall(L, 1, 0, 0);
+    if (status == LUA_OK) lua_pushnil(L);  // in the place of an error
+    lua_insert(L, -3);
+    lua_setfield(L, -2, "wgrun");  // whoever opens the library enters it
+    lua_pop(L, 1);
+    // Scripts do not come by what is not for them, and a second luaopen_wgrun, as after an error, runs all
+    // files anew.
+    for (const char* table : {LUA_LOADED_TABLE, LUA_PRELOAD_TABLE}) forget_modules(L, table);
+    if (status != LUA_OK) lua_error(L);
+    lua_pop(L, 1);
 }
 
 }  // namespace wgrun::lua

@@ -1,214 +1,232 @@
 -- wg.attention: a kernel for O = softmax(Q * K^T) * V of many heads, and its launches.
 
-return function(wg, internal)
-  local fail, ceil_div, text = internal.fail, internal.ceil_div, internal.shape_text
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local kernel = require "wgrun.attention.kernel"
+local attention_parameters = require "wgrun.attention.parameters"
+local plan = require "wgrun.attention.plan"
+local scores = require "wgrun.attention.scores"
+local attention_tensors = require "wgrun.attention.tensors"
+local builder_parameters = require "wgrun.builder.parameters"
+local classes = require "wgrun.classes"
+local roofline = require "wgrun.cost.roofline"
+local native = require "wgrun.native"
 
-  --- Attention made by wg.attention.
-  --- @field kernel kernel  the kernel, like any other
-  --- @field plan table  the choices: block, stages, registers
-  local attention = internal.class "attention"
+local module = {}
 
-  --- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, and its launches. Q and O are
-  --- batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`). The products and sums are f32.
-  --- The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys - queries.
-  --- A query that sees no key gives 0. With e4m3 probabilities are rounded to e4m3, and without `lse` two thirds of them are made as if 2^x were
-  --- linear between powers of two: O of random data is then off by 3.0 percent of its values in the root of the mean square, with `lse` by 2.6.
-  --- @param options table
-  --- @option dtype string = "bf16"  the type of Q, K and V: "bf16", "f16" or "e4m3"
-  --- @option o string?  the type of O: "bf16" or "f16"; by default that of the others, and bf16 for e4m3
-  --- @option descale string?  of e4m3: "tensor" or "head", where Q, K and V have to be multiplied by factors that launches give: one for each tensor, or one for each head of K and V (and the heads of Q that share it) of each sequence
-  --- @option dim integer = 128  the head size, in elements: 64, 96, 128, 192 or 256
-  --- @option heads integer = 1  the heads of Q and O
-  --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
-  --- @option causal boolean = false  a query sees no key after its own place
-  --- @option window integer?  a query sees only keys nearer than this to its own place: with `causal`, that many keys up to it
-  --- @option softcap number?  bounds the scores: each becomes softcap * tanh(score / softcap)
-  --- @option score function?  makes another score of each: a function of k, the score (an f32 register, `scale` times the product, bounded by `softcap`) and a table of registers: `query`, `key` and `place`, s32, the numbers of the query and the key in their sequence, and of the key at the query's own place; `head` and `batch`, u32. Not with e4m3
-  --- @option mask function?  hides keys, besides those that `causal` and `window` hide: a function of k and the same table that returns a predicate, which holds where the query sees the key. Blocks that it hides whole are computed all the same. Not with e4m3; wg.attention_backward has neither
-  --- @option problem table?  { queries, keys, batch }: the lengths, and the number of sequences where it is known, for which options that are left out are chosen
-  --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
-  --- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it
-  --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it
-  --- @option block integer?  the keys of a block, a multiple of 16 (of e4m3 32) up to 256
-  --- @option splits integer?  cuts the keys that a tile of queries sees into so many parts, 1 to 16, for CTAs of a cluster that put them together: for few queries and many keys. By default chosen where `problem` has all three lengths, otherwise 1; more than 1 not with e4m3
-  --- @option name string = "attention"  the name of the kernel
-  --- @return attention
-  --- @raise for options that contradict each other, and for blocks that do not fit into shared memory.
-  --- @see wg.gemm
-  --- @example
-  ---   local attention = wg.attention { dim = 128, heads = 32, kv_heads = 8, causal = true }
-  ---   attention:run(Q, K, V, O)
-  function wg.attention(opts)
-    local p = internal.attention_plan(opts == nil and {} or opts)
-    local parameters = internal.attention_parameters(p)
-    return setmetatable({ plan = p, parameters = parameters, kernel = internal.attention_kernel(p, parameters), counter = wg.zeros("u32", { 1 }) }, attention)
-  end
+local fail, ceil_div, text = native.fail, roofline.ceil_div, arguments.shape_text
 
-  local names = {
-    bshd = { batch = 1, rows = 2, heads = 3, dim = 4 }, bhsd = { batch = 1, heads = 2, rows = 3, dim = 4 },
-    packed = { rows = 1, heads = 2, dim = 3 },
-  }
+--- Attention made by wg.attention.
+--- @field kernel kernel  the kernel, like any other
+--- @field plan table  the choices: block, stages, registers
+local attention = classes.new "attention"
 
-  -- The extents of the operands by name; raises an error that says which tensor does not fit.
-  local function extents(p, tensors)
-    local order = names[p.packed and "packed" or p.layout]
-    local rank = p.packed and 3 or 4
-    local function read(name, heads)
-      local shape = internal.shape_of(tensors[name])
-      if not shape or #shape ~= rank then
-        fail(("attention: %s must have %d dimensions (%s), not %s"):format(name, rank, p.packed and "sequence x head x dim" or p.layout, text(shape)))
-      end
-      local out = {}
-      for key, place in pairs(order) do out[key] = shape[place] end
-      for key, want in pairs { heads = heads, dim = p.dim } do
-        if out[key] ~= want then fail(("attention: %s has %s = %d, and wg.attention was made for %d"):format(name, key, out[key], want)) end
-      end
-      return out
-    end
-    local q, k, v, o = read("Q", p.heads), read("K", p.kv_heads), read("V", p.kv_heads), read("O", p.heads)
-    local function same(a, b, name_a, name_b, key)
-      if a[key] ~= b[key] then fail(("attention: %s is %d in %s, but %d in %s"):format(key, a[key], name_a, b[key], name_b)) end
-    end
-    same(q, o, "Q", "O", "rows")
-    same(k, v, "K", "V", "rows")
-    if not p.packed then
-      for name, other in pairs { K = k, V = v, O = o } do same(q, other, "Q", name, "batch") end
-    end
-    return q, k
-  end
-
-  --- The number of packed sequences, whose `query_starts` and `key_starts` stand in `values`; `name` is the function's, for messages.
-  function internal.packed_batches(name, values)
-    local function vector(key, want)
-      local shape = internal.shape_of(values[key])
-      if not shape or #shape ~= 1 or want and shape[1] ~= want then
-        fail(("%s: `%s` must be a vector of batch + 1%s s32, not %s"):format(name, key, want and " = " .. want or "", text(shape)))
-      end
-      return shape[1]
-    end
-    local starts = vector "query_starts"
-    vector("key_starts", starts)
-    return starts - 1
-  end
-
-  --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
-  --- @param Q tensor  batch x queries x heads x dim, in the order of `layout`
-  --- @param K tensor  batch x keys x kv_heads x dim
-  --- @param V tensor  as K
-  --- @param O tensor  as Q: the result
-  --- @param options table?
-  --- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
-  --- @option lse tensor?  f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
-  --- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
-  --- @option key_starts tensor?  s32: likewise in K
-  --- @option max_queries integer?  the most queries of a packed sequence
-  --- @option q_descale tensor?  f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
-  --- @option k_descale tensor?  likewise of K
-  --- @option v_descale tensor?  likewise of V
-  --- @return table  { grid =, args = }
-  --- @raise when the extents do not fit each other, or a value is missing.
-  function attention:launch(Q, K, V, O, values)
-    local p = self.plan
-    if values == nil then values = {} end
-    internal.options("attention:launch", values)
-    internal.kinds("attention:launch", values, { scale = "number" })
-    internal.attention_values("attention", p, values, {
-      lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed", q_descale = "descale", k_descale = "descale", v_descale = "descale",
-    })
-    local q, k = extents(p, { Q = Q, K = K, V = V, O = O })
-    local scale = internal.positive("attention: scale", values.scale or 1 / math.sqrt(p.dim))
-    local batches, queries = q.batch, q.rows
-    if p.packed then
-      batches = internal.packed_batches("attention", values)
-      queries = internal.whole("attention: max_queries", values.max_queries, 1, 0x3FFFFFFF)
-    end
-    local factor, cap = internal.attention_score_arguments(p, scale)
-    local args = internal.arguments(self.parameters, {
-      Q = Q, K = K, V = V, O = O, queries = queries, rows = q.rows, keys = k.rows, batches = batches, factor = factor, cap = cap, given = values,
-      counter = self.counter,
-    })
-    local tiles = ceil_div(queries, p.m) * batches * p.heads
-    if tiles == 0 then fail "attention: Q has no rows, so there is nothing to compute" end
-    local rows = (p.packed and q.rows or batches * queries) * p.heads
-    if rows > 0xFFFFFFFF or tiles * p.splits > 0x7FFFFFFF then fail(("attention: %d rows of all heads are too many: at most 2^32 - 1 are possible"):format(rows)) end
-    return { grid = { p.splits > 1 and tiles * p.splits or math.min(tiles, internal.sms()) }, args = args }
-  end
-
-  --- The pairs of a query and a key that it sees, of one head of one sequence.
-  function internal.attention_pairs(p, queries, keys)
-    if not p.causal and not p.window then return queries * keys end
-    local seen = 0
-    for i = 0, queries - 1 do
-      local own = i + keys - queries
-      local high = math.min(keys, own + (p.causal and 1 or p.window))
-      local low = p.window and math.max(0, own - p.window + 1) or 0
-      seen = seen + math.max(0, high - low)
-    end
-    return seen
-  end
-
-  --- The floating-point operations of both products, counting only the keys that a query sees.
-  --- @param batches integer
-  --- @param queries integer  of each sequence
-  --- @param keys integer  of each sequence
-  --- @return number
-  function attention:flops(batches, queries, keys)
-    local p = self.plan
-    return 4.0 * batches * p.heads * p.dim * internal.attention_pairs(p, queries, keys)
-  end
-
-  -- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.
-  local function launch_with(name, self, Q, K, V, O, given)
-    local values, rest = internal.split_options(name, "attention:launch", given)
-    if self.plan.splits > 1 and rest.grid then
-      fail(("%s: `grid` does not go with keys in %d parts: each tile has a cluster of its own (splits = 1 for another grid)"):format(name, self.plan.splits))
-    end
-    return internal.extended(self:launch(Q, K, V, O, values), rest)
-  end
-
-  --- Computes O, and waits until it is in the tensor.
-  --- @param Q tensor
-  --- @param K tensor
-  --- @param V tensor
-  --- @param O tensor
-  --- @param options table?
-  --- @options attention:launch
-  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
-  --- @options kernel:run without grid, args
-  --- @return string  the back end that ran it
-  --- @see attention:launch
-  function attention:run(Q, K, V, O, run) return self.kernel:run(launch_with("attention:run", self, Q, K, V, O, run)) end
-
-  --- Prepares a launch that can be started many times, with its tensors on the device.
-  --- @param Q tensor
-  --- @param K tensor
-  --- @param V tensor
-  --- @param O tensor
-  --- @param options table?
-  --- @options attention:launch
-  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
-  --- @options kernel:prepare without grid, args
-  --- @return launch
-  --- @see kernel:prepare
-  function attention:prepare(Q, K, V, O, run) return self.kernel:prepare(launch_with("attention:prepare", self, Q, K, V, O, run)) end
-
-  --- Measures how long it takes, and its TFLOPS (attention:flops; of packed sequences 0, whose lengths are on the device).
-  --- @param Q tensor
-  --- @param K tensor
-  --- @param V tensor
-  --- @param O tensor
-  --- @param options table?
-  --- @options attention:launch
-  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
-  --- @options kernel:time without grid, args, flops
-  --- @return table  as of kernel:time
-  --- @see kernel:time
-  function attention:time(Q, K, V, O, time)
-    local launch = launch_with("attention:time", self, Q, K, V, O, time)
-    if not self.plan.packed then
-      local q, k = extents(self.plan, { Q = Q, K = K, V = V, O = O })
-      launch.flops = self:flops(q.batch, q.rows, k.rows)
-    end
-    return self.kernel:time(launch)
-  end
+--- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, and its launches. Q and O are
+--- batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`). The products and sums are f32.
+--- The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys - queries.
+--- A query that sees no key gives 0. With e4m3 probabilities are rounded to e4m3, and without `lse` two thirds of them are made as if 2^x were
+--- linear between powers of two: O of random data is then off by 3.0 percent of its values in the root of the mean square, with `lse` by 2.6.
+--- @param options table
+--- @option dtype string = "bf16"  the type of Q, K and V: "bf16", "f16" or "e4m3"
+--- @option o string?  the type of O: "bf16" or "f16"; by default that of the others, and bf16 for e4m3
+--- @option descale string?  of e4m3: "tensor" or "head", where Q, K and V have to be multiplied by factors that launches give: one for each tensor, or one for each head of K and V (and the heads of Q that share it) of each sequence
+--- @option dim integer = 128  the head size, in elements: 64, 96, 128, 192 or 256
+--- @option heads integer = 1  the heads of Q and O
+--- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
+--- @option causal boolean = false  a query sees no key after its own place
+--- @option window integer?  a query sees only keys nearer than this to its own place: with `causal`, that many keys up to it
+--- @option softcap number?  bounds the scores: each becomes softcap * tanh(score / softcap)
+--- @option score function?  makes another score of each: a function of k, the score (an f32 register, `scale` times the product, bounded by `softcap`) and a table of registers: `query`, `key` and `place`, s32, the numbers of the query and the key in their sequence, and of the key at the query's own place; `head` and `batch`, u32. Not with e4m3
+--- @option mask function?  hides keys, besides those that `causal` and `window` hide: a function of k and the same table that returns a predicate, which holds where the query sees the key. Blocks that it hides whole are computed all the same. Not with e4m3; wg.attention_backward has neither
+--- @option problem table?  { queries, keys, batch }: the lengths, and the number of sequences where it is known, for which options that are left out are chosen
+--- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
+--- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it
+--- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it
+--- @option block integer?  the keys of a block, a multiple of 16 (of e4m3 32) up to 256
+--- @option splits integer?  cuts the keys that a tile of queries sees into so many parts, 1 to 16, for CTAs of a cluster that put them together: for few queries and many keys. By default chosen where `problem` has all three lengths, otherwise 1; more than 1 not with e4m3
+--- @option name string = "attention"  the name of the kernel
+--- @return attention
+--- @raise for options that contradict each other, and for blocks that do not fit into shared memory.
+--- @see wg.gemm
+--- @example
+---   local attention = wg.attention { dim = 128, heads = 32, kv_heads = 8, causal = true }
+---   attention:run(Q, K, V, O)
+function wg.attention(opts)
+  local p = plan.make(opts == nil and {} or opts)
+  local parameters = attention_parameters.make(p)
+  return setmetatable({ plan = p, parameters = parameters, kernel = kernel.make(p, parameters), counter = wg.zeros("u32", { 1 }) }, attention)
 end
+
+local names = {
+  bshd = { batch = 1, rows = 2, heads = 3, dim = 4 }, bhsd = { batch = 1, heads = 2, rows = 3, dim = 4 },
+  packed = { rows = 1, heads = 2, dim = 3 },
+}
+
+-- The extents of the operands by name; raises an error that says which tensor does not fit.
+local function extents(p, tensors)
+  local order = names[p.packed and "packed" or p.layout]
+  local rank = p.packed and 3 or 4
+  local function read(name, heads)
+    local shape = arguments.shape_of(tensors[name])
+    if not shape or #shape ~= rank then
+      fail(("attention: %s must have %d dimensions (%s), not %s"):format(name, rank, p.packed and "sequence x head x dim" or p.layout, text(shape)))
+    end
+    local out = {}
+    for key, place in pairs(order) do out[key] = shape[place] end
+    for key, want in pairs { heads = heads, dim = p.dim } do
+      if out[key] ~= want then fail(("attention: %s has %s = %d, and wg.attention was made for %d"):format(name, key, out[key], want)) end
+    end
+    return out
+  end
+  local q, k, v, o = read("Q", p.heads), read("K", p.kv_heads), read("V", p.kv_heads), read("O", p.heads)
+  local function same(a, b, name_a, name_b, key)
+    if a[key] ~= b[key] then fail(("attention: %s is %d in %s, but %d in %s"):format(key, a[key], name_a, b[key], name_b)) end
+  end
+  same(q, o, "Q", "O", "rows")
+  same(k, v, "K", "V", "rows")
+  if not p.packed then
+    for name, other in pairs { K = k, V = v, O = o } do same(q, other, "Q", name, "batch") end
+  end
+  return q, k
+end
+
+--- The number of packed sequences, whose `query_starts` and `key_starts` stand in `values`; `name` is the function's, for messages.
+function module.packed_batches(name, values)
+  local function vector(key, want)
+    local shape = arguments.shape_of(values[key])
+    if not shape or #shape ~= 1 or want and shape[1] ~= want then
+      fail(("%s: `%s` must be a vector of batch + 1%s s32, not %s"):format(name, key, want and " = " .. want or "", text(shape)))
+    end
+    return shape[1]
+  end
+  local starts = vector "query_starts"
+  vector("key_starts", starts)
+  return starts - 1
+end
+
+--- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
+--- @param Q tensor  batch x queries x heads x dim, in the order of `layout`
+--- @param K tensor  batch x keys x kv_heads x dim
+--- @param V tensor  as K
+--- @param O tensor  as Q: the result
+--- @param options table?
+--- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
+--- @option lse tensor?  f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
+--- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+--- @option key_starts tensor?  s32: likewise in K
+--- @option max_queries integer?  the most queries of a packed sequence
+--- @option q_descale tensor?  f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
+--- @option k_descale tensor?  likewise of K
+--- @option v_descale tensor?  likewise of V
+--- @return table  { grid =, args = }
+--- @raise when the extents do not fit each other, or a value is missing.
+function attention:launch(Q, K, V, O, values)
+  local p = self.plan
+  if values == nil then values = {} end
+  arguments.options("attention:launch", values)
+  arguments.kinds("attention:launch", values, { scale = "number" })
+  attention_tensors.values("attention", p, values, {
+    lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed", q_descale = "descale", k_descale = "descale", v_descale = "descale",
+  })
+  local q, k = extents(p, { Q = Q, K = K, V = V, O = O })
+  local scale = arguments.positive("attention: scale", values.scale or 1 / math.sqrt(p.dim))
+  local batches, queries = q.batch, q.rows
+  if p.packed then
+    batches = module.packed_batches("attention", values)
+    queries = arguments.whole("attention: max_queries", values.max_queries, 1, 0x3FFFFFFF)
+  end
+  local factor, cap = scores.score_arguments(p, scale)
+  local args = builder_parameters.arguments(self.parameters, {
+    Q = Q, K = K, V = V, O = O, queries = queries, rows = q.rows, keys = k.rows, batches = batches, factor = factor, cap = cap, given = values,
+    counter = self.counter,
+  })
+  local tiles = ceil_div(queries, p.m) * batches * p.heads
+  if tiles == 0 then fail "attention: Q has no rows, so there is nothing to compute" end
+  local rows = (p.packed and q.rows or batches * queries) * p.heads
+  if rows > 0xFFFFFFFF or tiles * p.splits > 0x7FFFFFFF then fail(("attention: %d rows of all heads are too many: at most 2^32 - 1 are possible"):format(rows)) end
+  return { grid = { p.splits > 1 and tiles * p.splits or math.min(tiles, roofline.sms()) }, args = args }
+end
+
+--- The pairs of a query and a key that it sees, of one head of one sequence.
+function module.pairs(p, queries, keys)
+  if not p.causal and not p.window then return queries * keys end
+  local seen = 0
+  for i = 0, queries - 1 do
+    local own = i + keys - queries
+    local high = math.min(keys, own + (p.causal and 1 or p.window))
+    local low = p.window and math.max(0, own - p.window + 1) or 0
+    seen = seen + math.max(0, high - low)
+  end
+  return seen
+end
+
+--- The floating-point operations of both products, counting only the keys that a query sees.
+--- @param batches integer
+--- @param queries integer  of each sequence
+--- @param keys integer  of each sequence
+--- @return number
+function attention:flops(batches, queries, keys)
+  local p = self.plan
+  return 4.0 * batches * p.heads * p.dim * module.pairs(p, queries, keys)
+end
+
+-- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.
+local function launch_with(name, self, Q, K, V, O, given)
+  local values, rest = arguments.split_options(name, "attention:launch", given)
+  if self.plan.splits > 1 and rest.grid then
+    fail(("%s: `grid` does not go with keys in %d parts: each tile has a cluster of its own (splits = 1 for another grid)"):format(name, self.plan.splits))
+  end
+  return arguments.extended(self:launch(Q, K, V, O, values), rest)
+end
+
+--- Computes O, and waits until it is in the tensor.
+--- @param Q tensor
+--- @param K tensor
+--- @param V tensor
+--- @param O tensor
+--- @param options table?
+--- @options attention:launch
+--- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
+--- @options kernel:run without grid, args
+--- @return string  the back end that ran it
+--- @see attention:launch
+function attention:run(Q, K, V, O, run) return self.kernel:run(launch_with("attention:run", self, Q, K, V, O, run)) end
+
+--- Prepares a launch that can be started many times, with its tensors on the device.
+--- @param Q tensor
+--- @param K tensor
+--- @param V tensor
+--- @param O tensor
+--- @param options table?
+--- @options attention:launch
+--- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
+--- @options kernel:prepare without grid, args
+--- @return launch
+--- @see kernel:prepare
+function attention:prepare(Q, K, V, O, run) return self.kernel:prepare(launch_with("attention:prepare", self, Q, K, V, O, run)) end
+
+--- Measures how long it takes, and its TFLOPS (attention:flops; of packed sequences 0, whose lengths are on the device).
+--- @param Q tensor
+--- @param K tensor
+--- @param V tensor
+--- @param O tensor
+--- @param options table?
+--- @options attention:launch
+--- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
+--- @options kernel:time without grid, args, flops
+--- @return table  as of kernel:time
+--- @see kernel:time
+function attention:time(Q, K, V, O, time)
+  local launch = launch_with("attention:time", self, Q, K, V, O, time)
+  if not self.plan.packed then
+    local q, k = extents(self.plan, { Q = Q, K = K, V = V, O = O })
+    launch.flops = self:flops(q.batch, q.rows, k.rows)
+  end
+  return self.kernel:time(launch)
+end
+
+classes.close("attention", attention)
+classes.shield(wg, "wg.", { "attention" })
+classes.shield(attention, "attention:", { "launch", "flops", "run", "prepare", "time" })
+
+return module

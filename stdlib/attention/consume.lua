@@ -2,210 +2,221 @@
 -- this block's probabilities times V. While the second runs it computes the softmax of the first; and the warpgroups take turns to issue their
 -- products, so that the tensor core is busy while the others compute exponentials.
 
-return function(internal)
-  -- The products of one consumer: scores = Q * K^T of a stage, and acc += P * V of a stage, each as a commit group.
-  local function products(k, p, buffers, scores, probabilities, acc)
-    local q, kk, v = k:descriptor(buffers.q), k:descriptor(buffers.k), k:descriptor(buffers.v)
-    local function of_stage(tile, base, cursor) return k:mad_wide_u32(cursor.stage, tile.bytes >> 4, base) end
-    local function at_step(tile, base, step, row)
-      local ahead = tile:descriptor(0, step, row or 0) - tile:descriptor(0, 0)
-      return ahead == 0 and base or k:add(base, ahead)
+local fp8 = require "wgrun.attention.fp8"
+local fp8_weights = require "wgrun.attention.fp8_weights"
+local attention_output = require "wgrun.attention.output"
+local attention_scores = require "wgrun.attention.scores"
+local splits = require "wgrun.attention.splits"
+local tensors = require "wgrun.attention.tensors"
+local tiles = require "wgrun.attention.tiles"
+local elements = require "wgrun.tile.elements"
+
+local module = {}
+
+-- The products of one consumer: scores = Q * K^T of a stage, and acc += P * V of a stage, each as a commit group.
+local function products(k, p, buffers, scores, probabilities, acc)
+  local q, kk, v = k:descriptor(buffers.q), k:descriptor(buffers.k), k:descriptor(buffers.v)
+  local function of_stage(tile, base, cursor) return k:mad_wide_u32(cursor.stage, tile.bytes >> 4, base) end
+  local function at_step(tile, base, step, row)
+    local ahead = tile:descriptor(0, step, row or 0) - tile:descriptor(0, 0)
+    return ahead == 0 and base or k:add(base, ahead)
+  end
+  -- trans: for 16-bit types; 8-bit operands have K contiguous.
+  local function form(n, scale_d, trans)
+    local out = { n = n, k = p.k_step, d = "f32", a = p.dtype, b = p.dtype, scale_d = scale_d }
+    for key, value in pairs(p.narrow and {} or trans) do out[key] = value end
+    return out
+  end
+  local function score(query_cursor, key_cursor)
+    local a, b = of_stage(p.q, q, query_cursor), of_stage(p.k, kk, key_cursor)
+    k:wgmma_fence()
+    for step = 0, p.dim // p.k_step - 1 do
+      k:wgmma_mma_async(scores, at_step(p.q, a, step), at_step(p.k, b, step),
+        form(p.block, step == 0 and 0 or 1, { trans_a = 0, trans_b = 0 }))
     end
-    -- trans: for 16-bit types; 8-bit operands have K contiguous.
-    local function form(n, scale_d, trans)
-      local out = { n = n, k = p.k_step, d = "f32", a = p.dtype, b = p.dtype, scale_d = scale_d }
-      for key, value in pairs(p.narrow and {} or trans) do out[key] = value end
-      return out
-    end
-    local function score(query_cursor, key_cursor)
-      local a, b = of_stage(p.q, q, query_cursor), of_stage(p.k, kk, key_cursor)
-      k:wgmma_fence()
-      for step = 0, p.dim // p.k_step - 1 do
-        k:wgmma_mma_async(scores, at_step(p.q, a, step), at_step(p.k, b, step),
-          form(p.block, step == 0 and 0 or 1, { trans_a = 0, trans_b = 0 }))
+    k:wgmma_commit_group()
+  end
+  local columns = p.dim + p.ones -- of V and of ones: one product, or two where they are more than 256
+  local parts = columns <= 256 and { { 0, columns } } or { { 0, 128 }, { 128, columns - 128 } }
+  local function weigh(value_cursor)
+    local b = of_stage(p.v, v, value_cursor)
+    k:wgmma_fence()
+    for step = 0, p.block // p.k_step - 1 do
+      local words = probabilities:slice(4 * step, 4)
+      for _, part in ipairs(parts) do
+        local from, n = part[1], part[2]
+        k:wgmma_mma_async(acc:slice(from // 2, n // 2), words, at_step(p.v, b, step, from), form(n, 1, { trans_b = 1 }))
       end
-      k:wgmma_commit_group()
     end
-    local columns = p.dim + p.ones -- of V and of ones: one product, or two where they are more than 256
-    local parts = columns <= 256 and { { 0, columns } } or { { 0, 128 }, { 128, columns - 128 } }
-    local function weigh(value_cursor)
-      local b = of_stage(p.v, v, value_cursor)
-      k:wgmma_fence()
-      for step = 0, p.block // p.k_step - 1 do
-        local words = probabilities:slice(4 * step, 4)
-        for _, part in ipairs(parts) do
-          local from, n = part[1], part[2]
-          k:wgmma_mma_async(acc:slice(from // 2, n // 2), words, at_step(p.v, b, step, from), form(n, 1, { trans_b = 1 }))
-        end
-      end
-      k:wgmma_commit_group()
-    end
-    return score, weigh
+    k:wgmma_commit_group()
   end
-
-  -- The probabilities of 16-bit types as words of A: first() makes those of a tile's first block. Of later blocks, early() makes the exponentials
-  -- while the product with V runs, and late() packs them after it.
-  local function weights_of(k, p, soft, scores, words, acc)
-    local convert, rescale = internal.to_output[p.dtype], nil
-    local function pack()
-      for i = 0, #words - 1 do k:mov(words[i], convert(k, scores[2 * i], scores[2 * i + 1])) end
-    end
-    return {
-      first = function()
-        soft:first()
-        pack()
-      end,
-      early = function() rescale = soft:next() end,
-      late = function()
-        rescale(acc)
-        pack()
-      end,
-    }
-  end
-
-  -- What a consumer has: its number among the consumers, its accumulators, products, softmax and place in the rings.
-  local function consumer_of(k, p, rings, buffers, sizes)
-    local thread = k:special "tid.x"
-    local me = { k = k, p = p, rings = rings, thread = thread, lane = thread & 31 }
-    me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
-    me.leader = (thread & 127):eq(0)
-    me.scores, me.acc = k:regs("f32", p.block // 2), k:regs("f32", (p.dim + p.ones) // 2)
-    local probabilities = k:regs("b32", 4 * p.block // p.k_step)
-    me.score, me.weigh = products(k, p, buffers, me.scores, probabilities, me.acc)
-    me.factors = internal.attention_factors(k, p, sizes)
-    me.soft = k:softmax { scores = me.scores, scale = me.factors.scale, empty = p.causal or p.packed or p.window ~= nil or p.mask ~= nil, lift = p.lift }
-    me.weights = (p.narrow and internal.attention_narrow_weights or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
-    me.turns = k:turns { members = p.consumers, member = me.number, barrier = 1 }
-    me.query, me.key, me.value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
-    k:mov(me.query.stage, me.number) -- stages of the queries: one for each consumer, then those of the next tile
-    return me
-  end
-
-  -- Goes on from the keys of `block`, whose scores are under way, and returns what gives their stage back. Of 8-bit types, whose products
-  -- are short, it also waits for the next keys, while these scores are computed.
-  local function next_keys(me, at, block)
-    local k, ring = me.k, me.rings.k
-    local scored = { stage = k:mov(me.key.stage, { type = "u32" }) }
-    ring:advance(me.key)
-    if me.p.narrow then k:if_(block:gt(at.first), function() ring:wait(me.key) end) end
-    return function() ring:release(scored, { lane = me.lane }) end
-  end
-
-  local function release_values(me)
-    me.rings.v:release(me.value, { lane = me.lane })
-    me.rings.v:advance(me.value)
-  end
-
-  -- The scores of the tile's first block, which is its last keys.
-  local function first_block(me, at, block, scored, mask)
-    local k = me.k
-    me.rings.q:wait(me.query)
-    me.rings.k:wait(me.key)
-    me.turns:take()
-    me.score(me.query, me.key)
-    me.turns:pass()
-    local release_keys = next_keys(me, at, block)
-    for i = 0, #me.acc - 1 do k:mov(me.acc[i], 0.0) end
-    k:wgmma_wait_group(0)
-    release_keys()
-    scored(block)
-    mask(block)
-    me.weights.first()
-  end
-
-  -- The scores of one more block, while the probabilities of the block before are multiplied with V. mask: nil where all are seen.
-  local function step(me, at, block, scored, mask)
-    local k = me.k
-    k:sub(block, block, 1)
-    if not me.p.narrow then me.rings.k:wait(me.key) end
-    me.turns:take()
-    me.score(me.query, me.key)
-    me.rings.v:wait(me.value)
-    me.weigh(me.value)
-    me.turns:pass()
-    local release_scored = next_keys(me, at, block)
-    k:wgmma_wait_group(1)
-    release_scored()
-    scored(block)
-    if mask then mask(block) end
-    me.weights.early()
-    k:wgmma_wait_group(0)
-    release_values(me)
-    me.weights.late()
-  end
-
-  -- The main loop: calls body(masked), which counts `block` down, until that is the tile's first one. Keys are hidden from some of the
-  -- tile's queries at both ends of what these see: behind a query's own place, and before its window.
-  local function each_step(k, p, at, block, body)
-    local function down_to(limit, masked) k:while_(function() return block:gt(limit) end, function() body(masked) end) end
-    local function inside(limit) return (p.window or p.splits > 1) and k:max(limit, at.first) or limit end
-    if at.clear_to then down_to(inside(at.clear_to), true) end
-    down_to(p.window and inside(at.clear_from) or at.first, false)
-    if p.window then down_to(at.first, true) end
-  end
-
-  -- The last block's probabilities times V. Leaves O in `acc`, and stores the log-sum-exp of the rows.
-  local function last_product(me, at, output, value_factor)
-    local k, p, weights = me.k, me.p, me.weights
-    if p.narrow then me.rings.q:release(me.query, { lane = me.lane }) end
-    me.rings.v:wait(me.value)
-    me.weigh(me.value)
-    local inverse, logarithm
-    if not weights.finish then inverse, logarithm = me.soft:finish() end -- overlaps with the product
-    local row = output.row(at)
-    if p.lse then output.store_lse(at, row, logarithm) end
-    k:wgmma_wait_group(0)
-    release_values(me)
-    if weights.finish then inverse = weights.finish() end
-    if value_factor then
-      for half = 0, 1 do inverse[half] = inverse[half] * value_factor end
-    end
-    k:fragment(me.acc):map(function(x, here) return x * inverse[here.half] end)
-    return row
-  end
-
-  -- The products of a part of the keys, which may be none, where the CTAs of a cluster share a tile.
-  local function part(me, at, scored, mask)
-    local k, p = me.k, me.p
-    for half = 0, 1 do
-      k:mov(me.soft.top[half], -math.huge)
-      k:mov(me.soft.sum[half], 0.0)
-    end
-    for i = 0, #me.acc - 1 do k:mov(me.acc[i], 0.0) end
-    k:if_(at.some, function()
-      local block = k:mov(at.last, { type = "u32" })
-      first_block(me, at, block, scored, mask)
-      each_step(k, p, at, block, function(masked) step(me, at, block, scored, masked and mask) end)
-      me.rings.v:wait(me.value)
-      me.weigh(me.value)
-      k:wgmma_wait_group(0)
-    end)
-  end
-
-  --- The role of a consumer.
-  function internal.attention_consume(k, p, rings, maps, buffers, queue, find, sizes)
-    local me = consumer_of(k, p, rings, buffers, sizes)
-    local output = internal.attention_output(me, maps, buffers, sizes)
-
-    local function attend(at)
-      local mask = internal.attention_masker(k, p, me.scores, at, me.number, me.lane)
-      local scored = internal.attention_scores(me, at)
-      if p.splits > 1 then
-        part(me, at, scored, mask)
-        return internal.attention_join(me, at, buffers, output)
-      end
-      local value_factor = me.factors.load(at)
-      local block = k:mov(at.last, { type = "u32" })
-      first_block(me, at, block, scored, mask)
-      output.free_queries_before()
-      each_step(k, p, at, block, function(masked) step(me, at, block, scored, masked and mask) end)
-      local row = last_product(me, at, output, value_factor)
-      output.store(at, row)
-      rings.q:skip(me.query, p.consumers)
-    end
-
-    queue:each(function(number) find(number, function(x) return internal.same_in_lanes(k, x) end, attend) end)
-    me.turns:finish()
-    output.finish()
-  end
+  return score, weigh
 end
+
+-- The probabilities of 16-bit types as words of A: first() makes those of a tile's first block. Of later blocks, early() makes the exponentials
+-- while the product with V runs, and late() packs them after it.
+local function weights_of(k, p, soft, scores, words, acc)
+  local convert, rescale = elements.to_output[p.dtype], nil
+  local function pack()
+    for i = 0, #words - 1 do k:mov(words[i], convert(k, scores[2 * i], scores[2 * i + 1])) end
+  end
+  return {
+    first = function()
+      soft:first()
+      pack()
+    end,
+    early = function() rescale = soft:next() end,
+    late = function()
+      rescale(acc)
+      pack()
+    end,
+  }
+end
+
+-- What a consumer has: its number among the consumers, its accumulators, products, softmax and place in the rings.
+local function consumer_of(k, p, rings, buffers, sizes)
+  local thread = k:special "tid.x"
+  local me = { k = k, p = p, rings = rings, thread = thread, lane = thread & 31 }
+  me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
+  me.leader = (thread & 127):eq(0)
+  me.scores, me.acc = k:regs("f32", p.block // 2), k:regs("f32", (p.dim + p.ones) // 2)
+  local probabilities = k:regs("b32", 4 * p.block // p.k_step)
+  me.score, me.weigh = products(k, p, buffers, me.scores, probabilities, me.acc)
+  me.factors = fp8.factors(k, p, sizes)
+  me.soft = k:softmax { scores = me.scores, scale = me.factors.scale, empty = p.causal or p.packed or p.window ~= nil or p.mask ~= nil, lift = p.lift }
+  me.weights = (p.narrow and fp8_weights.emit or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
+  me.turns = k:turns { members = p.consumers, member = me.number, barrier = 1 }
+  me.query, me.key, me.value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
+  k:mov(me.query.stage, me.number) -- stages of the queries: one for each consumer, then those of the next tile
+  return me
+end
+
+-- Goes on from the keys of `block`, whose scores are under way, and returns what gives their stage back. Of 8-bit types, whose products
+-- are short, it also waits for the next keys, while these scores are computed.
+local function next_keys(me, at, block)
+  local k, ring = me.k, me.rings.k
+  local scored = { stage = k:mov(me.key.stage, { type = "u32" }) }
+  ring:advance(me.key)
+  if me.p.narrow then k:if_(block:gt(at.first), function() ring:wait(me.key) end) end
+  return function() ring:release(scored, { lane = me.lane }) end
+end
+
+local function release_values(me)
+  me.rings.v:release(me.value, { lane = me.lane })
+  me.rings.v:advance(me.value)
+end
+
+-- The scores of the tile's first block, which is its last keys.
+local function first_block(me, at, block, scored, mask)
+  local k = me.k
+  me.rings.q:wait(me.query)
+  me.rings.k:wait(me.key)
+  me.turns:take()
+  me.score(me.query, me.key)
+  me.turns:pass()
+  local release_keys = next_keys(me, at, block)
+  for i = 0, #me.acc - 1 do k:mov(me.acc[i], 0.0) end
+  k:wgmma_wait_group(0)
+  release_keys()
+  scored(block)
+  mask(block)
+  me.weights.first()
+end
+
+-- The scores of one more block, while the probabilities of the block before are multiplied with V. mask: nil where all are seen.
+local function step(me, at, block, scored, mask)
+  local k = me.k
+  k:sub(block, block, 1)
+  if not me.p.narrow then me.rings.k:wait(me.key) end
+  me.turns:take()
+  me.score(me.query, me.key)
+  me.rings.v:wait(me.value)
+  me.weigh(me.value)
+  me.turns:pass()
+  local release_scored = next_keys(me, at, block)
+  k:wgmma_wait_group(1)
+  release_scored()
+  scored(block)
+  if mask then mask(block) end
+  me.weights.early()
+  k:wgmma_wait_group(0)
+  release_values(me)
+  me.weights.late()
+end
+
+-- The main loop: calls body(masked), which counts `block` down, until that is the tile's first one. Keys are hidden from some of the
+-- tile's queries at both ends of what these see: behind a query's own place, and before its window.
+local function each_step(k, p, at, block, body)
+  local function down_to(limit, masked) k:while_(function() return block:gt(limit) end, function() body(masked) end) end
+  local function inside(limit) return (p.window or p.splits > 1) and k:max(limit, at.first) or limit end
+  if at.clear_to then down_to(inside(at.clear_to), true) end
+  down_to(p.window and inside(at.clear_from) or at.first, false)
+  if p.window then down_to(at.first, true) end
+end
+
+-- The last block's probabilities times V. Leaves O in `acc`, and stores the log-sum-exp of the rows.
+local function last_product(me, at, output, value_factor)
+  local k, p, weights = me.k, me.p, me.weights
+  if p.narrow then me.rings.q:release(me.query, { lane = me.lane }) end
+  me.rings.v:wait(me.value)
+  me.weigh(me.value)
+  local inverse, logarithm
+  if not weights.finish then inverse, logarithm = me.soft:finish() end -- overlaps with the product
+  local row = output.row(at)
+  if p.lse then output.store_lse(at, row, logarithm) end
+  k:wgmma_wait_group(0)
+  release_values(me)
+  if weights.finish then inverse = weights.finish() end
+  if value_factor then
+    for half = 0, 1 do inverse[half] = inverse[half] * value_factor end
+  end
+  k:fragment(me.acc):map(function(x, here) return x * inverse[here.half] end)
+  return row
+end
+
+-- The products of a part of the keys, which may be none, where the CTAs of a cluster share a tile.
+local function part(me, at, scored, mask)
+  local k, p = me.k, me.p
+  for half = 0, 1 do
+    k:mov(me.soft.top[half], -math.huge)
+    k:mov(me.soft.sum[half], 0.0)
+  end
+  for i = 0, #me.acc - 1 do k:mov(me.acc[i], 0.0) end
+  k:if_(at.some, function()
+    local block = k:mov(at.last, { type = "u32" })
+    first_block(me, at, block, scored, mask)
+    each_step(k, p, at, block, function(masked) step(me, at, block, scored, masked and mask) end)
+    me.rings.v:wait(me.value)
+    me.weigh(me.value)
+    k:wgmma_wait_group(0)
+  end)
+end
+
+--- The role of a consumer.
+function module.emit(k, p, rings, maps, buffers, queue, find, sizes)
+  local me = consumer_of(k, p, rings, buffers, sizes)
+  local output = attention_output.emit(me, maps, buffers, sizes)
+
+  local function attend(at)
+    local mask = tiles.masker(k, p, me.scores, at, me.number, me.lane)
+    local scored = attention_scores.emit(me, at)
+    if p.splits > 1 then
+      part(me, at, scored, mask)
+      return splits.join(me, at, buffers, output)
+    end
+    local value_factor = me.factors.load(at)
+    local block = k:mov(at.last, { type = "u32" })
+    first_block(me, at, block, scored, mask)
+    output.free_queries_before()
+    each_step(k, p, at, block, function(masked) step(me, at, block, scored, masked and mask) end)
+    local row = last_product(me, at, output, value_factor)
+    output.store(at, row)
+    rings.q:skip(me.query, p.consumers)
+  end
+
+  queue:each(function(number) find(number, function(x) return tensors.same_in_lanes(k, x) end, attend) end)
+  me.turns:finish()
+  output.finish()
+end
+
+return module

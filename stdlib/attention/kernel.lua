@@ -3,132 +3,143 @@
 -- see, blocks of which a producer thread copies by TMA, from the last to the first. Where the keys are in parts (attention/splits.lua), a
 -- cluster has one tile.
 
-return function(wg, internal)
-  -- The producer: the queries of a tile, its blocks of K, and V a block behind, since the scores come first.
-  local function produce(k, p, rings, maps, buffers, queue, find)
-    local load = internal.attention_loader(k, p)
-    local function loader(ring, tile, map, base)
-      local cursor = ring:cursor()
-      return function(at, row)
-        ring:acquire(cursor)
-        local barrier, to = ring:expect(cursor, tile.bytes), base + cursor.stage * tile.bytes
-        load(tile, to, map, at, row, barrier)
-        ring:advance(cursor)
-      end
-    end
-    local load_q = loader(rings.q, p.q, maps.Q, k:address(buffers.q))
-    local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k))
-    local load_v = p.narrow and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw)) or loader(rings.v, p.v, maps.V, k:address(buffers.v))
+local wg = require "wgrun"
+local consume = require "wgrun.attention.consume"
+local fp8 = require "wgrun.attention.fp8"
+local splits = require "wgrun.attention.splits"
+local tensors = require "wgrun.attention.tensors"
+local attention_tiles = require "wgrun.attention.tiles"
+local division = require "wgrun.builder.division"
+local parameters = require "wgrun.builder.parameters"
 
-    local function copies(at)
-      local group = p.heads // p.kv_heads
-      local kv = { batch = at.batch, head = internal.divided(k, at.head, group) }
-      local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
-      load_k(kv, key)
-      for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end
-      k:loop({ from = at.first, to = at.last }, function()
-        local before = key - p.block
-        if p.narrow then load_v(kv, key) end -- it is transposed before it is needed
-        load_k(kv, before)
-        if not p.narrow then load_v(kv, key) end
-        k:mov(key, before)
-      end)
-      load_v(kv, key)
-    end
+local module = {}
 
-    queue:draw(function(number)
-      find(number, function(x) return x end, function(at)
-        if not at.some then return copies(at) end
-        k:if_(at.some, function() copies(at) end)
-      end)
+-- The producer: the queries of a tile, its blocks of K, and V a block behind, since the scores come first.
+local function produce(k, p, rings, maps, buffers, queue, find)
+  local load = tensors.loader(k, p)
+  local function loader(ring, tile, map, base)
+    local cursor = ring:cursor()
+    return function(at, row)
+      ring:acquire(cursor)
+      local barrier, to = ring:expect(cursor, tile.bytes), base + cursor.stage * tile.bytes
+      load(tile, to, map, at, row, barrier)
+      ring:advance(cursor)
+    end
+  end
+  local load_q = loader(rings.q, p.q, maps.Q, k:address(buffers.q))
+  local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k))
+  local load_v = p.narrow and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw)) or loader(rings.v, p.v, maps.V, k:address(buffers.v))
+
+  local function copies(at)
+    local group = p.heads // p.kv_heads
+    local kv = { batch = at.batch, head = division.divided(k, at.head, group) }
+    local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
+    load_k(kv, key)
+    for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end
+    k:loop({ from = at.first, to = at.last }, function()
+      local before = key - p.block
+      if p.narrow then load_v(kv, key) end -- it is transposed before it is needed
+      load_k(kv, before)
+      if not p.narrow then load_v(kv, key) end
+      k:mov(key, before)
     end)
+    load_v(kv, key)
   end
 
-  -- The warps that transpose V of 8-bit types.
-  local function transpose(k, p, rings, buffers, queue, find)
-    local function same(x) return internal.same_in_lanes(k, x) end
-    internal.transpose_values(k, p, rings, buffers, same(k:special "tid.x" >> 5) - (4 - p.transposers), function(body)
-      queue:each(function(number)
-        find(number, same, function(at) k:loop({ from = at.first, to = at.last + 1 }, body) end)
-      end)
+  queue:draw(function(number)
+    find(number, function(x) return x end, function(at)
+      if not at.some then return copies(at) end
+      k:if_(at.some, function() copies(at) end)
     end)
-  end
-
-  -- What a queue is without parts of the keys: the cluster has one tile, and as many clusters as tiles are launched.
-  local function one_tile(k, p, tiles)
-    local number = internal.divided(k, k:special "ctaid.x", p.splits)
-    local function visit(_, body) k:if_(number:lt(tiles), function() body(number) end) end
-    return { init = function() end, draw = visit, each = visit }
-  end
-
-  -- Stages of the operands in shared memory, and the rings over them; of 8-bit types also V as it comes, and panels of O.
-  local function stages_of(k, p, readers)
-    local buffers = {
-      q = k:shared { tile = p.q, count = p.query_stages * p.consumers, name = "Q" },
-      k = k:shared { tile = p.k, count = p.stages, name = "K" },
-      v = k:shared { tile = p.v, count = p.stages, name = "V" },
-    }
-    local rings = {
-      q = k:pipeline { stages = p.query_stages * p.consumers, arrivals = p.narrow and 4 or 1, name = "query" },
-      k = k:pipeline { stages = p.stages, arrivals = readers, name = "key" },
-      v = k:pipeline { stages = p.stages, arrivals = readers, producers = p.narrow and p.transposers or 1, name = "value" },
-    }
-    if p.narrow then
-      buffers.raw = k:shared { tile = p.raw, count = p.stages, name = "raw_V" }
-      buffers.o = not p.packed and k:shared { bytes = p.panels * p.consumers * p.panel.bytes, align = p.panel.align, name = "O" }
-      rings.raw = k:pipeline { stages = p.stages, arrivals = p.transposers, name = "raw_value" }
-    end
-    if p.splits > 1 then
-      buffers.maxima = k:shared { bytes = p.join.maxima, align = 16, name = "maxima" }
-      buffers.free = k:shared { bytes = 8, align = 8, name = "stages_free" }
-      buffers.arrived = k:shared { bytes = 8 * p.consumers, align = 8, name = "parts_arrived" }
-    end
-    return buffers, rings
-  end
-
-  -- What one thread does before all others begin.
-  local function begin(k, p, maps, buffers, rings, queue)
-    for _, name in ipairs { "Q", "K", "V", "O" } do
-      if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
-    end
-    if p.splits > 1 then internal.begin_attention_join(k, p, buffers) end
-    for _, ring in ipairs { rings.q, rings.k, rings.v, queue, rings.raw } do ring:init() end
-  end
-
-  --- The kernel of a plan (of internal.attention_plan), with these parameters.
-  function internal.attention_kernel(p, list)
-    local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
-      local maps, sizes = internal.declare(k, list)
-      maps.O = maps.O or sizes.O
-      local readers = 4 * p.consumers
-      local buffers, rings = stages_of(k, p, readers)
-      local find, tiles = internal.attention_tiles(k, p, sizes)
-      local queue = p.splits > 1 and one_tile(k, p, tiles) or k:queue { counter = sizes.counter, tiles = tiles, readers = readers + p.transposers }
-
-      local thread = k:special "tid.x"
-      k:if_(thread:eq(0), function() begin(k, p, maps, buffers, rings, queue) end)
-      -- The next launch's CTAs may come as this one's go. What the launch before has written is there after the wait.
-      k:griddepcontrol_launch_dependents()
-      k:griddepcontrol_wait()
-      internal.attention_ones(k, p, buffers.v)
-      if p.splits > 1 then
-        k:barrier_cluster_arrive()
-        k:barrier_cluster_wait()
-      else
-        k:bar_sync(0)
-      end
-      k:if_((thread >> 7):eq(0), function()
-        k:setmaxnreg_dec(p.registers[1])
-        k:if_(thread:eq(0), function() produce(k, p, rings, maps, buffers, queue, find) end)
-        if p.narrow then
-          k:if_((thread >> 5):ge(4 - p.transposers), function() transpose(k, p, rings, buffers, queue, find) end)
-        end
-      end, function()
-        k:setmaxnreg_inc(p.registers[2])
-        internal.attention_consume(k, p, rings, maps, buffers, queue, find, sizes)
-      end)
-    end)
-    kernel:launch_rule { notes = internal.notes(list) }
-    return kernel
-  end
+  end)
 end
+
+-- The warps that transpose V of 8-bit types.
+local function transpose(k, p, rings, buffers, queue, find)
+  local function same(x) return tensors.same_in_lanes(k, x) end
+  fp8.transpose_values(k, p, rings, buffers, same(k:special "tid.x" >> 5) - (4 - p.transposers), function(body)
+    queue:each(function(number)
+      find(number, same, function(at) k:loop({ from = at.first, to = at.last + 1 }, body) end)
+    end)
+  end)
+end
+
+-- What a queue is without parts of the keys: the cluster has one tile, and as many clusters as tiles are launched.
+local function one_tile(k, p, tiles)
+  local number = division.divided(k, k:special "ctaid.x", p.splits)
+  local function visit(_, body) k:if_(number:lt(tiles), function() body(number) end) end
+  return { init = function() end, draw = visit, each = visit }
+end
+
+-- Stages of the operands in shared memory, and the rings over them; of 8-bit types also V as it comes, and panels of O.
+local function stages_of(k, p, readers)
+  local buffers = {
+    q = k:shared { tile = p.q, count = p.query_stages * p.consumers, name = "Q" },
+    k = k:shared { tile = p.k, count = p.stages, name = "K" },
+    v = k:shared { tile = p.v, count = p.stages, name = "V" },
+  }
+  local rings = {
+    q = k:pipeline { stages = p.query_stages * p.consumers, arrivals = p.narrow and 4 or 1, name = "query" },
+    k = k:pipeline { stages = p.stages, arrivals = readers, name = "key" },
+    v = k:pipeline { stages = p.stages, arrivals = readers, producers = p.narrow and p.transposers or 1, name = "value" },
+  }
+  if p.narrow then
+    buffers.raw = k:shared { tile = p.raw, count = p.stages, name = "raw_V" }
+    buffers.o = not p.packed and k:shared { bytes = p.panels * p.consumers * p.panel.bytes, align = p.panel.align, name = "O" }
+    rings.raw = k:pipeline { stages = p.stages, arrivals = p.transposers, name = "raw_value" }
+  end
+  if p.splits > 1 then
+    buffers.maxima = k:shared { bytes = p.join.maxima, align = 16, name = "maxima" }
+    buffers.free = k:shared { bytes = 8, align = 8, name = "stages_free" }
+    buffers.arrived = k:shared { bytes = 8 * p.consumers, align = 8, name = "parts_arrived" }
+  end
+  return buffers, rings
+end
+
+-- What one thread does before all others begin.
+local function begin(k, p, maps, buffers, rings, queue)
+  for _, name in ipairs { "Q", "K", "V", "O" } do
+    if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
+  end
+  if p.splits > 1 then splits.begin_join(k, p, buffers) end
+  for _, ring in ipairs { rings.q, rings.k, rings.v, queue, rings.raw } do ring:init() end
+end
+
+--- The kernel of a plan (of plan.make), with these parameters.
+function module.make(p, list)
+  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
+    local maps, sizes = parameters.declare(k, list)
+    maps.O = maps.O or sizes.O
+    local readers = 4 * p.consumers
+    local buffers, rings = stages_of(k, p, readers)
+    local find, tiles = attention_tiles.emit(k, p, sizes)
+    local queue = p.splits > 1 and one_tile(k, p, tiles) or k:queue { counter = sizes.counter, tiles = tiles, readers = readers + p.transposers }
+
+    local thread = k:special "tid.x"
+    k:if_(thread:eq(0), function() begin(k, p, maps, buffers, rings, queue) end)
+    -- The next launch's CTAs may come as this one's go. What the launch before has written is there after the wait.
+    k:griddepcontrol_launch_dependents()
+    k:griddepcontrol_wait()
+    fp8.ones(k, p, buffers.v)
+    if p.splits > 1 then
+      k:barrier_cluster_arrive()
+      k:barrier_cluster_wait()
+    else
+      k:bar_sync(0)
+    end
+    k:if_((thread >> 7):eq(0), function()
+      k:setmaxnreg_dec(p.registers[1])
+      k:if_(thread:eq(0), function() produce(k, p, rings, maps, buffers, queue, find) end)
+      if p.narrow then
+        k:if_((thread >> 5):ge(4 - p.transposers), function() transpose(k, p, rings, buffers, queue, find) end)
+      end
+    end, function()
+      k:setmaxnreg_inc(p.registers[2])
+      consume.emit(k, p, rings, maps, buffers, queue, find, sizes)
+    end)
+  end)
+  kernel:launch_rule { notes = parameters.notes(list) }
+  return kernel
+end
+
+return module

@@ -1,160 +1,169 @@
 -- The plan of wg.attention: tiles, stages and registers for a head size, from the options.
 
-return function(wg, internal)
-  local fail, options = internal.fail, internal.options
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local splits = require "wgrun.attention.splits"
+local fitted = require "wgrun.cost.fitted"
+local roofline = require "wgrun.cost.roofline"
+local native = require "wgrun.native"
 
-  -- By head size: warpgroups of 64 queries each, keys in a block, stages of K and of V, and of the queries. As fast as
-  -- any that were measured (docs/performance.md, attention).
-  local shapes = {
-    [64] = { consumers = 3, block = 128, stages = 3, query_stages = 2 },
-    [96] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },
-    [128] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },
-    [192] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
-    [256] = { consumers = 2, block = 64, stages = 2, query_stages = 1 },
-  }
+local module = {}
 
-  -- Likewise for 8-bit elements. The warps that transpose V have `pieces` of it on their way.
-  local narrow_shapes = {
-    [64] = { consumers = 3, block = 128, stages = 3, query_stages = 2 },
-    [96] = { consumers = 3, block = 96, stages = 3, query_stages = 2 },
-    [128] = { consumers = 3, block = 96, stages = 3, query_stages = 2, registers = { 32, 160 }, pieces = 2 },
-    [192] = { consumers = 2, block = 128, stages = 2, query_stages = 1 },
-    [256] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
-  }
+local fail, options = native.fail, arguments.options
 
-  -- Whether tiles of 128 queries take less time than those of 192, which take longer: in rounds of a tile for each
-  -- SM, or, where the number of sequences is not known, for one sequence and head.
-  local function small_tiles_faster(problem, heads)
-    local function time(rows)
-      local tiles = internal.ceil_div(problem[1], rows)
-      return problem[3] and internal.ceil_div(tiles * heads * problem[3], internal.sms()) or tiles
-    end
-    return time(128) < require("wgrun.cost.fitted").attention.wide * time(192)
+-- By head size: warpgroups of 64 queries each, keys in a block, stages of K and of V, and of the queries. As fast as
+-- any that were measured (docs/performance.md, attention).
+local shapes = {
+  [64] = { consumers = 3, block = 128, stages = 3, query_stages = 2 },
+  [96] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },
+  [128] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },
+  [192] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
+  [256] = { consumers = 2, block = 64, stages = 2, query_stages = 1 },
+}
+
+-- Likewise for 8-bit elements. The warps that transpose V have `pieces` of it on their way.
+local narrow_shapes = {
+  [64] = { consumers = 3, block = 128, stages = 3, query_stages = 2 },
+  [96] = { consumers = 3, block = 96, stages = 3, query_stages = 2 },
+  [128] = { consumers = 3, block = 96, stages = 3, query_stages = 2, registers = { 32, 160 }, pieces = 2 },
+  [192] = { consumers = 2, block = 128, stages = 2, query_stages = 1 },
+  [256] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
+}
+
+-- Whether tiles of 128 queries take less time than those of 192, which take longer: in rounds of a tile for each
+-- SM, or, where the number of sequences is not known, for one sequence and head.
+local function small_tiles_faster(problem, heads)
+  local function time(rows)
+    local tiles = roofline.ceil_div(problem[1], rows)
+    return problem[3] and roofline.ceil_div(tiles * heads * problem[3], roofline.sms()) or tiles
   end
-
-  -- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and of causal ones blocks
-  -- that few of their rows see.
-  local function shape_of(dim, narrow, causal, problem, heads)
-    local short = problem and problem[1] <= 1536
-    local small
-    if dim == 64 and causal then
-      small = short
-    elseif dim == 64 and not narrow then
-      small = problem and small_tiles_faster(problem, heads)
-    end
-    if small then return { consumers = 2, block = 128, stages = narrow and 2 or 3, query_stages = 2 } end
-    if short and narrow and (dim == 96 or dim == 128) then return { consumers = 2, block = 128, stages = 3, query_stages = 2 } end
-    return narrow and narrow_shapes[dim] or shapes[dim] or fail(("wg.attention: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(dim)))
-  end
-
-  local layouts, dtypes, descales = { bshd = true, bhsd = true }, { bf16 = true, f16 = true, e4m3 = true }, { tensor = true, head = true }
-
-  local function listed(set)
-    local names = {}
-    for name in pairs(set) do names[#names + 1] = name end
-    table.sort(names)
-    return table.concat(names, ", ")
-  end
-
-  -- The type of O: that of the others, or bf16 where they are 8 bits.
-  local function type_of_o(p, given)
-    if given == nil then return p.narrow and "bf16" or p.dtype end
-    if given ~= "bf16" and given ~= "f16" then fail(("wg.attention: o is `%s` (legal: bf16, f16)"):format(given)) end
-    return given
-  end
-
-  -- How many panels each consumer has for O: as many as fit into `left` bytes, in equal rounds.
-  local function panels_of(p, left)
-    for panels = p.panel.count, 1, -1 do
-      if p.panel.count % panels == 0 and panels * p.panel.bytes * p.consumers <= left then return panels end
-    end
-    return 1
-  end
-
-  -- The longest line of a swizzle that divides `bytes`.
-  local function line_of(bytes) return bytes % 128 == 0 and 128 or bytes % 64 == 0 and 64 or 32 end
-
-  -- Tiles in shared memory. The panels of O take the place of the queries; 8-bit queries are smaller, so that O has its own.
-  local function lay_out(p)
-    local bytes = internal.element_bytes[p.dtype]
-    local line = line_of(p.dim * bytes)
-    local function tile(rows, columns)
-      return wg.tile { dtype = p.dtype, mn = rows, k = columns, major = "K", swizzle = line_of(columns * bytes) .. "B" }
-    end
-    p.panel = wg.panel { dtype = p.o, n = p.dim }
-    p.lines = { dtype = p.dtype, columns = line // bytes, line_bytes = line }
-    p.q, p.k = tile(64, p.dim), tile(p.block, p.dim)
-    p.v = p.narrow and tile(p.dim + p.ones, p.block) or wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = line .. "B" }
-    p.panels = p.panel.count
-    p.raw = p.narrow and p.k -- V before it is transposed
-    local most, of_stage = wg.target.cta_shared - 1024 - (p.join and p.join.maxima or 0), p.k.bytes + p.v.bytes + (p.raw and p.raw.bytes or 0)
-    local queries, of_panel = p.query_stages * p.consumers * p.q.bytes, p.narrow and p.panel.bytes * p.consumers or 0
-    local function used_with(panels) return queries + p.stages * of_stage + panels * of_panel end
-    while p.stages > 2 and used_with(1) > most do p.stages = p.stages - 1 end
-    if p.narrow then p.panels = panels_of(p, most - used_with(0)) end
-    local used = used_with(p.panels)
-    if used > most then fail(("wg.attention: blocks of %d keys take %d bytes of shared memory, and there are %d"):format(p.block, used, most)) end
-  end
-
-  --- The plan for the options of wg.attention.
-  function internal.attention_plan(opts)
-    options("wg.attention", opts)
-    internal.kinds("wg.attention", opts, {
-      problem = "table", dtype = "string", o = "string", descale = "string", layout = "string", name = "string", causal = "boolean", lse = "boolean", packed = "boolean", softcap = "number", score = "function", mask = "function",
-    })
-    local function whole(name, value, least, most) return internal.whole("wg.attention: " .. name, value, least, most) end
-    local p = {
-      dtype = opts.dtype or "bf16", dim = opts.dim or 128, causal = opts.causal or false, packed = opts.packed or false,
-      layout = opts.layout or "bshd", lse = opts.lse or false, name = opts.name or "attention",
-      heads = whole("heads", opts.heads or 1, 1, 0xFFFF),
-    }
-    if not dtypes[p.dtype] then fail(("wg.attention: dtype is `%s` (legal: %s)"):format(p.dtype, listed(dtypes))) end
-    p.narrow = p.dtype == "e4m3"
-    p.o = type_of_o(p, opts.o)
-    p.descale = opts.descale
-    if p.descale and not descales[p.descale] then fail(("wg.attention: descale is `%s` (legal: %s)"):format(p.descale, listed(descales))) end
-    if p.descale and not p.narrow then fail "wg.attention: `descale` goes with 8-bit types: others have no scales" end
-    for i = 1, opts.problem and (opts.problem[3] == nil and 2 or 3) or 0 do whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF) end
-    local shape = shape_of(p.dim, p.narrow, p.causal, opts.problem, p.heads)
-    if not layouts[p.layout] then
-      fail(("wg.attention: unknown layout `%s` (legal: %s)%s"):format(p.layout, listed(layouts), internal.nearest(p.layout, { "bshd", "bhsd" })))
-    end
-    if p.packed and p.layout ~= "bshd" then fail "wg.attention: `packed` tensors are sequence x head x dim: they have no layout" end
-    p.kv_heads = whole("kv_heads", opts.kv_heads or p.heads, 1, p.heads)
-    if p.heads % p.kv_heads ~= 0 then
-      fail(("wg.attention: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(p.heads, p.kv_heads))
-    end
-    p.window = opts.window and whole("window", opts.window, 1, 0x3FFFFFFF)
-    p.softcap = opts.softcap and internal.positive("wg.attention: softcap", opts.softcap)
-    p.score, p.mask = opts.score, opts.mask
-    if p.narrow and (p.score or p.mask) then fail "wg.attention: `score` and `mask` go with 16-bit types" end
-    p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
-    p.k_step = internal.wgmma_k[p.dtype]
-    p.block = whole("block", opts.block or shape.block, p.k_step, 256)
-    if p.block % p.k_step ~= 0 then fail(("wg.attention: block is %d, must be a multiple of %d (a K step)"):format(p.block, p.k_step)) end
-    p.threads, p.m = 128 * (1 + p.consumers), 64 * p.consumers
-    p.registers = p.consumers == 3 and { 32, 160 } or { 40, 232 }
-    p.transposers, p.lift, p.ones = 0, 0, 0
-    if p.narrow then
-      -- The warps that transpose need registers, for some pieces of V at a time.
-      p.registers, p.pieces = shape.registers or p.consumers == 3 and { 56, 152 } or { 56, 224 }, shape.pieces or 3
-      -- Three where each has keys of its own lines (32 bytes), two where they share lines.
-      p.transposers = p.block % 64 == 0 and 2 or 3
-      p.ones = p.lse and 0 or 8 -- rows behind those of V^T: the product with P then sums P up, as it is rounded
-      p.lift = 5 -- e4m3 has numbers from 2^-9 to 448, and a maximum may grow
-    end
-    p.splits = opts.splits and whole("splits", opts.splits, 1, internal.most_attention_splits) or internal.attention_splits(p, opts.problem)
-    if p.splits > 1 then
-      if p.narrow then fail "wg.attention: `splits` goes with 16-bit types: keys of 8 bits stay in one part" end
-      p.join, p.query_stages = internal.attention_join_plan(p, p.splits), 1 -- a CTA has one tile
-      p.stages = internal.attention_split_stages(p)
-    end
-    lay_out(p)
-    local lacking = p.splits > 1 and internal.attention_join_lacks(p, p.splits, p.stages)
-    if lacking then
-      fail(("wg.attention: splits is %d, whose other parts bring %d bytes for the stages of K, and these have %d: other `splits` or a longer `block`"):format(
-        p.splits, lacking, p.stages * p.k.bytes))
-    end
-    return p
-  end
+  return time(128) < fitted.attention.wide * time(192)
 end
+
+-- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and of causal ones blocks
+-- that few of their rows see.
+local function shape_of(dim, narrow, causal, problem, heads)
+  local short = problem and problem[1] <= 1536
+  local small
+  if dim == 64 and causal then
+    small = short
+  elseif dim == 64 and not narrow then
+    small = problem and small_tiles_faster(problem, heads)
+  end
+  if small then return { consumers = 2, block = 128, stages = narrow and 2 or 3, query_stages = 2 } end
+  if short and narrow and (dim == 96 or dim == 128) then return { consumers = 2, block = 128, stages = 3, query_stages = 2 } end
+  return narrow and narrow_shapes[dim] or shapes[dim] or fail(("wg.attention: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(dim)))
+end
+
+local layouts, dtypes, descales = { bshd = true, bhsd = true }, { bf16 = true, f16 = true, e4m3 = true }, { tensor = true, head = true }
+
+local function listed(set)
+  local names = {}
+  for name in pairs(set) do names[#names + 1] = name end
+  table.sort(names)
+  return table.concat(names, ", ")
+end
+
+-- The type of O: that of the others, or bf16 where they are 8 bits.
+local function type_of_o(p, given)
+  if given == nil then return p.narrow and "bf16" or p.dtype end
+  if given ~= "bf16" and given ~= "f16" then fail(("wg.attention: o is `%s` (legal: bf16, f16)"):format(given)) end
+  return given
+end
+
+-- How many panels each consumer has for O: as many as fit into `left` bytes, in equal rounds.
+local function panels_of(p, left)
+  for panels = p.panel.count, 1, -1 do
+    if p.panel.count % panels == 0 and panels * p.panel.bytes * p.consumers <= left then return panels end
+  end
+  return 1
+end
+
+-- The longest line of a swizzle that divides `bytes`.
+local function line_of(bytes) return bytes % 128 == 0 and 128 or bytes % 64 == 0 and 64 or 32 end
+
+-- Tiles in shared memory. The panels of O take the place of the queries; 8-bit queries are smaller, so that O has its own.
+local function lay_out(p)
+  local bytes = native.element_bytes[p.dtype]
+  local line = line_of(p.dim * bytes)
+  local function tile(rows, columns)
+    return wg.tile { dtype = p.dtype, mn = rows, k = columns, major = "K", swizzle = line_of(columns * bytes) .. "B" }
+  end
+  p.panel = wg.panel { dtype = p.o, n = p.dim }
+  p.lines = { dtype = p.dtype, columns = line // bytes, line_bytes = line }
+  p.q, p.k = tile(64, p.dim), tile(p.block, p.dim)
+  p.v = p.narrow and tile(p.dim + p.ones, p.block) or wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = line .. "B" }
+  p.panels = p.panel.count
+  p.raw = p.narrow and p.k -- V before it is transposed
+  local most, of_stage = wg.target.cta_shared - 1024 - (p.join and p.join.maxima or 0), p.k.bytes + p.v.bytes + (p.raw and p.raw.bytes or 0)
+  local queries, of_panel = p.query_stages * p.consumers * p.q.bytes, p.narrow and p.panel.bytes * p.consumers or 0
+  local function used_with(panels) return queries + p.stages * of_stage + panels * of_panel end
+  while p.stages > 2 and used_with(1) > most do p.stages = p.stages - 1 end
+  if p.narrow then p.panels = panels_of(p, most - used_with(0)) end
+  local used = used_with(p.panels)
+  if used > most then fail(("wg.attention: blocks of %d keys take %d bytes of shared memory, and there are %d"):format(p.block, used, most)) end
+end
+
+--- The plan for the options of wg.attention.
+function module.make(opts)
+  options("wg.attention", opts)
+  arguments.kinds("wg.attention", opts, {
+    problem = "table", dtype = "string", o = "string", descale = "string", layout = "string", name = "string", causal = "boolean", lse = "boolean", packed = "boolean", softcap = "number", score = "function", mask = "function",
+  })
+  local function whole(name, value, least, most) return arguments.whole("wg.attention: " .. name, value, least, most) end
+  local p = {
+    dtype = opts.dtype or "bf16", dim = opts.dim or 128, causal = opts.causal or false, packed = opts.packed or false,
+    layout = opts.layout or "bshd", lse = opts.lse or false, name = opts.name or "attention",
+    heads = whole("heads", opts.heads or 1, 1, 0xFFFF),
+  }
+  if not dtypes[p.dtype] then fail(("wg.attention: dtype is `%s` (legal: %s)"):format(p.dtype, listed(dtypes))) end
+  p.narrow = p.dtype == "e4m3"
+  p.o = type_of_o(p, opts.o)
+  p.descale = opts.descale
+  if p.descale and not descales[p.descale] then fail(("wg.attention: descale is `%s` (legal: %s)"):format(p.descale, listed(descales))) end
+  if p.descale and not p.narrow then fail "wg.attention: `descale` goes with 8-bit types: others have no scales" end
+  for i = 1, opts.problem and (opts.problem[3] == nil and 2 or 3) or 0 do whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF) end
+  local shape = shape_of(p.dim, p.narrow, p.causal, opts.problem, p.heads)
+  if not layouts[p.layout] then
+    fail(("wg.attention: unknown layout `%s` (legal: %s)%s"):format(p.layout, listed(layouts), native.nearest(p.layout, { "bshd", "bhsd" })))
+  end
+  if p.packed and p.layout ~= "bshd" then fail "wg.attention: `packed` tensors are sequence x head x dim: they have no layout" end
+  p.kv_heads = whole("kv_heads", opts.kv_heads or p.heads, 1, p.heads)
+  if p.heads % p.kv_heads ~= 0 then
+    fail(("wg.attention: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(p.heads, p.kv_heads))
+  end
+  p.window = opts.window and whole("window", opts.window, 1, 0x3FFFFFFF)
+  p.softcap = opts.softcap and arguments.positive("wg.attention: softcap", opts.softcap)
+  p.score, p.mask = opts.score, opts.mask
+  if p.narrow and (p.score or p.mask) then fail "wg.attention: `score` and `mask` go with 16-bit types" end
+  p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
+  p.k_step = native.wgmma_k[p.dtype]
+  p.block = whole("block", opts.block or shape.block, p.k_step, 256)
+  if p.block % p.k_step ~= 0 then fail(("wg.attention: block is %d, must be a multiple of %d (a K step)"):format(p.block, p.k_step)) end
+  p.threads, p.m = 128 * (1 + p.consumers), 64 * p.consumers
+  p.registers = p.consumers == 3 and { 32, 160 } or { 40, 232 }
+  p.transposers, p.lift, p.ones = 0, 0, 0
+  if p.narrow then
+    -- The warps that transpose need registers, for some pieces of V at a time.
+    p.registers, p.pieces = shape.registers or p.consumers == 3 and { 56, 152 } or { 56, 224 }, shape.pieces or 3
+    -- Three where each has keys of its own lines (32 bytes), two where they share lines.
+    p.transposers = p.block % 64 == 0 and 2 or 3
+    p.ones = p.lse and 0 or 8 -- rows behind those of V^T: the product with P then sums P up, as it is rounded
+    p.lift = 5 -- e4m3 has numbers from 2^-9 to 448, and a maximum may grow
+  end
+  p.splits = opts.splits and whole("splits", opts.splits, 1, splits.most) or splits.choose(p, opts.problem)
+  if p.splits > 1 then
+    if p.narrow then fail "wg.attention: `splits` goes with 16-bit types: keys of 8 bits stay in one part" end
+    p.join, p.query_stages = splits.join_plan(p, p.splits), 1 -- a CTA has one tile
+    p.stages = splits.split_stages(p)
+  end
+  lay_out(p)
+  local lacking = p.splits > 1 and splits.join_lacks(p, p.splits, p.stages)
+  if lacking then
+    fail(("wg.attention: splits is %d, whose other parts bring %d bytes for the stages of K, and these have %d: other `splits` or a longer `block`"):format(
+      p.splits, lacking, p.stages * p.k.bytes))
+  end
+  return p
+end
+
+return module

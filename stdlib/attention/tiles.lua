@@ -1,82 +1,88 @@
 -- The tiles of wg.attention: which queries, which blocks of keys they see, and the mask of their scores.
 
-return function(internal)
-  --- What the roles need to know of a tile of queries: find(number, same, body) calls body(at), with its first row, its head and batch, and
-  --- its range of key blocks. Tiles of one (batch, head) share K and V, which should stay in the L2 cache: all
-  --- tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.
-  function internal.attention_tiles(k, p, sizes)
-    local tiles_of_rows = internal.divided(k, sizes.queries + (p.m - 1), p.m)
-    local pairs_of_heads = sizes.batches * p.heads
-    local function signed(x) return k:mov(x, { type = "s32" }) end
+local splits = require "wgrun.attention.splits"
+local tensors = require "wgrun.attention.tensors"
+local division = require "wgrun.builder.division"
 
-    local function place(number)
-      if not p.causal then
-        local pair = k:div(number, tiles_of_rows)
-        return pair, number - pair * tiles_of_rows
-      end
-      local in_group = tiles_of_rows * sizes.group
-      local first = k:div(number, in_group) * sizes.group
-      local inside = number - first * tiles_of_rows
-      local width = k:min(pairs_of_heads - first, sizes.group)
-      local down = k:div(inside, width)
-      return first + (inside - down * width), tiles_of_rows - 1 - down
+local module = {}
+
+--- What the roles need to know of a tile of queries: find(number, same, body) calls body(at), with its first row, its head and batch, and
+--- its range of key blocks. Tiles of one (batch, head) share K and V, which should stay in the L2 cache: all
+--- tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.
+function module.emit(k, p, sizes)
+  local tiles_of_rows = division.divided(k, sizes.queries + (p.m - 1), p.m)
+  local pairs_of_heads = sizes.batches * p.heads
+  local function signed(x) return k:mov(x, { type = "s32" }) end
+
+  local function place(number)
+    if not p.causal then
+      local pair = k:div(number, tiles_of_rows)
+      return pair, number - pair * tiles_of_rows
     end
-
-    -- Calls body(at) unless the tile lies beyond the end of a packed sequence.
-    local function find(number, same, body)
-      local pair, tile = place(number)
-      local at = { batch = internal.divided(k, pair, p.heads), queries = sizes.queries, keys = sizes.keys, query_start = 0, key_start = 0 }
-      at.head, at.row = pair - at.batch * p.heads, tile * p.m
-      if not p.packed then return body(at) end
-      at.query_start, at.queries = internal.attention_sequence(k, sizes.query_starts, at.batch, same)
-      at.key_start, at.keys = internal.attention_sequence(k, sizes.key_starts, at.batch, same)
-      k:if_(at.row:lt(at.queries), function() body(at) end)
-    end
-
-    -- The key blocks of a tile, from `first` to `last`; the blocks from `clear_from` to before `clear_to` need no mask.
-    -- A query sees the keys from low(row) to before high(row); both grow with the row.
-    local function range(at)
-      local ahead = signed(at.keys - at.queries) -- the last query's place is that of the last key
-      local function high(row)
-        local seen = p.causal and row + ahead + 1 or p.window and row + ahead + p.window
-        return seen and k:min(signed(at.keys), seen) or signed(at.keys)
-      end
-      local function low(row) return row + ahead - (p.window - 1) end
-      at.high, at.low = high, p.window and low
-      local first_row = signed(at.row)
-      local function block_of(key) return internal.divided(k, k:mov(k:max(key, 0), { type = "u32" }), p.block) end
-      at.last = block_of(high(first_row + (p.m - 1)) - 1)
-      at.first = p.window and k:min(block_of(low(first_row)), at.last) or 0
-      at.clear_to = (p.causal or p.window) and block_of(high(first_row))
-      at.clear_from = p.window and block_of(low(first_row + (p.m - 1)) + (p.block - 1))
-    end
-
-    return function(number, same, body)
-      find(number, same, function(at)
-        range(at)
-        if p.splits > 1 then internal.attention_part(k, p, at) end
-        body(at)
-      end)
-    end, tiles_of_rows * pairs_of_heads
+    local in_group = tiles_of_rows * sizes.group
+    local first = k:div(number, in_group) * sizes.group
+    local inside = number - first * tiles_of_rows
+    local width = k:min(pairs_of_heads - first, sizes.group)
+    local down = k:div(inside, width)
+    return first + (inside - down * width), tiles_of_rows - 1 - down
   end
 
-  --- Returns mask(block), which sets scores of keys that their query does not see to -inf.
-  function internal.attention_masker(k, p, scores, at, mine, lane)
-    local first_column = k:mov((lane & 3) << 1, { type = "s32" })
-    local row = k:mov(at.row + (mine << 6) + (((k:special "tid.x" >> 5 & 3) << 4) + (lane >> 2)), { type = "s32" })
-    local high, low = {}, {} -- by half, counted from the thread's first column
-    for half = 0, 1 do
-      high[half] = at.high(row + 8 * half) - first_column
-      low[half] = at.low and at.low(row + 8 * half) - first_column
+  -- Calls body(at) unless the tile lies beyond the end of a packed sequence.
+  local function find(number, same, body)
+    local pair, tile = place(number)
+    local at = { batch = division.divided(k, pair, p.heads), queries = sizes.queries, keys = sizes.keys, query_start = 0, key_start = 0 }
+    at.head, at.row = pair - at.batch * p.heads, tile * p.m
+    if not p.packed then return body(at) end
+    at.query_start, at.queries = tensors.sequence(k, sizes.query_starts, at.batch, same)
+    at.key_start, at.keys = tensors.sequence(k, sizes.key_starts, at.batch, same)
+    k:if_(at.row:lt(at.queries), function() body(at) end)
+  end
+
+  -- The key blocks of a tile, from `first` to `last`; the blocks from `clear_from` to before `clear_to` need no mask.
+  -- A query sees the keys from low(row) to before high(row); both grow with the row.
+  local function range(at)
+    local ahead = signed(at.keys - at.queries) -- the last query's place is that of the last key
+    local function high(row)
+      local seen = p.causal and row + ahead + 1 or p.window and row + ahead + p.window
+      return seen and k:min(signed(at.keys), seen) or signed(at.keys)
     end
-    return function(block)
-      local from, limits = k:mov(block * p.block, { type = "s32" }), {}
-      for half = 0, 1 do limits[half] = { high = high[half] - from, low = at.low and low[half] - from } end
-      for r = 0, #scores - 1 do
-        local limit, column = limits[r // 2 % 2], 8 * (r // 4) + r % 2
-        k:mov(scores[r], -math.huge, { guard = limit.high:le(column) })
-        if at.low then k:mov(scores[r], -math.huge, { guard = limit.low:gt(column) }) end
-      end
+    local function low(row) return row + ahead - (p.window - 1) end
+    at.high, at.low = high, p.window and low
+    local first_row = signed(at.row)
+    local function block_of(key) return division.divided(k, k:mov(k:max(key, 0), { type = "u32" }), p.block) end
+    at.last = block_of(high(first_row + (p.m - 1)) - 1)
+    at.first = p.window and k:min(block_of(low(first_row)), at.last) or 0
+    at.clear_to = (p.causal or p.window) and block_of(high(first_row))
+    at.clear_from = p.window and block_of(low(first_row + (p.m - 1)) + (p.block - 1))
+  end
+
+  return function(number, same, body)
+    find(number, same, function(at)
+      range(at)
+      if p.splits > 1 then splits.part(k, p, at) end
+      body(at)
+    end)
+  end, tiles_of_rows * pairs_of_heads
+end
+
+--- Returns mask(block), which sets scores of keys that their query does not see to -inf.
+function module.masker(k, p, scores, at, mine, lane)
+  local first_column = k:mov((lane & 3) << 1, { type = "s32" })
+  local row = k:mov(at.row + (mine << 6) + (((k:special "tid.x" >> 5 & 3) << 4) + (lane >> 2)), { type = "s32" })
+  local high, low = {}, {} -- by half, counted from the thread's first column
+  for half = 0, 1 do
+    high[half] = at.high(row + 8 * half) - first_column
+    low[half] = at.low and at.low(row + 8 * half) - first_column
+  end
+  return function(block)
+    local from, limits = k:mov(block * p.block, { type = "s32" }), {}
+    for half = 0, 1 do limits[half] = { high = high[half] - from, low = at.low and low[half] - from } end
+    for r = 0, #scores - 1 do
+      local limit, column = limits[r // 2 % 2], 8 * (r // 4) + r % 2
+      k:mov(scores[r], -math.huge, { guard = limit.high:le(column) })
+      if at.low then k:mov(scores[r], -math.huge, { guard = limit.low:gt(column) }) end
     end
   end
 end
+
+return module

@@ -6,35 +6,38 @@
 --   value   function(launch): the argument; raises for what does not fit
 --   note    text for kernel:export
 --   as      the key under which the kernel finds it; by default its name
-return function(internal)
-  --- Declares the parameters of a list, in order. Returns the tensor maps and the others, by their keys.
-  function internal.declare(k, list)
-    local maps, others = {}, {}
-    for _, one in ipairs(list) do
-      local key = one.as or one.name
-      if one.map then maps[key] = k:tensor_map(one.name, one.map) else others[key] = k:param(one.name, one.type) end
-    end
-    return maps, others
-  end
 
-  --- The arguments of a launch, in the order of the parameters.
-  function internal.arguments(list, launch)
-    local out = {}
-    for i, one in ipairs(list) do out[i] = one.value(launch) end
-    return out
-  end
+local module = {}
 
-  --- The notes for kernel:export, by name.
-  function internal.notes(list)
-    local out = {}
-    for _, one in ipairs(list) do out[one.name] = one.note end
-    return out
+--- Declares the parameters of a list, in order. Returns the tensor maps and the others, by their keys.
+function module.declare(k, list)
+  local maps, others = {}, {}
+  for _, one in ipairs(list) do
+    local key = one.as or one.name
+    if one.map then maps[key] = k:tensor_map(one.name, one.map) else others[key] = k:param(one.name, one.type) end
   end
-
-  --- Returns the list with the parameters that `add` was called with: internal.parameters(function(add) ... end).
-  function internal.parameters(body)
-    local out = {}
-    body(function(one) out[#out + 1] = one end)
-    return out
-  end
+  return maps, others
 end
+
+--- The arguments of a launch, in the order of the parameters.
+function module.arguments(list, launch)
+  local out = {}
+  for i, one in ipairs(list) do out[i] = one.value(launch) end
+  return out
+end
+
+--- The notes for kernel:export, by name.
+function module.notes(list)
+  local out = {}
+  for _, one in ipairs(list) do out[one.name] = one.note end
+  return out
+end
+
+--- Returns the list with the parameters that `add` was called with: list(function(add) ... end).
+function module.list(body)
+  local out = {}
+  body(function(one) out[#out + 1] = one end)
+  return out
+end
+
+return module

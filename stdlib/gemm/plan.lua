@@ -1,268 +1,274 @@
 -- The plan of wg.gemm: tile, schedule, stages and registers, taken from the options or, where these leave them open,
 -- chosen by a model of the time that the problem takes.
 
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local cost = require "wgrun.cost.gemm"
+local roofline = require "wgrun.cost.roofline"
+local epilogue_plan = require "wgrun.epilogue.plan"
+local gemm_few = require "wgrun.gemm.few"
+local block_scaled = require "wgrun.mainloop.block_scaled"
+local dense = require "wgrun.mainloop.dense"
+local exclusions = require "wgrun.mainloop.exclusions"
+local mainloop_plan = require "wgrun.mainloop.plan"
+local sparse = require "wgrun.mainloop.sparse"
+local mixed_plan = require "wgrun.mixed.plan"
+local native = require "wgrun.native"
+local cluster = require "wgrun.reduction.cluster"
+local memory = require "wgrun.reduction.memory"
+local scheduler_groups = require "wgrun.scheduler.groups"
+local order = require "wgrun.scheduler.order"
+local stream_k = require "wgrun.scheduler.stream_k"
+local scheduler_tiles = require "wgrun.scheduler.tiles"
+local elements = require "wgrun.tile.elements"
+
 local result = { f16 = "f16", bf16 = "bf16", tf32 = "f32", e4m3 = "bf16", e5m2 = "bf16", s8 = "s32", u8 = "s32" }
 
-return function(wg, internal)
-  local fail, options, target = internal.fail, internal.options, wg.target
-  local element_bytes, ceil_div = internal.element_bytes, internal.ceil_div
-  local whole, one_of = internal.plan_integer, internal.plan_word
-  local fitted = require("wgrun.cost.fitted").gemm
+local module = {}
 
-  --- What decides which tiles are worth a try for options of wg.gemm: "sparse", "scaled" (for blocks of K), "grouped" or "dense".
-  function internal.gemm_kind(opts)
-    local scaled = type(opts.scales) == "table" and opts.scales.a == "1x128"
-    return opts.sparse and "sparse" or scaled and "scaled" or opts.groups and "grouped" or "dense"
-  end
+local fail, options, target = native.fail, arguments.options, wg.target
+local element_bytes, ceil_div = native.element_bytes, roofline.ceil_div
+local whole, one_of = mainloop_plan.integer, mainloop_plan.word
 
-  --- The tiles of D and schedules that are worth a try for a plan of that kind with so many products, of "few" tiles or by
-  --- default "many", and the share of the tensor cores' `speed` that their main loops reach; `width` are the columns of the
-  --- accumulators.
-  function internal.gemm_candidates(kind, products, of)
-    local list = {}
-    for _, schedule in ipairs { "cooperative", "pingpong" } do
-      for _, c in ipairs(fitted.tiles[kind][schedule] or {}) do
-        if not c.of or c.of == (of or "many") then
-          list[#list + 1] = { tile = { c[1], c[2] // products }, width = c[2], schedule = schedule, speed = c[3], line = c.line or 128 }
-        end
-      end
-    end
-    return list
-  end
-
-  -- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. CTAs that need the same rows of
-  -- weights follow each other: those of a column, or with A and B exchanged of a row. A sparse A has half of B's bytes:
-  -- 2816 of its rows make a wave of 132 tiles of 128x256 22 by 6 tiles.
-  local function rows_in_order(p, kind)
-    if p.swapped then return 1 end
-    if p.own_tiles then return 8 end
-    return kind == "dense" and 12 or kind == "sparse" and 2816 // p.m or 16
-  end
-
-  -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
-  local function choose(p, M, N, K, bytes, schedule, kind, groups, halves)
-    local best, least
-    local d_bytes, e = element_bytes[p.d], p.epilogue
-    local problem = { kind = kind, M = M, N = N, row_bytes = (kind == "sparse" and K // 2 or K) * bytes, groups = groups, halves = halves }
-    problem.group_bytes = groups and bytes * K * (M + groups * N * p.products) + d_bytes * M * N
-    for _, c in ipairs(internal.gemm_candidates(kind, p.products)) do
-      local m, n = c.tile[1], c.tile[2]
-      local total = internal.candidate_cycles(c, problem, e)
-      local fits = (n * d_bytes % 64 == 0 or n % 16 == 0) and (p.b_major ~= "MN" or n % 64 == 0)
-        and (not schedule or schedule == c.schedule) and (not e.quantize or n % 128 == 0)
-        and (e.plain or m * c.width <= 256 * 192) -- more accumulators leave no registers for operations
-      if fits and (not least or total < least) then best, least = c, total end
-    end
-    return best
-  end
-
-  -- What the option `scales` says: along what of the accumulators those of A and of B go, or that they are of blocks.
-  local function scales_of(p, given)
-    if not given then return {} end
-    options("wg.gemm, scales", given)
-    if given.a == "1x128" or given.b == "128x128" then
-      if given.a ~= "1x128" or given.b ~= "128x128" then fail 'wg.gemm, scales: a = "1x128" and b = "128x128" go together' end
-      if p.dtype ~= "e4m3" and p.dtype ~= "e5m2" then fail("wg.gemm, scales: scales for blocks are of e4m3 and e5m2, not of " .. p.dtype) end
-      return { a_scales = "block", b_scales = "block" }
-    end
-    local function along(which, rows)
-      local kind = given[which]
-      if kind ~= nil and kind ~= "row" and kind ~= "tensor" then
-        fail(("wg.gemm, scales: unknown %s `%s` (legal: %s, row, tensor)"):format(which, tostring(kind), which == "a" and "1x128" or "128x128"))
-      end
-      return kind == "tensor" and "all" or kind and rows
-    end
-    return { a_scales = along("a", p.swapped and "column" or "row"), b_scales = along("b", p.swapped and "row" or "column") }
-  end
-
-  -- A boolean option.
-  local function flag(name, value)
-    if value ~= nil and type(value) ~= "boolean" then fail(("wg.gemm: %s must be true or false, not %s"):format(name, tostring(value))) end
-    return value
-  end
-
-  -- Whether A and B may be exchanged, and D be written transposed: for few rows, since wgmma's M is 64.
-  local function may_swap(p, given)
-    if given then internal.refuse_conflicts(p, "swap_ab") end
-    return given ~= false and internal.may_choose(p, "swap_ab")
-  end
-
-  -- The tile; for a swapped problem, that of the transpose.
-  local function tile_of(p, M, bytes, given, chosen)
-    local tile = given or chosen.tile
-    if p.swapped then
-      tile = given or M <= 16 and { 64, 16, 512 // bytes } or { 64, M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
-    end
-    return { tile[1], tile[2], tile[3] or (given and 128 or chosen.line) // bytes }
-  end
-
-  -- The number of parts of K: the option, or the model's choice where the problem is known.
-  local function splits_of(p, opts, M, N, K, bytes, chosen)
-    if opts.splits then
-      if opts.splits > 1 then internal.refuse_conflicts(p, "splits") end
-      return opts.splits
-    end
-    if not opts.problem or not internal.may_choose(p, "splits") then return 1 end
-    if p.swapped then M, N = N, M end
-    if p.sparse then K = K // 2 end
-    local cycles = internal.product_cycles(p.m, p.width, K * bytes) / (opts.tile and 1 or chosen.speed)
-    if p.swapped then cycles = math.max(cycles, internal.memory_cycles(p.m, p.n, K * bytes)) end
-    return (internal.best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
-  end
-
-  -- The number of parts of K for the tiles of the last round: the option, or the model's choice where the problem is known.
-  local function last_splits_of(p, opts)
-    if opts.last_splits then
-      if whole(p, "last_splits", opts.last_splits, 1, 64) > 1 then internal.refuse_conflicts(p, "last_splits") end
-      return opts.last_splits
-    end
-    if not opts.problem or not internal.may_choose(p, "last_splits") then return 1 end
-    local M, N, K = table.unpack(opts.problem, 1, 3)
-    local cycles = internal.product_cycles(p.m, p.n, K)
-    return (internal.best_last_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
-  end
-
-  -- Whether the tiles of the last round are cut in two, so that twice as many CTAs share them.
-  local function halves_of(p, opts)
-    if p.groups then return false end -- these are cut in another way
-    if opts.halves then internal.refuse_conflicts(p, "halves") end
-    if opts.halves ~= nil then return opts.halves end
-    local tiles = opts.problem and ceil_div(opts.problem[1], p.m) * ceil_div(opts.problem[2], p.n) or 0
-    return p.sparse and internal.may_choose(p, "halves") and internal.gemm_rounds(tiles, true) < internal.gemm_rounds(tiles) or false
-  end
-
-  -- The rows of the last tile of A and of B, where it is not full: the producer copies boxes of so many rows there, since those of which
-  -- many lie outside are slow (docs/performance.md).
-  local function edges_of(p, opts, bytes)
-    if not opts.problem or p.groups or p.sparse or p.halves or p.block_k * bytes % 128 ~= 0 then return {} end
-    local M, N = opts.problem[1], opts.problem[2]
-    if p.swapped then M, N = N, M end
-    local function edge(extent, tile, major)
-      local rows = extent % tile
-      return rows > 0 and tile - rows >= 8 and major == "K" and rows or nil
-    end
-    return { A = p.cluster_n == 1 and edge(M, p.m, p.a_major) or nil, B = p.cluster_m == 1 and p.products == 1 and edge(N, p.n, p.b_major) or nil }
-  end
-
-  -- A plan with what the options say of the operands, of D and of the epilogue.
-  local function begin(opts)
-    local p = {
-      what = "wg.gemm", name = opts.name or "gemm", dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
-    }
-    p.raster = one_of(p, "raster", opts.raster or "grouped", { "grouped", "hilbert" })
-    p.k_step = internal.k_of_wgmma("wg.gemm", p.dtype)
-    p.epilogue = internal.epilogue_options(opts.epilogue or {})
-    p.products = p.epilogue.gate and 2 or 1
-    local bytes = element_bytes[p.dtype]
-    p.d = opts.d or p.epilogue.quantize and "e4m3" or opts.scales and bytes == 1 and "bf16" or result[p.dtype]
-    if not internal.to_output[p.d] then wg.panel { dtype = p.d, n = 128 } end
-    p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
-    p.sparse = opts.sparse and one_of(p, "sparse", opts.sparse, { "A" })
-    p.groups = opts.groups and one_of(p, "groups", opts.groups, { "contiguous", "masked", "batched" })
-    p.constant = opts.constant and one_of(p, "constant", opts.constant, { "A", "B" })
-    for _, name in ipairs { "swap_ab", "stream_k", "halves" } do flag(name, opts[name]) end
-    return p, bytes
-  end
-
-  -- Decides whether A and B are exchanged. `few`: the model's choice for few tiles, or nil.
-  local function exchange_operands(p, opts, few, possible, M)
-    if few then p.swapped = few.swapped else p.swapped = possible and (opts.swap_ab or M <= 128) end
-    p.scales = scales_of(p, opts.scales)
-    if not p.swapped then return end
-    local e = p.epilogue
-    p.a_major, p.b_major = p.b_major, p.a_major
-    if p.constant then p.constant = p.constant == "A" and "B" or "A" end
-    if e.bias then e.bias = e.bias == "row" and "column" or "row" end
-  end
-
-  -- Where D's panels go, and what of the epilogue is in shared memory.
-  local function plan_output(p, opts)
-    local e = p.epilogue
-    p.panel = wg.panel { dtype = p.d, n = p.exchange and p.exchange.columns or p.n, transposed = p.swapped }
-    internal.check_epilogue(p)
-    -- Vectors along columns of D, which the epilogue finds in shared memory.
-    p.vectors = 0
-    for _, along in ipairs { e.bias or "", p.scales.a_scales or "", p.scales.b_scales or "" } do
-      if along == "column" then p.vectors = p.vectors + p.products end
-    end
-    -- A residual that is loaded while the other consumer multiplies needs room for it.
-    local panels = p.own_tiles and (e.beta or e.residual) and 4 or 2
-    p.buffers = math.min(whole(p, "buffers", opts.buffers or panels, 1, 8), p.panel.count)
-  end
-
-  local schedulers, mainloops, reductions = internal.schedulers, internal.mainloops, internal.reductions
-  local mainloop_of = { sparse = mainloops.sparse, scaled = mainloops.block_scaled, grouped = mainloops.dense, dense = mainloops.dense }
-
-  --- The plan for the options of wg.gemm.
-  function internal.gemm_plan(opts)
-    options("wg.gemm", opts)
-    if opts.b_type ~= nil then return internal.mixed_plan(opts) end
-    for _, key in ipairs { "a_type", "zeros", "next", "group_size" } do
-      if opts[key] ~= nil then fail(("wg.gemm: `%s` goes with b_type"):format(key)) end
-    end
-    internal.kinds("wg.gemm", opts, {
-      problem = "table", tile = "table", scales = "table", registers = "table", epilogue = "table", name = "string", dtype = "string", d = "string",
-    })
-    local p, bytes = begin(opts)
-    local e, problem = p.epilogue, opts.problem or { 4096, 4096, 4096 }
-    for i = 1, 3 do whole(p, ("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
-    local M, N, K = problem[1], problem[2], problem[3]
-    local groups = p.groups and whole(p, "problem[4]", problem[4] or 1, 1, 0xFFFF) or nil
-    local kind = internal.gemm_kind(opts)
-    p.kind = mainloop_of[kind]
-    local swappable = may_swap(p, opts.swap_ab)
-    local splits = opts.splits and whole(p, "splits", opts.splits, 1, 64)
-    local cluster_m, cluster_n = internal.cluster_of("wg.gemm", opts.cluster)
-    local may_be_few = opts.problem and (kind == "dense" or kind == "scaled") and opts.schedule ~= "pingpong" and cluster_m * cluster_n == 1
-      and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves)
-    local function few_tiles(tile, swap)
-      if not may_be_few then return nil end
-      local given = { splits = splits, tile = tile, swap = swap, cluster = opts.cluster, scaled = kind == "scaled", a_major = opts.a_major, b_major = opts.b_major }
-      return internal.few_tiles(p, M, N, K, bytes, given)
-    end
-    if not swappable then p.swap = false else p.swap = opts.swap_ab end -- nil: whichever is faster
-    local few = not opts.tile and few_tiles(nil, p.swap) or nil
-    exchange_operands(p, opts, few, swappable, M)
-
-    local schedule = opts.schedule and one_of(p, "schedule", opts.schedule, { "cooperative", "pingpong" })
-      or ((few or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "scaled") and "cooperative")
-    p.own_tiles = schedule == "pingpong"
-    if kind == "scaled" then internal.refuse_conflicts(p, "block_scales") end
-    local chosen = choose(p, M, N, K, bytes, schedule, kind, groups, opts.halves)
-    if not (chosen or opts.tile) then fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule)) end
-    p.schedule = schedule or chosen.schedule
-    internal.plan_tile(p, tile_of(p, M, bytes, opts.tile or few and few.tile, chosen))
-    if opts.tile then few = few_tiles({ p.m, p.n, p.block_k }, p.swapped) end
-    if few and not opts.tile then cluster_m, cluster_n = few.cluster[1], few.cluster[2] end
-    internal.plan_cluster(p, cluster_m, cluster_n)
-
-    p.kind.plan(p)
-    p.splits = few and few.splits or (kind == "scaled" or p.groups) and (opts.splits or 1) or splits_of(p, opts, M, N, K, bytes, chosen)
-    p.stream = opts.stream_k or false
-    p.halves, p.last_splits = halves_of(p, opts), last_splits_of(p, opts)
-    internal.check_choices(p)
-    p.scheduler = p.groups and schedulers.groups or p.stream and schedulers.stream_k or schedulers.tiles
-    p.parts = p.stream and 2 or math.max(p.splits, p.last_splits) -- into which a tile's K is cut, where it is
-    p.exchange = internal.plan_exchange(p)
-    p.partials = p.parts > 1 and not p.exchange -- whether sums of parts go through global memory
-    p.reduction = p.exchange and reductions.cluster or p.partials and reductions.memory or nil
-    if kind == "scaled" and p.splits > 1 and not p.exchange then
-      fail "wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose sums fit into shared memory"
-    end
-    -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
-    p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream
-    p.group = whole(p, "group", opts.group or rows_in_order(p, kind), 1, 0xFFFF)
-    -- Operands that are used once and should not stay in the L2 cache: A where a tile has all columns of D, and a D
-    -- that would fill more than half of the cache.
-    p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }
-    p.edges = edges_of(p, opts, bytes)
-
-    plan_output(p, opts)
-    p.narrow = internal.narrow_tiles(p, opts.halves)
-    internal.plan_operands(p)
-    local of_consumer = p.buffers * p.panel.bytes + 4 * p.n * p.vectors + (p.exchange and p.exchange.bytes or 0)
-    internal.plan_stages(p, p.consumers * of_consumer, opts.stages, opts.registers)
-    internal.plan_residual(p)
-    return p
-  end
+--- What decides which tiles are worth a try for options of wg.gemm: "sparse", "scaled" (for blocks of K), "grouped" or "dense".
+function module.kind(opts)
+  local scaled = type(opts.scales) == "table" and opts.scales.a == "1x128"
+  return opts.sparse and "sparse" or scaled and "scaled" or opts.groups and "grouped" or "dense"
 end
+
+-- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. CTAs that need the same rows of
+-- weights follow each other: those of a column, or with A and B exchanged of a row. A sparse A has half of B's bytes:
+-- 2816 of its rows make a wave of 132 tiles of 128x256 22 by 6 tiles.
+local function rows_in_order(p, kind)
+  if p.swapped then return 1 end
+  if p.own_tiles then return 8 end
+  return kind == "dense" and 12 or kind == "sparse" and 2816 // p.m or 16
+end
+
+-- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
+local function choose(p, M, N, K, bytes, schedule, kind, groups, halves)
+  local best, least
+  local d_bytes, e = element_bytes[p.d], p.epilogue
+  local problem = { kind = kind, M = M, N = N, row_bytes = (kind == "sparse" and K // 2 or K) * bytes, groups = groups, halves = halves }
+  problem.group_bytes = groups and bytes * K * (M + groups * N * p.products) + d_bytes * M * N
+  for _, c in ipairs(cost.candidates(kind, p.products)) do
+    local m, n = c.tile[1], c.tile[2]
+    local total = cost.candidate_cycles(c, problem, e)
+    local fits = (n * d_bytes % 64 == 0 or n % 16 == 0) and (p.b_major ~= "MN" or n % 64 == 0)
+      and (not schedule or schedule == c.schedule) and (not e.quantize or n % 128 == 0)
+      and (e.plain or m * c.width <= 256 * 192) -- more accumulators leave no registers for operations
+    if fits and (not least or total < least) then best, least = c, total end
+  end
+  return best
+end
+
+-- What the option `scales` says: along what of the accumulators those of A and of B go, or that they are of blocks.
+local function scales_of(p, given)
+  if not given then return {} end
+  options("wg.gemm, scales", given)
+  if given.a == "1x128" or given.b == "128x128" then
+    if given.a ~= "1x128" or given.b ~= "128x128" then fail 'wg.gemm, scales: a = "1x128" and b = "128x128" go together' end
+    if p.dtype ~= "e4m3" and p.dtype ~= "e5m2" then fail("wg.gemm, scales: scales for blocks are of e4m3 and e5m2, not of " .. p.dtype) end
+    return { a_scales = "block", b_scales = "block" }
+  end
+  local function along(which, rows)
+    local kind = given[which]
+    if kind ~= nil and kind ~= "row" and kind ~= "tensor" then
+      fail(("wg.gemm, scales: unknown %s `%s` (legal: %s, row, tensor)"):format(which, tostring(kind), which == "a" and "1x128" or "128x128"))
+    end
+    return kind == "tensor" and "all" or kind and rows
+  end
+  return { a_scales = along("a", p.swapped and "column" or "row"), b_scales = along("b", p.swapped and "row" or "column") }
+end
+
+-- A boolean option.
+local function flag(name, value)
+  if value ~= nil and type(value) ~= "boolean" then fail(("wg.gemm: %s must be true or false, not %s"):format(name, tostring(value))) end
+  return value
+end
+
+-- Whether A and B may be exchanged, and D be written transposed: for few rows, since wgmma's M is 64.
+local function may_swap(p, given)
+  if given then exclusions.refuse_conflicts(p, "swap_ab") end
+  return given ~= false and exclusions.may_choose(p, "swap_ab")
+end
+
+-- The tile; for a swapped problem, that of the transpose.
+local function tile_of(p, M, bytes, given, chosen)
+  local tile = given or chosen.tile
+  if p.swapped then
+    tile = given or M <= 16 and { 64, 16, 512 // bytes } or { 64, M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
+  end
+  return { tile[1], tile[2], tile[3] or (given and 128 or chosen.line) // bytes }
+end
+
+-- The number of parts of K: the option, or the model's choice where the problem is known.
+local function splits_of(p, opts, M, N, K, bytes, chosen)
+  if opts.splits then
+    if opts.splits > 1 then exclusions.refuse_conflicts(p, "splits") end
+    return opts.splits
+  end
+  if not opts.problem or not exclusions.may_choose(p, "splits") then return 1 end
+  if p.swapped then M, N = N, M end
+  if p.sparse then K = K // 2 end
+  local cycles = roofline.product_cycles(p.m, p.width, K * bytes) / (opts.tile and 1 or chosen.speed)
+  if p.swapped then cycles = math.max(cycles, cost.memory_cycles(p.m, p.n, K * bytes)) end
+  return (cost.best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
+end
+
+-- The number of parts of K for the tiles of the last round: the option, or the model's choice where the problem is known.
+local function last_splits_of(p, opts)
+  if opts.last_splits then
+    if whole(p, "last_splits", opts.last_splits, 1, 64) > 1 then exclusions.refuse_conflicts(p, "last_splits") end
+    return opts.last_splits
+  end
+  if not opts.problem or not exclusions.may_choose(p, "last_splits") then return 1 end
+  local M, N, K = table.unpack(opts.problem, 1, 3)
+  local cycles = roofline.product_cycles(p.m, p.n, K)
+  return (cost.best_last_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
+end
+
+-- Whether the tiles of the last round are cut in two, so that twice as many CTAs share them.
+local function halves_of(p, opts)
+  if p.groups then return false end -- these are cut in another way
+  if opts.halves then exclusions.refuse_conflicts(p, "halves") end
+  if opts.halves ~= nil then return opts.halves end
+  local tiles = opts.problem and ceil_div(opts.problem[1], p.m) * ceil_div(opts.problem[2], p.n) or 0
+  return p.sparse and exclusions.may_choose(p, "halves") and cost.rounds(tiles, true) < cost.rounds(tiles) or false
+end
+
+-- The rows of the last tile of A and of B, where it is not full: the producer copies boxes of so many rows there, since those of which
+-- many lie outside are slow (docs/performance.md).
+local function edges_of(p, opts, bytes)
+  if not opts.problem or p.groups or p.sparse or p.halves or p.block_k * bytes % 128 ~= 0 then return {} end
+  local M, N = opts.problem[1], opts.problem[2]
+  if p.swapped then M, N = N, M end
+  local function edge(extent, tile, major)
+    local rows = extent % tile
+    return rows > 0 and tile - rows >= 8 and major == "K" and rows or nil
+  end
+  return { A = p.cluster_n == 1 and edge(M, p.m, p.a_major) or nil, B = p.cluster_m == 1 and p.products == 1 and edge(N, p.n, p.b_major) or nil }
+end
+
+-- A plan with what the options say of the operands, of D and of the epilogue.
+local function begin(opts)
+  local p = {
+    what = "wg.gemm", name = opts.name or "gemm", dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
+  }
+  p.raster = one_of(p, "raster", opts.raster or "grouped", { "grouped", "hilbert" })
+  p.k_step = arguments.k_of_wgmma("wg.gemm", p.dtype)
+  p.epilogue = epilogue_plan.read(opts.epilogue or {})
+  p.products = p.epilogue.gate and 2 or 1
+  local bytes = element_bytes[p.dtype]
+  p.d = opts.d or p.epilogue.quantize and "e4m3" or opts.scales and bytes == 1 and "bf16" or result[p.dtype]
+  if not elements.to_output[p.d] then wg.panel { dtype = p.d, n = 128 } end
+  p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
+  p.sparse = opts.sparse and one_of(p, "sparse", opts.sparse, { "A" })
+  p.groups = opts.groups and one_of(p, "groups", opts.groups, { "contiguous", "masked", "batched" })
+  p.constant = opts.constant and one_of(p, "constant", opts.constant, { "A", "B" })
+  for _, name in ipairs { "swap_ab", "stream_k", "halves" } do flag(name, opts[name]) end
+  return p, bytes
+end
+
+-- Decides whether A and B are exchanged. `few`: the model's choice for few tiles, or nil.
+local function exchange_operands(p, opts, few, possible, M)
+  if few then p.swapped = few.swapped else p.swapped = possible and (opts.swap_ab or M <= 128) end
+  p.scales = scales_of(p, opts.scales)
+  if not p.swapped then return end
+  local e = p.epilogue
+  p.a_major, p.b_major = p.b_major, p.a_major
+  if p.constant then p.constant = p.constant == "A" and "B" or "A" end
+  if e.bias then e.bias = e.bias == "row" and "column" or "row" end
+end
+
+-- Where D's panels go, and what of the epilogue is in shared memory.
+local function plan_output(p, opts)
+  local e = p.epilogue
+  p.panel = wg.panel { dtype = p.d, n = p.exchange and p.exchange.columns or p.n, transposed = p.swapped }
+  epilogue_plan.check(p)
+  -- Vectors along columns of D, which the epilogue finds in shared memory.
+  p.vectors = 0
+  for _, along in ipairs { e.bias or "", p.scales.a_scales or "", p.scales.b_scales or "" } do
+    if along == "column" then p.vectors = p.vectors + p.products end
+  end
+  -- A residual that is loaded while the other consumer multiplies needs room for it.
+  local panels = p.own_tiles and (e.beta or e.residual) and 4 or 2
+  p.buffers = math.min(whole(p, "buffers", opts.buffers or panels, 1, 8), p.panel.count)
+end
+
+local mainloop_of = { sparse = sparse, scaled = block_scaled, grouped = dense, dense = dense }
+
+--- The plan for the options of wg.gemm.
+function module.make(opts)
+  options("wg.gemm", opts)
+  if opts.b_type ~= nil then return mixed_plan.make(opts) end
+  for _, key in ipairs { "a_type", "zeros", "next", "group_size" } do
+    if opts[key] ~= nil then fail(("wg.gemm: `%s` goes with b_type"):format(key)) end
+  end
+  arguments.kinds("wg.gemm", opts, {
+    problem = "table", tile = "table", scales = "table", registers = "table", epilogue = "table", name = "string", dtype = "string", d = "string",
+  })
+  local p, bytes = begin(opts)
+  local problem = opts.problem or { 4096, 4096, 4096 }
+  for i = 1, 3 do whole(p, ("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
+  local M, N, K = problem[1], problem[2], problem[3]
+  local groups = p.groups and whole(p, "problem[4]", problem[4] or 1, 1, 0xFFFF) or nil
+  local kind = module.kind(opts)
+  p.kind = mainloop_of[kind]
+  local swappable = may_swap(p, opts.swap_ab)
+  local splits = opts.splits and whole(p, "splits", opts.splits, 1, 64)
+  local cluster_m, cluster_n = order.cluster_of("wg.gemm", opts.cluster)
+  local may_be_few = opts.problem and (kind == "dense" or kind == "scaled") and opts.schedule ~= "pingpong" and cluster_m * cluster_n == 1
+    and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves)
+  local function few_tiles(tile, swap)
+    if not may_be_few then return nil end
+    local given = { splits = splits, tile = tile, swap = swap, cluster = opts.cluster, scaled = kind == "scaled", a_major = opts.a_major, b_major = opts.b_major }
+    return gemm_few.tiles(p, M, N, K, bytes, given)
+  end
+  if not swappable then p.swap = false else p.swap = opts.swap_ab end -- nil: whichever is faster
+  local few = not opts.tile and few_tiles(nil, p.swap) or nil
+  exchange_operands(p, opts, few, swappable, M)
+
+  local schedule = opts.schedule and one_of(p, "schedule", opts.schedule, { "cooperative", "pingpong" })
+    or ((few or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "scaled") and "cooperative")
+  p.own_tiles = schedule == "pingpong"
+  if kind == "scaled" then exclusions.refuse_conflicts(p, "block_scales") end
+  local chosen = choose(p, M, N, K, bytes, schedule, kind, groups, opts.halves)
+  if not (chosen or opts.tile) then fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule)) end
+  p.schedule = schedule or chosen.schedule
+  mainloop_plan.set_tile(p, tile_of(p, M, bytes, opts.tile or few and few.tile, chosen))
+  if opts.tile then few = few_tiles({ p.m, p.n, p.block_k }, p.swapped) end
+  if few and not opts.tile then cluster_m, cluster_n = few.cluster[1], few.cluster[2] end
+  mainloop_plan.set_cluster(p, cluster_m, cluster_n)
+
+  p.kind.plan(p)
+  p.splits = few and few.splits or (kind == "scaled" or p.groups) and (opts.splits or 1) or splits_of(p, opts, M, N, K, bytes, chosen)
+  p.stream = opts.stream_k or false
+  p.halves, p.last_splits = halves_of(p, opts), last_splits_of(p, opts)
+  exclusions.check_choices(p)
+  p.scheduler = p.groups and scheduler_groups or p.stream and stream_k or scheduler_tiles
+  p.parts = p.stream and 2 or math.max(p.splits, p.last_splits) -- into which a tile's K is cut, where it is
+  p.exchange = cluster.exchange_of(p)
+  p.partials = p.parts > 1 and not p.exchange -- whether sums of parts go through global memory
+  p.reduction = p.exchange and cluster or p.partials and memory or nil
+  if kind == "scaled" and p.splits > 1 and not p.exchange then
+    fail "wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose sums fit into shared memory"
+  end
+  -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
+  p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream
+  p.group = whole(p, "group", opts.group or rows_in_order(p, kind), 1, 0xFFFF)
+  -- Operands that are used once and should not stay in the L2 cache: A where a tile has all columns of D, and a D
+  -- that would fill more than half of the cache.
+  p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }
+  p.edges = edges_of(p, opts, bytes)
+
+  plan_output(p, opts)
+  p.narrow = scheduler_groups.narrow(p, opts.halves)
+  mainloop_plan.set_operands(p)
+  local of_consumer = p.buffers * p.panel.bytes + 4 * p.n * p.vectors + (p.exchange and p.exchange.bytes or 0)
+  mainloop_plan.set_stages(p, p.consumers * of_consumer, opts.stages, opts.registers)
+  epilogue_plan.plan_residual(p)
+  return p
+end
+
+return module

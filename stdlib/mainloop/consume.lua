@@ -2,177 +2,182 @@
 -- block_scaled), and gives the sums of each tile to an epilogue. Here is what consumers of all kinds have: their share of a tile, the
 -- descriptors of their operands, their accumulators and turns.
 
-return function(internal)
-  local divided = internal.divided
+local division = require "wgrun.builder.division"
+local sparse = require "wgrun.mainloop.sparse"
 
-  -- The CTA that this lane tells of free stages, in a cluster along M and N: the first lanes those along M, from which B comes, the others
-  -- those along N, from which A comes. The CTA itself is one of the first.
-  local function filler_of(k, p, lane)
-    local rank = k:special "cluster_ctarank"
-    local row, column = internal.remainder(k, rank, p.cluster_m), divided(k, rank, p.cluster_m)
-    local other = lane - p.cluster_m
-    local across = row + k:selp_b32(other + 1, other, other:ge(column), { type = "u32" }) * p.cluster_m
-    return k:selp_b32(column * p.cluster_m + lane, across, lane:lt(p.cluster_m), { type = "u32" })
+local module = {}
+
+local divided = division.divided
+
+-- The CTA that this lane tells of free stages, in a cluster along M and N: the first lanes those along M, from which B comes, the others
+-- those along N, from which A comes. The CTA itself is one of the first.
+local function filler_of(k, p, lane)
+  local rank = k:special "cluster_ctarank"
+  local row, column = division.remainder(k, rank, p.cluster_m), divided(k, rank, p.cluster_m)
+  local other = lane - p.cluster_m
+  local across = row + k:selp_b32(other + 1, other, other:ge(column), { type = "u32" }) * p.cluster_m
+  return k:selp_b32(column * p.cluster_m + lane, across, lane:lt(p.cluster_m), { type = "u32" })
+end
+
+-- Which consumer this is: its number, and place(piece, place, row, column), the first of its rows of a tile and the tile's first column;
+-- row and column are the tile's, if place() has been called before. `shares`: consumers share a tile.
+local function consumer_of(k, p)
+  local thread = k:special "tid.x"
+  local me = { lane = thread & 31, shares = not p.own_tiles and p.consumers > 1 }
+  if p.cluster_m > 1 and p.cluster_n > 1 then me.filler = filler_of(k, p, me.lane) end
+  me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
+  function me.place(piece, place, row, column)
+    if not row then row, column = place() end
+    if not me.shares then return row, column end
+    local rows = 64 * p.blocks
+    return row + me.number * (piece.half and k:selp_b32(rows // 2, rows, piece.half, { type = "u32" }) or rows), column
   end
+  return me
+end
 
-  -- Which consumer this is: its number, and place(piece, place, row, column), the first of its rows of a tile and the tile's first column;
-  -- row and column are the tile's, if place() has been called before. `shares`: consumers share a tile.
-  local function consumer_of(k, p)
-    local thread = k:special "tid.x"
-    local me = { lane = thread & 31, shares = not p.own_tiles and p.consumers > 1 }
-    if p.cluster_m > 1 and p.cluster_n > 1 then me.filler = filler_of(k, p, me.lane) end
-    me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
-    function me.place(piece, place, row, column)
-      if not row then row, column = place() end
-      if not me.shares then return row, column end
-      local rows = 64 * p.blocks
-      return row + me.number * (piece.half and k:selp_b32(rows // 2, rows, piece.half, { type = "u32" }) or rows), column
-    end
-    return me
-  end
-
-  -- The descriptors of one stage, which differ from those of the first stage only in the start address.
-  local function descriptors(k, tile, base, stage)
-    local first = k:mad_wide_u32(stage, tile.bytes >> 4, base)
-    return function(step, row)
-      local ahead = tile:descriptor(0, step, row or 0) - tile:descriptor(0, 0)
-      return ahead == 0 and first or k:add(first, ahead)
-    end
-  end
-
-  -- The consumer's operands. A share of the tile is `blocks` blocks of 64 rows, the descriptor of their A, and the way to their
-  -- metadata; `whole` is the share of a tile, `half` that of a tile with half of the rows. of_stage(stage, share) gives the
-  -- descriptors of A and B in a stage.
-  local function operands_of(g, me)
-    local k, p = g.k, g.p
-    local function share_of(blocks)
-      local first = me.shares and me.number * ((p.a:descriptor(0, 0, 64 * blocks) - p.a:descriptor(0)) << 4) or nil
-      return {
-        blocks = blocks, a = k:descriptor(g.buffers.a, { offset = first }),
-        metadata = p.sparse and internal.load_metadata(k, p, g.buffers.metadata, me.shares and me.number, blocks),
-      }
-    end
-    local operands = { whole = share_of(p.blocks), half = p.halves and share_of(p.blocks // 2) }
-    local b = k:descriptor(g.buffers.b)
-    function operands.of_stage(stage, share) return descriptors(k, p.a, share.a, stage), descriptors(k, p.b, b, stage) end
-    return operands
-  end
-
-  --- Accumulators of blocks of 64 rows, each register under its neighbour's number.
-  function internal.neighbours_exchanged(acc)
-    local out = {}
-    for block, sums in ipairs(acc) do
-      out[block] = {}
-      for r = 0, #sums - 1 do out[block][r] = sums[r ~ 1] end
-    end
-    return out
-  end
-
-  -- The accumulators of each block of 64 rows; and those that are added to the sums of other parts of K.
-  local function accumulators(k, p)
-    local acc, added = {}, {}
-    for block = 1, p.blocks do
-      local sums = k:regs(p.accumulator, p.width // 2)
-      acc[block], added[block] = sums, sums
-    end
-    -- Sums that are sent by fours lie in aligned registers, as the products of mainloop/block_scaled.lua do. There neighbours change places, so
-    -- that an addition reads its product and its sum from different register banks.
-    if p.scaled and p.parts > 1 then acc = internal.neighbours_exchanged(acc) end
-    return acc, added
-  end
-
-  -- Consumers with tiles of their own (ping-pong) take turns: one multiplies while the other stores. Turns also keep a consumer from
-  -- waiting for a phase that is not the next one to complete: a parity cannot tell the two apart.
-  local function turns_of(g, me)
-    local k, p, buffer = g.k, g.p, g.buffers.turns
-    local function nothing() end
-    if not p.own_tiles then return { take = nothing, pass = nothing, skip = nothing } end
-    local own, other = k:address(buffer, me.number << 3), k:address(buffer, (me.number ~ 1) << 3)
-    local phase = me.number ~ 1 -- the first consumer begins
-    local first_lane = (k:special "tid.x" & 31):eq(0)
-    local blocks = divided(k, g.sizes.K + (p.block_k - 1), p.block_k)
-    local function skip() g.ring:skip(me.cursor, blocks) end -- the stages of the other consumer's tile
-    k:if_(me.number:ne(0), skip)
-    return {
-      take = function()
-        k:mbarrier_wait(own, phase)
-        k:xor(phase, phase, 1)
-      end,
-      pass = function() k:mbarrier_arrive(other, { guard = first_lane }) end,
-      skip = skip,
-    }
-  end
-
-  -- A consumer none of whose rows belong to the group multiplies nothing.
-  local function pass_by(g, me, piece)
-    local ring, cursor = g.ring, me.cursor
-    me.turns.take()
-    g.k:loop({ from = piece.from, to = piece.to, step = g.p.block_k }, function()
-      ring:wait(cursor)
-      ring:release(cursor, { lane = me.lane, cluster = g.p.fillers, to = me.filler })
-      ring:advance(cursor)
-    end)
-    me.turns.pass()
-    me.turns.skip()
-  end
-
-  --- The first row of a consumer's block of 64 rows.
-  function internal.row_of(block, row) return block == 1 and row or row + 64 * (block - 1) end
-
-  --- Returns store(piece, row, column), which stores the sums of a tile, `acc`, or where it is a part of K puts them together with those of the
-  --- other parts first (`added`). store_block(sums, row, column, limit, c, narrow) stores 64 rows, as k:epilogue's store;
-  --- complete(row), if it is given, comes behind the last of a whole tile.
-  function internal.store_tile(g, me, acc, added, store_block, complete)
-    local k, p = g.k, g.p
-    local reduce = p.reduction and p.reduction.consumer(g, me)
-
-    local function store_all(piece, row, column, sums)
-      local function blocks(from, to)
-        for block = from, to do store_block((sums or acc)[block], internal.row_of(block, row), column, piece.limit, nil, piece.narrow) end
-      end
-      if not piece.half then
-        blocks(1, p.blocks)
-        return complete and complete(row)
-      end
-      blocks(1, p.blocks // 2)
-      k:if_(~piece.half, function() blocks(p.blocks // 2 + 1, p.blocks) end)
-    end
-
-    return function(piece, row, column)
-      local function store(sums, first)
-        store_all(piece, row, first and column + first or column, sums and p.scaled and internal.neighbours_exchanged(sums) or sums)
-      end
-      if not piece.part then return store() end
-      reduce(added, piece, store)
-    end
-  end
-
-  --- The role of a consumer. epilogue(me, acc, added) returns what becomes of the sums (as gemm/epilogue.lua); me has `number`, the
-  --- consumer's, place(piece, place), `lane` and `cursor`.
-  function internal.consume(g, epilogue)
-    local k, p = g.k, g.p
-    local me = consumer_of(k, p)
-    me.operands = operands_of(g, me)
-    local acc, added = accumulators(k, p)
-    me.cursor = g.ring:cursor { held = p.scaled ~= nil }
-    me.turns = turns_of(g, me)
-    local output = epilogue(me, acc, added)
-    local sum, complete = p.kind.consumer(g, me, acc, output.fetch_early)
-
-    local function work_on(place, piece)
-      local row, column = sum(piece, place)
-      row, column = output.begin(piece, place, row, column) -- overlaps with the last block's product
-      complete()
-      me.turns.skip()
-      output.store(piece, row, column)
-    end
-
-    local may_pass_by = p.groups and (me.shares or p.cluster > 1)
-    p.scheduler.each(g, p.own_tiles and { first = me.number, every = 2 } or {}, function(place, piece)
-      if not may_pass_by then return work_on(place, piece) end
-      local row = me.place(piece, place)
-      k:if_(row:lt(piece.limit), function() work_on(place, piece) end, function() pass_by(g, me, piece) end)
-    end)
-    output.finish()
+-- The descriptors of one stage, which differ from those of the first stage only in the start address.
+local function descriptors(k, tile, base, stage)
+  local first = k:mad_wide_u32(stage, tile.bytes >> 4, base)
+  return function(step, row)
+    local ahead = tile:descriptor(0, step, row or 0) - tile:descriptor(0, 0)
+    return ahead == 0 and first or k:add(first, ahead)
   end
 end
+
+-- The consumer's operands. A share of the tile is `blocks` blocks of 64 rows, the descriptor of their A, and the way to their
+-- metadata; `whole` is the share of a tile, `half` that of a tile with half of the rows. of_stage(stage, share) gives the
+-- descriptors of A and B in a stage.
+local function operands_of(g, me)
+  local k, p = g.k, g.p
+  local function share_of(blocks)
+    local first = me.shares and me.number * ((p.a:descriptor(0, 0, 64 * blocks) - p.a:descriptor(0)) << 4) or nil
+    return {
+      blocks = blocks, a = k:descriptor(g.buffers.a, { offset = first }),
+      metadata = p.sparse and sparse.load_metadata(k, p, g.buffers.metadata, me.shares and me.number, blocks),
+    }
+  end
+  local operands = { whole = share_of(p.blocks), half = p.halves and share_of(p.blocks // 2) }
+  local b = k:descriptor(g.buffers.b)
+  function operands.of_stage(stage, share) return descriptors(k, p.a, share.a, stage), descriptors(k, p.b, b, stage) end
+  return operands
+end
+
+--- Accumulators of blocks of 64 rows, each register under its neighbour's number.
+local function neighbours_exchanged(acc)
+  local out = {}
+  for block, sums in ipairs(acc) do
+    out[block] = {}
+    for r = 0, #sums - 1 do out[block][r] = sums[r ~ 1] end
+  end
+  return out
+end
+
+-- The accumulators of each block of 64 rows; and those that are added to the sums of other parts of K.
+local function accumulators(k, p)
+  local acc, added = {}, {}
+  for block = 1, p.blocks do
+    local sums = k:regs(p.accumulator, p.width // 2)
+    acc[block], added[block] = sums, sums
+  end
+  -- Sums that are sent by fours lie in aligned registers, as the products of mainloop/block_scaled.lua do. There neighbours change places, so
+  -- that an addition reads its product and its sum from different register banks.
+  if p.scaled and p.parts > 1 then acc = neighbours_exchanged(acc) end
+  return acc, added
+end
+
+-- Consumers with tiles of their own (ping-pong) take turns: one multiplies while the other stores. Turns also keep a consumer from
+-- waiting for a phase that is not the next one to complete: a parity cannot tell the two apart.
+local function turns_of(g, me)
+  local k, p, buffer = g.k, g.p, g.buffers.turns
+  local function nothing() end
+  if not p.own_tiles then return { take = nothing, pass = nothing, skip = nothing } end
+  local own, other = k:address(buffer, me.number << 3), k:address(buffer, (me.number ~ 1) << 3)
+  local phase = me.number ~ 1 -- the first consumer begins
+  local first_lane = (k:special "tid.x" & 31):eq(0)
+  local blocks = divided(k, g.sizes.K + (p.block_k - 1), p.block_k)
+  local function skip() g.ring:skip(me.cursor, blocks) end -- the stages of the other consumer's tile
+  k:if_(me.number:ne(0), skip)
+  return {
+    take = function()
+      k:mbarrier_wait(own, phase)
+      k:xor(phase, phase, 1)
+    end,
+    pass = function() k:mbarrier_arrive(other, { guard = first_lane }) end,
+    skip = skip,
+  }
+end
+
+-- A consumer none of whose rows belong to the group multiplies nothing.
+local function pass_by(g, me, piece)
+  local ring, cursor = g.ring, me.cursor
+  me.turns.take()
+  g.k:loop({ from = piece.from, to = piece.to, step = g.p.block_k }, function()
+    ring:wait(cursor)
+    ring:release(cursor, { lane = me.lane, cluster = g.p.fillers, to = me.filler })
+    ring:advance(cursor)
+  end)
+  me.turns.pass()
+  me.turns.skip()
+end
+
+--- The first row of a consumer's block of 64 rows.
+function module.row_of(block, row) return block == 1 and row or row + 64 * (block - 1) end
+
+--- Returns store(piece, row, column), which stores the sums of a tile, `acc`, or where it is a part of K puts them together with those of the
+--- other parts first (`added`). store_block(sums, row, column, limit, c, narrow) stores 64 rows, as k:epilogue's store;
+--- complete(row), if it is given, comes behind the last of a whole tile.
+function module.store_tile(g, me, acc, added, store_block, complete)
+  local k, p = g.k, g.p
+  local reduce = p.reduction and p.reduction.consumer(g, me)
+
+  local function store_all(piece, row, column, sums)
+    local function blocks(from, to)
+      for block = from, to do store_block((sums or acc)[block], module.row_of(block, row), column, piece.limit, nil, piece.narrow) end
+    end
+    if not piece.half then
+      blocks(1, p.blocks)
+      return complete and complete(row)
+    end
+    blocks(1, p.blocks // 2)
+    k:if_(~piece.half, function() blocks(p.blocks // 2 + 1, p.blocks) end)
+  end
+
+  return function(piece, row, column)
+    local function store(sums, first)
+      store_all(piece, row, first and column + first or column, sums and p.scaled and neighbours_exchanged(sums) or sums)
+    end
+    if not piece.part then return store() end
+    reduce(added, piece, store)
+  end
+end
+
+--- The role of a consumer. epilogue(me, acc, added) returns what becomes of the sums (as gemm/epilogue.lua); me has `number`, the
+--- consumer's, place(piece, place), `lane` and `cursor`.
+function module.emit(g, epilogue)
+  local k, p = g.k, g.p
+  local me = consumer_of(k, p)
+  me.operands = operands_of(g, me)
+  local acc, added = accumulators(k, p)
+  me.cursor = g.ring:cursor { held = p.scaled ~= nil }
+  me.turns = turns_of(g, me)
+  local output = epilogue(me, acc, added)
+  local sum, complete = p.kind.consumer(g, me, acc, output.fetch_early)
+
+  local function work_on(place, piece)
+    local row, column = sum(piece, place)
+    row, column = output.begin(piece, place, row, column) -- overlaps with the last block's product
+    complete()
+    me.turns.skip()
+    output.store(piece, row, column)
+  end
+
+  local may_pass_by = p.groups and (me.shares or p.cluster > 1)
+  p.scheduler.each(g, p.own_tiles and { first = me.number, every = 2 } or {}, function(place, piece)
+    if not may_pass_by then return work_on(place, piece) end
+    local row = me.place(piece, place)
+    k:if_(row:lt(piece.limit), function() work_on(place, piece) end, function() pass_by(g, me, piece) end)
+  end)
+  output.finish()
+end
+
+return module

@@ -16,95 +16,87 @@
 --   consumer(g, me, acc, begun)  returns sum(piece, place), which leaves a tile's sums in the accumulators, and complete(), which waits for
 --                         them and releases the last stage; begun(piece, place) is called behind a tile's first product
 
-return function(internal)
-  local dense = { packed = 1 } -- packed: elements of A's K for each that is stored
-  internal.mainloops = { dense = dense }
+local dense = { packed = 1 } -- packed: elements of A's K for each that is stored
 
-  --- Makes a kind of main loop, which has what `dense` has where it does not say otherwise.
-  function internal.mainloop_kind(name)
-    local kind = setmetatable({}, { __index = dense })
-    internal.mainloops[name] = kind
-    return kind
+function dense.plan(p) p.round_k = p.block_k end
+function dense.more_bytes() return 0 end
+function dense.parameters() end
+function dense.sizes() end
+function dense.shared() return {} end
+function dense.producer() return { bytes = 0, bytes_with_a = 0 } end
+
+-- acc[i] += (rows of block i) * B for `blocks` blocks and one stage, as one commit group; of B, as many rows as there are
+-- accumulators for. A sparse A stores half of its K; metadata(block, step) gives the register and the selector of its indices.
+local function multiply(k, p, blocks, acc, a, b, first, metadata)
+  local packed = p.kind.packed
+  local form = { n = 2 * #acc[1], k = packed * p.k_step, d = p.accumulator, a = p.dtype, b = p.dtype }
+  if p.k_step == 16 then
+    form.trans_a, form.trans_b = p.a_major == "MN" and 1 or 0, p.b_major == "MN" and 1 or 0
   end
-
-  function dense.plan(p) p.round_k = p.block_k end
-  function dense.more_bytes() return 0 end
-  function dense.parameters() end
-  function dense.sizes() end
-  function dense.shared() return {} end
-  function dense.producer() return { bytes = 0, bytes_with_a = 0 } end
-
-  -- acc[i] += (rows of block i) * B for `blocks` blocks and one stage, as one commit group; of B, as many rows as there are
-  -- accumulators for. A sparse A stores half of its K; metadata(block, step) gives the register and the selector of its indices.
-  local function multiply(k, p, blocks, acc, a, b, first, metadata)
-    local packed = p.kind.packed
-    local form = { n = 2 * #acc[1], k = packed * p.k_step, d = p.accumulator, a = p.dtype, b = p.dtype }
-    if p.k_step == 16 then
-      form.trans_a, form.trans_b = p.a_major == "MN" and 1 or 0, p.b_major == "MN" and 1 or 0
-    end
-    for step = 0, p.block_k // form.k - 1 do
-      form.scale_d = step == 0 and first or 1
-      local b_step = b(packed * step)
-      for block = 1, blocks do
-        local a_step = a(step, 64 * (block - 1))
-        if metadata then
-          local words, selector = metadata(block, step)
-          form.sp_sel = selector
-          k:wgmma_mma_async_sp(acc[block], a_step, b_step, words, form)
-        else
-          k:wgmma_mma_async(acc[block], a_step, b_step, form)
-        end
-      end
-    end
-    k:wgmma_commit_group()
-  end
-
-  -- A tile's accumulators of its left half, where it may have only that.
-  local function left_half(p, acc)
-    local left = {}
-    for block = 1, p.narrow and p.blocks or 0 do left[block] = acc[block]:slice(0, p.width // 4) end
-    return left
-  end
-
-  function dense.consumer(g, me, acc, begun)
-    local k, p, ring, cursor = g.k, g.p, g.ring, me.cursor
-    local operands, left, previous = me.operands, left_half(p, acc), { stage = k:reg "u32" }
-    k:mov(previous.stage, 0)
-
-    local function block_of_k(share, sums, piece, place, first_k, set)
-      ring:wait(cursor)
-      local indices = share.metadata and share.metadata(set, cursor.stage)
-      k:wgmma_fence()
-      local later = set == 1 and first_k:gt(piece.from) or nil -- nil: certainly not the first of the piece
-      local a, b = operands.of_stage(cursor.stage, share)
-      multiply(k, p, share.blocks, sums, a, b, later or 1, indices)
-      if begun and set == 1 then k:if_(first_k:eq(piece.from), function() begun(piece, place) end) end
-      k:wgmma_wait_group(1) -- the previous block is complete: its stage is free
-      ring:release(previous, { lane = me.lane, cluster = p.fillers, to = me.filler, guard = later })
-      k:mov(previous.stage, cursor.stage)
-      ring:advance(cursor)
-    end
-
-    local function sum(piece, place)
-      local function whole_k(share, sums)
-        k:loop({ from = piece.from, to = piece.to, step = p.round_k }, function(first_k)
-          for set = 1, p.round_k // p.block_k do block_of_k(share, sums, piece, place, first_k, set) end
-        end)
-      end
-      me.turns.take()
-      if piece.half then
-        k:if_(piece.half, function() whole_k(operands.half, acc) end, function() whole_k(operands.whole, acc) end)
-      elseif piece.narrow then
-        k:if_(piece.narrow, function() whole_k(operands.whole, left) end, function() whole_k(operands.whole, acc) end)
+  for step = 0, p.block_k // form.k - 1 do
+    form.scale_d = step == 0 and first or 1
+    local b_step = b(packed * step)
+    for block = 1, blocks do
+      local a_step = a(step, 64 * (block - 1))
+      if metadata then
+        local words, selector = metadata(block, step)
+        form.sp_sel = selector
+        k:wgmma_mma_async_sp(acc[block], a_step, b_step, words, form)
       else
-        whole_k(operands.whole, acc)
+        k:wgmma_mma_async(acc[block], a_step, b_step, form)
       end
-      me.turns.pass()
     end
+  end
+  k:wgmma_commit_group()
+end
 
-    return sum, function()
-      k:wgmma_wait_group(0)
-      ring:release(previous, { lane = me.lane, cluster = p.fillers, to = me.filler })
+-- A tile's accumulators of its left half, where it may have only that.
+local function left_half(p, acc)
+  local left = {}
+  for block = 1, p.narrow and p.blocks or 0 do left[block] = acc[block]:slice(0, p.width // 4) end
+  return left
+end
+
+function dense.consumer(g, me, acc, begun)
+  local k, p, ring, cursor = g.k, g.p, g.ring, me.cursor
+  local operands, left, previous = me.operands, left_half(p, acc), { stage = k:reg "u32" }
+  k:mov(previous.stage, 0)
+
+  local function block_of_k(share, sums, piece, place, first_k, set)
+    ring:wait(cursor)
+    local indices = share.metadata and share.metadata(set, cursor.stage)
+    k:wgmma_fence()
+    local later = set == 1 and first_k:gt(piece.from) or nil -- nil: certainly not the first of the piece
+    local a, b = operands.of_stage(cursor.stage, share)
+    multiply(k, p, share.blocks, sums, a, b, later or 1, indices)
+    if begun and set == 1 then k:if_(first_k:eq(piece.from), function() begun(piece, place) end) end
+    k:wgmma_wait_group(1) -- the previous block is complete: its stage is free
+    ring:release(previous, { lane = me.lane, cluster = p.fillers, to = me.filler, guard = later })
+    k:mov(previous.stage, cursor.stage)
+    ring:advance(cursor)
+  end
+
+  local function sum(piece, place)
+    local function whole_k(share, sums)
+      k:loop({ from = piece.from, to = piece.to, step = p.round_k }, function(first_k)
+        for set = 1, p.round_k // p.block_k do block_of_k(share, sums, piece, place, first_k, set) end
+      end)
     end
+    me.turns.take()
+    if piece.half then
+      k:if_(piece.half, function() whole_k(operands.half, acc) end, function() whole_k(operands.whole, acc) end)
+    elseif piece.narrow then
+      k:if_(piece.narrow, function() whole_k(operands.whole, left) end, function() whole_k(operands.whole, acc) end)
+    else
+      whole_k(operands.whole, acc)
+    end
+    me.turns.pass()
+  end
+
+  return sum, function()
+    k:wgmma_wait_group(0)
+    ring:release(previous, { lane = me.lane, cluster = p.fillers, to = me.filler })
   end
 end
+
+return dense

@@ -1,51 +1,62 @@
 -- The launches of a product (mainloop/product.lua): their extents, grid, arguments and workspaces.
 
-return function(internal)
-  local fail, ceil_div = internal.fail, internal.ceil_div
+local arguments = require "wgrun.arguments"
+local parameters = require "wgrun.builder.parameters"
+local roofline = require "wgrun.cost.roofline"
+local product = require "wgrun.mainloop.product"
+local scales = require "wgrun.mainloop.scales"
+local native = require "wgrun.native"
+local memory = require "wgrun.reduction.memory"
+local order = require "wgrun.scheduler.order"
 
-  --- Raises for values of a launch that belong to another main loop than the plan's.
-  function internal.check_operand_values(p, given)
-    if given.metadata ~= nil and not p.sparse then
-      fail(("gemm: `metadata` is given, but A is dense: %s"):format(p.what == "wg.gemm" and 'wg.gemm{ sparse = "A" }' or "wg.mainloop.sparse"))
-    end
-    for _, name in ipairs { "a_scales", "b_scales" } do
-      if given[name] ~= nil and not p.scales[name] then fail(("gemm: `%s` is given, but %s has no such `scales`"):format(name, p.what)) end
-    end
+local module = {}
+
+local fail, ceil_div = native.fail, roofline.ceil_div
+
+--- Raises for values of a launch that belong to another main loop than the plan's.
+function module.check_operand_values(p, given)
+  if given.metadata ~= nil and not p.sparse then
+    fail(("gemm: `metadata` is given, but A is dense: %s"):format(p.what == "wg.gemm" and 'wg.gemm{ sparse = "A" }' or "wg.mainloop.sparse"))
   end
-
-  --- M, N and K of A * B; raises an error that names what does not fit. `groups`: their number, or nil.
-  function internal.product_extents(what, p, A, B, groups)
-    -- The majors of the problem as given: a swapped plan has them exchanged.
-    local a_major, b_major = p.a_major, p.b_major
-    if p.swapped then a_major, b_major = b_major, a_major end
-    local m, k = internal.matrix(what .. ": A", A)
-    k = k * p.kind.packed
-    if a_major == "MN" then m, k = k, m end
-    local n, k_of_b = internal.matrix(what .. ": B", B)
-    if b_major == "MN" then n, k_of_b = k_of_b, n end
-    if groups then
-      if n % groups ~= 0 then fail(("%s: B has %d rows, no multiple of the %d groups"):format(what, n, groups)) end
-      n = n // groups
-    end
-    if k ~= k_of_b then fail(("%s: K is %d in A, but %d in B"):format(what, k, k_of_b)) end
-    return m, n, k
-  end
-
-  --- A launch of `kernel`, which computes a product: { grid =, args =, flops = }. With stream-K or parts of K in the last round, a larger
-  --- grid has no room in the workspace. owner: has `plan`, whose `parameters` are the kernel's, and `shared`, where what its launches share is kept. l: A, B, M, N, K as the kernel takes them; what
-  --- else the values of the parameters look at; rows_of_tiles, where it is not M that says how many there are.
-  function internal.product_launch(owner, kernel, l)
-    local p = owner.plan
-    local rows, columns = l.rows_of_tiles or ceil_div(l.M, p.m * p.cluster_m), ceil_div(l.N, p.n * p.cluster_n)
-    local ctas = internal.cluster_ctas(p)
-    local most = ctas > 1 and kernel:resident_clusters() or internal.sms()
-    local clusters = math.min(p.scheduler.units(p, rows * columns), most)
-    local workspace = p.scheduler.workspace(p, { tiles = rows * columns, K = l.K, blocks = ceil_div(l.K, p.round_k), clusters = clusters, most = most })
-    function l.order() return internal.order_of(owner, rows, columns) end
-    function l.scales(name) return internal.scales_of_launch(p, name, l) end
-    function l.partials() return (internal.workspace_of(owner, workspace)) end
-    function l.counters() return select(2, internal.workspace_of(owner, workspace)) end
-    local args = internal.arguments(p.parameters, l)
-    return { grid = { clusters * ctas }, args = args, flops = 2.0 * l.M * l.N * l.K * p.products }
+  for _, name in ipairs { "a_scales", "b_scales" } do
+    if given[name] ~= nil and not p.scales[name] then fail(("gemm: `%s` is given, but %s has no such `scales`"):format(name, p.what)) end
   end
 end
+
+--- M, N and K of A * B; raises an error that names what does not fit. `groups`: their number, or nil.
+function module.extents(what, p, A, B, groups)
+  -- The majors of the problem as given: a swapped plan has them exchanged.
+  local a_major, b_major = p.a_major, p.b_major
+  if p.swapped then a_major, b_major = b_major, a_major end
+  local m, k = arguments.matrix(what .. ": A", A)
+  k = k * p.kind.packed
+  if a_major == "MN" then m, k = k, m end
+  local n, k_of_b = arguments.matrix(what .. ": B", B)
+  if b_major == "MN" then n, k_of_b = k_of_b, n end
+  if groups then
+    if n % groups ~= 0 then fail(("%s: B has %d rows, no multiple of the %d groups"):format(what, n, groups)) end
+    n = n // groups
+  end
+  if k ~= k_of_b then fail(("%s: K is %d in A, but %d in B"):format(what, k, k_of_b)) end
+  return m, n, k
+end
+
+--- A launch of `kernel`, which computes a product: { grid =, args =, flops = }. With stream-K or parts of K in the last round, a larger
+--- grid has no room in the workspace. owner: has `plan`, whose `parameters` are the kernel's, and `shared`, where what its launches share is kept. l: A, B, M, N, K as the kernel takes them; what
+--- else the values of the parameters look at; rows_of_tiles, where it is not M that says how many there are.
+function module.make(owner, kernel, l)
+  local p = owner.plan
+  local rows, columns = l.rows_of_tiles or ceil_div(l.M, p.m * p.cluster_m), ceil_div(l.N, p.n * p.cluster_n)
+  local ctas = product.cluster_ctas(p)
+  local most = ctas > 1 and kernel:resident_clusters() or roofline.sms()
+  local clusters = math.min(p.scheduler.units(p, rows * columns), most)
+  local workspace = p.scheduler.workspace(p, { tiles = rows * columns, K = l.K, blocks = ceil_div(l.K, p.round_k), clusters = clusters, most = most })
+  function l.order() return order.order_of(owner, rows, columns) end
+  function l.scales(name) return scales.scales_of_launch(p, name, l) end
+  function l.partials() return (memory.workspace_of(owner, workspace)) end
+  function l.counters() return select(2, memory.workspace_of(owner, workspace)) end
+  local args = parameters.arguments(p.parameters, l)
+  return { grid = { clusters * ctas }, args = args, flops = 2.0 * l.M * l.N * l.K * p.products }
+end
+
+return module

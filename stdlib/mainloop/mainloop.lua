@@ -1,194 +1,218 @@
 -- wg.mainloop: main loops for products of one's own. A script puts a kernel together from one of them, a scheduler (wg.scheduler), a
 -- reduction (wg.reduction) and an epilogue; wg.gemm does the same with the epilogue of its options (gemm/kernel.lua).
 
-return function(wg, internal)
-  local fail, options = internal.fail, internal.options
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local parameters = require "wgrun.builder.parameters"
+local classes = require "wgrun.classes"
+local block_scaled = require "wgrun.mainloop.block_scaled"
+local consume = require "wgrun.mainloop.consume"
+local dense = require "wgrun.mainloop.dense"
+local exclusions = require "wgrun.mainloop.exclusions"
+local launch = require "wgrun.mainloop.launch"
+local plan = require "wgrun.mainloop.plan"
+local product = require "wgrun.mainloop.product"
+local sparse = require "wgrun.mainloop.sparse"
+local native = require "wgrun.native"
+local cluster = require "wgrun.reduction.cluster"
+local memory = require "wgrun.reduction.memory"
+local scheduler_groups = require "wgrun.scheduler.groups"
+local order = require "wgrun.scheduler.order"
+local stream_k = require "wgrun.scheduler.stream_k"
+local tiles = require "wgrun.scheduler.tiles"
 
-  --- The main loop of a product, made by wg.mainloop: a producer warpgroup copies tiles of A and B into the stages of a ring, and consumer
-  --- warpgroups multiply them. Its methods are called in this order: parameters and emit in the kernel, launch for each launch.
-  --- @field threads integer  of a CTA
-  --- @field cluster integer  the CTAs of a cluster
-  --- @field consumers integer  the consumer warpgroups of a CTA
-  --- @field columns integer  of the sums that an epilogue gets: those of a tile, or with wg.reduction.cluster those that a CTA stores
-  --- @field plan table  the choices: tile, stages, registers
-  local mainloop = internal.class "mainloop"
+local fail, options = native.fail, arguments.options
 
-  -- A plan for the options of wg.mainloop, with a kind of main loop.
-  local function plan_of(what, name, opts)
-    options(what, opts)
-    internal.kinds(what, opts, { dtype = "string", a_major = "string", b_major = "string", tile = "table", registers = "table" })
-    local p = {
-      what = what, kind = internal.mainloops[name], dtype = opts.dtype or (name == "block_scaled" and "e4m3" or "bf16"),
-      epilogue = {}, scales = {}, edges = {}, once = {}, products = 1, swapped = false, halves = false, narrow = false, last_splits = 1,
-      splits = 1, raster = "grouped", group = 8, scheduler = internal.schedulers.tiles,
-    }
-    local function word(key, legal) return opts[key] and internal.plan_word(p, key, opts[key], legal) end
-    p.a_major, p.b_major = word("a_major", { "K", "MN" }) or "K", word("b_major", { "K", "MN" }) or "K"
-    p.schedule = word("schedule", { "cooperative", "pingpong" }) or "cooperative"
-    p.constant = word("constant", { "A", "B" })
-    p.sparse = name == "sparse" and "A" or nil
-    p.k_step = internal.k_of_wgmma(what, p.dtype)
-    p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
-    if name == "block_scaled" then
-      if p.dtype ~= "e4m3" and p.dtype ~= "e5m2" then fail(("%s: scales for blocks are of e4m3 and e5m2, not of %s"):format(what, p.dtype)) end
-      p.scales = { a_scales = "block", b_scales = "block" }
-    end
-    return p
+--- The main loop of a product, made by wg.mainloop: a producer warpgroup copies tiles of A and B into the stages of a ring, and consumer
+--- warpgroups multiply them. Its methods are called in this order: parameters and emit in the kernel, launch for each launch.
+--- @field threads integer  of a CTA
+--- @field cluster integer  the CTAs of a cluster
+--- @field consumers integer  the consumer warpgroups of a CTA
+--- @field columns integer  of the sums that an epilogue gets: those of a tile, or with wg.reduction.cluster those that a CTA stores
+--- @field plan table  the choices: tile, stages, registers
+local mainloop = classes.new "mainloop"
+
+local kinds = { dense = dense, sparse = sparse, block_scaled = block_scaled }
+
+-- A plan for the options of wg.mainloop, with a kind of main loop.
+local function plan_of(what, name, opts)
+  options(what, opts)
+  arguments.kinds(what, opts, { dtype = "string", a_major = "string", b_major = "string", tile = "table", registers = "table" })
+  local p = {
+    what = what, kind = kinds[name], dtype = opts.dtype or (name == "block_scaled" and "e4m3" or "bf16"),
+    epilogue = {}, scales = {}, edges = {}, once = {}, products = 1, swapped = false, halves = false, narrow = false, last_splits = 1,
+    splits = 1, raster = "grouped", group = 8, scheduler = tiles,
+  }
+  local function word(key, legal) return opts[key] and plan.word(p, key, opts[key], legal) end
+  p.a_major, p.b_major = word("a_major", { "K", "MN" }) or "K", word("b_major", { "K", "MN" }) or "K"
+  p.schedule = word("schedule", { "cooperative", "pingpong" }) or "cooperative"
+  p.constant = word("constant", { "A", "B" })
+  p.sparse = name == "sparse" and "A" or nil
+  p.k_step = arguments.k_of_wgmma(what, p.dtype)
+  p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
+  if name == "block_scaled" then
+    if p.dtype ~= "e4m3" and p.dtype ~= "e5m2" then fail(("%s: scales for blocks are of e4m3 and e5m2, not of %s"):format(what, p.dtype)) end
+    p.scales = { a_scales = "block", b_scales = "block" }
   end
-
-  -- Adds what a scheduler or a reduction says of the plan.
-  local function add_part(p, opts, key)
-    local part = opts[key]
-    if part == nil then return end
-    if getmetatable(part) ~= internal.classes[key] then fail(("%s: %s must be one of wg.%s"):format(p.what, key, key)) end
-    p[key] = part.kind
-    internal.extended(p, part.plan)
-  end
-
-  local function made(what, name, opts)
-    if type(opts) ~= "table" or opts.tile == nil then fail(("%s: `tile` is missing: { m, n } or { m, n, k }"):format(what)) end
-    local p = plan_of(what, name, opts)
-    add_part(p, opts, "scheduler")
-    add_part(p, opts, "reduction")
-    internal.plan_tile(p, { opts.tile[1], opts.tile[2], opts.tile[3] or 128 // internal.element_bytes[p.dtype] })
-    internal.plan_cluster(p, internal.cluster_of(what, opts.cluster))
-    p.kind.plan(p)
-    p.stream = p.scheduler == internal.schedulers.stream_k
-    p.parts = p.stream and 2 or p.splits
-    if p.stream and p.reduction ~= internal.reductions.memory then fail(what .. ": wg.scheduler.stream_k takes a reduction = wg.reduction.memory()") end
-    if p.reduction and p.parts == 1 then fail(what .. ": a reduction puts parts of K together: `splits` of it is 1") end
-    internal.check_choices(p)
-    if p.reduction == internal.reductions.cluster then
-      p.exchange = internal.plan_exchange(p) or fail(("%s: the sums of %d parts of a tile of %d x %d do not fit into shared memory, or the tile, the cluster or the kind of main loop does not go with wg.reduction.cluster"):format(
-        what, p.splits, p.m, p.n))
-    end
-    p.partials = p.reduction == internal.reductions.memory
-    internal.plan_operands(p)
-    local others = internal.whole(what .. ": shared", opts.shared or 0, 0, wg.target.cta_shared)
-    internal.plan_stages(p, others + (p.exchange and p.consumers * p.exchange.bytes or 0), opts.stages, opts.registers)
-    p.parameters = internal.parameters(function(add)
-      internal.operand_parameters(p, add)
-      for _, extent in ipairs { "M", "N", "K" } do add { name = extent, type = "u32", value = function(l) return l[extent] end } end
-      p.kind.parameters(p, add)
-      p.scheduler.parameters(p, add)
-      if p.reduction then p.reduction.parameters(p, add) end
-    end)
-    return setmetatable({
-      plan = p, threads = p.threads, cluster = internal.cluster_ctas(p), consumers = p.consumers,
-      columns = p.exchange and p.exchange.columns or p.n, shared = {}, declared = false,
-    }, mainloop)
-  end
-
-  wg.mainloop = {}
-
-  --- The main loop of a product of dense operands. A is M x K, B is N x K, D is M x N.
-  --- @param options table
-  --- @option tile table  { m, n, k }: the tile of D, and the elements of K of a stage, by default 128 bytes of them
-  --- @option dtype string = "bf16"  the type of A and B, as of wg.gemm
-  --- @option a_major string = "K"  "K" or "MN"
-  --- @option b_major string = "K"  "K" or "MN"
-  --- @option schedule string = "cooperative"  "cooperative": the consumers share a tile; "pingpong": each of two has its own
-  --- @option cluster integer|table = 1  the CTAs that share copies by multicast: along M, or { along M, along N }
-  --- @option scheduler table?  the order of the tiles: one of wg.scheduler; by default wg.scheduler.tiles()
-  --- @option reduction table?  where K is in parts, how their sums are put together: one of wg.reduction
-  --- @option constant string?  "A" or "B": an operand that no launch writes that may still run when this one starts
-  --- @option shared integer = 0  the bytes of shared memory that the kernel needs besides, such as for its epilogue
-  --- @option stages integer?  of the ring, at least 2; by default as many as fit, up to 12
-  --- @option registers table?  { producer, consumer }: the registers of a thread, 24 to 256
-  --- @return mainloop
-  --- @raise for options that contradict each other, and for tiles that do not fit into shared memory or registers.
-  --- @see wg.scheduler.tiles
-  --- @example
-  ---   local loop = wg.mainloop.dense { tile = { 128, 256, 64 }, cluster = 2, shared = 65536 }
-  function wg.mainloop.dense(opts) return made("wg.mainloop.dense", "dense", opts) end
-
-  --- The main loop of a product whose A is 2:4 sparse. Launches get A's values and its metadata, both of wg.sparse.compress(A, "gemm").
-  --- @param options table
-  --- @options wg.mainloop.dense
-  --- @return mainloop
-  --- @see wg.mainloop.dense
-  function wg.mainloop.sparse(opts) return made("wg.mainloop.sparse", "sparse", opts) end
-
-  --- The main loop of a product of 8-bit floats with scales for blocks of K, as scales = { a = "1x128", b = "128x128" } of wg.gemm. By
-  --- default the operands are e4m3.
-  --- @param options table
-  --- @options wg.mainloop.dense without schedule
-  --- @return mainloop
-  --- @see wg.mainloop.dense
-  function wg.mainloop.block_scaled(opts) return made("wg.mainloop.block_scaled", "block_scaled", opts) end
-
-  --- Declares the main loop's parameters of the kernel: the tensor maps of A and B, M, N and K, and those of its kind, its scheduler and its
-  --- reduction. mainloop:launch gives the arguments for them; those of parameters that are declared later come behind them.
-  --- @param k k
-  --- @return table  the extents: M, N and K, u32 registers
-  --- @example
-  ---   local sizes = loop:parameters(k)
-  ---   local D = k:tensor_map("D", panel.box)
-  function mainloop:parameters(k)
-    internal.object("mainloop:parameters, k", k, "builder")
-    local maps, sizes = internal.declare(k, self.plan.parameters)
-    self.declared = { k = k, maps = maps, sizes = sizes }
-    return { M = sizes.M, N = sizes.N, K = sizes.K }
-  end
-
-  --- Emits the product: the roles of the warpgroups, the ring between them and the barriers. The kernel has `threads` and `cluster` of the
-  --- main loop; what it does behind this call, all threads do.
-  --- @param k k
-  --- @param options table
-  --- @option epilogue function  function(consumer): emitted once where the consumers' code begins; consumer.number is the warpgroup's, from 0 (a
-  ---   register), consumer.barrier that of a named barrier for its 128 threads. Returns store(acc, row, column, limit), emitted for each
-  ---   block of 64 rows of a tile with the registers of its sums and the place in D of its first element, and finish(), emitted
-  ---   at the end: what k:epilogue returns, or functions of one's own. `limit`, with groups: the end of the rows that belong to the group
-  --- @option begin function?  function(): emitted for one thread before all others begin, such as to initialise mbarriers
-  --- @see k:epilogue
-  --- @example
-  ---   loop:emit(k, { epilogue = function(me)
-  ---     return k:epilogue { panel = panel, map = D, buffer = out, offset = me.number * panel.bytes, barrier = me.barrier }
-  ---   end })
-  function mainloop:emit(k, opts)
-    options("mainloop:emit", opts)
-    internal.body("mainloop:emit, epilogue", opts.epilogue)
-    if opts.begin ~= nil then internal.body("mainloop:emit, begin", opts.begin) end
-    for _, what in ipairs { "threads", "cluster" } do
-      if k[what] ~= self[what] then
-        fail(("mainloop:emit: the kernel has %s = %d, the main loop needs %d: wg.kernel(name, { threads = loop.threads, cluster = { loop.cluster } }, ...)"):format(
-          what, k[what], self[what]))
-      end
-    end
-    local declared = self.declared
-    if not declared or declared.k ~= k then fail "mainloop:emit: call mainloop:parameters(k) before it" end
-    internal.product(k, self.plan, declared.maps, declared.sizes, {
-      begin = opts.begin and function() opts.begin() end,
-      consumer = function(g, me, acc, added)
-        local store, finish = opts.epilogue { number = me.number, barrier = me.number + 1 }
-        if type(store) ~= "function" then fail "mainloop:emit, epilogue: the function returns store and finish, as k:epilogue does" end
-        return { begin = me.place, store = internal.store_tile(g, me, acc, added, store), finish = finish or function() end }
-      end,
-    })
-  end
-
-  --- The grid and the first arguments of a launch; those of parameters that were declared behind mainloop:parameters come behind them.
-  --- @param kernel kernel  whose launch it is
-  --- @param A tensor  M x K, or K x M where A is MN-major; of a sparse A the values
-  --- @param B tensor  N x K, or K x N where B is MN-major; with groups those of all, one below the other
-  --- @param options table?  as of gemm:launch: metadata, a_scales, b_scales, offsets, sizes, count
-  --- @options gemm:launch without alpha, beta, C, bias, gate, gate_bias, gate_scales, residual, row_sums, d_scales, b_zeros, next
-  --- @return table  { grid =, args =, flops = }
-  --- @raise when the extents do not fit each other.
-  --- @example
-  ---   local launch = loop:launch(kernel, A, B)
-  ---   launch.args[#launch.args + 1] = D
-  ---   kernel:run(launch)
-  function mainloop:launch(kernel, A, B, given)
-    local p = self.plan
-    given = given or {}
-    options("mainloop:launch", given)
-    internal.object("mainloop:launch, kernel", kernel, "kernel")
-    internal.check_operand_values(p, given)
-    local groups, group_rows, rows_of_tiles = internal.group_arguments(p, given, (internal.matrix("mainloop:launch: A", A)), p.m * p.cluster_m)
-    local M, N, K = internal.product_extents("mainloop:launch", p, A, B, groups)
-    return internal.product_launch(self, kernel, {
-      A = A, B = B, M = M, N = N, K = K, rows = M, columns = N, given = given, groups = groups, group_rows = group_rows, rows_of_tiles = rows_of_tiles,
-    })
-  end
+  return p
 end
+
+-- Adds what a scheduler or a reduction says of the plan.
+local function add_part(p, opts, key)
+  local part = opts[key]
+  if part == nil then return end
+  if getmetatable(part) ~= native.classes[key] then fail(("%s: %s must be one of wg.%s"):format(p.what, key, key)) end
+  p[key] = part.kind
+  arguments.extended(p, part.plan)
+end
+
+local function made(what, name, opts)
+  if type(opts) ~= "table" or opts.tile == nil then fail(("%s: `tile` is missing: { m, n } or { m, n, k }"):format(what)) end
+  local p = plan_of(what, name, opts)
+  add_part(p, opts, "scheduler")
+  add_part(p, opts, "reduction")
+  plan.set_tile(p, { opts.tile[1], opts.tile[2], opts.tile[3] or 128 // native.element_bytes[p.dtype] })
+  plan.set_cluster(p, order.cluster_of(what, opts.cluster))
+  p.kind.plan(p)
+  p.stream = p.scheduler == stream_k
+  p.parts = p.stream and 2 or p.splits
+  if p.stream and p.reduction ~= memory then fail(what .. ": wg.scheduler.stream_k takes a reduction = wg.reduction.memory()") end
+  if p.reduction and p.parts == 1 then fail(what .. ": a reduction puts parts of K together: `splits` of it is 1") end
+  exclusions.check_choices(p)
+  if p.reduction == cluster then
+    p.exchange = cluster.exchange_of(p) or fail(("%s: the sums of %d parts of a tile of %d x %d do not fit into shared memory, or the tile, the cluster or the kind of main loop does not go with wg.reduction.cluster"):format(
+      what, p.splits, p.m, p.n))
+  end
+  p.partials = p.reduction == memory
+  plan.set_operands(p)
+  local others = arguments.whole(what .. ": shared", opts.shared or 0, 0, wg.target.cta_shared)
+  plan.set_stages(p, others + (p.exchange and p.consumers * p.exchange.bytes or 0), opts.stages, opts.registers)
+  p.parameters = parameters.list(function(add)
+    plan.operand_parameters(p, add)
+    for _, extent in ipairs { "M", "N", "K" } do add { name = extent, type = "u32", value = function(l) return l[extent] end } end
+    p.kind.parameters(p, add)
+    p.scheduler.parameters(p, add)
+    if p.reduction then p.reduction.parameters(p, add) end
+  end)
+  return setmetatable({
+    plan = p, threads = p.threads, cluster = product.cluster_ctas(p), consumers = p.consumers,
+    columns = p.exchange and p.exchange.columns or p.n, shared = {}, declared = false,
+  }, mainloop)
+end
+
+wg.mainloop = {}
+
+--- The main loop of a product of dense operands. A is M x K, B is N x K, D is M x N.
+--- @param options table
+--- @option tile table  { m, n, k }: the tile of D, and the elements of K of a stage, by default 128 bytes of them
+--- @option dtype string = "bf16"  the type of A and B, as of wg.gemm
+--- @option a_major string = "K"  "K" or "MN"
+--- @option b_major string = "K"  "K" or "MN"
+--- @option schedule string = "cooperative"  "cooperative": the consumers share a tile; "pingpong": each of two has its own
+--- @option cluster integer|table = 1  the CTAs that share copies by multicast: along M, or { along M, along N }
+--- @option scheduler table?  the order of the tiles: one of wg.scheduler; by default wg.scheduler.tiles()
+--- @option reduction table?  where K is in parts, how their sums are put together: one of wg.reduction
+--- @option constant string?  "A" or "B": an operand that no launch writes that may still run when this one starts
+--- @option shared integer = 0  the bytes of shared memory that the kernel needs besides, such as for its epilogue
+--- @option stages integer?  of the ring, at least 2; by default as many as fit, up to 12
+--- @option registers table?  { producer, consumer }: the registers of a thread, 24 to 256
+--- @return mainloop
+--- @raise for options that contradict each other, and for tiles that do not fit into shared memory or registers.
+--- @see wg.scheduler.tiles
+--- @example
+---   local loop = wg.mainloop.dense { tile = { 128, 256, 64 }, cluster = 2, shared = 65536 }
+function wg.mainloop.dense(opts) return made("wg.mainloop.dense", "dense", opts) end
+
+--- The main loop of a product whose A is 2:4 sparse. Launches get A's values and its metadata, both of wg.sparse.compress(A, "gemm").
+--- @param options table
+--- @options wg.mainloop.dense
+--- @return mainloop
+--- @see wg.mainloop.dense
+function wg.mainloop.sparse(opts) return made("wg.mainloop.sparse", "sparse", opts) end
+
+--- The main loop of a product of 8-bit floats with scales for blocks of K, as scales = { a = "1x128", b = "128x128" } of wg.gemm. By
+--- default the operands are e4m3.
+--- @param options table
+--- @options wg.mainloop.dense without schedule
+--- @return mainloop
+--- @see wg.mainloop.dense
+function wg.mainloop.block_scaled(opts) return made("wg.mainloop.block_scaled", "block_scaled", opts) end
+
+--- Declares the main loop's parameters of the kernel: the tensor maps of A and B, M, N and K, and those of its kind, its scheduler and its
+--- reduction. mainloop:launch gives the arguments for them; those of parameters that are declared later come behind them.
+--- @param k k
+--- @return table  the extents: M, N and K, u32 registers
+--- @example
+---   local sizes = loop:parameters(k)
+---   local D = k:tensor_map("D", panel.box)
+function mainloop:parameters(k)
+  arguments.object("mainloop:parameters, k", k, "builder")
+  local maps, sizes = parameters.declare(k, self.plan.parameters)
+  self.declared = { k = k, maps = maps, sizes = sizes }
+  return { M = sizes.M, N = sizes.N, K = sizes.K }
+end
+
+--- Emits the product: the roles of the warpgroups, the ring between them and the barriers. The kernel has `threads` and `cluster` of the
+--- main loop; what it does behind this call, all threads do.
+--- @param k k
+--- @param options table
+--- @option epilogue function  function(consumer): emitted once where the consumers' code begins; consumer.number is the warpgroup's, from 0 (a
+---   register), consumer.barrier that of a named barrier for its 128 threads. Returns store(acc, row, column, limit), emitted for each
+---   block of 64 rows of a tile with the registers of its sums and the place in D of its first element, and finish(), emitted
+---   at the end: what k:epilogue returns, or functions of one's own. `limit`, with groups: the end of the rows that belong to the group
+--- @option begin function?  function(): emitted for one thread before all others begin, such as to initialise mbarriers
+--- @see k:epilogue
+--- @example
+---   loop:emit(k, { epilogue = function(me)
+---     return k:epilogue { panel = panel, map = D, buffer = out, offset = me.number * panel.bytes, barrier = me.barrier }
+---   end })
+function mainloop:emit(k, opts)
+  options("mainloop:emit", opts)
+  arguments.body("mainloop:emit, epilogue", opts.epilogue)
+  if opts.begin ~= nil then arguments.body("mainloop:emit, begin", opts.begin) end
+  for _, what in ipairs { "threads", "cluster" } do
+    if k[what] ~= self[what] then
+      fail(("mainloop:emit: the kernel has %s = %d, the main loop needs %d: wg.kernel(name, { threads = loop.threads, cluster = { loop.cluster } }, ...)"):format(
+        what, k[what], self[what]))
+    end
+  end
+  local declared = self.declared
+  if not declared or declared.k ~= k then fail "mainloop:emit: call mainloop:parameters(k) before it" end
+  product.emit(k, self.plan, declared.maps, declared.sizes, {
+    begin = opts.begin and function() opts.begin() end,
+    consumer = function(g, me, acc, added)
+      local store, finish = opts.epilogue { number = me.number, barrier = me.number + 1 }
+      if type(store) ~= "function" then fail "mainloop:emit, epilogue: the function returns store and finish, as k:epilogue does" end
+      return { begin = me.place, store = consume.store_tile(g, me, acc, added, store), finish = finish or function() end }
+    end,
+  })
+end
+
+--- The grid and the first arguments of a launch; those of parameters that were declared behind mainloop:parameters come behind them.
+--- @param kernel kernel  whose launch it is
+--- @param A tensor  M x K, or K x M where A is MN-major; of a sparse A the values
+--- @param B tensor  N x K, or K x N where B is MN-major; with groups those of all, one below the other
+--- @param options table?  as of gemm:launch: metadata, a_scales, b_scales, offsets, sizes, count
+--- @options gemm:launch without alpha, beta, C, bias, gate, gate_bias, gate_scales, residual, row_sums, d_scales, b_zeros, next
+--- @return table  { grid =, args =, flops = }
+--- @raise when the extents do not fit each other.
+--- @example
+---   local launch = loop:launch(kernel, A, B)
+---   launch.args[#launch.args + 1] = D
+---   kernel:run(launch)
+function mainloop:launch(kernel, A, B, given)
+  local p = self.plan
+  given = given or {}
+  options("mainloop:launch", given)
+  arguments.object("mainloop:launch, kernel", kernel, "kernel")
+  launch.check_operand_values(p, given)
+  local groups, group_rows, rows_of_tiles = scheduler_groups.arguments(p, given, (arguments.matrix("mainloop:launch: A", A)), p.m * p.cluster_m)
+  local M, N, K = launch.extents("mainloop:launch", p, A, B, groups)
+  return launch.make(self, kernel, {
+    A = A, B = B, M = M, N = N, K = K, rows = M, columns = N, given = given, groups = groups, group_rows = group_rows, rows_of_tiles = rows_of_tiles,
+  })
+end
+
+classes.close("a main loop", mainloop)
+classes.shield(mainloop, "mainloop:", { "parameters", "launch" })
+classes.shield(wg.mainloop, "wg.mainloop.", { "dense", "sparse", "block_scaled" })

@@ -21,95 +21,102 @@
 --   exchange                   how the CTAs of a cluster exchange sums (reduction/cluster.lua)
 --   scaled, metadata_bytes     of the kinds that have scales for blocks or metadata
 
-return function(wg, internal)
-  local fail, target = internal.fail, wg.target
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local cost = require "wgrun.cost.gemm"
+local native = require "wgrun.native"
 
-  --- Raises unless `value`, an option of the plan's function, is an integer from `least` to `most`; returns it.
-  function internal.plan_integer(p, name, value, least, most)
-    return internal.whole(("%s: %s"):format(p.what, name), value, least, most)
+local module = {}
+
+local fail, target = native.fail, wg.target
+
+--- Raises unless `value`, an option of the plan's function, is an integer from `least` to `most`; returns it.
+function module.integer(p, name, value, least, most)
+  return arguments.whole(("%s: %s"):format(p.what, name), value, least, most)
+end
+
+--- Raises unless `value`, an option of the plan's function, is one of the words `legal`; returns it.
+function module.word(p, name, value, legal)
+  for _, candidate in ipairs(legal) do if value == candidate then return value end end
+  fail(("%s: unknown %s `%s` (legal: %s)"):format(p.what, name, tostring(value), table.concat(legal, ", ")))
+end
+
+--- Sets the tile of a plan, { m, n, k }, and what follows from it for the consumers.
+function module.set_tile(p, tile)
+  p.m = module.integer(p, "tile[1]", tile[1], 64, 512)
+  p.n = module.integer(p, "tile[2]", tile[2], 8, 256 // p.products)
+  p.block_k = module.integer(p, "tile[3]", tile[3], p.k_step, 1024)
+  p.width = p.n * p.products
+  p.own_tiles = p.schedule == "pingpong"
+  p.consumers = p.own_tiles and 2 or cost.consumers(p.m)
+  p.threads = 128 * (1 + p.consumers)
+  local rows = p.own_tiles and 64 or 64 * p.consumers
+  if p.m % rows ~= 0 then fail(("%s: tile[1] is %d, must be a multiple of %d for %s"):format(p.what, p.m, rows, p.schedule)) end
+  if p.block_k % p.k_step ~= 0 then
+    fail(("%s: tile[3] is %d, must be a multiple of %d for %s"):format(p.what, p.block_k, p.k_step, p.dtype))
   end
-
-  --- Raises unless `value`, an option of the plan's function, is one of the words `legal`; returns it.
-  function internal.plan_word(p, name, value, legal)
-    for _, candidate in ipairs(legal) do if value == candidate then return value end end
-    fail(("%s: unknown %s `%s` (legal: %s)"):format(p.what, name, tostring(value), table.concat(legal, ", ")))
-  end
-
-  --- Sets the tile of a plan, { m, n, k }, and what follows from it for the consumers.
-  function internal.plan_tile(p, tile)
-    p.m = internal.plan_integer(p, "tile[1]", tile[1], 64, 512)
-    p.n = internal.plan_integer(p, "tile[2]", tile[2], 8, 256 // p.products)
-    p.block_k = internal.plan_integer(p, "tile[3]", tile[3], p.k_step, 1024)
-    p.width = p.n * p.products
-    p.own_tiles = p.schedule == "pingpong"
-    p.consumers = p.own_tiles and 2 or internal.gemm_consumers(p.m)
-    p.threads = 128 * (1 + p.consumers)
-    local rows = p.own_tiles and 64 or 64 * p.consumers
-    if p.m % rows ~= 0 then fail(("%s: tile[1] is %d, must be a multiple of %d for %s"):format(p.what, p.m, rows, p.schedule)) end
-    if p.block_k % p.k_step ~= 0 then
-      fail(("%s: tile[3] is %d, must be a multiple of %d for %s"):format(p.what, p.block_k, p.k_step, p.dtype))
-    end
-    p.blocks = p.m // 64 // (p.own_tiles and 1 or p.consumers)
-    local most = p.consumers == 3 and 104 or 208
-    if p.blocks * p.width // 2 > most then
-      fail(("%s: a tile of %d x %d, %s, takes %d accumulators a thread: at most %d fit"):format(
-        p.what, p.m, p.n, p.schedule, p.blocks * p.width // 2, most))
-    end
-  end
-
-  --- Sets the CTAs of a plan's cluster.
-  function internal.plan_cluster(p, along_m, along_n)
-    p.cluster_m, p.cluster_n = along_m, along_n
-    p.cluster, p.fillers = along_m * along_n, along_m + along_n - 1
-  end
-
-  --- Sets the tiles of the operands. What a copy brings is whole rows of a swizzle atom, or of an MN-major operand whole atoms of 128
-  --- bytes along M or N.
-  function internal.plan_operands(p)
-    local bytes = internal.element_bytes[p.dtype]
-    for _, part in ipairs { { "cluster", p.cluster_m, p.n, "columns", p.b_major }, { "cluster[2]", p.cluster_n, p.m, "rows", p.a_major } } do
-      local name, ctas, extent, what, major = table.unpack(part)
-      local unit = major == "MN" and 128 // bytes or 8
-      if ctas > 1 and extent % (unit * ctas) ~= 0 then
-        local of, other = "A", "B"
-        if what ~= "columns" then of, other = other, of end
-        local exchanged = p.swapped and (" (rows of %s, which is exchanged with %s)"):format(of, other) or ""
-        fail(("%s: %s is %d, must divide the %d %s of a tile%s into multiples of %d"):format(p.what, name, ctas, extent, what, exchanged, unit))
-      end
-    end
-    local function operand(mn, major, k)
-      return wg.tile { dtype = p.dtype, mn = mn, k = k or p.block_k, major = major, order = major == "MN" and "K" or "MN" }
-    end
-    p.a, p.b = operand(p.m, p.a_major, p.block_k // p.kind.packed), operand(p.width, p.b_major)
-    local pieces = p.halves and 2 or p.cluster_n
-    p.a_piece = pieces > 1 and operand(p.m // pieces, p.a_major, p.a.k) or p.a
-    p.b_piece = operand(p.n // (p.narrow and 2 or p.cluster_m), p.b_major) -- of a product
-  end
-
-  --- Sets the number of stages, `given` or as many as fit beside `others` bytes of shared memory, and the registers of the warpgroups.
-  function internal.plan_stages(p, others, given, registers)
-    local stage = p.a.bytes + p.b.bytes + p.kind.more_bytes(p)
-    local left = target.cta_shared - others - 1024 -- for alignment and mbarriers
-    local most = left // stage
-    -- At least two: a stage is released while the next one is being multiplied.
-    if most < 2 then fail(("%s: two stages take %d bytes, and %d bytes of shared memory are left"):format(p.what, 2 * stage, left)) end
-    p.stages = internal.plan_integer(p, "stages", given or math.min(12, most), 2, most)
-    for i = 1, registers and 2 or 0 do
-      internal.plan_integer(p, ("registers[%d]"):format(i), registers[i], target.least_setmaxnreg, target.most_setmaxnreg)
-    end
-    p.registers = registers
-      or (p.consumers == 1 and { 56, 256 } or p.consumers == 3 and { 32, 160 } or p.blocks * p.width > 256 and { 24, 240 } or { 40, 232 })
-  end
-
-  --- Adds the parameters of A and B.
-  function internal.operand_parameters(p, add)
-    add {
-      name = "A", map = { tile = p.a_piece, constant = true }, value = function(l) return l.A end,
-      note = p.kind.packed == 2 and "the values of A, M x K / 2" or p.swapped and "B of the product, for the kernel computes the transpose of D" or nil,
-    }
-    add {
-      name = "B", map = { tile = p.b_piece, constant = true }, value = function(l) return l.B end,
-      note = p.groups and "those of all groups, one below the other" or p.swapped and "A of the product" or nil,
-    }
+  p.blocks = p.m // 64 // (p.own_tiles and 1 or p.consumers)
+  local most = p.consumers == 3 and 104 or 208
+  if p.blocks * p.width // 2 > most then
+    fail(("%s: a tile of %d x %d, %s, takes %d accumulators a thread: at most %d fit"):format(
+      p.what, p.m, p.n, p.schedule, p.blocks * p.width // 2, most))
   end
 end
+
+--- Sets the CTAs of a plan's cluster.
+function module.set_cluster(p, along_m, along_n)
+  p.cluster_m, p.cluster_n = along_m, along_n
+  p.cluster, p.fillers = along_m * along_n, along_m + along_n - 1
+end
+
+--- Sets the tiles of the operands. What a copy brings is whole rows of a swizzle atom, or of an MN-major operand whole atoms of 128
+--- bytes along M or N.
+function module.set_operands(p)
+  local bytes = native.element_bytes[p.dtype]
+  for _, part in ipairs { { "cluster", p.cluster_m, p.n, "columns", p.b_major }, { "cluster[2]", p.cluster_n, p.m, "rows", p.a_major } } do
+    local name, ctas, extent, what, major = table.unpack(part)
+    local unit = major == "MN" and 128 // bytes or 8
+    if ctas > 1 and extent % (unit * ctas) ~= 0 then
+      local of, other = "A", "B"
+      if what ~= "columns" then of, other = other, of end
+      local exchanged = p.swapped and (" (rows of %s, which is exchanged with %s)"):format(of, other) or ""
+      fail(("%s: %s is %d, must divide the %d %s of a tile%s into multiples of %d"):format(p.what, name, ctas, extent, what, exchanged, unit))
+    end
+  end
+  local function operand(mn, major, k)
+    return wg.tile { dtype = p.dtype, mn = mn, k = k or p.block_k, major = major, order = major == "MN" and "K" or "MN" }
+  end
+  p.a, p.b = operand(p.m, p.a_major, p.block_k // p.kind.packed), operand(p.width, p.b_major)
+  local pieces = p.halves and 2 or p.cluster_n
+  p.a_piece = pieces > 1 and operand(p.m // pieces, p.a_major, p.a.k) or p.a
+  p.b_piece = operand(p.n // (p.narrow and 2 or p.cluster_m), p.b_major) -- of a product
+end
+
+--- Sets the number of stages, `given` or as many as fit beside `others` bytes of shared memory, and the registers of the warpgroups.
+function module.set_stages(p, others, given, registers)
+  local stage = p.a.bytes + p.b.bytes + p.kind.more_bytes(p)
+  local left = target.cta_shared - others - 1024 -- for alignment and mbarriers
+  local most = left // stage
+  -- At least two: a stage is released while the next one is being multiplied.
+  if most < 2 then fail(("%s: two stages take %d bytes, and %d bytes of shared memory are left"):format(p.what, 2 * stage, left)) end
+  p.stages = module.integer(p, "stages", given or math.min(12, most), 2, most)
+  for i = 1, registers and 2 or 0 do
+    module.integer(p, ("registers[%d]"):format(i), registers[i], target.least_setmaxnreg, target.most_setmaxnreg)
+  end
+  p.registers = registers
+    or (p.consumers == 1 and { 56, 256 } or p.consumers == 3 and { 32, 160 } or p.blocks * p.width > 256 and { 24, 240 } or { 40, 232 })
+end
+
+--- Adds the parameters of A and B.
+function module.operand_parameters(p, add)
+  add {
+    name = "A", map = { tile = p.a_piece, constant = true }, value = function(l) return l.A end,
+    note = p.kind.packed == 2 and "the values of A, M x K / 2" or p.swapped and "B of the product, for the kernel computes the transpose of D" or nil,
+  }
+  add {
+    name = "B", map = { tile = p.b_piece, constant = true }, value = function(l) return l.B end,
+    note = p.groups and "those of all groups, one below the other" or p.swapped and "A of the product" or nil,
+  }
+end
+
+return module

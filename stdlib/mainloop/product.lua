@@ -10,112 +10,118 @@
 --
 -- and from an epilogue. While it is emitted it is a table `g`: k, p; maps and sizes, the kernel's parameters; buffers, in shared memory; ring.
 
-return function(internal)
-  -- Zeros in the rows of the stages that boxes at an edge leave out. Before they are there the threads must meet.
-  local function clear_edges(g)
-    local k, p = g.k, g.p
-    local operands = { A = { p.a, g.buffers.a }, B = { p.b, g.buffers.b } }
-    local zeros, place = nil, k:special "tid.x" << 4
-    for _, name in ipairs { "A", "B" } do
-      local rows, tile, buffer = p.edges[name], table.unpack(operands[name])
-      if rows then
-        if not zeros then
-          zeros = k:regs("b32", 4)
-          for i = 0, 3 do k:mov(zeros[i], 0) end
-        end
-        local panel, from = tile.mn * 128, rows * 128
-        k:loop(p.stages * (tile.bytes // panel), function(i)
-          local to = k:address(buffer, place) + i * panel
-          for offset = from, panel - 1, 16 * p.threads do
-            k:st_shared_v4_b32(to, zeros, { offset = offset, guard = offset + 16 * p.threads > panel and place:lt(panel - offset) or nil })
-          end
-        end)
+local arguments = require "wgrun.arguments"
+local consume = require "wgrun.mainloop.consume"
+local produce = require "wgrun.mainloop.produce"
+
+local module = {}
+
+-- Zeros in the rows of the stages that boxes at an edge leave out. Before they are there the threads must meet.
+local function clear_edges(g)
+  local k, p = g.k, g.p
+  local operands = { A = { p.a, g.buffers.a }, B = { p.b, g.buffers.b } }
+  local zeros, place = nil, k:special "tid.x" << 4
+  for _, name in ipairs { "A", "B" } do
+    local rows, tile, buffer = p.edges[name], table.unpack(operands[name])
+    if rows then
+      if not zeros then
+        zeros = k:regs("b32", 4)
+        for i = 0, 3 do k:mov(zeros[i], 0) end
       end
+      local panel, from = tile.mn * 128, rows * 128
+      k:loop(p.stages * (tile.bytes // panel), function(i)
+        local to = k:address(buffer, place) + i * panel
+        for offset = from, panel - 1, 16 * p.threads do
+          k:st_shared_v4_b32(to, zeros, { offset = offset, guard = offset + 16 * p.threads > panel and place:lt(panel - offset) or nil })
+        end
+      end)
     end
-    if zeros then k:fence_proxy_async { space = "shared::cta" } end
   end
-
-  -- The warps of the producer warpgroup: one copies, or two, the first of which copies an operand that the previous grid of the
-  -- stream does not write, and need not wait for that.
-  local function producers(g, warp)
-    local k, p = g.k, g.p
-    local function role(number, body) k:if_(warp:eq(number), body) end
-    if not p.constant then return role(0, function() internal.produce(g, { A = true, B = true, C = true, scales = true }) end) end
-    local other = p.constant == "A" and "B" or "A"
-    role(0, function() internal.produce(g, { [p.constant] = true }) end)
-    role(1, function()
-      k:griddepcontrol_wait()
-      internal.produce(g, { [other] = true, C = true, scales = true })
-    end)
-  end
-
-  -- The buffers in shared memory: stages of the operands, those of the epilogue, and what roles tell each other.
-  local function shared_memory(g, epilogue)
-    local k, p = g.k, g.p
-    local buffers = {
-      a = k:shared { tile = p.a, count = p.stages, name = "A" },
-      b = k:shared { tile = p.b, count = p.stages, name = "B" },
-    }
-    local function add(more) internal.extended(buffers, more) end
-    if epilogue.shared then add(epilogue.shared(k)) end
-    add(p.kind.shared(k, p))
-    buffers.turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil
-    if epilogue.small then add(epilogue.small(k)) end
-    if p.reduction then add(p.reduction.shared(k, p)) end
-    return buffers
-  end
-
-  -- What one thread does before all others begin.
-  local function begin(g, epilogue)
-    local k, buffers = g.k, g.buffers
-    for _, name in ipairs { "A", "B", "A_edge", "B_edge", "gate", "C", "D", "a_scales" } do
-      if g.maps[name] then k:prefetch_tensormap(g.maps[name]) end
-    end
-    if buffers.turns then
-      for c = 0, 1 do k:mbarrier_init(k:address(buffers.turns, 8 * c), 4) end
-    end
-    if epilogue.begin then epilogue.begin(g) end
-    if g.p.reduction then g.p.reduction.begin(g) end
-    g.ring:init()
-  end
-
-  --- The CTAs of a cluster of the plan's kernel.
-  function internal.cluster_ctas(p) return p.exchange and p.splits or p.cluster end
-
-  --- Emits the body of a kernel that computes the product of a plan. epilogue: consumer(g, me, acc, added), as internal.gemm_epilogue; and
-  --- where it has some, shared(k) and small(k), its buffers of many and of few bytes, and begin(g), emitted for one thread before all others
-  --- begin.
-  function internal.product(k, p, maps, sizes, epilogue)
-    local g = { k = k, p = p, maps = maps, sizes = sizes }
-    p.kind.sizes(k, p, sizes)
-    g.buffers = shared_memory(g, epilogue)
-    -- Every warp that reads a stage releases it to each CTA that fills it: those along M, from which its B comes, and along N.
-    local readers = 4 * (p.own_tiles and 1 or p.consumers)
-    g.ring = k:pipeline { stages = p.stages, arrivals = readers * p.fillers, producers = p.constant and 2 or 1 }
-    local function sync_all()
-      if internal.cluster_ctas(p) == 1 then return k:bar_sync(0) end
-      k:barrier_cluster_arrive()
-      k:barrier_cluster_wait()
-    end
-
-    local thread = k:special "tid.x"
-    k:if_(thread:eq(0), function() begin(g, epilogue) end)
-    clear_edges(g)
-    -- The next grid of the stream may start now, just as this one may have started early: its prologue then overlapped
-    -- the end of the previous grid, and griddepcontrol.wait waits for that grid's results. An operand that the previous
-    -- grid does not write need not wait: it has a producer of its own, and no consumer proceeds before the other
-    -- producer has waited.
-    k:griddepcontrol_launch_dependents()
-    if not p.constant then k:griddepcontrol_wait() end
-    sync_all()
-    k:if_((thread >> 7):eq(0), function()
-      k:setmaxnreg_dec(p.registers[1])
-      producers(g, k:shfl_sync_idx_b32(thread >> 5, 0, 31)) -- the warp's number, the same in all lanes
-    end, function()
-      k:setmaxnreg_inc(p.registers[2])
-      internal.consume(g, function(me, acc, added) return epilogue.consumer(g, me, acc, added) end)
-    end)
-    -- A CTA must not end while others of its cluster may still write to it or arrive at its barriers.
-    if p.cluster > 1 then sync_all() end
-  end
+  if zeros then k:fence_proxy_async { space = "shared::cta" } end
 end
+
+-- The warps of the producer warpgroup: one copies, or two, the first of which copies an operand that the previous grid of the
+-- stream does not write, and need not wait for that.
+local function producers(g, warp)
+  local k, p = g.k, g.p
+  local function role(number, body) k:if_(warp:eq(number), body) end
+  if not p.constant then return role(0, function() produce.emit(g, { A = true, B = true, C = true, scales = true }) end) end
+  local other = p.constant == "A" and "B" or "A"
+  role(0, function() produce.emit(g, { [p.constant] = true }) end)
+  role(1, function()
+    k:griddepcontrol_wait()
+    produce.emit(g, { [other] = true, C = true, scales = true })
+  end)
+end
+
+-- The buffers in shared memory: stages of the operands, those of the epilogue, and what roles tell each other.
+local function shared_memory(g, epilogue)
+  local k, p = g.k, g.p
+  local buffers = {
+    a = k:shared { tile = p.a, count = p.stages, name = "A" },
+    b = k:shared { tile = p.b, count = p.stages, name = "B" },
+  }
+  local function add(more) arguments.extended(buffers, more) end
+  if epilogue.shared then add(epilogue.shared(k)) end
+  add(p.kind.shared(k, p))
+  buffers.turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil
+  if epilogue.small then add(epilogue.small(k)) end
+  if p.reduction then add(p.reduction.shared(k, p)) end
+  return buffers
+end
+
+-- What one thread does before all others begin.
+local function begin(g, epilogue)
+  local k, buffers = g.k, g.buffers
+  for _, name in ipairs { "A", "B", "A_edge", "B_edge", "gate", "C", "D", "a_scales" } do
+    if g.maps[name] then k:prefetch_tensormap(g.maps[name]) end
+  end
+  if buffers.turns then
+    for c = 0, 1 do k:mbarrier_init(k:address(buffers.turns, 8 * c), 4) end
+  end
+  if epilogue.begin then epilogue.begin(g) end
+  if g.p.reduction then g.p.reduction.begin(g) end
+  g.ring:init()
+end
+
+--- The CTAs of a cluster of the plan's kernel.
+function module.cluster_ctas(p) return p.exchange and p.splits or p.cluster end
+
+--- Emits the body of a kernel that computes the product of a plan. epilogue: consumer(g, me, acc, added), as epilogue.emit; and
+--- where it has some, shared(k) and small(k), its buffers of many and of few bytes, and begin(g), emitted for one thread before all others
+--- begin.
+function module.emit(k, p, maps, sizes, epilogue)
+  local g = { k = k, p = p, maps = maps, sizes = sizes }
+  p.kind.sizes(k, p, sizes)
+  g.buffers = shared_memory(g, epilogue)
+  -- Every warp that reads a stage releases it to each CTA that fills it: those along M, from which its B comes, and along N.
+  local readers = 4 * (p.own_tiles and 1 or p.consumers)
+  g.ring = k:pipeline { stages = p.stages, arrivals = readers * p.fillers, producers = p.constant and 2 or 1 }
+  local function sync_all()
+    if module.cluster_ctas(p) == 1 then return k:bar_sync(0) end
+    k:barrier_cluster_arrive()
+    k:barrier_cluster_wait()
+  end
+
+  local thread = k:special "tid.x"
+  k:if_(thread:eq(0), function() begin(g, epilogue) end)
+  clear_edges(g)
+  -- The next grid of the stream may start now, just as this one may have started early: its prologue then overlapped
+  -- the end of the previous grid, and griddepcontrol.wait waits for that grid's results. An operand that the previous
+  -- grid does not write need not wait: it has a producer of its own, and no consumer proceeds before the other
+  -- producer has waited.
+  k:griddepcontrol_launch_dependents()
+  if not p.constant then k:griddepcontrol_wait() end
+  sync_all()
+  k:if_((thread >> 7):eq(0), function()
+    k:setmaxnreg_dec(p.registers[1])
+    producers(g, k:shfl_sync_idx_b32(thread >> 5, 0, 31)) -- the warp's number, the same in all lanes
+  end, function()
+    k:setmaxnreg_inc(p.registers[2])
+    consume.emit(g, function(me, acc, added) return epilogue.consumer(g, me, acc, added) end)
+  end)
+  -- A CTA must not end while others of its cluster may still write to it or arrive at its barriers.
+  if p.cluster > 1 then sync_all() end
+end
+
+return module

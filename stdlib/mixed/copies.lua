@@ -6,150 +6,156 @@
 -- that time anyway; with more of them A would wait for weights. The `p.prefetched` blocks behind them are brought to the L2 cache
 -- only, by the warps that multiply, which have nothing to do yet: their requests do not stand in the way of the copies.
 
-return function(_, internal)
-  local divided = internal.divided
+local division = require "wgrun.builder.division"
+local mixed_plan = require "wgrun.mixed.plan"
+local pipeline = require "wgrun.pipeline.pipeline"
 
-  -- What the warp has: its cursor in the ring, the block of K that comes next, and where everything goes and comes from. given: as for
-  -- internal.mixed_copies.
-  local function copier_of(k, p, ring, given)
-    local buffers, work = given.buffers, given.work
-    local me = {
-      k = k, p = p, ring = ring, maps = given.maps, sizes = given.sizes, work = work, few = given.few,
-      cursor = ring:cursor(), elected = k:elect_sync(), next_k = k:mov(work.from, { type = "u32" }),
-    }
-    me.weights, me.a = k:address(buffers.weights), k:address(buffers.a)
-    me.policy = internal.used_once(k) -- each weight is read by one CTA
-    me.scales = { { map = me.maps.b_scales, to = k:address(buffers.b_scales) } }
-    if p.zeros then me.scales[2] = { map = me.maps.b_zeros, to = k:address(buffers.b_zeros) } end
-    local a_bytes = p.a.bytes
-    if me.few then a_bytes = k:selp_b32(p.few * p.block_k * 2, a_bytes, me.few, { type = "u32" }) end
-    me.bytes = a_bytes + (p.blocks * p.weight_bytes + #me.scales * p.scale_bytes) -- of a stage
-    me.padded_k = divided(k, me.sizes.K + (internal.packed_k - 1), internal.packed_k) * internal.packed_k
-    me.bytes_of_k = 64 * p.bits // 8 -- of 64 rows, for each element of K
-    me.last_block = (me.sizes.N + 63 >> 6) - 1
-    return me
-  end
+local module = {}
 
-  -- Where the weights of block `i` of the tile's 64 rows begin in `tensor`. Where N ends within the tile, the last ones come again.
-  local function weights_of(me, i, tensor)
-    local k = me.k
-    return k:mad_wide_u32(k:min((me.work.row >> 6) + i, me.last_block) * me.padded_k, me.bytes_of_k, tensor)
-  end
+local divided = division.divided
 
-  -- The weights of a stage, which also announces all of its bytes.
-  local function copy_weights(me)
-    local k, p = me.k, me.p
-    local barrier = me.ring:expect(me.cursor, me.bytes)
-    local to = me.weights + me.cursor.stage * (p.blocks * p.weight_bytes)
-    for i = 0, p.blocks - 1 do
-      local from = k:mad_wide_u32(me.next_k, me.bytes_of_k, me.from[i])
-      k:cp_async_bulk(i == 0 and to or to + i * p.weight_bytes, from, p.weight_bytes, barrier, { policy = me.policy })
-    end
-  end
+-- What the warp has: its cursor in the ring, the block of K that comes next, and where everything goes and comes from. given: as for
+-- emit.
+local function copier_of(k, p, ring, given)
+  local buffers, work = given.buffers, given.work
+  local me = {
+    k = k, p = p, ring = ring, maps = given.maps, sizes = given.sizes, work = work, few = given.few,
+    cursor = ring:cursor(), elected = k:elect_sync(), next_k = k:mov(work.from, { type = "u32" }),
+  }
+  me.weights, me.a = k:address(buffers.weights), k:address(buffers.a)
+  me.policy = pipeline.used_once(k) -- each weight is read by one CTA
+  me.scales = { { map = me.maps.b_scales, to = k:address(buffers.b_scales) } }
+  if p.zeros then me.scales[2] = { map = me.maps.b_zeros, to = k:address(buffers.b_zeros) } end
+  local a_bytes = p.a.bytes
+  if me.few then a_bytes = k:selp_b32(p.few * p.block_k * 2, a_bytes, me.few, { type = "u32" }) end
+  me.bytes = a_bytes + (p.blocks * p.weight_bytes + #me.scales * p.scale_bytes) -- of a stage
+  me.padded_k = divided(k, me.sizes.K + (mixed_plan.packed_k - 1), mixed_plan.packed_k) * mixed_plan.packed_k
+  me.bytes_of_k = 64 * p.bits // 8 -- of 64 rows, for each element of K
+  me.last_block = (me.sizes.N + 63 >> 6) - 1
+  return me
+end
 
-  -- A box of which many rows lie outside comes slowly: where A has few rows, boxes have as many. They come a panel of 64 columns at a time,
-  -- whose rows lie side by side, however many are copied.
-  local function copy_a(me, to, barrier)
-    local k, p = me.k, me.p
-    local function copy_tile() k:load_tile { tile = p.a, map = me.maps.A, to = to, mn = me.work.column, k = me.next_k, barrier = barrier } end
-    if not me.few then return copy_tile() end
-    k:if_(me.few, function()
-      for column = 0, p.block_k - 1, 64 do
-        local panel, from = column == 0 and to or to + p.a:offset(0, column), column == 0 and me.next_k or me.next_k + column
-        k:cp_async_bulk_tensor_2d(panel, me.maps.A_few, { from, me.work.column }, barrier)
-      end
-    end, copy_tile)
-  end
+-- Where the weights of block `i` of the tile's 64 rows begin in `tensor`. Where N ends within the tile, the last ones come again.
+local function weights_of(me, i, tensor)
+  local k = me.k
+  return k:mad_wide_u32(k:min((me.work.row >> 6) + i, me.last_block) * me.padded_k, me.bytes_of_k, tensor)
+end
 
-  -- Scales, zero points and A of a stage.
-  local function copy_scales_and_a(me)
-    local k, p, stage, barrier = me.k, me.p, me.cursor.stage, me.ring:full_barrier(me.cursor)
-    for _, scales in ipairs(me.scales) do
-      for part = 0, p.scale_copies - 1 do
-        local group = divided(k, part == 0 and me.next_k or me.next_k + part * p.part_k, p.group_size)
-        k:cp_async_bulk_tensor_2d(scales.to + stage * p.scale_bytes + part * p.part_scale_bytes, scales.map, { me.work.row, group }, barrier)
-      end
-    end
-    copy_a(me, me.a + stage * p.a.bytes, barrier)
-  end
-
-  -- Fills a stage for each block of K up to `to`, by copy(me). free: the stages are known to be free.
-  local function fill_stages(me, to, free, copy)
-    local k = me.k
-    k:while_(function() return me.next_k:lt(to) end, function()
-      if not free then me.ring:acquire(me.cursor) end
-      k:if_(me.elected, function() copy(me) end)
-      me.ring:advance(me.cursor)
-      k:add(me.next_k, me.next_k, me.p.block_k)
-    end)
-  end
-
-  -- Back to the first block and stage, whose weights have been copied.
-  local function rewind(me)
-    me.k:mov(me.next_k, me.work.from)
-    me.k:mov(me.cursor.stage, 0)
-    me.k:mov(me.cursor.phase, 0)
-  end
-
-  -- Brings the blocks of weights behind those before `ahead` to the L2 cache: each thread asks for lines of 128 bytes.
-  local function prefetch(me, ahead)
-    local k, p = me.k, me.p
-    local first = k:special "tid.x" << 7
-    local size = k:min(me.work.to - ahead, p.prefetched * p.block_k) * me.bytes_of_k
-    for i = 0, p.blocks - 1 do
-      local lines = k:add(k:mad_wide_u32(ahead, me.bytes_of_k, me.from[i]), k:cvt_u64_u32(first))
-      for offset = 0, p.prefetched * p.weight_bytes - 1, 128 * 128 * p.consumers do
-        k:prefetch_global_L2(lines, { offset = offset, guard = (first + offset):lt(size) })
-      end
-    end
-  end
-
-  -- Brings the first weights of the product behind this one to the L2 cache: what memory can bring while this one ends.
-  local function prefetch_next(me)
-    local k, p = me.k, me.p
-    local size = k:min(me.work.to - me.work.from, p.prefetched_next * p.block_k) * me.bytes_of_k
-    for i = 0, p.blocks - 1 do
-      k:cp_async_bulk_prefetch(k:mad_wide_u32(me.work.from, me.bytes_of_k, weights_of(me, i, me.sizes.next)), size)
-    end
-  end
-
-  --- The copies of a CTA's part of K, in two steps: begin() before the warps of the CTA, or cluster, have met, and finish() after it. The
-  --- warps that multiply may call prefetch() before it.
-  --- given: maps, buffers, sizes, work (row, column, from, to), and
-  --- few: whether A has so few rows that boxes of A_few hold them, nil where there is no such map.
-  function internal.mixed_copies(k, p, ring, given)
-    local me, work = copier_of(k, p, ring, given), given.work
-    me.from = {} -- the weights of each 64 rows of the tile
-    for i = 0, p.blocks - 1 do me.from[i] = k:mov(weights_of(me, i, me.sizes.weights), { type = "u64" }) end
-    local ahead = k:min(work.to, work.from + p.ahead * p.block_k)
-    local copies = {}
-
-    function copies.prefetch() prefetch(me, ahead) end
-
-    function copies.begin()
-      if p.constant then fill_stages(me, ahead, true, copy_weights) end
-    end
-
-    function copies.finish()
-      k:griddepcontrol_wait()
-      if p.constant then
-        rewind(me)
-        fill_stages(me, ahead, true, copy_scales_and_a)
-      end
-      work.each(function()
-        fill_stages(me, work.to, false, function()
-          copy_weights(me)
-          copy_scales_and_a(me)
-        end)
-      end, function() -- another piece of a tile
-        k:mov(me.next_k, work.from)
-        for i = 0, p.blocks - 1 do k:mov(me.from[i], weights_of(me, i, me.sizes.weights)) end
-      end)
-      if p.prefetched_next > 0 then
-        if p.stream then work.first() end
-        k:if_(me.elected, function() prefetch_next(me) end)
-      end
-    end
-    return copies
+-- The weights of a stage, which also announces all of its bytes.
+local function copy_weights(me)
+  local k, p = me.k, me.p
+  local barrier = me.ring:expect(me.cursor, me.bytes)
+  local to = me.weights + me.cursor.stage * (p.blocks * p.weight_bytes)
+  for i = 0, p.blocks - 1 do
+    local from = k:mad_wide_u32(me.next_k, me.bytes_of_k, me.from[i])
+    k:cp_async_bulk(i == 0 and to or to + i * p.weight_bytes, from, p.weight_bytes, barrier, { policy = me.policy })
   end
 end
+
+-- A box of which many rows lie outside comes slowly: where A has few rows, boxes have as many. They come a panel of 64 columns at a time,
+-- whose rows lie side by side, however many are copied.
+local function copy_a(me, to, barrier)
+  local k, p = me.k, me.p
+  local function copy_tile() k:load_tile { tile = p.a, map = me.maps.A, to = to, mn = me.work.column, k = me.next_k, barrier = barrier } end
+  if not me.few then return copy_tile() end
+  k:if_(me.few, function()
+    for column = 0, p.block_k - 1, 64 do
+      local panel, from = column == 0 and to or to + p.a:offset(0, column), column == 0 and me.next_k or me.next_k + column
+      k:cp_async_bulk_tensor_2d(panel, me.maps.A_few, { from, me.work.column }, barrier)
+    end
+  end, copy_tile)
+end
+
+-- Scales, zero points and A of a stage.
+local function copy_scales_and_a(me)
+  local k, p, stage, barrier = me.k, me.p, me.cursor.stage, me.ring:full_barrier(me.cursor)
+  for _, scales in ipairs(me.scales) do
+    for part = 0, p.scale_copies - 1 do
+      local group = divided(k, part == 0 and me.next_k or me.next_k + part * p.part_k, p.group_size)
+      k:cp_async_bulk_tensor_2d(scales.to + stage * p.scale_bytes + part * p.part_scale_bytes, scales.map, { me.work.row, group }, barrier)
+    end
+  end
+  copy_a(me, me.a + stage * p.a.bytes, barrier)
+end
+
+-- Fills a stage for each block of K up to `to`, by copy(me). free: the stages are known to be free.
+local function fill_stages(me, to, free, copy)
+  local k = me.k
+  k:while_(function() return me.next_k:lt(to) end, function()
+    if not free then me.ring:acquire(me.cursor) end
+    k:if_(me.elected, function() copy(me) end)
+    me.ring:advance(me.cursor)
+    k:add(me.next_k, me.next_k, me.p.block_k)
+  end)
+end
+
+-- Back to the first block and stage, whose weights have been copied.
+local function rewind(me)
+  me.k:mov(me.next_k, me.work.from)
+  me.k:mov(me.cursor.stage, 0)
+  me.k:mov(me.cursor.phase, 0)
+end
+
+-- Brings the blocks of weights behind those before `ahead` to the L2 cache: each thread asks for lines of 128 bytes.
+local function prefetch(me, ahead)
+  local k, p = me.k, me.p
+  local first = k:special "tid.x" << 7
+  local size = k:min(me.work.to - ahead, p.prefetched * p.block_k) * me.bytes_of_k
+  for i = 0, p.blocks - 1 do
+    local lines = k:add(k:mad_wide_u32(ahead, me.bytes_of_k, me.from[i]), k:cvt_u64_u32(first))
+    for offset = 0, p.prefetched * p.weight_bytes - 1, 128 * 128 * p.consumers do
+      k:prefetch_global_L2(lines, { offset = offset, guard = (first + offset):lt(size) })
+    end
+  end
+end
+
+-- Brings the first weights of the product behind this one to the L2 cache: what memory can bring while this one ends.
+local function prefetch_next(me)
+  local k, p = me.k, me.p
+  local size = k:min(me.work.to - me.work.from, p.prefetched_next * p.block_k) * me.bytes_of_k
+  for i = 0, p.blocks - 1 do
+    k:cp_async_bulk_prefetch(k:mad_wide_u32(me.work.from, me.bytes_of_k, weights_of(me, i, me.sizes.next)), size)
+  end
+end
+
+--- The copies of a CTA's part of K, in two steps: begin() before the warps of the CTA, or cluster, have met, and finish() after it. The
+--- warps that multiply may call prefetch() before it.
+--- given: maps, buffers, sizes, work (row, column, from, to), and
+--- few: whether A has so few rows that boxes of A_few hold them, nil where there is no such map.
+function module.emit(k, p, ring, given)
+  local me, work = copier_of(k, p, ring, given), given.work
+  me.from = {} -- the weights of each 64 rows of the tile
+  for i = 0, p.blocks - 1 do me.from[i] = k:mov(weights_of(me, i, me.sizes.weights), { type = "u64" }) end
+  local ahead = k:min(work.to, work.from + p.ahead * p.block_k)
+  local copies = {}
+
+  function copies.prefetch() prefetch(me, ahead) end
+
+  function copies.begin()
+    if p.constant then fill_stages(me, ahead, true, copy_weights) end
+  end
+
+  function copies.finish()
+    k:griddepcontrol_wait()
+    if p.constant then
+      rewind(me)
+      fill_stages(me, ahead, true, copy_scales_and_a)
+    end
+    work.each(function()
+      fill_stages(me, work.to, false, function()
+        copy_weights(me)
+        copy_scales_and_a(me)
+      end)
+    end, function() -- another piece of a tile
+      k:mov(me.next_k, work.from)
+      for i = 0, p.blocks - 1 do k:mov(me.from[i], weights_of(me, i, me.sizes.weights)) end
+    end)
+    if p.prefetched_next > 0 then
+      if p.stream then work.first() end
+      k:if_(me.elected, function() prefetch_next(me) end)
+    end
+  end
+  return copies
+end
+
+return module

@@ -1,123 +1,134 @@
 -- Launches of wg.gemm{ b_type = }.
 
-return function(wg, internal)
-  local fail, ceil_div = internal.fail, internal.ceil_div
-  local text = internal.shape_text
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local parameters = require "wgrun.builder.parameters"
+local roofline = require "wgrun.cost.roofline"
+local plan = require "wgrun.epilogue.plan"
+local pack = require "wgrun.mixed.pack"
+local native = require "wgrun.native"
+local memory = require "wgrun.reduction.memory"
 
-  -- Scales or zero points, of groups of elements of K.
-  local function of_groups(p, name)
-    return function(l)
-      local want = text { l.K // p.group_size, l.N }
-      local got = text(internal.shape_of(l.given[name]))
-      if got ~= want then fail(("gemm: %s must be K / %d x N = %s %s, not %s"):format(name, p.group_size, want, p.dtype, got)) end
-      return l.given[name]
-    end
-  end
+local module = {}
 
-  local function add_partials(p, add)
-    if not p.stream then return end
-    add {
-      name = "partials", type = "f32*", note = ("%d elements for each CTA of the grid"):format(2 * p.m * p.n),
-      value = function(l) return (internal.workspace_of(l.gemm, l.workspace)) end,
-    }
-    add {
-      name = "counters", type = "u32*", note = ("%d for each CTA of the grid, zeros before the first launch"):format(2 * p.consumers),
-      value = function(l) return select(2, internal.workspace_of(l.gemm, l.workspace)) end,
-    }
-  end
+local fail, ceil_div = native.fail, roofline.ceil_div
+local text = arguments.shape_text
 
-  --- The kernel's parameters (builder/parameters.lua). A launch has: A, B, D, M, N, K; rows and columns of D; `given`, its options; workspace:
-  --- { tiles, parts }; gemm.
-  function internal.mixed_parameters(p)
-    local box = { dtype = p.dtype, box = { p.m, p.k_parts * p.groups_of_part // p.scale_copies }, constant = true }
-    local note = ("K / %d x N"):format(p.group_size)
-    local grid = p.stream and "" or ("; the grid has %d x ceil(M / %d) x ceil(N / %d) CTAs"):format(p.splits, p.n, p.m)
-    return internal.parameters(function(add)
-      add { name = "A", map = { tile = p.a, constant = true }, value = function(l) return l.A end }
-      add { name = "B", as = "weights", type = "const u32*", value = function(l) return l.B end, note = "as wg.prepack gives them" .. grid }
-      add { name = "D", map = p.panel.box, value = function(l) return l.D end }
-      for _, name in ipairs { "M", "N", "K" } do add { name = name, type = "u32", value = function(l) return l[name] end } end
-      add { name = "b_scales", map = box, value = of_groups(p, "b_scales"), note = note }
-      if p.zeros then add { name = "b_zeros", map = box, value = of_groups(p, "b_zeros"), note = note } end
-      if p.few then
-        add {
-          name = "A_few", map = { dtype = p.dtype, box = { 64, p.few }, swizzle = "128B", constant = true }, value = function(l) return l.A end,
-          note = ("A again, for launches with up to %d rows"):format(p.few),
-        }
-      end
-      if p.next then
-        add {
-          name = "next", type = "const u32*",
-          value = function(l)
-            local following, want = text(internal.shape_of(l.given.next)), text(l.B.shape)
-            if following ~= want then fail(("gemm: next is %s, must be weights like B, %s"):format(following, want)) end
-            return l.given.next
-          end,
-        }
-      end
-      internal.add_epilogue_parameters(p, add)
-      add_partials(p, add)
-    end)
-  end
-
-  --- gemm:launch for a plan with weights of another type than A.
-  function internal.mixed_launch(gemm, A, B, D, values)
-    local p = gemm.plan
-    for _, name in ipairs { "metadata", "offsets", "sizes", "count", "a_scales" } do
-      if values[name] ~= nil then fail(("gemm: `%s` does not go with wg.gemm{ b_type = }"):format(name)) end
-    end
-    local M, K = internal.matrix("gemm: A", A)
-    local rows, N = internal.matrix("gemm: D", D)
-    if rows ~= M then fail(("gemm: D has %d rows, but A has %d"):format(rows, M)) end
-    if K % p.group_size ~= 0 then fail(("gemm: K is %d, must be a multiple of the %d elements that share a scale"):format(K, p.group_size)) end
-    if N % 8 ~= 0 then fail(("gemm: N is %d, must be a multiple of 8 with b_type"):format(N)) end
-    local want = text(internal.packed_shape(p.bits, N, K))
-    local got = text(internal.shape_of(B))
-    if got ~= want then
-      fail(("gemm: B is %s, but %d x %d weights of %s are packed to %s"):format(got, N, K, p.b_type, want), "wg.prepack(W, \"" .. p.b_type .. "\")")
-    end
-    if ceil_div(K, p.block_k) < p.splits then
-      fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ splits = 1 }"):format(K, ceil_div(K, p.block_k), p.block_k, p.splits))
-    end
-    if values.b_zeros ~= nil and not p.zeros then fail "gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }" end
-    if values.next ~= nil and not p.next then fail "gemm: `next` is given, but not of a wg.gemm{ next = true }" end
-    internal.check_epilogue_values(p, values)
-    local grid, workspace = { p.splits, ceil_div(M, p.n), ceil_div(N, p.m) }, nil
-    if p.stream then
-      local units = grid[2] * grid[3] * ceil_div(K, p.block_k)
-      local ctas = math.min(internal.sms(), units)
-      if (units + 1) * ctas >= 1 << 32 then fail(("gemm: %d blocks of K in all tiles are too many for stream_k: wg.gemm{stream_k = false}"):format(units)) end
-      grid, workspace = { ctas }, { 2 * ctas, 1 }
-    end
-    local args = internal.arguments(gemm.plan.parameters, {
-      A = A, B = B, D = D, M = M, N = N, K = K, rows = M, columns = N, given = values, workspace = workspace, gemm = gemm,
-    })
-    return { grid = grid, args = args, flops = 2.0 * M * N * K }
-  end
-
-  --- Options that are worth measuring for a plan.
-  function internal.mixed_space(p)
-    local list = { {} }
-    for _, rows in ipairs { 64, 128 } do
-      for _, block_k in ipairs { 64, 128, 256, rows == 64 and 512 or nil } do
-        local tile = { rows, p.n, block_k }
-        for _, splits in ipairs { 1, 2, 3, 4, 6, 8 } do list[#list + 1] = { tile = tile, splits = splits } end
-        list[#list + 1] = { tile = tile, stream_k = true }
-      end
-    end
-    return list
-  end
-
-  --- Operands to measure a plan with: A, B, and the values of a launch; random(rows, columns, dtype) makes a matrix. The weights are
-  --- random bits.
-  function internal.mixed_operands(gemm, p, random)
-    local M, N, K = table.unpack(gemm.problem)
-    local shape = { K // p.group_size, N }
-    local B = wg.randint { shape = internal.packed_shape(p.bits, N, K), dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 1 }
-    return random(M, K, p.dtype), B, internal.extended({
-      b_scales = wg.randn { shape = shape, dtype = p.dtype, seed = 2 },
-      next = p.next and B or nil,
-      b_zeros = p.zeros and wg.randint { shape = shape, dtype = p.dtype, lo = 0, hi = 15, seed = 3 } or nil,
-    }, internal.epilogue_tensors(p, M, N, { N, K }, random))
+-- Scales or zero points, of groups of elements of K.
+local function of_groups(p, name)
+  return function(l)
+    local want = text { l.K // p.group_size, l.N }
+    local got = text(arguments.shape_of(l.given[name]))
+    if got ~= want then fail(("gemm: %s must be K / %d x N = %s %s, not %s"):format(name, p.group_size, want, p.dtype, got)) end
+    return l.given[name]
   end
 end
+
+local function add_partials(p, add)
+  if not p.stream then return end
+  add {
+    name = "partials", type = "f32*", note = ("%d elements for each CTA of the grid"):format(2 * p.m * p.n),
+    value = function(l) return (memory.workspace_of(l.gemm, l.workspace)) end,
+  }
+  add {
+    name = "counters", type = "u32*", note = ("%d for each CTA of the grid, zeros before the first launch"):format(2 * p.consumers),
+    value = function(l) return select(2, memory.workspace_of(l.gemm, l.workspace)) end,
+  }
+end
+
+--- The kernel's parameters (builder/parameters.lua). A launch has: A, B, D, M, N, K; rows and columns of D; `given`, its options; workspace:
+--- { tiles, parts }; gemm.
+function module.parameters(p)
+  local box = { dtype = p.dtype, box = { p.m, p.k_parts * p.groups_of_part // p.scale_copies }, constant = true }
+  local note = ("K / %d x N"):format(p.group_size)
+  local grid = p.stream and "" or ("; the grid has %d x ceil(M / %d) x ceil(N / %d) CTAs"):format(p.splits, p.n, p.m)
+  return parameters.list(function(add)
+    add { name = "A", map = { tile = p.a, constant = true }, value = function(l) return l.A end }
+    add { name = "B", as = "weights", type = "const u32*", value = function(l) return l.B end, note = "as wg.prepack gives them" .. grid }
+    add { name = "D", map = p.panel.box, value = function(l) return l.D end }
+    for _, name in ipairs { "M", "N", "K" } do add { name = name, type = "u32", value = function(l) return l[name] end } end
+    add { name = "b_scales", map = box, value = of_groups(p, "b_scales"), note = note }
+    if p.zeros then add { name = "b_zeros", map = box, value = of_groups(p, "b_zeros"), note = note } end
+    if p.few then
+      add {
+        name = "A_few", map = { dtype = p.dtype, box = { 64, p.few }, swizzle = "128B", constant = true }, value = function(l) return l.A end,
+        note = ("A again, for launches with up to %d rows"):format(p.few),
+      }
+    end
+    if p.next then
+      add {
+        name = "next", type = "const u32*",
+        value = function(l)
+          local following, want = text(arguments.shape_of(l.given.next)), text(l.B.shape)
+          if following ~= want then fail(("gemm: next is %s, must be weights like B, %s"):format(following, want)) end
+          return l.given.next
+        end,
+      }
+    end
+    plan.add_parameters(p, add)
+    add_partials(p, add)
+  end)
+end
+
+--- gemm:launch for a plan with weights of another type than A.
+function module.emit(gemm, A, B, D, values)
+  local p = gemm.plan
+  for _, name in ipairs { "metadata", "offsets", "sizes", "count", "a_scales" } do
+    if values[name] ~= nil then fail(("gemm: `%s` does not go with wg.gemm{ b_type = }"):format(name)) end
+  end
+  local M, K = arguments.matrix("gemm: A", A)
+  local rows, N = arguments.matrix("gemm: D", D)
+  if rows ~= M then fail(("gemm: D has %d rows, but A has %d"):format(rows, M)) end
+  if K % p.group_size ~= 0 then fail(("gemm: K is %d, must be a multiple of the %d elements that share a scale"):format(K, p.group_size)) end
+  if N % 8 ~= 0 then fail(("gemm: N is %d, must be a multiple of 8 with b_type"):format(N)) end
+  local want = text(pack.packed_shape(p.bits, N, K))
+  local got = text(arguments.shape_of(B))
+  if got ~= want then
+    fail(("gemm: B is %s, but %d x %d weights of %s are packed to %s"):format(got, N, K, p.b_type, want), "wg.prepack(W, \"" .. p.b_type .. "\")")
+  end
+  if ceil_div(K, p.block_k) < p.splits then
+    fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ splits = 1 }"):format(K, ceil_div(K, p.block_k), p.block_k, p.splits))
+  end
+  if values.b_zeros ~= nil and not p.zeros then fail "gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }" end
+  if values.next ~= nil and not p.next then fail "gemm: `next` is given, but not of a wg.gemm{ next = true }" end
+  plan.check_values(p, values)
+  local grid, workspace = { p.splits, ceil_div(M, p.n), ceil_div(N, p.m) }, nil
+  if p.stream then
+    local units = grid[2] * grid[3] * ceil_div(K, p.block_k)
+    local ctas = math.min(roofline.sms(), units)
+    if (units + 1) * ctas >= 1 << 32 then fail(("gemm: %d blocks of K in all tiles are too many for stream_k: wg.gemm{stream_k = false}"):format(units)) end
+    grid, workspace = { ctas }, { 2 * ctas, 1 }
+  end
+  local args = parameters.arguments(gemm.plan.parameters, {
+    A = A, B = B, D = D, M = M, N = N, K = K, rows = M, columns = N, given = values, workspace = workspace, gemm = gemm,
+  })
+  return { grid = grid, args = args, flops = 2.0 * M * N * K }
+end
+
+--- Options that are worth measuring for a plan.
+function module.space(p)
+  local list = { {} }
+  for _, rows in ipairs { 64, 128 } do
+    for _, block_k in ipairs { 64, 128, 256, rows == 64 and 512 or nil } do
+      local tile = { rows, p.n, block_k }
+      for _, splits in ipairs { 1, 2, 3, 4, 6, 8 } do list[#list + 1] = { tile = tile, splits = splits } end
+      list[#list + 1] = { tile = tile, stream_k = true }
+    end
+  end
+  return list
+end
+
+--- Operands to measure a plan with: A, B, and the values of a launch; random(rows, columns, dtype) makes a matrix. The weights are
+--- random bits.
+function module.operands(gemm, p, random)
+  local M, N, K = table.unpack(gemm.problem)
+  local shape = { K // p.group_size, N }
+  local B = wg.randint { shape = pack.packed_shape(p.bits, N, K), dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 1 }
+  return random(M, K, p.dtype), B, arguments.extended({
+    b_scales = wg.randn { shape = shape, dtype = p.dtype, seed = 2 },
+    next = p.next and B or nil,
+    b_zeros = p.zeros and wg.randint { shape = shape, dtype = p.dtype, lo = 0, hi = 15, seed = 3 } or nil,
+  }, plan.tensors(p, M, N, { N, K }, random))
+end
+
+return module

@@ -9,126 +9,139 @@
 --   8 bits: two words; the first pair of a word is in its bytes 0 and 2, the second in bytes 1 and 3.
 -- Signed integers are stored as unsigned ones, plus 8 or 128.
 
-return function(wg, internal)
-  local fail, ceil_div = internal.fail, internal.ceil_div
-  local flip = { s4 = 0x88888888, s8 = 0x80808080 }
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local classes = require "wgrun.classes"
+local roofline = require "wgrun.cost.roofline"
+local mixed_plan = require "wgrun.mixed.plan"
+local native = require "wgrun.native"
 
-  --- The shape of the packed weights of an N x K matrix: blocks of 64 rows, units along K, threads, words.
-  function internal.packed_shape(bits, N, K)
-    return { ceil_div(N, 64), ceil_div(K, internal.packed_k) * internal.packed_k * bits // 256, 128, 4 }
-  end
+local module = {}
 
-  -- Loads the four pairs of a step: 16 bits each, of weights of 8 bits, or the byte of two of 4 bits; 0 outside of the matrix.
-  local function load_pairs(k, bits, rows, column, K)
-    local out = {}
-    for i = 0, 3 do
-      local row, at = rows[i % 2], i < 2 and column or column + 8
-      local value, inside = k:reg "u16", row.inside & at:lt(K)
-      k:mov(value, 0)
-      local from = k:add(row.from, k:cvt_u64_u32(bits == 4 and at >> 1 or at))
-      k[bits == 4 and "ld_global_u8" or "ld_global_u16"](k, value, from, { guard = inside })
-      out[i] = k:cvt_u32_u16(value)
-    end
-    return out
-  end
+local fail, ceil_div = native.fail, roofline.ceil_div
+local flip = { s4 = 0x88888888, s8 = 0x80808080 }
 
-  -- The words of a step.
-  local function words_of(k, bits, pairs_of)
-    if bits == 4 then
-      local word
-      for i = 0, 3 do
-        local halves = (pairs_of[i] & 0xF) | (pairs_of[i] & 0xF0) << 12
-        word = i == 0 and halves or word | halves << 4 * i
-      end
-      return { word }
-    end
-    local function merged(even, odd) return k:prmt(even, odd, 0x5140) end
-    return { merged(pairs_of[0], pairs_of[1]), merged(pairs_of[2], pairs_of[3]) }
-  end
-
-  -- A CTA packs a unit of 64 rows.
-  local function kernel_of(b_type, bits)
-    local steps = bits == 4 and 4 or 2 -- of 16 elements in a unit
-    return wg.kernel("prepack_" .. b_type, { threads = 128 }, function(k)
-      local W, packed = k:param("W", bits == 4 and "const u8*" or "const " .. b_type .. "*"), k:param("packed", "u32*")
-      local N, K = k:param("N", "u32"), k:param("K", "u32")
-      local thread, unit, block = k:special "tid.x", k:special "ctaid.x", k:special "ctaid.y"
-      local lane, rows = thread & 31, {}
-      local first = (block << 6) + ((thread >> 5) << 4) + (lane >> 2)
-      for half = 0, 1 do
-        local row = half == 0 and first or first + 8
-        rows[half] = { inside = row:lt(N), from = k:mad_wide_u32(row, bits == 4 and K >> 1 or K, W) }
-      end
-      local column, words = unit * (16 * steps) + ((lane & 3) << 1), {}
-      for step = 0, steps - 1 do
-        local at = step == 0 and column or column + 16 * step
-        for _, word in ipairs(words_of(k, bits, load_pairs(k, bits, rows, at, K))) do
-          words[#words + 1] = flip[b_type] and word ~ flip[b_type] or word
-        end
-      end
-      k:st_global_v4_b32(k:element(packed, ((block * k:special "nctaid.x" + unit) << 9) + (thread << 2)), words)
-    end)
-  end
-
-  --- A kernel that puts weights into the order of wg.gemm{ b_type = }, made by wg.prepacker.
-  --- @field kernel kernel  the kernel, like any other
-  --- @field b_type string  the type of the weights
-  --- @field bits integer  the bits of a weight: 4 or 8
-  local prepacker = internal.class "prepacker"
-
-  --- A kernel that puts weights into the order in which wg.gemm{ b_type = } reads them; once for all products with them.
-  --- @param options table
-  --- @option b_type string  the type of the weights: "s4", "u4", "s8", "u8" or "e4m3"
-  --- @return prepacker
-  --- @see wg.prepack
-  --- @example
-  ---   local prepacker = wg.prepacker { b_type = "s4" }
-  ---   prepacker.kernel:run(prepacker:launch(W, packed))
-  function wg.prepacker(opts)
-    internal.options("wg.prepacker", opts)
-    local bits = internal.weight_bits("wg.prepacker", opts.b_type)
-    return setmetatable({ b_type = opts.b_type, bits = bits, kernel = kernel_of(opts.b_type, bits) }, prepacker)
-  end
-
-  --- The shape of the packed weights of an N x K matrix.
-  --- @param N integer  the rows of the weights, which are columns of D
-  --- @param K integer
-  --- @return table  of u32: { blocks of 64 rows, units of 16 bytes along K, 128, 4 }
-  function prepacker:packed_shape(N, K) return internal.packed_shape(self.bits, N, K) end
-
-  --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
-  --- @param W tensor|device_tensor  the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a byte is the first of two elements
-  --- @param packed tensor|device_tensor  u32, of prepacker:packed_shape(N, K): the result
-  --- @return table  { grid =, args = }
-  --- @raise when the shapes do not fit each other, or K is odd.
-  function prepacker:launch(W, packed)
-    local N, K = internal.matrix("prepacker: W", W)
-    if self.bits == 4 then K = 2 * K end
-    if K % 2 ~= 0 then fail(("prepacker: K is %d, must be even"):format(K)) end
-    local shape = self:packed_shape(N, K)
-    internal.same_shape("prepacker: packed", packed, shape)
-    return { grid = { shape[2], shape[1] }, args = { W, packed, N, K } }
-  end
-
-  local made = {} -- by type
-
-  --- Weights in the order of wg.gemm{ b_type = }, packed where they are: on the device, or on the host by the back end that
-  --- runs kernels there.
-  --- @param W tensor|device_tensor  the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a byte is the first of two elements
-  --- @param b_type string?  the type of the weights: "s4", "u4", "s8", "u8" or "e4m3"; by default that of W
-  --- @return tensor|device_tensor  u32, of the shape that prepacker:packed_shape gives
-  --- @raise when W is no matrix of that type.
-  --- @see wg.gemm
-  --- @example
-  ---   local packed = wg.prepack(W, "s4") -- W: N x K / 2 of u8
-  function wg.prepack(W, b_type)
-    local N, K = internal.matrix("wg.prepack: W", W)
-    b_type = b_type or W.dtype
-    made[b_type] = made[b_type] or wg.prepacker { b_type = b_type }
-    local p = made[b_type]
-    local packed = wg.zeros("u32", p:packed_shape(N, p.bits == 4 and 2 * K or K))
-    if internal.describe(W) == "wgrun.device_tensor" then packed = packed:to "gpu" end
-    p.kernel:run(p:launch(W, packed))
-    return packed
-  end
+--- The shape of the packed weights of an N x K matrix: blocks of 64 rows, units along K, threads, words.
+function module.packed_shape(bits, N, K)
+  return { ceil_div(N, 64), ceil_div(K, mixed_plan.packed_k) * mixed_plan.packed_k * bits // 256, 128, 4 }
 end
+
+-- Loads the four pairs of a step: 16 bits each, of weights of 8 bits, or the byte of two of 4 bits; 0 outside of the matrix.
+local function load_pairs(k, bits, rows, column, K)
+  local out = {}
+  for i = 0, 3 do
+    local row, at = rows[i % 2], i < 2 and column or column + 8
+    local value, inside = k:reg "u16", row.inside & at:lt(K)
+    k:mov(value, 0)
+    local from = k:add(row.from, k:cvt_u64_u32(bits == 4 and at >> 1 or at))
+    k[bits == 4 and "ld_global_u8" or "ld_global_u16"](k, value, from, { guard = inside })
+    out[i] = k:cvt_u32_u16(value)
+  end
+  return out
+end
+
+-- The words of a step.
+local function words_of(k, bits, pairs_of)
+  if bits == 4 then
+    local word
+    for i = 0, 3 do
+      local halves = (pairs_of[i] & 0xF) | (pairs_of[i] & 0xF0) << 12
+      word = i == 0 and halves or word | halves << 4 * i
+    end
+    return { word }
+  end
+  local function merged(even, odd) return k:prmt(even, odd, 0x5140) end
+  return { merged(pairs_of[0], pairs_of[1]), merged(pairs_of[2], pairs_of[3]) }
+end
+
+-- A CTA packs a unit of 64 rows.
+local function kernel_of(b_type, bits)
+  local steps = bits == 4 and 4 or 2 -- of 16 elements in a unit
+  return wg.kernel("prepack_" .. b_type, { threads = 128 }, function(k)
+    local W, packed = k:param("W", bits == 4 and "const u8*" or "const " .. b_type .. "*"), k:param("packed", "u32*")
+    local N, K = k:param("N", "u32"), k:param("K", "u32")
+    local thread, unit, block = k:special "tid.x", k:special "ctaid.x", k:special "ctaid.y"
+    local lane, rows = thread & 31, {}
+    local first = (block << 6) + ((thread >> 5) << 4) + (lane >> 2)
+    for half = 0, 1 do
+      local row = half == 0 and first or first + 8
+      rows[half] = { inside = row:lt(N), from = k:mad_wide_u32(row, bits == 4 and K >> 1 or K, W) }
+    end
+    local column, words = unit * (16 * steps) + ((lane & 3) << 1), {}
+    for step = 0, steps - 1 do
+      local at = step == 0 and column or column + 16 * step
+      for _, word in ipairs(words_of(k, bits, load_pairs(k, bits, rows, at, K))) do
+        words[#words + 1] = flip[b_type] and word ~ flip[b_type] or word
+      end
+    end
+    k:st_global_v4_b32(k:element(packed, ((block * k:special "nctaid.x" + unit) << 9) + (thread << 2)), words)
+  end)
+end
+
+--- A kernel that puts weights into the order of wg.gemm{ b_type = }, made by wg.prepacker.
+--- @field kernel kernel  the kernel, like any other
+--- @field b_type string  the type of the weights
+--- @field bits integer  the bits of a weight: 4 or 8
+local prepacker = classes.new "prepacker"
+
+--- A kernel that puts weights into the order in which wg.gemm{ b_type = } reads them; once for all products with them.
+--- @param options table
+--- @option b_type string  the type of the weights: "s4", "u4", "s8", "u8" or "e4m3"
+--- @return prepacker
+--- @see wg.prepack
+--- @example
+---   local prepacker = wg.prepacker { b_type = "s4" }
+---   prepacker.kernel:run(prepacker:launch(W, packed))
+function wg.prepacker(opts)
+  arguments.options("wg.prepacker", opts)
+  local bits = mixed_plan.weight_bits("wg.prepacker", opts.b_type)
+  return setmetatable({ b_type = opts.b_type, bits = bits, kernel = kernel_of(opts.b_type, bits) }, prepacker)
+end
+
+--- The shape of the packed weights of an N x K matrix.
+--- @param N integer  the rows of the weights, which are columns of D
+--- @param K integer
+--- @return table  of u32: { blocks of 64 rows, units of 16 bytes along K, 128, 4 }
+function prepacker:packed_shape(N, K) return module.packed_shape(self.bits, N, K) end
+
+--- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
+--- @param W tensor|device_tensor  the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a byte is the first of two elements
+--- @param packed tensor|device_tensor  u32, of prepacker:packed_shape(N, K): the result
+--- @return table  { grid =, args = }
+--- @raise when the shapes do not fit each other, or K is odd.
+function prepacker:launch(W, packed)
+  local N, K = arguments.matrix("prepacker: W", W)
+  if self.bits == 4 then K = 2 * K end
+  if K % 2 ~= 0 then fail(("prepacker: K is %d, must be even"):format(K)) end
+  local shape = self:packed_shape(N, K)
+  arguments.same_shape("prepacker: packed", packed, shape)
+  return { grid = { shape[2], shape[1] }, args = { W, packed, N, K } }
+end
+
+local made = {} -- by type
+
+--- Weights in the order of wg.gemm{ b_type = }, packed where they are: on the device, or on the host by the back end that
+--- runs kernels there.
+--- @param W tensor|device_tensor  the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a byte is the first of two elements
+--- @param b_type string?  the type of the weights: "s4", "u4", "s8", "u8" or "e4m3"; by default that of W
+--- @return tensor|device_tensor  u32, of the shape that prepacker:packed_shape gives
+--- @raise when W is no matrix of that type.
+--- @see wg.gemm
+--- @example
+---   local packed = wg.prepack(W, "s4") -- W: N x K / 2 of u8
+function wg.prepack(W, b_type)
+  local N, K = arguments.matrix("wg.prepack: W", W)
+  b_type = b_type or W.dtype
+  made[b_type] = made[b_type] or wg.prepacker { b_type = b_type }
+  local p = made[b_type]
+  local packed = wg.zeros("u32", p:packed_shape(N, p.bits == 4 and 2 * K or K))
+  if arguments.describe(W) == "wgrun.device_tensor" then packed = packed:to "gpu" end
+  p.kernel:run(p:launch(W, packed))
+  return packed
+end
+
+classes.close("a prepacker", prepacker)
+classes.shield(wg, "wg.", { "prepacker", "prepack" })
+classes.shield(prepacker, "prepacker:", { "packed_shape", "launch" })
+
+return module

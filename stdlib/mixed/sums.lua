@@ -10,165 +10,170 @@
 -- complete (`p.scales_sums`). With many rows there are no registers for that, and each weight is scaled as it is converted. A stage of
 -- the ring is given back one block of K later, when its products are known to be complete.
 
-return function(_, internal)
-  local divided = internal.divided
+local division = require "wgrun.builder.division"
+local mixed_convert = require "wgrun.mixed.convert"
 
-  -- Loads the warpgroup's weights, scales and zero points of a stage from shared memory into registers. load(stage) returns what
-  -- `convert` takes for each group of K and row, and a function that gives for a step of 16 elements of K its words and its group.
-  local function loader(k, p, buffers, convert, mine)
-    local base = k:address(buffers.weights, mine.thread << 4) + mine.block * p.weight_bytes
-    local at_scales = ((mine.block << 6) + ((mine.thread >> 5) << 4) + (mine.thread >> 2 & 7)) << 1
-    if p.k_parts > 1 then
-      base, at_scales = base + mine.part * (p.weight_bytes // p.k_parts), at_scales + mine.part * p.part_scale_bytes
-    end
-    local of_rows = { k:address(buffers.b_scales, at_scales), p.zeros and k:address(buffers.b_zeros, at_scales) or nil }
-    local words = k:regs("b32", p.weight_bytes // p.k_parts // 512)
+local module = {}
 
-    return function(stage)
-      local from, groups = base + stage * (p.blocks * p.weight_bytes), {}
-      for i = 0, #words - 1, 4 do k:ld_shared_v4_b32(words:slice(i, 4), from, { offset = 512 * i }) end
-      for group = 0, p.groups_of_part - 1 do
-        groups[group] = {}
-        for half = 0, 1 do -- the thread's two rows
-          local values = {}
-          for i, at in ipairs(of_rows) do
-            values[i] = k:reg "b16"
-            k:ld_shared_b16(values[i], at + stage * p.scale_bytes, { offset = group * p.m * 2 + 16 * half })
-          end
-          groups[group][half] = convert.prepare(half, values[1], values[2])
+local divided = division.divided
+
+-- Loads the warpgroup's weights, scales and zero points of a stage from shared memory into registers. load(stage) returns what
+-- `convert` takes for each group of K and row, and a function that gives for a step of 16 elements of K its words and its group.
+local function loader(k, p, buffers, convert, mine)
+  local base = k:address(buffers.weights, mine.thread << 4) + mine.block * p.weight_bytes
+  local at_scales = ((mine.block << 6) + ((mine.thread >> 5) << 4) + (mine.thread >> 2 & 7)) << 1
+  if p.k_parts > 1 then
+    base, at_scales = base + mine.part * (p.weight_bytes // p.k_parts), at_scales + mine.part * p.part_scale_bytes
+  end
+  local of_rows = { k:address(buffers.b_scales, at_scales), p.zeros and k:address(buffers.b_zeros, at_scales) or nil }
+  local words = k:regs("b32", p.weight_bytes // p.k_parts // 512)
+
+  return function(stage)
+    local from, groups = base + stage * (p.blocks * p.weight_bytes), {}
+    for i = 0, #words - 1, 4 do k:ld_shared_v4_b32(words:slice(i, 4), from, { offset = 512 * i }) end
+    for group = 0, p.groups_of_part - 1 do
+      groups[group] = {}
+      for half = 0, 1 do -- the thread's two rows
+        local values = {}
+        for i, at in ipairs(of_rows) do
+          values[i] = k:reg "b16"
+          k:ld_shared_b16(values[i], at + stage * p.scale_bytes, { offset = group * p.m * 2 + 16 * half })
         end
-      end
-      return groups, function(step) return words:slice(step * convert.words, convert.words), groups[16 * step // p.group_size] or groups[0] end
-    end
-  end
-
-  -- What the warpgroup has: registers for operands and sums, the descriptor of its part of A, and the mbarriers of the ring. given: as for
-  -- internal.mixed_sums.
-  local function multiplier_of(k, p, acc, given)
-    local ring, buffers, mine = given.ring, given.buffers, given.mine
-    local me = { k = k, p = p, acc = acc, convert = internal.mixed_convert(k, p), lane = mine.thread & 31, operands = {} }
-    me.load = loader(k, p, buffers, me.convert, mine)
-    me.products, me.scales = p.scales_sums and k:regs("f32", p.n // 2) or acc, p.scales_sums and k:regs("f32", 2)
-    for set = 0, 1 do me.operands[set] = k:regs("b32", 4 * p.steps) end
-    function me.descriptor_ahead(step) return p.a:descriptor(0, step) - p.a:descriptor(0) end
-    me.a = k:descriptor(buffers.a, { offset = p.k_parts > 1 and mine.part * (me.descriptor_ahead(p.part_k // 16) << 4) or nil })
-
-    for r = 0, #acc - 1 do k:mov(acc[r], 0.0) end
-    if p.scales_sums then
-      for r = 0, #acc - 1 do k:mov(me.products[r], 0.0) end
-      for half = 0, 1 do k:mov(me.scales[half], 0.0) end
-    end
-
-    -- In registers that the assembler cannot compute anew each time, from the CTA's place in its cluster.
-    me.full, me.empty = k:reg "u32", k:reg "u32"
-    k:shfl_sync_idx_b32(me.full, k:address(ring.full), 0, 31)
-    k:shfl_sync_idx_b32(me.empty, k:address(ring.empty), 0, 31)
-    me.leads = me.lane:eq(0)
-    return me
-  end
-
-  -- acc += products * scales, for the thread's two rows.
-  local function add_products(me)
-    for r = 0, #me.acc - 1 do me.k:fma(me.acc[r], me.products[r], me.scales[r // 2 % 2], me.acc[r]) end
-  end
-
-  -- Gives back the stage before this one: its products are complete, and its weights were read so long ago that the fence need not wait
-  -- for them. One lane says so for its warp.
-  local function release_stage_before(me, stage, guard)
-    me.k:fence_proxy_async { space = "shared::cta" }
-    me.k:bar_warp_sync(0xFFFFFFFF)
-    me.k:mbarrier_arrive(me.empty + 8 * ((stage - 1) % me.p.stages), { guard = guard })
-  end
-
-  -- The operands of `steps` steps from `first` on, into the set of registers whose turn it is.
-  local function convert_steps(me, first, words_of_step)
-    local operands = me.operands[first // me.p.steps % 2]
-    for i = 0, me.p.steps - 1 do
-      local made = me.convert.convert(words_of_step(first + i))
-      for r = 0, 3 do me.k:mov(operands[4 * i + r], made[r]) end
-    end
-    return operands
-  end
-
-  -- Begins to multiply these operands by the rows of A, whose descriptor at the beginning of the block is `a`. fresh: the products begin anew.
-  local function multiply_steps(me, first, operands, a, fresh)
-    local k, p = me.k, me.p
-    local form = { n = p.n, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_b = 0 }
-    k:wgmma_fence()
-    for i = 0, p.steps - 1 do
-      local ahead = me.descriptor_ahead(first + i)
-      form.scale_d = fresh and i == 0 and 0 or 1
-      k:wgmma_mma_async(me.products, operands:slice(4 * i, 4), ahead == 0 and a or k:add(a, ahead), form)
-    end
-    k:wgmma_commit_group()
-  end
-
-  -- A block of K: the last products are under way at its end. releases: a predicate of the lanes that release the stage before.
-  local function block_of_k(me, stage, phase, releases)
-    local k, p = me.k, me.p
-    k:mbarrier_wait(me.full + 8 * stage, phase)
-    local groups, words_of_step = me.load(stage)
-    local a = stage == 0 and me.a or k:add(me.a, stage * p.a.bytes >> 4)
-    for first = 0, p.part_k // 16 - 1, p.steps do
-      local operands = convert_steps(me, first, words_of_step)
-      if p.scales_sums and first == 0 then
-        k:wgmma_wait_group(0)
-        release_stage_before(me, stage, releases)
-        add_products(me)
-        for half = 0, 1 do k:mov(me.scales[half], groups[0][half].factor) end
-        multiply_steps(me, first, operands, a, true)
-      else
-        multiply_steps(me, first, operands, a)
-        k:wgmma_wait_group(1) -- the other set is free; the first time, so is the stage before
-        if first == 0 then release_stage_before(me, stage, releases) end
+        groups[group][half] = convert.prepare(half, values[1], values[2])
       end
     end
+    return groups, function(step) return words:slice(step * convert.words, convert.words), groups[16 * step // p.group_size] or groups[0] end
+  end
+end
+
+-- What the warpgroup has: registers for operands and sums, the descriptor of its part of A, and the mbarriers of the ring. given: as for
+-- emit.
+local function multiplier_of(k, p, acc, given)
+  local ring, buffers, mine = given.ring, given.buffers, given.mine
+  local me = { k = k, p = p, acc = acc, convert = mixed_convert.emit(k, p), lane = mine.thread & 31, operands = {} }
+  me.load = loader(k, p, buffers, me.convert, mine)
+  me.products, me.scales = p.scales_sums and k:regs("f32", p.n // 2) or acc, p.scales_sums and k:regs("f32", 2)
+  for set = 0, 1 do me.operands[set] = k:regs("b32", 4 * p.steps) end
+  function me.descriptor_ahead(step) return p.a:descriptor(0, step) - p.a:descriptor(0) end
+  me.a = k:descriptor(buffers.a, { offset = p.k_parts > 1 and mine.part * (me.descriptor_ahead(p.part_k // 16) << 4) or nil })
+
+  for r = 0, #acc - 1 do k:mov(acc[r], 0.0) end
+  if p.scales_sums then
+    for r = 0, #acc - 1 do k:mov(me.products[r], 0.0) end
+    for half = 0, 1 do k:mov(me.scales[half], 0.0) end
   end
 
-  -- The blocks of a CTA's only part of K, which begin with the first stage. Rounds of the ring are unrolled, so that what depends on the
-  -- stage is a constant of the instructions.
-  local function each_block(me, blocks)
-    local k, p = me.k, me.p
-    local phase, left = k:mov(0, { type = "u32" }), k:mov(blocks, { type = "u32" })
-    k:while_(function() return left:gt(0) end, function()
-      block_of_k(me, 0, phase, me.leads & left:lt(blocks))
-      for stage = 1, p.stages - 1 do
-        k:if_(left:gt(stage), function() block_of_k(me, stage, phase, me.leads) end)
-      end
-      k:sub(left, left, k:min(left, p.stages))
-      k:xor(phase, phase, 1)
-    end)
-  end
+  -- In registers that the assembler cannot compute anew each time, from the CTA's place in its cluster.
+  me.full, me.empty = k:reg "u32", k:reg "u32"
+  k:shfl_sync_idx_b32(me.full, k:address(ring.full), 0, 31)
+  k:shfl_sync_idx_b32(me.empty, k:address(ring.empty), 0, 31)
+  me.leads = me.lane:eq(0)
+  return me
+end
 
-  -- The blocks of a piece, with stream_k: from the stage behind those of the piece before, which is in `place`, to the one before `last`, both
-  -- counted from the beginning of a round.
-  local function each_block_of_piece(me, blocks, place)
-    local k, p = me.k, me.p
-    local last = k:mov(place.stage + blocks, { type = "u32" })
-    k:repeat_(function()
-      k:if_(place.stage:eq(0), function() block_of_k(me, 0, place.phase, me.leads & place.begun:ne(0)) end)
-      for stage = 1, p.stages - 1 do
-        k:if_(place.stage:le(stage) & last:gt(stage), function() block_of_k(me, stage, place.phase, me.leads) end)
-      end
-      local wrapped = last:ge(p.stages)
-      k:xor(place.phase, place.phase, 1, { guard = wrapped })
-      k:sub(last, last, p.stages, { guard = wrapped })
-      k:mov(place.stage, k:selp_b32(0, last, wrapped, { type = "u32" }))
-      k:mov(place.begun, 1)
-      return last:gt(place.stage)
-    end)
-  end
+-- acc += products * scales, for the thread's two rows.
+local function add_products(me)
+  for r = 0, #me.acc - 1 do me.k:fma(me.acc[r], me.products[r], me.scales[r // 2 % 2], me.acc[r]) end
+end
 
-  --- The sums of a CTA's part of K, in `acc`, an array of n / 2 registers. given: ring, buffers, work, mine (block: which 64 rows
-  --- of the tile; part: which part of a block of K; thread: in the warpgroup), and with stream_k place: where the warpgroup stands in the ring.
-  function internal.mixed_sums(k, p, acc, given)
-    local work, me = given.work, multiplier_of(k, p, acc, given)
-    local blocks = divided(k, work.to - work.from, p.block_k)
-    if given.place then each_block_of_piece(me, blocks, given.place) else each_block(me, blocks) end
-    k:wgmma_wait_group(0)
-    if p.scales_sums then add_products(me) end
-    if me.convert.left ~= 1.0 then
-      for r = 0, #acc - 1 do k:mul(acc[r], acc[r], me.convert.left) end
+-- Gives back the stage before this one: its products are complete, and its weights were read so long ago that the fence need not wait
+-- for them. One lane says so for its warp.
+local function release_stage_before(me, stage, guard)
+  me.k:fence_proxy_async { space = "shared::cta" }
+  me.k:bar_warp_sync(0xFFFFFFFF)
+  me.k:mbarrier_arrive(me.empty + 8 * ((stage - 1) % me.p.stages), { guard = guard })
+end
+
+-- The operands of `steps` steps from `first` on, into the set of registers whose turn it is.
+local function convert_steps(me, first, words_of_step)
+  local operands = me.operands[first // me.p.steps % 2]
+  for i = 0, me.p.steps - 1 do
+    local made = me.convert.convert(words_of_step(first + i))
+    for r = 0, 3 do me.k:mov(operands[4 * i + r], made[r]) end
+  end
+  return operands
+end
+
+-- Begins to multiply these operands by the rows of A, whose descriptor at the beginning of the block is `a`. fresh: the products begin anew.
+local function multiply_steps(me, first, operands, a, fresh)
+  local k, p = me.k, me.p
+  local form = { n = p.n, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_b = 0 }
+  k:wgmma_fence()
+  for i = 0, p.steps - 1 do
+    local ahead = me.descriptor_ahead(first + i)
+    form.scale_d = fresh and i == 0 and 0 or 1
+    k:wgmma_mma_async(me.products, operands:slice(4 * i, 4), ahead == 0 and a or k:add(a, ahead), form)
+  end
+  k:wgmma_commit_group()
+end
+
+-- A block of K: the last products are under way at its end. releases: a predicate of the lanes that release the stage before.
+local function block_of_k(me, stage, phase, releases)
+  local k, p = me.k, me.p
+  k:mbarrier_wait(me.full + 8 * stage, phase)
+  local groups, words_of_step = me.load(stage)
+  local a = stage == 0 and me.a or k:add(me.a, stage * p.a.bytes >> 4)
+  for first = 0, p.part_k // 16 - 1, p.steps do
+    local operands = convert_steps(me, first, words_of_step)
+    if p.scales_sums and first == 0 then
+      k:wgmma_wait_group(0)
+      release_stage_before(me, stage, releases)
+      add_products(me)
+      for half = 0, 1 do k:mov(me.scales[half], groups[0][half].factor) end
+      multiply_steps(me, first, operands, a, true)
+    else
+      multiply_steps(me, first, operands, a)
+      k:wgmma_wait_group(1) -- the other set is free; the first time, so is the stage before
+      if first == 0 then release_stage_before(me, stage, releases) end
     end
   end
 end
+
+-- The blocks of a CTA's only part of K, which begin with the first stage. Rounds of the ring are unrolled, so that what depends on the
+-- stage is a constant of the instructions.
+local function each_block(me, blocks)
+  local k, p = me.k, me.p
+  local phase, left = k:mov(0, { type = "u32" }), k:mov(blocks, { type = "u32" })
+  k:while_(function() return left:gt(0) end, function()
+    block_of_k(me, 0, phase, me.leads & left:lt(blocks))
+    for stage = 1, p.stages - 1 do
+      k:if_(left:gt(stage), function() block_of_k(me, stage, phase, me.leads) end)
+    end
+    k:sub(left, left, k:min(left, p.stages))
+    k:xor(phase, phase, 1)
+  end)
+end
+
+-- The blocks of a piece, with stream_k: from the stage behind those of the piece before, which is in `place`, to the one before `last`, both
+-- counted from the beginning of a round.
+local function each_block_of_piece(me, blocks, place)
+  local k, p = me.k, me.p
+  local last = k:mov(place.stage + blocks, { type = "u32" })
+  k:repeat_(function()
+    k:if_(place.stage:eq(0), function() block_of_k(me, 0, place.phase, me.leads & place.begun:ne(0)) end)
+    for stage = 1, p.stages - 1 do
+      k:if_(place.stage:le(stage) & last:gt(stage), function() block_of_k(me, stage, place.phase, me.leads) end)
+    end
+    local wrapped = last:ge(p.stages)
+    k:xor(place.phase, place.phase, 1, { guard = wrapped })
+    k:sub(last, last, p.stages, { guard = wrapped })
+    k:mov(place.stage, k:selp_b32(0, last, wrapped, { type = "u32" }))
+    k:mov(place.begun, 1)
+    return last:gt(place.stage)
+  end)
+end
+
+--- The sums of a CTA's part of K, in `acc`, an array of n / 2 registers. given: ring, buffers, work, mine (block: which 64 rows
+--- of the tile; part: which part of a block of K; thread: in the warpgroup), and with stream_k place: where the warpgroup stands in the ring.
+function module.emit(k, p, acc, given)
+  local work, me = given.work, multiplier_of(k, p, acc, given)
+  local blocks = divided(k, work.to - work.from, p.block_k)
+  if given.place then each_block_of_piece(me, blocks, given.place) else each_block(me, blocks) end
+  k:wgmma_wait_group(0)
+  if p.scales_sums then add_products(me) end
+  if me.convert.left ~= 1.0 then
+    for r = 0, #acc - 1 do k:mul(acc[r], acc[r], me.convert.left) end
+  end
+end
+
+return module

@@ -11,126 +11,132 @@
 --                        store(sums, first) is emitted where the sums of all parts are there: those of the tile's columns from `first` on, or
 --                        without arguments all of them, in `acc`
 
-return function(wg, internal)
-  local divided = internal.divided
-  local cluster = {}
-  internal.reductions = { cluster = cluster }
-  wg.reduction = {}
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local division = require "wgrun.builder.division"
+local classes = require "wgrun.classes"
 
-  --- The reduction in a cluster, for wg.mainloop: the CTAs that multiply the parts of K of a tile are a cluster, and send each other their
-  --- sums through distributed shared memory, in a fixed order. Each of them stores some of the tile's columns.
-  --- @param options table
-  --- @option splits integer  the parts of K, 2 to 8
-  --- @return table  for the option `reduction` of wg.mainloop
-  --- @see wg.mainloop.dense
-  function wg.reduction.cluster(opts)
-    internal.options("wg.reduction.cluster", opts)
-    return internal.strategy("reduction", cluster, { splits = internal.whole("wg.reduction.cluster: splits", opts.splits, 2, wg.target.portable_cluster) })
-  end
-  internal.most_received = 98304 -- bytes of sums that a CTA may receive: what is left has to hold the stages
+local divided = division.divided
+local cluster = {}
 
-  --- How the parts of K of a plan exchange their sums, or nil where they do so through global memory: `owners`, the number of CTAs that
-  --- store a part of the tile, `columns`, those of each owner, and `bytes`, what a consumer of an owner receives.
-  function internal.plan_exchange(p)
-    local e = p.epilogue
-    local possible = p.splits > 1 and p.splits <= wg.target.portable_cluster and p.cluster == 1 and not (p.own_tiles or p.sparse)
-      and not (e.gate or e.quantize or e.row_sums)
-    local owners, unit = p.splits, p.swapped and 8 or 16 -- a panel of D has whole units of columns
-    if not possible or p.n % unit ~= 0 then return nil end
-    while p.n % (owners * unit) ~= 0 do owners = owners - 1 end
-    local columns = p.n // owners
-    local bytes = (p.splits - 1) * p.blocks * 64 * columns * 4
-    return p.consumers * bytes <= internal.most_received and { owners = owners, columns = columns, bytes = bytes } or nil
-  end
+--- The reduction in a cluster, for wg.mainloop: the CTAs that multiply the parts of K of a tile are a cluster, and send each other their
+--- sums through distributed shared memory, in a fixed order. Each of them stores some of the tile's columns.
+--- @param options table
+--- @option splits integer  the parts of K, 2 to 8
+--- @return table  for the option `reduction` of wg.mainloop
+--- @see wg.mainloop.dense
+function wg.reduction.cluster(opts)
+  arguments.options("wg.reduction.cluster", opts)
+  return classes.strategy("reduction", cluster, { splits = arguments.whole("wg.reduction.cluster: splits", opts.splits, 2, wg.target.portable_cluster) })
+end
 
-  local function tiles_of(g)
-    local k, p, sizes = g.k, g.p, g.sizes
-    return divided(k, sizes.M + (p.m - 1), p.m) * divided(k, sizes.N + (p.n - 1), p.n)
-  end
+cluster.most_received = 98304 -- bytes of sums that a CTA may receive: what is left has to hold the stages
 
-  function cluster.parameters() end
+--- How the parts of K of a plan exchange their sums, or nil where they do so through global memory: `owners`, the number of CTAs that
+--- store a part of the tile, `columns`, those of each owner, and `bytes`, what a consumer of an owner receives.
+function cluster.exchange_of(p)
+  local e = p.epilogue
+  local possible = p.splits > 1 and p.splits <= wg.target.portable_cluster and p.cluster == 1 and not (p.own_tiles or p.sparse)
+    and not (e.gate or e.quantize or e.row_sums)
+  local owners, unit = p.splits, p.swapped and 8 or 16 -- a panel of D has whole units of columns
+  if not possible or p.n % unit ~= 0 then return nil end
+  while p.n % (owners * unit) ~= 0 do owners = owners - 1 end
+  local columns = p.n // owners
+  local bytes = (p.splits - 1) * p.blocks * 64 * columns * 4
+  return p.consumers * bytes <= cluster.most_received and { owners = owners, columns = columns, bytes = bytes } or nil
+end
 
-  -- The mbarriers are of each consumer: `arrived` counts the bytes of sums, `read` the warps of owners that have read theirs.
-  function cluster.shared(k, p)
-    return {
-      sums = k:shared { bytes = p.consumers * p.exchange.bytes, align = 16, name = "sums" },
-      arrived = k:shared { bytes = 8 * p.consumers, align = 8, name = "sums_arrived" },
-      read = k:shared { bytes = 8 * p.consumers, align = 8, name = "sums_read" },
-    }
-  end
+local function tiles_of(g)
+  local k, p, sizes = g.k, g.p, g.sizes
+  return divided(k, sizes.M + (p.m - 1), p.m) * divided(k, sizes.N + (p.n - 1), p.n)
+end
 
-  function cluster.begin(g)
-    local k, p = g.k, g.p
-    local owns = divided(k, k:special "ctaid.x", p.splits):lt(tiles_of(g)) -- a grid may have more clusters than there are tiles
-    if p.exchange.owners < p.splits then owns = owns & (k:special "cluster_ctarank"):lt(p.exchange.owners) end
-    for c = 0, p.consumers - 1 do
-      local arrived = k:address(g.buffers.arrived, 8 * c)
-      k:mbarrier_init(arrived, 1)
-      k:mbarrier_init(k:address(g.buffers.read, 8 * c), 4 * p.exchange.owners)
-      k:mbarrier_arrive_expect_tx(arrived, p.exchange.bytes, { guard = owns })
-    end
-  end
+function cluster.parameters() end
 
-  function cluster.consumer(g, me)
-    local k, p, buffers = g.k, g.p, g.buffers
-    local splits, owners, registers = p.splits, p.exchange.owners, p.exchange.columns // 2
-    local rank = k:special "cluster_ctarank"
-    local buffer = k:address(buffers.sums, me.number * p.exchange.bytes) + ((k:special "tid.x" & 127) << 4)
-    local arrived, read = k:address(buffers.arrived, me.number << 3), k:address(buffers.read, me.number << 3)
-    local part_bytes = p.blocks * registers * 128 * 4
-    local owned, phase = {}, k:reg "u32"
-    for block = 1, p.blocks do owned[block] = k:regs(p.accumulator, registers) end
-    k:mov(phase, 0)
-    local tiles, clusters = tiles_of(g), divided(k, k:special "nctaid.x", splits)
+-- The mbarriers are of each consumer: `arrived` counts the bytes of sums, `read` the warps of owners that have read theirs.
+function cluster.shared(k, p)
+  return {
+    sums = k:shared { bytes = p.consumers * p.exchange.bytes, align = 16, name = "sums" },
+    arrived = k:shared { bytes = 8 * p.consumers, align = 8, name = "sums_arrived" },
+    read = k:shared { bytes = 8 * p.consumers, align = 8, name = "sums_read" },
+  }
+end
 
-    -- Four registers at a time, 16 bytes of each thread: threads side by side.
-    local function each_four(visit)
-      for block = 1, p.blocks do
-        for r = 0, registers - 1, 4 do visit(block, r, ((block - 1) * registers + r) * 128 * 4) end
-      end
-    end
-
-    -- Sends the columns of each other owner to it, and keeps one's own.
-    local function send(acc)
-      for owner = 0, owners - 1 do
-        local function columns(block, r) return acc[block]:slice(owner * registers + r, 4) end
-        local own, others = rank:eq(owner), rank:ne(owner)
-        local slot = k:selp_b32(rank - 1, rank, rank:gt(owner), { type = "u32" })
-        local to, counted = k:mapa(buffer + slot * part_bytes, owner), k:mapa(arrived, owner)
-        each_four(function(block, r, place)
-          local four = columns(block, r)
-          for i = 0, 3 do k:mov(owned[block][r + i], four[i], { guard = own }) end
-          k["st_async_v4_" .. p.accumulator](k, place == 0 and to or to + place, four, counted, { guard = others })
-        end)
-      end
-    end
-
-    local function add()
-      for sender = 0, splits - 2 do
-        each_four(function(block, r, place)
-          local theirs = k:regs(p.accumulator, 4)
-          k["ld_shared_v4_" .. p.accumulator](k, theirs, buffer, { offset = sender * part_bytes + place })
-          for i = 0, 3 do k:add(owned[block][r + i], owned[block][r + i], theirs[i]) end
-        end)
-      end
-    end
-
-    return function(acc, piece, store)
-      local more = (piece.number + clusters):lt(tiles) -- the cluster has another tile
-      k:mbarrier_wait(read, phase ~ 1) -- of the tile before; passes at once in the first one
-      for block = 1, p.blocks do
-        for r = 0, registers - 1 do k:mov(owned[block][r], 0) end
-      end
-      send(acc)
-      k:if_(rank:lt(owners), function()
-        k:mbarrier_wait(arrived, phase)
-        k:mbarrier_arrive_expect_tx(arrived, p.exchange.bytes, { guard = more & (k:special "tid.x" & 127):eq(0) })
-        add()
-        k:bar_warp_sync(0xFFFFFFFF)
-        k:mbarrier_arrive(k:mapa(read, me.lane), { space = "shared::cluster", guard = more & me.lane:lt(splits) })
-        store(owned, rank * p.exchange.columns)
-      end)
-      k:xor(phase, phase, 1)
-    end
+function cluster.begin(g)
+  local k, p = g.k, g.p
+  local owns = divided(k, k:special "ctaid.x", p.splits):lt(tiles_of(g)) -- a grid may have more clusters than there are tiles
+  if p.exchange.owners < p.splits then owns = owns & (k:special "cluster_ctarank"):lt(p.exchange.owners) end
+  for c = 0, p.consumers - 1 do
+    local arrived = k:address(g.buffers.arrived, 8 * c)
+    k:mbarrier_init(arrived, 1)
+    k:mbarrier_init(k:address(g.buffers.read, 8 * c), 4 * p.exchange.owners)
+    k:mbarrier_arrive_expect_tx(arrived, p.exchange.bytes, { guard = owns })
   end
 end
+
+function cluster.consumer(g, me)
+  local k, p, buffers = g.k, g.p, g.buffers
+  local splits, owners, registers = p.splits, p.exchange.owners, p.exchange.columns // 2
+  local rank = k:special "cluster_ctarank"
+  local buffer = k:address(buffers.sums, me.number * p.exchange.bytes) + ((k:special "tid.x" & 127) << 4)
+  local arrived, read = k:address(buffers.arrived, me.number << 3), k:address(buffers.read, me.number << 3)
+  local part_bytes = p.blocks * registers * 128 * 4
+  local owned, phase = {}, k:reg "u32"
+  for block = 1, p.blocks do owned[block] = k:regs(p.accumulator, registers) end
+  k:mov(phase, 0)
+  local tiles, clusters = tiles_of(g), divided(k, k:special "nctaid.x", splits)
+
+  -- Four registers at a time, 16 bytes of each thread: threads side by side.
+  local function each_four(visit)
+    for block = 1, p.blocks do
+      for r = 0, registers - 1, 4 do visit(block, r, ((block - 1) * registers + r) * 128 * 4) end
+    end
+  end
+
+  -- Sends the columns of each other owner to it, and keeps one's own.
+  local function send(acc)
+    for owner = 0, owners - 1 do
+      local function columns(block, r) return acc[block]:slice(owner * registers + r, 4) end
+      local own, others = rank:eq(owner), rank:ne(owner)
+      local slot = k:selp_b32(rank - 1, rank, rank:gt(owner), { type = "u32" })
+      local to, counted = k:mapa(buffer + slot * part_bytes, owner), k:mapa(arrived, owner)
+      each_four(function(block, r, place)
+        local four = columns(block, r)
+        for i = 0, 3 do k:mov(owned[block][r + i], four[i], { guard = own }) end
+        k["st_async_v4_" .. p.accumulator](k, place == 0 and to or to + place, four, counted, { guard = others })
+      end)
+    end
+  end
+
+  local function add()
+    for sender = 0, splits - 2 do
+      each_four(function(block, r, place)
+        local theirs = k:regs(p.accumulator, 4)
+        k["ld_shared_v4_" .. p.accumulator](k, theirs, buffer, { offset = sender * part_bytes + place })
+        for i = 0, 3 do k:add(owned[block][r + i], owned[block][r + i], theirs[i]) end
+      end)
+    end
+  end
+
+  return function(acc, piece, store)
+    local more = (piece.number + clusters):lt(tiles) -- the cluster has another tile
+    k:mbarrier_wait(read, phase ~ 1) -- of the tile before; passes at once in the first one
+    for block = 1, p.blocks do
+      for r = 0, registers - 1 do k:mov(owned[block][r], 0) end
+    end
+    send(acc)
+    k:if_(rank:lt(owners), function()
+      k:mbarrier_wait(arrived, phase)
+      k:mbarrier_arrive_expect_tx(arrived, p.exchange.bytes, { guard = more & (k:special "tid.x" & 127):eq(0) })
+      add()
+      k:bar_warp_sync(0xFFFFFFFF)
+      k:mbarrier_arrive(k:mapa(read, me.lane), { space = "shared::cluster", guard = more & me.lane:lt(splits) })
+      store(owned, rank * p.exchange.columns)
+    end)
+    k:xor(phase, phase, 1)
+  end
+end
+
+classes.shield(wg.reduction, "wg.reduction.", { "cluster" })
+
+return cluster

@@ -17,157 +17,161 @@
 --                         large or too small. work: tiles, blocks (of K), clusters (of the launch), most (on the chip)
 --   parameters(p, add)    the kernel's parameters for it
 
-return function(wg, internal)
-  local k = internal.methods.builder
-  local fail, options, divided = internal.fail, internal.options, internal.divided
-  local tiles = {}
-  internal.schedulers = { tiles = tiles }
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local division = require "wgrun.builder.division"
+local classes = require "wgrun.classes"
+local roofline = require "wgrun.cost.roofline"
+local native = require "wgrun.native"
+local order = require "wgrun.scheduler.order"
 
-  --- Makes what wg.scheduler and wg.reduction return: a strategy, and what it adds to a plan.
-  function internal.strategy(class, kind, plan) return setmetatable({ kind = kind, plan = plan }, internal.classes[class] or internal.class(class)) end
+local k = native.methods.builder
+local fail, options, divided = native.fail, arguments.options, division.divided
+local tiles = {}
 
-  wg.scheduler = {}
-
-  local function of_order(what, opts)
-    opts = opts or {}
-    options(what, opts)
-    local p = { raster = opts.raster or "grouped", group = internal.whole(what .. ": group", opts.group or 8, 1, 0xFFFF) }
-    if p.raster ~= "grouped" and p.raster ~= "hilbert" then fail(("%s: unknown raster `%s` (legal: grouped, hilbert)"):format(what, tostring(p.raster))) end
-    return p
-  end
-  internal.plan_of_order = of_order
-
-  --- The scheduler of whole tiles, for wg.mainloop: persistent CTAs take the tiles of D in turn, or their parts of K.
-  --- @param options table?
-  --- @option group integer = 8  rows of tiles that the order covers before it goes on to the next column
-  --- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
-  --- @return table  for the option `scheduler` of wg.mainloop
-  --- @see wg.mainloop.dense
-  function wg.scheduler.tiles(opts) return internal.strategy("scheduler", tiles, of_order("wg.scheduler.tiles", opts)) end
-
-  --- Persistent CTAs: a loop over the tiles of a matrix that belong to this CTA. The clusters of the grid take turns:
-  --- cluster c has the tiles c, c + clusters, ... The order goes down `group` rows of tiles, then on to the next column,
-  --- so that the tiles in flight share rows of A and columns of B in the L2 cache.
-  --- @param options table
-  --- @option m integer  the rows of a tile
-  --- @option n integer  the columns of a tile
-  --- @option rows reg  u32: of the matrix
-  --- @option columns reg  u32: of the matrix
-  --- @option cluster integer|table = 1  CTAs of a cluster, which work on neighbouring tiles: along M, or { along M, along N }, those along M first
-  --- @option group integer = 8  rows of tiles that the order covers before it goes on to the next column
-  --- @option order reg?  a pointer parameter to u32, instead of `group`: for each tile its row << 16 | its column, counted in tiles, as wg.hilbert gives them
-  --- @option splits integer = 1  the number of parts of K: each tile is visited once for each part
-  --- @option first reg?  u32: the first of the cluster's tiles that is taken; used with `every`
-  --- @option every integer?  takes only every n-th of the cluster's tiles
-  --- @option halves boolean = false  where at most half of the clusters would have a tile in the last round, each of its tiles is two: the upper and the lower half of its rows
-  --- @option last_splits integer = 1  where at most one of so many clusters would have a tile in the last round, each of its tiles is visited once for each of so many parts of K; without `splits` and `halves`
-  --- @param body function(place: function, part: reg, number: reg, cut: reg, following: function)  emits the work on a tile. place() computes the tile's first
-  ---   row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with last_splits
-  ---   they count where `cut`, a predicate, holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the rows. following() computes
-  ---   place, part, number and cut of what the CTA visits next, where it is called; behind the last tile they are those of some tile
-  --- @see k:each_piece
-  function k:each_tile(opts, body, ...)
-    internal.surplus("each_tile", 2, ...)
-    internal.object("k:each_tile, k", self, "builder")
-    options("k:each_tile", opts)
-    local splits = internal.whole("k:each_tile: splits", opts.splits or 1, 1, 0xFFFF)
-    local last_splits = internal.whole("k:each_tile: last_splits", opts.last_splits or 1, 1, 0xFFFF)
-    if last_splits > 1 and (splits > 1 or opts.halves) then internal.fail "k:each_tile: `last_splits` goes without `splits` and `halves`" end
-    local place, units, along_m, along_n = internal.tile_order(self, "k:each_tile", opts)
-    local cluster = along_m * along_n
-    internal.body("k:each_tile, body", body)
-    local cta = self:special "ctaid.x"
-    local from, clusters, rank = cta, self:special "nctaid.x", 0
-    if cluster > 1 then
-      from, clusters, rank = divided(self, cta, cluster), divided(self, clusters, cluster), internal.remainder(self, cta, cluster)
-    end
-    if opts.first then from = from + opts.first * clusters end
-    local step = opts.every and clusters * opts.every or clusters
-
-    local pieces, whole = opts.halves and 2 or last_splits, nil -- whole: the tiles before those that are cut
-    if pieces > 1 then
-      local rest = self:rem(units, clusters)
-      self:mov(rest, 0, { guard = (rest * pieces):gt(clusters) })
-      whole, units = units - rest, units + rest * (pieces - 1)
-    end
-    if splits > 1 then units = units * splits end
-    -- What body() gets of a unit.
-    local function described(unit)
-      local tile, part, number, cut, lower = unit, nil, nil, nil, nil
-      if whole then
-        cut = unit:ge(whole)
-        local index = unit - whole
-        number = divided(self, index, pieces)
-        part = index - number * pieces
-        tile = self:selp_b32(whole + number, unit, cut, { type = "u32" })
-        if opts.halves then
-          lower = self:selp_b32(part * (opts.m // 2), 0, cut, { type = "u32" })
-          part, number = nil, nil
-        end
-      end
-      if splits > 1 then
-        tile = divided(self, unit, splits)
-        part = unit - tile * splits
-        number = cluster == 1 and tile or tile * cluster + rank
-      end
-      return function()
-        local row, column = place(tile)
-        if along_m > 1 then row = row * along_m + (along_n > 1 and internal.remainder(self, rank, along_m) or rank) end
-        if along_n > 1 then column = column * along_n + divided(self, rank, along_m) end
-        row = row * opts.m
-        return lower and row + lower or row, column * opts.n
-      end, part, number, cut
-    end
-    self:loop({ from = from, to = units, step = step }, function(unit)
-      local at, part, number, cut = described(unit)
-      body(at, part, number, cut, function() return described(self:min(unit + step, units - 1)) end)
-    end)
-  end
-
-  --- The options of k:each_tile for the tiles of a product.
-  function internal.tiles_of(g, more)
-    local p, sizes = g.p, g.sizes
-    return internal.extended({ m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, group = p.group, order = sizes.order }, more)
-  end
-
-  function tiles.each(g, more, body)
-    local k, p, sizes = g.k, g.p, g.sizes
-    local function described(place, part, number, cut)
-      local piece = { from = 0, to = sizes.K, part = part, number = number, half = p.halves and cut or nil }
-      if part then piece.from, piece.to = k:part_of_k { K = sizes.K, block = p.round_k, part = part, splits = p.parts } end
-      if p.last_splits > 1 then
-        piece.cut = cut
-        piece.from = k:selp_b32(piece.from, 0, cut, { type = "u32" })
-        piece.to = k:selp_b32(piece.to, sizes.K, cut, { type = "u32" })
-      end
-      return place, piece
-    end
-    local walk = internal.tiles_of(g, more)
-    walk.cluster, walk.splits, walk.halves, walk.last_splits = { p.cluster_m, p.cluster_n }, p.splits, p.halves, p.last_splits
-    k:each_tile(walk, function(place, part, number, cut, following)
-      local _, piece = described(place, part, number, cut)
-      function piece.following() return described(following()) end
-      body(place, piece)
-    end)
-  end
-
-  function tiles.units(p, count) return count * (p.exchange and 1 or p.splits) * p.last_splits end
-
-  function tiles.workspace(p, work)
-    if p.parts == 1 then return nil end
-    if work.blocks < p.parts then
-      fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ %s = 1 }"):format(
-        work.K, work.blocks, p.round_k, p.parts, p.last_splits > 1 and "last_splits" or "splits"))
-    end
-    -- At most one of so many CTAs of the chip has a tile that is cut in the last round.
-    return { p.last_splits > 1 and internal.ceil_div(work.most, p.parts) or work.tiles * p.cluster, p.parts }
-  end
-
-  function tiles.parameters(p, add)
-    if p.raster ~= "hilbert" then return end
-    add {
-      name = "order", type = "const u32*", value = function(l) return l.order() end,
-      note = ("for each tile of %d x %d its row << 16 | its column, in the order of the work (wg.hilbert)"):format(p.m * p.cluster_m, p.n * p.cluster_n),
-    }
-  end
+local function of_order(what, opts)
+  opts = opts or {}
+  options(what, opts)
+  local p = { raster = opts.raster or "grouped", group = arguments.whole(what .. ": group", opts.group or 8, 1, 0xFFFF) }
+  if p.raster ~= "grouped" and p.raster ~= "hilbert" then fail(("%s: unknown raster `%s` (legal: grouped, hilbert)"):format(what, tostring(p.raster))) end
+  return p
 end
+tiles.plan_of_order = of_order
+
+--- The scheduler of whole tiles, for wg.mainloop: persistent CTAs take the tiles of D in turn, or their parts of K.
+--- @param options table?
+--- @option group integer = 8  rows of tiles that the order covers before it goes on to the next column
+--- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
+--- @return table  for the option `scheduler` of wg.mainloop
+--- @see wg.mainloop.dense
+function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of_order("wg.scheduler.tiles", opts)) end
+
+--- Persistent CTAs: a loop over the tiles of a matrix that belong to this CTA. The clusters of the grid take turns:
+--- cluster c has the tiles c, c + clusters, ... The order goes down `group` rows of tiles, then on to the next column,
+--- so that the tiles in flight share rows of A and columns of B in the L2 cache.
+--- @param options table
+--- @option m integer  the rows of a tile
+--- @option n integer  the columns of a tile
+--- @option rows reg  u32: of the matrix
+--- @option columns reg  u32: of the matrix
+--- @option cluster integer|table = 1  CTAs of a cluster, which work on neighbouring tiles: along M, or { along M, along N }, those along M first
+--- @option group integer = 8  rows of tiles that the order covers before it goes on to the next column
+--- @option order reg?  a pointer parameter to u32, instead of `group`: for each tile its row << 16 | its column, counted in tiles, as wg.hilbert gives them
+--- @option splits integer = 1  the number of parts of K: each tile is visited once for each part
+--- @option first reg?  u32: the first of the cluster's tiles that is taken; used with `every`
+--- @option every integer?  takes only every n-th of the cluster's tiles
+--- @option halves boolean = false  where at most half of the clusters would have a tile in the last round, each of its tiles is two: the upper and the lower half of its rows
+--- @option last_splits integer = 1  where at most one of so many clusters would have a tile in the last round, each of its tiles is visited once for each of so many parts of K; without `splits` and `halves`
+--- @param body function(place: function, part: reg, number: reg, cut: reg, following: function)  emits the work on a tile. place() computes the tile's first
+---   row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with last_splits
+---   they count where `cut`, a predicate, holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the rows. following() computes
+---   place, part, number and cut of what the CTA visits next, where it is called; behind the last tile they are those of some tile
+--- @see k:each_piece
+function k:each_tile(opts, body, ...)
+  arguments.surplus("each_tile", 2, ...)
+  arguments.object("k:each_tile, k", self, "builder")
+  options("k:each_tile", opts)
+  local splits = arguments.whole("k:each_tile: splits", opts.splits or 1, 1, 0xFFFF)
+  local last_splits = arguments.whole("k:each_tile: last_splits", opts.last_splits or 1, 1, 0xFFFF)
+  if last_splits > 1 and (splits > 1 or opts.halves) then native.fail "k:each_tile: `last_splits` goes without `splits` and `halves`" end
+  local place, units, along_m, along_n = order.tile_order(self, "k:each_tile", opts)
+  local cluster = along_m * along_n
+  arguments.body("k:each_tile, body", body)
+  local cta = self:special "ctaid.x"
+  local from, clusters, rank = cta, self:special "nctaid.x", 0
+  if cluster > 1 then
+    from, clusters, rank = divided(self, cta, cluster), divided(self, clusters, cluster), division.remainder(self, cta, cluster)
+  end
+  if opts.first then from = from + opts.first * clusters end
+  local step = opts.every and clusters * opts.every or clusters
+
+  local pieces, whole = opts.halves and 2 or last_splits, nil -- whole: the tiles before those that are cut
+  if pieces > 1 then
+    local rest = self:rem(units, clusters)
+    self:mov(rest, 0, { guard = (rest * pieces):gt(clusters) })
+    whole, units = units - rest, units + rest * (pieces - 1)
+  end
+  if splits > 1 then units = units * splits end
+  -- What body() gets of a unit.
+  local function described(unit)
+    local tile, part, number, cut, lower = unit, nil, nil, nil, nil
+    if whole then
+      cut = unit:ge(whole)
+      local index = unit - whole
+      number = divided(self, index, pieces)
+      part = index - number * pieces
+      tile = self:selp_b32(whole + number, unit, cut, { type = "u32" })
+      if opts.halves then
+        lower = self:selp_b32(part * (opts.m // 2), 0, cut, { type = "u32" })
+        part, number = nil, nil
+      end
+    end
+    if splits > 1 then
+      tile = divided(self, unit, splits)
+      part = unit - tile * splits
+      number = cluster == 1 and tile or tile * cluster + rank
+    end
+    return function()
+      local row, column = place(tile)
+      if along_m > 1 then row = row * along_m + (along_n > 1 and division.remainder(self, rank, along_m) or rank) end
+      if along_n > 1 then column = column * along_n + divided(self, rank, along_m) end
+      row = row * opts.m
+      return lower and row + lower or row, column * opts.n
+    end, part, number, cut
+  end
+  self:loop({ from = from, to = units, step = step }, function(unit)
+    local at, part, number, cut = described(unit)
+    body(at, part, number, cut, function() return described(self:min(unit + step, units - 1)) end)
+  end)
+end
+
+--- The options of k:each_tile for the tiles of a product.
+function tiles.tiles_of(g, more)
+  local p, sizes = g.p, g.sizes
+  return arguments.extended({ m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, group = p.group, order = sizes.order }, more)
+end
+
+function tiles.each(g, more, body)
+  local k, p, sizes = g.k, g.p, g.sizes
+  local function described(place, part, number, cut)
+    local piece = { from = 0, to = sizes.K, part = part, number = number, half = p.halves and cut or nil }
+    if part then piece.from, piece.to = k:part_of_k { K = sizes.K, block = p.round_k, part = part, splits = p.parts } end
+    if p.last_splits > 1 then
+      piece.cut = cut
+      piece.from = k:selp_b32(piece.from, 0, cut, { type = "u32" })
+      piece.to = k:selp_b32(piece.to, sizes.K, cut, { type = "u32" })
+    end
+    return place, piece
+  end
+  local walk = tiles.tiles_of(g, more)
+  walk.cluster, walk.splits, walk.halves, walk.last_splits = { p.cluster_m, p.cluster_n }, p.splits, p.halves, p.last_splits
+  k:each_tile(walk, function(place, part, number, cut, following)
+    local _, piece = described(place, part, number, cut)
+    function piece.following() return described(following()) end
+    body(place, piece)
+  end)
+end
+
+function tiles.units(p, count) return count * (p.exchange and 1 or p.splits) * p.last_splits end
+
+function tiles.workspace(p, work)
+  if p.parts == 1 then return nil end
+  if work.blocks < p.parts then
+    fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ %s = 1 }"):format(
+      work.K, work.blocks, p.round_k, p.parts, p.last_splits > 1 and "last_splits" or "splits"))
+  end
+  -- At most one of so many CTAs of the chip has a tile that is cut in the last round.
+  return { p.last_splits > 1 and roofline.ceil_div(work.most, p.parts) or work.tiles * p.cluster, p.parts }
+end
+
+function tiles.parameters(p, add)
+  if p.raster ~= "hilbert" then return end
+  add {
+    name = "order", type = "const u32*", value = function(l) return l.order() end,
+    note = ("for each tile of %d x %d its row << 16 | its column, in the order of the work (wg.hilbert)"):format(p.m * p.cluster_m, p.n * p.cluster_n),
+  }
+end
+
+classes.shield(wg.scheduler, "wg.scheduler.", { "tiles" })
+
+return tiles

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""docs/house.svg: the modules and what each of them knows, as CMakeLists.txt declares it. house.py --check: is it so?"""
+"""docs/house.svg: the modules and what each of them knows, as CMakeLists.txt declares it; docs/library.svg: the rooms of stdlib/, as its
+files require each other. house.py --check: is it so?"""
 
 import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PICTURE = ROOT / "docs/house.svg"
 WIDTH, HEIGHT, ACROSS, DOWN = 92, 30, 118, 74  # of a box, and from one to the next
 
 STYLE = """
@@ -23,6 +23,23 @@ def declared():
     text = (ROOT / "CMakeLists.txt").read_text()
     found = re.findall(r"^ *wgrun_(module|bindings)\((\w+)(?: +DEPENDS ([\w ]+))?\)", text, re.M)
     return {name: ("engine" if kind == "module" else "bindings", known.split()) for kind, name, known in found}
+
+
+def required():
+    """{room of stdlib/: (kind, the rooms that it uses)}, each behind those that it uses. A room is a folder, or a file beside them."""
+    uses = {}
+    for path in sorted((ROOT / "stdlib").rglob("*.lua")):
+        used = uses.setdefault(path.relative_to(ROOT / "stdlib").with_suffix("").parts[0], set())
+        used.update(re.findall(r'^local \w+ = require "wgrun\.(\w+)', path.read_text(), re.M))
+    ordered = {}
+
+    def place_room(room):
+        for other in sorted(uses.get(room, set()) - {room, "native"} - set(ordered)):
+            place_room(other)
+        ordered.setdefault(room, ("bindings", sorted(uses[room] - {room, "native"})))
+    for room in sorted(uses):
+        place_room(room)
+    return ordered
 
 
 def levels_of(modules):
@@ -42,7 +59,7 @@ def direct(modules, name):
     return [known for known in modules[name][1] if not any(known in behind(other) for other in modules[name][1])]
 
 
-def picture(modules):
+def picture(title, modules):
     levels = levels_of(modules)
     storeys = [[name for name in modules if levels[name] == level] for level in range(max(levels.values()) + 1)]
     columns = max(len(storey) for storey in storeys)
@@ -53,7 +70,7 @@ def picture(modules):
         for i, name in enumerate(storey):
             place[name] = (left + i * ACROSS, height - level * DOWN - DOWN / 2)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">',
-           "<title>The modules, each above those that it knows</title>", f"<style>{STYLE}\n</style>",
+           f"<title>{title}</title>", f"<style>{STYLE}\n</style>",
            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
            '<path d="M0 1 L7 4 L0 7" class="arrow"/></marker></defs>']
     for name in modules:
@@ -69,8 +86,11 @@ def picture(modules):
     return "\n".join([*out, "</svg>", ""])
 
 
-drawn = picture(declared())
-if sys.argv[1:] != ["--check"]:
-    PICTURE.write_text(drawn)
-elif not PICTURE.exists() or PICTURE.read_text() != drawn:
-    sys.exit("docs/house.svg is not what CMakeLists.txt declares: tests/docs/house.py draws it anew")
+drawn = {"house.svg": picture("The modules, each above those that it knows", declared()),
+         "library.svg": picture("The rooms of the library, each above those that it uses", required())}
+for name, text in drawn.items():
+    path = ROOT / "docs" / name
+    if sys.argv[1:] != ["--check"]:
+        path.write_text(text)
+    elif not path.exists() or path.read_text() != text:
+        sys.exit(f"docs/{name} is not what CMakeLists.txt and stdlib/ say: tests/docs/house.py draws it anew")

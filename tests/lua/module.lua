@@ -17,7 +17,15 @@ check.raises("a tile has no `discriptor`: did you mean `descriptor`?",
 
 -- Classes are closed: their metatables cannot be had and broken.
 assert(getmetatable(wg.layout "8:1") == "wgrun.layout")
-check.raises("module 'wgrun.nothing' not found", require, "wgrun.nothing")
+
+-- The library's files and what they have of C++ are not for scripts; opened again, the library is run anew.
+for _, name in ipairs { "nothing", "native", "tile.tile" } do
+  check.raises(("module 'wgrun.%s' not found"):format(name), require, "wgrun." .. name)
+end
+package.loaded.wgrun = nil
+local again = require "wgrun"
+assert(again ~= wg and again.gemm and again.gemm ~= wg.gemm)
+package.loaded.wgrun = wg
 
 -- Methods refuse other objects, by name.
 local layout, tile = wg.layout "8:1", wg.tile { dtype = "bf16", mn = 64, k = 64 }

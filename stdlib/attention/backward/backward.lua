@@ -1,220 +1,235 @@
 -- wg.attention_backward: the gradients of wg.attention, and their launches.
 
-return function(wg, internal)
-  local fail, ceil_div, text = internal.fail, internal.ceil_div, internal.shape_text
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local attention = require "wgrun.attention.attention"
+local backward_kernel = require "wgrun.attention.backward.kernel"
+local plan = require "wgrun.attention.backward.plan"
+local backward_rows = require "wgrun.attention.backward.rows"
+local tensors = require "wgrun.attention.tensors"
+local classes = require "wgrun.classes"
+local roofline = require "wgrun.cost.roofline"
+local native = require "wgrun.native"
 
-  --- The gradients of attention, made by wg.attention_backward.
-  --- @field before kernel  prepares the rows of the queries, and sets the sums of dQ to 0
-  --- @field kernel kernel  computes dK and dV, and the sums of dQ
-  --- @field after kernel  converts dQ
-  --- @field plan table  the choices: tiles, stages, registers
-  local backward = internal.class "attention_backward"
+local fail, ceil_div, text = native.fail, roofline.ceil_div, arguments.shape_text
 
-  --- Kernels for the gradients of wg.attention: dQ, dK and dV from dO, the gradient of O. Three kernels follow each other: one
-  --- prepares the rows of the queries, one passes over all queries for each block of keys, one converts dQ, whose parts
-  --- are added up in f32. The order of these sums differs from launch to launch, so that dQ does in its last bits; dK and dV
-  --- do not. Where heads share K and V, dK and dV are the sums over the heads that share them.
-  --- @param options table
-  --- @option dtype string = "bf16"  the type of all tensors but lse: "bf16" or "f16"
-  --- @option dim integer = 128  the head size, in elements: 64, 96, 128, 192 or 256
-  --- @option heads integer = 1  the heads of Q, O and their gradients
-  --- @option kv_heads integer?  the heads of K, V and their gradients; by default `heads`
-  --- @option causal boolean = false  a query saw no key after its own place
-  --- @option window integer?  as wg.attention had it: a query saw only keys nearer than this to its own place
-  --- @option packed boolean = false  sequences of any lengths one after another, as wg.attention had them
-  --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
-  --- @option name string = "attention_backward"  the name of the kernel; the others are NAME_before and NAME_after
-  --- @return attention_backward
-  --- @raise for options that contradict each other.
-  --- @see wg.attention
-  --- @example
-  ---   local forward = wg.attention { dim = 128, heads = 16, causal = true, lse = true }
-  ---   local backward = wg.attention_backward { dim = 128, heads = 16, causal = true }
-  ---   forward:run(Q, K, V, O, { lse = lse })
-  ---   backward:run { Q = Q, K = K, V = V, O = O, lse = lse, dO = dO, dQ = dQ, dK = dK, dV = dV }
-  function wg.attention_backward(opts)
-    local p = internal.attention_backward_plan(opts == nil and {} or opts)
-    return setmetatable({
-      plan = p, before = internal.attention_backward_before(p), kernel = internal.attention_backward_kernel(p),
-      after = internal.attention_backward_after(p), workspace_key = "",
-    }, backward)
-  end
+--- The gradients of attention, made by wg.attention_backward.
+--- @field before kernel  prepares the rows of the queries, and sets the sums of dQ to 0
+--- @field kernel kernel  computes dK and dV, and the sums of dQ
+--- @field after kernel  converts dQ
+--- @field plan table  the choices: tiles, stages, registers
+local backward = classes.new "attention_backward"
 
-  local of_queries, of_keys = { "Q", "O", "dO", "dQ" }, { "K", "V", "dK", "dV" }
-
-  -- Batches, queries and keys; raises an error that names the tensor that does not fit.
-  local function extents(p, given)
-    local function check(names, heads)
-      local batches, rows
-      for _, name in ipairs(names) do
-        local shape, rank = internal.shape_of(given[name]), p.packed and 3 or 4
-        if not shape or #shape ~= rank then
-          fail(("attention_backward: %s must have %d dimensions (%s), not %s"):format(name, rank, p.packed and "sequence x head x dim" or p.layout, text(shape)))
-        end
-        local b, s, h, d = table.unpack(shape)
-        if p.packed then b, s, h, d = 1, b, s, h end
-        if p.layout == "bhsd" then s, h = h, s end
-        if h ~= heads or d ~= p.dim then
-          fail(("attention_backward: %s has %d heads of %d elements, and wg.attention_backward was made for %d of %d"):format(name, h, d, heads, p.dim))
-        end
-        batches, rows = batches or b, rows or s
-        if b ~= batches or s ~= rows then
-          fail(("attention_backward: %s has %d batches of %d rows, but %s %d of %d"):format(name, b, s, names[1], batches, rows))
-        end
-      end
-      return batches, rows
-    end
-    local batches, queries = check(of_queries, p.heads)
-    local of_k, keys = check(of_keys, p.kv_heads)
-    if batches ~= of_k then fail(("attention_backward: Q has %d batches, but K %d"):format(batches, of_k)) end
-    local shape, want = internal.shape_of(given.lse), p.packed and { p.heads, queries } or { batches, p.heads, queries }
-    if text(shape) ~= text(want) then fail(("attention_backward: lse must be f32, %s, not %s"):format(text(want), text(shape))) end
-    return batches, queries, keys
-  end
-
-  -- What the kernels hand to each other, made for the first launch of a size and kept; it stays where dQ is.
-  local function workspace(self, blocks, dQ)
-    local p, on_device = self.plan, internal.describe(dQ) == "wgrun.device_tensor"
-    local key = ("%d %s"):format(blocks, on_device)
-    if self.workspace_key ~= key then
-      local stats, sums = wg.zeros("f32", { blocks * p.stats_bytes // 4 }), wg.zeros("f32", { blocks * p.sums_bytes // 4 })
-      if on_device then stats, sums = stats:to "gpu", sums:to "gpu" end
-      self.workspace_key, self.stats, self.sums = key, stats, sums
-    end
-    return self.stats, self.sums
-  end
-
-  --- The options of the three launches, in their order.
-  --- @param options table
-  --- @option Q tensor  batch x queries x heads x dim, in the order of `layout`
-  --- @option K tensor  batch x keys x kv_heads x dim
-  --- @option V tensor  as K
-  --- @option O tensor  as Q: what wg.attention computed
-  --- @option lse tensor  f32, batch x heads x queries (packed: heads x total): what wg.attention computed with `lse`
-  --- @option dO tensor  as Q: the gradient of O
-  --- @option dQ tensor  as Q: receives the gradient of Q
-  --- @option dK tensor  as K: receives the gradient of K
-  --- @option dV tensor  as K: receives the gradient of V
-  --- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
-  --- @option key_starts tensor?  s32: likewise in K
-  --- @option max_queries integer?  the most queries of a packed sequence
-  --- @option max_keys integer?  the most keys of a packed sequence
-  --- @option scale number?  the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
-  --- @return table  a list of { kernel, { grid =, args = } }
-  --- @raise when the extents do not fit each other.
-  function backward:launches(given)
-    local p = self.plan
-    internal.options("attention_backward:launches", given)
-    internal.kinds("attention_backward:launches", given, { scale = "number" })
-    internal.attention_values("attention_backward", p, given, {
-      query_starts = "packed", key_starts = "packed", max_queries = "packed", max_keys = "packed",
-    })
-    local batches, queries, keys = extents(p, given)
-    local total = queries
-    if p.packed then
-      batches = internal.packed_batches("attention_backward", given)
-      queries = internal.whole("attention_backward: max_queries", given.max_queries, 1, 0x3FFFFFFF)
-      keys = internal.whole("attention_backward: max_keys", given.max_keys, 1, 0x3FFFFFFF)
-    end
-    local scale = internal.positive("attention_backward: scale", given.scale or 1 / math.sqrt(p.dim))
-    if batches * queries * keys == 0 then
-      fail(("attention_backward: %d sequences of %d queries and %d keys leave nothing to compute"):format(batches, queries, keys))
-    end
-    local blocks = ceil_div(queries, p.rows)
-    local stats, sums = workspace(self, batches * p.heads * blocks, given.dQ)
-    local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys), p.kv_heads, batches }
-    local before, after = { given.O, given.dO, given.lse, stats, sums }, { given.dQ, sums, scale }
-    local main = { given.Q, given.K, given.V, given.dO, given.dK, given.dV, stats, sums, queries }
-    local function add(list, ...) table.move({ ... }, 1, select("#", ...), #list + 1, list) end
-    if p.packed then
-      add(before, given.query_starts, total)
-      add(main, scale, scale / math.log(2), given.query_starts, given.key_starts)
-      add(after, given.query_starts)
-    else
-      add(before, queries)
-      add(main, keys, scale, scale / math.log(2))
-    end
-    return {
-      { self.before, { grid = by_query, args = before } },
-      { self.kernel, { grid = by_key, args = main } },
-      { self.after, { grid = by_query, args = after } },
-    }
-  end
-
-  --- The floating-point operations of the five products, counting only the keys that a query sees.
-  --- @param batches integer
-  --- @param queries integer  of each sequence
-  --- @param keys integer  of each sequence
-  --- @return number
-  function backward:flops(batches, queries, keys)
-    local p = self.plan
-    return 10.0 * batches * p.heads * p.dim * internal.attention_pairs(p, queries, keys)
-  end
-
-  -- Calls each(kernel, options) for the launches of the method called `name`; `given` also holds options of the kernels' method.
-  local function each_launch(name, self, given, each)
-    local operands, rest = internal.split_options(name, "attention_backward:launches", given)
-    for i, launch in ipairs(self:launches(operands)) do each(i, launch[1], internal.extended(launch[2], rest)) end
-  end
-
-  --- Computes dQ, dK and dV, and waits until they are in their tensors.
-  --- @param options table
-  --- @options attention_backward:launches
-  --- @options kernel:run without grid, args
-  --- @return string  the back end that ran it
-  --- @see attention_backward:launches
-  function backward:run(given)
-    local backend
-    each_launch("attention_backward:run", self, given, function(_, kernel, launch) backend = kernel:run(launch) end)
-    return backend
-  end
-
-  --- Prepared launches that follow each other, made by attention_backward:prepare.
-  local launches = internal.class "launches"
-
-  local function in_order(self, method)
-    for _, launch in ipairs(self) do launch[method](launch) end
-  end
-
-  --- Starts the launches, in their order. On the GPU it returns at once; the simulator runs the kernels to their end.
-  function launches:start() in_order(self, "start") end
-
-  --- Waits until the started launches are complete.
-  --- @raise when a kernel faulted or hung.
-  function launches:wait() in_order(self, "wait") end
-
-  --- Waits until the started launches are complete, and copies the tensors that they wrote to host memory.
-  function launches:download() in_order(self, "download") end
-
-  --- Copies the tensors from host memory to the device again, after the host has changed them.
-  function launches:upload() in_order(self, "upload") end
-
-  --- Prepares launches that can be started many times, with their tensors on the device.
-  --- @param options table
-  --- @options attention_backward:launches
-  --- @options kernel:prepare without grid, args
-  --- @return launches
-  --- @see kernel:prepare
-  function backward:prepare(given)
-    local list = {}
-    each_launch("attention_backward:prepare", self, given, function(i, kernel, launch) list[i] = kernel:prepare(launch) end)
-    return setmetatable(list, launches)
-  end
-
-  --- Measures how long the three kernels take, each by itself.
-  --- @param options table
-  --- @options attention_backward:launches
-  --- @options kernel:time without grid, args, flops, against
-  --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (attention_backward:flops; of packed sequences 0), and the three medians
-  --- @see kernel:time
-  function backward:time(given)
-    local parts, sum = {}, 0
-    each_launch("attention_backward:time", self, given, function(i, kernel, launch)
-      parts[i] = kernel:time(launch).median_us
-      sum = sum + parts[i]
-    end)
-    local p, q, k = self.plan, internal.shape_of(given.Q), internal.shape_of(given.K)
-    local rows = p.layout == "bshd" and 2 or 3
-    return { median_us = sum, tflops = p.packed and 0.0 or self:flops(q[1], q[rows], k[rows]) / sum * 1e-6, parts = parts }
-  end
+--- Kernels for the gradients of wg.attention: dQ, dK and dV from dO, the gradient of O. Three kernels follow each other: one
+--- prepares the rows of the queries, one passes over all queries for each block of keys, one converts dQ, whose parts
+--- are added up in f32. The order of these sums differs from launch to launch, so that dQ does in its last bits; dK and dV
+--- do not. Where heads share K and V, dK and dV are the sums over the heads that share them.
+--- @param options table
+--- @option dtype string = "bf16"  the type of all tensors but lse: "bf16" or "f16"
+--- @option dim integer = 128  the head size, in elements: 64, 96, 128, 192 or 256
+--- @option heads integer = 1  the heads of Q, O and their gradients
+--- @option kv_heads integer?  the heads of K, V and their gradients; by default `heads`
+--- @option causal boolean = false  a query saw no key after its own place
+--- @option window integer?  as wg.attention had it: a query saw only keys nearer than this to its own place
+--- @option packed boolean = false  sequences of any lengths one after another, as wg.attention had them
+--- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
+--- @option name string = "attention_backward"  the name of the kernel; the others are NAME_before and NAME_after
+--- @return attention_backward
+--- @raise for options that contradict each other.
+--- @see wg.attention
+--- @example
+---   local forward = wg.attention { dim = 128, heads = 16, causal = true, lse = true }
+---   local backward = wg.attention_backward { dim = 128, heads = 16, causal = true }
+---   forward:run(Q, K, V, O, { lse = lse })
+---   backward:run { Q = Q, K = K, V = V, O = O, lse = lse, dO = dO, dQ = dQ, dK = dK, dV = dV }
+function wg.attention_backward(opts)
+  local p = plan.make(opts == nil and {} or opts)
+  return setmetatable({
+    plan = p, before = backward_rows.before(p), kernel = backward_kernel.make(p),
+    after = backward_rows.after(p), workspace_key = "",
+  }, backward)
 end
+
+local of_queries, of_keys = { "Q", "O", "dO", "dQ" }, { "K", "V", "dK", "dV" }
+
+-- Batches, queries and keys; raises an error that names the tensor that does not fit.
+local function extents(p, given)
+  local function check(names, heads)
+    local batches, rows
+    for _, name in ipairs(names) do
+      local shape, rank = arguments.shape_of(given[name]), p.packed and 3 or 4
+      if not shape or #shape ~= rank then
+        fail(("attention_backward: %s must have %d dimensions (%s), not %s"):format(name, rank, p.packed and "sequence x head x dim" or p.layout, text(shape)))
+      end
+      local b, s, h, d = table.unpack(shape)
+      if p.packed then b, s, h, d = 1, b, s, h end
+      if p.layout == "bhsd" then s, h = h, s end
+      if h ~= heads or d ~= p.dim then
+        fail(("attention_backward: %s has %d heads of %d elements, and wg.attention_backward was made for %d of %d"):format(name, h, d, heads, p.dim))
+      end
+      batches, rows = batches or b, rows or s
+      if b ~= batches or s ~= rows then
+        fail(("attention_backward: %s has %d batches of %d rows, but %s %d of %d"):format(name, b, s, names[1], batches, rows))
+      end
+    end
+    return batches, rows
+  end
+  local batches, queries = check(of_queries, p.heads)
+  local of_k, keys = check(of_keys, p.kv_heads)
+  if batches ~= of_k then fail(("attention_backward: Q has %d batches, but K %d"):format(batches, of_k)) end
+  local shape, want = arguments.shape_of(given.lse), p.packed and { p.heads, queries } or { batches, p.heads, queries }
+  if text(shape) ~= text(want) then fail(("attention_backward: lse must be f32, %s, not %s"):format(text(want), text(shape))) end
+  return batches, queries, keys
+end
+
+-- What the kernels hand to each other, made for the first launch of a size and kept; it stays where dQ is.
+local function workspace(self, blocks, dQ)
+  local p, on_device = self.plan, arguments.describe(dQ) == "wgrun.device_tensor"
+  local key = ("%d %s"):format(blocks, on_device)
+  if self.workspace_key ~= key then
+    local stats, sums = wg.zeros("f32", { blocks * p.stats_bytes // 4 }), wg.zeros("f32", { blocks * p.sums_bytes // 4 })
+    if on_device then stats, sums = stats:to "gpu", sums:to "gpu" end
+    self.workspace_key, self.stats, self.sums = key, stats, sums
+  end
+  return self.stats, self.sums
+end
+
+--- The options of the three launches, in their order.
+--- @param options table
+--- @option Q tensor  batch x queries x heads x dim, in the order of `layout`
+--- @option K tensor  batch x keys x kv_heads x dim
+--- @option V tensor  as K
+--- @option O tensor  as Q: what wg.attention computed
+--- @option lse tensor  f32, batch x heads x queries (packed: heads x total): what wg.attention computed with `lse`
+--- @option dO tensor  as Q: the gradient of O
+--- @option dQ tensor  as Q: receives the gradient of Q
+--- @option dK tensor  as K: receives the gradient of K
+--- @option dV tensor  as K: receives the gradient of V
+--- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+--- @option key_starts tensor?  s32: likewise in K
+--- @option max_queries integer?  the most queries of a packed sequence
+--- @option max_keys integer?  the most keys of a packed sequence
+--- @option scale number?  the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
+--- @return table  a list of { kernel, { grid =, args = } }
+--- @raise when the extents do not fit each other.
+function backward:launches(given)
+  local p = self.plan
+  arguments.options("attention_backward:launches", given)
+  arguments.kinds("attention_backward:launches", given, { scale = "number" })
+  tensors.values("attention_backward", p, given, {
+    query_starts = "packed", key_starts = "packed", max_queries = "packed", max_keys = "packed",
+  })
+  local batches, queries, keys = extents(p, given)
+  local total = queries
+  if p.packed then
+    batches = attention.packed_batches("attention_backward", given)
+    queries = arguments.whole("attention_backward: max_queries", given.max_queries, 1, 0x3FFFFFFF)
+    keys = arguments.whole("attention_backward: max_keys", given.max_keys, 1, 0x3FFFFFFF)
+  end
+  local scale = arguments.positive("attention_backward: scale", given.scale or 1 / math.sqrt(p.dim))
+  if batches * queries * keys == 0 then
+    fail(("attention_backward: %d sequences of %d queries and %d keys leave nothing to compute"):format(batches, queries, keys))
+  end
+  local blocks = ceil_div(queries, p.rows)
+  local stats, sums = workspace(self, batches * p.heads * blocks, given.dQ)
+  local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys), p.kv_heads, batches }
+  local before, after = { given.O, given.dO, given.lse, stats, sums }, { given.dQ, sums, scale }
+  local main = { given.Q, given.K, given.V, given.dO, given.dK, given.dV, stats, sums, queries }
+  local function add(list, ...) table.move({ ... }, 1, select("#", ...), #list + 1, list) end
+  if p.packed then
+    add(before, given.query_starts, total)
+    add(main, scale, scale / math.log(2), given.query_starts, given.key_starts)
+    add(after, given.query_starts)
+  else
+    add(before, queries)
+    add(main, keys, scale, scale / math.log(2))
+  end
+  return {
+    { self.before, { grid = by_query, args = before } },
+    { self.kernel, { grid = by_key, args = main } },
+    { self.after, { grid = by_query, args = after } },
+  }
+end
+
+--- The floating-point operations of the five products, counting only the keys that a query sees.
+--- @param batches integer
+--- @param queries integer  of each sequence
+--- @param keys integer  of each sequence
+--- @return number
+function backward:flops(batches, queries, keys)
+  local p = self.plan
+  return 10.0 * batches * p.heads * p.dim * attention.pairs(p, queries, keys)
+end
+
+-- Calls each(kernel, options) for the launches of the method called `name`; `given` also holds options of the kernels' method.
+local function each_launch(name, self, given, each)
+  local operands, rest = arguments.split_options(name, "attention_backward:launches", given)
+  for i, launch in ipairs(self:launches(operands)) do each(i, launch[1], arguments.extended(launch[2], rest)) end
+end
+
+--- Computes dQ, dK and dV, and waits until they are in their tensors.
+--- @param options table
+--- @options attention_backward:launches
+--- @options kernel:run without grid, args
+--- @return string  the back end that ran it
+--- @see attention_backward:launches
+function backward:run(given)
+  local backend
+  each_launch("attention_backward:run", self, given, function(_, kernel, launch) backend = kernel:run(launch) end)
+  return backend
+end
+
+--- Prepared launches that follow each other, made by attention_backward:prepare.
+local launches = classes.new "launches"
+
+local function in_order(self, method)
+  for _, launch in ipairs(self) do launch[method](launch) end
+end
+
+--- Starts the launches, in their order. On the GPU it returns at once; the simulator runs the kernels to their end.
+function launches:start() in_order(self, "start") end
+
+--- Waits until the started launches are complete.
+--- @raise when a kernel faulted or hung.
+function launches:wait() in_order(self, "wait") end
+
+--- Waits until the started launches are complete, and copies the tensors that they wrote to host memory.
+function launches:download() in_order(self, "download") end
+
+--- Copies the tensors from host memory to the device again, after the host has changed them.
+function launches:upload() in_order(self, "upload") end
+
+--- Prepares launches that can be started many times, with their tensors on the device.
+--- @param options table
+--- @options attention_backward:launches
+--- @options kernel:prepare without grid, args
+--- @return launches
+--- @see kernel:prepare
+function backward:prepare(given)
+  local list = {}
+  each_launch("attention_backward:prepare", self, given, function(i, kernel, launch) list[i] = kernel:prepare(launch) end)
+  return setmetatable(list, launches)
+end
+
+--- Measures how long the three kernels take, each by itself.
+--- @param options table
+--- @options attention_backward:launches
+--- @options kernel:time without grid, args, flops, against
+--- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (attention_backward:flops; of packed sequences 0), and the three medians
+--- @see kernel:time
+function backward:time(given)
+  local parts, sum = {}, 0
+  each_launch("attention_backward:time", self, given, function(i, kernel, launch)
+    parts[i] = kernel:time(launch).median_us
+    sum = sum + parts[i]
+  end)
+  local p, q, k = self.plan, arguments.shape_of(given.Q), arguments.shape_of(given.K)
+  local rows = p.layout == "bshd" and 2 or 3
+  return { median_us = sum, tflops = p.packed and 0.0 or self:flops(q[1], q[rows], k[rows]) / sum * 1e-6, parts = parts }
+end
+
+classes.close("an attention_backward", backward)
+classes.close("prepared launches", launches)
+classes.shield(wg, "wg.", { "attention_backward" })
+classes.shield(backward, "attention_backward:", { "launches", "flops", "run", "prepare", "time" })
+classes.shield(launches, "launches:", { "start", "wait", "download", "upload" })

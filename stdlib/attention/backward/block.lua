@@ -1,122 +1,127 @@
 -- What the consumers of wg.attention_backward share: operands in shared memory, the mask, probabilities and gradients of a block of scores,
 -- the sums of dQ, and the results. Scores are transposed: a row of accumulators is a key, a column a query.
 
-return function(_, internal)
-  local function signed(k, x) return k:mov(x, { type = "s32" }) end
+local tensors = require "wgrun.attention.tensors"
+local elements = require "wgrun.tile.elements"
 
-  -- The query of accumulator r, counted from the thread's first one.
-  local function query_of(r) return 8 * (r // 4) + r % 2 end
+local module = {}
 
-  --- Operands of wgmma: views of buffers, that is bytes at an address, read as a tile.
-  function internal.attention_backward_operands(k, p)
-    local out = {}
-    function out.view(buffer, tile, offset)
-      return { tile = tile, base = k:matrix_descriptor(k:address(buffer, offset), tile:descriptor(0) & ~0x3FFF) }
-    end
-    function out.of_stage(from, stage)
-      return { tile = from.tile, base = k:mad_wide_u32(stage, from.tile.bytes >> 4, from.base) }
-    end
-    function out.at_step(from, step, row)
-      local ahead = from.tile:descriptor(0, step, row or 0) - from.tile:descriptor(0, 0)
-      return ahead == 0 and from.base or k:add(from.base, ahead)
-    end
-    function out.multiply(d, a, b, form)
-      form.k, form.d, form.a, form.b = 16, "f32", p.dtype, p.dtype
-      k:wgmma_mma_async(d, a, b, form)
-    end
-    return out
+local function signed(k, x) return k:mov(x, { type = "s32" }) end
+
+-- The query of accumulator r, counted from the thread's first one.
+local function query_of(r) return 8 * (r // 4) + r % 2 end
+
+--- Operands of wgmma: views of buffers, that is bytes at an address, read as a tile.
+function module.operands(k, p)
+  local out = {}
+  function out.view(buffer, tile, offset)
+    return { tile = tile, base = k:matrix_descriptor(k:address(buffer, offset), tile:descriptor(0) & ~0x3FFF) }
   end
+  function out.of_stage(from, stage)
+    return { tile = from.tile, base = k:mad_wide_u32(stage, from.tile.bytes >> 4, from.base) }
+  end
+  function out.at_step(from, step, row)
+    local ahead = from.tile:descriptor(0, step, row or 0) - from.tile:descriptor(0, 0)
+    return ahead == 0 and from.base or k:add(from.base, ahead)
+  end
+  function out.multiply(d, a, b, form)
+    form.k, form.d, form.a, form.b = 16, "f32", p.dtype, p.dtype
+    k:wgmma_mma_async(d, a, b, form)
+  end
+  return out
+end
 
-  --- Returns mask(query), which sets scores `s` of keys that their query does not see, and of keys after the last one, to -inf; `query` is
-  --- that of the first column, `first_key` the key of the consumer's first row.
-  function internal.attention_backward_masker(k, p, s, at, first_key)
-    local thread = k:special "tid.x"
-    local lane = thread & 31
-    local first_query = signed(k, (lane & 3) << 1)
-    local low, high = {}, {} -- of the thread's keys, counted from the thread's first query of block 0
-    for half = 0, 1 do
-      local key = first_key + ((thread >> 5 & 3) << 4) + (lane >> 2) + 8 * half
-      low[half] = at.low and at.low(signed(k, key)) - first_query or k:mov(-(1 << 30), { type = "s32" })
-      k:mov(low[half], 1 << 30, { guard = key:ge(at.keys) })
-      high[half] = at.high and at.high(signed(k, key)) - first_query
-    end
-    local over = (at.key + p.keys):gt(at.keys)
-    local low_of_last = at.low and at.low(signed(k, at.key + (p.keys - 1)))
-    local high_of_first = at.high and at.high(signed(k, at.key))
-    return function(query)
-      local from, needed = signed(k, query), over
-      if at.low then needed = needed | from:lt(low_of_last) end
-      if at.high then needed = needed | (from + p.part):gt(high_of_first) end
-      k:if_(needed, function()
-        for half = 0, 1 do
-          local after, before = low[half] - from, at.high and high[half] - from
-          for r = 2 * half, #s - 1, 4 do
-            for i = r, r + 1 do
-              k:mov(s[i], -math.huge, { guard = after:gt(query_of(i)) })
-              if before then k:mov(s[i], -math.huge, { guard = before:le(query_of(i)) }) end
-            end
+--- Returns mask(query), which sets scores `s` of keys that their query does not see, and of keys after the last one, to -inf; `query` is
+--- that of the first column, `first_key` the key of the consumer's first row.
+function module.masker(k, p, s, at, first_key)
+  local thread = k:special "tid.x"
+  local lane = thread & 31
+  local first_query = signed(k, (lane & 3) << 1)
+  local low, high = {}, {} -- of the thread's keys, counted from the thread's first query of block 0
+  for half = 0, 1 do
+    local key = first_key + ((thread >> 5 & 3) << 4) + (lane >> 2) + 8 * half
+    low[half] = at.low and at.low(signed(k, key)) - first_query or k:mov(-(1 << 30), { type = "s32" })
+    k:mov(low[half], 1 << 30, { guard = key:ge(at.keys) })
+    high[half] = at.high and at.high(signed(k, key)) - first_query
+  end
+  local over = (at.key + p.keys):gt(at.keys)
+  local low_of_last = at.low and at.low(signed(k, at.key + (p.keys - 1)))
+  local high_of_first = at.high and at.high(signed(k, at.key))
+  return function(query)
+    local from, needed = signed(k, query), over
+    if at.low then needed = needed | from:lt(low_of_last) end
+    if at.high then needed = needed | (from + p.part):gt(high_of_first) end
+    k:if_(needed, function()
+      for half = 0, 1 do
+        local after, before = low[half] - from, at.high and high[half] - from
+        for r = 2 * half, #s - 1, 4 do
+          for i = r, r + 1 do
+            k:mov(s[i], -math.huge, { guard = after:gt(query_of(i)) })
+            if before then k:mov(s[i], -math.huge, { guard = before:le(query_of(i)) }) end
           end
         end
-      end)
-    end
-  end
-
-  --- exponentials(stats) makes the probabilities of the scores acc.s in `acc.p16`, and gradients(stats) their gradients in `acc.ds16`, from acc.dp;
-  --- `stats` is where -lse * log2(e) of the thread's first query stands.
-  function internal.attention_backward_elements(k, p, acc, scale_log2)
-    -- The probabilities, and then dS. In the place of the scores, they would be accumulators that other instructions write
-    -- from one product to the next, and ptxas (13.0) finds too few registers for that.
-    local f32, convert = k:regs("f32", #acc.s), internal.to_output[p.dtype]
-    local function pack(words)
-      for i = 0, #words - 1 do k:mov(words[i], convert(k, f32[2 * i], f32[2 * i + 1])) end
-    end
-    -- compute(r, value): of accumulator r and its query's stat.
-    local function each(stats, offset, compute)
-      local pair = k:regs("f32", 2)
-      for r = 0, #f32 - 1, 4 do
-        k:ld_shared_v2_f32(pair, stats, { offset = offset + 4 * query_of(r) })
-        for i = r, r + 3 do compute(i, pair[i % 2]) end
       end
-    end
-    return function(stats)
-      each(stats, 0, function(r, logarithm) k:ex2_approx_ftz(f32[r], k:fma(acc.s[r], scale_log2, logarithm)) end)
-      pack(acc.p16)
-    end, function(stats)
-      each(stats, 4 * p.rows, function(r, delta) k:mul(f32[r], f32[r], acc.dp[r] - delta) end)
-      pack(acc.ds16)
-    end
-  end
-
-  --- Returns add(dq, number), which adds the consumer's share of dQ of block `number` to its sums, in the order of its registers: shared memory is
-  --- what limits the products, so that nothing of this goes there.
-  function internal.attention_backward_adder(k, p, sums, mine)
-    local own = mine * p.share_bytes + ((k:special "tid.x" & 127) << 4)
-    return function(dq, number)
-      local to = k:mad_wide_u32(own, 1, k:mad_wide_u32(number, p.sums_bytes, sums))
-      for i = 0, #dq // 4 - 1 do k:red_relaxed_gpu_global_add_v4_f32(to, dq:slice(4 * i, 4), { offset = 2048 * i }) end
-    end
-  end
-
-  --- Stores dV and dK: the consumer's 64 keys from `key` on, and its columns from `column` on.
-  function internal.attention_backward_store(k, p, acc, maps, buffers, at, scale, mine, key, column)
-    local thread = k:special "tid.x"
-    local leader = (thread & 127):eq(0)
-    if p.packed then
-      local rows = { heads = p.kv_heads, head = at.head, first = at.key_start, count = at.keys, column = column }
-      local row = key + (((thread >> 5 & 3) << 4) + ((thread & 31) >> 2))
-      for r = 0, #acc.dk - 1 do k:mul(acc.dk[r], acc.dk[r], scale) end
-      internal.attention_store_pairs(k, p, acc.dv, maps.dV, rows, row)
-      return internal.attention_store_pairs(k, p, acc.dk, maps.dK, rows, row)
-    end
-    k:bar_sync(1, { threads = 128 * p.consumers }) -- before dV and dK take the places of V and K
-    local place, bytes = internal.attention_place(p), p.panel.count * p.panel.bytes
-    for _, result in ipairs { { acc.dv, maps.dV, buffers.v }, { acc.dk, maps.dK, buffers.k, scale } } do
-      local write = k:epilogue {
-        panel = p.panel, map = result[2], buffer = result[3], offset = mine * bytes, buffers = p.panel.count, barrier = mine + 2, alpha = result[4],
-        place = function(c, row) return place(c, at, row) end,
-      }
-      write(result[1], key, column or k:mov(0, { type = "u32" }))
-    end
-    k:cp_async_bulk_wait_group(0, { read = true, guard = leader })
+    end)
   end
 end
+
+--- exponentials(stats) makes the probabilities of the scores acc.s in `acc.p16`, and gradients(stats) their gradients in `acc.ds16`, from acc.dp;
+--- `stats` is where -lse * log2(e) of the thread's first query stands.
+function module.elements(k, p, acc, scale_log2)
+  -- The probabilities, and then dS. In the place of the scores, they would be accumulators that other instructions write
+  -- from one product to the next, and ptxas (13.0) finds too few registers for that.
+  local f32, convert = k:regs("f32", #acc.s), elements.to_output[p.dtype]
+  local function pack(words)
+    for i = 0, #words - 1 do k:mov(words[i], convert(k, f32[2 * i], f32[2 * i + 1])) end
+  end
+  -- compute(r, value): of accumulator r and its query's stat.
+  local function each(stats, offset, compute)
+    local pair = k:regs("f32", 2)
+    for r = 0, #f32 - 1, 4 do
+      k:ld_shared_v2_f32(pair, stats, { offset = offset + 4 * query_of(r) })
+      for i = r, r + 3 do compute(i, pair[i % 2]) end
+    end
+  end
+  return function(stats)
+    each(stats, 0, function(r, logarithm) k:ex2_approx_ftz(f32[r], k:fma(acc.s[r], scale_log2, logarithm)) end)
+    pack(acc.p16)
+  end, function(stats)
+    each(stats, 4 * p.rows, function(r, delta) k:mul(f32[r], f32[r], acc.dp[r] - delta) end)
+    pack(acc.ds16)
+  end
+end
+
+--- Returns add(dq, number), which adds the consumer's share of dQ of block `number` to its sums, in the order of its registers: shared memory is
+--- what limits the products, so that nothing of this goes there.
+function module.adder(k, p, sums, mine)
+  local own = mine * p.share_bytes + ((k:special "tid.x" & 127) << 4)
+  return function(dq, number)
+    local to = k:mad_wide_u32(own, 1, k:mad_wide_u32(number, p.sums_bytes, sums))
+    for i = 0, #dq // 4 - 1 do k:red_relaxed_gpu_global_add_v4_f32(to, dq:slice(4 * i, 4), { offset = 2048 * i }) end
+  end
+end
+
+--- Stores dV and dK: the consumer's 64 keys from `key` on, and its columns from `column` on.
+function module.store(k, p, acc, maps, buffers, at, scale, mine, key, column)
+  local thread = k:special "tid.x"
+  local leader = (thread & 127):eq(0)
+  if p.packed then
+    local rows = { heads = p.kv_heads, head = at.head, first = at.key_start, count = at.keys, column = column }
+    local row = key + (((thread >> 5 & 3) << 4) + ((thread & 31) >> 2))
+    for r = 0, #acc.dk - 1 do k:mul(acc.dk[r], acc.dk[r], scale) end
+    tensors.store_pairs(k, p, acc.dv, maps.dV, rows, row)
+    return tensors.store_pairs(k, p, acc.dk, maps.dK, rows, row)
+  end
+  k:bar_sync(1, { threads = 128 * p.consumers }) -- before dV and dK take the places of V and K
+  local place, bytes = tensors.place(p), p.panel.count * p.panel.bytes
+  for _, result in ipairs { { acc.dv, maps.dV, buffers.v }, { acc.dk, maps.dK, buffers.k, scale } } do
+    local write = k:epilogue {
+      panel = p.panel, map = result[2], buffer = result[3], offset = mine * bytes, buffers = p.panel.count, barrier = mine + 2, alpha = result[4],
+      place = function(c, row) return place(c, at, row) end,
+    }
+    write(result[1], key, column or k:mov(0, { type = "u32" }))
+  end
+  k:cp_async_bulk_wait_group(0, { read = true, guard = leader })
+end
+
+return module

@@ -5,175 +5,180 @@
 --   CUDA cores          P^T = exp ...   dS^T = ...    |     dQ to global memory
 --                                                     ^ the consumers meet: dQ needs dS of all keys, from shared memory
 
-return function(_, internal)
-  -- The products of one consumer, each a commit group.
-  local function products(k, p, buffers, mine, acc)
-    local operands = internal.attention_backward_operands(k, p)
-    local view, of_stage, at_step, multiply = operands.view, operands.of_stage, operands.at_step, operands.multiply
-    local line = p.k_lines.line_bytes
-    local function mine_of(bytes) return k:mul(mine, bytes) end
-    local keys = p.in_registers and {} or view(buffers.k, p.k, mine_of(64 * line))
-    local values = p.in_registers and {} or view(buffers.v, p.k, mine_of(64 * line))
-    local q, gradient = view(buffers.q, p.q), view(buffers.gradient, p.q)
-    local q_columns, gradient_columns = view(buffers.q, p.q_columns), view(buffers.gradient, p.q_columns)
-    local ds = view(buffers.ds, p.ds, p.dq == "rows" and mine_of(64 * 128) or nil)
-    local key_columns = view(buffers.k, p.k_columns, p.dq ~= "rows" and mine_of(p.dim * p.keys) or nil)
+local backward_block = require "wgrun.attention.backward.block"
+local tiles = require "wgrun.attention.backward.tiles"
 
-    -- The consumer's 64 keys times the queries (or rows of dO) of a part.
-    local function by_rows(d, a, b, stage, part)
-      local from = of_stage(b, stage)
-      for step = 0, p.dim // 16 - 1 do
-        local of_a = a.words and a.words:slice(4 * step, 4) or at_step(a, step)
-        multiply(d, of_a, at_step(from, step, part * p.part),
-          { n = p.part, scale_d = step == 0 and 0 or 1, trans_a = not a.words and 0 or nil, trans_b = 0 })
-      end
-      k:wgmma_commit_group()
-    end
-    -- Sums over the queries of a part.
-    local function by_columns(d, words, b, stage, part)
-      local from, steps = of_stage(b, stage), p.part // 16
-      for step = 0, steps - 1 do
-        multiply(d, words:slice(4 * step, 4), at_step(from, step + part * steps), { n = p.dim, scale_d = 1, trans_b = 1 })
-      end
-      k:wgmma_commit_group()
-    end
+local module = {}
 
-    local out = {}
-    -- Loads the consumer's keys and values into registers, as the A fragments of the products: lane i of a warp points
-    -- ldmatrix to row i % 16, and to one of the two units of a K step.
-    function out.load()
-      local thread = k:special "tid.x"
-      local row = ((thread >> 5 & 3) << 4) + (thread & 15)
-      for _, name in ipairs { "k", "v" } do
-        local operand = name == "k" and keys or values
-        operand.words = k:regs("b32", p.dim // 4)
-        local from = k:address(buffers[name], mine_of(64 * line)) + row * line
-        for step = 0, p.dim // 16 - 1 do
-          local unit = ((thread >> 4 & 1) + 2 * step) ~ (thread & 7)
-          k:ldmatrix_x4(operand.words:slice(4 * step, 4), from + (unit << 4), { trans = 0 })
-        end
-      end
+-- The products of one consumer, each a commit group.
+local function products(k, p, buffers, mine, acc)
+  local operands = backward_block.operands(k, p)
+  local view, of_stage, at_step, multiply = operands.view, operands.of_stage, operands.at_step, operands.multiply
+  local line = p.k_lines.line_bytes
+  local function mine_of(bytes) return k:mul(mine, bytes) end
+  local keys = p.in_registers and {} or view(buffers.k, p.k, mine_of(64 * line))
+  local values = p.in_registers and {} or view(buffers.v, p.k, mine_of(64 * line))
+  local q, gradient = view(buffers.q, p.q), view(buffers.gradient, p.q)
+  local q_columns, gradient_columns = view(buffers.q, p.q_columns), view(buffers.gradient, p.q_columns)
+  local ds = view(buffers.ds, p.ds, p.dq == "rows" and mine_of(64 * 128) or nil)
+  local key_columns = view(buffers.k, p.k_columns, p.dq ~= "rows" and mine_of(p.dim * p.keys) or nil)
+
+  -- The consumer's 64 keys times the queries (or rows of dO) of a part.
+  local function by_rows(d, a, b, stage, part)
+    local from = of_stage(b, stage)
+    for step = 0, p.dim // 16 - 1 do
+      local of_a = a.words and a.words:slice(4 * step, 4) or at_step(a, step)
+      multiply(d, of_a, at_step(from, step, part * p.part),
+        { n = p.part, scale_d = step == 0 and 0 or 1, trans_a = not a.words and 0 or nil, trans_b = 0 })
     end
-    function out.scores(stage, part) by_rows(acc.s, keys, q, stage, part) end
-    function out.dp(stage, part) by_rows(acc.dp, values, gradient, stage, part) end
-    function out.dv(stage, part) by_columns(acc.dv, acc.p16, gradient_columns, stage, part) end
-    function out.dk(stage, part) by_columns(acc.dk, acc.ds16, q_columns, stage, part) end
-    -- The consumer's share of dQ of a block.
-    function out.dq(stage)
-      local from = of_stage(ds, stage)
-      for step = 0, p.keys // 16 - 1 do
-        local first = step == 0 and 0 or 1
-        if p.dq == "transposed" then
-          multiply(acc.dq, at_step(key_columns, step), at_step(from, step), { n = p.rows, scale_d = first, trans_a = 1, trans_b = 0 })
-        else
-          multiply(acc.dq, at_step(from, step), at_step(key_columns, step), { n = 2 * #acc.dq, scale_d = first, trans_a = 0, trans_b = 1 })
-        end
-      end
-      k:wgmma_commit_group()
+    k:wgmma_commit_group()
+  end
+  -- Sums over the queries of a part.
+  local function by_columns(d, words, b, stage, part)
+    local from, steps = of_stage(b, stage), p.part // 16
+    for step = 0, steps - 1 do
+      multiply(d, words:slice(4 * step, 4), at_step(from, step + part * steps), { n = p.dim, scale_d = 1, trans_b = 1 })
     end
-    return out
+    k:wgmma_commit_group()
   end
 
-  -- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its places in the rings.
-  local function consumer_of(k, p, rings, buffers, at, sizes)
+  local out = {}
+  -- Loads the consumer's keys and values into registers, as the A fragments of the products: lane i of a warp points
+  -- ldmatrix to row i % 16, and to one of the two units of a K step.
+  function out.load()
     local thread = k:special "tid.x"
-    local me = { k = k, p = p, rings = rings, lane = thread & 31, warp = thread >> 5 & 3 }
-    me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
-    local acc = {
-      s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", p.dim // 2), dv = k:regs("f32", p.dim // 2),
-      p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
-    }
-    local share = p.share_bytes // 512
-    acc.dq = share == #acc.dp and acc.dp or k:regs("f32", share) -- the values of dP are used up by then
-    me.acc, me.product = acc, products(k, p, buffers, me.number, acc)
-    me.mask = internal.attention_backward_masker(k, p, acc.s, at, at.key + (me.number << 6))
-    me.exponentials, me.gradients = internal.attention_backward_elements(k, p, acc, sizes.scale_log2)
-    me.add = internal.attention_backward_adder(k, p, sizes.sums, me.number)
-    me.query, me.gradient = rings.q:cursor(), rings.gradient:cursor()
-    me.ds_stage = k:mov(0, { type = "u32" })
-    me.previous, me.any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
-
-    -- Where the thread finds its queries' stats, and puts its pieces of dS: blocks of 8 keys x 8 queries, four for each stmatrix,
-    -- whose lines in shared memory are queries.
-    local lane = me.lane
-    me.stats_at = k:address(buffers.stats) + ((lane & 3) << 3)
-    local line = k:address(buffers.ds, me.number * (128 * p.rows)) + (((lane >> 4) << 3) + (lane & 7)) * 128
-    me.ds_at = line + ((((me.warp << 1) + (lane >> 3 & 1)) ~ (lane & 7)) << 4)
-    return me
-  end
-
-  local function store_ds(me, part)
-    local at_stage = me.ds_at + me.ds_stage * me.p.ds.bytes
-    for i = 0, me.p.part // 16 - 1 do
-      me.k:stmatrix_x4(at_stage, me.acc.ds16:slice(4 * i, 4), { trans = 1, offset = 128 * (me.p.part * part + 16 * i) })
+    local row = ((thread >> 5 & 3) << 4) + (thread & 15)
+    for _, name in ipairs { "k", "v" } do
+      local operand = name == "k" and keys or values
+      operand.words = k:regs("b32", p.dim // 4)
+      local from = k:address(buffers[name], mine_of(64 * line)) + row * line
+      for step = 0, p.dim // 16 - 1 do
+        local unit = ((thread >> 4 & 1) + 2 * step) ~ (thread & 7)
+        k:ldmatrix_x4(operand.words:slice(4 * step, 4), from + (unit << 4), { trans = 0 })
+      end
     end
   end
-
-  -- P^T, dS^T and dV of one part of a block, whose scores are under way; then those of the next part are.
-  local function work(me, part, first_query, stats)
-    local k, p, product = me.k, me.p, me.product
-    k:wgmma_fence()
-    product.dp(me.gradient.stage, part)
-    k:wgmma_wait_group(part == 0 and 1 or 2) -- the scores are complete; of part 0 also all before them
-    if part == 0 then
-      me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0) })
-      k:mov(me.previous.stage, me.query.stage)
-      k:mov(me.any_previous, 1)
+  function out.scores(stage, part) by_rows(acc.s, keys, q, stage, part) end
+  function out.dp(stage, part) by_rows(acc.dp, values, gradient, stage, part) end
+  function out.dv(stage, part) by_columns(acc.dv, acc.p16, gradient_columns, stage, part) end
+  function out.dk(stage, part) by_columns(acc.dk, acc.ds16, q_columns, stage, part) end
+  -- The consumer's share of dQ of a block.
+  function out.dq(stage)
+    local from = of_stage(ds, stage)
+    for step = 0, p.keys // 16 - 1 do
+      local first = step == 0 and 0 or 1
+      if p.dq == "transposed" then
+        multiply(acc.dq, at_step(key_columns, step), at_step(from, step), { n = p.rows, scale_d = first, trans_a = 1, trans_b = 0 })
+      else
+        multiply(acc.dq, at_step(from, step), at_step(key_columns, step), { n = 2 * #acc.dq, scale_d = first, trans_a = 0, trans_b = 1 })
+      end
     end
-    me.mask(part == 0 and first_query or first_query + part * p.part)
-    me.exponentials(part == 0 and stats or stats + 4 * p.part * part)
-    k:wgmma_fence()
-    product.dv(me.gradient.stage, part)
-    k:wgmma_wait_group(1)
-    me.gradients(part == 0 and stats or stats + 4 * p.part * part)
-    if part < p.parts - 1 then
-      k:wgmma_fence()
-      product.scores(me.query.stage, part + 1)
-    end
-    store_ds(me, part)
-    if part < p.parts - 1 then
-      k:wgmma_fence()
-      product.dk(me.query.stage, part)
-    end
+    k:wgmma_commit_group()
   end
+  return out
+end
 
-  -- dQ of the block, as soon as dS of all consumers has arrived. dS has two stages: a consumer that writes to one of them has met the
-  -- others here since they read it.
-  local function add_dq(me, number)
-    local k, p = me.k, me.p
-    k:fence_proxy_async { space = "shared::cta" }
-    k:bar_sync(1, { threads = 128 * p.consumers })
-    k:wgmma_fence()
-    me.product.dq(me.ds_stage)
-    me.product.dk(me.query.stage, p.parts - 1)
-    k:wgmma_wait_group(1)
-    me.rings.gradient:release(me.gradient, { lane = me.lane })
-    me.add(me.acc.dq, number)
-    k:xor(me.ds_stage, me.ds_stage, 1)
-  end
+-- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its places in the rings.
+local function consumer_of(k, p, rings, buffers, at, sizes)
+  local thread = k:special "tid.x"
+  local me = { k = k, p = p, rings = rings, lane = thread & 31, warp = thread >> 5 & 3 }
+  me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
+  local acc = {
+    s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", p.dim // 2), dv = k:regs("f32", p.dim // 2),
+    p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
+  }
+  local share = p.share_bytes // 512
+  acc.dq = share == #acc.dp and acc.dp or k:regs("f32", share) -- the values of dP are used up by then
+  me.acc, me.product = acc, products(k, p, buffers, me.number, acc)
+  me.mask = backward_block.masker(k, p, acc.s, at, at.key + (me.number << 6))
+  me.exponentials, me.gradients = backward_block.elements(k, p, acc, sizes.scale_log2)
+  me.add = backward_block.adder(k, p, sizes.sums, me.number)
+  me.query, me.gradient = rings.q:cursor(), rings.gradient:cursor()
+  me.ds_stage = k:mov(0, { type = "u32" })
+  me.previous, me.any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
 
-  --- The role of a consumer.
-  function internal.attention_backward_consume(k, p, rings, maps, buffers, at, sizes)
-    local me = consumer_of(k, p, rings, buffers, at, sizes)
-    local acc = me.acc
-    for i = 0, #acc.dk - 1 do
-      k:mov(acc.dk[i], 0.0)
-      k:mov(acc.dv[i], 0.0)
-    end
-    rings.keys:wait(rings.keys:cursor())
-    if p.in_registers then me.product.load() end
-    internal.attention_backward_each(k, p, at, function(block, head)
-      rings.q:wait(me.query)
-      k:wgmma_fence()
-      me.product.scores(me.query.stage, 0)
-      rings.gradient:wait(me.gradient)
-      local stats = me.stats_at + me.gradient.stage * p.stats_bytes
-      for part = 0, p.parts - 1 do work(me, part, block * p.rows, stats) end
-      add_dq(me, internal.attention_backward_number(p, at, block, head))
-      rings.q:advance(me.query)
-      rings.gradient:advance(me.gradient)
-    end)
-    k:wgmma_wait_group(0)
-    internal.attention_backward_store(k, p, acc, maps, buffers, at, sizes.scale, me.number, at.key + (me.number << 6))
+  -- Where the thread finds its queries' stats, and puts its pieces of dS: blocks of 8 keys x 8 queries, four for each stmatrix,
+  -- whose lines in shared memory are queries.
+  local lane = me.lane
+  me.stats_at = k:address(buffers.stats) + ((lane & 3) << 3)
+  local line = k:address(buffers.ds, me.number * (128 * p.rows)) + (((lane >> 4) << 3) + (lane & 7)) * 128
+  me.ds_at = line + ((((me.warp << 1) + (lane >> 3 & 1)) ~ (lane & 7)) << 4)
+  return me
+end
+
+local function store_ds(me, part)
+  local at_stage = me.ds_at + me.ds_stage * me.p.ds.bytes
+  for i = 0, me.p.part // 16 - 1 do
+    me.k:stmatrix_x4(at_stage, me.acc.ds16:slice(4 * i, 4), { trans = 1, offset = 128 * (me.p.part * part + 16 * i) })
   end
 end
+
+-- P^T, dS^T and dV of one part of a block, whose scores are under way; then those of the next part are.
+local function work(me, part, first_query, stats)
+  local k, p, product = me.k, me.p, me.product
+  k:wgmma_fence()
+  product.dp(me.gradient.stage, part)
+  k:wgmma_wait_group(part == 0 and 1 or 2) -- the scores are complete; of part 0 also all before them
+  if part == 0 then
+    me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0) })
+    k:mov(me.previous.stage, me.query.stage)
+    k:mov(me.any_previous, 1)
+  end
+  me.mask(part == 0 and first_query or first_query + part * p.part)
+  me.exponentials(part == 0 and stats or stats + 4 * p.part * part)
+  k:wgmma_fence()
+  product.dv(me.gradient.stage, part)
+  k:wgmma_wait_group(1)
+  me.gradients(part == 0 and stats or stats + 4 * p.part * part)
+  if part < p.parts - 1 then
+    k:wgmma_fence()
+    product.scores(me.query.stage, part + 1)
+  end
+  store_ds(me, part)
+  if part < p.parts - 1 then
+    k:wgmma_fence()
+    product.dk(me.query.stage, part)
+  end
+end
+
+-- dQ of the block, as soon as dS of all consumers has arrived. dS has two stages: a consumer that writes to one of them has met the
+-- others here since they read it.
+local function add_dq(me, number)
+  local k, p = me.k, me.p
+  k:fence_proxy_async { space = "shared::cta" }
+  k:bar_sync(1, { threads = 128 * p.consumers })
+  k:wgmma_fence()
+  me.product.dq(me.ds_stage)
+  me.product.dk(me.query.stage, p.parts - 1)
+  k:wgmma_wait_group(1)
+  me.rings.gradient:release(me.gradient, { lane = me.lane })
+  me.add(me.acc.dq, number)
+  k:xor(me.ds_stage, me.ds_stage, 1)
+end
+
+--- The role of a consumer.
+function module.emit(k, p, rings, maps, buffers, at, sizes)
+  local me = consumer_of(k, p, rings, buffers, at, sizes)
+  local acc = me.acc
+  for i = 0, #acc.dk - 1 do
+    k:mov(acc.dk[i], 0.0)
+    k:mov(acc.dv[i], 0.0)
+  end
+  rings.keys:wait(rings.keys:cursor())
+  if p.in_registers then me.product.load() end
+  tiles.each(k, p, at, function(block, head)
+    rings.q:wait(me.query)
+    k:wgmma_fence()
+    me.product.scores(me.query.stage, 0)
+    rings.gradient:wait(me.gradient)
+    local stats = me.stats_at + me.gradient.stage * p.stats_bytes
+    for part = 0, p.parts - 1 do work(me, part, block * p.rows, stats) end
+    add_dq(me, tiles.number(p, at, block, head))
+    rings.q:advance(me.query)
+    rings.gradient:advance(me.gradient)
+  end)
+  k:wgmma_wait_group(0)
+  backward_block.store(k, p, acc, maps, buffers, at, sizes.scale, me.number, at.key + (me.number << 6))
+end
+
+return module

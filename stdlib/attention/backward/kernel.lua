@@ -8,123 +8,89 @@
 -- to f32 sums in global memory. The factor of the scores is applied to dQ and dK at their end. The consumers stand in
 -- attention/backward/consume.lua and, for heads of more than 128 elements, attention/backward/wide.lua.
 
-return function(wg, internal)
-  local function signed(k, x) return k:mov(x, { type = "s32" }) end
+local wg = require "wgrun"
+local backward_consume = require "wgrun.attention.backward.consume"
+local tiles = require "wgrun.attention.backward.tiles"
+local wide = require "wgrun.attention.backward.wide"
+local tensors = require "wgrun.attention.tensors"
 
-  -- The CTA's block of keys, and the blocks of queries that see one of them: from `first` to before `last`. The last
-  -- query's place is that of the last key. A key is seen by the queries from low(key) to before high(key); both grow with it.
-  -- `stride` is the number of blocks that each head has in the stats and sums.
-  local function tile_of(k, p, sizes)
-    local at = { head = k:special "ctaid.y", batch = k:special "ctaid.z", queries = sizes.queries, keys = sizes.keys } -- head of K and V
-    local function blocks(rows) return internal.divided(k, rows + (p.rows - 1), p.rows) end
-    at.key = k:special "ctaid.x" * p.keys
-    if p.packed then
-      at.query_start, at.queries = internal.attention_sequence(k, sizes.query_starts, at.batch)
-      at.key_start, at.keys = internal.attention_sequence(k, sizes.key_starts, at.batch)
-    end
-    at.first, at.last = 0, blocks(at.queries)
-    at.stride = p.packed and blocks(sizes.queries) or at.last
-    local ahead = signed(k, at.keys - at.queries)
-    local function block_of(query) return internal.divided(k, k:mov(k:max(query, 0), { type = "u32" }), p.rows) end
-    if p.causal then
-      at.low = function(key) return key - ahead end
-    elseif p.window then
-      at.low = function(key) return key - ahead - (p.window - 1) end
-    end
-    if at.low then at.first = block_of(at.low(signed(k, at.key))) end
-    if p.window then
-      at.high = function(key) return key - ahead + p.window end
-      at.last = k:min(at.last, block_of(at.high(signed(k, at.key + (p.keys - 1))) + (p.rows - 1)))
-    end
-    return at
-  end
+local module = {}
 
-  --- Calls body(block, head) for each block of queries that sees the tile, of each head that shares its K and V.
-  function internal.attention_backward_each(k, p, at, body)
-    local function of_head(head)
-      k:loop({ from = at.first, to = at.last }, function(block) body(block, head) end)
-    end
-    if p.group == 1 then return of_head(at.head) end
-    k:loop(p.group, function(i) of_head(at.head * p.group + i) end)
-  end
-
-  --- The number of a block of queries among those of all heads and batches.
-  function internal.attention_backward_number(p, at, block, head) return (at.batch * p.heads + head) * at.stride + block end
-
-  local function produce(k, p, rings, maps, buffers, at, stats)
-    local copy = internal.attention_loader(k, p)
-    local keys = rings.keys:expect(rings.keys:cursor(), 2 * p.k.bytes)
-    local first_key = p.packed and at.key_start + at.key or at.key
-    copy(p.k, k:address(buffers.k), maps.K, at, first_key, keys)
-    copy(p.k, k:address(buffers.v), maps.V, at, first_key, keys)
-    local query, gradient = rings.q:cursor(), rings.gradient:cursor()
-    local q, gradients, rows = k:address(buffers.q), k:address(buffers.gradient), k:address(buffers.stats)
-    internal.attention_backward_each(k, p, at, function(block, head)
-      local from, row = { batch = at.batch, head = head }, block * p.rows
-      if p.packed then row = at.query_start + row end
-      rings.q:acquire(query)
-      copy(p.q, q + query.stage * p.q.bytes, maps.Q, from, row, rings.q:expect(query, p.q.bytes))
-      rings.q:advance(query)
-      rings.gradient:acquire(gradient)
-      local barrier = rings.gradient:expect(gradient, p.q.bytes + p.stats_bytes)
-      copy(p.q, gradients + gradient.stage * p.q.bytes, maps.dO, from, row, barrier)
-      k:cp_async_bulk(rows + gradient.stage * p.stats_bytes, k:mad_wide_u32(internal.attention_backward_number(p, at, block, head), p.stats_bytes, stats),
-        p.stats_bytes, barrier)
-      rings.gradient:advance(gradient)
-    end)
-  end
-
-  --- The kernel of a plan (of internal.attention_backward_plan); its CTAs are block of keys, head of K and V, and batch.
-  function internal.attention_backward_kernel(p)
-    return wg.kernel(p.name, { threads = p.threads }, function(k)
-      local maps = {}
-      for _, name in ipairs { "Q", "K", "V", "dO", "dK", "dV" } do
-        local result = name == "dK" or name == "dV"
-        local rows = result and 64 or (name == "K" or name == "V") and p.keys or p.rows
-        local lines = not result and ((name == "K" or name == "V") and p.k_lines or p.q_lines) or nil
-        maps[name] = result and p.packed and k:param(name, p.dtype .. "*") or k:tensor_map(name, internal.attention_box(p, rows, not result or nil, lines))
-      end
-      local stats = k:param("stats", "const f32*")
-      local sizes = {
-        sums = k:param("sums", "f32*"), queries = k:param("queries", "u32"), keys = not p.packed and k:param("keys", "u32"),
-        scale = k:param("scale", "f32"), scale_log2 = k:param("scale_log2", "f32"),
-      }
-      if p.packed then
-        sizes.query_starts, sizes.key_starts = k:param("query_starts", "const s32*"), k:param("key_starts", "const s32*")
-      end
-      -- Bytes, not tiles: products read Q, K and dO along either extent.
-      local function shared(name, bytes) return k:shared { bytes = bytes, align = p.panel.align, name = name } end
-      local buffers = {
-        k = shared("K", p.k.bytes), v = shared("V", p.k.bytes), q = shared("Q", p.stages.q * p.q.bytes),
-        gradient = shared("dO", p.stages.gradient * p.q.bytes), ds = shared("dS", 2 * p.ds.bytes), p = p.wide and shared("P", 2 * p.ds.bytes),
-        stats = shared("stats", p.stages.gradient * p.stats_bytes),
-      }
-      local rings = {
-        keys = k:pipeline { stages = 1, name = "keys" },
-        q = k:pipeline { stages = p.stages.q, arrivals = 4 * p.consumers, name = "query" },
-        gradient = k:pipeline { stages = p.stages.gradient, arrivals = 4 * p.consumers, name = "gradient" },
-      }
-      local thread = k:special "tid.x"
-      k:if_(thread:eq(0), function()
-        for _, name in ipairs { "K", "V", "Q", "dO", "dK", "dV" } do
-          if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
-        end
-        for _, ring in ipairs { rings.keys, rings.q, rings.gradient } do ring:init() end
-      end)
-      k:bar_sync(0)
-      local at = tile_of(k, p, sizes)
-      -- Unless the block of keys lies beyond the end of a packed sequence.
-      local function within(body)
-        if p.packed then k:if_(at.key:lt(at.keys), body) else body() end
-      end
-      k:if_((thread >> 7):eq(0), function()
-        k:setmaxnreg_dec(p.registers[1])
-        k:if_(thread:eq(0), function() within(function() produce(k, p, rings, maps, buffers, at, stats) end) end)
-      end, function()
-        k:setmaxnreg_inc(p.registers[2])
-        local consume = p.wide and internal.attention_backward_wide or internal.attention_backward_consume
-        within(function() consume(k, p, rings, maps, buffers, at, sizes) end)
-      end)
-    end)
-  end
+local function produce(k, p, rings, maps, buffers, at, stats)
+  local copy = tensors.loader(k, p)
+  local keys = rings.keys:expect(rings.keys:cursor(), 2 * p.k.bytes)
+  local first_key = p.packed and at.key_start + at.key or at.key
+  copy(p.k, k:address(buffers.k), maps.K, at, first_key, keys)
+  copy(p.k, k:address(buffers.v), maps.V, at, first_key, keys)
+  local query, gradient = rings.q:cursor(), rings.gradient:cursor()
+  local q, gradients, rows = k:address(buffers.q), k:address(buffers.gradient), k:address(buffers.stats)
+  tiles.each(k, p, at, function(block, head)
+    local from, row = { batch = at.batch, head = head }, block * p.rows
+    if p.packed then row = at.query_start + row end
+    rings.q:acquire(query)
+    copy(p.q, q + query.stage * p.q.bytes, maps.Q, from, row, rings.q:expect(query, p.q.bytes))
+    rings.q:advance(query)
+    rings.gradient:acquire(gradient)
+    local barrier = rings.gradient:expect(gradient, p.q.bytes + p.stats_bytes)
+    copy(p.q, gradients + gradient.stage * p.q.bytes, maps.dO, from, row, barrier)
+    k:cp_async_bulk(rows + gradient.stage * p.stats_bytes, k:mad_wide_u32(tiles.number(p, at, block, head), p.stats_bytes, stats),
+      p.stats_bytes, barrier)
+    rings.gradient:advance(gradient)
+  end)
 end
+
+--- The kernel of a plan (of plan.make); its CTAs are block of keys, head of K and V, and batch.
+function module.make(p)
+  return wg.kernel(p.name, { threads = p.threads }, function(k)
+    local maps = {}
+    for _, name in ipairs { "Q", "K", "V", "dO", "dK", "dV" } do
+      local result = name == "dK" or name == "dV"
+      local rows = result and 64 or (name == "K" or name == "V") and p.keys or p.rows
+      local lines = not result and ((name == "K" or name == "V") and p.k_lines or p.q_lines) or nil
+      maps[name] = result and p.packed and k:param(name, p.dtype .. "*") or k:tensor_map(name, tensors.box(p, rows, not result or nil, lines))
+    end
+    local stats = k:param("stats", "const f32*")
+    local sizes = {
+      sums = k:param("sums", "f32*"), queries = k:param("queries", "u32"), keys = not p.packed and k:param("keys", "u32"),
+      scale = k:param("scale", "f32"), scale_log2 = k:param("scale_log2", "f32"),
+    }
+    if p.packed then
+      sizes.query_starts, sizes.key_starts = k:param("query_starts", "const s32*"), k:param("key_starts", "const s32*")
+    end
+    -- Bytes, not tiles: products read Q, K and dO along either extent.
+    local function shared(name, bytes) return k:shared { bytes = bytes, align = p.panel.align, name = name } end
+    local buffers = {
+      k = shared("K", p.k.bytes), v = shared("V", p.k.bytes), q = shared("Q", p.stages.q * p.q.bytes),
+      gradient = shared("dO", p.stages.gradient * p.q.bytes), ds = shared("dS", 2 * p.ds.bytes), p = p.wide and shared("P", 2 * p.ds.bytes),
+      stats = shared("stats", p.stages.gradient * p.stats_bytes),
+    }
+    local rings = {
+      keys = k:pipeline { stages = 1, name = "keys" },
+      q = k:pipeline { stages = p.stages.q, arrivals = 4 * p.consumers, name = "query" },
+      gradient = k:pipeline { stages = p.stages.gradient, arrivals = 4 * p.consumers, name = "gradient" },
+    }
+    local thread = k:special "tid.x"
+    k:if_(thread:eq(0), function()
+      for _, name in ipairs { "K", "V", "Q", "dO", "dK", "dV" } do
+        if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
+      end
+      for _, ring in ipairs { rings.keys, rings.q, rings.gradient } do ring:init() end
+    end)
+    k:bar_sync(0)
+    local at = tiles.tile(k, p, sizes)
+    -- Unless the block of keys lies beyond the end of a packed sequence.
+    local function within(body)
+      if p.packed then k:if_(at.key:lt(at.keys), body) else body() end
+    end
+    k:if_((thread >> 7):eq(0), function()
+      k:setmaxnreg_dec(p.registers[1])
+      k:if_(thread:eq(0), function() within(function() produce(k, p, rings, maps, buffers, at, stats) end) end)
+    end, function()
+      k:setmaxnreg_inc(p.registers[2])
+      local consume = p.wide and wide.emit or backward_consume.emit
+      within(function() consume(k, p, rings, maps, buffers, at, sizes) end)
+    end)
+  end)
+end
+
+return module

@@ -1,74 +1,80 @@
 -- The plan of wg.attention_backward: tiles, stages and the shape of the products for a head size, from the options.
 
-return function(wg, internal)
-  local fail, options = internal.fail, internal.options
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local native = require "wgrun.native"
 
-  -- By head size. A CTA keeps blocks of `keys` and takes blocks of `rows` queries, with two consumers.
-  --
-  -- Up to 128 each consumer has half of the keys, with all columns of their dK and dV. `parts` divide a block of queries, so that
-  -- its scores fit into registers. Where registers are left, each consumer keeps its keys and values there: products of 64 columns
-  -- read as much of A as of B from shared memory, which limits them. Wider heads (`wide`) have no room for that: all keys are each consumer's, and
-  -- half of the columns; of the scores, which both need, each computes those of half of the queries.
-  --
-  -- dQ of a block is divided among the consumers by its `rows` or its `columns`, so that each has a product with 64 rows, as wgmma wants
-  -- it; or by columns and `transposed`.
-  local shapes = {
-    [64] = { keys = 128, rows = 128, parts = 2, dq = "rows", in_registers = true },
-    [96] = { keys = 128, rows = 64, parts = 1, dq = "columns" },
-    [128] = { keys = 128, rows = 64, parts = 1, dq = "transposed" },
-    [192] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true },
-    [256] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true },
+local module = {}
+
+local fail, options = native.fail, arguments.options
+
+-- By head size. A CTA keeps blocks of `keys` and takes blocks of `rows` queries, with two consumers.
+--
+-- Up to 128 each consumer has half of the keys, with all columns of their dK and dV. `parts` divide a block of queries, so that
+-- its scores fit into registers. Where registers are left, each consumer keeps its keys and values there: products of 64 columns
+-- read as much of A as of B from shared memory, which limits them. Wider heads (`wide`) have no room for that: all keys are each consumer's, and
+-- half of the columns; of the scores, which both need, each computes those of half of the queries.
+--
+-- dQ of a block is divided among the consumers by its `rows` or its `columns`, so that each has a product with 64 rows, as wgmma wants
+-- it; or by columns and `transposed`.
+local shapes = {
+  [64] = { keys = 128, rows = 128, parts = 2, dq = "rows", in_registers = true },
+  [96] = { keys = 128, rows = 64, parts = 1, dq = "columns" },
+  [128] = { keys = 128, rows = 64, parts = 1, dq = "transposed" },
+  [192] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true },
+  [256] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true },
+}
+
+--- The plan for the options of wg.attention_backward.
+function module.make(opts)
+  options("wg.attention_backward", opts)
+  arguments.kinds("wg.attention_backward", opts, { dtype = "string", layout = "string", name = "string", causal = "boolean", packed = "boolean" })
+  local function whole(name, value, most) return arguments.whole("wg.attention_backward: " .. name, value, 1, most) end
+  local p = {
+    dtype = opts.dtype or "bf16", dim = opts.dim or 128, causal = opts.causal or false, layout = opts.layout or "bshd",
+    packed = opts.packed or false, name = opts.name or "attention_backward", heads = whole("heads", opts.heads or 1, 0xFFFF),
   }
-
-  --- The plan for the options of wg.attention_backward.
-  function internal.attention_backward_plan(opts)
-    options("wg.attention_backward", opts)
-    internal.kinds("wg.attention_backward", opts, { dtype = "string", layout = "string", name = "string", causal = "boolean", packed = "boolean" })
-    local function whole(name, value, most) return internal.whole("wg.attention_backward: " .. name, value, 1, most) end
-    local p = {
-      dtype = opts.dtype or "bf16", dim = opts.dim or 128, causal = opts.causal or false, layout = opts.layout or "bshd",
-      packed = opts.packed or false, name = opts.name or "attention_backward", heads = whole("heads", opts.heads or 1, 0xFFFF),
-    }
-    if p.dtype ~= "bf16" and p.dtype ~= "f16" then fail(("wg.attention_backward: dtype is `%s` (legal: bf16, f16)"):format(p.dtype)) end
-    if p.layout ~= "bshd" and p.layout ~= "bhsd" then
-      fail(("wg.attention_backward: unknown layout `%s` (legal: bshd, bhsd)"):format(p.layout))
-    end
-    if p.packed and p.layout ~= "bshd" then fail "wg.attention_backward: `packed` tensors are sequence x head x dim: they have no layout" end
-    p.kv_heads = whole("kv_heads", opts.kv_heads or p.heads, p.heads)
-    if p.heads % p.kv_heads ~= 0 then
-      fail(("wg.attention_backward: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(p.heads, p.kv_heads))
-    end
-    p.window = opts.window and whole("window", opts.window, 0x3FFFFFFF)
-    p.group = p.heads // p.kv_heads -- heads that share K and V
-    local shape = shapes[p.dim] or fail(("wg.attention_backward: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(p.dim)))
-    for key, value in pairs(shape) do p[key] = value end
-    p.part = p.rows // p.parts
-    p.consumers, p.registers, p.stages = 2, { 24, 240 }, { q = 2, gradient = 2 }
-    p.threads = 128 * (1 + p.consumers)
-    p.stats_bytes = 2 * 4 * p.rows -- two f32 for each query of a block
-    p.sums_bytes = 4 * p.rows * p.dim -- dQ of a block, in f32
-    p.share_bytes = p.sums_bytes // p.consumers
-
-    -- Rows of a head, and the same bytes as an operand whose K extent are the rows. Where a product takes half of the columns, these
-    -- are whole lines of the swizzle.
-    local half = p.dim // 2
-    local function line_of(columns) return 2 * columns % 128 == 0 and 128 or 2 * columns % 64 == 0 and 64 or 32 end
-    local function views(count, line)
-      local swizzle = line .. "B"
-      return wg.tile { dtype = p.dtype, mn = count, k = p.dim, major = "K", swizzle = swizzle },
-        wg.tile { dtype = p.dtype, mn = p.dim, k = count, major = "MN", order = "K", swizzle = swizzle },
-        { dtype = p.dtype, columns = line // 2, line_bytes = line }
-    end
-    p.q, p.q_columns, p.q_lines = views(p.rows, line_of(p.wide and half or p.dim))
-    p.k, p.k_columns, p.k_lines = views(p.keys, line_of(p.dq == "columns" and half or p.dim))
-    if p.wide then -- dS^T and P^T, and dS from the same bytes
-      p.ds = wg.tile { dtype = p.dtype, mn = p.keys, k = p.rows, major = "K" }
-      p.ds_columns = wg.tile { dtype = p.dtype, mn = p.rows, k = p.keys, major = "MN", order = "K" }
-    else
-      p.ds = wg.tile { dtype = p.dtype, mn = p.rows, k = p.keys, major = "K" }
-    end
-    p.panel = wg.panel { dtype = p.dtype, n = p.wide and half or p.dim } -- of dK and dV
-    p.q_panel = wg.panel { dtype = p.dtype, n = p.dq == "rows" and p.dim or p.dq == "columns" and half or p.rows, transposed = p.dq == "transposed" }
-    return p
+  if p.dtype ~= "bf16" and p.dtype ~= "f16" then fail(("wg.attention_backward: dtype is `%s` (legal: bf16, f16)"):format(p.dtype)) end
+  if p.layout ~= "bshd" and p.layout ~= "bhsd" then
+    fail(("wg.attention_backward: unknown layout `%s` (legal: bshd, bhsd)"):format(p.layout))
   end
+  if p.packed and p.layout ~= "bshd" then fail "wg.attention_backward: `packed` tensors are sequence x head x dim: they have no layout" end
+  p.kv_heads = whole("kv_heads", opts.kv_heads or p.heads, p.heads)
+  if p.heads % p.kv_heads ~= 0 then
+    fail(("wg.attention_backward: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(p.heads, p.kv_heads))
+  end
+  p.window = opts.window and whole("window", opts.window, 0x3FFFFFFF)
+  p.group = p.heads // p.kv_heads -- heads that share K and V
+  local shape = shapes[p.dim] or fail(("wg.attention_backward: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(p.dim)))
+  for key, value in pairs(shape) do p[key] = value end
+  p.part = p.rows // p.parts
+  p.consumers, p.registers, p.stages = 2, { 24, 240 }, { q = 2, gradient = 2 }
+  p.threads = 128 * (1 + p.consumers)
+  p.stats_bytes = 2 * 4 * p.rows -- two f32 for each query of a block
+  p.sums_bytes = 4 * p.rows * p.dim -- dQ of a block, in f32
+  p.share_bytes = p.sums_bytes // p.consumers
+
+  -- Rows of a head, and the same bytes as an operand whose K extent are the rows. Where a product takes half of the columns, these
+  -- are whole lines of the swizzle.
+  local half = p.dim // 2
+  local function line_of(columns) return 2 * columns % 128 == 0 and 128 or 2 * columns % 64 == 0 and 64 or 32 end
+  local function views(count, line)
+    local swizzle = line .. "B"
+    return wg.tile { dtype = p.dtype, mn = count, k = p.dim, major = "K", swizzle = swizzle },
+      wg.tile { dtype = p.dtype, mn = p.dim, k = count, major = "MN", order = "K", swizzle = swizzle },
+      { dtype = p.dtype, columns = line // 2, line_bytes = line }
+  end
+  p.q, p.q_columns, p.q_lines = views(p.rows, line_of(p.wide and half or p.dim))
+  p.k, p.k_columns, p.k_lines = views(p.keys, line_of(p.dq == "columns" and half or p.dim))
+  if p.wide then -- dS^T and P^T, and dS from the same bytes
+    p.ds = wg.tile { dtype = p.dtype, mn = p.keys, k = p.rows, major = "K" }
+    p.ds_columns = wg.tile { dtype = p.dtype, mn = p.rows, k = p.keys, major = "MN", order = "K" }
+  else
+    p.ds = wg.tile { dtype = p.dtype, mn = p.rows, k = p.keys, major = "K" }
+  end
+  p.panel = wg.panel { dtype = p.dtype, n = p.wide and half or p.dim } -- of dK and dV
+  p.q_panel = wg.panel { dtype = p.dtype, n = p.dq == "rows" and p.dim or p.dq == "columns" and half or p.rows, transposed = p.dq == "transposed" }
+  return p
 end
+
+return module

@@ -6,124 +6,129 @@
 --   CUDA cores          P^T = exp ...   dS^T = ...  |         dQ to global memory
 --                                                   ^ both consumers meet
 
-return function(_, internal)
-  -- The products of one consumer, each a commit group.
-  local function products(k, p, buffers, mine, acc)
-    local operands = internal.attention_backward_operands(k, p)
-    local view, of_stage, at_step, multiply = operands.view, operands.of_stage, operands.at_step, operands.multiply
-    local keys, values = view(buffers.k, p.k), view(buffers.v, p.k)
-    local half_of_queries = k:mul(mine, p.part * p.q_lines.line_bytes)
-    local q, gradient = view(buffers.q, p.q, half_of_queries), view(buffers.gradient, p.q, half_of_queries)
-    local half_of_columns = k:mul(mine, p.dim * p.rows) -- of each of 64 lines, in bytes
-    local q_columns, gradient_columns = view(buffers.q, p.q_columns, half_of_columns), view(buffers.gradient, p.q_columns, half_of_columns)
-    local key_columns = view(buffers.k, p.k_columns, half_of_columns)
-    local probabilities, ds, ds_columns = view(buffers.p, p.ds), view(buffers.ds, p.ds), view(buffers.ds, p.ds_columns)
+local backward_block = require "wgrun.attention.backward.block"
+local tiles = require "wgrun.attention.backward.tiles"
 
-    local function product(d, a, b, steps, form)
-      for step = 0, steps - 1 do
-        multiply(d, at_step(a, step), at_step(b, step), {
-          n = form.n, scale_d = step == 0 and form.fresh and 0 or 1, trans_a = form.trans_a or 0, trans_b = form.trans_b or 0,
-        })
-      end
-      k:wgmma_commit_group()
+local module = {}
+
+-- The products of one consumer, each a commit group.
+local function products(k, p, buffers, mine, acc)
+  local operands = backward_block.operands(k, p)
+  local view, of_stage, at_step, multiply = operands.view, operands.of_stage, operands.at_step, operands.multiply
+  local keys, values = view(buffers.k, p.k), view(buffers.v, p.k)
+  local half_of_queries = k:mul(mine, p.part * p.q_lines.line_bytes)
+  local q, gradient = view(buffers.q, p.q, half_of_queries), view(buffers.gradient, p.q, half_of_queries)
+  local half_of_columns = k:mul(mine, p.dim * p.rows) -- of each of 64 lines, in bytes
+  local q_columns, gradient_columns = view(buffers.q, p.q_columns, half_of_columns), view(buffers.gradient, p.q_columns, half_of_columns)
+  local key_columns = view(buffers.k, p.k_columns, half_of_columns)
+  local probabilities, ds, ds_columns = view(buffers.p, p.ds), view(buffers.ds, p.ds), view(buffers.ds, p.ds_columns)
+
+  local function product(d, a, b, steps, form)
+    for step = 0, steps - 1 do
+      multiply(d, at_step(a, step), at_step(b, step), {
+        n = form.n, scale_d = step == 0 and form.fresh and 0 or 1, trans_a = form.trans_a or 0, trans_b = form.trans_b or 0,
+      })
     end
-    local of_columns, half = p.rows // 16, p.dim // 2
-    local out = {}
-    function out.scores(stage) product(acc.s, keys, of_stage(q, stage), p.dim // 16, { n = p.part, fresh = true }) end
-    function out.dp(stage) product(acc.dp, values, of_stage(gradient, stage), p.dim // 16, { n = p.part, fresh = true }) end
-    function out.dv(from, stage) product(acc.dv, of_stage(probabilities, from), of_stage(gradient_columns, stage), of_columns, { n = half, trans_b = 1 }) end
-    function out.dk(from, stage) product(acc.dk, of_stage(ds, from), of_stage(q_columns, stage), of_columns, { n = half, trans_b = 1 }) end
-    function out.dq(from) product(acc.dq, of_stage(ds_columns, from), key_columns, p.keys // 16, { n = half, fresh = true, trans_a = 1, trans_b = 1 }) end
-    return out
+    k:wgmma_commit_group()
   end
-
-  -- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its places in the rings.
-  local function consumer_of(k, p, rings, buffers, at, sizes)
-    local thread = k:special "tid.x"
-    local me = { k = k, p = p, rings = rings, lane = thread & 31, warp = thread >> 5 & 3 }
-    me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
-    local half = p.dim // 2
-    local acc = {
-      s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", half // 2), dv = k:regs("f32", half // 2), dq = k:regs("f32", half // 2),
-      p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
-    }
-    me.acc, me.product = acc, products(k, p, buffers, me.number, acc)
-    me.mask = internal.attention_backward_masker(k, p, acc.s, at, at.key)
-    me.exponentials, me.gradients = internal.attention_backward_elements(k, p, acc, sizes.scale_log2)
-    me.add = internal.attention_backward_adder(k, p, sizes.sums, me.number)
-    me.query, me.gradient = rings.q:cursor(), rings.gradient:cursor()
-    me.stage = k:mov(0, { type = "u32" }) -- of P and dS
-    me.previous, me.any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
-
-    -- Where the thread finds its queries' stats, and puts its pieces of P^T and dS^T: blocks of 8 x 8, four for each stmatrix, whose lines
-    -- in shared memory are keys of 64 queries.
-    local lane = me.lane
-    me.stats_at = k:address(buffers.stats, me.number * (4 * p.part)) + ((lane & 3) << 3)
-    me.in_tile = ((me.warp << 4) + (lane & 15)) * 128 + (((((me.number << 2) + (lane >> 4)) ~ (lane & 7))) << 4)
-    return me
-  end
-
-  -- Writes the thread's words of P^T or dS^T to the stage of `buffer` whose turn it is.
-  local function store(me, buffer, words)
-    local k = me.k
-    local to = k:address(buffer) + me.stage * me.p.ds.bytes + me.in_tile
-    for i = 0, #words // 4 - 1 do k:stmatrix_x4(i == 0 and to or to ~ (2 * i << 4), words:slice(4 * i, 4)) end
-  end
-
-  -- P^T and dS^T of the consumer's half of a block of queries: its scores are under way.
-  local function compute_half(me, buffers, block)
-    local k, product = me.k, me.product
-    me.rings.gradient:wait(me.gradient)
-    local stats = me.stats_at + me.gradient.stage * me.p.stats_bytes
-    k:wgmma_fence()
-    product.dp(me.gradient.stage)
-    k:wgmma_wait_group(1) -- the scores are complete, and dK of the block before
-    me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0) })
-    k:mov(me.previous.stage, me.query.stage)
-    k:mov(me.any_previous, 1)
-    me.mask(block * me.p.rows + me.number * me.p.part)
-    me.exponentials(stats)
-    store(me, buffers.p, me.acc.p16)
-    k:wgmma_wait_group(0)
-    me.gradients(stats)
-    store(me, buffers.ds, me.acc.ds16)
-  end
-
-  -- The consumer's columns of dV, dQ and dK, as soon as both halves have arrived. P and dS have two stages: a consumer that writes to one of
-  -- them has met the other one here since that one read it.
-  local function multiply_both(me, at, block, head)
-    local k, p, product = me.k, me.p, me.product
-    k:fence_proxy_async { space = "shared::cta" }
-    k:bar_sync(1, { threads = 128 * p.consumers })
-    k:wgmma_fence()
-    product.dv(me.stage, me.gradient.stage)
-    product.dq(me.stage)
-    product.dk(me.stage, me.query.stage)
-    k:wgmma_wait_group(1)
-    me.rings.gradient:release(me.gradient, { lane = me.lane })
-    me.add(me.acc.dq, internal.attention_backward_number(p, at, block, head))
-    k:xor(me.stage, me.stage, 1)
-  end
-
-  --- The role of a consumer.
-  function internal.attention_backward_wide(k, p, rings, maps, buffers, at, sizes)
-    local me = consumer_of(k, p, rings, buffers, at, sizes)
-    local acc = me.acc
-    for i = 0, #acc.dk - 1 do
-      k:mov(acc.dk[i], 0.0)
-      k:mov(acc.dv[i], 0.0)
-    end
-    rings.keys:wait(rings.keys:cursor())
-    internal.attention_backward_each(k, p, at, function(block, head)
-      rings.q:wait(me.query)
-      k:wgmma_fence()
-      me.product.scores(me.query.stage)
-      compute_half(me, buffers, block)
-      multiply_both(me, at, block, head)
-      rings.q:advance(me.query)
-      rings.gradient:advance(me.gradient)
-    end)
-    k:wgmma_wait_group(0)
-    internal.attention_backward_store(k, p, acc, maps, buffers, at, sizes.scale, me.number, at.key, me.number * (p.dim // 2))
-  end
+  local of_columns, half = p.rows // 16, p.dim // 2
+  local out = {}
+  function out.scores(stage) product(acc.s, keys, of_stage(q, stage), p.dim // 16, { n = p.part, fresh = true }) end
+  function out.dp(stage) product(acc.dp, values, of_stage(gradient, stage), p.dim // 16, { n = p.part, fresh = true }) end
+  function out.dv(from, stage) product(acc.dv, of_stage(probabilities, from), of_stage(gradient_columns, stage), of_columns, { n = half, trans_b = 1 }) end
+  function out.dk(from, stage) product(acc.dk, of_stage(ds, from), of_stage(q_columns, stage), of_columns, { n = half, trans_b = 1 }) end
+  function out.dq(from) product(acc.dq, of_stage(ds_columns, from), key_columns, p.keys // 16, { n = half, fresh = true, trans_a = 1, trans_b = 1 }) end
+  return out
 end
+
+-- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its places in the rings.
+local function consumer_of(k, p, rings, buffers, at, sizes)
+  local thread = k:special "tid.x"
+  local me = { k = k, p = p, rings = rings, lane = thread & 31, warp = thread >> 5 & 3 }
+  me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
+  local half = p.dim // 2
+  local acc = {
+    s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", half // 2), dv = k:regs("f32", half // 2), dq = k:regs("f32", half // 2),
+    p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
+  }
+  me.acc, me.product = acc, products(k, p, buffers, me.number, acc)
+  me.mask = backward_block.masker(k, p, acc.s, at, at.key)
+  me.exponentials, me.gradients = backward_block.elements(k, p, acc, sizes.scale_log2)
+  me.add = backward_block.adder(k, p, sizes.sums, me.number)
+  me.query, me.gradient = rings.q:cursor(), rings.gradient:cursor()
+  me.stage = k:mov(0, { type = "u32" }) -- of P and dS
+  me.previous, me.any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
+
+  -- Where the thread finds its queries' stats, and puts its pieces of P^T and dS^T: blocks of 8 x 8, four for each stmatrix, whose lines
+  -- in shared memory are keys of 64 queries.
+  local lane = me.lane
+  me.stats_at = k:address(buffers.stats, me.number * (4 * p.part)) + ((lane & 3) << 3)
+  me.in_tile = ((me.warp << 4) + (lane & 15)) * 128 + (((((me.number << 2) + (lane >> 4)) ~ (lane & 7))) << 4)
+  return me
+end
+
+-- Writes the thread's words of P^T or dS^T to the stage of `buffer` whose turn it is.
+local function store(me, buffer, words)
+  local k = me.k
+  local to = k:address(buffer) + me.stage * me.p.ds.bytes + me.in_tile
+  for i = 0, #words // 4 - 1 do k:stmatrix_x4(i == 0 and to or to ~ (2 * i << 4), words:slice(4 * i, 4)) end
+end
+
+-- P^T and dS^T of the consumer's half of a block of queries: its scores are under way.
+local function compute_half(me, buffers, block)
+  local k, product = me.k, me.product
+  me.rings.gradient:wait(me.gradient)
+  local stats = me.stats_at + me.gradient.stage * me.p.stats_bytes
+  k:wgmma_fence()
+  product.dp(me.gradient.stage)
+  k:wgmma_wait_group(1) -- the scores are complete, and dK of the block before
+  me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0) })
+  k:mov(me.previous.stage, me.query.stage)
+  k:mov(me.any_previous, 1)
+  me.mask(block * me.p.rows + me.number * me.p.part)
+  me.exponentials(stats)
+  store(me, buffers.p, me.acc.p16)
+  k:wgmma_wait_group(0)
+  me.gradients(stats)
+  store(me, buffers.ds, me.acc.ds16)
+end
+
+-- The consumer's columns of dV, dQ and dK, as soon as both halves have arrived. P and dS have two stages: a consumer that writes to one of
+-- them has met the other one here since that one read it.
+local function multiply_both(me, at, block, head)
+  local k, p, product = me.k, me.p, me.product
+  k:fence_proxy_async { space = "shared::cta" }
+  k:bar_sync(1, { threads = 128 * p.consumers })
+  k:wgmma_fence()
+  product.dv(me.stage, me.gradient.stage)
+  product.dq(me.stage)
+  product.dk(me.stage, me.query.stage)
+  k:wgmma_wait_group(1)
+  me.rings.gradient:release(me.gradient, { lane = me.lane })
+  me.add(me.acc.dq, tiles.number(p, at, block, head))
+  k:xor(me.stage, me.stage, 1)
+end
+
+--- The role of a consumer.
+function module.emit(k, p, rings, maps, buffers, at, sizes)
+  local me = consumer_of(k, p, rings, buffers, at, sizes)
+  local acc = me.acc
+  for i = 0, #acc.dk - 1 do
+    k:mov(acc.dk[i], 0.0)
+    k:mov(acc.dv[i], 0.0)
+  end
+  rings.keys:wait(rings.keys:cursor())
+  tiles.each(k, p, at, function(block, head)
+    rings.q:wait(me.query)
+    k:wgmma_fence()
+    me.product.scores(me.query.stage)
+    compute_half(me, buffers, block)
+    multiply_both(me, at, block, head)
+    rings.q:advance(me.query)
+    rings.gradient:advance(me.gradient)
+  end)
+  k:wgmma_wait_group(0)
+  backward_block.store(k, p, acc, maps, buffers, at, sizes.scale, me.number, at.key, me.number * (p.dim // 2))
+end
+
+return module

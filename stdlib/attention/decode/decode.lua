@@ -1,202 +1,215 @@
 -- wg.attention_decode: a kernel for attention of few queries to long K and V, contiguous or in pages, and its launches.
 
-return function(wg, internal)
-  local fail, ceil_div, text = internal.fail, internal.ceil_div, internal.shape_text
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local kernel = require "wgrun.attention.decode.kernel"
+local decode_parameters = require "wgrun.attention.decode.parameters"
+local plan = require "wgrun.attention.decode.plan"
+local attention_tensors = require "wgrun.attention.tensors"
+local builder_parameters = require "wgrun.builder.parameters"
+local classes = require "wgrun.classes"
+local roofline = require "wgrun.cost.roofline"
+local native = require "wgrun.native"
 
-  --- Attention made by wg.attention_decode.
-  --- @field kernel kernel  the kernel, like any other
-  --- @field plan table  the choices: block, stages, warps, copies
-  local decode = internal.class "attention_decode"
+local fail, ceil_div, text = native.fail, roofline.ceil_div, arguments.shape_text
 
-  --- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, for a few queries that come at the
-  --- end of each sequence, and its launches. Q and O are batch x queries x heads x dim, K and V are batch x keys x kv_heads x
-  --- dim (`layout`), of which a sequence uses the first `lengths[b]` keys; in pages they are pages x page x kv_heads x dim, and
-  --- a table has the pages of each sequence. CTAs read about equally much of K and V, whatever the lengths, which are device data.
-  --- A query that sees no key gives 0. What lies in K and V behind the end of a sequence does not matter.
-  --- @param options table
-  --- @option dtype string = "bf16"  the type of Q, K, V and O: "bf16" or "f16"
-  --- @option dim integer = 128  the head size, in elements: 64, 128 or 256
-  --- @option heads integer = 1  the heads of Q and O
-  --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
-  --- @option queries integer = 1  the queries of each sequence; queries * heads / kv_heads may be at most 64
-  --- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and so on; false: all queries see all keys
-  --- @option page integer?  the keys of a page, 1 to 256: K and V are in pages
-  --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch or page, sequence, head, dim) or "bhsd"
-  --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials
-  --- @option block integer?  the keys of a block, 16 to 256
-  --- @option stages integer?  the blocks that are in shared memory at a time, 2 to 16; by default of 128 KiB, of 64 KiB at head size 64 (of pages 96)
-  --- @option copies string?  how blocks are read: "boxes" by TMA, or "rows" by threads, for pages. By default boxes where they have 8 keys or more
-  --- @option together integer?  the heads of K and V that CTAs side by side work on, a divisor of kv_heads
-  --- @option name string = "attention_decode"  the name of the kernel
-  --- @return attention_decode
-  --- @raise for options that contradict each other, and for blocks that do not fit into shared memory.
-  --- @see wg.attention
-  --- @example
-  ---   local decode = wg.attention_decode { dim = 128, heads = 32, kv_heads = 8, page = 16 }
-  ---   decode:run(Q, K, V, O, { lengths = lengths, pages = pages })
-  function wg.attention_decode(opts)
-    local p = internal.attention_decode_plan(opts == nil and {} or opts)
-    local parameters = internal.attention_decode_parameters(p)
-    return setmetatable({ plan = p, parameters = parameters, kernel = internal.attention_decode_kernel(p, parameters), workspace = {}, full = {} }, decode)
-  end
+--- Attention made by wg.attention_decode.
+--- @field kernel kernel  the kernel, like any other
+--- @field plan table  the choices: block, stages, warps, copies
+local decode = classes.new "attention_decode"
 
-  local most_kept = 64 << 20 -- bytes, of parts of heads
-
-  local places = { bshd = { first = 1, rows = 2, heads = 3, dim = 4 }, bhsd = { first = 1, heads = 2, rows = 3, dim = 4 } }
-
-  -- The extents of the operands by name; raises an error that says which tensor does not fit.
-  local function extents(p, tensors)
-    local function read(name, heads, rows)
-      local shape, out = internal.shape_of(tensors[name]), {}
-      if not shape or #shape ~= 4 then fail(("attention_decode: %s must have 4 dimensions (%s), not %s"):format(name, p.layout, text(shape))) end
-      for key, place in pairs(places[p.layout]) do out[key] = shape[place] end
-      for what, pair in pairs { heads = { out.heads, heads }, dim = { out.dim, p.dim }, [name == "K" and "page" or "queries"] = { out.rows, rows or out.rows } } do
-        if pair[1] ~= pair[2] then
-          fail(("attention_decode: %s has %s = %d, and wg.attention_decode was made for %d"):format(name, what, pair[1], pair[2]))
-        end
-      end
-      return out
-    end
-    local q, k = read("Q", p.heads, p.queries), read("K", p.kv_heads, p.page)
-    for name, other in pairs { V = "K", O = "Q" } do
-      local shape, want = internal.shape_of(tensors[name]), internal.shape_of(tensors[other])
-      if text(shape) ~= text(want) then fail(("attention_decode: %s is %s, and %s is %s"):format(name, text(shape), other, text(want))) end
-    end
-    if not p.page and k.first ~= q.first then
-      fail(("attention_decode: the batch is %d in Q, but %d in K"):format(q.first, k.first))
-    end
-    return q.first, k
-  end
-
-  -- Raises unless the tensor called `name` has the shape `want`; nil stands for any extent.
-  local function shaped(name, tensor, kind, want)
-    local shape = internal.shape_of(tensor)
-    local fits = shape and #shape == #want
-    for i = 1, fits and #want or 0 do fits = fits and (want[i] == 0 or want[i] == shape[i]) end
-    if not fits then fail(("attention_decode: %s must be %s, %s, not %s"):format(name, kind, text(want):gsub("%f[%d]0%f[%D]", "any"), text(shape))) end
-    return tensor
-  end
-
-  -- Heads that CTAs side by side work on: whose rows are 1 KiB, where that leaves few CTAs over (docs/performance.md, decoding).
-  local function heads_together(p, ctas)
-    if p.together then return p.together end
-    local together = p.dim == 64 and 8 or 4
-    while p.kv_heads % together ~= 0 or ctas % together > ctas // 32 do together = together // 2 end
-    return together
-  end
-
-  -- The most rounds of stretches: as many as there are heads for, and as there is memory for their parts.
-  local function rounds_of(p, ctas, batches, together)
-    local heads, bytes = batches * (p.kv_heads // together), 2 * ctas * p.rows * p.dim * 4
-    return math.max(1, math.min(16, heads // (ctas // together) + 1, most_kept // bytes))
-  end
-
-  -- The workspace for that many stretches and sequences, made by the first launch that needs it.
-  local function workspace_of(self, stretches, batches)
-    local p, w = self.plan, self.workspace
-    if w.stretches ~= stretches then
-      w.stretches = stretches
-      w.partials, w.part_sums = wg.zeros("f32", { 2 * stretches * p.rows * p.dim }), wg.zeros("f32", { 2 * stretches * p.rows * 2 })
-    end
-    if w.batches ~= batches then w.batches, w.counters = batches, wg.zeros("u32", { batches * p.kv_heads }) end
-    return w
-  end
-
-  -- The lengths of sequences that use all keys.
-  local function full_lengths(self, batches, keys)
-    local full = self.full
-    if full.batches ~= batches or full.keys ~= keys then
-      local list = {}
-      for b = 1, batches do list[b] = keys end
-      full.batches, full.keys, full.lengths = batches, keys, wg.tensor("s32", { batches }, list)
-    end
-    return full.lengths
-  end
-
-  --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
-  --- @param Q tensor  batch x queries x heads x dim, in the order of `layout`
-  --- @param K tensor  batch x keys x kv_heads x dim, or pages x page x kv_heads x dim
-  --- @param V tensor  as K
-  --- @param O tensor  as Q: the result
-  --- @param options table?
-  --- @option lengths tensor?  s32, the keys of each sequence, those of the queries included; more than K or the table has count as that many. By default all keys of K
-  --- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
-  --- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
-  --- @option lse tensor?  f32, batch x heads x queries: receives the natural logarithms
-  --- @option grid integer?  the CTAs; by default one on each SM that finds work
-  --- @return table  { grid =, args = }
-  --- @raise when the extents do not fit each other, or a value is missing.
-  function decode:launch(Q, K, V, O, values)
-    local p = self.plan
-    if values == nil then values = {} end
-    internal.options("attention_decode:launch", values)
-    internal.kinds("attention_decode:launch", values, { scale = "number" })
-    internal.attention_values("attention_decode", p, values, { lse = "lse", pages = "page" })
-    if p.page and values.lengths == nil then fail "attention_decode: `lengths` is missing" end
-    local batches, k = extents(p, { Q = Q, K = K, V = V, O = O })
-    local scale = internal.positive("attention_decode: scale", values.scale or 1 / math.sqrt(p.dim))
-    local keys, width = k.rows, nil
-    if p.lse then shaped("lse", values.lse, "f32", { batches, p.heads, p.queries }) end
-    local lengths = values.lengths or full_lengths(self, batches, keys)
-    shaped("lengths", lengths, "s32", { batches })
-    if batches * p.queries * p.heads * p.dim > 0xFFFFFFFF then fail "attention_decode: Q has 2^32 elements or more" end
-    if p.page then
-      width = internal.shape_of(shaped("pages", values.pages, "s32", { batches, 0 }))[2]
-      keys = width * p.page
-    end
-    local blocks = batches * p.kv_heads * ceil_div(keys, p.block)
-    if blocks == 0 then fail(("attention_decode: %d sequences of %d keys leave nothing to compute"):format(batches, keys)) end
-    local ctas = values.grid and internal.whole("attention_decode: grid", values.grid, 1, 0xFFFF) or math.min(blocks, internal.sms())
-    local together = heads_together(p, ctas)
-    if ctas < together then fail(("attention_decode: %d CTAs cannot work on %d heads together"):format(ctas, together)) end
-    local rounds = rounds_of(p, ctas, batches, together)
-    local w = workspace_of(self, ctas * rounds, batches)
-    local args = internal.arguments(self.parameters, {
-      Q = Q, K = K, V = V, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width, keys = keys, batches = batches, together = together,
-      rounds = rounds, scale_log2 = scale / math.log(2), partials = w.partials, part_sums = w.part_sums, counters = w.counters,
-    })
-    return { grid = { ctas }, args = args }
-  end
-
-  -- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.
-  local function launch_with(name, self, Q, K, V, O, given)
-    local values, rest = internal.split_options(name, "attention_decode:launch", given)
-    return internal.extended(self:launch(Q, K, V, O, values), rest)
-  end
-
-  --- Computes O, and waits until it is in the tensor.
-  --- @param Q tensor
-  --- @param K tensor
-  --- @param V tensor
-  --- @param O tensor
-  --- @param options table?
-  --- @options attention_decode:launch
-  --- @options kernel:run without grid, args
-  --- @return string  the back end that ran it
-  --- @see attention_decode:launch
-  function decode:run(Q, K, V, O, run) return self.kernel:run(launch_with("attention_decode:run", self, Q, K, V, O, run)) end
-
-  --- Prepares a launch that can be started many times, with its tensors on the device.
-  --- @param Q tensor
-  --- @param K tensor
-  --- @param V tensor
-  --- @param O tensor
-  --- @param options table?
-  --- @options attention_decode:launch
-  --- @options kernel:prepare without grid, args
-  --- @return launch
-  --- @see kernel:prepare
-  function decode:prepare(Q, K, V, O, run) return self.kernel:prepare(launch_with("attention_decode:prepare", self, Q, K, V, O, run)) end
-
-  --- Measures how long it takes.
-  --- @param Q tensor
-  --- @param K tensor
-  --- @param V tensor
-  --- @param O tensor
-  --- @param options table?
-  --- @options attention_decode:launch
-  --- @options kernel:time without grid, args, flops
-  --- @return table  as of kernel:time
-  --- @see kernel:time
-  function decode:time(Q, K, V, O, time) return self.kernel:time(launch_with("attention_decode:time", self, Q, K, V, O, time)) end
+--- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, for a few queries that come at the
+--- end of each sequence, and its launches. Q and O are batch x queries x heads x dim, K and V are batch x keys x kv_heads x
+--- dim (`layout`), of which a sequence uses the first `lengths[b]` keys; in pages they are pages x page x kv_heads x dim, and
+--- a table has the pages of each sequence. CTAs read about equally much of K and V, whatever the lengths, which are device data.
+--- A query that sees no key gives 0. What lies in K and V behind the end of a sequence does not matter.
+--- @param options table
+--- @option dtype string = "bf16"  the type of Q, K, V and O: "bf16" or "f16"
+--- @option dim integer = 128  the head size, in elements: 64, 128 or 256
+--- @option heads integer = 1  the heads of Q and O
+--- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
+--- @option queries integer = 1  the queries of each sequence; queries * heads / kv_heads may be at most 64
+--- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and so on; false: all queries see all keys
+--- @option page integer?  the keys of a page, 1 to 256: K and V are in pages
+--- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch or page, sequence, head, dim) or "bhsd"
+--- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials
+--- @option block integer?  the keys of a block, 16 to 256
+--- @option stages integer?  the blocks that are in shared memory at a time, 2 to 16; by default of 128 KiB, of 64 KiB at head size 64 (of pages 96)
+--- @option copies string?  how blocks are read: "boxes" by TMA, or "rows" by threads, for pages. By default boxes where they have 8 keys or more
+--- @option together integer?  the heads of K and V that CTAs side by side work on, a divisor of kv_heads
+--- @option name string = "attention_decode"  the name of the kernel
+--- @return attention_decode
+--- @raise for options that contradict each other, and for blocks that do not fit into shared memory.
+--- @see wg.attention
+--- @example
+---   local decode = wg.attention_decode { dim = 128, heads = 32, kv_heads = 8, page = 16 }
+---   decode:run(Q, K, V, O, { lengths = lengths, pages = pages })
+function wg.attention_decode(opts)
+  local p = plan.make(opts == nil and {} or opts)
+  local parameters = decode_parameters.make(p)
+  return setmetatable({ plan = p, parameters = parameters, kernel = kernel.make(p, parameters), workspace = {}, full = {} }, decode)
 end
+
+local most_kept = 64 << 20 -- bytes, of parts of heads
+
+local places = { bshd = { first = 1, rows = 2, heads = 3, dim = 4 }, bhsd = { first = 1, heads = 2, rows = 3, dim = 4 } }
+
+-- The extents of the operands by name; raises an error that says which tensor does not fit.
+local function extents(p, tensors)
+  local function read(name, heads, rows)
+    local shape, out = arguments.shape_of(tensors[name]), {}
+    if not shape or #shape ~= 4 then fail(("attention_decode: %s must have 4 dimensions (%s), not %s"):format(name, p.layout, text(shape))) end
+    for key, place in pairs(places[p.layout]) do out[key] = shape[place] end
+    for what, pair in pairs { heads = { out.heads, heads }, dim = { out.dim, p.dim }, [name == "K" and "page" or "queries"] = { out.rows, rows or out.rows } } do
+      if pair[1] ~= pair[2] then
+        fail(("attention_decode: %s has %s = %d, and wg.attention_decode was made for %d"):format(name, what, pair[1], pair[2]))
+      end
+    end
+    return out
+  end
+  local q, k = read("Q", p.heads, p.queries), read("K", p.kv_heads, p.page)
+  for name, other in pairs { V = "K", O = "Q" } do
+    local shape, want = arguments.shape_of(tensors[name]), arguments.shape_of(tensors[other])
+    if text(shape) ~= text(want) then fail(("attention_decode: %s is %s, and %s is %s"):format(name, text(shape), other, text(want))) end
+  end
+  if not p.page and k.first ~= q.first then
+    fail(("attention_decode: the batch is %d in Q, but %d in K"):format(q.first, k.first))
+  end
+  return q.first, k
+end
+
+-- Raises unless the tensor called `name` has the shape `want`; nil stands for any extent.
+local function shaped(name, tensor, kind, want)
+  local shape = arguments.shape_of(tensor)
+  local fits = shape and #shape == #want
+  for i = 1, fits and #want or 0 do fits = fits and (want[i] == 0 or want[i] == shape[i]) end
+  if not fits then fail(("attention_decode: %s must be %s, %s, not %s"):format(name, kind, text(want):gsub("%f[%d]0%f[%D]", "any"), text(shape))) end
+  return tensor
+end
+
+-- Heads that CTAs side by side work on: whose rows are 1 KiB, where that leaves few CTAs over (docs/performance.md, decoding).
+local function heads_together(p, ctas)
+  if p.together then return p.together end
+  local together = p.dim == 64 and 8 or 4
+  while p.kv_heads % together ~= 0 or ctas % together > ctas // 32 do together = together // 2 end
+  return together
+end
+
+-- The most rounds of stretches: as many as there are heads for, and as there is memory for their parts.
+local function rounds_of(p, ctas, batches, together)
+  local heads, bytes = batches * (p.kv_heads // together), 2 * ctas * p.rows * p.dim * 4
+  return math.max(1, math.min(16, heads // (ctas // together) + 1, most_kept // bytes))
+end
+
+-- The workspace for that many stretches and sequences, made by the first launch that needs it.
+local function workspace_of(self, stretches, batches)
+  local p, w = self.plan, self.workspace
+  if w.stretches ~= stretches then
+    w.stretches = stretches
+    w.partials, w.part_sums = wg.zeros("f32", { 2 * stretches * p.rows * p.dim }), wg.zeros("f32", { 2 * stretches * p.rows * 2 })
+  end
+  if w.batches ~= batches then w.batches, w.counters = batches, wg.zeros("u32", { batches * p.kv_heads }) end
+  return w
+end
+
+-- The lengths of sequences that use all keys.
+local function full_lengths(self, batches, keys)
+  local full = self.full
+  if full.batches ~= batches or full.keys ~= keys then
+    local list = {}
+    for b = 1, batches do list[b] = keys end
+    full.batches, full.keys, full.lengths = batches, keys, wg.tensor("s32", { batches }, list)
+  end
+  return full.lengths
+end
+
+--- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
+--- @param Q tensor  batch x queries x heads x dim, in the order of `layout`
+--- @param K tensor  batch x keys x kv_heads x dim, or pages x page x kv_heads x dim
+--- @param V tensor  as K
+--- @param O tensor  as Q: the result
+--- @param options table?
+--- @option lengths tensor?  s32, the keys of each sequence, those of the queries included; more than K or the table has count as that many. By default all keys of K
+--- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
+--- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
+--- @option lse tensor?  f32, batch x heads x queries: receives the natural logarithms
+--- @option grid integer?  the CTAs; by default one on each SM that finds work
+--- @return table  { grid =, args = }
+--- @raise when the extents do not fit each other, or a value is missing.
+function decode:launch(Q, K, V, O, values)
+  local p = self.plan
+  if values == nil then values = {} end
+  arguments.options("attention_decode:launch", values)
+  arguments.kinds("attention_decode:launch", values, { scale = "number" })
+  attention_tensors.values("attention_decode", p, values, { lse = "lse", pages = "page" })
+  if p.page and values.lengths == nil then fail "attention_decode: `lengths` is missing" end
+  local batches, k = extents(p, { Q = Q, K = K, V = V, O = O })
+  local scale = arguments.positive("attention_decode: scale", values.scale or 1 / math.sqrt(p.dim))
+  local keys, width = k.rows, nil
+  if p.lse then shaped("lse", values.lse, "f32", { batches, p.heads, p.queries }) end
+  local lengths = values.lengths or full_lengths(self, batches, keys)
+  shaped("lengths", lengths, "s32", { batches })
+  if batches * p.queries * p.heads * p.dim > 0xFFFFFFFF then fail "attention_decode: Q has 2^32 elements or more" end
+  if p.page then
+    width = arguments.shape_of(shaped("pages", values.pages, "s32", { batches, 0 }))[2]
+    keys = width * p.page
+  end
+  local blocks = batches * p.kv_heads * ceil_div(keys, p.block)
+  if blocks == 0 then fail(("attention_decode: %d sequences of %d keys leave nothing to compute"):format(batches, keys)) end
+  local ctas = values.grid and arguments.whole("attention_decode: grid", values.grid, 1, 0xFFFF) or math.min(blocks, roofline.sms())
+  local together = heads_together(p, ctas)
+  if ctas < together then fail(("attention_decode: %d CTAs cannot work on %d heads together"):format(ctas, together)) end
+  local rounds = rounds_of(p, ctas, batches, together)
+  local w = workspace_of(self, ctas * rounds, batches)
+  local args = builder_parameters.arguments(self.parameters, {
+    Q = Q, K = K, V = V, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width, keys = keys, batches = batches, together = together,
+    rounds = rounds, scale_log2 = scale / math.log(2), partials = w.partials, part_sums = w.part_sums, counters = w.counters,
+  })
+  return { grid = { ctas }, args = args }
+end
+
+-- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.
+local function launch_with(name, self, Q, K, V, O, given)
+  local values, rest = arguments.split_options(name, "attention_decode:launch", given)
+  return arguments.extended(self:launch(Q, K, V, O, values), rest)
+end
+
+--- Computes O, and waits until it is in the tensor.
+--- @param Q tensor
+--- @param K tensor
+--- @param V tensor
+--- @param O tensor
+--- @param options table?
+--- @options attention_decode:launch
+--- @options kernel:run without grid, args
+--- @return string  the back end that ran it
+--- @see attention_decode:launch
+function decode:run(Q, K, V, O, run) return self.kernel:run(launch_with("attention_decode:run", self, Q, K, V, O, run)) end
+
+--- Prepares a launch that can be started many times, with its tensors on the device.
+--- @param Q tensor
+--- @param K tensor
+--- @param V tensor
+--- @param O tensor
+--- @param options table?
+--- @options attention_decode:launch
+--- @options kernel:prepare without grid, args
+--- @return launch
+--- @see kernel:prepare
+function decode:prepare(Q, K, V, O, run) return self.kernel:prepare(launch_with("attention_decode:prepare", self, Q, K, V, O, run)) end
+
+--- Measures how long it takes.
+--- @param Q tensor
+--- @param K tensor
+--- @param V tensor
+--- @param O tensor
+--- @param options table?
+--- @options attention_decode:launch
+--- @options kernel:time without grid, args, flops
+--- @return table  as of kernel:time
+--- @see kernel:time
+function decode:time(Q, K, V, O, time) return self.kernel:time(launch_with("attention_decode:time", self, Q, K, V, O, time)) end
+
+classes.close("attention_decode", decode)
+classes.shield(wg, "wg.", { "attention_decode" })
+classes.shield(decode, "attention_decode:", { "launch", "run", "prepare", "time" })

@@ -1,30 +1,35 @@
 -- Divides D, an 8-bit float, by a scale for each row and 128 columns (epilogue/rows.lua).
-return function(_, internal)
-  local fail, ceil_div = internal.fail, internal.ceil_div
-  local note = "ceil(N / 128) x M, M rounded up to a multiple of 4"
 
-  return {
-    step = 7, options = { "quantize" }, launch = { { name = "d_scales", of = "quantize" } }, apart = { quantize = { "beta", "residual" } },
-    read = function(given, e) e.quantize = internal.one_of_option(given, "quantize", { "1x128" }) end,
-    cycles = function(e) return e.quantize and 0.03 or 0 end,
-    check = function(p)
-      if not p.epilogue.quantize then return end
-      if not internal.largest[p.d] then fail(('wg.gemm: epilogue.quantize makes e4m3 or e5m2, not d = "%s"'):format(p.d)) end
-      if p.n % 128 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 128 for epilogue.quantize"):format(p.n)) end
-    end,
-    parameters = function(p, add)
-      if not p.epilogue.quantize then return end
-      add {
-        name = "d_scales", type = "f32*", note = note,
-        value = function(l)
-          internal.same_shape("gemm: d_scales, " .. note .. ",", l.given.d_scales, { ceil_div(l.columns, 128), ceil_div(l.rows, 4) * 4 })
-          return l.given.d_scales
-        end,
-      }
-    end,
-    operands = function(of)
-      local sizes = of.sizes
-      return { quantize = of.e.quantize and { to = sizes.d_scales, stride = (sizes.M + 3) & ~3, rows = sizes.M, columns = sizes.N } }
-    end,
-  }
-end
+local arguments = require "wgrun.arguments"
+local roofline = require "wgrun.cost.roofline"
+local options = require "wgrun.epilogue.options"
+local native = require "wgrun.native"
+local elements = require "wgrun.tile.elements"
+
+local fail, ceil_div = native.fail, roofline.ceil_div
+local note = "ceil(N / 128) x M, M rounded up to a multiple of 4"
+
+return {
+  step = 7, options = { "quantize" }, launch = { { name = "d_scales", of = "quantize" } }, apart = { quantize = { "beta", "residual" } },
+  read = function(given, e) e.quantize = options.one_of(given, "quantize", { "1x128" }) end,
+  cycles = function(e) return e.quantize and 0.03 or 0 end,
+  check = function(p)
+    if not p.epilogue.quantize then return end
+    if not elements.largest[p.d] then fail(('wg.gemm: epilogue.quantize makes e4m3 or e5m2, not d = "%s"'):format(p.d)) end
+    if p.n % 128 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 128 for epilogue.quantize"):format(p.n)) end
+  end,
+  parameters = function(p, add)
+    if not p.epilogue.quantize then return end
+    add {
+      name = "d_scales", type = "f32*", note = note,
+      value = function(l)
+        arguments.same_shape("gemm: d_scales, " .. note .. ",", l.given.d_scales, { ceil_div(l.columns, 128), ceil_div(l.rows, 4) * 4 })
+        return l.given.d_scales
+      end,
+    }
+  end,
+  operands = function(of)
+    local sizes = of.sizes
+    return { quantize = of.e.quantize and { to = sizes.d_scales, stride = (sizes.M + 3) & ~3, rows = sizes.M, columns = sizes.N } }
+  end,
+}

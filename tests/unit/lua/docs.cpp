@@ -181,7 +181,7 @@ TEST_CASE("methods that pass their options on have them described as their own")
               .find("unknown option `backnd` of gemm:run: did you mean `backend`?") != std::string::npos);
 }
 
-// internal.options("k:loop", ...) asks the comment at k:loop which keys there are.
+// arguments.options("k:loop", ...) asks the comment at k:loop which keys there are.
 TEST_CASE("the option tables that stdlib checks are described") {
     const std::regex call(R"re(options\("([^"]+)")re");
     int seen = 0;

@@ -1,0 +1,166 @@
+-- What functions of the library are called with: options of tables, numbers, objects, shapes. What does not fit raises an error at the
+-- calling script's line.
+
+local native = require "wgrun.native"
+
+local module = {}
+
+--- Describes a value for messages: wgrun's objects by their class, others by their Lua type.
+function module.describe(value)
+  local class = getmetatable(value)
+  return type(value) == "userdata" and type(class) == "string" and class or type(value)
+end
+
+local keys_of = {} -- by function: the legal keys of its option table, as a list and as a set
+
+local function legal_keys(name)
+  local legal = keys_of[name]
+  if not legal then
+    legal = { list = native.option_keys(name), set = {} }
+    for _, key in ipairs(legal.list) do legal.set[key] = true end
+    keys_of[name] = legal
+  end
+  return legal
+end
+
+--- Raises unless `given` is a table and every key of it is one that the comment at function `name` lists as an @option.
+function module.options(name, given)
+  if type(given) ~= "table" then native.fail(("%s: expected a table of options, got %s"):format(name, module.describe(given))) end
+  local legal = legal_keys(name)
+  for key in pairs(given) do
+    if not legal.set[key] then
+      native.fail(("unknown option `%s` of %s%s (legal: %s)"):format(
+        tostring(key), name, native.nearest(tostring(key), legal.list), table.concat(legal.list, ", ")))
+    end
+  end
+end
+
+--- Parts the options `given` to function `name` into those of function `inner` and the others; nil stands for none.
+function module.split_options(name, inner, given)
+  if given == nil then given = {} end
+  module.options(name, given)
+  local own, rest = {}, {}
+  for key, value in pairs(given) do (legal_keys(inner).set[key] and own or rest)[key] = value end
+  return own, rest
+end
+
+--- Returns the options with the value of the option `old` under its name of today, `new`; warns (Lua's warn) where it is there.
+function module.renamed(name, given, old, new)
+  if given[old] == nil then return given end
+  if given[new] ~= nil then native.fail(("%s: `%s` is the old name of `%s`, which is given as well"):format(name, old, new)) end
+  warn(("%s: the option `%s` is called `%s` now"):format(name, old, new))
+  local out = module.extended({}, given)
+  out[old], out[new] = nil, given[old]
+  return out
+end
+
+--- Adds the fields of `fields` to `target`, and returns it.
+function module.extended(target, fields)
+  for key, value in pairs(fields) do target[key] = value end
+  return target
+end
+
+--- A table with the entries of both; those of `b` win.
+function module.merged(a, b) return module.extended(module.extended({}, a), b) end
+
+--- Raises unless `value`, called `what` in messages, is a wgrun object of `class` ("reg").
+function module.object(what, value, class)
+  if module.describe(value) ~= "wgrun." .. class then
+    local tile = class == "shared" and module.describe(value) == "wgrun.tile" and " (k:shared(tile) makes a buffer of it)" or ""
+    native.fail(("%s: expected wgrun.%s, got %s%s"):format(what, class, module.describe(value), tile))
+  end
+  return value
+end
+
+--- The rows and columns of `tensor`, called `what` in messages; raises unless it is a matrix.
+function module.matrix(what, tensor)
+  local shape = module.shape_of(tensor)
+  if not shape or #shape ~= 2 then native.fail(what .. " must be a matrix") end
+  return shape[1], shape[2]
+end
+
+--- Raises unless `tensor`, called `what` in messages, has this shape.
+function module.same_shape(what, tensor, want)
+  local text = module.shape_text(want)
+  if module.shape_text(module.shape_of(tensor)) ~= text then native.fail(("%s must be a tensor of %s"):format(what, text)) end
+end
+
+--- Raises unless `value` is a function.
+function module.body(what, value)
+  if type(value) ~= "function" then native.fail(("%s: expected a function, got %s"):format(what, module.describe(value))) end
+end
+
+--- The result of a caller's function that makes a value; raises where it gives none, often since `return` is missing.
+function module.made(what, ...)
+  local value = ...
+  if value == nil then
+    native.fail(what .. ": the function returns nothing: it ends with `return` and a register or a number")
+  end
+  return value
+end
+
+--- Raises if the function `name`, which takes `most` arguments, was given the others, too. Shielded functions do that themselves.
+function module.surplus(name, most, ...)
+  for i = 1, select("#", ...) do
+    local value = select(i, ...)
+    if value ~= nil then
+      native.fail(("`%s` takes %d argument%s, not %d: %s is too much"):format(name, most, most == 1 and "" or "s", most + i, module.describe(value)))
+    end
+  end
+end
+
+--- Raises unless `value` is a register, or an integer from `least` (default 0) that fits u32.
+function module.count(what, value, least)
+  if module.describe(value) == "wgrun.reg" then return end
+  least = least or 0
+  if math.type(value) ~= "integer" or value < least or value > 0xFFFFFFFF then
+    local got = type(value) == "number" and tostring(value) or module.describe(value)
+    native.fail(("%s: expected a register or an integer from %d to 4294967295, got %s"):format(what, least, got))
+  end
+end
+
+--- Raises unless `value` is an integer from `least` to `most`; returns it.
+function module.whole(what, value, least, most)
+  if math.type(value) ~= "integer" or value < least or value > most then
+    native.fail(("%s is %s, must be an integer from %d to %d"):format(what, type(value) == "number" and tostring(value) or module.describe(value), least, most))
+  end
+  return value
+end
+
+--- Returns `value`, a number; raises unless it is positive and finite.
+function module.positive(what, value)
+  if not (value > 0 and value < math.huge) then native.fail(("%s is %s, must be positive"):format(what, value)) end
+  return value
+end
+
+--- A shape as messages have it.
+function module.shape_text(shape) return shape and table.concat(shape, " x ") or "no tensor" end
+
+--- The shape of a tensor, or of its stand-in while a host plans a launch (bindings/c/plan.cpp); nil for other values.
+function module.shape_of(tensor)
+  local kind = module.describe(tensor)
+  local known = kind == "wgrun.tensor" or kind == "wgrun.device_tensor" or getmetatable(tensor) == "wgrun.operand"
+  return known and tensor.shape or nil
+end
+
+--- The elements of K that a wgmma of the type multiplies in a step; refuses a type that none takes.
+function module.k_of_wgmma(what, dtype)
+  local step = native.wgmma_k[dtype]
+  if step then return step end
+  native.element_type(dtype)
+  local names = {}
+  for name in pairs(native.wgmma_k) do names[#names + 1] = name end
+  table.sort(names)
+  native.fail(("%s: no wgmma takes %s%s"):format(what, dtype, native.nearest(tostring(dtype), names)))
+end
+
+--- Raises unless given[key] is absent or of that type (Lua's, or "wgrun.tensor"), for each key of `kinds`.
+function module.kinds(name, given, kinds)
+  for key, kind in pairs(kinds) do
+    if given[key] ~= nil and module.describe(given[key]) ~= kind then
+      native.fail(("%s: option `%s`: expected %s, got %s"):format(name, key, kind, module.describe(given[key])))
+    end
+  end
+end
+
+return module

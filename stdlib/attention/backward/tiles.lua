@@ -1,0 +1,50 @@
+-- The tile of a CTA in wg.attention_backward: a block of keys, and the blocks of queries that see it.
+
+local tensors = require "wgrun.attention.tensors"
+local division = require "wgrun.builder.division"
+
+local module = {}
+
+local function signed(k, x) return k:mov(x, { type = "s32" }) end
+
+--- The CTA's block of keys, and the blocks of queries that see one of them: from `first` to before `last`. The last
+--- query's place is that of the last key. A key is seen by the queries from low(key) to before high(key); both grow with it.
+--- `stride` is the number of blocks that each head has in the stats and sums.
+function module.tile(k, p, sizes)
+  local at = { head = k:special "ctaid.y", batch = k:special "ctaid.z", queries = sizes.queries, keys = sizes.keys } -- head of K and V
+  local function blocks(rows) return division.divided(k, rows + (p.rows - 1), p.rows) end
+  at.key = k:special "ctaid.x" * p.keys
+  if p.packed then
+    at.query_start, at.queries = tensors.sequence(k, sizes.query_starts, at.batch)
+    at.key_start, at.keys = tensors.sequence(k, sizes.key_starts, at.batch)
+  end
+  at.first, at.last = 0, blocks(at.queries)
+  at.stride = p.packed and blocks(sizes.queries) or at.last
+  local ahead = signed(k, at.keys - at.queries)
+  local function block_of(query) return division.divided(k, k:mov(k:max(query, 0), { type = "u32" }), p.rows) end
+  if p.causal then
+    at.low = function(key) return key - ahead end
+  elseif p.window then
+    at.low = function(key) return key - ahead - (p.window - 1) end
+  end
+  if at.low then at.first = block_of(at.low(signed(k, at.key))) end
+  if p.window then
+    at.high = function(key) return key - ahead + p.window end
+    at.last = k:min(at.last, block_of(at.high(signed(k, at.key + (p.keys - 1))) + (p.rows - 1)))
+  end
+  return at
+end
+
+--- Calls body(block, head) for each block of queries that sees the tile, of each head that shares its K and V.
+function module.each(k, p, at, body)
+  local function of_head(head)
+    k:loop({ from = at.first, to = at.last }, function(block) body(block, head) end)
+  end
+  if p.group == 1 then return of_head(at.head) end
+  k:loop(p.group, function(i) of_head(at.head * p.group + i) end)
+end
+
+--- The number of a block of queries among those of all heads and batches.
+function module.number(p, at, block, head) return (at.batch * p.heads + head) * at.stride + block end
+
+return module

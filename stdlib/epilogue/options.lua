@@ -1,0 +1,66 @@
+-- What operations of the epilogue share: options that are one of some words or an activation, and the values that a launch gives for them.
+
+local arguments = require "wgrun.arguments"
+local native = require "wgrun.native"
+local activations = require "wgrun.tile.activation"
+
+local module = {}
+
+local fail = native.fail
+local what = "wg.gemm, epilogue"
+
+--- An option of the epilogue that is one of some words, or with `more` a function.
+function module.one_of(given, name, legal, more)
+  local value = given[name]
+  for _, candidate in ipairs(legal) do if value == candidate then return value end end
+  if value == nil or value == false or more and type(value) == "function" then return value or nil end
+  fail(("%s: unknown %s `%s` (legal: %s%s)"):format(what, name, tostring(value), table.concat(legal, ", "), more or ""))
+end
+
+--- An option that is an activation, by name or as a function of what `takes` says.
+function module.activation(given, name, takes)
+  local of = given[name]
+  if of == nil or of == false then return nil end
+  activations.named(("%s: unknown %s"):format(what, name), of, takes)
+  return of
+end
+
+--- A model of what an activation costs an SM for an element.
+function module.activation_cycles(of) return of == "gelu" and 0.05 or of and of ~= "relu" and 0.1 or 0 end
+
+--- A box whose matrix no launch writes that may still run.
+function module.constant_box(box) return arguments.extended({ constant = true }, box) end
+
+--- The vector called `name` of a launch's options, which has `want` values, `one` for each.
+function module.vector_of_launch(name, l, want, one)
+  local shape = arguments.shape_of(l.given[name])
+  if not shape or #shape ~= 1 or shape[1] ~= want then fail(("gemm: %s must be a vector of %d f32, one for each %s"):format(name, want, one)) end
+  return l.given[name]
+end
+
+--- Raises unless the tensor called `name` is as large as the one called `as`.
+function module.same_extents(name, tensor, as, rows, columns)
+  local got_rows, got_columns = arguments.matrix("gemm: " .. name, tensor)
+  if got_rows ~= rows or got_columns ~= columns then
+    fail(("gemm: %s is %d x %d, but %s is %d x %d"):format(name, got_rows, got_columns, as, rows, columns))
+  end
+end
+
+--- The matrix called `name` of a launch's options, which is as large as D.
+function module.like_d(name, l)
+  module.same_extents(name, l.given[name], "D", l.rows, l.columns)
+  return l.given[name]
+end
+
+--- The parameter of a vector of biases: `name` is "bias" or "gate_bias".
+function module.bias_parameter(p, name)
+  return {
+    name = name, type = "const f32*",
+    value = function(l)
+      local by_row = (p.epilogue.bias == "row") ~= (p.swapped or false)
+      return module.vector_of_launch(name, l, by_row and l.rows or l.columns, (by_row and "row" or "column") .. " of D")
+    end,
+  }
+end
+
+return module
