@@ -57,37 +57,8 @@ function wg.attention(opts)
   return setmetatable({ plan = p, parameters = parameters, kernel = kernel.make(p, parameters), counter = wg.zeros("u32", { 1 }) }, attention)
 end
 
-local names = {
-  bshd = { batch = 1, rows = 2, heads = 3, dim = 4 }, bhsd = { batch = 1, heads = 2, rows = 3, dim = 4 },
-  packed = { rows = 1, heads = 2, dim = 3 },
-}
-
--- The extents of the operands by name; raises an error that says which tensor does not fit.
-local function extents(p, tensors)
-  local order = names[p.packed and "packed" or p.layout]
-  local rank = p.packed and 3 or 4
-  local function read(name, heads)
-    local shape = arguments.shape_of(tensors[name])
-    if not shape or #shape ~= rank then
-      fail(("attention: %s must have %d dimensions (%s), not %s"):format(name, rank, p.packed and "sequence x head x dim" or p.layout, text(shape)))
-    end
-    local out = {}
-    for key, place in pairs(order) do out[key] = shape[place] end
-    for key, want in pairs { heads = heads, dim = p.dim } do
-      if out[key] ~= want then fail(("attention: %s has %s = %d, and wg.attention was made for %d"):format(name, key, out[key], want)) end
-    end
-    return out
-  end
-  local q, k, v, o = read("Q", p.heads), read("K", p.kv_heads), read("V", p.kv_heads), read("O", p.heads)
-  local function same(a, b, name_a, name_b, key)
-    if a[key] ~= b[key] then fail(("attention: %s is %d in %s, but %d in %s"):format(key, a[key], name_a, b[key], name_b)) end
-  end
-  same(q, o, "Q", "O", "rows")
-  same(k, v, "K", "V", "rows")
-  if not p.packed then
-    for name, other in pairs { K = k, V = v, O = o } do same(q, other, "Q", name, "batch") end
-  end
-  return q, k
+local function extents(p, Q, K, V, O)
+  return attention_tensors.extents("attention", p, { Q = Q, K = K, V = V, O = O }, { "Q", "O" }, { "K", "V" })
 end
 
 --- The number of packed sequences, whose `query_starts` and `key_starts` stand in `values`; `name` is the function's, for messages.
@@ -128,7 +99,7 @@ function attention:launch(Q, K, V, O, values)
   attention_tensors.values("attention", p, values, {
     lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed", q_descale = "descale", k_descale = "descale", v_descale = "descale",
   })
-  local q, k = extents(p, { Q = Q, K = K, V = V, O = O })
+  local q, k = extents(p, Q, K, V, O)
   local scale = arguments.positive("attention: scale", values.scale or 1 / math.sqrt(p.dim))
   local batches, queries = q.batch, q.rows
   if p.packed then
@@ -219,7 +190,7 @@ function attention:prepare(Q, K, V, O, run) return self.kernel:prepare(launch_wi
 function attention:time(Q, K, V, O, time)
   local launch = launch_with("attention:time", self, Q, K, V, O, time)
   if not self.plan.packed then
-    local q, k = extents(self.plan, { Q = Q, K = K, V = V, O = O })
+    local q, k = extents(self.plan, Q, K, V, O)
     launch.flops = self:flops(q.batch, q.rows, k.rows)
   end
   return self.kernel:time(launch)

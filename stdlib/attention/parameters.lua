@@ -33,22 +33,22 @@ function module.make(p)
       add { name = name, map = tensors.box(p, name == "Q" and 64 or p.block, true, p.lines), value = function(l) return l[name] end }
     end
     if p.packed or p.splits > 1 then
-      add { name = "O", type = p.o .. "*", value = function(l) return l.O end }
+      add { name = "O", type = p.o .. "*" }
     else
-      add { name = "O", map = tensors.box(p, 64), value = function(l) return l.O end }
+      add { name = "O", map = tensors.box(p, 64) }
     end
     if p.lse then
       local function shape(l) return p.packed and { p.heads, l.rows } or { l.batches, p.heads, l.queries } end
       add { name = "lse", type = "f32*", value = of_shape("lse", shape) }
     end
     add {
-      name = "queries", type = "u32", value = function(l) return l.queries end,
+      name = "queries", type = "u32",
       note = p.splits > 1 and ("of a sequence; each %d of a head have %d CTAs"):format(p.m, p.splits) or nil,
     }
-    if not p.packed then add { name = "keys", type = "u32", value = function(l) return l.keys end } end
-    add { name = "batches", type = "u32", value = function(l) return l.batches end }
+    if not p.packed then add { name = "keys", type = "u32" } end
+    add { name = "batches", type = "u32" }
     add { name = "scale", type = "f32", value = function(l) return l.factor end, note = "the factor of the scores times log2(e)" }
-    if p.softcap or p.score then add { name = "cap", type = "f32", value = function(l) return l.cap end } end
+    if p.softcap or p.score then add { name = "cap", type = "f32" } end
     if p.causal then
       add { name = "group", type = "u32", value = function(l) return pairs_in_cache(p, l) end, note = "pairs of batch and head whose K and V share the L2 cache" }
     end
@@ -60,7 +60,7 @@ function module.make(p)
       add { name = name, type = "const f32*", value = of_shape(name, function(l) return p.descale == "head" and { l.batches, p.kv_heads } or { 1 } end) }
     end
     if p.splits == 1 then
-      add { name = "counter", type = "u32*", value = function(l) return l.counter end, note = "one element, 0 before the launch and after it" }
+      add { name = "counter", type = "u32*", note = "one element, 0 before the launch and after it" }
     end
   end)
 end

@@ -1,5 +1,6 @@
 -- The tensors of wg.attention and wg.attention_backward: coordinates, maps and copies of blocks of rows, and packed sequences.
 
+local arguments = require "wgrun.arguments"
 local native = require "wgrun.native"
 local elements = require "wgrun.tile.elements"
 
@@ -14,6 +15,48 @@ function module.values(name, p, given, options)
     end
     if p[option] and given[value] == nil then native.fail(("%s: `%s` is missing"):format(name, value)) end
   end
+end
+
+local orders = { -- of dimensions
+  bshd = { batch = 1, rows = 2, heads = 3, dim = 4 }, bhsd = { batch = 1, heads = 2, rows = 3, dim = 4 },
+  packed = { rows = 1, heads = 2, dim = 3 },
+}
+
+--- The extents of the tensors of wg.NAME: rows, heads, dim, and where they are not packed the batch, of those called `of_queries` in the
+--- table `given`, and of those called `of_keys`. Raises an error that says which tensor does not fit.
+function module.extents(name, p, given, of_queries, of_keys)
+  local order, rank = orders[p.packed and "packed" or p.layout], p.packed and 3 or 4
+  local function read(tensor, heads)
+    local shape, out = arguments.shape_of(given[tensor]), {}
+    if not shape or #shape ~= rank then
+      native.fail(("%s: %s must have %d dimensions (%s), not %s"):format(
+        name, tensor, rank, p.packed and "sequence x head x dim" or p.layout, arguments.shape_text(shape)))
+    end
+    for key, place in pairs(order) do out[key] = shape[place] end
+    for key, want in pairs { heads = heads, dim = p.dim } do
+      if out[key] ~= want then
+        native.fail(("%s: %s has %s = %d, and wg.%s was made for %d"):format(name, tensor, key, out[key], name, want))
+      end
+    end
+    return out
+  end
+  local function same(key, one, other, names)
+    if one[key] ~= other[key] then
+      native.fail(("%s: %s is %d in %s, but %d in %s"):format(name, key, one[key], names[1], other[key], names[2]))
+    end
+  end
+  local function alike(tensors, heads)
+    local first = read(tensors[1], heads)
+    for i = 2, #tensors do
+      local other, names = read(tensors[i], heads), { tensors[1], tensors[i] }
+      same("rows", first, other, names)
+      same("batch", first, other, names)
+    end
+    return first
+  end
+  local q, k = alike(of_queries, p.heads), alike(of_keys, p.kv_heads)
+  if not p.page then same("batch", q, k, { of_queries[1], of_keys[1] }) end
+  return q, k
 end
 
 --- Returns place(column, at, row), the coordinates in a tensor: of packed ones column, head and row; of others also the batch, in the order of the layout.

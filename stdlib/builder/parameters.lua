@@ -3,7 +3,7 @@
 --
 --   name    of the parameter
 --   type    "u32", "const f32*", ...; or map: the box of a tensor map
---   value   function(launch): the argument; raises for what does not fit
+--   value   function(launch): the argument; raises for what does not fit; by default what the launch has under its name
 --   note    text for kernel:export
 --   as      the key under which the kernel finds it; by default its name
 
@@ -22,7 +22,9 @@ end
 --- The arguments of a launch, in the order of the parameters.
 function module.arguments(list, launch)
   local out = {}
-  for i, one in ipairs(list) do out[i] = one.value(launch) end
+  for i, one in ipairs(list) do
+    if one.value then out[i] = one.value(launch) else out[i] = launch[one.name] end
+  end
   return out
 end
 

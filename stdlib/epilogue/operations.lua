@@ -8,6 +8,7 @@
 --   cycles      function(e): those of an SM for an element
 --   launch      the options of a launch: { name =, of = the option of wg.gemm that it goes with, optional = whether it may be left out }
 --   check_launch  function(p, given)
+--   samples     function(of, out): adds tensors to measure with (epilogue/plan.lua), by their options of a launch
 --   parameters  function(p, add): the kernel's parameters for them (builder/parameters.lua)
 --   operands    function(of): the options of k:epilogue, for which are the next ones
 --   accept      function(opts): raises where they are not what they have to be

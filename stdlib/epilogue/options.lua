@@ -1,5 +1,6 @@
 -- What operations of the epilogue share: options that are one of some words or an activation, and the values that a launch gives for them.
 
+local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local native = require "wgrun.native"
 local activations = require "wgrun.tile.activation"
@@ -52,13 +53,21 @@ function module.like_d(name, l)
   return l.given[name]
 end
 
+-- Whether a launch has a bias for each row of D, rather than each column.
+local function by_row(p) return (p.epilogue.bias == "row") ~= (p.swapped or false) end
+
+--- A vector of biases to measure with, or nil where there is none.
+function module.bias_sample(of)
+  return of.e.bias and wg.randn { shape = { by_row(of.p) and of.M or of.N }, dtype = "f32", seed = 1 } or nil
+end
+
 --- The parameter of a vector of biases: `name` is "bias" or "gate_bias".
 function module.bias_parameter(p, name)
   return {
     name = name, type = "const f32*",
     value = function(l)
-      local by_row = (p.epilogue.bias == "row") ~= (p.swapped or false)
-      return module.vector_of_launch(name, l, by_row and l.rows or l.columns, (by_row and "row" or "column") .. " of D")
+      local rows = by_row(p)
+      return module.vector_of_launch(name, l, rows and l.rows or l.columns, (rows and "row" or "column") .. " of D")
     end,
   }
 end

@@ -1,18 +1,14 @@
 -- The epilogue of wg.gemm: what its option `epilogue` says, the kernel's parameters for it, and their values at a launch.
 
-local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
-local roofline = require "wgrun.cost.roofline"
-local epilogue_operations = require "wgrun.epilogue.operations"
+local operations = require "wgrun.epilogue.operations"
 local native = require "wgrun.native"
 local panels = require "wgrun.tile.panel"
 
 local module = {}
 
-local fail, options, ceil_div = native.fail, arguments.options, roofline.ceil_div
+local fail, options = native.fail, arguments.options
 local what = "wg.gemm, epilogue"
-
-local operations = epilogue_operations
 
 -- Calls the operations' functions of that name.
 local function each(name, ...)
@@ -135,16 +131,9 @@ end
 --- Values for the epilogue of a plan, to measure with: tensors by option of a launch. b_shape: that of B; random(rows, columns, dtype)
 --- makes a matrix.
 function module.tensors(p, M, N, b_shape, random)
-  local e = p.epilogue
-  local by_row = (e.bias == "row") ~= p.swapped
-  local bias = e.bias and wg.randn { shape = { by_row and M or N }, dtype = "f32", seed = 1 } or nil
-  return {
-    C = e.beta and random(M, N, p.d) or nil, residual = e.residual and random(M, N, p.d) or nil,
-    bias = bias,
-    gate = e.gate and random(b_shape[1], b_shape[2], p.dtype) or nil, gate_bias = e.gate and bias,
-    row_sums = e.row_sums and wg.zeros("f32", { M }) or nil,
-    d_scales = e.quantize and wg.zeros("f32", { ceil_div(N, 128), ceil_div(M, 4) * 4 }) or nil,
-  }
+  local out = {}
+  each("samples", { p = p, e = p.epilogue, M = M, N = N, b_shape = b_shape, random = random }, out)
+  return out
 end
 
 return module

@@ -18,10 +18,10 @@ end
 local function add_operands(p, add)
   local swapped = p.swapped
   mainloop_plan.operand_parameters(p, add)
-  add { name = "D", map = p.panel.box, value = function(l) return l.D end }
+  add { name = "D", map = p.panel.box }
   local notes = { M = swapped and "columns of D" or nil, N = p.groups and "columns of D" or swapped and "rows of D" or nil }
   for _, name in ipairs { "M", "N", "K" } do
-    add { name = name, type = "u32", value = function(l) return l[name] end, note = notes[name] }
+    add { name = name, type = "u32", note = notes[name] }
   end
   for _, name in ipairs { "A", "B" } do
     local rows, width = p.edges[name], 128 // native.element_bytes[p.dtype]

@@ -89,7 +89,7 @@ local function made(what, name, opts)
   plan.set_stages(p, others + (p.exchange and p.consumers * p.exchange.bytes or 0), opts.stages, opts.registers)
   p.parameters = parameters.list(function(add)
     plan.operand_parameters(p, add)
-    for _, extent in ipairs { "M", "N", "K" } do add { name = extent, type = "u32", value = function(l) return l[extent] end } end
+    for _, extent in ipairs { "M", "N", "K" } do add { name = extent, type = "u32" } end
     p.kind.parameters(p, add)
     p.scheduler.parameters(p, add)
     if p.reduction then p.reduction.parameters(p, add) end

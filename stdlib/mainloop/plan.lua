@@ -110,11 +110,11 @@ end
 --- Adds the parameters of A and B.
 function module.operand_parameters(p, add)
   add {
-    name = "A", map = { tile = p.a_piece, constant = true }, value = function(l) return l.A end,
+    name = "A", map = { tile = p.a_piece, constant = true },
     note = p.kind.packed == 2 and "the values of A, M x K / 2" or p.swapped and "B of the product, for the kernel computes the transpose of D" or nil,
   }
   add {
-    name = "B", map = { tile = p.b_piece, constant = true }, value = function(l) return l.B end,
+    name = "B", map = { tile = p.b_piece, constant = true },
     note = p.groups and "those of all groups, one below the other" or p.swapped and "A of the product" or nil,
   }
 end

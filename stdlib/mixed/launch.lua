@@ -43,10 +43,10 @@ function module.parameters(p)
   local note = ("K / %d x N"):format(p.group_size)
   local grid = p.stream and "" or ("; the grid has %d x ceil(M / %d) x ceil(N / %d) CTAs"):format(p.splits, p.n, p.m)
   return parameters.list(function(add)
-    add { name = "A", map = { tile = p.a, constant = true }, value = function(l) return l.A end }
-    add { name = "B", as = "weights", type = "const u32*", value = function(l) return l.B end, note = "as wg.prepack gives them" .. grid }
-    add { name = "D", map = p.panel.box, value = function(l) return l.D end }
-    for _, name in ipairs { "M", "N", "K" } do add { name = name, type = "u32", value = function(l) return l[name] end } end
+    add { name = "A", map = { tile = p.a, constant = true } }
+    add { name = "B", as = "weights", type = "const u32*", note = "as wg.prepack gives them" .. grid }
+    add { name = "D", map = p.panel.box }
+    for _, name in ipairs { "M", "N", "K" } do add { name = name, type = "u32" } end
     add { name = "b_scales", map = box, value = of_groups(p, "b_scales"), note = note }
     if p.zeros then add { name = "b_zeros", map = box, value = of_groups(p, "b_zeros"), note = note } end
     if p.few then

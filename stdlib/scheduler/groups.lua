@@ -44,7 +44,7 @@ function of_groups.narrow(p, halves)
 end
 
 function of_groups.parameters(p, add)
-  add { name = "groups", type = "u32", value = function(l) return l.groups end, note = "the number of groups" }
+  add { name = "groups", type = "u32", note = "the number of groups" }
   if p.groups == "batched" then return end
   local masked = p.groups == "masked"
   add {

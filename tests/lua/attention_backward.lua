@@ -141,8 +141,8 @@ end
 local function refuses(message, changes) check.refuses(message, function() made:run(given(changes)) end) end
 refuses("attention_backward: `max_keys` is given, but wg.attention_backward was made without `packed`", { max_keys = 9 })
 refuses("attention_backward: dQ must have 4 dimensions (bshd), not no tensor", { dQ = 3 })
-refuses("attention_backward: K has 2 heads of 64 elements, and wg.attention_backward was made for 1 of 64", { K = wg.zeros("bf16", { 1, 9, 2, 64 }) })
-refuses("attention_backward: dK has 1 batches of 7 rows, but K 1 of 9", { dK = wg.zeros("bf16", { 1, 7, 1, 64 }) })
+refuses("attention_backward: K has heads = 2, and wg.attention_backward was made for 1", { K = wg.zeros("bf16", { 1, 9, 2, 64 }) })
+refuses("attention_backward: rows is 9 in K, but 7 in dK", { dK = wg.zeros("bf16", { 1, 7, 1, 64 }) })
 refuses("attention_backward: lse must be f32, 1 x 2 x 8, not 1 x 8 x 2", { lse = wg.zeros("f32", { 1, 8, 2 }) })
 local no_keys = wg.zeros("bf16", { 1, 0, 1, 64 })
 refuses("attention_backward: 1 sequences of 8 queries and 0 keys leave nothing to compute", { K = no_keys, V = no_keys, dK = no_keys, dV = no_keys })

@@ -188,6 +188,6 @@ refuses("attention_decode: lengths must be s32, 3, not 4", K, { lengths = wg.zer
 refuses("attention_decode: pages must be s32, 3 x any, not 3", K, { lengths = lengths, pages = lengths })
 refuses("attention_decode: `lse` is given, but wg.attention_decode was made without `lse`", K, { lengths = lengths, pages = pages, lse = Q })
 refuses("attention_decode: scale is 0, must be positive", K, { lengths = lengths, pages = pages, scale = 0 })
-check.refuses("attention_decode: O is 3 x 1 x 2 x 32, and Q is 3 x 1 x 2 x 64",
+check.refuses("attention_decode: O has dim = 32, and wg.attention_decode was made for 64",
   function() made:run(Q, K, K, zeros(3, 1, 2, 32), { lengths = lengths, pages = pages }) end)
 check.refuses("attention_decode has no `runs`: did you mean `run`?", function() made:runs(Q, K, K, Q) end)

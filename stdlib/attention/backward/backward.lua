@@ -4,9 +4,11 @@ local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local attention = require "wgrun.attention.attention"
 local backward_kernel = require "wgrun.attention.backward.kernel"
+local backward_parameters = require "wgrun.attention.backward.parameters"
 local plan = require "wgrun.attention.backward.plan"
 local backward_rows = require "wgrun.attention.backward.rows"
 local tensors = require "wgrun.attention.tensors"
+local parameters = require "wgrun.builder.parameters"
 local classes = require "wgrun.classes"
 local roofline = require "wgrun.cost.roofline"
 local native = require "wgrun.native"
@@ -44,42 +46,19 @@ local backward = classes.new "attention_backward"
 ---   backward:run { Q = Q, K = K, V = V, O = O, lse = lse, dO = dO, dQ = dQ, dK = dK, dV = dV }
 function wg.attention_backward(opts)
   local p = plan.make(opts == nil and {} or opts)
+  local lists = backward_parameters.make(p)
   return setmetatable({
-    plan = p, before = backward_rows.before(p), kernel = backward_kernel.make(p),
-    after = backward_rows.after(p), workspace_key = "",
+    plan = p, parameters = lists, before = backward_rows.before(p, lists.before), kernel = backward_kernel.make(p, lists.kernel),
+    after = backward_rows.after(p, lists.after), workspace_key = "",
   }, backward)
 end
 
-local of_queries, of_keys = { "Q", "O", "dO", "dQ" }, { "K", "V", "dK", "dV" }
-
 -- Batches, queries and keys; raises an error that names the tensor that does not fit.
 local function extents(p, given)
-  local function check(names, heads)
-    local batches, rows
-    for _, name in ipairs(names) do
-      local shape, rank = arguments.shape_of(given[name]), p.packed and 3 or 4
-      if not shape or #shape ~= rank then
-        fail(("attention_backward: %s must have %d dimensions (%s), not %s"):format(name, rank, p.packed and "sequence x head x dim" or p.layout, text(shape)))
-      end
-      local b, s, h, d = table.unpack(shape)
-      if p.packed then b, s, h, d = 1, b, s, h end
-      if p.layout == "bhsd" then s, h = h, s end
-      if h ~= heads or d ~= p.dim then
-        fail(("attention_backward: %s has %d heads of %d elements, and wg.attention_backward was made for %d of %d"):format(name, h, d, heads, p.dim))
-      end
-      batches, rows = batches or b, rows or s
-      if b ~= batches or s ~= rows then
-        fail(("attention_backward: %s has %d batches of %d rows, but %s %d of %d"):format(name, b, s, names[1], batches, rows))
-      end
-    end
-    return batches, rows
-  end
-  local batches, queries = check(of_queries, p.heads)
-  local of_k, keys = check(of_keys, p.kv_heads)
-  if batches ~= of_k then fail(("attention_backward: Q has %d batches, but K %d"):format(batches, of_k)) end
-  local shape, want = arguments.shape_of(given.lse), p.packed and { p.heads, queries } or { batches, p.heads, queries }
+  local q, k = tensors.extents("attention_backward", p, given, { "Q", "O", "dO", "dQ" }, { "K", "V", "dK", "dV" })
+  local shape, want = arguments.shape_of(given.lse), p.packed and { p.heads, q.rows } or { q.batch, p.heads, q.rows }
   if text(shape) ~= text(want) then fail(("attention_backward: lse must be f32, %s, not %s"):format(text(want), text(shape))) end
-  return batches, queries, keys
+  return q.batch or 1, q.rows, k.rows
 end
 
 -- What the kernels hand to each other, made for the first launch of a size and kept; it stays where dQ is.
@@ -132,22 +111,15 @@ function backward:launches(given)
   end
   local blocks = ceil_div(queries, p.rows)
   local stats, sums = workspace(self, batches * p.heads * blocks, given.dQ)
+  local launch = arguments.merged(given, {
+    queries = queries, keys = keys, total = total, scale = scale, scale_log2 = scale / math.log(2), stats = stats, sums = sums,
+  })
+  local function arguments_of(name) return parameters.arguments(self.parameters[name], launch) end
   local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys), p.kv_heads, batches }
-  local before, after = { given.O, given.dO, given.lse, stats, sums }, { given.dQ, sums, scale }
-  local main = { given.Q, given.K, given.V, given.dO, given.dK, given.dV, stats, sums, queries }
-  local function add(list, ...) table.move({ ... }, 1, select("#", ...), #list + 1, list) end
-  if p.packed then
-    add(before, given.query_starts, total)
-    add(main, scale, scale / math.log(2), given.query_starts, given.key_starts)
-    add(after, given.query_starts)
-  else
-    add(before, queries)
-    add(main, keys, scale, scale / math.log(2))
-  end
   return {
-    { self.before, { grid = by_query, args = before } },
-    { self.kernel, { grid = by_key, args = main } },
-    { self.after, { grid = by_query, args = after } },
+    { self.before, { grid = by_query, args = arguments_of "before" } },
+    { self.kernel, { grid = by_key, args = arguments_of "kernel" } },
+    { self.after, { grid = by_query, args = arguments_of "after" } },
   }
 end
 

@@ -13,6 +13,7 @@ local backward_consume = require "wgrun.attention.backward.consume"
 local tiles = require "wgrun.attention.backward.tiles"
 local wide = require "wgrun.attention.backward.wide"
 local tensors = require "wgrun.attention.tensors"
+local parameters = require "wgrun.builder.parameters"
 
 local module = {}
 
@@ -39,24 +40,11 @@ local function produce(k, p, rings, maps, buffers, at, stats)
   end)
 end
 
---- The kernel of a plan (of plan.make); its CTAs are block of keys, head of K and V, and batch.
-function module.make(p)
+--- The kernel of a plan (of plan.make), with these parameters; its CTAs are block of keys, head of K and V, and batch.
+function module.make(p, list)
   return wg.kernel(p.name, { threads = p.threads }, function(k)
-    local maps = {}
-    for _, name in ipairs { "Q", "K", "V", "dO", "dK", "dV" } do
-      local result = name == "dK" or name == "dV"
-      local rows = result and 64 or (name == "K" or name == "V") and p.keys or p.rows
-      local lines = not result and ((name == "K" or name == "V") and p.k_lines or p.q_lines) or nil
-      maps[name] = result and p.packed and k:param(name, p.dtype .. "*") or k:tensor_map(name, tensors.box(p, rows, not result or nil, lines))
-    end
-    local stats = k:param("stats", "const f32*")
-    local sizes = {
-      sums = k:param("sums", "f32*"), queries = k:param("queries", "u32"), keys = not p.packed and k:param("keys", "u32"),
-      scale = k:param("scale", "f32"), scale_log2 = k:param("scale_log2", "f32"),
-    }
-    if p.packed then
-      sizes.query_starts, sizes.key_starts = k:param("query_starts", "const s32*"), k:param("key_starts", "const s32*")
-    end
+    local maps, sizes = parameters.declare(k, list)
+    if p.packed then maps.dK, maps.dV = sizes.dK, sizes.dV end
     -- Bytes, not tiles: products read Q, K and dO along either extent.
     local function shared(name, bytes) return k:shared { bytes = bytes, align = p.panel.align, name = name } end
     local buffers = {
@@ -84,7 +72,7 @@ function module.make(p)
     end
     k:if_((thread >> 7):eq(0), function()
       k:setmaxnreg_dec(p.registers[1])
-      k:if_(thread:eq(0), function() within(function() produce(k, p, rings, maps, buffers, at, stats) end) end)
+      k:if_(thread:eq(0), function() within(function() produce(k, p, rings, maps, buffers, at, sizes.stats) end) end)
     end, function()
       k:setmaxnreg_inc(p.registers[2])
       local consume = p.wide and wide.emit or backward_consume.emit

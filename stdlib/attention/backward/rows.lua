@@ -4,6 +4,7 @@
 local wg = require "wgrun"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
+local parameters = require "wgrun.builder.parameters"
 local warps = require "wgrun.builder.warp"
 local native = require "wgrun.native"
 local tile_elements = require "wgrun.tile.elements"
@@ -57,31 +58,24 @@ local function each_row(k, p, sizes, body)
   at.row, at.block = at.number * p.rows, at.pair * k:special "nctaid.x" + at.number
   if not p.packed then return body(at, sizes.queries) end
   local queries
-  at.start, queries = tensors.sequence(k, sizes.starts, at.batch)
+  at.start, queries = tensors.sequence(k, sizes.query_starts, at.batch)
   k:if_(at.row:lt(queries), function() body(at, queries) end)
 end
 
-local function sizes_of(k, p)
-  if p.packed then return { starts = k:param("query_starts", "const s32*") } end
-  return { queries = k:param("queries", "u32") }
-end
-
 --- The kernel that prepares a block of queries; its CTAs are block, head and batch.
-function module.before(p)
+function module.before(p, list)
   return wg.kernel(p.name .. "_before", { threads = 128 }, function(k)
-    local O, dO = k:param("O", "const " .. p.dtype .. "*"), k:param("dO", "const " .. p.dtype .. "*")
-    local lse, stats, sums = k:param("lse", "const f32*"), k:param("stats", "f32*"), k:param("sums", "f32*")
-    local sizes, thread = sizes_of(k, p), k:special "tid.x"
-    if p.packed then sizes.total = k:param("total", "u32") end
+    local _, sizes = parameters.declare(k, list)
+    local thread = k:special "tid.x"
     each_row(k, p, sizes, function(at, queries)
-      local o, gradient = load_rows(k, p, O, at, queries), load_rows(k, p, dO, at, queries)
+      local o, gradient = load_rows(k, p, sizes.O, at, queries), load_rows(k, p, sizes.dO, at, queries)
 
       local zero = k:regs("f32", 4)
       for i = 0, 3 do k:mov(zero[i], 0.0) end
-      local mine = k:mad_wide_u32(thread, 16, k:mad_wide_u32(at.block, p.sums_bytes, sums))
+      local mine = k:mad_wide_u32(thread, 16, k:mad_wide_u32(at.block, p.sums_bytes, sizes.sums))
       for i = 0, p.sums_bytes // 2048 - 1 do k:st_global_v4_f32(mine, zero, { offset = 2048 * i }) end
 
-      local out, by = k:mad_wide_u32(at.block, p.stats_bytes, stats), sharing(p)
+      local out, by = k:mad_wide_u32(at.block, p.stats_bytes, sizes.stats), sharing(p)
       local first = (thread & (by.lanes - 1)):eq(0)
       local deltas = k:mad_wide_u32(division.divided(k, thread, by.lanes), 4, out)
       for turn = 0, #o do
@@ -89,7 +83,7 @@ function module.before(p)
       end
       k:if_(thread:lt(p.rows), function()
         local row, logarithm = at.row + thread, k:mov(-math.huge, { type = "f32" })
-        k:ld_global_f32(logarithm, k:element(lse, p.packed and at.head * sizes.total + at.start + row or at.pair * queries + row), { guard = row:lt(queries) })
+        k:ld_global_f32(logarithm, k:element(sizes.lse, p.packed and at.head * sizes.total + at.start + row or at.pair * queries + row), { guard = row:lt(queries) })
         -- Negative, so that it is added to the scores; -inf for rows that see nothing, whose probabilities are 0.
         local value = logarithm * -log2e
         k:mov(value, -math.huge, { guard = logarithm:eq(-math.huge) })
@@ -123,22 +117,20 @@ end
 
 --- The kernel that converts dQ of a block; its CTAs are block, head and batch. The sums are in the order of the
 --- registers of the consumers that computed them.
-function module.after(p)
+function module.after(p, list)
   return wg.kernel(p.name .. "_after", { threads = 128 * p.consumers }, function(k)
-    local panel = p.q_panel
-    local dQ = p.packed and k:param("dQ", p.dtype .. "*") or k:tensor_map("dQ", tensors.box(p, panel.lines, nil, panel))
-    local sums, scale = k:param("sums", "const f32*"), k:param("scale", "f32")
-    each_row(k, p, p.packed and sizes_of(k, p) or {}, function(at, queries)
+    local panel, maps, sizes = p.q_panel, parameters.declare(k, list)
+    each_row(k, p, sizes, function(at, queries)
       local thread = k:special "tid.x"
       local mine = thread >> 7
-      local from = k:mad_wide_u32(mine * p.share_bytes + ((thread & 127) << 4), 1, k:mad_wide_u32(at.block, p.sums_bytes, sums))
+      local from = k:mad_wide_u32(mine * p.share_bytes + ((thread & 127) << 4), 1, k:mad_wide_u32(at.block, p.sums_bytes, sizes.sums))
       local acc = k:regs("f32", p.share_bytes // 512)
       for i = 0, #acc // 4 - 1 do k:ld_global_v4_f32(acc:slice(4 * i, 4), from, { offset = 2048 * i }) end
-      if p.packed then return store_rows(k, p, acc, dQ, at, queries, mine, scale) end
+      if p.packed then return store_rows(k, p, acc, sizes.dQ, at, queries, mine, sizes.scale) end
       local place, bytes = tensors.place(p), panel.count * panel.bytes
       local store, finish = k:epilogue {
-        panel = panel, map = dQ, buffer = k:shared { bytes = p.consumers * bytes, align = panel.align, name = "dQ" }, offset = mine * bytes,
-        buffers = panel.count, barrier = mine + 1, alpha = scale,
+        panel = panel, map = maps.dQ, buffer = k:shared { bytes = p.consumers * bytes, align = panel.align, name = "dQ" }, offset = mine * bytes,
+        buffers = panel.count, barrier = mine + 1, alpha = sizes.scale,
         place = function(column, row) return place(column, at, row) end,
       }
       -- Transposed, the consumer's accumulators are 64 columns of dQ times all rows.

@@ -52,32 +52,6 @@ end
 
 local most_kept = 64 << 20 -- bytes, of parts of heads
 
-local places = { bshd = { first = 1, rows = 2, heads = 3, dim = 4 }, bhsd = { first = 1, heads = 2, rows = 3, dim = 4 } }
-
--- The extents of the operands by name; raises an error that says which tensor does not fit.
-local function extents(p, tensors)
-  local function read(name, heads, rows)
-    local shape, out = arguments.shape_of(tensors[name]), {}
-    if not shape or #shape ~= 4 then fail(("attention_decode: %s must have 4 dimensions (%s), not %s"):format(name, p.layout, text(shape))) end
-    for key, place in pairs(places[p.layout]) do out[key] = shape[place] end
-    for what, pair in pairs { heads = { out.heads, heads }, dim = { out.dim, p.dim }, [name == "K" and "page" or "queries"] = { out.rows, rows or out.rows } } do
-      if pair[1] ~= pair[2] then
-        fail(("attention_decode: %s has %s = %d, and wg.attention_decode was made for %d"):format(name, what, pair[1], pair[2]))
-      end
-    end
-    return out
-  end
-  local q, k = read("Q", p.heads, p.queries), read("K", p.kv_heads, p.page)
-  for name, other in pairs { V = "K", O = "Q" } do
-    local shape, want = arguments.shape_of(tensors[name]), arguments.shape_of(tensors[other])
-    if text(shape) ~= text(want) then fail(("attention_decode: %s is %s, and %s is %s"):format(name, text(shape), other, text(want))) end
-  end
-  if not p.page and k.first ~= q.first then
-    fail(("attention_decode: the batch is %d in Q, but %d in K"):format(q.first, k.first))
-  end
-  return q.first, k
-end
-
 -- Raises unless the tensor called `name` has the shape `want`; nil stands for any extent.
 local function shaped(name, tensor, kind, want)
   local shape = arguments.shape_of(tensor)
@@ -143,7 +117,13 @@ function decode:launch(Q, K, V, O, values)
   arguments.kinds("attention_decode:launch", values, { scale = "number" })
   attention_tensors.values("attention_decode", p, values, { lse = "lse", pages = "page" })
   if p.page and values.lengths == nil then fail "attention_decode: `lengths` is missing" end
-  local batches, k = extents(p, { Q = Q, K = K, V = V, O = O })
+  local q, k = attention_tensors.extents("attention_decode", p, { Q = Q, K = K, V = V, O = O }, { "Q", "O" }, { "K", "V" })
+  local function made_for(name, what, got, want)
+    if got ~= want then fail(("attention_decode: %s has %s = %d, and wg.attention_decode was made for %d"):format(name, what, got, want)) end
+  end
+  made_for("Q", "queries", q.rows, p.queries)
+  made_for("K", "page", k.rows, p.page or k.rows)
+  local batches = q.batch
   local scale = arguments.positive("attention_decode: scale", values.scale or 1 / math.sqrt(p.dim))
   local keys, width = k.rows, nil
   if p.lse then shaped("lse", values.lse, "f32", { batches, p.heads, p.queries }) end

@@ -34,6 +34,10 @@ return {
       fail "gemm: `gate_scales` is given, but wg.gemm has no `scales.b` or no `epilogue.gate`"
     end
   end,
+  samples = function(of, out)
+    if not of.e.gate then return end
+    out.gate, out.gate_bias = of.random(of.b_shape[1], of.b_shape[2], of.p.dtype), options.bias_sample(of)
+  end,
   parameters = function(p, add)
     if not p.epilogue.gate then return end
     add {

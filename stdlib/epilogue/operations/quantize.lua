@@ -1,5 +1,6 @@
 -- Divides D, an 8-bit float, by a scale for each row and 128 columns (epilogue/rows.lua).
 
+local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local roofline = require "wgrun.cost.roofline"
 local options = require "wgrun.epilogue.options"
@@ -17,6 +18,9 @@ return {
     if not p.epilogue.quantize then return end
     if not elements.largest[p.d] then fail(('wg.gemm: epilogue.quantize makes e4m3 or e5m2, not d = "%s"'):format(p.d)) end
     if p.n % 128 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 128 for epilogue.quantize"):format(p.n)) end
+  end,
+  samples = function(of, out)
+    out.d_scales = of.e.quantize and wg.zeros("f32", { ceil_div(of.N, 128), ceil_div(of.M, 4) * 4 }) or nil
   end,
   parameters = function(p, add)
     if not p.epilogue.quantize then return end

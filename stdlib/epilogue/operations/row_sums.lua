@@ -30,6 +30,7 @@ return {
     e.epsilon = arguments.positive(what .. ": epsilon", given.epsilon)
   end,
   cycles = function(e) return e.row_sums and 0.02 or 0 end,
+  samples = function(of, out) out.row_sums = of.e.row_sums and wg.zeros("f32", { of.M }) or nil end,
   parameters = function(p, add)
     if not p.epilogue.row_sums then return end
     local height = 64 * p.blocks -- of a tile

@@ -5,6 +5,7 @@ local options = require "wgrun.epilogue.options"
 return {
   step = 1, options = { "alpha", "beta" },
   launch = { { name = "alpha", of = "alpha", optional = true }, { name = "beta", of = "beta", optional = true }, { name = "C", of = "beta" } },
+  samples = function(of, out) out.C = of.e.beta and of.random(of.M, of.N, of.p.d) or nil end,
   parameters = function(p, add)
     local e = p.epilogue
     if e.alpha then add { name = "alpha", type = "f32", value = function(l) return l.given.alpha or 1.0 end } end
