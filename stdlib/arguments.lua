@@ -11,28 +11,105 @@ function module.describe(value)
   return type(value) == "userdata" and type(class) == "string" and class or type(value)
 end
 
-local keys_of = {} -- by function: the legal keys of its option table, as a list and as a set
+-- Types of options, as comments write them (`@option splits integer[1,64]?`), one of several parts that `|` separates. A part is a number or
+-- a string of Lua's ("K"), a range of integers, a type of Lua's, or a class of wgrun's. What accepts a value, by part: true where nothing is
+-- known of it.
+local lua_types = { string = true, number = true, boolean = true, table = true }
+local classes = { reg = true, regs = true, shared = true, tile = true, kernel = true }
 
-local function legal_keys(name)
-  local legal = keys_of[name]
-  if not legal then
-    legal = { list = native.option_keys(name), set = {} }
-    for _, key in ipairs(legal.list) do legal.set[key] = true end
-    keys_of[name] = legal
+local function part_of(text)
+  local word = text:match '^"(.*)"$'
+  if word then return { word = word, accepts = function(value) return value == word end } end
+  local least, most = text:match "^integer%[(.*),(.*)%]$"
+  if least then
+    least, most = math.tointeger(least), math.tointeger(most)
+    return {
+      least = least, most = most, accepts = function(value) return math.type(value) == "integer" and value >= least and value <= most end,
+    }
   end
-  return legal
+  local number = math.tointeger(text)
+  if number then return { word = text, accepts = function(value) return value == number end } end
+  if text == "integer" then return { accepts = function(value) return math.type(value) == "integer" end } end
+  if lua_types[text] then return { accepts = function(value) return type(value) == text end } end
+  if text:find "^function" then return { call = true, accepts = function(value) return type(value) == "function" end } end
+  if classes[text] then return { accepts = function(value) return module.describe(value) == "wgrun." .. text end } end
+  if text == "tensor" then return { accepts = function(value) return module.shape_of(value) ~= nil end } end
+  return { accepts = function() return true end }
 end
 
---- Raises unless `given` is a table and every key of it is one that the comment at function `name` lists as an @option.
-function module.options(name, given)
-  if type(given) ~= "table" then native.fail(("%s: expected a table of options, got %s"):format(name, module.describe(given))) end
-  local legal = legal_keys(name)
-  for key in pairs(given) do
-    if not legal.set[key] then
-      native.fail(("unknown option `%s` of %s%s (legal: %s)"):format(
-        tostring(key), name, native.nearest(tostring(key), legal.list), table.concat(legal.list, ", ")))
+-- The parts of a type; a `|` inside of quotes or parentheses separates none.
+local function parts_of(text)
+  local parts, depth, quoted, from = {}, 0, false, 1
+  for at = 1, #text + 1 do
+    local c = text:sub(at, at)
+    if c == '"' then quoted = not quoted end
+    if not quoted then depth = depth + (c == "(" and 1 or c == ")" and -1 or 0) end
+    if at > #text or c == "|" and depth == 0 and not quoted then
+      parts[#parts + 1] = part_of(text:sub(from, at - 1))
+      from = at + 1
     end
   end
+  return parts
+end
+
+local schemas = {} -- by function: its options as a list of names and by name
+
+local function schema_of(name)
+  local schema = schemas[name]
+  if not schema then
+    schema = { list = {}, options = {}, defaults = {} }
+    for i, option in ipairs(native.option_schema(name)) do
+      schema.list[i], schema.options[option.name] = option.name, option
+      option.parts = parts_of(option.type)
+      if option.default then schema.defaults[option.name] = load("return " .. option.default)() end
+    end
+    schemas[name] = schema
+  end
+  return schema
+end
+
+-- Raises what is wrong with the value of an option.
+local function refuse(name, option, value)
+  local words, range = {}, nil
+  for _, part in ipairs(option.parts) do
+    if part.word then words[#words + 1] = part.word end
+    if part.call and #words > 0 then words[#words + 1] = "or a function" end
+    range = part.least and part or range
+  end
+  local shown = type(value) == "number" and tostring(value) or type(value) == "string" and value or module.describe(value)
+  if option.type == "boolean" then native.fail(("%s: %s must be true or false, not %s"):format(name, option.name, shown)) end
+  if range and #option.parts == 1 then
+    native.fail(("%s: %s is %s, must be an integer from %d to %d"):format(name, option.name, shown, range.least, range.most))
+  end
+  if #words > 0 then
+    native.fail(("%s: unknown %s `%s`%s (legal: %s)"):format(name, option.name, shown, native.nearest(shown, words), table.concat(words, ", ")))
+  end
+  native.fail(("%s: option `%s`: expected %s, got %s"):format(name, option.name, option.type, shown))
+end
+
+--- Raises unless `given` is a table, and its keys and values are as the comment at function `name` describes them (@option). Returns a table
+--- that has the defaults of the comment for what is left out. An option that may be left out may be false.
+function module.options(name, given)
+  if type(given) ~= "table" then native.fail(("%s: expected a table of options, got %s"):format(name, module.describe(given))) end
+  local schema = schema_of(name)
+  for key, value in pairs(given) do
+    local option = schema.options[key]
+    if not option then
+      native.fail(("unknown option `%s` of %s%s (legal: %s)"):format(
+        tostring(key), name, native.nearest(tostring(key), schema.list), table.concat(schema.list, ", ")))
+    end
+    local legal = value == false and option.optional
+    for _, part in ipairs(option.parts) do legal = legal or part.accepts(value) end
+    if not legal then refuse(name, option, value) end
+  end
+  for _, key in ipairs(schema.list) do
+    if given[key] == nil and not schema.options[key].optional then native.fail(("%s: `%s` is missing"):format(name, key)) end
+  end
+  return setmetatable({}, { __index = function(_, key)
+    local value = given[key]
+    if value == nil then return schema.defaults[key] end
+    return value
+  end })
 end
 
 --- Parts the options `given` to function `name` into those of function `inner` and the others; nil stands for none.
@@ -40,7 +117,7 @@ function module.split_options(name, inner, given)
   if given == nil then given = {} end
   module.options(name, given)
   local own, rest = {}, {}
-  for key, value in pairs(given) do (legal_keys(inner).set[key] and own or rest)[key] = value end
+  for key, value in pairs(given) do (schema_of(inner).options[key] and own or rest)[key] = value end
   return own, rest
 end
 

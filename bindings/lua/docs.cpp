@@ -272,8 +272,8 @@ const Documentation& documentation(lua_State* L) {
     return *made;
 }
 
-void option_keys(lua_State* L, std::string_view entry, std::string_view inner,
-                 std::vector<std::string>& keys) {
+void option_schema(lua_State* L, std::string_view entry, std::string_view inner,
+                   std::vector<Described>& options) {
     const auto& remembered = kept<std::vector<Remembered>>(L);
     guarded(L, [&] {
         const std::vector<Entry>& own = stdlib_entries();
@@ -285,11 +285,12 @@ void option_keys(lua_State* L, std::string_view entry, std::string_view inner,
             for (const Remembered& told : remembered) add_remembered(told, lenders);
             add_borrowed(lenders, one);
         }
-        for (const Described& option : one.options) {
+        for (Described& option : one.options) {
             const auto mark = option.name.rfind('.');
             const bool nested = mark != std::string::npos;
             if (nested ? option.name.compare(0, mark, inner) != 0 : !inner.empty()) continue;
-            keys.push_back(option.name.substr(nested ? mark + 1 : 0));
+            if (nested) option.name.erase(0, mark + 1);
+            options.push_back(std::move(option));
         }
     });
 }

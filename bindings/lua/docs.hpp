@@ -137,10 +137,10 @@ std::vector<Page> annotation_pages(const Documentation& docs);
 /// The entries of stdlib/: parsed once a process.
 const std::vector<Entry>& stdlib_entries();
 
-/// Adds to `keys` the keys of an option table that is described in stdlib/: those of "k:epilogue", or with
-/// `inner` = "source" those of the table in its option `source`. Raises if there is not enough memory.
-void option_keys(lua_State* L, std::string_view entry, std::string_view inner,
-                 std::vector<std::string>& keys);
+/// Adds to `options` those of an option table that is described in stdlib/: of "k:epilogue", or with
+/// `inner` = "source" of the table in its option `source`. Raises if there is not enough memory.
+void option_schema(lua_State* L, std::string_view entry, std::string_view inner,
+                   std::vector<Described>& options);
 
 /// Reads a text of the form that member.hpp describes into `entry`.
 void read_text(std::string_view text, Entry& entry);

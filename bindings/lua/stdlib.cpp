@@ -44,19 +44,27 @@ void set_methods(lua_State* L, const char* name) {
     lua_setfield(L, -2, name);
 }
 
-// native.option_keys(name): the keys of an option table of stdlib/, as the comment at the function lists
-// them
-// (`@option`, `@options`): of "k:epilogue", or with "k:epilogue, source" those of the table that its option
-// `source` is.
-int option_keys_of(lua_State* L) {
+// native.option_schema(name): a list of the options of a table of stdlib/, as the comment at the function
+// describes them (`@option`, `@options`): of "k:epilogue", or with "k:epilogue, source" those of the table
+// that its option `source` is. Each is { name =, type =, optional =, default = }, all but one as text.
+int option_schema_of(lua_State* L) {
     const std::string_view name = string_argument(L, 1);
     const std::string_view owner = name.substr(0, name.find(", "));
     const std::string_view inner = owner.size() == name.size() ? "" : name.substr(owner.size() + 2);
-    auto& keys = held<std::vector<std::string>>(L);
-    option_keys(L, owner, inner, keys);
-    lua_createtable(L, static_cast<int>(keys.size()), 0);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        lua_pushlstring(L, keys[i].data(), keys[i].size());
+    auto& options = held<std::vector<Described>>(L);
+    option_schema(L, owner, inner, options);
+    const auto put = [&](const char* key, const std::string& text) {
+        lua_pushlstring(L, text.data(), text.size());
+        lua_setfield(L, -2, key);
+    };
+    lua_createtable(L, static_cast<int>(options.size()), 0);
+    for (std::size_t i = 0; i < options.size(); ++i) {
+        lua_createtable(L, 0, 4);
+        put("name", options[i].name);
+        put("type", options[i].type);
+        if (!options[i].fallback.empty()) put("default", options[i].fallback);
+        lua_pushboolean(L, options[i].optional ? 1 : 0);
+        lua_setfield(L, -2, "optional");
         lua_rawseti(L, -2, static_cast<lua_Integer>(i + 1));
     }
     return 1;
@@ -156,7 +164,7 @@ void push_roofline(lua_State* L) {
 /// Pushes the module "wgrun.native".
 void push_native(lua_State* L) {
     static const luaL_Reg functions[] = {{"fail", fail_from_lua},
-                                         {"option_keys", option_keys_of},
+                                         {"option_schema", option_schema_of},
                                          {"nearest", nearest_of},
                                          {"element_type", element_type},
                                          {"shielded", shielded_from_lua},

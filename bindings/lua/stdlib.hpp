@@ -10,7 +10,7 @@
 //   modules                 the names of the files
 //   fail(message [, fix [, rule [, section]]])   raises an error object at the calling script's line
 //   shielded(function, name)   see shield.hpp
-//   option_keys(function)   the keys of an option table
+//   option_schema(function)   the options of a table: names, types, defaults
 //   nearest(word, list)     ": did you mean `x`?" for a misspelt word
 //   element_type(name)      raises where no type has that name, with what it is called here
 //   before_body(k, body), after_body(what, k, body, before)   see loop_body.hpp

@@ -27,23 +27,23 @@ local attention = classes.new "attention"
 --- A query that sees no key gives 0. With e4m3 probabilities are rounded to e4m3, and without `lse` two thirds of them are made as if 2^x were
 --- linear between powers of two: O of random data is then off by 3.0 percent of its values in the root of the mean square, with `lse` by 2.6.
 --- @param options table
---- @option dtype string = "bf16"  the type of Q, K and V: "bf16", "f16" or "e4m3"
---- @option o string?  the type of O: "bf16" or "f16"; by default that of the others, and bf16 for e4m3
---- @option descale string?  of e4m3: "tensor" or "head", where Q, K and V have to be multiplied by factors that launches give: one for each tensor, or one for each head of K and V (and the heads of Q that share it) of each sequence
---- @option dim integer = 128  the head size, in elements: 64, 96, 128, 192 or 256
---- @option heads integer = 1  the heads of Q and O
+--- @option dtype "bf16"|"f16"|"e4m3" = "bf16"  the type of Q, K and V
+--- @option o "bf16"|"f16"?  the type of O; by default that of the others, and bf16 for e4m3
+--- @option descale "tensor"|"head"?  of e4m3, where Q, K and V have to be multiplied by factors that launches give: one for each tensor, or one for each head of K and V (and the heads of Q that share it) of each sequence
+--- @option dim 64|96|128|192|256 = 128  the head size, in elements
+--- @option heads integer[1,65535] = 1  the heads of Q and O
 --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
 --- @option causal boolean = false  a query sees no key after its own place
---- @option window integer?  a query sees only keys nearer than this to its own place: with `causal`, that many keys up to it
+--- @option window integer[1,1073741823]?  a query sees only keys nearer than this to its own place: with `causal`, that many keys up to it
 --- @option softcap number?  bounds the scores: each becomes softcap * tanh(score / softcap)
 --- @option score function?  makes another score of each: a function of k, the score (an f32 register, `scale` times the product, bounded by `softcap`) and a table of registers: `query`, `key` and `place`, s32, the numbers of the query and the key in their sequence, and of the key at the query's own place; `head` and `batch`, u32. Not with e4m3
 --- @option mask function?  hides keys, besides those that `causal` and `window` hide: a function of k and the same table that returns a predicate, which holds where the query sees the key. Blocks that it hides whole are computed all the same. Not with e4m3; wg.attention_backward has neither
 --- @option problem table?  { queries, keys, batch }: the lengths, and the number of sequences where it is known, for which options that are left out are chosen
---- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
+--- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before sequence
 --- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it
 --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it
 --- @option block integer?  the keys of a block, a multiple of 16 (of e4m3 32) up to 256
---- @option splits integer?  cuts the keys that a tile of queries sees into so many parts, 1 to 16, for CTAs of a cluster that put them together: for few queries and many keys. By default chosen where `problem` has all three lengths, otherwise 1; more than 1 not with e4m3
+--- @option splits integer[1,16]?  cuts the keys that a tile of queries sees into so many parts, for CTAs of a cluster that put them together: for few queries and many keys. By default chosen where `problem` has all three lengths, otherwise 1; more than 1 not with e4m3
 --- @option name string = "attention"  the name of the kernel
 --- @return attention
 --- @raise for options that contradict each other, and for blocks that do not fit into shared memory.
@@ -85,7 +85,7 @@ end
 --- @option lse tensor?  f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
 --- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
 --- @option key_starts tensor?  s32: likewise in K
---- @option max_queries integer?  the most queries of a packed sequence
+--- @option max_queries integer[1,1073741823]?  the most queries of a packed sequence
 --- @option q_descale tensor?  f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
 --- @option k_descale tensor?  likewise of K
 --- @option v_descale tensor?  likewise of V
@@ -95,7 +95,6 @@ function attention:launch(Q, K, V, O, values)
   local p = self.plan
   if values == nil then values = {} end
   arguments.options("attention:launch", values)
-  arguments.kinds("attention:launch", values, { scale = "number" })
   attention_tensors.values("attention", p, values, {
     lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed", q_descale = "descale", k_descale = "descale", v_descale = "descale",
   })

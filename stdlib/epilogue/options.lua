@@ -1,4 +1,4 @@
--- What operations of the epilogue share: options that are one of some words or an activation, and the values that a launch gives for them.
+-- What operations of the epilogue share: options that are an activation, and the values that a launch gives for them.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -9,14 +9,6 @@ local module = {}
 
 local fail = native.fail
 local what = "wg.gemm, epilogue"
-
---- An option of the epilogue that is one of some words, or with `more` a function.
-function module.one_of(given, name, legal, more)
-  local value = given[name]
-  for _, candidate in ipairs(legal) do if value == candidate then return value end end
-  if value == nil or value == false or more and type(value) == "function" then return value or nil end
-  fail(("%s: unknown %s `%s` (legal: %s%s)"):format(what, name, tostring(value), table.concat(legal, ", "), more or ""))
-end
 
 --- An option that is an activation, by name or as a function of what `takes` says.
 function module.activation(given, name, takes)

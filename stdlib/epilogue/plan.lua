@@ -17,13 +17,6 @@ local function each(name, ...)
   end
 end
 
-local function flag(given, name)
-  if given[name] ~= nil and type(given[name]) ~= "boolean" then
-    fail(("%s: %s must be true or false, not %s"):format(what, name, tostring(given[name])))
-  end
-  return given[name] or nil
-end
-
 --- The option `epilogue` of wg.gemm, checked. Its field `cycles` are those of an SM for an element, a model of what the
 --- operations cost besides storing D.
 function module.read(given)
@@ -34,7 +27,7 @@ function module.read(given)
       for _, other in ipairs(given[name] and operation.apart and operation.apart[name] or {}) do
         if given[other] then fail(("%s: `%s` goes without `%s`"):format(what, name, other)) end
       end
-      if not operation.read then e[name] = flag(given, name) end
+      if not operation.read then e[name] = given[name] or nil end
     end
     if operation.read then operation.read(given, e) end
   end

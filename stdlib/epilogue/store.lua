@@ -184,7 +184,7 @@ end
 --- @option map reg  the tensor map of the matrix: k:tensor_map(name, panel.box)
 --- @option buffer shared  the shared memory that holds the panels
 --- @option offset integer|reg?  the offset of the warpgroup's panels in the buffer, in bytes
---- @option buffers integer = 1  the number of panels that the warpgroup has there, 1 to 64
+--- @option buffers integer[1,64] = 1  the number of panels that the warpgroup has there
 --- @option barrier integer|reg  the number of a named barrier for the 128 threads
 --- @option alpha reg?  f32
 --- @option beta reg?  f32; goes with `source`
@@ -193,7 +193,7 @@ end
 --- @option source.barrier reg?  u32: the address of an mbarrier with one arrival, used by this warpgroup alone
 --- @option residual table?  in place of `beta` and `source`: a matrix that is added last, with the fields of `source`
 --- @option bias table?  a value for each row or column
---- @option bias.along string  "row" or "column" of the accumulators
+--- @option bias.along "row"|"column"  of the accumulators
 --- @option bias.from reg  a pointer parameter to f32
 --- @option bias.extent integer|reg  how many values there are
 --- @option rows table?  of blocks whose last rows are not all stored: store gets a `limit`, the first row that is not
@@ -212,7 +212,7 @@ end
 --- @option quantize.rows reg  u32: the rows of the matrix
 --- @option quantize.columns reg  u32: the columns of the matrix
 --- @option row_sums table?  sums over the rows of the matrix, before its elements are rounded
---- @option row_sums.of string|function  "squares", or a function of k and an f32 register: what is summed
+--- @option row_sums.of "squares"|function  "squares", or a function of k and an f32 register: what is summed
 --- @option row_sums.to reg  a pointer parameter to f32: a sum for each row
 --- @option row_sums.finish function?  a function of k and the sum that returns what is written
 --- @option row_sums.blocks integer = 1  the blocks of a tile, which are stored one below the other

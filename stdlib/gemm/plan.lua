@@ -20,7 +20,6 @@ local scheduler_groups = require "wgrun.scheduler.groups"
 local order = require "wgrun.scheduler.order"
 local stream_k = require "wgrun.scheduler.stream_k"
 local scheduler_tiles = require "wgrun.scheduler.tiles"
-local elements = require "wgrun.tile.elements"
 
 local result = { f16 = "f16", bf16 = "bf16", tf32 = "f32", e4m3 = "bf16", e5m2 = "bf16", s8 = "s32", u8 = "s32" }
 
@@ -28,7 +27,7 @@ local module = {}
 
 local fail, options, target = native.fail, arguments.options, wg.target
 local element_bytes, ceil_div = native.element_bytes, roofline.ceil_div
-local whole, one_of = mainloop_plan.integer, mainloop_plan.word
+local whole = mainloop_plan.integer
 
 --- What decides which tiles are worth a try for options of wg.gemm: "sparse", "scaled" (for blocks of K), "grouped" or "dense".
 function module.kind(opts)
@@ -73,18 +72,9 @@ local function scales_of(p, given)
   end
   local function along(which, rows)
     local kind = given[which]
-    if kind ~= nil and kind ~= "row" and kind ~= "tensor" then
-      fail(("wg.gemm, scales: unknown %s `%s` (legal: %s, row, tensor)"):format(which, tostring(kind), which == "a" and "1x128" or "128x128"))
-    end
     return kind == "tensor" and "all" or kind and rows
   end
   return { a_scales = along("a", p.swapped and "column" or "row"), b_scales = along("b", p.swapped and "row" or "column") }
-end
-
--- A boolean option.
-local function flag(name, value)
-  if value ~= nil and type(value) ~= "boolean" then fail(("wg.gemm: %s must be true or false, not %s"):format(name, tostring(value))) end
-  return value
 end
 
 -- Whether A and B may be exchanged, and D be written transposed: for few rows, since wgmma's M is 64.
@@ -119,7 +109,7 @@ end
 -- The number of parts of K for the tiles of the last round: the option, or the model's choice where the problem is known.
 local function last_splits_of(p, opts)
   if opts.last_splits then
-    if whole(p, "last_splits", opts.last_splits, 1, 64) > 1 then exclusions.refuse_conflicts(p, "last_splits") end
+    if opts.last_splits > 1 then exclusions.refuse_conflicts(p, "last_splits") end
     return opts.last_splits
   end
   if not opts.problem or not exclusions.may_choose(p, "last_splits") then return 1 end
@@ -153,20 +143,15 @@ end
 -- A plan with what the options say of the operands, of D and of the epilogue.
 local function begin(opts)
   local p = {
-    what = "wg.gemm", name = opts.name or "gemm", dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
+    what = "wg.gemm", name = opts.name, dtype = opts.dtype, a_major = opts.a_major, b_major = opts.b_major, raster = opts.raster,
+    sparse = opts.sparse, groups = opts.groups, constant = opts.constant,
   }
-  p.raster = one_of(p, "raster", opts.raster or "grouped", { "grouped", "hilbert" })
   p.k_step = arguments.k_of_wgmma("wg.gemm", p.dtype)
   p.epilogue = epilogue_plan.read(opts.epilogue or {})
   p.products = p.epilogue.gate and 2 or 1
   local bytes = element_bytes[p.dtype]
   p.d = opts.d or p.epilogue.quantize and "e4m3" or opts.scales and bytes == 1 and "bf16" or result[p.dtype]
-  if not elements.to_output[p.d] then wg.panel { dtype = p.d, n = 128 } end
   p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
-  p.sparse = opts.sparse and one_of(p, "sparse", opts.sparse, { "A" })
-  p.groups = opts.groups and one_of(p, "groups", opts.groups, { "contiguous", "masked", "batched" })
-  p.constant = opts.constant and one_of(p, "constant", opts.constant, { "A", "B" })
-  for _, name in ipairs { "swap_ab", "stream_k", "halves" } do flag(name, opts[name]) end
   return p, bytes
 end
 
@@ -193,21 +178,18 @@ local function plan_output(p, opts)
   end
   -- A residual that is loaded while the other consumer multiplies needs room for it.
   local panels = p.own_tiles and (e.beta or e.residual) and 4 or 2
-  p.buffers = math.min(whole(p, "buffers", opts.buffers or panels, 1, 8), p.panel.count)
+  p.buffers = math.min(opts.buffers or panels, p.panel.count)
 end
 
 local mainloop_of = { sparse = sparse, scaled = block_scaled, grouped = dense, dense = dense }
 
 --- The plan for the options of wg.gemm.
-function module.make(opts)
-  options("wg.gemm", opts)
-  if opts.b_type ~= nil then return mixed_plan.make(opts) end
+function module.make(given)
+  local opts = options("wg.gemm", given)
+  if opts.b_type then return mixed_plan.make(given) end
   for _, key in ipairs { "a_type", "zeros", "next", "group_size" } do
-    if opts[key] ~= nil then fail(("wg.gemm: `%s` goes with b_type"):format(key)) end
+    if given[key] ~= nil then fail(("wg.gemm: `%s` goes with b_type"):format(key)) end
   end
-  arguments.kinds("wg.gemm", opts, {
-    problem = "table", tile = "table", scales = "table", registers = "table", epilogue = "table", name = "string", dtype = "string", d = "string",
-  })
   local p, bytes = begin(opts)
   local problem = opts.problem or { 4096, 4096, 4096 }
   for i = 1, 3 do whole(p, ("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
@@ -216,20 +198,19 @@ function module.make(opts)
   local kind = module.kind(opts)
   p.kind = mainloop_of[kind]
   local swappable = may_swap(p, opts.swap_ab)
-  local splits = opts.splits and whole(p, "splits", opts.splits, 1, 64)
   local cluster_m, cluster_n = order.cluster_of("wg.gemm", opts.cluster)
   local may_be_few = opts.problem and (kind == "dense" or kind == "scaled") and opts.schedule ~= "pingpong" and cluster_m * cluster_n == 1
     and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves)
   local function few_tiles(tile, swap)
     if not may_be_few then return nil end
-    local given = { splits = splits, tile = tile, swap = swap, cluster = opts.cluster, scaled = kind == "scaled", a_major = opts.a_major, b_major = opts.b_major }
+    local given = { splits = opts.splits, tile = tile, swap = swap, cluster = opts.cluster, scaled = kind == "scaled", a_major = opts.a_major, b_major = opts.b_major }
     return gemm_few.tiles(p, M, N, K, bytes, given)
   end
   if not swappable then p.swap = false else p.swap = opts.swap_ab end -- nil: whichever is faster
   local few = not opts.tile and few_tiles(nil, p.swap) or nil
   exchange_operands(p, opts, few, swappable, M)
 
-  local schedule = opts.schedule and one_of(p, "schedule", opts.schedule, { "cooperative", "pingpong" })
+  local schedule = opts.schedule
     or ((few or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "scaled") and "cooperative")
   p.own_tiles = schedule == "pingpong"
   if kind == "scaled" then exclusions.refuse_conflicts(p, "block_scales") end
@@ -256,7 +237,7 @@ function module.make(opts)
   end
   -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
   p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream
-  p.group = whole(p, "group", opts.group or rows_in_order(p, kind), 1, 0xFFFF)
+  p.group = opts.group or rows_in_order(p, kind)
   -- Operands that are used once and should not stay in the L2 cache: A where a tile has all columns of D, and a D
   -- that would fill more than half of the cache.
   p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }

@@ -158,7 +158,7 @@ local compressor = classes.new "compressor"
 --- A kernel that splits a 2:4 sparse matrix on the device into its values and its metadata, in the order "gemm" of
 --- wg.sparse.compress.
 --- @param options table
---- @option dtype string = "bf16"  the type of the matrix: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8" or "u8"
+--- @option dtype "bf16"|"f16"|"tf32"|"e4m3"|"e5m2"|"s8"|"u8" = "bf16"  the type of the matrix
 --- @option prune boolean = false  keeps the larger half of each chunk, as wg.sparse.prune; otherwise chunks that have more are counted as faults
 --- @return compressor
 --- @see wg.gemm

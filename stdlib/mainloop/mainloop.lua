@@ -36,17 +36,12 @@ local kinds = { dense = dense, sparse = sparse, block_scaled = block_scaled }
 
 -- A plan for the options of wg.mainloop, with a kind of main loop.
 local function plan_of(what, name, opts)
-  options(what, opts)
-  arguments.kinds(what, opts, { dtype = "string", a_major = "string", b_major = "string", tile = "table", registers = "table" })
   local p = {
     what = what, kind = kinds[name], dtype = opts.dtype or (name == "block_scaled" and "e4m3" or "bf16"),
     epilogue = {}, scales = {}, edges = {}, once = {}, products = 1, swapped = false, halves = false, narrow = false, last_splits = 1,
     splits = 1, raster = "grouped", group = 8, scheduler = tiles,
   }
-  local function word(key, legal) return opts[key] and plan.word(p, key, opts[key], legal) end
-  p.a_major, p.b_major = word("a_major", { "K", "MN" }) or "K", word("b_major", { "K", "MN" }) or "K"
-  p.schedule = word("schedule", { "cooperative", "pingpong" }) or "cooperative"
-  p.constant = word("constant", { "A", "B" })
+  p.a_major, p.b_major, p.schedule, p.constant = opts.a_major, opts.b_major, opts.schedule or "cooperative", opts.constant
   p.sparse = name == "sparse" and "A" or nil
   p.k_step = arguments.k_of_wgmma(what, p.dtype)
   p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
@@ -67,7 +62,7 @@ local function add_part(p, opts, key)
 end
 
 local function made(what, name, opts)
-  if type(opts) ~= "table" or opts.tile == nil then fail(("%s: `tile` is missing: { m, n } or { m, n, k }"):format(what)) end
+  opts = options(what, opts)
   local p = plan_of(what, name, opts)
   add_part(p, opts, "scheduler")
   add_part(p, opts, "reduction")
@@ -85,8 +80,7 @@ local function made(what, name, opts)
   end
   p.partials = p.reduction == memory
   plan.set_operands(p)
-  local others = arguments.whole(what .. ": shared", opts.shared or 0, 0, wg.target.cta_shared)
-  plan.set_stages(p, others + (p.exchange and p.consumers * p.exchange.bytes or 0), opts.stages, opts.registers)
+  plan.set_stages(p, opts.shared + (p.exchange and p.consumers * p.exchange.bytes or 0), opts.stages, opts.registers)
   p.parameters = parameters.list(function(add)
     plan.operand_parameters(p, add)
     for _, extent in ipairs { "M", "N", "K" } do add { name = extent, type = "u32" } end
@@ -105,15 +99,15 @@ wg.mainloop = {}
 --- The main loop of a product of dense operands. A is M x K, B is N x K, D is M x N.
 --- @param options table
 --- @option tile table  { m, n, k }: the tile of D, and the elements of K of a stage, by default 128 bytes of them
---- @option dtype string = "bf16"  the type of A and B, as of wg.gemm
---- @option a_major string = "K"  "K" or "MN"
---- @option b_major string = "K"  "K" or "MN"
---- @option schedule string = "cooperative"  "cooperative": the consumers share a tile; "pingpong": each of two has its own
+--- @option dtype "bf16"|"f16"|"tf32"|"e4m3"|"e5m2"|"s8"|"u8"?  the type of A and B; by default bf16, and e4m3 for scales for blocks
+--- @option a_major "K"|"MN" = "K"  as of wg.gemm
+--- @option b_major "K"|"MN" = "K"  as of wg.gemm
+--- @option schedule "cooperative"|"pingpong" = "cooperative"  "cooperative": the consumers share a tile; "pingpong": each of two has its own
 --- @option cluster integer|table = 1  the CTAs that share copies by multicast: along M, or { along M, along N }
 --- @option scheduler table?  the order of the tiles: one of wg.scheduler; by default wg.scheduler.tiles()
 --- @option reduction table?  where K is in parts, how their sums are put together: one of wg.reduction
---- @option constant string?  "A" or "B": an operand that no launch writes that may still run when this one starts
---- @option shared integer = 0  the bytes of shared memory that the kernel needs besides, such as for its epilogue
+--- @option constant "A"|"B"?  an operand that no launch writes that may still run when this one starts
+--- @option shared integer[0,232448] = 0  the bytes of shared memory that the kernel needs besides, such as for its epilogue
 --- @option stages integer?  of the ring, at least 2; by default as many as fit, up to 12
 --- @option registers table?  { producer, consumer }: the registers of a thread, 24 to 256
 --- @return mainloop

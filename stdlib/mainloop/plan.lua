@@ -35,12 +35,6 @@ function module.integer(p, name, value, least, most)
   return arguments.whole(("%s: %s"):format(p.what, name), value, least, most)
 end
 
---- Raises unless `value`, an option of the plan's function, is one of the words `legal`; returns it.
-function module.word(p, name, value, legal)
-  for _, candidate in ipairs(legal) do if value == candidate then return value end end
-  fail(("%s: unknown %s `%s` (legal: %s)"):format(p.what, name, tostring(value), table.concat(legal, ", ")))
-end
-
 --- Sets the tile of a plan, { m, n, k }, and what follows from it for the consumers.
 function module.set_tile(p, tile)
   p.m = module.integer(p, "tile[1]", tile[1], 64, 512)

@@ -86,7 +86,7 @@ local prepacker = classes.new "prepacker"
 
 --- A kernel that puts weights into the order in which wg.gemm{ b_type = } reads them; once for all products with them.
 --- @param options table
---- @option b_type string  the type of the weights: "s4", "u4", "s8", "u8" or "e4m3"
+--- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"  the type of the weights
 --- @return prepacker
 --- @see wg.prepack
 --- @example

@@ -153,9 +153,6 @@ function module.make(opts)
   for key in pairs(opts) do
     if not legal[key] then fail(("wg.gemm: `%s` does not go with b_type"):format(key)) end
   end
-  arguments.kinds("wg.gemm", opts, {
-    a_type = "string", problem = "table", tile = "table", epilogue = "table", name = "string", d = "string", zeros = "boolean", constant = "string", next = "boolean", stream_k = "boolean",
-  })
   local p = {
     mixed = true, swapped = true, dtype = opts.a_type or "bf16", b_type = opts.b_type, bits = module.weight_bits("wg.gemm", opts.b_type),
     name = opts.name or "gemm", zeros = opts.zeros or false, group_size = group_of(opts.group_size), scales = {},

@@ -96,9 +96,9 @@ end
 --- done. The caller allocates the memory of the stages: k:shared{ tile =, count = stages }. One thread of the CTA calls
 --- pipeline:init, and then all threads wait at a barrier (of the cluster, where there is one).
 --- @param options table
---- @option stages integer  1 to 32
---- @option arrivals integer = 1  arrivals that release a stage, one for each consumer warp; with multicast, those of all CTAs of the cluster
---- @option producers integer = 1  threads that each announce their share of a stage's bytes, 1 to 1024
+--- @option stages integer[1,32]  of the ring
+--- @option arrivals integer[1,1048575] = 1  arrivals that release a stage, one for each consumer warp; with multicast, those of all CTAs of the cluster
+--- @option producers integer[1,1024] = 1  threads that each announce their share of a stage's bytes
 --- @option name string = "pipeline"  the name of the barriers in messages: NAME_full, NAME_empty
 --- @return pipeline
 --- @example
@@ -107,15 +107,12 @@ end
 ---   k:bar_sync(0)
 function k:pipeline(opts)
   if type(opts) == "number" then fail(("k:pipeline: a table of options is expected: k:pipeline{ stages = %s }"):format(opts)) end
-  options("k:pipeline", opts)
-  local stages = arguments.whole("k:pipeline: stages", opts.stages, 1, 32)
-  arguments.kinds("k:pipeline", opts, { name = "string" })
-  local name = opts.name or "pipeline"
+  opts = options("k:pipeline", opts)
+  local stages = opts.stages
   return setmetatable({
-    k = self, stages = stages, arrivals = arguments.whole("k:pipeline: arrivals", opts.arrivals or 1, 1, (1 << 20) - 1),
-    producers = arguments.whole("k:pipeline: producers", opts.producers or 1, 1, wg.target.cta_threads),
-    full = self:shared { bytes = 8 * stages, align = 8, name = name .. "_full" },
-    empty = self:shared { bytes = 8 * stages, align = 8, name = name .. "_empty" },
+    k = self, stages = stages, arrivals = opts.arrivals, producers = opts.producers,
+    full = self:shared { bytes = 8 * stages, align = 8, name = opts.name .. "_full" },
+    empty = self:shared { bytes = 8 * stages, align = 8, name = opts.name .. "_empty" },
   }, pipeline)
 end
 
@@ -139,7 +136,6 @@ end
 function pipeline:cursor(opts)
   if opts ~= nil then
     options("pipeline:cursor", opts)
-    arguments.kinds("pipeline:cursor", opts, { held = "boolean" })
   end
   local b = self.k
   local c = { stage = b:reg "u32", phase = b:reg "u32" }
@@ -223,15 +219,12 @@ end
 --- @param c table  made by pipeline:cursor
 --- @param options table
 --- @option lane reg  u32: the lane of the thread in its warp
---- @option cluster integer = 1  the number of CTAs that fill the stage
+--- @option cluster integer[1,16] = 1  the number of CTAs that fill the stage
 --- @option to reg?  u32: the rank of the CTA at which the lane arrives, where it is one of the first `cluster` lanes; the lane's number if it is left out
 --- @option guard reg?  a predicate: the warp releases the stage only where it holds
 function pipeline:release(c, opts)
-  options("pipeline:release", opts)
-  arguments.object("pipeline:release, lane", opts.lane, "reg")
-  local b = self.k
-  if opts.to ~= nil then arguments.object("pipeline:release, to", opts.to, "reg") end
-  local cluster = arguments.whole("pipeline:release: cluster", opts.cluster or 1, 1, wg.target.cluster)
+  opts = options("pipeline:release", opts)
+  local b, cluster = self.k, opts.cluster
   local arrives = cluster == 1 and opts.lane:eq(0) or opts.lane:lt(cluster)
   if opts.guard then arrives = arrives & opts.guard end
   local barrier = self:empty_barrier(c)

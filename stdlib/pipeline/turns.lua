@@ -16,7 +16,7 @@ local turns = classes.new "turns"
 --- Where each issues its wgmma between `take` and `pass`, the tensor core is busy with one warpgroup's products while the
 --- others compute with what theirs gave. Each member executes this call. PTX ISA 9.7.13.1.
 --- @param options table
---- @option members integer  the warpgroups that take turns, 2 to 8
+--- @option members integer[2,8]  the warpgroups that take turns
 --- @option member reg  u32: the number of the executing warpgroup among them, from 0
 --- @option barrier integer  the first of as many named barriers as there are members, 1 to 15
 --- @return turns
@@ -25,7 +25,7 @@ local turns = classes.new "turns"
 function k:turns(opts)
   options("k:turns", opts)
   arguments.object("k:turns, member", opts.member, "reg")
-  local members = arguments.whole("k:turns: members", opts.members, 2, 8)
+  local members = opts.members
   local barrier = arguments.whole("k:turns: barrier", opts.barrier, 1, 16 - members)
   local last = opts.member:eq(members - 1)
   local following = opts.member + (barrier + 1)

@@ -22,12 +22,11 @@ local cluster = {}
 --- The reduction in a cluster, for wg.mainloop: the CTAs that multiply the parts of K of a tile are a cluster, and send each other their
 --- sums through distributed shared memory, in a fixed order. Each of them stores some of the tile's columns.
 --- @param options table
---- @option splits integer  the parts of K, 2 to 8
+--- @option splits integer[2,8]  the parts of K
 --- @return table  for the option `reduction` of wg.mainloop
 --- @see wg.mainloop.dense
 function wg.reduction.cluster(opts)
-  arguments.options("wg.reduction.cluster", opts)
-  return classes.strategy("reduction", cluster, { splits = arguments.whole("wg.reduction.cluster: splits", opts.splits, 2, wg.target.portable_cluster) })
+  return classes.strategy("reduction", cluster, { splits = arguments.options("wg.reduction.cluster", opts).splits })
 end
 
 cluster.most_received = 98304 -- bytes of sums that a CTA may receive: what is left has to hold the stages

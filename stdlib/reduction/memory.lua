@@ -14,13 +14,11 @@ local memory = {}
 --- The reduction in global memory, for wg.mainloop: CTAs write the sums of their parts of K to a workspace, and the one that finishes last
 --- adds them up, in a fixed order, and stores the tile.
 --- @param options table?
---- @option splits integer = 1  the parts of K, 1 to 64; 1 with wg.scheduler.stream_k, which cuts K itself
+--- @option splits integer[1,64] = 1  the parts of K; 1 with wg.scheduler.stream_k, which cuts K itself
 --- @return table  for the option `reduction` of wg.mainloop
 --- @see wg.mainloop.dense
 function wg.reduction.memory(opts)
-  opts = opts or {}
-  options("wg.reduction.memory", opts)
-  return classes.strategy("reduction", memory, { splits = arguments.whole("wg.reduction.memory: splits", opts.splits or 1, 1, 64) })
+  return classes.strategy("reduction", memory, { splits = options("wg.reduction.memory", opts or {}).splits })
 end
 
 --- The range of K that belongs to one of several parts, in whole blocks. Every part has at least one block where there
@@ -60,7 +58,6 @@ function k:sum_parts(opts)
   local acc = opts.acc
   if type(acc) ~= "table" or #acc == 0 then native.fail "k:sum_parts: `acc` must be a list of register arrays" end
   for _, block in ipairs(acc) do arguments.object("k:sum_parts, acc", block, "regs") end
-  arguments.kinds("k:sum_parts", opts, { early = "boolean" })
   local splits, first, kind = opts.splits, opts.first, acc[1][0].type
   if first == nil or math.type(splits) == "integer" then arguments.whole("k:sum_parts: splits", splits, 2, 0xFFFF) end
   if first == nil then first = opts.tile * splits end

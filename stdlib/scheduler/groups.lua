@@ -18,15 +18,13 @@ local of_groups = setmetatable({}, { __index = tiles })
 
 --- The scheduler of groups of A's rows, each with a B of its own, for wg.mainloop, as the option `groups` of wg.gemm.
 --- @param options table
---- @option kind string  "contiguous", "masked" or "batched"
---- @option group integer = 8  rows of tiles that the order covers before it goes on to the next column
+--- @option kind "contiguous"|"masked"|"batched"  as the option `groups` of wg.gemm
+--- @option group integer[1,65535] = 8  rows of tiles that the order covers before it goes on to the next column
 --- @return table  for the option `scheduler` of wg.mainloop
 --- @see wg.gemm
 function wg.scheduler.groups(opts)
-  options("wg.scheduler.groups", opts)
-  local legal = { contiguous = true, masked = true, batched = true }
-  if not legal[opts.kind] then fail(("wg.scheduler.groups: unknown kind `%s` (legal: contiguous, masked, batched)"):format(tostring(opts.kind))) end
-  return classes.strategy("scheduler", of_groups, { groups = opts.kind, group = arguments.whole("wg.scheduler.groups: group", opts.group or 8, 1, 0xFFFF) })
+  opts = options("wg.scheduler.groups", opts)
+  return classes.strategy("scheduler", of_groups, { groups = opts.kind, group = opts.group })
 end
 
 --- Whether tiles of groups are cut: those of a last round in which few CTAs would have one, into a left and a right half. By

@@ -19,14 +19,14 @@ local queue = classes.new "queue"
 --- @param options table
 --- @option counter reg  a pointer parameter to u32: one element
 --- @option tiles reg  u32: the number of tiles
---- @option readers integer  the warps that receive each number
+--- @option readers integer[1,31]  the warps that receive each number
 --- @return queue
 --- @see k:each_tile
 function k:queue(opts)
   options("k:queue", opts)
   arguments.object("k:queue, counter", opts.counter, "reg")
   arguments.object("k:queue, tiles", opts.tiles, "reg")
-  local readers = arguments.whole("k:queue: readers", opts.readers, 1, 31)
+  local readers = opts.readers
   return setmetatable({
     k = self, counter = opts.counter, tiles = opts.tiles,
     ring = self:pipeline { stages = 2, arrivals = readers, name = "queue" },

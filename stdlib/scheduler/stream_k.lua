@@ -24,14 +24,14 @@ function wg.scheduler.stream_k(opts) return classes.strategy("scheduler", stream
 --- grid, those of the last round and of one more are cut along K, so that each CTA gets the same number of blocks; the
 --- other tiles follow as in k:each_tile. No tile is cut more than once.
 --- @param options table
---- @option m integer  the rows of a tile
---- @option n integer  the columns of a tile
+--- @option m integer[1,65535]  the rows of a tile
+--- @option n integer[1,65535]  the columns of a tile
 --- @option rows reg  u32: of the matrix
 --- @option columns reg  u32: of the matrix
---- @option group integer = 8  as in k:each_tile
+--- @option group integer[1,65535] = 8  as in k:each_tile
 --- @option order reg?  as in k:each_tile
 --- @option K reg  u32: the K extent
---- @option block integer  elements of K in a block; tiles times blocks must be less than 2^31
+--- @option block integer[1,65535]  elements of K in a block; tiles times blocks must be less than 2^31
 --- @param body function(place: function, piece: table)  emits the work on a piece: place() as in k:each_tile; piece.from and
 ---   piece.to (the first element of K and the one after the last), piece.cut (a predicate: the tile has another piece),
 ---   piece.part (0 for the first blocks, 1 for the last) and piece.number (of the cut, from 1) are registers
@@ -42,7 +42,7 @@ function k:each_piece(opts, body, ...)
   arguments.object("k:each_piece, k", self, "builder")
   options("k:each_piece", opts)
   local place, tiles = order.tile_order(self, "k:each_piece", opts)
-  local block = arguments.whole("k:each_piece: block", opts.block, 1, 0xFFFF)
+  local block = opts.block
   arguments.object("k:each_piece, K", opts.K, "reg")
   arguments.body("k:each_piece, body", body)
   local cta, ctas = self:special "ctaid.x", self:special "nctaid.x"

@@ -30,18 +30,15 @@ local fail, options, divided = native.fail, arguments.options, division.divided
 local tiles = {}
 
 local function of_order(what, opts)
-  opts = opts or {}
-  options(what, opts)
-  local p = { raster = opts.raster or "grouped", group = arguments.whole(what .. ": group", opts.group or 8, 1, 0xFFFF) }
-  if p.raster ~= "grouped" and p.raster ~= "hilbert" then fail(("%s: unknown raster `%s` (legal: grouped, hilbert)"):format(what, tostring(p.raster))) end
-  return p
+  opts = options(what, opts or {})
+  return { raster = opts.raster, group = opts.group }
 end
 tiles.plan_of_order = of_order
 
 --- The scheduler of whole tiles, for wg.mainloop: persistent CTAs take the tiles of D in turn, or their parts of K.
 --- @param options table?
---- @option group integer = 8  rows of tiles that the order covers before it goes on to the next column
---- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
+--- @option group integer[1,65535] = 8  rows of tiles that the order covers before it goes on to the next column
+--- @option raster "grouped"|"hilbert" = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
 --- @return table  for the option `scheduler` of wg.mainloop
 --- @see wg.mainloop.dense
 function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of_order("wg.scheduler.tiles", opts)) end
@@ -50,18 +47,18 @@ function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of
 --- cluster c has the tiles c, c + clusters, ... The order goes down `group` rows of tiles, then on to the next column,
 --- so that the tiles in flight share rows of A and columns of B in the L2 cache.
 --- @param options table
---- @option m integer  the rows of a tile
---- @option n integer  the columns of a tile
+--- @option m integer[1,65535]  the rows of a tile
+--- @option n integer[1,65535]  the columns of a tile
 --- @option rows reg  u32: of the matrix
 --- @option columns reg  u32: of the matrix
 --- @option cluster integer|table = 1  CTAs of a cluster, which work on neighbouring tiles: along M, or { along M, along N }, those along M first
---- @option group integer = 8  rows of tiles that the order covers before it goes on to the next column
+--- @option group integer[1,65535] = 8  rows of tiles that the order covers before it goes on to the next column
 --- @option order reg?  a pointer parameter to u32, instead of `group`: for each tile its row << 16 | its column, counted in tiles, as wg.hilbert gives them
---- @option splits integer = 1  the number of parts of K: each tile is visited once for each part
+--- @option splits integer[1,65535] = 1  the number of parts of K: each tile is visited once for each part
 --- @option first reg?  u32: the first of the cluster's tiles that is taken; used with `every`
 --- @option every integer?  takes only every n-th of the cluster's tiles
 --- @option halves boolean = false  where at most half of the clusters would have a tile in the last round, each of its tiles is two: the upper and the lower half of its rows
---- @option last_splits integer = 1  where at most one of so many clusters would have a tile in the last round, each of its tiles is visited once for each of so many parts of K; without `splits` and `halves`
+--- @option last_splits integer[1,65535] = 1  where at most one of so many clusters would have a tile in the last round, each of its tiles is visited once for each of so many parts of K; without `splits` and `halves`
 --- @param body function(place: function, part: reg, number: reg, cut: reg, following: function)  emits the work on a tile. place() computes the tile's first
 ---   row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with last_splits
 ---   they count where `cut`, a predicate, holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the rows. following() computes
@@ -71,8 +68,7 @@ function k:each_tile(opts, body, ...)
   arguments.surplus("each_tile", 2, ...)
   arguments.object("k:each_tile, k", self, "builder")
   options("k:each_tile", opts)
-  local splits = arguments.whole("k:each_tile: splits", opts.splits or 1, 1, 0xFFFF)
-  local last_splits = arguments.whole("k:each_tile: last_splits", opts.last_splits or 1, 1, 0xFFFF)
+  local splits, last_splits = opts.splits or 1, opts.last_splits or 1
   if last_splits > 1 and (splits > 1 or opts.halves) then native.fail "k:each_tile: `last_splits` goes without `splits` and `halves`" end
   local place, units, along_m, along_n = order.tile_order(self, "k:each_tile", opts)
   local cluster = along_m * along_n

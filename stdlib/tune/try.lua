@@ -77,7 +77,6 @@ end
 --- print(wg.try { a = wg.tile { dtype = "bf16", mn = 64, k = 64 }, b = wg.tile { dtype = "bf16", mn = 32, k = 64, major = "MN" } })
 function wg.try(opts)
   options("wg.try", opts)
-  arguments.kinds("wg.try", opts, { seed = "number", swizzle = "string", d = "string", backend = "string" })
   for _, name in ipairs { "a", "b" } do
     if opts[name .. "_tile"] and arguments.describe(opts[name]) == "wgrun.tile" then
       fail(("wg.try: `%s_tile` is for a tensor `%s`, which is a tile here"):format(name, name))

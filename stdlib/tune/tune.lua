@@ -53,7 +53,7 @@ end
 --- @option space table?  instead of `candidates`: for each option the list of its values; every combination is a candidate
 --- @option rounds integer = 20  the launches of a measurement
 --- @option backend string?  as in kernel:run
---- @option measure string?  "time": a candidate is run (the default); "model": kernel:timeline estimates its time on an H200
+--- @option measure "time"|"model"?  "time": a candidate is run (the default); "model": kernel:timeline estimates its time on an H200
 --- @option verify function?  verify(kernel, launch, options) is called when a candidate has run and before it is measured: true, or false and what is wrong with the result
 --- @option cache string|boolean?  path of the file with the results, or false for none; by default tune/results.txt in wgrun's cache folder
 --- @return table  the fastest options; those of wg.gemm can be given to it

@@ -27,14 +27,14 @@ local backward = classes.new "attention_backward"
 --- are added up in f32. The order of these sums differs from launch to launch, so that dQ does in its last bits; dK and dV
 --- do not. Where heads share K and V, dK and dV are the sums over the heads that share them.
 --- @param options table
---- @option dtype string = "bf16"  the type of all tensors but lse: "bf16" or "f16"
---- @option dim integer = 128  the head size, in elements: 64, 96, 128, 192 or 256
---- @option heads integer = 1  the heads of Q, O and their gradients
+--- @option dtype "bf16"|"f16" = "bf16"  the type of all tensors but lse
+--- @option dim 64|96|128|192|256 = 128  the head size, in elements
+--- @option heads integer[1,65535] = 1  the heads of Q, O and their gradients
 --- @option kv_heads integer?  the heads of K, V and their gradients; by default `heads`
 --- @option causal boolean = false  a query saw no key after its own place
---- @option window integer?  as wg.attention had it: a query saw only keys nearer than this to its own place
+--- @option window integer[1,1073741823]?  as wg.attention had it: a query saw only keys nearer than this to its own place
 --- @option packed boolean = false  sequences of any lengths one after another, as wg.attention had them
---- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
+--- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before sequence
 --- @option name string = "attention_backward"  the name of the kernel; the others are NAME_before and NAME_after
 --- @return attention_backward
 --- @raise for options that contradict each other.
@@ -86,15 +86,14 @@ end
 --- @option dV tensor  as K: receives the gradient of V
 --- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
 --- @option key_starts tensor?  s32: likewise in K
---- @option max_queries integer?  the most queries of a packed sequence
---- @option max_keys integer?  the most keys of a packed sequence
+--- @option max_queries integer[1,1073741823]?  the most queries of a packed sequence
+--- @option max_keys integer[1,1073741823]?  the most keys of a packed sequence
 --- @option scale number?  the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
 --- @return table  a list of { kernel, { grid =, args = } }
 --- @raise when the extents do not fit each other.
 function backward:launches(given)
   local p = self.plan
   arguments.options("attention_backward:launches", given)
-  arguments.kinds("attention_backward:launches", given, { scale = "number" })
   tensors.values("attention_backward", p, given, {
     query_starts = "packed", key_starts = "packed", max_queries = "packed", max_keys = "packed",
   })

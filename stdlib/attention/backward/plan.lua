@@ -27,25 +27,18 @@ local shapes = {
 
 --- The plan for the options of wg.attention_backward.
 function module.make(opts)
-  options("wg.attention_backward", opts)
-  arguments.kinds("wg.attention_backward", opts, { dtype = "string", layout = "string", name = "string", causal = "boolean", packed = "boolean" })
-  local function whole(name, value, most) return arguments.whole("wg.attention_backward: " .. name, value, 1, most) end
+  opts = options("wg.attention_backward", opts)
   local p = {
-    dtype = opts.dtype or "bf16", dim = opts.dim or 128, causal = opts.causal or false, layout = opts.layout or "bshd",
-    packed = opts.packed or false, name = opts.name or "attention_backward", heads = whole("heads", opts.heads or 1, 0xFFFF),
+    dtype = opts.dtype, dim = opts.dim, causal = opts.causal, layout = opts.layout, packed = opts.packed, name = opts.name, heads = opts.heads,
   }
-  if p.dtype ~= "bf16" and p.dtype ~= "f16" then fail(("wg.attention_backward: dtype is `%s` (legal: bf16, f16)"):format(p.dtype)) end
-  if p.layout ~= "bshd" and p.layout ~= "bhsd" then
-    fail(("wg.attention_backward: unknown layout `%s` (legal: bshd, bhsd)"):format(p.layout))
-  end
   if p.packed and p.layout ~= "bshd" then fail "wg.attention_backward: `packed` tensors are sequence x head x dim: they have no layout" end
-  p.kv_heads = whole("kv_heads", opts.kv_heads or p.heads, p.heads)
+  p.kv_heads = arguments.whole("wg.attention_backward: kv_heads", opts.kv_heads or p.heads, 1, p.heads)
   if p.heads % p.kv_heads ~= 0 then
     fail(("wg.attention_backward: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(p.heads, p.kv_heads))
   end
-  p.window = opts.window and whole("window", opts.window, 0x3FFFFFFF)
+  p.window = opts.window
   p.group = p.heads // p.kv_heads -- heads that share K and V
-  local shape = shapes[p.dim] or fail(("wg.attention_backward: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(p.dim)))
+  local shape = shapes[p.dim]
   for key, value in pairs(shape) do p[key] = value end
   p.part = p.rows // p.parts
   p.consumers, p.registers, p.stages = 2, { 24, 240 }, { q = 2, gradient = 2 }

@@ -24,18 +24,18 @@ local decode = classes.new "attention_decode"
 --- a table has the pages of each sequence. CTAs read about equally much of K and V, whatever the lengths, which are device data.
 --- A query that sees no key gives 0. What lies in K and V behind the end of a sequence does not matter.
 --- @param options table
---- @option dtype string = "bf16"  the type of Q, K, V and O: "bf16" or "f16"
---- @option dim integer = 128  the head size, in elements: 64, 128 or 256
---- @option heads integer = 1  the heads of Q and O
+--- @option dtype "bf16"|"f16" = "bf16"  the type of Q, K, V and O
+--- @option dim 64|128|256 = 128  the head size, in elements
+--- @option heads integer[1,65535] = 1  the heads of Q and O
 --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
---- @option queries integer = 1  the queries of each sequence; queries * heads / kv_heads may be at most 64
+--- @option queries integer[1,64] = 1  the queries of each sequence; queries * heads / kv_heads may be at most 64
 --- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and so on; false: all queries see all keys
---- @option page integer?  the keys of a page, 1 to 256: K and V are in pages
---- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch or page, sequence, head, dim) or "bhsd"
+--- @option page integer[1,256]?  the keys of a page: K and V are in pages
+--- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch or page, sequence, head, dim, or head before sequence
 --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials
---- @option block integer?  the keys of a block, 16 to 256
+--- @option block integer[16,256]?  the keys of a block
 --- @option stages integer?  the blocks that are in shared memory at a time, 2 to 16; by default of 128 KiB, of 64 KiB at head size 64 (of pages 96)
---- @option copies string?  how blocks are read: "boxes" by TMA, or "rows" by threads, for pages. By default boxes where they have 8 keys or more
+--- @option copies "boxes"|"rows"?  how blocks are read: "boxes" by TMA, or "rows" by threads, for pages. By default boxes where they have 8 keys or more
 --- @option together integer?  the heads of K and V that CTAs side by side work on, a divisor of kv_heads
 --- @option name string = "attention_decode"  the name of the kernel
 --- @return attention_decode
@@ -107,14 +107,13 @@ end
 --- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
 --- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
 --- @option lse tensor?  f32, batch x heads x queries: receives the natural logarithms
---- @option grid integer?  the CTAs; by default one on each SM that finds work
+--- @option grid integer[1,65535]?  the CTAs; by default one on each SM that finds work
 --- @return table  { grid =, args = }
 --- @raise when the extents do not fit each other, or a value is missing.
 function decode:launch(Q, K, V, O, values)
   local p = self.plan
   if values == nil then values = {} end
   arguments.options("attention_decode:launch", values)
-  arguments.kinds("attention_decode:launch", values, { scale = "number" })
   attention_tensors.values("attention_decode", p, values, { lse = "lse", pages = "page" })
   if p.page and values.lengths == nil then fail "attention_decode: `lengths` is missing" end
   local q, k = attention_tensors.extents("attention_decode", p, { Q = Q, K = K, V = V, O = O }, { "Q", "O" }, { "K", "V" })
@@ -136,7 +135,7 @@ function decode:launch(Q, K, V, O, values)
   end
   local blocks = batches * p.kv_heads * ceil_div(keys, p.block)
   if blocks == 0 then fail(("attention_decode: %d sequences of %d keys leave nothing to compute"):format(batches, keys)) end
-  local ctas = values.grid and arguments.whole("attention_decode: grid", values.grid, 1, 0xFFFF) or math.min(blocks, roofline.sms())
+  local ctas = values.grid or math.min(blocks, roofline.sms())
   local together = heads_together(p, ctas)
   if ctas < together then fail(("attention_decode: %d CTAs cannot work on %d heads together"):format(ctas, together)) end
   local rounds = rounds_of(p, ctas, batches, together)

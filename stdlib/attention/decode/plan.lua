@@ -26,13 +26,6 @@ local function greatest_divisor(a, b)
   return a
 end
 
-local function one_of(name, value, legal)
-  for _, choice in ipairs(legal) do
-    if value == choice then return value end
-  end
-  fail(("wg.attention_decode: %s is %s (legal: %s)"):format(name, tostring(value), table.concat(legal, ", ")))
-end
-
 -- Warps that compute, each with 16 of the packed rows and a slice of each block's keys, and the keys of a block.
 local function share_out(p, block)
   p.warps = p.rows > 16 and p.dim <= 128 and 8 or 4
@@ -83,14 +76,11 @@ end
 --- The plan for the options of wg.attention_decode.
 function module.make(opts)
   local name = "wg.attention_decode"
-  options(name, opts)
-  arguments.kinds(name, opts, { dtype = "string", layout = "string", name = "string", copies = "string", causal = "boolean", lse = "boolean" })
+  opts = options(name, opts)
   local function whole(key, value, least, most) return arguments.whole(name .. ": " .. key, value, least, most) end
   local p = {
-    dtype = one_of("dtype", opts.dtype or "bf16", { "bf16", "f16" }), dim = one_of("dim", opts.dim or 128, { 64, 128, 256 }),
-    layout = one_of("layout", opts.layout or "bshd", { "bshd", "bhsd" }), causal = opts.causal ~= false, lse = opts.lse or false,
-    name = opts.name or "attention_decode", heads = whole("heads", opts.heads or 1, 1, 0xFFFF),
-    queries = whole("queries", opts.queries or 1, 1, 64), page = opts.page and whole("page", opts.page, 1, 256),
+    dtype = opts.dtype, dim = opts.dim, layout = opts.layout, causal = opts.causal, lse = opts.lse, name = opts.name, heads = opts.heads,
+    queries = opts.queries, page = opts.page,
   }
   p.kv_heads = whole("kv_heads", opts.kv_heads or p.heads, 1, p.heads)
   if p.heads % p.kv_heads ~= 0 then
@@ -108,8 +98,8 @@ function module.make(opts)
   if p.together and p.kv_heads % p.together ~= 0 then
     fail(("%s: together is %d, must divide the %d heads of K and V"):format(name, p.together, p.kv_heads))
   end
-  share_out(p, opts.block and whole("block", opts.block, 16, 256))
-  choose_copies(p, opts.copies and one_of("copies", opts.copies, { "boxes", "rows" }))
+  share_out(p, opts.block)
+  choose_copies(p, opts.copies)
   choose_stages(p, opts.stages and whole("stages", opts.stages, 2, 16))
   return p
 end

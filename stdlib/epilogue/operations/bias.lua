@@ -5,7 +5,6 @@ local options = require "wgrun.epilogue.options"
 
 return {
   step = 2, options = { "bias" }, launch = { { name = "bias", of = "bias" } },
-  read = function(given, e) e.bias = options.one_of(given, "bias", { "row", "column" }) end,
   samples = function(of, out) out.bias = options.bias_sample(of) end,
   parameters = function(p, add)
     if p.epilogue.bias then add(options.bias_parameter(p, "bias")) end
