@@ -2,6 +2,7 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local attention_options = require "wgrun.attention.options"
 local splits = require "wgrun.attention.splits"
 local fitted = require "wgrun.cost.fitted"
 local roofline = require "wgrun.cost.roofline"
@@ -52,23 +53,13 @@ local function shape_of(dim, narrow, causal, problem, heads)
   end
   if small then return { consumers = 2, block = 128, stages = narrow and 2 or 3, query_stages = 2 } end
   if short and narrow and (dim == 96 or dim == 128) then return { consumers = 2, block = 128, stages = 3, query_stages = 2 } end
-  return narrow and narrow_shapes[dim] or shapes[dim] or fail(("wg.attention: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(dim)))
-end
-
-local layouts, dtypes, descales = { bshd = true, bhsd = true }, { bf16 = true, f16 = true, e4m3 = true }, { tensor = true, head = true }
-
-local function listed(set)
-  local names = {}
-  for name in pairs(set) do names[#names + 1] = name end
-  table.sort(names)
-  return table.concat(names, ", ")
+  return narrow and narrow_shapes[dim] or shapes[dim]
 end
 
 -- The type of O: that of the others, or bf16 where they are 8 bits.
 local function type_of_o(p, given)
   if given == nil then return p.narrow and "bf16" or p.dtype end
-  if given ~= "bf16" and given ~= "f16" then fail(("wg.attention: o is `%s` (legal: bf16, f16)"):format(given)) end
-  return given
+  return attention_options.one_of("wg.attention", "o", given, { "bf16", "f16" })
 end
 
 -- How many panels each consumer has for O: as many as fit into `left` bytes, in equal rounds.
@@ -111,28 +102,13 @@ function module.make(opts)
     problem = "table", dtype = "string", o = "string", descale = "string", layout = "string", name = "string", causal = "boolean", lse = "boolean", packed = "boolean", softcap = "number", score = "function", mask = "function",
   })
   local function whole(name, value, least, most) return arguments.whole("wg.attention: " .. name, value, least, most) end
-  local p = {
-    dtype = opts.dtype or "bf16", dim = opts.dim or 128, causal = opts.causal or false, packed = opts.packed or false,
-    layout = opts.layout or "bshd", lse = opts.lse or false, name = opts.name or "attention",
-    heads = whole("heads", opts.heads or 1, 1, 0xFFFF),
-  }
-  if not dtypes[p.dtype] then fail(("wg.attention: dtype is `%s` (legal: %s)"):format(p.dtype, listed(dtypes))) end
+  local p = attention_options.plan("wg.attention", opts, { "bf16", "f16", "e4m3" }, { 64, 96, 128, 192, 256 })
   p.narrow = p.dtype == "e4m3"
   p.o = type_of_o(p, opts.o)
-  p.descale = opts.descale
-  if p.descale and not descales[p.descale] then fail(("wg.attention: descale is `%s` (legal: %s)"):format(p.descale, listed(descales))) end
+  p.descale = opts.descale and attention_options.one_of("wg.attention", "descale", opts.descale, { "tensor", "head" })
   if p.descale and not p.narrow then fail "wg.attention: `descale` goes with 8-bit types: others have no scales" end
   for i = 1, opts.problem and (opts.problem[3] == nil and 2 or 3) or 0 do whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF) end
   local shape = shape_of(p.dim, p.narrow, p.causal, opts.problem, p.heads)
-  if not layouts[p.layout] then
-    fail(("wg.attention: unknown layout `%s` (legal: %s)%s"):format(p.layout, listed(layouts), native.nearest(p.layout, { "bshd", "bhsd" })))
-  end
-  if p.packed and p.layout ~= "bshd" then fail "wg.attention: `packed` tensors are sequence x head x dim: they have no layout" end
-  p.kv_heads = whole("kv_heads", opts.kv_heads or p.heads, 1, p.heads)
-  if p.heads % p.kv_heads ~= 0 then
-    fail(("wg.attention: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(p.heads, p.kv_heads))
-  end
-  p.window = opts.window and whole("window", opts.window, 1, 0x3FFFFFFF)
   p.softcap = opts.softcap and arguments.positive("wg.attention: softcap", opts.softcap)
   p.score, p.mask = opts.score, opts.mask
   if p.narrow and (p.score or p.mask) then fail "wg.attention: `score` and `mask` go with 16-bit types" end

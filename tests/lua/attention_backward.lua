@@ -125,7 +125,7 @@ differentiate("one head of K and V", { dim = 64, heads = 3, kv_heads = 1, causal
 check.refuses("unknown option `head` of wg.attention_backward: did you mean `heads`? (legal: dtype, dim, heads...", function() wg.attention_backward { head = 2 } end)
 check.refuses("wg.attention_backward: dim is 80 (legal: 64, 96, 128, 192, 256)", function() wg.attention_backward { dim = 80 } end)
 check.refuses("wg.attention_backward: dtype is `e4m3` (legal: bf16, f16)", function() wg.attention_backward { dtype = "e4m3" } end)
-check.refuses("wg.attention_backward: unknown layout `sbhd` (legal: bshd, bhsd)", function() wg.attention_backward { layout = "sbhd" } end)
+check.refuses("wg.attention_backward: layout is `sbhd` (legal: bshd, bhsd): did you mean `bshd`?", function() wg.attention_backward { layout = "sbhd" } end)
 check.refuses("wg.attention_backward: 6 heads cannot share 4 heads of K and V: kv_heads must divide heads", function() wg.attention_backward { heads = 6, kv_heads = 4 } end)
 
 check.refuses("wg.attention_backward: `packed` tensors are sequence x head x dim: they have no layout", function() wg.attention_backward { packed = true, layout = "bhsd" } end)

@@ -2,11 +2,11 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
-local native = require "wgrun.native"
+local attention_options = require "wgrun.attention.options"
 
 local module = {}
 
-local fail, options = native.fail, arguments.options
+local options = arguments.options
 
 -- By head size. A CTA keeps blocks of `keys` and takes blocks of `rows` queries, with two consumers.
 --
@@ -29,24 +29,9 @@ local shapes = {
 function module.make(opts)
   options("wg.attention_backward", opts)
   arguments.kinds("wg.attention_backward", opts, { dtype = "string", layout = "string", name = "string", causal = "boolean", packed = "boolean" })
-  local function whole(name, value, most) return arguments.whole("wg.attention_backward: " .. name, value, 1, most) end
-  local p = {
-    dtype = opts.dtype or "bf16", dim = opts.dim or 128, causal = opts.causal or false, layout = opts.layout or "bshd",
-    packed = opts.packed or false, name = opts.name or "attention_backward", heads = whole("heads", opts.heads or 1, 0xFFFF),
-  }
-  if p.dtype ~= "bf16" and p.dtype ~= "f16" then fail(("wg.attention_backward: dtype is `%s` (legal: bf16, f16)"):format(p.dtype)) end
-  if p.layout ~= "bshd" and p.layout ~= "bhsd" then
-    fail(("wg.attention_backward: unknown layout `%s` (legal: bshd, bhsd)"):format(p.layout))
-  end
-  if p.packed and p.layout ~= "bshd" then fail "wg.attention_backward: `packed` tensors are sequence x head x dim: they have no layout" end
-  p.kv_heads = whole("kv_heads", opts.kv_heads or p.heads, p.heads)
-  if p.heads % p.kv_heads ~= 0 then
-    fail(("wg.attention_backward: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(p.heads, p.kv_heads))
-  end
-  p.window = opts.window and whole("window", opts.window, 0x3FFFFFFF)
+  local p = attention_options.plan("wg.attention_backward", opts, { "bf16", "f16" }, { 64, 96, 128, 192, 256 })
   p.group = p.heads // p.kv_heads -- heads that share K and V
-  local shape = shapes[p.dim] or fail(("wg.attention_backward: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(p.dim)))
-  for key, value in pairs(shape) do p[key] = value end
+  arguments.extended(p, shapes[p.dim])
   p.part = p.rows // p.parts
   p.consumers, p.registers, p.stages = 2, { 24, 240 }, { q = 2, gradient = 2 }
   p.threads = 128 * (1 + p.consumers)

@@ -2,6 +2,7 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local attention_options = require "wgrun.attention.options"
 local native = require "wgrun.native"
 
 local module = {}
@@ -24,13 +25,6 @@ end
 local function greatest_divisor(a, b)
   while b ~= 0 do a, b = b, a % b end
   return a
-end
-
-local function one_of(name, value, legal)
-  for _, choice in ipairs(legal) do
-    if value == choice then return value end
-  end
-  fail(("wg.attention_decode: %s is %s (legal: %s)"):format(name, tostring(value), table.concat(legal, ", ")))
 end
 
 -- Warps that compute, each with 16 of the packed rows and a slice of each block's keys, and the keys of a block.
@@ -86,16 +80,9 @@ function module.make(opts)
   options(name, opts)
   arguments.kinds(name, opts, { dtype = "string", layout = "string", name = "string", copies = "string", causal = "boolean", lse = "boolean" })
   local function whole(key, value, least, most) return arguments.whole(name .. ": " .. key, value, least, most) end
-  local p = {
-    dtype = one_of("dtype", opts.dtype or "bf16", { "bf16", "f16" }), dim = one_of("dim", opts.dim or 128, { 64, 128, 256 }),
-    layout = one_of("layout", opts.layout or "bshd", { "bshd", "bhsd" }), causal = opts.causal ~= false, lse = opts.lse or false,
-    name = opts.name or "attention_decode", heads = whole("heads", opts.heads or 1, 1, 0xFFFF),
-    queries = whole("queries", opts.queries or 1, 1, 64), page = opts.page and whole("page", opts.page, 1, 256),
-  }
-  p.kv_heads = whole("kv_heads", opts.kv_heads or p.heads, 1, p.heads)
-  if p.heads % p.kv_heads ~= 0 then
-    fail(("%s: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(name, p.heads, p.kv_heads))
-  end
+  local p = attention_options.plan(name, opts, { "bf16", "f16" }, { 64, 128, 256 })
+  p.causal, p.queries = opts.causal ~= false, whole("queries", opts.queries or 1, 1, 64)
+  p.page = opts.page and whole("page", opts.page, 1, 256)
   p.sharing = p.heads // p.kv_heads
   p.rows = p.sharing * p.queries
   if p.rows > 64 then
@@ -109,7 +96,7 @@ function module.make(opts)
     fail(("%s: together is %d, must divide the %d heads of K and V"):format(name, p.together, p.kv_heads))
   end
   share_out(p, opts.block and whole("block", opts.block, 16, 256))
-  choose_copies(p, opts.copies and one_of("copies", opts.copies, { "boxes", "rows" }))
+  choose_copies(p, opts.copies and attention_options.one_of(name, "copies", opts.copies, { "boxes", "rows" }))
   choose_stages(p, opts.stages and whole("stages", opts.stages, 2, 16))
   return p
 end
