@@ -70,21 +70,25 @@ end
 
 -- Raises what is wrong with the value of an option.
 local function refuse(name, option, value)
-  local words, range = {}, nil
+  local words, range, text = {}, nil, type(value) == "string"
   for _, part in ipairs(option.parts) do
+    if part.word == "bf16" and text then native.element_type(value) end -- knows what other tools call them
     if part.word then words[#words + 1] = part.word end
     if part.call and #words > 0 then words[#words + 1] = "or a function" end
     range = part.least and part or range
   end
-  local shown = type(value) == "number" and tostring(value) or type(value) == "string" and value or module.describe(value)
+  local shown = text and ("%q"):format(value) or type(value) == "number" and tostring(value) or module.describe(value)
   if option.type == "boolean" then native.fail(("%s: %s must be true or false, not %s"):format(name, option.name, shown)) end
   if range and #option.parts == 1 then
     native.fail(("%s: %s is %s, must be an integer from %d to %d"):format(name, option.name, shown, range.least, range.most))
   end
   if #words > 0 then
-    native.fail(("%s: unknown %s `%s`%s (legal: %s)"):format(name, option.name, shown, native.nearest(shown, words), table.concat(words, ", ")))
+    local given = text and value or shown
+    local near = #words > 1 and #given > 1 and native.nearest(given, words) or ""
+    native.fail(("%s: unknown %s `%s`%s (legal: %s)"):format(name, option.name, given, near, table.concat(words, ", ")))
   end
-  native.fail(("%s: option `%s`: expected %s, got %s"):format(name, option.name, option.type, shown))
+  native.fail(("%s: option `%s`: expected %s, got %s"):format(
+    name, option.name, option.type, (text or type(value) == "number") and type(value) .. " " .. shown or shown))
 end
 
 --- Raises unless `given` is a table, and its keys and values are as the comment at function `name` describes them (@option). Returns a table

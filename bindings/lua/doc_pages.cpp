@@ -241,6 +241,8 @@ std::string annotated_type(const Documentation& docs, std::string_view type, std
             out += annotated_function(docs, word);
         else if (word == "table" && !table.empty())
             out += table;
+        else if (word.starts_with("integer["))  // the server knows no ranges
+            out += "integer";
         else if (known != nullptr && known->kind == MemberKind::type && known->name == word)
             out += fmt::format("wgrun.{}", word);
         else

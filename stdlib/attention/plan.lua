@@ -2,6 +2,7 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local attention_options = require "wgrun.attention.options"
 local splits = require "wgrun.attention.splits"
 local fitted = require "wgrun.cost.fitted"
 local roofline = require "wgrun.cost.roofline"
@@ -97,22 +98,13 @@ end
 function module.make(opts)
   opts = options("wg.attention", opts)
   local function whole(name, value, least, most) return arguments.whole("wg.attention: " .. name, value, least, most) end
-  local p = {
-    dtype = opts.dtype, dim = opts.dim, causal = opts.causal, packed = opts.packed, layout = opts.layout, lse = opts.lse, name = opts.name,
-    heads = opts.heads,
-  }
+  local p = attention_options.plan("wg.attention", opts)
   p.narrow = p.dtype == "e4m3"
   p.o = type_of_o(p, opts.o)
   p.descale = opts.descale
   if p.descale and not p.narrow then fail "wg.attention: `descale` goes with 8-bit types: others have no scales" end
   for i = 1, opts.problem and (opts.problem[3] == nil and 2 or 3) or 0 do whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF) end
   local shape = shape_of(p.dim, p.narrow, p.causal, opts.problem, p.heads)
-  if p.packed and p.layout ~= "bshd" then fail "wg.attention: `packed` tensors are sequence x head x dim: they have no layout" end
-  p.kv_heads = whole("kv_heads", opts.kv_heads or p.heads, 1, p.heads)
-  if p.heads % p.kv_heads ~= 0 then
-    fail(("wg.attention: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(p.heads, p.kv_heads))
-  end
-  p.window = opts.window
   p.softcap = opts.softcap and arguments.positive("wg.attention: softcap", opts.softcap)
   p.score, p.mask = opts.score, opts.mask
   if p.narrow and (p.score or p.mask) then fail "wg.attention: `score` and `mask` go with 16-bit types" end

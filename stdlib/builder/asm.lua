@@ -38,7 +38,7 @@ end
 --- Inserts PTX text, for an instruction that wgrun lacks. The text is copied unchanged into PTX and CUDA C++. Operands are
 --- written %name; several statements, separated by semicolons, get a scope of their own.
 --- @param options table
---- @option text string  may also be the first value of the table, without a name
+--- @option text string?  may also be the first value of the table, without a name
 --- @option out table?  registers that are written: { d = "u32" } makes a new one, { d = r } names an existing one
 --- @option inputs table?  operands that are read: registers, or shared buffers (their addresses)
 --- @option inout table?  registers that are read and written

@@ -93,7 +93,7 @@ end
 --- @option n integer?  the columns of D, 8 to 256; all rows of B where it is left out
 --- @option d string = "f32"  the type of the accumulators
 --- @option scale_d reg|integer = 1  for the first K step: 0 overwrites the accumulators, 1 adds to them
---- @option metadata regs?  of a sparse A, whose tile has half of B's K: one register for each step (wg.sparse)
+--- @option metadata regs|table?  of a sparse A, whose tile has half of B's K: one register for each step (wg.sparse)
 --- @option sp_sel integer = 0  the sparsity selector, 0 or 1: which threads of each four hold the metadata
 --- @raise when the K extents of the tiles differ, or no wgmma takes their types.
 --- @see wg.wgmma

@@ -37,9 +37,9 @@ end
 
 -- Tensors that stay on the device have a shape, too; a product takes them as well.
 check.refuses("unknown option `head` of wg.attention: did you mean `heads`? (legal: dtype, o, descale...", function() wg.attention { head = 2 } end)
-check.refuses("wg.attention: dim is 80 (legal: 64, 96, 128, 192, 256)", function() wg.attention { dim = 80 } end)
-check.refuses("wg.attention: dtype is `f32` (legal: bf16, e4m3, f16)", function() wg.attention { dtype = "f32" } end)
-check.refuses("wg.attention: unknown layout `bsdh` (legal: bhsd, bshd): did you mean `bshd`?", function() wg.attention { layout = "bsdh" } end)
+check.refuses("wg.attention: unknown dim `80` (legal: 64, 96, 128, 192, 256)", function() wg.attention { dim = 80 } end)
+check.refuses("wg.attention: unknown dtype `f32` (legal: bf16, f16, e4m3)", function() wg.attention { dtype = "f32" } end)
+check.refuses("wg.attention: unknown layout `bsdh`: did you mean `bshd`? (legal: bshd, bhsd)", function() wg.attention { layout = "bsdh" } end)
 check.refuses("wg.attention: 6 heads cannot share 4 heads of K and V: kv_heads must divide heads", function() wg.attention { heads = 6, kv_heads = 4 } end)
 check.refuses("wg.attention: blocks of 256 keys take 327680 bytes of shared memory, and there are 231424", function() wg.attention { block = 256, dim = 128 } end)
 check.refuses("wg.attention: `packed` tensors are sequence x head x dim: they have no layout", function() wg.attention { packed = true, layout = "bhsd" } end)

@@ -123,9 +123,9 @@ differentiate("keys that no query sees", { dim = 64, heads = 2, causal = true, w
 differentiate("one head of K and V", { dim = 64, heads = 3, kv_heads = 1, causal = true }, 1, 150, 140)
 
 check.refuses("unknown option `head` of wg.attention_backward: did you mean `heads`? (legal: dtype, dim, heads...", function() wg.attention_backward { head = 2 } end)
-check.refuses("wg.attention_backward: dim is 80 (legal: 64, 96, 128, 192, 256)", function() wg.attention_backward { dim = 80 } end)
-check.refuses("wg.attention_backward: dtype is `e4m3` (legal: bf16, f16)", function() wg.attention_backward { dtype = "e4m3" } end)
-check.refuses("wg.attention_backward: unknown layout `sbhd` (legal: bshd, bhsd)", function() wg.attention_backward { layout = "sbhd" } end)
+check.refuses("wg.attention_backward: unknown dim `80` (legal: 64, 96, 128, 192, 256)", function() wg.attention_backward { dim = 80 } end)
+check.refuses("wg.attention_backward: unknown dtype `e4m3` (legal: bf16, f16)", function() wg.attention_backward { dtype = "e4m3" } end)
+check.refuses("wg.attention_backward: unknown layout `sbhd`: did you mean `bshd`? (legal: bshd, bhsd)", function() wg.attention_backward { layout = "sbhd" } end)
 check.refuses("wg.attention_backward: 6 heads cannot share 4 heads of K and V: kv_heads must divide heads", function() wg.attention_backward { heads = 6, kv_heads = 4 } end)
 
 check.refuses("wg.attention_backward: `packed` tensors are sequence x head x dim: they have no layout", function() wg.attention_backward { packed = true, layout = "bhsd" } end)
@@ -140,7 +140,7 @@ local function given(changes)
 end
 local function refuses(message, changes) check.refuses(message, function() made:run(given(changes)) end) end
 refuses("attention_backward: `max_keys` is given, but wg.attention_backward was made without `packed`", { max_keys = 9 })
-refuses("attention_backward: dQ must have 4 dimensions (bshd), not no tensor", { dQ = 3 })
+refuses("attention_backward:run: option `dQ`: expected tensor, got number 3", { dQ = 3 })
 refuses("attention_backward: K has heads = 2, and wg.attention_backward was made for 1", { K = wg.zeros("bf16", { 1, 9, 2, 64 }) })
 refuses("attention_backward: rows is 9 in K, but 7 in dK", { dK = wg.zeros("bf16", { 1, 7, 1, 64 }) })
 refuses("attention_backward: lse must be f32, 1 x 2 x 8, not 1 x 8 x 2", { lse = wg.zeros("f32", { 1, 8, 2 }) })

@@ -164,7 +164,7 @@ whole:run(query, all, all, cut, { backend = "sim", lengths = wg.tensor("s32", { 
 assert(wg.compare(out, cut, 0))
 
 check.refuses("unknown option `head` of wg.attention_decode: did you mean `heads`? (legal: dtype, dim, heads...", function() wg.attention_decode { head = 2 } end)
-check.refuses("wg.attention_decode: dim is 96 (legal: 64, 128, 256)", function() wg.attention_decode { dim = 96 } end)
+check.refuses("wg.attention_decode: unknown dim `96` (legal: 64, 128, 256)", function() wg.attention_decode { dim = 96 } end)
 check.refuses("wg.attention_decode: 3 queries of 32 heads that share K and V are 96 rows, and at most 64 are possible (wg.attention takes any number)",
   function() wg.attention_decode { heads = 32, kv_heads = 1, queries = 3 } end)
 check.refuses("wg.attention_decode: block is 80, must be a multiple of 64: 16 keys for each of 4 warps that share the keys", function() wg.attention_decode { block = 80 } end)

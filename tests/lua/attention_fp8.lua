@@ -83,8 +83,8 @@ local function made(o)
   o.dtype = "e4m3"
   return function() return wg.attention(o) end
 end
-check.refuses("wg.attention: o is `e4m3` (legal: bf16, f16)", made { o = "e4m3" })
-check.refuses("wg.attention: descale is `row` (legal: head, tensor)", made { descale = "row" })
+check.refuses("wg.attention: unknown o `e4m3` (legal: bf16, f16)", made { o = "e4m3" })
+check.refuses("wg.attention: unknown descale `row` (legal: tensor, head)", made { descale = "row" })
 check.refuses("wg.attention: block is 48, must be a multiple of 32 (a K step)", made { block = 48 })
 check.refuses("wg.attention: blocks of 256 keys take 446464 bytes of shared memory, and there are 231424", made { dim = 256, block = 256 })
 check.refuses("wg.attention: `descale` goes with 8-bit types: others have no scales", function() wg.attention { descale = "head" } end)

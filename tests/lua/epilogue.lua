@@ -78,7 +78,7 @@ assert(texts[1] == texts[2], "an empty epilogue changes the kernel")
 check.raises("unknown option `gamma` of wg.gemm, epilogue (legal: alpha, beta, bias, ", wg.gemm, { epilogue = { gamma = 1 } })
 check.refuses("wg.gemm, epilogue: unknown bias `both` (legal: row, column)", function() wg.gemm { epilogue = { bias = "both" } } end)
 check.refuses("wg.gemm, epilogue: unknown activation `mish` (legal: gelu, relu, sigmoid, silu, tanh, or a function of k and an f32 register)", function() wg.gemm { epilogue = { activation = "mish" } } end)
-check.refuses("an epilogue writes bf16, e4m3, e5m2, f16, f32, s32, s8, not f64", function() wg.gemm { d = "f64" } end)
+check.refuses("wg.gemm: unknown d `f64` (legal: bf16, f16, f32, e4m3, e5m2, s32, s8)", function() wg.gemm { d = "f64" } end)
 local biased = wg.gemm { tile = tile, epilogue = { bias = "column" } }
 local half = wg.zeros("bf16", { 64, 128 })
 check.refuses("gemm: `bias` is missing: the epilogue needs it", function() biased:run(A, B, half) end)
@@ -86,7 +86,7 @@ check.refuses("gemm: bias must be a vector of 128 f32, one for each column of D"
 check.refuses("gemm: `alpha` is given, but the epilogue of wg.gemm has no `alpha`", function() biased:run(A, B, half, { alpha = 2, bias = half }) end)
 check.refuses("gemm: `C` is given, but the epilogue of wg.gemm has no `beta`", function() biased:run(A, B, half, { C = half, bias = half }) end)
 local added = wg.gemm { tile = tile, epilogue = { beta = true } }
-check.refuses("gemm: C must be a matrix", function() added:run(A, B, half, { C = 3 }) end)
+check.refuses("gemm:run: option `C`: expected tensor, got number 3", function() added:run(A, B, half, { C = 3 }) end)
 check.refuses("gemm: C is 64 x 64, but D is 64 x 128", function() added:run(A, B, half, { C = A }) end)
 
 check.refuses("wg.panel: n is 12, must be a multiple of 8 from 8 to 256", function() wg.panel { dtype = "bf16", n = 12 } end)
@@ -100,9 +100,9 @@ local function options(k, more)
   return opts
 end
 check.refuses_in_kernel("unknown option `scale` of k:epilogue: did you mean `scales`? (legal: panel, map, buffer, offset, buffers, barrier, alpha...", function(k) k:epilogue(options(k, { scale = 1 })) end)
-check.refuses_in_kernel("k:epilogue: `panel` must be made by wg.panel", function(k) k:epilogue(options(k, { panel = 1 })) end)
+check.refuses_in_kernel("k:epilogue: option `panel`: expected table, got number 1", function(k) k:epilogue(options(k, { panel = 1 })) end)
 check.refuses_in_kernel("k:epilogue: buffers is 0, must be an integer from 1 to 64", function(k) k:epilogue(options(k, { buffers = 0 })) end)
 check.refuses_in_kernel("k:epilogue: `beta` and `source` go together", function(k) k:epilogue(options(k, { beta = k:reg "f32" })) end)
 check.refuses_in_kernel("unknown option `to` of k:epilogue, bias (legal: along, from, extent)", function(k) k:epilogue(options(k, { bias = { to = 1 } })) end)
 check.refuses_in_kernel("unknown option `row` of k:load_tile (legal: tile, map, to, mn, k, barrier, whole, mask, policy)", function(k) k:load_tile { row = 1 } end)
-check.refuses_in_kernel("k:load_tile, tile: expected a tile, got nil", function(k) k:load_tile {} end)
+check.refuses_in_kernel("k:load_tile: `tile` is missing", function(k) k:load_tile {} end)

@@ -150,14 +150,23 @@ end
 check.equal(wg.gemm { schedule = "pingpong" }.plan.m, 128)
 check.refuses_in_kernel("unknown option `raster` of k:each_tile (legal: m, n, rows, columns, cluster, group, order, splits, first, every, halves, last_splits)", function(k) k:each_tile({ raster = 1 }, print) end)
 check.refuses_in_kernel("unknown option `splits` of k:each_piece (legal: m, n, rows, columns, group, order, K, block)", function(k) k:each_piece({ splits = 1 }, print) end)
-check.refuses_in_kernel("k:each_tile: m is nil, must be an integer from 1 to 65535", function(k) k:each_tile({}, print) end)
+check.refuses_in_kernel("k:each_tile: `m` is missing", function(k) k:each_tile({}, print) end)
 check.refuses_in_kernel("k:each_tile: splits is 0, must be an integer from 1 to 65535", function(k) k:each_tile({ m = 64, n = 64, splits = 0 }, print) end)
-check.refuses_in_kernel("k:each_tile: `last_splits` goes without `splits` and `halves`", function(k) k:each_tile({ m = 64, n = 64, splits = 2, last_splits = 2 }, print) end)
-check.refuses_in_kernel("k:each_tile, rows: expected a register, got number", function(k) k:each_tile({ m = 64, n = 64, rows = 7 }, print) end)
+check.refuses_in_kernel("k:each_tile: `last_splits` goes without `splits` and `halves`", function(k) k:each_tile({ m = 64, n = 64, rows = k:reg "u32", columns = k:reg "u32", splits = 2, last_splits = 2 }, print) end)
+check.refuses_in_kernel("k:each_tile: option `rows`: expected reg, got number 7", function(k) k:each_tile({ m = 64, n = 64, rows = 7 }, print) end)
 check.refuses_in_kernel("unknown option `of` of k:part_of_k (legal: K, block, part, splits)", function(k) k:part_of_k { of = 1 } end)
 check.refuses_in_kernel("unknown option `to` of k:sum_parts (legal: acc, partials, counters, tile, first, part, splits, early, barrier, flag)", function(k) k:sum_parts { to = 1 } end)
-check.refuses_in_kernel("k:sum_parts: `acc` must be a list of register arrays", function(k) k:sum_parts { acc = 3 } end)
-check.refuses_in_kernel("k:sum_parts: splits is 1, must be an integer from 2 to 65535", function(k) k:sum_parts { acc = { k:regs("f32", 8) }, splits = 1 } end)
+-- Options of k:sum_parts, some of them others.
+local function sums(k, change)
+  local options = {
+    acc = { k:regs("f32", 8) }, partials = k:param("partials", "f32*"), counters = k:param("counters", "u32*"), tile = k:reg "u32", part = k:reg "u32",
+    splits = 2, barrier = 1, flag = k:reg "u32",
+  }
+  for key, value in pairs(change) do options[key] = value end
+  return options
+end
+check.refuses_in_kernel("k:sum_parts: `acc` must be a list of register arrays", function(k) k:sum_parts(sums(k, { acc = {} })) end)
+check.refuses_in_kernel("k:sum_parts: splits is 1, must be an integer from 2 to 65535", function(k) k:sum_parts(sums(k, { splits = 1 })) end)
 check.refuses("wg.gemm: `splits` goes without the pingpong schedule: consumers with tiles of their own do not share the sums of one", function() wg.gemm { schedule = "pingpong", splits = 2 } end)
 check.refuses("wg.gemm: splits is 0, must be an integer from 1 to 64", function() wg.gemm { splits = 0 } end)
 check.refuses("wg.gemm: unknown raster `spiral` (legal: grouped, hilbert)", function() wg.gemm { raster = "spiral" } end)

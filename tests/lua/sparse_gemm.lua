@@ -96,7 +96,7 @@ check.equal(wg.gemm({ sparse = "A", tile = { 128, 256 }, problem = { 8192, 8192,
 check.refuses("wg.gemm: unknown sparse `B` (legal: A)", function() wg.gemm { sparse = "B" } end)
 check.refuses("wg.gemm: a sparse A must be K-major", function() wg.gemm { sparse = "A", a_major = "MN" } end)
 check.refuses("wg.gemm: tile[3] is 128, must be 64 for a sparse A", function() wg.gemm { sparse = "A", tile = { 128, 128, 128 } } end)
-check.refuses("wg.compressor: no sparse wgmma takes f32", function() wg.compressor { dtype = "f32" } end)
+check.refuses("wg.compressor: unknown dtype `f32`: did you mean `tf32`? (legal: bf16, f16, tf32, e4m3, e5m2, s8, u8)", function() wg.compressor { dtype = "f32" } end)
 local uneven = wg.zeros("bf16", { 64, 24 })
 check.refuses("compressor: a row of A has 48 bytes, must be a multiple of 32", function() compressor:launch(uneven, values, metadata, faults) end)
 check.refuses("compressor: faults must be a tensor of 1", function() compressor:launch(pruned, values, metadata) end)

@@ -2,11 +2,11 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
-local native = require "wgrun.native"
+local attention_options = require "wgrun.attention.options"
 
 local module = {}
 
-local fail, options = native.fail, arguments.options
+local options = arguments.options
 
 -- By head size. A CTA keeps blocks of `keys` and takes blocks of `rows` queries, with two consumers.
 --
@@ -28,18 +28,9 @@ local shapes = {
 --- The plan for the options of wg.attention_backward.
 function module.make(opts)
   opts = options("wg.attention_backward", opts)
-  local p = {
-    dtype = opts.dtype, dim = opts.dim, causal = opts.causal, layout = opts.layout, packed = opts.packed, name = opts.name, heads = opts.heads,
-  }
-  if p.packed and p.layout ~= "bshd" then fail "wg.attention_backward: `packed` tensors are sequence x head x dim: they have no layout" end
-  p.kv_heads = arguments.whole("wg.attention_backward: kv_heads", opts.kv_heads or p.heads, 1, p.heads)
-  if p.heads % p.kv_heads ~= 0 then
-    fail(("wg.attention_backward: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(p.heads, p.kv_heads))
-  end
-  p.window = opts.window
+  local p = attention_options.plan("wg.attention_backward", opts)
   p.group = p.heads // p.kv_heads -- heads that share K and V
-  local shape = shapes[p.dim]
-  for key, value in pairs(shape) do p[key] = value end
+  arguments.extended(p, shapes[p.dim])
   p.part = p.rows // p.parts
   p.consumers, p.registers, p.stages = 2, { 24, 240 }, { q = 2, gradient = 2 }
   p.threads = 128 * (1 + p.consumers)

@@ -2,6 +2,7 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local attention_options = require "wgrun.attention.options"
 local native = require "wgrun.native"
 
 local module = {}
@@ -78,14 +79,8 @@ function module.make(opts)
   local name = "wg.attention_decode"
   opts = options(name, opts)
   local function whole(key, value, least, most) return arguments.whole(name .. ": " .. key, value, least, most) end
-  local p = {
-    dtype = opts.dtype, dim = opts.dim, layout = opts.layout, causal = opts.causal, lse = opts.lse, name = opts.name, heads = opts.heads,
-    queries = opts.queries, page = opts.page,
-  }
-  p.kv_heads = whole("kv_heads", opts.kv_heads or p.heads, 1, p.heads)
-  if p.heads % p.kv_heads ~= 0 then
-    fail(("%s: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(name, p.heads, p.kv_heads))
-  end
+  local p = attention_options.plan(name, opts)
+  p.queries, p.page = opts.queries, opts.page
   p.sharing = p.heads // p.kv_heads
   p.rows = p.sharing * p.queries
   if p.rows > 64 then
