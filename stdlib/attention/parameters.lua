@@ -28,41 +28,28 @@ end
 --- The kernel's parameters. A launch has: Q, K, V, O; queries, the most of a sequence; rows of Q and keys; batches; factor and cap of the scores
 --- (scores.score_arguments); `given`, its options; counter.
 function module.make(p)
-  return parameters.list(function(add)
-    for _, name in ipairs { "Q", "K", "V" } do
-      add { name = name, map = tensors.box(p, name == "Q" and 64 or p.block, true, p.lines), value = function(l) return l[name] end }
-    end
-    if p.packed or p.splits > 1 then
-      add { name = "O", type = p.o .. "*" }
-    else
-      add { name = "O", map = tensors.box(p, 64) }
-    end
-    if p.lse then
-      local function shape(l) return p.packed and { p.heads, l.rows } or { l.batches, p.heads, l.queries } end
-      add { name = "lse", type = "f32*", value = of_shape("lse", shape) }
-    end
-    add {
-      name = "queries", type = "u32",
-      note = p.splits > 1 and ("of a sequence; each %d of a head have %d CTAs"):format(p.m, p.splits) or nil,
-    }
-    if not p.packed then add { name = "keys", type = "u32" } end
-    add { name = "batches", type = "u32" }
-    add { name = "scale", type = "f32", value = function(l) return l.factor end, note = "the factor of the scores times log2(e)" }
-    if p.softcap or p.score then add { name = "cap", type = "f32" } end
-    if p.causal then
-      add { name = "group", type = "u32", value = function(l) return pairs_in_cache(p, l) end, note = "pairs of batch and head whose K and V share the L2 cache" }
-    end
-    for _, name in ipairs(p.packed and { "query_starts", "key_starts" } or {}) do
-      add { name = name, type = "const s32*", value = function(l) return l.given[name] end }
-    end
-    if p.packed and p.lse then add { name = "total", type = "u32", value = function(l) return l.rows end } end
-    for _, name in ipairs(p.descale and { "q_descale", "k_descale", "v_descale" } or {}) do
-      add { name = name, type = "const f32*", value = of_shape(name, function(l) return p.descale == "head" and { l.batches, p.kv_heads } or { 1 } end) }
-    end
-    if p.splits == 1 then
-      add { name = "counter", type = "u32*", note = "one element, 0 before the launch and after it" }
-    end
-  end)
+  local function operand(name, rows) return { name, map = tensors.box(p, rows, true, p.lines) } end
+  local function lse_shape(l) return p.packed and { p.heads, l.rows } or { l.batches, p.heads, l.queries } end
+  local function starts(name) return p.packed and { name, "const s32*", value = function(l) return l.given[name] end } end
+  local function descale(name)
+    local function shape(l) return p.descale == "head" and { l.batches, p.kv_heads } or { 1 } end
+    return p.descale and { name, "const f32*", value = of_shape(name, shape) } or false
+  end
+  return parameters.rows {
+    operand("Q", 64), operand("K", p.block), operand("V", p.block),
+    (p.packed or p.splits > 1) and { "O", p.o .. "*" } or { "O", map = tensors.box(p, 64) },
+    p.lse and { "lse", "f32*", value = of_shape("lse", lse_shape) },
+    { "queries", "u32", p.splits > 1 and ("of a sequence; each %d of a head have %d CTAs"):format(p.m, p.splits) or nil },
+    not p.packed and { "keys", "u32" }, { "batches", "u32" },
+    { "scale", "f32", "the factor of the scores times log2(e)", value = function(l) return l.factor end },
+    (p.softcap or p.score) and { "cap", "f32" } or false,
+    p.causal and {
+      "group", "u32", "pairs of batch and head whose K and V share the L2 cache", value = function(l) return pairs_in_cache(p, l) end,
+    },
+    starts "query_starts", starts "key_starts", p.packed and p.lse and { "total", "u32", value = function(l) return l.rows end },
+    descale "q_descale", descale "k_descale", descale "v_descale",
+    p.splits == 1 and { "counter", "u32*", "one element, 0 before the launch and after it" },
+  }
 end
 
 return module

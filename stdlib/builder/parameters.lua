@@ -35,6 +35,17 @@ function module.notes(list)
   return out
 end
 
+--- Returns the list of parameters of rows { name, type, note, map =, as =, value = }, or false for none.
+function module.rows(rows)
+  return module.list(function(add)
+    for _, row in ipairs(rows) do
+      if row then
+        add { name = row[1], type = row[2], note = row[3], map = row.map, as = row.as, value = row.value }
+      end
+    end
+  end)
+end
+
 --- Returns the list with the parameters that `add` was called with: list(function(add) ... end).
 function module.list(body)
   local out = {}

@@ -9,28 +9,21 @@ local module = {}
 --- `total`, all packed queries; the factor of the scores; what the kernels hand to each other.
 function module.make(p)
   local const, data = "const " .. p.dtype .. "*", p.dtype .. "*"
-  local function list(rows)
-    return parameters.list(function(add)
-      for _, row in ipairs(rows) do
-        if row then add { name = row[1], type = row[2], map = row.map, as = row.as } end
-      end
-    end)
-  end
   local function box(name, rows, constant, lines) return { name, map = tensors.box(p, rows, constant, lines) } end
   local function result(name, rows, lines) return p.packed and { name, data } or box(name, rows, nil, lines) end
   local query_starts = { "query_starts", "const s32*" }
   return {
-    before = list {
+    before = parameters.rows {
       { "O", const }, { "dO", const }, { "lse", "const f32*" }, { "stats", "f32*" }, { "sums", "f32*" },
       p.packed and query_starts or { "queries", "u32" }, p.packed and { "total", "u32" },
     },
-    kernel = list {
+    kernel = parameters.rows {
       box("Q", p.rows, true, p.q_lines), box("K", p.keys, true, p.k_lines), box("V", p.keys, true, p.k_lines), box("dO", p.rows, true, p.q_lines),
       result("dK", 64), result("dV", 64),
       { "stats", "const f32*" }, { "sums", "f32*" }, { "queries", "u32" }, not p.packed and { "keys", "u32" },
       { "scale", "f32" }, { "scale_log2", "f32" }, p.packed and query_starts, p.packed and { "key_starts", "const s32*" },
     },
-    after = list { result("dQ", p.q_panel.lines, p.q_panel), { "sums", "const f32*" }, { "scale", "f32" }, p.packed and query_starts },
+    after = parameters.rows { result("dQ", p.q_panel.lines, p.q_panel), { "sums", "const f32*" }, { "scale", "f32" }, p.packed and query_starts },
   }
 end
 
