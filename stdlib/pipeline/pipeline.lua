@@ -1,7 +1,6 @@
 -- A ring of stages in shared memory between producers (bulk copies) and consumers (wgmma). Each stage has two
 -- mbarriers: `full` counts the bytes that arrive, `empty` the consumers that are done with it. PTX ISA 9.7.13.15.
 
-local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local division = require "wgrun.builder.division"
 local classes = require "wgrun.classes"

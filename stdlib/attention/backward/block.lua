@@ -1,6 +1,7 @@
 -- What the consumers of wg.attention_backward share: operands in shared memory, the mask, probabilities and gradients of a block of scores,
 -- the sums of dQ, and the results. Scores are transposed: a row of accumulators is a key, a column a query.
 
+local tiles = require "wgrun.attention.backward.tiles"
 local tensors = require "wgrun.attention.tensors"
 local elements = require "wgrun.tile.elements"
 
@@ -99,6 +100,59 @@ function module.adder(k, p, sums, mine)
     local to = k:mad_wide_u32(own, 1, k:mad_wide_u32(number, p.sums_bytes, sums))
     for i = 0, #dq // 4 - 1 do k:red_relaxed_gpu_global_add_v4_f32(to, dq:slice(4 * i, 4), { offset = 2048 * i }) end
   end
+end
+
+--- A consumer: its number, and where its thread is in it.
+function module.consumer(k, p, rings)
+  local thread = k:special "tid.x"
+  local me = { k = k, p = p, rings = rings, lane = thread & 31, warp = thread >> 5 & 3 }
+  me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
+  return me
+end
+
+--- Adds to a consumer with accumulators `acc` what makes P^T and dS^T of the scores and dP^T, whose keys begin at `key`; its places in the
+--- rings; and `stage`, that of dS.
+function module.prepare(me, at, sizes, key)
+  local k, p, acc = me.k, me.p, me.acc
+  me.mask = module.masker(k, p, acc.s, at, key)
+  me.exponentials, me.gradients = module.elements(k, p, acc, sizes.scale_log2)
+  me.add = module.adder(k, p, sizes.sums, me.number)
+  me.query, me.gradient = me.rings.q:cursor(), me.rings.gradient:cursor()
+  me.stage = k:mov(0, { type = "u32" })
+  me.previous, me.any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
+end
+
+--- Gives the queries of the block before back to the producer.
+function module.release_queries(me)
+  me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0) })
+  me.k:mov(me.previous.stage, me.query.stage)
+  me.k:mov(me.any_previous, 1)
+end
+
+--- The main loop of a consumer: body(block, head) for each block of queries, which has arrived. `ready` is called once K and V are there.
+function module.each_block(me, at, ready, body)
+  local k, acc, rings = me.k, me.acc, me.rings
+  for i = 0, #acc.dk - 1 do
+    k:mov(acc.dk[i], 0.0)
+    k:mov(acc.dv[i], 0.0)
+  end
+  rings.keys:wait(rings.keys:cursor())
+  if ready then ready() end
+  tiles.each(k, me.p, at, function(block, head)
+    rings.q:wait(me.query)
+    k:wgmma_fence()
+    body(block, head)
+    rings.q:advance(me.query)
+    rings.gradient:advance(me.gradient)
+  end)
+  k:wgmma_wait_group(0)
+end
+
+--- The threads of all consumers meet: what they wrote to shared memory is there for products.
+function module.meet(me)
+  me.k:fence_proxy_async { space = "shared::cta" }
+  me.k:bar_sync(1, { threads = 128 * me.p.consumers })
+  me.k:wgmma_fence()
 end
 
 --- Stores dV and dK: the consumer's 64 keys from `key` on, and its columns from `column` on.

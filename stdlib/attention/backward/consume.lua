@@ -80,9 +80,7 @@ end
 
 -- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its places in the rings.
 local function consumer_of(k, p, rings, buffers, at, sizes)
-  local thread = k:special "tid.x"
-  local me = { k = k, p = p, rings = rings, lane = thread & 31, warp = thread >> 5 & 3 }
-  me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
+  local me = backward_block.consumer(k, p, rings)
   local acc = {
     s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", p.dim // 2), dv = k:regs("f32", p.dim // 2),
     p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
@@ -90,12 +88,7 @@ local function consumer_of(k, p, rings, buffers, at, sizes)
   local share = p.share_bytes // 512
   acc.dq = share == #acc.dp and acc.dp or k:regs("f32", share) -- the values of dP are used up by then
   me.acc, me.product = acc, products(k, p, buffers, me.number, acc)
-  me.mask = backward_block.masker(k, p, acc.s, at, at.key + (me.number << 6))
-  me.exponentials, me.gradients = backward_block.elements(k, p, acc, sizes.scale_log2)
-  me.add = backward_block.adder(k, p, sizes.sums, me.number)
-  me.query, me.gradient = rings.q:cursor(), rings.gradient:cursor()
-  me.ds_stage = k:mov(0, { type = "u32" })
-  me.previous, me.any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
+  backward_block.prepare(me, at, sizes, at.key + (me.number << 6))
 
   -- Where the thread finds its queries' stats, and puts its pieces of dS: blocks of 8 keys x 8 queries, four for each stmatrix,
   -- whose lines in shared memory are queries.
@@ -107,7 +100,7 @@ local function consumer_of(k, p, rings, buffers, at, sizes)
 end
 
 local function store_ds(me, part)
-  local at_stage = me.ds_at + me.ds_stage * me.p.ds.bytes
+  local at_stage = me.ds_at + me.stage * me.p.ds.bytes
   for i = 0, me.p.part // 16 - 1 do
     me.k:stmatrix_x4(at_stage, me.acc.ds16:slice(4 * i, 4), { trans = 1, offset = 128 * (me.p.part * part + 16 * i) })
   end
@@ -120,9 +113,7 @@ local function work(me, part, first_query, stats)
   product.dp(me.gradient.stage, part)
   k:wgmma_wait_group(part == 0 and 1 or 2) -- the scores are complete; of part 0 also all before them
   if part == 0 then
-    me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0) })
-    k:mov(me.previous.stage, me.query.stage)
-    k:mov(me.any_previous, 1)
+    backward_block.release_queries(me)
   end
   me.mask(part == 0 and first_query or first_query + part * p.part)
   me.exponentials(part == 0 and stats or stats + 4 * p.part * part)
@@ -145,40 +136,26 @@ end
 -- others here since they read it.
 local function add_dq(me, number)
   local k, p = me.k, me.p
-  k:fence_proxy_async { space = "shared::cta" }
-  k:bar_sync(1, { threads = 128 * p.consumers })
-  k:wgmma_fence()
-  me.product.dq(me.ds_stage)
+  backward_block.meet(me)
+  me.product.dq(me.stage)
   me.product.dk(me.query.stage, p.parts - 1)
   k:wgmma_wait_group(1)
   me.rings.gradient:release(me.gradient, { lane = me.lane })
   me.add(me.acc.dq, number)
-  k:xor(me.ds_stage, me.ds_stage, 1)
+  k:xor(me.stage, me.stage, 1)
 end
 
 --- The role of a consumer.
 function module.emit(k, p, rings, maps, buffers, at, sizes)
   local me = consumer_of(k, p, rings, buffers, at, sizes)
-  local acc = me.acc
-  for i = 0, #acc.dk - 1 do
-    k:mov(acc.dk[i], 0.0)
-    k:mov(acc.dv[i], 0.0)
-  end
-  rings.keys:wait(rings.keys:cursor())
-  if p.in_registers then me.product.load() end
-  tiles.each(k, p, at, function(block, head)
-    rings.q:wait(me.query)
-    k:wgmma_fence()
+  backward_block.each_block(me, at, p.in_registers and me.product.load, function(block, head)
     me.product.scores(me.query.stage, 0)
     rings.gradient:wait(me.gradient)
     local stats = me.stats_at + me.gradient.stage * p.stats_bytes
     for part = 0, p.parts - 1 do work(me, part, block * p.rows, stats) end
     add_dq(me, tiles.number(p, at, block, head))
-    rings.q:advance(me.query)
-    rings.gradient:advance(me.gradient)
   end)
-  k:wgmma_wait_group(0)
-  backward_block.store(k, p, acc, maps, buffers, at, sizes.scale, me.number, at.key + (me.number << 6))
+  backward_block.store(k, p, me.acc, maps, buffers, at, sizes.scale, me.number, at.key + (me.number << 6))
 end
 
 return module

@@ -43,21 +43,14 @@ end
 
 -- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its places in the rings.
 local function consumer_of(k, p, rings, buffers, at, sizes)
-  local thread = k:special "tid.x"
-  local me = { k = k, p = p, rings = rings, lane = thread & 31, warp = thread >> 5 & 3 }
-  me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
+  local me = backward_block.consumer(k, p, rings)
   local half = p.dim // 2
   local acc = {
     s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", half // 2), dv = k:regs("f32", half // 2), dq = k:regs("f32", half // 2),
     p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
   }
   me.acc, me.product = acc, products(k, p, buffers, me.number, acc)
-  me.mask = backward_block.masker(k, p, acc.s, at, at.key)
-  me.exponentials, me.gradients = backward_block.elements(k, p, acc, sizes.scale_log2)
-  me.add = backward_block.adder(k, p, sizes.sums, me.number)
-  me.query, me.gradient = rings.q:cursor(), rings.gradient:cursor()
-  me.stage = k:mov(0, { type = "u32" }) -- of P and dS
-  me.previous, me.any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
+  backward_block.prepare(me, at, sizes, at.key)
 
   -- Where the thread finds its queries' stats, and puts its pieces of P^T and dS^T: blocks of 8 x 8, four for each stmatrix, whose lines
   -- in shared memory are keys of 64 queries.
@@ -82,9 +75,7 @@ local function compute_half(me, buffers, block)
   k:wgmma_fence()
   product.dp(me.gradient.stage)
   k:wgmma_wait_group(1) -- the scores are complete, and dK of the block before
-  me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0) })
-  k:mov(me.previous.stage, me.query.stage)
-  k:mov(me.any_previous, 1)
+  backward_block.release_queries(me)
   me.mask(block * me.p.rows + me.number * me.p.part)
   me.exponentials(stats)
   store(me, buffers.p, me.acc.p16)
@@ -97,9 +88,7 @@ end
 -- them has met the other one here since that one read it.
 local function multiply_both(me, at, block, head)
   local k, p, product = me.k, me.p, me.product
-  k:fence_proxy_async { space = "shared::cta" }
-  k:bar_sync(1, { threads = 128 * p.consumers })
-  k:wgmma_fence()
+  backward_block.meet(me)
   product.dv(me.stage, me.gradient.stage)
   product.dq(me.stage)
   product.dk(me.stage, me.query.stage)
@@ -112,23 +101,12 @@ end
 --- The role of a consumer.
 function module.emit(k, p, rings, maps, buffers, at, sizes)
   local me = consumer_of(k, p, rings, buffers, at, sizes)
-  local acc = me.acc
-  for i = 0, #acc.dk - 1 do
-    k:mov(acc.dk[i], 0.0)
-    k:mov(acc.dv[i], 0.0)
-  end
-  rings.keys:wait(rings.keys:cursor())
-  tiles.each(k, p, at, function(block, head)
-    rings.q:wait(me.query)
-    k:wgmma_fence()
+  backward_block.each_block(me, at, nil, function(block, head)
     me.product.scores(me.query.stage)
     compute_half(me, buffers, block)
     multiply_both(me, at, block, head)
-    rings.q:advance(me.query)
-    rings.gradient:advance(me.gradient)
   end)
-  k:wgmma_wait_group(0)
-  backward_block.store(k, p, acc, maps, buffers, at, sizes.scale, me.number, at.key, me.number * (p.dim // 2))
+  backward_block.store(k, p, me.acc, maps, buffers, at, sizes.scale, me.number, at.key, me.number * (p.dim // 2))
 end
 
 return module

@@ -3,7 +3,6 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local roofline = require "wgrun.cost.roofline"
-local options = require "wgrun.epilogue.options"
 local native = require "wgrun.native"
 local elements = require "wgrun.tile.elements"
 
