@@ -45,7 +45,7 @@ std::vector<Diagnostic> check(const Program& program, Made made) {
     // Where threads diverge that must run together, further findings are consequences.
     const bool together = !findings.has(rules::WG_SYNC_01) && !findings.has(rules::WG_SYNC_03) &&
                           !findings.has(rules::WG_SYNC_08);
-    const bool decided = together && rehearse(outline, stored, findings);
+    const bool decided = together && execute_abstractly(outline, stored, findings);
     if (!decided) walker.barriers_met();
     return std::move(findings).sorted(program.where().file);
 }

@@ -19,7 +19,7 @@
 #include "check/walker.hpp"
 #include "isa/effects.hpp"
 #include "isa/opaque.hpp"
-#include "machine/matrix.hpp"
+#include "machine/mma_matrix.hpp"
 #include "wgrun/inline_ptx.hpp"
 
 namespace wgrun::check {

@@ -117,13 +117,13 @@ struct Drain {
 
 struct State {
     RegisterValues values;
-    using Registers = PooledArray<RegisterState>;
+    using Registers = InternedArray<RegisterState>;
     Registers registers;             ///< by slot
     Chunks<const Step*> touched_by;  ///< by slot: the step that has touched it last
     using Flights = Shared<std::vector<Flight>>;
     Flights flights;
     Shared<std::vector<CopyFlight>> copies;
-    PooledArray<CellState> cells;
+    InternedArray<CellState> cells;
     Fact unfenced = Fact::always();     ///< there was no wgmma.fence yet
     const Step* proxy_fence = nullptr;  ///< the last one, of any state space
     Drain drain;                        ///< tracked for performance() alone

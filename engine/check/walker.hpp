@@ -29,7 +29,7 @@ class Walker final : private isa::Effects {
     /// By shared buffer: whether threads may write to it.
     const std::vector<bool>& stored() const { return scene_.stored; }
 
-    /// Reports WG-SYNC-02, where no rehearsal has decided it.
+    /// Reports WG-SYNC-02, where no abstract execution has decided it.
     void barriers_met() { convergence_.barriers_met(); }
 
   private:

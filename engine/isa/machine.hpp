@@ -18,7 +18,8 @@ namespace wgrun::isa {
 struct AsyncMma;     // isa/effects.hpp
 struct MemoryOrder;  // isa/order.hpp
 
-/// Is thrown when a value that a step depends on is not known (in a rehearsal); the step has had no effect.
+/// Is thrown when a value that a step depends on is not known (in an abstract execution); the step has had no
+/// effect.
 struct Unknown {};
 
 /// How the votes of bar.red combine.

@@ -69,7 +69,7 @@ std::vector<std::string> undecided(const ptx::Lowered& kernel) {
     if (unknown.cluster)
         out.emplace_back(
             "how many CTAs a cluster has, which the launch decides: barriers and mbarriers are not "
-            "rehearsed");
+            "executed abstractly");
     if (unknown.registers)
         out.emplace_back(
             "whether setmaxnreg finds the registers that it asks for: .maxnreg gives others at the start");

@@ -1,7 +1,7 @@
 // An mbarrier object (PTX ISA 9.7.13.15): its state, and the effect of each operation.
 //
 // An operation returns what has happened. mbarrier_unit.hpp has the instructions, lane by lane, and says what
-// is wrong; the rehearsal and the simulator, which drive both, keep what each warp knows.
+// is wrong; the abstract execution and the simulator, which drive both, keep what each warp knows.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The instructions on mbarriers (PTX ISA 9.7.13.15), lane by lane: which object an address names, what the
 // lanes of a step do to one object or to several, what is wrong with that, and when a phase turns.
 //
-// The rehearsal and the simulator derive from it. They know where objects are, what warps and threads know,
-// who sleeps and who wakes up, and how a fault is reported.
+// The abstract execution and the simulator derive from it. They know where objects are, what warps and
+// threads know, who sleeps and who wakes up, and how a fault is reported.
 #pragma once
 
 #include <bit>

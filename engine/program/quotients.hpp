@@ -1,4 +1,4 @@
-// What the rehearsal of values and the simulator say of a division by zero: WG-REG-05.
+// What the abstract execution of values and the simulator say of a division by zero: WG-REG-05.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// The laws that waits without end break: in a rehearsal, on the simulator, or in a guarded run on a GPU.
-// Their messages are in rules/wait_words.hpp.
+// The laws that waits without end break: in an abstract execution, on the simulator, or in a guarded run on a
+// GPU. Their messages are in rules/wait_words.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // What is said of a law that is broken, and the one place where a finding is made of it.
 //
-// The wordings that the rehearsal, the checker and the simulator share stand beside this file, by family, as
-// functions of what they speak of: mbarrier_words.hpp, phase_words.hpp, barrier_words.hpp, copy_words.hpp,
-// wgmma_words.hpp, wait_words.hpp. `who` is "warp 3" or "thread 96 of CTA (1, 0, 0)"; `place` is one in
-// shared memory, "`tile` + 32".
+// The wordings that the abstract execution, the checker and the simulator share stand beside this file, by
+// family, as functions of what they speak of: mbarrier_words.hpp, phase_words.hpp, barrier_words.hpp,
+// copy_words.hpp, wgmma_words.hpp, wait_words.hpp. `who` is "warp 3" or "thread 96 of CTA (1, 0, 0)"; `place`
+// is one in shared memory, "`tile` + 32".
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Who waits, and for what: of those who wait in vain, in a rehearsal, on the simulator, and of a guarded run
-// on a GPU. The laws that they break are in program/wait_words.hpp.
+// Who waits, and for what: of those who wait in vain, in an abstract execution, on the simulator, and of a
+// guarded run on a GPU. The laws that they break are in program/wait_words.hpp.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "machine/matrix.hpp"
+#include "machine/mma_matrix.hpp"
 
 namespace wgrun::sim {
 

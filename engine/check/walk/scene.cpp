@@ -20,7 +20,7 @@ Scene::Scene(const Outline& outline, Findings& found, Made made)
     state.values = RegisterValues(program.registers().size(), known);
     state.registers = State::Registers(static_cast<std::size_t>(plan.slot_count), register_states_);
     state.touched_by = Chunks<const Step*>(static_cast<std::size_t>(plan.slot_count), toucher_lists_);
-    state.cells = PooledArray<CellState>(static_cast<std::size_t>(cells.count()), cell_states_);
+    state.cells = InternedArray<CellState>(static_cast<std::size_t>(cells.count()), cell_states_);
     most_executed_ = most_steps_in_all + most_visits * static_cast<std::int64_t>(plan.outline.steps());
 }
 

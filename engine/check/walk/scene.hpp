@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "check/cells.hpp"
 #include "check/findings.hpp"
 #include "check/gaps.hpp"
-#include "check/matrix.hpp"
 #include "check/plan.hpp"
 #include "check/state.hpp"
 
@@ -41,11 +41,11 @@ class Scene {
     Findings* remarks = nullptr;  ///< for what is slow; null: nobody asks
     Gaps* gaps = nullptr;         ///< for what paths do not decide; null: nobody asks
     Findings* copies = nullptr;   ///< for what bulk copies take without a fence; null: nobody asks
-    Pool<Known> known;
+    Interned<Known> known;
     std::vector<bool> stored;  ///< by shared buffer: whether threads may write to it
   private:
-    Pool<RegisterState> register_states_;
-    Pool<CellState> cell_states_;
+    Interned<RegisterState> register_states_;
+    Interned<CellState> cell_states_;
     Chunks<const Step*>::Memory toucher_lists_{nullptr};
 
   public:
