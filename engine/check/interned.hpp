@@ -28,7 +28,7 @@ class Hash {
     std::uint64_t value_ = 0;
 };
 
-/// The values of one walk. T: has hash_of(value). One thread uses a pool at a time.
+/// The values of one analysis. T: has hash_of(value). One thread uses a pool at a time.
 template <class T>
 class Interned {
   public:

@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "check/dataflow.hpp"
 #include "check/sectors.hpp"
-#include "check/walker.hpp"
 #include "isa/order.hpp"
 
 namespace wgrun::check {
@@ -59,9 +59,9 @@ std::vector<Diagnostic> performance(const Program& program) {
     });
     const Outline outline(program);
     find_wasted_sectors(outline, remarks);
-    Walker walker(outline, laws);
-    walker.watch_speed(remarks);
-    walker.run();
+    Dataflow dataflow(outline, laws);
+    dataflow.watch_speed(remarks);
+    dataflow.run();
     return std::move(remarks).sorted(program.where().file);
 }
 

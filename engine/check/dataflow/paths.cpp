@@ -1,11 +1,11 @@
-#include "check/walk/paths.hpp"
+#include "check/dataflow/paths.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "program/end.hpp"
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
 namespace {
 // A loop whose condition is known is followed iteration by iteration for at most this many steps; then, like
@@ -15,15 +15,15 @@ constexpr int most_passes = 8;
 }  // namespace
 
 void Paths::run() {
-    ways_.resize(scene_.program.blocks().size());
-    ways_.front().push_back({std::move(scene_.state), {}});
+    ways_.resize(analysis_.program.blocks().size());
+    ways_.front().push_back({std::move(analysis_.state), {}});
     region(flow::no_loop);
 }
 
 /// Follows the blocks of a loop, or of the kernel, that have been reached.
 void Paths::region(int loop) {
-    for (const Plan::Place& place : scene_.plan.region(loop)) {
-        if (scene_.gave_up() || (!loops_.empty() && loops_.back().stopped)) return;
+    for (const Plan::Place& place : analysis_.plan.region(loop)) {
+        if (analysis_.gave_up() || (!loops_.empty() && loops_.back().stopped)) return;
         if (place.loop != flow::no_loop)
             follow(place.loop);
         else if (!ways_[place.block].empty())
@@ -32,24 +32,24 @@ void Paths::region(int loop) {
 }
 
 void Paths::block(BlockId id) {
-    scene_.block = id;
+    analysis_.block = id;
     enter(meet(std::exchange(ways_[id], {}), id));
-    for (Scope& scope : scene_.scopes) scope.left |= scene_.plan.joins(scope.block) == id;
-    for (const Step& inner : scene_.program.blocks()[id].steps) {
-        if (scene_.gave_up()) return;
+    for (Scope& scope : analysis_.scopes) scope.left |= analysis_.plan.joins(scope.block) == id;
+    for (const Step& inner : analysis_.program.blocks()[id].steps) {
+        if (analysis_.gave_up()) return;
         step_into_(inner);
     }
     end(id);
 }
 
 void Paths::enter(Way way) {
-    scene_.state = std::move(way.state);
-    scene_.scopes = std::move(way.scopes);
+    analysis_.state = std::move(way.state);
+    analysis_.scopes = std::move(way.scopes);
 }
 
 /// Returns whether the scope's decision is over where the block begins.
 bool Paths::over(const Scope& scope, BlockId block) const {
-    const flow::Graph& graph = scene_.plan.graph;
+    const flow::Graph& graph = analysis_.plan.graph;
     if (graph.post_dominator(scope.block) == block) return true;
     // The loop around the scope is over, even if threads have left the kernel in it.
     const int loop = graph.innermost_loop(scope.block);
@@ -67,9 +67,9 @@ std::size_t Paths::first_over(const Way& way, BlockId block) const {
 }
 
 bool Paths::continues(BlockId block) const {
-    const Label& label = scene_.program.blocks()[block].label;
+    const Label& label = analysis_.program.blocks()[block].label;
     if (label.kind != Label::Kind::next || loops_.empty()) return false;
-    const Label& header = scene_.program.blocks()[scene_.plan.loop(loops_.back().loop).header].label;
+    const Label& header = analysis_.program.blocks()[analysis_.plan.loop(loops_.back().loop).header].label;
     return header.kind == Label::Kind::loop && header.number == label.number;
 }
 
@@ -79,15 +79,15 @@ Paths::Way Paths::meet(std::vector<Way> ways, BlockId block) const {
         const std::size_t index = first_over(way, block);
         if (index >= way.scopes.size()) continue;
         Scope& first = way.scopes[index];
-        const int loop = scene_.plan.graph.innermost_loop(first.block);
-        if (continues(block) || (loop != flow::no_loop && !scene_.plan.graph.inside(block, loop))) {
+        const int loop = analysis_.plan.graph.innermost_loop(first.block);
+        if (continues(block) || (loop != flow::no_loop && !analysis_.plan.graph.inside(block, loop))) {
             Known all = *first.condition;
             for (std::size_t inner = index + 1; inner < way.scopes.size(); ++inner) {
                 all.inputs |= way.scopes[inner].condition->inputs;
                 all.value.uniform = std::min(all.value.uniform, way.scopes[inner].uniform());
             }
             all.exact = {};
-            first.condition = scene_.known.the(all);
+            first.condition = analysis_.known.the(all);
         }
         way.scopes.resize(index + 1, first);
     }
@@ -112,7 +112,7 @@ Paths::Way Paths::joined(Way a, Way b, BlockId block) const {
     Known unknown;
     unknown.inputs = roots::memory;
     const Known* condition = &unknown;
-    const void* place = &scene_.program;
+    const void* place = &analysis_.program;
     bool b_first = true;
     if (decides != nullptr) {
         decision = decides->decision;
@@ -120,7 +120,7 @@ Paths::Way Paths::joined(Way a, Way b, BlockId block) const {
         place = decides->node;
         b_first = (decides->arm == 0) == (other != b.scopes.end() || differs == a.scopes.end());
     }
-    const RegisterSet& live = scene_.plan.live(block);
+    const RegisterSet& live = analysis_.plan.live(block);
     if (b_first) std::swap(a.state, b.state);
     join(a.state, b.state, decision, *condition, place, live);
     a.scopes.erase(differs, a.scopes.end());
@@ -128,36 +128,37 @@ Paths::Way Paths::joined(Way a, Way b, BlockId block) const {
 }
 
 void Paths::end(BlockId id) {
-    const BasicBlock& block = scene_.program.blocks()[id];
+    const BasicBlock& block = analysis_.program.blocks()[id];
     switch (block.end) {
         case BasicBlock::End::exit: {
-            const bool last = id + 1 == scene_.program.blocks().size();
-            return leave_(last ? end_of(scene_.program) : block.where);
+            const bool last = id + 1 == analysis_.program.blocks().size();
+            return leave_(last ? end_of(analysis_.program) : block.where);
         }
         case BasicBlock::End::jump:
-            return send(block.taken, {std::move(scene_.state), std::move(scene_.scopes)});
+            return send(block.taken, {std::move(analysis_.state), std::move(analysis_.scopes)});
         case BasicBlock::End::branch: return branch(id);
     }
 }
 
 void Paths::branch(BlockId id) {
-    const BasicBlock& block = scene_.program.blocks()[id];
+    const BasicBlock& block = analysis_.program.blocks()[id];
     const Known& known = values_.condition(block.condition, block.negated, block.where);
     const auto constant = known.constant();
-    if (!loops_.empty() && scene_.plan.decides(loops_.back().loop) == id) {
+    if (!loops_.empty() && analysis_.plan.decides(loops_.back().loop) == id) {
         Around& loop = loops_.back();
         if (!loop.known) return iterate(id, known);
-        if (!constant || ++scene_.executed > most_steps) {
+        if (!constant || ++analysis_.executed > most_steps) {
             loop.stopped = true;
             return;
         }
     }
     if (constant)
         return send(*constant != 0 ? block.taken : block.otherwise,
-                    {std::move(scene_.state), std::move(scene_.scopes)});
-    Scope scope{scene_.decision_of(&block, known), &known, block.where, "branch", 0, &block, id};
+                    {std::move(analysis_.state), std::move(analysis_.scopes)});
+    Scope scope{analysis_.decision_of(&block, known), &known, block.where, "branch", 0, &block, id};
     // On each arm the condition is known, in case it is tested again.
-    Way taken{scene_.state, scene_.scopes}, otherwise{std::move(scene_.state), std::move(scene_.scopes)};
+    Way taken{analysis_.state, analysis_.scopes},
+        otherwise{std::move(analysis_.state), std::move(analysis_.scopes)};
     taken.state.values.change(block.condition.id, [&](Known& on) { on.exact = block.negated ? 0 : 1; });
     otherwise.state.values.change(block.condition.id, [&](Known& on) { on.exact = block.negated ? 1 : 0; });
     taken.scopes.push_back(scope);
@@ -169,28 +170,28 @@ void Paths::branch(BlockId id) {
 
 /// Handles the branch that decides whether there is another iteration, with an unknown condition.
 void Paths::iterate(BlockId id, const Known& unknown) {
-    const BasicBlock& block = scene_.program.blocks()[id];
+    const BasicBlock& block = analysis_.program.blocks()[id];
     Around& loop = loops_.back();
-    const BasicBlock& header = scene_.program.blocks()[scene_.plan.loop(loop.loop).header];
+    const BasicBlock& header = analysis_.program.blocks()[analysis_.plan.loop(loop.loop).header];
     // A counter that is still constant in the first pass does not decide.
     Known known = unknown;
-    known.inputs |= roots::loop(scene_.plan.decisions.at(&header.label).id);
-    loop.decision = scene_.decision_of(&header.label, known);
+    known.inputs |= roots::loop(analysis_.plan.decisions.at(&header.label).id);
+    loop.decision = analysis_.decision_of(&header.label, known);
     loop.condition = known;
-    const bool stays = scene_.plan.graph.inside(block.taken, loop.loop);
-    loop.exits.push_back({stays ? block.otherwise : block.taken, {scene_.state, scene_.scopes}, true});
-    scene_.scopes.push_back({loop.decision, scene_.known.the(known),
-                             header.label.where ? header.label.where : block.where, "loop", 0, &header.label,
-                             id});
-    send(stays ? block.taken : block.otherwise, {std::move(scene_.state), std::move(scene_.scopes)});
+    const bool stays = analysis_.plan.graph.inside(block.taken, loop.loop);
+    loop.exits.push_back({stays ? block.otherwise : block.taken, {analysis_.state, analysis_.scopes}, true});
+    analysis_.scopes.push_back({loop.decision, analysis_.known.the(known),
+                                header.label.where ? header.label.where : block.where, "loop", 0,
+                                &header.label, id});
+    send(stays ? block.taken : block.otherwise, {std::move(analysis_.state), std::move(analysis_.scopes)});
 }
 
 /// Adds a way into block `to`.
 void Paths::send(BlockId to, Way way) {
     if (loops_.empty()) return ways_[to].push_back(std::move(way));
     Around& loop = loops_.back();
-    if (to == scene_.plan.loop(loop.loop).header) return loop.back.push_back(std::move(way));
-    if (scene_.plan.graph.inside(to, loop.loop)) return ways_[to].push_back(std::move(way));
+    if (to == analysis_.plan.loop(loop.loop).header) return loop.back.push_back(std::move(way));
+    if (analysis_.plan.graph.inside(to, loop.loop)) return ways_[to].push_back(std::move(way));
     Known decided;
     decided.value.uniform = isa::Uniform::grid;
     for (std::size_t i = loop.scopes; i < way.scopes.size(); ++i) {
@@ -213,11 +214,11 @@ void Paths::left_at_different_times(const RegisterValues& before, State& after, 
 }
 
 void Paths::follow(int loop) {
-    const BlockId header = scene_.plan.loop(loop).header;
+    const BlockId header = analysis_.plan.loop(loop).header;
     // Ways into blocks other than the header are the same in each pass.
     std::vector<std::pair<BlockId, std::vector<Way>>> aside;
     bool reached = !ways_[header].empty();
-    for (const BlockId block : scene_.plan.loop(loop).blocks)
+    for (const BlockId block : analysis_.plan.loop(loop).blocks)
         if (block != header && !ways_[block].empty()) aside.emplace_back(block, ways_[block]);
     if (!reached && aside.empty()) return;
     std::optional<Way> entry;
@@ -227,25 +228,25 @@ void Paths::follow(int loop) {
         loops_.back().scopes = entry->scopes.size();
         loops_.back().values = entry->state.values;
     }
-    loops_.back().known = entry && aside.empty() && scene_.plan.decides(loop) != no_block;
+    loops_.back().known = entry && aside.empty() && analysis_.plan.decides(loop) != no_block;
     if (loops_.back().known) entry = known_iterations(std::move(*entry));
     loops_.back().known = false;
     if (entry || !aside.empty()) unknown_iterations(std::move(entry), aside);
     std::vector<Exit> exits = std::move(loops_.back().exits);
     loops_.pop_back();
-    if (scene_.gave_up()) return;
+    if (analysis_.gave_up()) return;
     for (Exit& exit : exits) send(exit.to, std::move(exit.way));
 }
 
 /// Returns the way into the next iteration, if there is one.
 std::optional<Paths::Way> Paths::iteration(const std::optional<Way>& head) {
     const int loop = loops_.back().loop;
-    const BlockId header = scene_.plan.loop(loop).header;
+    const BlockId header = analysis_.plan.loop(loop).header;
     loops_.back().back.clear();
     loops_.back().decision = {};
     if (head) ways_[header].assign(1, *head);
     region(loop);
-    if (loops_.back().stopped || scene_.gave_up() || loops_.back().back.empty()) return {};
+    if (loops_.back().stopped || analysis_.gave_up() || loops_.back().back.empty()) return {};
     Way back = meet(std::exchange(loops_.back().back, {}), header);
     back.scopes.resize(std::min(back.scopes.size(), loops_.back().scopes));
     return back;
@@ -257,11 +258,11 @@ std::optional<Paths::Way> Paths::known_iterations(Way entry) {
     for (;;) {
         const std::size_t exits = loops_.back().exits.size();
         std::optional<Way> back = iteration(entry);
-        if (scene_.gave_up()) return {};
+        if (analysis_.gave_up()) return {};
         Around& loop = loops_.back();
         if (std::exchange(loop.stopped, false)) {
             loop.exits.erase(loop.exits.begin() + static_cast<std::ptrdiff_t>(exits), loop.exits.end());
-            for (const BlockId block : scene_.plan.loop(loop.loop).blocks) ways_[block].clear();
+            for (const BlockId block : analysis_.plan.loop(loop.loop).blocks) ways_[block].clear();
             return entry;
         }
         if (!back) return {};
@@ -274,22 +275,22 @@ void Paths::unknown_iterations(std::optional<Way> entry,
                                const std::vector<std::pair<BlockId, std::vector<Way>>>& aside) {
     std::optional<Way> head = entry;
     const auto known = static_cast<std::ptrdiff_t>(loops_.back().exits.size());  // earlier exits
-    const BlockId header = scene_.plan.loop(loops_.back().loop).header;
-    const Label& label = scene_.program.blocks()[header].label;
-    const RegisterSet& live = scene_.plan.live(header);
-    for (int pass = 1;; ++pass, ++scene_.executed) {
+    const BlockId header = analysis_.plan.loop(loops_.back().loop).header;
+    const Label& label = analysis_.program.blocks()[header].label;
+    const RegisterSet& live = analysis_.plan.live(header);
+    for (int pass = 1;; ++pass, ++analysis_.executed) {
         loops_.back().exits.erase(loops_.back().exits.begin() + known, loops_.back().exits.end());
         for (const auto& [block, ways] : aside) ways_[block] = ways;
         const std::optional<Way> back = iteration(head);
-        if (scene_.gave_up() || !back) return;  // there is no second iteration
+        if (analysis_.gave_up() || !back) return;  // there is no second iteration
         if (!entry) {
             head = entry = back;
             continue;
         }
         Around& loop = loops_.back();
         if (loop.decision.id == 0) {  // no single branch decides
-            loop.condition.inputs = roots::memory | roots::loop(scene_.plan.decisions.at(&label).id);
-            loop.decision = scene_.decision_of(&label, loop.condition);
+            loop.condition.inputs = roots::memory | roots::loop(analysis_.plan.decisions.at(&label).id);
+            loop.decision = analysis_.decision_of(&label, loop.condition);
         }
         loop.condition.exact = {};  // it holds in this pass only
 
@@ -302,7 +303,7 @@ void Paths::unknown_iterations(std::optional<Way> entry,
         // A wait at the end of the body precedes the next iteration, whatever precedes the first.
         if (back->state.drain.wait != nullptr) next.drain = back->state.drain;
         const bool settled = next == head->state;
-        if (!settled && pass < most_passes && !scene_.gave_up()) {
+        if (!settled && pass < most_passes && !analysis_.gave_up()) {
             head->state = std::move(next);
             continue;
         }
@@ -314,4 +315,4 @@ void Paths::unknown_iterations(std::optional<Way> entry,
     }
 }
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow

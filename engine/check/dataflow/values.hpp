@@ -5,13 +5,13 @@
 #include <functional>
 #include <vector>
 
-#include "check/walk/scene.hpp"
+#include "check/dataflow/analysis.hpp"
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
 class Values {
   public:
-    explicit Values(Scene& scene);
+    explicit Values(Analysis& analysis);
     Values(const Values&) = delete;
     Values& operator=(const Values&) = delete;
 
@@ -26,14 +26,14 @@ class Values {
     void read(const Step& step);
     /// Sets the destinations of the step, which read() has been called for.
     void write(const Step& step);
-    const Known* of(Reg reg) const { return &scene_.state.values[reg.id]; }
+    const Known* of(Reg reg) const { return &analysis_.state.values[reg.id]; }
 
   private:
     void unwritten(Reg reg, Where where);
     Known result(const Step& step);
     bool is_zero(const Operand& operand) const;
 
-    Scene& scene_;
+    Analysis& analysis_;
     int fold_budget_ = 1 << 13;  ///< warps that may still be executed to fold values
     isa::ValueOf value_of_;
     std::function<const Known&(Reg)> known_;
@@ -47,4 +47,4 @@ class Values {
     std::vector<std::uint8_t> latest_;  ///< by number of the step: which of the two is of its last sources
 };
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow

@@ -1,33 +1,33 @@
 // Follows all paths of a program with an abstract state, and reports where a law is broken. The parts in
-// check/walk do the work, a family of instructions each; the walker executes steps and passes on what they
-// do.
+// check/dataflow do the work, a family of instructions each; the dataflow analysis executes steps and passes
+// on what they do.
 #pragma once
 
 #include <optional>
 #include <vector>
 
-#include "check/walk/convergence.hpp"
-#include "check/walk/paths.hpp"
-#include "check/walk/products.hpp"
+#include "check/dataflow/convergence.hpp"
+#include "check/dataflow/mma_operands.hpp"
+#include "check/dataflow/paths.hpp"
 
 namespace wgrun::check {
 
-class Walker final : private isa::Effects {
+class Dataflow final : private isa::Effects {
   public:
-    Walker(const Outline& outline, Findings& findings, Made made = Made::by_author);
+    Dataflow(const Outline& outline, Findings& findings, Made made = Made::by_author);
     void run() { paths_.run(); }
     /// Also reports what is slow, to `remarks`.
-    void watch_speed(Findings& remarks) { scene_.remarks = &remarks; }
+    void watch_speed(Findings& remarks) { analysis_.remarks = &remarks; }
     /// The same of what bulk copies take.
-    void watch_copies(Findings& copies) { scene_.copies = &copies; }
+    void watch_copies(Findings& copies) { analysis_.copies = &copies; }
 
     /// And of what paths do not decide.
-    void watch_gaps(Gaps& gaps) { scene_.gaps = &gaps; }
+    void watch_gaps(Gaps& gaps) { analysis_.gaps = &gaps; }
     /// Returns whether the program was too long to follow all its paths.
-    bool gave_up() const { return scene_.gave_up(); }
+    bool gave_up() const { return analysis_.gave_up(); }
 
     /// By shared buffer: whether threads may write to it.
-    const std::vector<bool>& stored() const { return scene_.stored; }
+    const std::vector<bool>& stored() const { return analysis_.stored; }
 
     /// Reports WG-SYNC-02, where no abstract execution has decided it.
     void barriers_met() { convergence_.barriers_met(); }
@@ -52,15 +52,15 @@ class Walker final : private isa::Effects {
     void wait_copies(std::optional<int> pending) override;
     void arrive_copies(const Operand& mbarrier) override;
 
-    walk::Scene scene_;
-    walk::Values values_;
-    walk::Convergence convergence_;
+    dataflow::Analysis analysis_;
+    dataflow::Values values_;
+    dataflow::Convergence convergence_;
     bool apart_ = false;  ///< the step is one of a whole group, and parts of it are known to go another way
-    walk::Drains drains_;
-    walk::Flights flights_;
-    walk::Memory memory_;
-    walk::Products products_;
-    walk::Paths paths_;
+    dataflow::Stalls stalls_;
+    dataflow::MmaGroups groups_;
+    dataflow::SharedAccesses memory_;
+    dataflow::MmaOperands products_;
+    dataflow::Paths paths_;
     std::vector<const Known*> skipped_values_;             ///< of guarded() alone
     std::vector<const RegisterState*> skipped_registers_;  ///< likewise
 };

@@ -4,15 +4,15 @@
 
 #include <vector>
 
-#include "check/walk/scene.hpp"
+#include "check/dataflow/analysis.hpp"
 #include "isa/effects.hpp"
 #include "isa/warp.hpp"
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
 class Convergence {
   public:
-    explicit Convergence(Scene& scene) : scene_(scene) {}
+    explicit Convergence(Analysis& analysis) : analysis_(analysis) {}
 
     /// Checks a step that several threads execute together. Returns whether a condition is known to part
     /// them.
@@ -46,10 +46,10 @@ class Convergence {
         Scope scope;
     };
 
-    Scene& scene_;
+    Analysis& analysis_;
     std::vector<const void*> divergent_;  ///< nodes of scopes reported by WG-SYNC-01
     bool partial_warpgroup_ = false;      ///< WG-SYNC-03 is reported
     std::vector<Skipped> skipped_;
 };
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow

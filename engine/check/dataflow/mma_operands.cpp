@@ -1,4 +1,4 @@
-#include "check/walk/products.hpp"
+#include "check/dataflow/mma_operands.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "rules/phrases.hpp"
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
 namespace {
 
@@ -30,16 +30,16 @@ std::string_view used_as(MmaOperand part) {
 
 }  // namespace
 
-void Products::issue(const isa::AsyncMma& mma) {
+void MmaOperands::issue(const isa::AsyncMma& mma) {
     const auto known = [&](const Operand& operand) {
-        if (operand.kind == Operand::Kind::reg) return scene_.state.values[operand.reg.id];
+        if (operand.kind == Operand::Kind::reg) return analysis_.state.values[operand.reg.id];
         Known immediate;
         immediate.exact = operand.imm;
         return immediate;
     };
-    Flight flight;
-    flight.mma = scene_.step;
-    flight.registers = &scene_.plan.mmas.at(scene_.step);
+    InFlightMma flight;
+    flight.mma = analysis_.step;
+    flight.registers = &analysis_.plan.mmas.at(analysis_.step);
     flight.shape = mma.same_shape_key;
     flight.pending = Fact::always();
     // Threads that do not get here count too: a value of theirs that differs within a warpgroup is no
@@ -47,32 +47,32 @@ void Products::issue(const isa::AsyncMma& mma) {
     const auto common = [&](const Operand& operand, std::string_view name) {
         const Exact& exact = known(operand).exact;
         if (!exact.known() || exact.spread() >= isa::Uniform::warpgroup) return;
-        scene_.findings.add(rules::WG_DESC_05, scene_.step->where,
-                            fmt::format("{} is the same in each {}, but not in the warpgroup", name,
-                                        to_string(exact.spread())),
-                            "make it of values that are the same in the whole warpgroup");
+        analysis_.findings.add(rules::WG_DESC_05, analysis_.step->where,
+                               fmt::format("{} is the same in each {}, but not in the warpgroup", name,
+                                           to_string(exact.spread())),
+                               "make it of values that are the same in the whole warpgroup");
     };
     if (mma.a_descriptor) common(*mma.a_descriptor, "the descriptor of A");
     common(*mma.b_descriptor, "the descriptor of B");
-    common(scene_.step->operands.back(), "scale-d");
-    if (mma.a_descriptor) flight.a = matrix_(*scene_.step, Matrix::a(mma), known(*mma.a_descriptor));
-    flight.b = matrix_(*scene_.step, Matrix::b(mma), known(*mma.b_descriptor));
-    drains_.issues(mma);
+    common(analysis_.step->operands.back(), "scale-d");
+    if (mma.a_descriptor) flight.a = matrix_(*analysis_.step, Matrix::a(mma), known(*mma.a_descriptor));
+    flight.b = matrix_(*analysis_.step, Matrix::b(mma), known(*mma.b_descriptor));
+    stalls_.issues(mma);
     check_registers(mma);
     check_fence(mma);
     check_memory(flight.a, flight.b);
 
     for (const int slot : flight.registers->in_order)
-        scene_.state.touched_by.set(static_cast<std::size_t>(slot), nullptr);
-    State::Registers& registers = scene_.state.registers;
+        analysis_.state.touched_by.set(static_cast<std::size_t>(slot), nullptr);
+    State::Registers& registers = analysis_.state.registers;
     registers.change_all(flight.registers->source_slots(), [](RegisterState& state) { state.touched = {}; });
     registers.change_all(flight.registers->accumulator_slots(), [&](RegisterState& state) {
         state = {};
-        state.used[0] = {Fact::always(), mma.same_shape_key, scene_.step};
+        state.used[0] = {Fact::always(), mma.same_shape_key, analysis_.step};
     });
-    std::vector<Flight>& flights = scene_.state.flights.own();
+    std::vector<InFlightMma>& flights = analysis_.state.flights.own();
     const auto same =
-        std::ranges::find_if(flights, [&](const Flight& other) { return other.same_place(flight); });
+        std::ranges::find_if(flights, [&](const InFlightMma& other) { return other.same_place(flight); });
     if (same == flights.end()) {
         flights.push_back(flight);
     } else {
@@ -82,63 +82,63 @@ void Products::issue(const isa::AsyncMma& mma) {
 }
 
 /// Returns whether the wgmma certainly reads its accumulators: not if scale-d is an unknown predicate.
-bool Products::surely_reads_accumulators(const isa::AsyncMma& mma) const {
+bool MmaOperands::surely_reads_accumulators(const isa::AsyncMma& mma) const {
     if (!mma.reads_accumulators) return false;
     return std::none_of(
-        scene_.step->operands.begin(), scene_.step->operands.end(), [&](const Operand& operand) {
+        analysis_.step->operands.begin(), analysis_.step->operands.end(), [&](const Operand& operand) {
             if (operand.kind != Operand::Kind::reg) return false;
-            return scene_.program.registers()[operand.reg.id].type == isa::Type::pred &&
-                   scene_.state.values[operand.reg.id].constant() != 1 - (operand.negated ? 1 : 0);
+            return analysis_.program.registers()[operand.reg.id].type == isa::Type::pred &&
+                   analysis_.state.values[operand.reg.id].constant() != 1 - (operand.negated ? 1 : 0);
         });
 }
 
 /// Reports registers that nothing has written, or that another wgmma still uses.
-void Products::check_registers(const isa::AsyncMma& mma) {
+void MmaOperands::check_registers(const isa::AsyncMma& mma) {
     const bool reads_accumulators = surely_reads_accumulators(mma);
     for_each_register(mma, [&](Reg reg, MmaOperand part) {
-        if (part != MmaOperand::accumulator || reads_accumulators) values_.read(reg, scene_.step->where);
+        if (part != MmaOperand::accumulator || reads_accumulators) values_.read(reg, analysis_.step->where);
     });
     // Successive wgmma may share accumulators, and several may read the same sources.
-    const MmaRegisters& mine = scene_.plan.mmas.at(scene_.step);
-    const Flight* flight = flights_.pending([&](const MmaRegisters& other) {
+    const MmaRegisters& mine = analysis_.plan.mmas.at(analysis_.step);
+    const InFlightMma* flight = groups_.pending([&](const MmaRegisters& other) {
         return other.accumulators.meets(mine.sources) || mine.accumulators.meets(other.sources);
     });
     if (!flight) return;
     bool found = false;
     for_each_register(mma, [&](Reg reg, MmaOperand part) {
-        const std::optional<MmaOperand> theirs = flight->registers->part(scene_.plan.slots[reg.id]);
+        const std::optional<MmaOperand> theirs = flight->registers->part(analysis_.plan.slots[reg.id]);
         if (found || !theirs || (*theirs == MmaOperand::accumulator) == (part == MmaOperand::accumulator))
             return;
         found = true;
-        flights_.overtaken(*flight, *theirs, used_as(part));
+        groups_.overtaken(*flight, *theirs, used_as(part));
     });
 }
 
 /// Reports registers that no wgmma.fence orders: WG-FENCE-01.
-void Products::check_fence(const isa::AsyncMma& mma) {
-    const Where here = scene_.step->where;
+void MmaOperands::check_fence(const isa::AsyncMma& mma) {
+    const Where here = analysis_.step->where;
     const auto report = [&](rules::Saying saying, std::vector<Note> notes) {
-        scene_.findings.add(std::move(saying), here, std::move(notes));
-        scene_.state.order_registers();
+        analysis_.findings.add(std::move(saying), here, std::move(notes));
+        analysis_.state.order_registers();
     };
-    if (scene_.holds(Property::registers, scene_.state.unfenced))
+    if (analysis_.holds(Property::registers, analysis_.state.unfenced))
         return report(rules::no_fence_at_all(here), {});
     // Returns whether there is something to report.
     const auto check = [&](MmaOperand part, std::span<const int> slots) {
         const RegisterState* before = nullptr;
         for (const int slot : slots) {
-            const RegisterState& state = scene_.state.registers[static_cast<std::size_t>(slot)];
+            const RegisterState& state = analysis_.state.registers[static_cast<std::size_t>(slot)];
             if (std::exchange(before, &state) == &state) continue;  // neighbours are often alike
-            if (scene_.holds(Property::registers, state.touched)) {
+            if (analysis_.holds(Property::registers, state.touched)) {
                 report(rules::no_fence_since_access(part, here),
-                       {{scene_.state.touched_by[static_cast<std::size_t>(slot)]->where,
-                         scene_.made == Made::by_compiler ? std::string(rules::kept_before_fence())
-                                                          : "accessed here"}});
+                       {{analysis_.state.touched_by[static_cast<std::size_t>(slot)]->where,
+                         analysis_.made == Made::by_compiler ? std::string(rules::kept_before_fence())
+                                                             : "accessed here"}});
                 return true;
             }
             const auto unordered = std::ranges::find_if(state.used, [&](const RegisterState::Use& use) {
                 const bool same = part == MmaOperand::accumulator && use.shape == mma.same_shape_key;
-                return !same && scene_.holds(Property::registers, use.fact);
+                return !same && analysis_.holds(Property::registers, use.fact);
             });
             if (unordered == state.used.end()) continue;
             report(rules::no_fence_between(part, here), {{unordered->mma->where, "issued here"}});
@@ -148,33 +148,33 @@ void Products::check_fence(const isa::AsyncMma& mma) {
     };
     // The ISA names accumulators and fragments of A; metadata need no fence on the chip either
     // (docs/silicon.md).
-    const MmaRegisters& mine = scene_.plan.mmas.at(scene_.step);
+    const MmaRegisters& mine = analysis_.plan.mmas.at(analysis_.step);
     if (!check(MmaOperand::accumulator, mine.accumulator_slots()))
         check(MmaOperand::fragment, mine.fragment_slots());
 }
 
 /// Reports matrices that are not yet visible to the wgmma that reads them: WG-PROXY-01 and WG-RACE-01.
-void Products::check_memory(const Region& a, const Region& b) {
+void MmaOperands::check_memory(const Region& a, const Region& b) {
     using Writes = machine::Unpublished<CellState::Write>;
     const auto check = [&](const Rule& rule, const Region& region, auto which, const std::string& lacks,
                            auto fix) {
         if (region.cell < 0) return false;
-        const Writes& writes = scene_.state.cells[static_cast<std::size_t>(region.cell)].unpublished;
+        const Writes& writes = analysis_.state.cells[static_cast<std::size_t>(region.cell)].unpublished;
         for (const CellState::Write* write : (writes.*which)()) {
-            if (!write->region.overlaps(region) || !scene_.holds(rule.property, write->fact)) continue;
+            if (!write->region.overlaps(region) || !analysis_.holds(rule.property, write->fact)) continue;
             std::vector<Note> notes{{write->step->where, "written here"}};
-            if (&rule == &rules::WG_PROXY_01 && scene_.state.proxy_fence)
+            if (&rule == &rules::WG_PROXY_01 && analysis_.state.proxy_fence)
                 notes.push_back(
-                    {scene_.state.proxy_fence->where, "this fence.proxy.async does not order it"});
-            scene_.findings.add(rule, scene_.step->where,
-                                fmt::format("the wgmma reads `{}`, which was written {}",
-                                            scene_.buffer_name(region.cell), lacks),
-                                fix(*write), std::move(notes));
+                    {analysis_.state.proxy_fence->where, "this fence.proxy.async does not order it"});
+            analysis_.findings.add(rule, analysis_.step->where,
+                                   fmt::format("the wgmma reads `{}`, which was written {}",
+                                               analysis_.buffer_name(region.cell), lacks),
+                                   fix(*write), std::move(notes));
             return true;
         }
         return false;
     };
-    const Where here = scene_.step->where;
+    const Where here = analysis_.step->where;
     const auto fence = [&](const CellState::Write& write) {
         return rules::proxy_fence_between(write.step->where, here);
     };
@@ -189,8 +189,8 @@ void Products::check_memory(const Region& a, const Region& b) {
     unfenced |= check(rules::WG_PROXY_01, b, &Writes::without_fence, through, fence);
     // All four warps read B, but only their own rows of A, which may be written without a barrier.
     const bool unordered = check(rules::WG_RACE_01, b, &Writes::without_order, by_others, barrier);
-    if (unfenced) scene_.state.fence_proxies();
-    if (unordered) scene_.state.barrier();
+    if (unfenced) analysis_.state.fence_proxies();
+    if (unordered) analysis_.state.barrier();
 }
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow

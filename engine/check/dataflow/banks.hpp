@@ -1,11 +1,11 @@
 // WG-PERF-05: bank conflicts of accesses to shared memory whose addresses depend on the thread alone.
 #pragma once
 
-#include "check/walk/scene.hpp"
+#include "check/dataflow/analysis.hpp"
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
 /// Reports a conflict to the scene's remarks, only if every warp has it: a branch may exclude some of them.
-void bank_conflicts(const Scene& scene, const isa::MemoryAccess& access);
+void bank_conflicts(const Analysis& analysis, const isa::MemoryAccess& access);
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow

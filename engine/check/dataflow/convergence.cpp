@@ -1,4 +1,4 @@
-#include "check/walk/convergence.hpp"
+#include "check/dataflow/convergence.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "rules/lane_words.hpp"
 #include "wgrun/count_of.hpp"
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
 namespace {
 
@@ -43,7 +43,7 @@ Uniform needed(Participants participants) {
 // Threads of the other arm end, and do nothing before that.
 bool Convergence::others_end(const Scope& scope) const {
     if (scope.what != "branch") return false;
-    const std::vector<BasicBlock>& blocks = scene_.program.blocks();
+    const std::vector<BasicBlock>& blocks = analysis_.program.blocks();
     const BasicBlock& branch = blocks[scope.block];
     const BasicBlock& other = blocks[scope.arm == 0 ? branch.otherwise : branch.taken];
     return other.end == BasicBlock::End::exit && other.steps.empty();
@@ -58,11 +58,11 @@ bool decided(const Scope& scope) { return scope.exact() && !scope.left && scope.
 }  // namespace
 
 bool Convergence::by_whole_groups(const Step& step) const {
-    const auto threads = static_cast<std::size_t>(scene_.program.threads());
+    const auto threads = static_cast<std::size_t>(analysis_.program.threads());
     const auto size = static_cast<std::size_t>(step.op->taken_by == Participants::warpgroup ? sm_90a.warpgroup
                                                                                             : sm_90a.lanes);
     std::vector<bool> comes(threads, true), exists(threads, true);
-    for (const Scope& scope : scene_.scopes) {
+    for (const Scope& scope : analysis_.scopes) {
         if (!decided(scope)) continue;
         const bool end = step.op->without_ended && others_end(scope);
         for (std::size_t t = 0; t < threads; ++t) {
@@ -84,22 +84,23 @@ bool Convergence::by_whole_groups(const Step& step) const {
 
 bool Convergence::aligned(const Step& step) {
     const Uniform least = needed(step.op->taken_by);
-    const int threads = scene_.program.threads();
+    const int threads = analysis_.program.threads();
     if (step.op->taken_by == Participants::warpgroup && !partial_warpgroup_ &&
-        threads % sm_90a.warpgroup != 0 && (threads < sm_90a.warpgroup || !scene_.in_role())) {
+        threads % sm_90a.warpgroup != 0 && (threads < sm_90a.warpgroup || !analysis_.in_role())) {
         partial_warpgroup_ = true;
-        scene_.findings.add(rules::cited(rules::no_whole_warpgroup(step.op->name, threads), step.op->section),
-                            step.where, {{scene_.program.where(), "the kernel is declared here"}});
+        analysis_.findings.add(
+            rules::cited(rules::no_whole_warpgroup(step.op->name, threads), step.op->section), step.where,
+            {{analysis_.program.where(), "the kernel is declared here"}});
     }
     const bool parts = std::ranges::any_of(
-        scene_.scopes, [&](const Scope& scope) { return decided(scope) && scope.uniform() < least; });
+        analysis_.scopes, [&](const Scope& scope) { return decided(scope) && scope.uniform() < least; });
     const bool whole_groups = parts && by_whole_groups(step);
-    for (const Scope& scope : scene_.scopes) {
+    for (const Scope& scope : analysis_.scopes) {
         if (whole_groups && decided(scope)) continue;
         // Whether a condition on more than the thread index diverges shows only when the kernel runs.
         if (scope.uniform() >= least) continue;
         if (!scope.exact()) {
-            scene_.doubt(
+            analysis_.doubt(
                 Property::convergence,
                 fmt::format("whether the condition of the {} of line {} is the same for all threads is not "
                             "known",
@@ -115,7 +116,7 @@ bool Convergence::aligned(const Step& step) {
             fmt::format("all threads of the {} execute {} together, but ", group(whole), step.op->name);
         const std::string move = scope.left ? fmt::format("move {} before the branch", step.op->name)
                                             : fmt::format("move {} out of the {}", step.op->name, scope.what);
-        scene_.findings.add(
+        analysis_.findings.add(
             rules::cited(
                 {rules::WG_SYNC_01,
                  together + (scope.left
@@ -136,14 +137,15 @@ bool Convergence::aligned(const Step& step) {
 }
 
 void Convergence::members(const Step& step, const Operand& membermask) {
-    const Exact masks = membermask.kind == Operand::Kind::imm ? Exact(membermask.imm)
-                                                              : scene_.state.values[membermask.reg.id].exact;
-    if (!masks.known()) return scene_.doubt(Property::convergence, "its membermask is not known");
-    for (const Scope& scope : scene_.scopes)
+    const Exact masks = membermask.kind == Operand::Kind::imm
+                            ? Exact(membermask.imm)
+                            : analysis_.state.values[membermask.reg.id].exact;
+    if (!masks.known()) return analysis_.doubt(Property::convergence, "its membermask is not known");
+    for (const Scope& scope : analysis_.scopes)
         if (!scope.exact() && scope.uniform() < Uniform::warp)
-            scene_.doubt(Property::convergence, "which lanes come here is not known");
-    const bool whole_warps = scene_.program.threads() % isa::lanes == 0 &&
-                             std::ranges::none_of(scene_.scopes, [](const Scope& scope) {
+            analysis_.doubt(Property::convergence, "which lanes come here is not known");
+    const bool whole_warps = analysis_.program.threads() % isa::lanes == 0 &&
+                             std::ranges::none_of(analysis_.scopes, [](const Scope& scope) {
                                  return scope.exact() && scope.uniform() < Uniform::warp;
                              });
     if (whole_warps && masks.uniform() && static_cast<isa::Mask>(*masks.uniform()) == ~isa::Mask{0})
@@ -159,28 +161,28 @@ void Convergence::members(const Step& step, const Operand& membermask) {
         });
         if (auto wrong = rules::wrong_membermask(step.op->name, active, existing, own)) {
             std::vector<Note> notes;
-            if (!scene_.scopes.empty())
-                notes.push_back(
-                    {scene_.scopes.back().where, fmt::format("the {} is here", scene_.scopes.back().what)});
-            return scene_.findings.add(rules::cited(std::move(*wrong), step.op->section), step.where,
-                                       std::move(notes));
+            if (!analysis_.scopes.empty())
+                notes.push_back({analysis_.scopes.back().where,
+                                 fmt::format("the {} is here", analysis_.scopes.back().what)});
+            return analysis_.findings.add(rules::cited(std::move(*wrong), step.op->section), step.where,
+                                          std::move(notes));
         }
     }
 }
 
 std::vector<Convergence::Executing> Convergence::executing() const {
-    for (const Scope& scope : scene_.scopes) {
+    for (const Scope& scope : analysis_.scopes) {
         // A condition that is the same in the whole warp lets all its lanes through, or none.
         if (scope.uniform() < Uniform::warp && !decided(scope)) return {};
     }
     const auto executes = [&](int thread, bool by_lane) {
-        return std::ranges::all_of(scene_.scopes, [&](const Scope& scope) {
+        return std::ranges::all_of(analysis_.scopes, [&](const Scope& scope) {
             return !scope.exact() || by_lane != (scope.uniform() < Uniform::warp) ||
                    (scope.condition->exact.of(thread) != 0) == (scope.arm == 0);
         });
     };
     std::vector<Executing> out;
-    const int threads = scene_.program.threads();
+    const int threads = analysis_.program.threads();
     for (int first = 0; first < threads; first += isa::lanes) {
         Executing& warp = out.emplace_back();
         const bool comes = executes(first, false);
@@ -195,28 +197,28 @@ std::vector<Convergence::Executing> Convergence::executing() const {
 void Convergence::copy(const isa::BulkAccess& access) {
     if (access.direction != isa::BulkCopy::Direction::to_global) return;
     bool same = true;
-    for (const Operand& operand : scene_.step->operands) {
+    for (const Operand& operand : analysis_.step->operands) {
         isa::for_each_register(operand, [&](Reg reg) {
-            same = same && scene_.state.values[reg.id].value.uniform >= Uniform::warp;
+            same = same && analysis_.state.values[reg.id].value.uniform >= Uniform::warp;
         });
     }
     if (!same) return;
     int most = 1;
     for (const Executing& warp : executing()) most = std::max(most, std::popcount(warp.active));
-    if (most > 1) scene_.findings.add(rules::copy_by_each_lane(most), scene_.step->where);
+    if (most > 1) analysis_.findings.add(rules::copy_by_each_lane(most), analysis_.step->where);
 }
 
 void Convergence::barriers_met() {
-    if (skipped_.empty() || scene_.gave_up()) return;
+    if (skipped_.empty() || analysis_.gave_up()) return;
     const Skipped& first = skipped_.front();
     for (const Skipped& other : skipped_)
         if (other.scope.node != first.scope.node || other.scope.arm != first.scope.arm) return;
     if (std::find(divergent_.begin(), divergent_.end(), first.scope.node) != divergent_.end()) return;
-    scene_.findings.add(
+    analysis_.findings.add(
         rules::WG_SYNC_02, first.step->where,
         fmt::format("{} waits for all {} of the CTA, but some of them go around the {} that it "
                     "is in",
-                    first.step->op->name, count_of(scene_.program.threads(), "thread"), first.scope.what),
+                    first.step->op->name, count_of(analysis_.program.threads(), "thread"), first.scope.what),
         "move the barrier out, or give it an id and the number of threads that arrive",
         {{first.scope.where, fmt::format("the {} is here", first.scope.what)}});
 }
@@ -225,12 +227,13 @@ void Convergence::barrier(const Operand& threads) {
     // Threads that bypass a barrier with a thread count may arrive elsewhere, without waiting.
     const auto count = threads.kind == Operand::Kind::imm ? std::optional(threads.imm) : std::nullopt;
     if (count == 0) {
-        const auto scope = std::find_if(scene_.scopes.begin(), scene_.scopes.end(), [&](const Scope& s) {
-            return s.exact() && s.uniform() < Uniform::cta && s.what != "loop" && !others_end(s);
-        });
-        if (scope != scene_.scopes.end()) skipped_.push_back({scene_.step, *scope});
+        const auto scope =
+            std::find_if(analysis_.scopes.begin(), analysis_.scopes.end(), [&](const Scope& s) {
+                return s.exact() && s.uniform() < Uniform::cta && s.what != "loop" && !others_end(s);
+            });
+        if (scope != analysis_.scopes.end()) skipped_.push_back({analysis_.step, *scope});
     }
-    scene_.state.barrier();
+    analysis_.state.barrier();
 }
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow

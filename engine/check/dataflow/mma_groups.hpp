@@ -5,14 +5,14 @@
 #include <string_view>
 #include <vector>
 
-#include "check/walk/drains.hpp"
-#include "check/walk/scene.hpp"
+#include "check/dataflow/analysis.hpp"
+#include "check/dataflow/stalls.hpp"
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
-class Flights {
+class MmaGroups {
   public:
-    Flights(Scene& scene, Drains& drains) : scene_(scene), drains_(drains) {}
+    MmaGroups(Analysis& analysis, Stalls& stalls) : analysis_(analysis), stalls_(stalls) {}
 
     /// wgmma.fence, commit_group, wait_group.
     void order_registers();
@@ -27,25 +27,26 @@ class Flights {
     /// Returns the youngest flight that no wait_group has covered, of those whose registers satisfy `uses`;
     /// or null.
     template <class Uses>
-    const Flight* pending(Uses uses) const {
-        const Flight* found = nullptr;
-        for (const Flight& flight : *scene_.state.flights) {
+    const InFlightMma* pending(Uses uses) const {
+        const InFlightMma* found = nullptr;
+        for (const InFlightMma& flight : *analysis_.state.flights) {
             if (!flight.pending || (found && flight.age >= found->age)) continue;
-            if (uses(*flight.registers) && scene_.holds(Property::registers, flight.pending)) found = &flight;
+            if (uses(*flight.registers) && analysis_.holds(Property::registers, flight.pending))
+                found = &flight;
         }
         return found;
     }
     /// Reports an access to a register of `flight`, which nothing has waited for.
-    void overtaken(const Flight& flight, MmaOperand part, std::string_view access);
+    void overtaken(const InFlightMma& flight, MmaOperand part, std::string_view access);
     /// Continues as if the fault of `covered` were fixed, so that one fault gives one finding.
-    void assume_waited(Flight covered);
+    void assume_waited(InFlightMma covered);
 
   private:
-    void uncommitted(const Flight& flight, bool at_end, std::vector<Note> notes);
+    void uncommitted(const InFlightMma& flight, bool at_end, std::vector<Note> notes);
 
-    Scene& scene_;
-    Drains& drains_;
+    Analysis& analysis_;
+    Stalls& stalls_;
     bool committed_by_some_ = false;  ///< what others have not committed is no news
 };
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow

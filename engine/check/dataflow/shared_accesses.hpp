@@ -4,15 +4,15 @@
 #include <optional>
 #include <string_view>
 
-#include "check/walk/flights.hpp"
-#include "check/walk/values.hpp"
+#include "check/dataflow/mma_groups.hpp"
+#include "check/dataflow/values.hpp"
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
-class Memory {
+class SharedAccesses {
   public:
-    Memory(Scene& scene, const Values& values, Flights& flights)
-        : scene_(scene), values_(values), flights_(flights) {}
+    SharedAccesses(Analysis& analysis, const Values& values, MmaGroups& flights)
+        : analysis_(analysis), values_(values), groups_(flights) {}
 
     /// A load, store or atomic of threads; a cp.async; fence.proxy.async.
     void access(const isa::MemoryAccess& access);
@@ -30,9 +30,9 @@ class Memory {
     Region accessed(const isa::MemoryAccess& access) const;
     void overwritten(const Region& region);
 
-    Scene& scene_;
+    Analysis& analysis_;
     const Values& values_;
-    Flights& flights_;
+    MmaGroups& groups_;
 };
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow

@@ -1,8 +1,8 @@
-#include "check/walk/scene.hpp"
+#include "check/dataflow/analysis.hpp"
 
 #include <algorithm>
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
 namespace {
 // Loops nested many times would take too long. What follows this many steps, plus this many visits of each
@@ -10,7 +10,7 @@ namespace {
 constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
 }  // namespace
 
-Scene::Scene(const Outline& outline, Findings& found, Made made)
+Analysis::Analysis(const Outline& outline, Findings& found, Made made)
     : program(outline.program()),
       made(made),
       plan(outline, made),
@@ -35,13 +35,13 @@ bool another_visit(const Scope& scope, const Fact& fact) {
 
 }  // namespace
 
-bool Scene::holds(Property property, const Fact& fact) const {
+bool Analysis::holds(Property property, const Fact& fact) const {
     const bool out = certain(fact);
     if (!out && fact) doubt(property, "it depends on conditions that may exclude each other");
     return out;
 }
 
-bool Scene::certain(const Fact& fact) const {
+bool Analysis::certain(const Fact& fact) const {
     if (fact.kind == Fact::Kind::always) return true;
     if (fact.kind != Fact::Kind::conditional) return false;
     // A scope entered since is a further decision: it must share no input with the earlier ones.
@@ -52,7 +52,7 @@ bool Scene::certain(const Fact& fact) const {
     return true;
 }
 
-Decision Scene::decision_of(const void* node, const Known& condition) const {
+Decision Analysis::decision_of(const void* node, const Known& condition) const {
     Decision decision = plan.decisions.at(node);
     decision.inputs = condition.inputs ? condition.inputs : roots::memory;
     // `if (n > 0) for (i < n)`: the loop runs. But `for (i < n) if (i > 0)` goes both ways.
@@ -64,13 +64,13 @@ Decision Scene::decision_of(const void* node, const Known& condition) const {
     return decision;
 }
 
-bool Scene::in_role() const {
+bool Analysis::in_role() const {
     return std::any_of(scopes.begin(), scopes.end(),
                        [](const Scope& scope) { return scope.uniform() < isa::Uniform::cta; });
 }
 
-std::string Scene::buffer_name(int cell) const {
+std::string Analysis::buffer_name(int cell) const {
     return program.shared()[static_cast<std::size_t>(cells.buffer_of(cell))].name;
 }
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow

@@ -1,4 +1,4 @@
-// How a walk follows the paths of a program: block by block in reverse post-order, loops to their fixed
+// How the analysis follows the paths of a program: block by block in reverse post-order, loops to their fixed
 // point. A block is entered with one state, the join of all paths to it.
 #pragma once
 
@@ -7,16 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include "check/walk/values.hpp"
+#include "check/dataflow/values.hpp"
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
 class Paths {
   public:
     /// `step_into` executes a step; `leave` is called where a path ends, with the line after which it does.
-    Paths(Scene& scene, Values& values, std::function<void(const Step&)> step_into,
+    Paths(Analysis& analysis, Values& values, std::function<void(const Step&)> step_into,
           std::function<void(Where)> leave)
-        : scene_(scene), values_(values), step_into_(std::move(step_into)), leave_(std::move(leave)) {}
+        : analysis_(analysis), values_(values), step_into_(std::move(step_into)), leave_(std::move(leave)) {}
 
     void run();
 
@@ -63,7 +63,7 @@ class Paths {
     void unknown_iterations(std::optional<Way> entry,
                             const std::vector<std::pair<BlockId, std::vector<Way>>>& aside);
 
-    Scene& scene_;
+    Analysis& analysis_;
     Values& values_;
     std::function<void(const Step&)> step_into_;
     std::function<void(Where)> leave_;
@@ -71,4 +71,4 @@ class Paths {
     std::vector<Around> loops_;
 };
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow

@@ -1,13 +1,13 @@
 // WG-PERF-06: a wait_group 0 that only keeps the next wgmma from starting.
 #pragma once
 
-#include "check/walk/scene.hpp"
+#include "check/dataflow/analysis.hpp"
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
-class Drains {
+class Stalls {
   public:
-    explicit Drains(Scene& scene) : scene_(scene) {}
+    explicit Stalls(Analysis& analysis) : analysis_(analysis) {}
 
     /// Called before a wait_group waits.
     void waits(int pending);
@@ -17,7 +17,7 @@ class Drains {
     void issues(const isa::AsyncMma& mma);
 
   private:
-    Scene& scene_;
+    Analysis& analysis_;
 };
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow

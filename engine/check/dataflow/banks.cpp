@@ -1,4 +1,4 @@
-#include "check/walk/banks.hpp"
+#include "check/dataflow/banks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +11,7 @@
 #include "isa/warp.hpp"
 #include "wgrun/bank.hpp"
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
 namespace {
 
@@ -91,29 +91,29 @@ std::string remedy(const Accessed& accessed, const SharedBuffer& buffer, int deg
 
 }  // namespace
 
-void bank_conflicts(const Scene& scene, const isa::MemoryAccess& access) {
+void bank_conflicts(const Analysis& analysis, const isa::MemoryAccess& access) {
     const Operand& operand = *access.address;
     if (!isa::is_shared(access.space) || !operand.reg) return;
-    const Known& base = scene.state.values[operand.reg.id];
+    const Known& base = analysis.state.values[operand.reg.id];
     if (base.origin < 0 || !base.exact.known() || base.exact.uniform()) return;
-    const bool parted = std::any_of(scene.scopes.begin(), scene.scopes.end(),
+    const bool parted = std::any_of(analysis.scopes.begin(), analysis.scopes.end(),
                                     [](const Scope& scope) { return scope.uniform() < isa::Uniform::warp; });
     if (parted) return;
-    const SharedBuffer& buffer = scene.program.shared()[static_cast<std::size_t>(base.origin)];
+    const SharedBuffer& buffer = analysis.program.shared()[static_cast<std::size_t>(base.origin)];
     const std::int64_t offset = buffer.offset + operand.offset;
     const auto [least, greatest] = base.exact.range();
     const bool aligned =
         base.exact.map([&](std::int64_t v) { return (v + offset) % access.bytes; }) == Exact(0);
     if (least + offset < 0 || greatest + offset >= max_shared_bytes || !aligned || access.bytes > 16) return;
 
-    const int count = scene.step->op->taken_by == isa::Participants::warp ? row_lanes : lanes;
-    const Accessed accessed{base.exact, offset, access.bytes, scene.program.threads(), count};
+    const int count = analysis.step->op->taken_by == isa::Participants::warp ? row_lanes : lanes;
+    const Accessed accessed{base.exact, offset, access.bytes, analysis.program.threads(), count};
     // A branch may exclude warps: the conflict is certain only if each of them has it.
     const BankPhase mildest =
         std::ranges::min(accessed.worst_phases([](std::int64_t at) { return at; }), {}, &BankPhase::degree);
     if (mildest.degree < 2) return;
-    scene.remarks->add(
-        rules::WG_PERF_05, scene.step->where,
+    analysis.remarks->add(
+        rules::WG_PERF_05, analysis.step->where,
         fmt::format(
             "{}-way bank conflict: the lanes {} of a warp access different words of bank {} of "
             "`{}`{}",
@@ -123,4 +123,4 @@ void bank_conflicts(const Scene& scene, const isa::MemoryAccess& access) {
         {{buffer.where, fmt::format("`{}` is declared here", buffer.name)}});
 }
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow

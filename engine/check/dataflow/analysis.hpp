@@ -1,5 +1,5 @@
-// What the parts of a walk share: the state at the current place of the current path, the decisions that this
-// place depends on, and where findings go.
+// What the parts of the analysis share: the state at the current place of the current path, the decisions
+// that this place depends on, and where findings go.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 #include "check/plan.hpp"
 #include "check/state.hpp"
 
-namespace wgrun::check::walk {
+namespace wgrun::check::dataflow {
 
 /// A branch, loop or guard with an unknown condition that the current step depends on.
 struct Scope {
@@ -29,9 +29,9 @@ struct Scope {
 };
 
 /// One thread uses a scene at a time.
-class Scene {
+class Analysis {
   public:
-    Scene(const Outline& outline, Findings& findings, Made made);
+    Analysis(const Outline& outline, Findings& findings, Made made);
 
     const Program& program;
     const Made made;
@@ -46,7 +46,7 @@ class Scene {
   private:
     Interned<RegisterState> register_states_;
     Interned<CellState> cell_states_;
-    Chunks<const Step*>::Memory toucher_lists_{nullptr};
+    Chunks<const Step*>::SharedAccesses toucher_lists_{nullptr};
 
   public:
     State state;
@@ -85,4 +85,4 @@ class Scene {
     std::int64_t most_executed_ = 0;
 };
 
-}  // namespace wgrun::check::walk
+}  // namespace wgrun::check::dataflow
