@@ -45,7 +45,7 @@ Cluster::Cluster(const Program& program, const Code& code, const SimulatedLaunch
       allowance_(allowance),
       messages_(program, launch.grid, message_capacity(program)) {
     if (launch.made_up != nullptr)
-        doubts_.emplace(program, code, *launch.made_up, static_cast<int>(scene_.warps.size()));
+        taint_.emplace(program, code, *launch.made_up, static_cast<int>(scene_.warps.size()));
 }
 
 void Cluster::reset(std::uint64_t index) {
@@ -57,9 +57,9 @@ void Cluster::reset(std::uint64_t index) {
     copies_.reset();
     messages_ = MessageLog(scene_.program, scene_.launch.grid, message_capacity(scene_.program));
     trapped_ = false;
-    doubt_ = {};
+    taint_by_ = {};
     divided_by_zero_.clear();
-    if (doubts_) doubts_->reset();
+    if (taint_) taint_->reset();
     steps_ = mmas_ = accounted_ = 0;
 }
 
@@ -98,7 +98,7 @@ Cluster::Pause Cluster::run(bool alone, Crowd crowd) {
             burst(1 + scene_.draw(longest_burst));
             allowance_.take(steps_ - std::exchange(accounted_, steps_), scene_.code.ops[scene_.pc].where);
             if (trapped_) return Pause::ended;
-            if (doubts_ && !scene_.launch.made_up->goes_on && scene_.report.has_errors()) doubts_->hurry();
+            if (taint_ && !scene_.launch.made_up->goes_on && scene_.report.has_errors()) taint_->hurry();
         }
     }
 }
@@ -157,8 +157,8 @@ void Cluster::jump(Warp& warp, const Op& op) {
     } else {
         scene_.active = warp.running;
         scene_.report.at(scene_.pc, scene_.thread(0));
-        if (doubts_ && doubts_->decides(scene_.current, op.reg)) {
-            doubt_ = {scene_.code.where(scene_.pc)};
+        if (taint_ && taint_->decides(scene_.current, op.reg)) {
+            taint_by_ = {scene_.code.where(scene_.pc)};
             trapped_ = true;
             return;
         }
@@ -192,7 +192,7 @@ void Cluster::step(Warp& warp, const Op& op) {
     ++steps_;
     scene_.active = warp.running;
     scene_.report.at(scene_.pc, scene_.thread(0));
-    if (doubts_ && !certain(warp, op)) return;
+    if (taint_ && !certain(warp, op)) return;
     if (op.reg != no_reg) scene_.active = condition(op);
     if (scene_.active == 0) {
         ++warp.pc;
@@ -235,16 +235,16 @@ void Cluster::cluster_wait() {
 }
 
 bool Cluster::certain(Warp& warp, const Op& op) {
-    const Doubts::Verdict verdict = doubts_->judge(scene_.current, scene_.pc);
+    const Taint::Verdict verdict = taint_->judge(scene_.current, scene_.pc);
     const bool by_all = op.reg == no_reg && scene_.active == warp.all;
-    doubts_->executed(scene_.current, scene_.pc, by_all);
-    if (verdict == Doubts::Verdict::go) return true;
-    if (verdict == Doubts::Verdict::stop || verdict == Doubts::Verdict::limit) {
-        doubt_ = {scene_.code.where(scene_.pc), verdict == Doubts::Verdict::limit};
+    taint_->executed(scene_.current, scene_.pc, by_all);
+    if (verdict == Taint::Verdict::go) return true;
+    if (verdict == Taint::Verdict::stop || verdict == Taint::Verdict::limit) {
+        taint_by_ = {scene_.code.where(scene_.pc), verdict == Taint::Verdict::limit};
         trapped_ = true;
         return false;
     }
-    for (const std::uint32_t reg : doubts_->results(scene_.pc)) wgmma_.write({reg});
+    for (const std::uint32_t reg : taint_->results(scene_.pc)) wgmma_.write({reg});
     ++warp.pc;
     return false;
 }
@@ -392,13 +392,13 @@ void Cluster::leave(Cta& cta) {
 
 void Cluster::bulk_copy(const isa::BulkCopy& copy) {
     // Of a map in memory that is made up, nothing is known.
-    if (doubts_ && copy.dims != 0 && !scene_.makes_up_memory() &&
+    if (taint_ && copy.dims != 0 && !scene_.makes_up_memory() &&
         scene_.global.tensor(copy.tensor_map).map == nullptr) {
-        doubt_ = {scene_.code.where(scene_.pc)};
+        taint_by_ = {scene_.code.where(scene_.pc)};
         trapped_ = true;
         return;
     }
-    if (!doubts_ || !doubts_->box_is_doubtful()) return bulk_.bulk_copy(copy);
+    if (!taint_ || !taint_->box_is_tainted()) return bulk_.bulk_copy(copy);
     isa::BulkCopy somewhere = copy;
     somewhere.known.coordinates = false;
     bulk_.bulk_copy(somewhere);
@@ -433,7 +433,7 @@ void Cluster::trap() {
 void Cluster::divide_by_zero(isa::Mask lanes) {
     const isa::Step& step = *scene_.code.ops[scene_.pc].step;
     const isa::Operand& divisor = *isa::divisor_of(step);
-    if (doubts_ && divisor.reg && doubts_->decides(scene_.current, divisor.reg.id)) return;
+    if (taint_ && divisor.reg && taint_->decides(scene_.current, divisor.reg.id)) return;
     if (!divided_by_zero_.insert(scene_.pc).second) return;
     scene_.report.lane(scene_.thread(std::countr_zero(lanes)));
     if (auto wrong = division_by_zero(scene_.program, step, scene_.report.who()))

@@ -182,10 +182,10 @@ class Grid {
         const std::uint64_t index = running.index;
         Cluster& cluster = *running.cluster;
         turns_.changed();
-        if (const EndOfRunAhead doubt = cluster.ended_by_doubt(); doubt && launch_.made_up->ended != nullptr)
-            if (index < doubted_) {
-                doubted_ = index;
-                *launch_.made_up->ended = doubt;
+        if (const EndOfRunAhead taint = cluster.ended_by_taint(); taint && launch_.made_up->ended != nullptr)
+            if (index < tainted_by_) {
+                tainted_by_ = index;
+                *launch_.made_up->ended = taint;
             }
         if (launch_.made_up != nullptr && launch_.made_up->boxes != nullptr)
             cluster.measure(*launch_.made_up->boxes);
@@ -249,7 +249,7 @@ class Grid {
     std::vector<std::unique_ptr<Cluster>> idle_;  ///< for reuse
     std::uint64_t begun_ = 0;                     ///< clusters
     std::uint64_t times_stood_back_ = 0;
-    std::uint64_t doubted_ = UINT64_MAX;  ///< the first cluster that ended by a doubt
+    std::uint64_t tainted_by_ = UINT64_MAX;  ///< the first cluster that ended by a doubt
     int at_work_ = 0;
     std::vector<Done> done_;
     std::map<std::uint64_t, MessageLog> said_;  ///< by cluster

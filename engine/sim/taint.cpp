@@ -1,4 +1,4 @@
-#include "sim/doubts.hpp"
+#include "sim/taint.hpp"
 
 #include <algorithm>
 
@@ -83,35 +83,35 @@ bool all_generic_is_global(const Program& program) {
 
 }  // namespace
 
-Doubts::Doubts(const Program& program, const Code& code, const MadeUp& made_up, int warps)
+Taint::Taint(const Program& program, const Code& code, const MadeUp& made_up, int warps)
     : program_(program),
       code_(code),
       made_up_(made_up),
       registers_(program.registers().size()),
       generic_is_global_(all_generic_is_global(program)),
       known_(code.ops.size()) {
-    doubtful_.resize(static_cast<std::size_t>(warps) * registers_);
+    tainted_.resize(static_cast<std::size_t>(warps) * registers_);
     outcome_.resize(static_cast<std::size_t>(warps));
 }
 
-void Doubts::reset() {
-    std::ranges::fill(doubtful_, std::uint8_t{0});
+void Taint::reset() {
+    std::ranges::fill(tainted_, std::uint8_t{0});
     left_ = made_up_.steps;
     unasked_ = 0;
 }
 
-void Doubts::hurry() {
+void Taint::hurry() {
     constexpr std::uint64_t soon = 1U << 12;  // steps
     left_ = std::min(left_, soon);
 }
 
-const Doubts::Facts& Doubts::facts(std::uint32_t pc) {
+const Taint::Facts& Taint::facts(std::uint32_t pc) {
     const Facts*& known = known_[pc];
     if (known == nullptr) known = &facts_.emplace_back(facts_of(code_.ops[pc]));
     return *known;
 }
 
-Doubts::Facts Doubts::facts_of(const Op& op) const {
+Taint::Facts Taint::facts_of(const Op& op) const {
     const isa::Step& step = *op.step;
     Facts out;
     Listener told(generic_is_global_);
@@ -162,24 +162,24 @@ Doubts::Facts Doubts::facts_of(const Op& op) const {
     return out;
 }
 
-bool Doubts::any(int warp, const std::vector<std::uint32_t>& regs) const {
-    return std::ranges::any_of(regs, [&](std::uint32_t reg) { return doubtful(warp, reg); });
+bool Taint::any(int warp, const std::vector<std::uint32_t>& regs) const {
+    return std::ranges::any_of(regs, [&](std::uint32_t reg) { return tainted(warp, reg); });
 }
 
-bool Doubts::is_over() {
+bool Taint::is_over() {
     constexpr std::uint32_t between_clocks = 1024;  // steps
     if (!made_up_.until || unasked_++ % between_clocks != 0) return false;
     return std::chrono::steady_clock::now() >= *made_up_.until;
 }
 
-Doubts::Verdict Doubts::judge(int warp, std::uint32_t pc) {
+Taint::Verdict Taint::judge(int warp, std::uint32_t pc) {
     const Facts& facts = this->facts(pc);
     const Op& op = code_.ops[pc];
-    box_is_doubtful_ = any(warp, facts.place);
+    box_is_tainted_ = any(warp, facts.place);
     if (left_ < facts.cost || is_over()) return Verdict::limit;
     if (facts.unknown) return Verdict::stop;
     left_ -= facts.cost;
-    const bool guarded = op.reg != no_reg && doubtful(warp, op.reg);
+    const bool guarded = op.reg != no_reg && tainted(warp, op.reg);
     std::uint8_t& outcome = outcome_[static_cast<std::size_t>(warp)];
     outcome = facts.loads || guarded || any(warp, facts.values) || any(warp, facts.decisive);
     if (guarded && !facts.effects && !op.aligned) return Verdict::skip;
@@ -187,10 +187,10 @@ Doubts::Verdict Doubts::judge(int warp, std::uint32_t pc) {
     return facts.harmless ? Verdict::skip : Verdict::stop;
 }
 
-void Doubts::executed(int warp, std::uint32_t pc, bool by_all) {
+void Taint::executed(int warp, std::uint32_t pc, bool by_all) {
     const std::uint8_t outcome = outcome_[static_cast<std::size_t>(warp)];
     for (const std::uint32_t reg : facts(pc).results) {
-        std::uint8_t& of = doubtful_[static_cast<std::size_t>(warp) * registers_ + reg];
+        std::uint8_t& of = tainted_[static_cast<std::size_t>(warp) * registers_ + reg];
         of = by_all ? outcome : of | outcome;
     }
 }
