@@ -15,8 +15,8 @@
 #include "check/parameters.hpp"
 #include "diag/fix.hpp"
 #include "kernel/foreign_entry.hpp"
-#include "kernel/made_up.hpp"
 #include "kernel/sized_runs.hpp"
+#include "kernel/synthetic.hpp"
 #include "ptx/heading.hpp"
 #include "ptx/lower.hpp"
 #include "rules/mbarrier_words.hpp"
@@ -131,8 +131,8 @@ bool hangs(const Diagnostic& finding) {
            breaks(finding, rules::WG_SYNC_04);
 }
 
-/// Adds what launches show whose numbers are made up, where nothing is wrong yet: warnings, since the kernel
-/// may be meant for others.
+/// Adds what launches show whose numbers are synthetic, where nothing is wrong yet: warnings, since the
+/// kernel may be meant for others.
 void add_sized(const Program& program, const SizedTrials& trials, std::vector<Diagnostic>& out) {
     if (std::ranges::any_of(out, stops_launches)) return;
     for (auto& [finding, numbers, in_all] : found_in_sized_launches(trials)) {
@@ -194,7 +194,7 @@ void add_sized(const ptx::Module& module, const ptx::Lowered& kernel, const Assu
 }
 
 /// What paths show and, where the shape of the CTAs and clusters is known and nothing is wrong yet, what a
-/// run with arguments that are made up does.
+/// run with synthetic arguments does.
 std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known) {
     FindingSet out(check::check(program, check::Made::by_compiler));
     out.add_all(check::outgoing(program));

@@ -1,4 +1,4 @@
-// What a run of the first cluster with arguments that are made up does with the bytes of shared memory, as
+// What a run of the first cluster with synthetic arguments does with the bytes of shared memory, as
 // far as it comes (made_up.hpp): which of them are mbarriers, and where the matrices of wgmma begin.
 #pragma once
 

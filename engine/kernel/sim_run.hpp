@@ -8,7 +8,7 @@
 namespace wgrun {
 
 namespace sim {
-struct MadeUp;
+struct Synthetic;
 struct Overlap;
 }  // namespace sim
 
@@ -17,6 +17,6 @@ struct Overlap;
 /// made_up: null if nothing is.
 std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOptions& options,
                                          const ForeignEntry* origin, sim::Overlap* overlap = nullptr,
-                                         const sim::MadeUp* made_up = nullptr);
+                                         const sim::Synthetic* synthetic = nullptr);
 
 }  // namespace wgrun

@@ -9,7 +9,7 @@
 
 #include "check/sizes.hpp"
 #include "isa/effects.hpp"
-#include "kernel/made_up.hpp"
+#include "kernel/synthetic.hpp"
 #include "rules/phrases.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/rules.hpp"
@@ -71,7 +71,7 @@ bool is_among_lanes(const Diagnostic& finding) {
     });
 }
 
-/// Whether it says nothing of a launch that is made up: what nothing has
+/// Whether it says nothing of a launch that is synthetic: what nothing has
 /// written may be read, since of a box only the beginning comes, and what is no
 /// error of other compilers' kernels is none here, but for a fence behind the init of an mbarrier.
 bool says_nothing(const Diagnostic& finding) {
@@ -202,16 +202,17 @@ class Shape {
     /// Runs a cluster of a grid. What is known already is not found again.
     Ran run(std::uint32_t number, Dim3 grid, std::uint64_t cluster) {
         EndOfRunAhead ended;
-        const sim::MadeUp limits{.steps = std::min(asked_.shape_is_known ? most_steps : most_of_shape, left_),
-                                 .boxes = &boxes_,
-                                 .goes_on = true,
-                                 .ended = &ended};
+        const sim::Synthetic limits{
+            .steps = std::min(asked_.shape_is_known ? most_steps : most_of_shape, left_),
+            .boxes = &boxes_,
+            .goes_on = true,
+            .ended = &ended};
         FoundIn launch = check::launch_of(program_, {grid, {}});
         launch.others = number;
         launch.first = cluster;
         Ran out;
         try {
-            sim::Outcome outcome = run_made_up(program_, launch, limits);
+            sim::Outcome outcome = run_synthetic(program_, launch, limits);
             left_ -= ended.limit ? limits.steps : std::min(left_, outcome.steps);
             out.findings = std::move(outcome.findings);
             out.whole = outcome.mmas > 0 || !multiplies(program_);

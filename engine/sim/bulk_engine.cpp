@@ -87,7 +87,7 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
         if (copy.tensor.map == nullptr && scene_.makes_up_memory()) {
             if (isa::space_of(asked.tensor_map) == isa::Space::param) copy.handle = asked.tensor_map;
             copy.bytes = unit;
-            const BoxSizes* sizes = scene_.launch.made_up->boxes;
+            const BoxSizes* sizes = scene_.launch.synthetic->boxes;
             if (sizes != nullptr && asked.direction == Direction::to_global)
                 if (const auto known = sizes->find(copy.handle); known != sizes->end())
                     copy.bytes = known->second;
@@ -333,7 +333,7 @@ void BulkEngine::store_bulk(const isa::BulkCopy& asked, Copy copy) {
     if (scene_.launch.detect_races) {
         const Epoch epoch(copy.serial, scene_.pc, storer.actor, asked.lane);
         // What a launch passes decides which elements lie inside the tensor.
-        const bool all = copy.tensor.map == nullptr || !scene_.launch.made_up;
+        const bool all = copy.tensor.map == nullptr || !scene_.launch.synthetic;
         const auto read = [&](std::uint32_t address, std::uint32_t bytes) {
             scene_.cta->shadow.copy_out(scene_.actor(asked.lane), epoch, address - SharedMemory::base, bytes,
                                         all);

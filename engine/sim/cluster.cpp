@@ -44,8 +44,8 @@ Cluster::Cluster(const Program& program, const Code& code, const SimulatedLaunch
       deadlock_(scene_, barriers_),
       allowance_(allowance),
       messages_(program, launch.grid, message_capacity(program)) {
-    if (launch.made_up != nullptr)
-        taint_.emplace(program, code, *launch.made_up, static_cast<int>(scene_.warps.size()));
+    if (launch.synthetic != nullptr)
+        taint_.emplace(program, code, *launch.synthetic, static_cast<int>(scene_.warps.size()));
 }
 
 void Cluster::reset(std::uint64_t index) {
@@ -98,7 +98,7 @@ Cluster::Pause Cluster::run(bool alone, Crowd crowd) {
             burst(1 + scene_.draw(longest_burst));
             allowance_.take(steps_ - std::exchange(accounted_, steps_), scene_.code.ops[scene_.pc].where);
             if (trapped_) return Pause::ended;
-            if (taint_ && !scene_.launch.made_up->goes_on && scene_.report.has_errors()) taint_->hurry();
+            if (taint_ && !scene_.launch.synthetic->goes_on && scene_.report.has_errors()) taint_->hurry();
         }
     }
 }
@@ -391,7 +391,7 @@ void Cluster::leave(Cta& cta) {
 }
 
 void Cluster::bulk_copy(const isa::BulkCopy& copy) {
-    // Of a map in memory that is made up, nothing is known.
+    // Of a map in memory that is synthetic, nothing is known.
     if (taint_ && copy.dims != 0 && !scene_.makes_up_memory() &&
         scene_.global.tensor(copy.tensor_map).map == nullptr) {
         taint_by_ = {scene_.code.where(scene_.pc)};

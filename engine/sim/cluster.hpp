@@ -156,7 +156,7 @@ class Cluster final : public isa::Machine {
     }
     const void* async_read(isa::Reg reg, isa::Mask read) override { return wgmma_.read_async(reg, read); }
     isa::Numerics numerics() const override { return scene_.launch.numerics; }
-    bool computes_products() const override { return scene_.launch.made_up == nullptr; }
+    bool computes_products() const override { return scene_.launch.synthetic == nullptr; }
     void* async_write(isa::Reg reg) override { return wgmma_.write_async(reg); }
     void end_mma() override {}
     void commit_mma() override { wgmma_.commit(); }
@@ -188,7 +188,7 @@ class Cluster final : public isa::Machine {
     void step(Warp& warp, const Op& op);
     using Meeting = Warp::Meeting::Kind;
     bool come_to(Warp::Meeting at);
-    /// Returns whether the step is to be executed, in a launch with arguments that are made up.
+    /// Returns whether the step is to be executed, in a launch with synthetic arguments.
     bool certain(Warp& warp, const Op& op);
     void aligned(Warp& warp, const Op& op);
     /// Returns what the current warp's warpgroup executes together; null: it is not a whole one.
@@ -212,7 +212,7 @@ class Cluster final : public isa::Machine {
     WgmmaUnit wgmma_;
     LibraryCalls library_;
     Deadlock deadlock_;
-    std::optional<Taint> taint_;  ///< of a launch with arguments that are made up
+    std::optional<Taint> taint_;  ///< of a launch with synthetic arguments
     Allowance& allowance_;
     MessageLog messages_;
     EndOfRunAhead taint_by_;                   ///< see ended_by_doubt()

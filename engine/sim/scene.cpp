@@ -38,7 +38,7 @@ Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const S
 void Scene::reset(std::uint64_t number) {
     const Dim3 size = program.cluster();
     index = number;
-    const std::uint64_t first = launch.made_up != nullptr ? launch.made_up->first : 0;
+    const std::uint64_t first = launch.synthetic != nullptr ? launch.synthetic->first : 0;
     position = cluster_position(launch.grid, size, first + number);
     random_ = launch.seed + number * 0x9E3779B97F4A7C15U;
     fruitless = 0;
@@ -61,7 +61,7 @@ void Scene::reset(std::uint64_t number) {
 // SplitMix64 (Steele, Lea and Flood, 2014).
 std::byte* Scene::nowhere(int bytes) {
     if (!makes_up_memory() || bytes > static_cast<int>(sizeof nowhere_)) return nullptr;
-    nowhere_.fill(*launch.made_up->memory);
+    nowhere_.fill(*launch.synthetic->memory);
     return reinterpret_cast<std::byte*>(nowhere_.data());
 }
 

@@ -122,10 +122,12 @@ class Scene final : private GlobalShadow::Sink {
     /// Reports an access to a CTA that the lane does not know to have begun, unless the access races anyway.
     void expect_begun(const Cta& other, int lane);
 
-    /// Whether memory that no tensor has is made up (MadeUp::memory).
-    bool makes_up_memory() const { return launch.made_up != nullptr && launch.made_up->memory.has_value(); }
-    /// Returns made-up memory of `bytes` bytes, 128 at most, whose contents last until the next call; null
-    /// where none is made up.
+    /// Whether memory that no tensor has is synthetic (Synthetic::memory).
+    bool makes_up_memory() const {
+        return launch.synthetic != nullptr && launch.synthetic->memory.has_value();
+    }
+    /// Returns synthetic memory of `bytes` bytes, 128 at most, whose contents last until the next call; null
+    /// where none is synthetic.
     std::byte* nowhere(int bytes);
 
     /// Returns a draw below a limit. The seed determines them all.

@@ -83,10 +83,10 @@ bool all_generic_is_global(const Program& program) {
 
 }  // namespace
 
-Taint::Taint(const Program& program, const Code& code, const MadeUp& made_up, int warps)
+Taint::Taint(const Program& program, const Code& code, const Synthetic& synthetic, int warps)
     : program_(program),
       code_(code),
-      made_up_(made_up),
+      synthetic_(synthetic),
       registers_(program.registers().size()),
       generic_is_global_(all_generic_is_global(program)),
       known_(code.ops.size()) {
@@ -96,7 +96,7 @@ Taint::Taint(const Program& program, const Code& code, const MadeUp& made_up, in
 
 void Taint::reset() {
     std::ranges::fill(tainted_, std::uint8_t{0});
-    left_ = made_up_.steps;
+    left_ = synthetic_.steps;
     unasked_ = 0;
 }
 
@@ -122,8 +122,8 @@ Taint::Facts Taint::facts_of(const Op& op) const {
     out.effects = step.op->effects != nullptr;
     // What other threads write meanwhile, or other kernels, is not made up.
     const bool others = op.order.strong || told.writes_memory;
-    out.loads = (told.reads_memory && (!made_up_.memory || others)) ||
-                (told.multiplies && !made_up_.memory) || prints;
+    out.loads = (told.reads_memory && (!synthetic_.memory || others)) ||
+                (told.multiplies && !synthetic_.memory) || prints;
     if (told.multiplies) out.cost = cost_of_product;
     const bool speaks = isa::say::speaks(*step.op);
     out.harmless = speaks || prints || told.prefetches || told.metadata != nullptr ||
@@ -133,7 +133,7 @@ Taint::Facts Taint::facts_of(const Op& op) const {
     const bool other = out.effects && !told.computes && !told.multiplies && told.addresses.empty();
     if (step.form.has(isa::Field::sreg))
         out.loads |= !same_in_every_launch(static_cast<isa::Special>(step.form.get(isa::Field::sreg)),
-                                           !made_up_.numbers);
+                                           !synthetic_.numbers);
     const Operand* mask = isa::membermask_of(step);
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
@@ -141,10 +141,10 @@ Taint::Facts Taint::facts_of(const Op& op) const {
         if (operand.kind == Operand::Kind::param) {
             const Param& param = program_.params()[static_cast<std::size_t>(operand.index)];
             out.loads |= !param.pointee && !param.box &&
-                         (made_up_.numbers || (!made_up_.memory && isa::is_float(param.type)));
+                         (synthetic_.numbers || (!synthetic_.memory && isa::is_float(param.type)));
         }
         const bool address = (rule.kinds & OperandRule::address) != 0;
-        if (address && !out.effects && !made_up_.memory)
+        if (address && !out.effects && !synthetic_.memory)
             out.loads = true;  // of constants that the launch gives
         const bool accesses = std::ranges::find(told.addresses, &operand) != told.addresses.end();
         const bool of_product = told.multiplies && operand.kind == Operand::Kind::list;
@@ -168,8 +168,8 @@ bool Taint::any(int warp, const std::vector<std::uint32_t>& regs) const {
 
 bool Taint::is_over() {
     constexpr std::uint32_t between_clocks = 1024;  // steps
-    if (!made_up_.until || unasked_++ % between_clocks != 0) return false;
-    return std::chrono::steady_clock::now() >= *made_up_.until;
+    if (!synthetic_.until || unasked_++ % between_clocks != 0) return false;
+    return std::chrono::steady_clock::now() >= *synthetic_.until;
 }
 
 Taint::Verdict Taint::judge(int warp, std::uint32_t pc) {

@@ -1,4 +1,4 @@
-// A launch whose arguments are made up: which registers hold values that another launch would change, and
+// A launch whose arguments are synthetic: which registers hold values that another launch would change, and
 // what may be executed although they do.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace wgrun::sim {
 
-/// A register is tainted if what it holds depends on what is made up: on what is loaded, and unless the
+/// A register is tainted if what it holds depends on what is synthetic: on what is loaded, and unless the
 /// numbers of the launch are known, on a parameter that is no pointer and on the size of the grid. A run is
 /// what every launch does as long as no tainted value decides what is executed, where shared memory is
 /// accessed, or what is synchronised.
@@ -26,7 +26,7 @@ class Taint {
         limit  ///< the run has taken as many steps, or as long, as it may
     };
 
-    Taint(const Program& program, const Code& code, const MadeUp& made_up, int warps);
+    Taint(const Program& program, const Code& code, const Synthetic& synthetic, int warps);
 
     /// Something has been found: what else the run finds, it finds soon.
     void hurry();
@@ -66,7 +66,7 @@ class Taint {
 
     const Program& program_;
     const Code& code_;
-    const MadeUp& made_up_;
+    const Synthetic& synthetic_;
     std::size_t registers_;
     bool generic_is_global_;
     std::deque<Facts> facts_;            ///< of the operations that have been executed

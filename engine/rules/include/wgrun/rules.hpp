@@ -22,7 +22,7 @@ enum class Finder : std::uint8_t {
     check = 2,      ///< the static checker
     run = 4,        ///< a run: on the simulator, or in the guarded build on a GPU
     assembler = 8,  ///< ptxas, or the driver's assembler
-    ahead = 16      ///< a run that the static checker makes by itself, with what is made up
+    ahead = 16      ///< a run that the static checker makes by itself, with what is synthetic
 };
 constexpr Finder operator|(Finder a, Finder b) {
     return static_cast<Finder>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));

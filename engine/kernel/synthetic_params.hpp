@@ -10,7 +10,7 @@
 namespace wgrun {
 
 /// The arguments of a launch, as sim::SimulatedLaunch takes them.
-struct MadeUpParams {
+struct SyntheticParams {
     std::vector<std::uint64_t> values;
     std::vector<std::vector<std::byte>> structures;
     std::vector<bool> addresses;  ///< by parameter: it is one of memory, and no number
@@ -19,6 +19,6 @@ struct MadeUpParams {
 /// Returns arguments whose numbers are all `number`, also those within structures, and 1 where they have 8
 /// bits. A value of 64 bits that the program uses as an address, or adds to one, is the address of no
 /// memory.
-MadeUpParams made_up_params(const Program& program, std::uint32_t number);
+SyntheticParams synthetic_params(const Program& program, std::uint32_t number);
 
 }  // namespace wgrun

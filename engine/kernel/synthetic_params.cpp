@@ -1,4 +1,4 @@
-#include "kernel/made_up_params.hpp"
+#include "kernel/synthetic_params.hpp"
 
 #include <algorithm>
 #include <array>
@@ -101,7 +101,7 @@ class Params {
         }
     }
 
-    MadeUpParams run() {
+    SyntheticParams run() {
         for_each_step(program_, [&](const Step& step) {
             const auto read = isa::parameter_read(step);
             if (!read || read->offset < 0) return;
@@ -133,12 +133,12 @@ class Params {
     const Program& program_;
     const std::uint32_t number_;
     const Pointers pointers_{program_};
-    MadeUpParams out_;
+    SyntheticParams out_;
 };
 
 }  // namespace
 
-MadeUpParams made_up_params(const Program& program, std::uint32_t number) {
+SyntheticParams synthetic_params(const Program& program, std::uint32_t number) {
     return Params(program, number).run();
 }
 

@@ -1,4 +1,4 @@
-// What is found of a kernel before any launch, by running its first cluster with arguments that are made up.
+// What is found of a kernel before any launch, by running its first cluster with synthetic arguments.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace wgrun {
 
 /// Runs a launch whose numbers are all `launch.others`, and so is memory, in which it has no tensors.
 /// `limits` says what else is invented. Throws as sim::run.
-sim::Outcome run_made_up(const Program& program, const FoundIn& launch, sim::MadeUp limits);
+sim::Outcome run_synthetic(const Program& program, const FoundIn& launch, sim::Synthetic limits);
 
 /// Returns what a launch breaks that a finding names, on the simulator, where no value decides that memory
 /// would have to hold. Of `by` wgrun.

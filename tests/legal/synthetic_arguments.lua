@@ -1,4 +1,4 @@
--- What is right for every launch, although arguments that are made up (as `wgrun check` runs a kernel with) would break it: sizes,
+-- What is right for every launch, although synthetic arguments (as `wgrun check` runs a kernel with) would break it: sizes,
 -- contents of memory, other CTAs decide where and whether something is done.
 -- good: guarded_tail gather scatter_shared scatter_global histogram flag_of_another_cta grid_stride assertion trap loop chosen_place
 local wg = require "wgrun"

@@ -1,4 +1,4 @@
-#include "kernel/made_up.hpp"
+#include "kernel/synthetic.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 #include "check/sizes.hpp"
 #include "isa/generic.hpp"
-#include "kernel/made_up_params.hpp"
+#include "kernel/synthetic_params.hpp"
 #include "memory/pages.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/assumptions.hpp"
@@ -51,9 +51,9 @@ sim::TensorMap tensor_of(const TensorBox& box, std::uint64_t handle, std::uint64
 }
 
 /// A launch with zeros in memory.
-class MadeUpLaunch {
+class SyntheticLaunch {
   public:
-    explicit MadeUpLaunch(const Program& program)
+    explicit SyntheticLaunch(const Program& program)
         : memory_(pages((program.params().size() + 1) * static_cast<std::size_t>(tensor_bytes))) {
         const std::vector<Param>& params = program.params();
         values_.resize(params.size());
@@ -82,7 +82,7 @@ class MadeUpLaunch {
     }
 
     /// Returns what is found, without accesses beyond tensors: how long those of a launch are is not known.
-    std::vector<Diagnostic> run(const Program& program, check::Made made, const sim::MadeUp& made_up,
+    std::vector<Diagnostic> run(const Program& program, check::Made made, const sim::Synthetic& synthetic,
                                 sim::Observer* observer, Dim3 grid, std::uint64_t seed = 0) {
         if (!memory_) return {};
         sim::SimulatedLaunch launch;
@@ -92,7 +92,7 @@ class MadeUpLaunch {
         launch.structures = structures_;
         launch.buffers = buffers_;
         launch.tensor_maps = maps_;
-        launch.made_up = &made_up;
+        launch.synthetic = &synthetic;
         launch.observer = observer;
         launch.by_compiler = made == check::Made::by_compiler;
         try {
@@ -117,13 +117,13 @@ class MadeUpLaunch {
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
                                               sim::Observer* observer) {
     const Dim3 grid = program.grid().value_or(program.cluster());
-    std::vector<Diagnostic> out = MadeUpLaunch(program).run(program, made, {}, observer, grid);
+    std::vector<Diagnostic> out = SyntheticLaunch(program).run(program, made, {}, observer, grid);
     for (Diagnostic& finding : out) finding.launch = check::launch_of(program, {grid, {}});
     return out;
 }
 
-sim::Outcome run_made_up(const Program& program, const FoundIn& launch, sim::MadeUp limits) {
-    const MadeUpParams params = made_up_params(program, *launch.others);
+sim::Outcome run_synthetic(const Program& program, const FoundIn& launch, sim::Synthetic limits) {
+    const SyntheticParams params = synthetic_params(program, *launch.others);
     limits.numbers = false;
     limits.memory = launch.others;
     limits.first = launch.first;
@@ -132,7 +132,7 @@ sim::Outcome run_made_up(const Program& program, const FoundIn& launch, sim::Mad
     simulated.params = params.values;
     simulated.structures = params.structures;
     simulated.seed = launch.seed;
-    simulated.made_up = &limits;
+    simulated.synthetic = &limits;
     simulated.by_compiler = true;
     return sim::run(program, simulated);
 }
@@ -141,7 +141,7 @@ std::vector<Diagnostic> found_again(const Program& program, check::Made made, co
     constexpr std::uint64_t most_steps = 1U << 23;
     Assumptions given{.numbers = launch.numbers};
     if (launch.others) {  // a text does not say which of its numbers are addresses
-        const std::vector<bool> addresses = made_up_params(program, *launch.others).addresses;
+        const std::vector<bool> addresses = synthetic_params(program, *launch.others).addresses;
         std::erase_if(given.numbers, [&](const auto& number) {
             const auto at = std::ranges::find(program.params(), number.first, &Param::name);
             return at != program.params().end() &&
@@ -151,13 +151,14 @@ std::vector<Diagnostic> found_again(const Program& program, check::Made made, co
     const Program with = with_numbers(program, given);
     if (launch.others) {
         sim::BoxSizes boxes;
-        const sim::MadeUp limits{.steps = most_steps, .boxes = &boxes, .goes_on = true};
-        run_made_up(with, launch, limits);  // it tells how long boxes are
-        return run_made_up(with, launch, limits).findings;
+        const sim::Synthetic limits{.steps = most_steps, .boxes = &boxes, .goes_on = true};
+        run_synthetic(with, launch, limits);  // it tells how long boxes are
+        return run_synthetic(with, launch, limits).findings;
     }
-    const sim::MadeUp made_up{.numbers = launch.numbers.empty(), .first = launch.first, .steps = most_steps};
-    return MadeUpLaunch(with).run(with, made, made_up, nullptr,
-                                  {launch.grid[0], launch.grid[1], launch.grid[2]}, launch.seed);
+    const sim::Synthetic synthetic{
+        .numbers = launch.numbers.empty(), .first = launch.first, .steps = most_steps};
+    return SyntheticLaunch(with).run(with, made, synthetic, nullptr,
+                                     {launch.grid[0], launch.grid[1], launch.grid[2]}, launch.seed);
 }
 
 namespace {
@@ -166,7 +167,7 @@ namespace {
 /// nothing depends on what is in memory: with a note that names them.
 std::vector<Diagnostic> found_in_launch(const Program& program, std::span<const std::int64_t> numbers,
                                         std::uint32_t clusters) {
-    MadeUpLaunch launch(program);
+    SyntheticLaunch launch(program);
     launch.give(program, numbers);
     Dim3 grid = program.cluster();
     grid.x *= clusters;
