@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "isa/peer_window.hpp"
-#include "machine/seat.hpp"
+#include "machine/coordinates.hpp"
 
 namespace wgrun::check {
 

@@ -10,7 +10,7 @@
 #include "isa/divisor.hpp"
 #include "isa/peer_window.hpp"
 #include "isa/registers.hpp"
-#include "machine/seat.hpp"
+#include "machine/coordinates.hpp"
 #include "program/quotients.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"

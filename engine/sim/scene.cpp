@@ -1,7 +1,7 @@
 #include "sim/scene.hpp"
 
+#include "machine/coordinates.hpp"
 #include "machine/peers.hpp"
-#include "machine/seat.hpp"
 #include "rules/barrier_words.hpp"
 
 namespace wgrun::sim {
@@ -50,8 +50,9 @@ void Scene::reset(std::uint64_t number) {
     pollers = wrote = stands_back = put_off = cluster_has_met = false;
     for (std::size_t rank = 0; rank < ctas.size(); ++rank) {
         const auto r = static_cast<std::uint32_t>(rank);
-        ctas[rank].reset(machine::Seat{.cluster_size = size, .cluster = position, .rank = r}.cta(),
-                         warps_per_cta, entry_registers);
+        ctas[rank].reset(
+            machine::ThreadCoordinates{.cluster_size = size, .cluster = position, .rank = r}.cta(),
+            warps_per_cta, entry_registers);
         int threads = program.threads();
         for (int w = 0; w < warps_per_cta; ++w, threads -= isa::lanes)
             warps[static_cast<std::size_t>(ctas[rank].first + w)].reset(threads);

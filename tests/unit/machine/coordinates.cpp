@@ -1,5 +1,5 @@
 // The values of special registers, and the CTA to which an address of shared memory belongs.
-#include "machine/seat.hpp"
+#include "machine/coordinates.hpp"
 
 #include <algorithm>
 
@@ -8,19 +8,19 @@
 
 using namespace wgrun;
 using machine::locate;
-using machine::Seat;
+using machine::ThreadCoordinates;
 using Whose = machine::SharedPlace::Whose;
 
 namespace {
 
 /// The seat of warp 3 of CTA 5 of a cluster of 2 x 3 x 1, in the cluster at (1, 2, 3) of a grid of 4 x 9 x 5
 /// CTAs.
-const Seat seat{{4, 9, 5}, {2, 3, 1}, {1, 2, 3}, 5, {256, 1, 1}, 3, 4096, 1000};
+const ThreadCoordinates coordinates{{4, 9, 5}, {2, 3, 1}, {1, 2, 3}, 5, {256, 1, 1}, 3, 4096, 1000};
 
 std::uint64_t value(std::string_view name, int lane = 7) {
     const auto found = std::ranges::find(isa::special_names, name);
     REQUIRE(found != isa::special_names.end());
-    return machine::special(seat, static_cast<isa::Special>(found - isa::special_names.begin()), lane);
+    return machine::special(coordinates, static_cast<isa::Special>(found - isa::special_names.begin()), lane);
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ TEST_CASE("registers of a warp's lanes, of the chip, and clocks") {
 }
 
 TEST_CASE("threads of a CTA of three dimensions are numbered along x, then y, then z") {
-    Seat other = seat;
+    ThreadCoordinates other = coordinates;
     other.block = {10, 4, 3};
     for (int lane = 0; lane < 24; ++lane) {
         const std::uint64_t x = machine::special(other, isa::Special::tid_x, lane),
@@ -93,12 +93,12 @@ TEST_CASE("threads of a CTA of three dimensions are numbered along x, then y, th
 TEST_CASE("those of the grid are those that another grid, or another place in it, changes") {
     for (std::size_t i = 0; i < isa::special_names.size(); ++i) {
         const auto which = static_cast<isa::Special>(i);
-        Seat other = seat;
+        ThreadCoordinates other = coordinates;
         other.grid = {8, 27, 10};
         other.cluster = {0, 0, 0};
         INFO(isa::special_names[i]);
         CHECK(isa::is_of_grid(which) ==
-              (machine::special(seat, which, 0) != machine::special(other, which, 0)));
+              (machine::special(coordinates, which, 0) != machine::special(other, which, 0)));
     }
 }
 

@@ -14,7 +14,7 @@ constexpr Dim3 in_cluster(Dim3 cluster_size, std::uint32_t rank) {
             rank / cluster_size.x / cluster_size.y};
 }
 
-struct Seat {
+struct ThreadCoordinates {
     Dim3 grid{};             ///< CTAs
     Dim3 cluster_size{};     ///< CTAs
     Dim3 cluster{};          ///< the warp's cluster, in the grid of clusters
@@ -35,6 +35,6 @@ struct Seat {
 
 /// The value of a special register in a lane of that warp. Which multiprocessor a CTA runs on, and the time,
 /// are the simulator's own choice.
-std::uint64_t special(const Seat& seat, isa::Special which, int lane);
+std::uint64_t special(const ThreadCoordinates& coordinates, isa::Special which, int lane);
 
 }  // namespace wgrun::machine
