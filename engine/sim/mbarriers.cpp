@@ -100,7 +100,7 @@ void Mbarriers::arrives_relaxed(const Cta& cta, Mbarrier& mbarrier, int lane) {
             if (!other.passed_on(known(other, lane))) inits.push_back(other.actor());
     const auto leave = [&](int place) {
         clocks_.release_actors(scene_.current, lane, place, inits);
-        scene_.handoffs.arrive_relaxed(scene_.current, place, &cta != scene_.cta);
+        scene_.release_acquire.arrive_relaxed(scene_.current, place, &cta != scene_.cta);
     };
     mbarrier.arriving_relaxed.push_back({scene_.current, clocks_.now(scene_.current), scene_.pc});
     leave(mbarrier.arriving);
@@ -161,7 +161,7 @@ void Mbarriers::passes(Cta& cta, Mbarrier& mbarrier, int lane) {
 void Mbarriers::passes_relaxed(Mbarrier& mbarrier, int place) {
     mbarrier.seen_relaxed.resize(scene_.warps.size());
     mbarrier.seen_relaxed[static_cast<std::size_t>(scene_.current)] = mbarrier.clock();
-    scene_.handoffs.wait_relaxed(scene_.current, place, !scene_.code.ops[scene_.pc].waits_near);
+    scene_.release_acquire.wait_relaxed(scene_.current, place, !scene_.code.ops[scene_.pc].waits_near);
 }
 
 void Mbarriers::blocked(Mbarrier& mbarrier, std::int64_t parity) {

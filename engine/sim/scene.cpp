@@ -20,7 +20,7 @@ Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const S
       report(program, code, launch.grid, waits),
       global_shadow(program, launch, warps_per_cta * static_cast<int>(program.cluster().volume()), *this),
       clocks(warps_per_cta * static_cast<int>(program.cluster().volume()), warps_per_cta),
-      handoffs(clocks, warps_per_cta, exchange),
+      release_acquire(clocks, warps_per_cta, exchange),
       dependents(*this, launch.overlap),
       register_data_(static_cast<std::size_t>(clocks.warps()) * code.register_bytes),
       cluster_(cluster) {

@@ -13,8 +13,8 @@
 #include "sim/dependents.hpp"
 #include "sim/exchange.hpp"
 #include "sim/global_shadow.hpp"
-#include "sim/handoffs.hpp"
 #include "sim/observer.hpp"
+#include "sim/release_acquire.hpp"
 #include "sim/report.hpp"
 #include "sim/turns.hpp"
 
@@ -51,7 +51,7 @@ class Scene final : private GlobalShadow::Sink {
     Report report;
     GlobalShadow global_shadow;
     Clocks clocks;
-    Handoffs handoffs;
+    ReleaseAcquire release_acquire;
     Dependents dependents;
     std::vector<Warp> warps;
     std::vector<Cta> ctas;         ///< by rank

@@ -1,4 +1,4 @@
-#include "sim/handoffs.hpp"
+#include "sim/release_acquire.hpp"
 
 #include <utility>
 
@@ -12,7 +12,7 @@ constexpr int everywhere = -1;
 
 }  // namespace
 
-void Handoffs::reset(std::uint64_t cluster) {
+void ReleaseAcquire::reset(std::uint64_t cluster) {
     cluster_ = cluster;
     known_ = std::make_shared<const ClusterKnowledge>();
     learned_ = {};
@@ -27,12 +27,12 @@ void Handoffs::reset(std::uint64_t cluster) {
     fenced_ = -1;
 }
 
-int& Handoffs::made(int& place) {
+int& ReleaseAcquire::made(int& place) {
     if (place < 0) place = clocks_.add_place();
     return place;
 }
 
-void Handoffs::read(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order) {
+void ReleaseAcquire::read(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order) {
     if (order.scope >= isa::Scope::gpu) learn(warp, lanes, location, order.acquire);
     const auto found = locations_.find(location);
     if (found == locations_.end()) return;
@@ -44,8 +44,8 @@ void Handoffs::read(int warp, Lanes lanes, std::uint64_t location, const isa::Me
     }
 }
 
-void Handoffs::write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order,
-                     bool combines) {
+void ReleaseAcquire::write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order,
+                           bool combines) {
     if (order.scope >= isa::Scope::gpu) {
         if (!combines) exchange_.store(location, cluster_);
         // It is not checked which warp executed the fence, but what it did later is not released.
@@ -71,7 +71,7 @@ void Handoffs::write(int warp, Lanes lanes, std::uint64_t location, const isa::M
     if (fenced->second.wide >= 0 && wide(order)) clocks_.join(place_of(everywhere), fenced->second.wide);
 }
 
-void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
+void ReleaseAcquire::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
     if (order.release && order.scope >= isa::Scope::gpu) clocks_.release(warp, made(fenced_), lanes);
     if (order.acquire && order.scope >= isa::Scope::gpu) {
         // It is not checked which thread has read, nor whether its fence came first.
@@ -95,20 +95,20 @@ void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
     if (wide(order)) clocks_.release(warp, made(released.wide), lanes);
 }
 
-void Handoffs::arrive_relaxed(int warp, int row, bool to_other_ctas) {
+void ReleaseAcquire::arrive_relaxed(int warp, int row, bool to_other_ctas) {
     const auto fenced = released_.find(warp);
     if (fenced == released_.end()) return;
     const int released = to_other_ctas ? fenced->second.wide : fenced->second.cta;
     if (released >= 0) clocks_.join(row, released);
 }
 
-void Handoffs::wait_relaxed(int warp, int row, bool from_other_ctas) {
+void ReleaseAcquire::wait_relaxed(int warp, int row, bool from_other_ctas) {
     Places& read = read_[warp];
     clocks_.join(made(read.cta), row);
     if (from_other_ctas) clocks_.join(made(read.wide), row);
 }
 
-void Handoffs::learn(int warp, Lanes lanes, std::uint64_t location, bool acquire) {
+void ReleaseAcquire::learn(int warp, Lanes lanes, std::uint64_t location, bool acquire) {
     const Exchange::Place* place = exchange_.find(location);
     if (place == nullptr) return;
     std::uint64_t& last = read_at_[{warp, location, acquire}];
@@ -126,7 +126,7 @@ void Handoffs::learn(int warp, Lanes lanes, std::uint64_t location, bool acquire
 
 // The lessons of a warp are an actor, so that they go from lane to lane and from warp to warp as what is
 // known of other actors does.
-Learned::Number Handoffs::know(int warp, Lanes lanes, const ClusterKnowledge& more) {
+Learned::Number ReleaseAcquire::know(int warp, Lanes lanes, const ClusterKnowledge& more) {
     auto known = std::make_shared<ClusterKnowledge>(*known_);
     known->add(more);
     known_ = std::move(known);
@@ -142,7 +142,7 @@ Learned::Number Handoffs::know(int warp, Lanes lanes, const ClusterKnowledge& mo
     return number;
 }
 
-void Handoffs::recall(int warp, Lanes lanes, Learned::Number lesson) {
+void ReleaseAcquire::recall(int warp, Lanes lanes, Learned::Number lesson) {
     bool all = true;
     machine::for_each_lane(
         lanes.some, [&](int lane) { all &= clocks_.of(warp, lane).seen[lesson.actor] >= lesson.count; });

@@ -14,9 +14,9 @@ namespace wgrun::sim {
 /// A releasing write leaves what the warp knows at its location, and so does a strong write after a releasing
 /// fence. An acquiring read takes it from there, and so does an acquiring fence from the locations of strong
 /// reads before it. Both sides must name a scope that includes the other's CTA.
-class Handoffs {
+class ReleaseAcquire {
   public:
-    Handoffs(Clocks& clocks, int warps_per_cta, Exchange& exchange)
+    ReleaseAcquire(Clocks& clocks, int warps_per_cta, Exchange& exchange)
         : clocks_(clocks), warps_per_cta_(warps_per_cta), exchange_(exchange) {}
 
     /// cluster: its number in the grid.
