@@ -288,7 +288,7 @@ class Translator {
                         count_of(function.registers, "register"), program_.name(),
                         count_of(function.spill_store_bytes, "byte is", "bytes are"),
                         count_of(function.spill_load_bytes, "is", "are")),
-            "fewer values at a time: smaller accumulators, fewer loads under way, fewer threads a CTA");
+            "fewer values at a time: smaller accumulators, fewer loads in flight, fewer threads a CTA");
         finding.notes = largest();
         return finding;
     }

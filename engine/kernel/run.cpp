@@ -12,8 +12,8 @@
 #include "kernel/message_buffer.hpp"
 #include "kernel/print.hpp"
 #include "kernel/sim_run.hpp"
+#include "kernel/stream.hpp"
 #include "kernel/timing.hpp"
-#include "kernel/under_way.hpp"
 #include "sim/sim.hpp"
 
 namespace wgrun {
@@ -42,7 +42,7 @@ struct Launch::State {
 
     /// Runs the kernel on the simulator. Tensors that no other launch has are those of no launch before it.
     void simulate() {
-        UnderWay& stream = UnderWay::of_this_thread();
+        Stream& stream = Stream::of_this_thread();
         sim::Overlap overlap;
         if (shares) stream.begin(*program, overlap);
         const bool alone = overlap.before.empty() && overlap.touched == nullptr;
@@ -87,17 +87,17 @@ void Launch::start() {
 }
 
 void Launch::wait() {
-    if (!state_->gpu) UnderWay::of_this_thread().wait();
+    if (!state_->gpu) Stream::of_this_thread().wait();
     state_->take(&GpuLaunch::wait);
 }
 
 void Launch::upload() {
-    if (!state_->gpu) UnderWay::of_this_thread().wait();
+    if (!state_->gpu) Stream::of_this_thread().wait();
     state_->take(&GpuLaunch::upload);
 }
 
 void Launch::download() {
-    if (!state_->gpu) UnderWay::of_this_thread().wait();
+    if (!state_->gpu) Stream::of_this_thread().wait();
     state_->take(&GpuLaunch::download);
 }
 

@@ -140,9 +140,9 @@ class MbarrierUnit {
             if (!address.knows(l)) return self().unknown();
             const Found found = find(address[l], MbarrierUser::thread, lane);
             if (found.object == nullptr) return;
-            if (found.object->under_way() != 0)
+            if (found.object->in_flight() != 0)
                 self().fault(
-                    rules::mbarrier_ended_early(self().place(*found.object), found.object->under_way()),
+                    rules::mbarrier_ended_early(self().place(*found.object), found.object->in_flight()),
                     found.object->copied_at(), copied_here);
             found.object->end();
         });
@@ -278,9 +278,9 @@ class MbarrierUnit {
     bool turn(Cta& cta, Object& object) {
         const std::optional<Mbarrier::Turn> turn = object.turn();
         if (!turn) return false;
-        if (turn->under_way != 0)
+        if (turn->in_flight != 0)
             self().fault_at(turn->told_at,
-                            rules::phase_complete_early(self().place(object), turn->phase, turn->under_way,
+                            rules::phase_complete_early(self().place(object), turn->phase, turn->in_flight,
                                                         turn->to_expect, turn->to_bring, turn->by_others),
                             turn->copied_at, copied_here);
         else if (turn->unsized != 0)

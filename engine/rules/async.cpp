@@ -259,7 +259,7 @@ constexpr Rule WG_TMA_03{
         "groups of those that go until they have read its memory.",
     .section = "9.7.9.25.6",
     .why =
-        "The shared memory of a CTA that has ended belongs to the next one: copies under way write into it, "
+        "The shared memory of a CTA that has ended belongs to the next one: copies in flight write into it, "
         "or read what it has written.",
     .fix =
         "Wait for the last phase of every mbarrier; the thread that stores: commit, and wait_group 0 (with "

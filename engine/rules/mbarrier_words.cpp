@@ -57,7 +57,7 @@ Saying mbarrier_made_again(const std::string& place, bool by_same_step) {
 
 Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes) {
     return of({WG_MBAR_01,
-               fmt::format("{} is ended while {} under way", place,
+               fmt::format("{} is ended while {} in flight", place,
                            count_of(bytes, "byte that it counts is", "bytes that it counts are")),
                "wait for its phase first"},
               {{"place", place}, {"bytes_under_way", bytes}});
@@ -117,12 +117,12 @@ Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std
                {"arrivals_expected", expected}});
 }
 
-Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
+Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t in_flight,
                             std::int64_t to_expect, std::int64_t to_bring, bool by_others) {
     return of(
         {WG_MBAR_03,
-         fmt::format("phase {} of {} completes while {} under way: it expects {}, and its copies bring {}",
-                     phase, place, count_of(under_way, "byte of its copies is", "bytes of its copies are"),
+         fmt::format("phase {} of {} completes while {} in flight: it expects {}, and its copies bring {}",
+                     phase, place, count_of(in_flight, "byte of its copies is", "bytes of its copies are"),
                      count_of(to_expect, "byte"), to_bring),
          fmt::format(
              "the bytes that are expected before the last arrival have to be those of all copies of "
@@ -131,7 +131,7 @@ Saying phase_complete_early(const std::string& place, std::int64_t phase, std::i
              to_expect, to_bring, by_others ? "the other CTAs that copy here" : "what copies too early")},
         {{"place", place},
          {"phase", phase},
-         {"bytes_under_way", under_way},
+         {"bytes_under_way", in_flight},
          {"bytes_expected", to_expect},
          {"bytes_copied", to_bring}});
 }
@@ -139,7 +139,7 @@ Saying phase_complete_early(const std::string& place, std::int64_t phase, std::i
 Saying phase_complete_without(const std::string& place, std::int64_t phase) {
     return of(
         {WG_MBAR_03,
-         fmt::format("phase {} of {} completes while copies of it are under way: it does not expect their "
+         fmt::format("phase {} of {} completes while copies of it are in flight: it does not expect their "
                      "bytes",
                      phase, place),
          "expect the bytes of all copies, before the last arrival of the phase"},

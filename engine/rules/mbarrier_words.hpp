@@ -28,7 +28,7 @@ Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std
                         std::int64_t pending, std::int64_t expected, std::int64_t phase);
 /// to_expect, to_bring: the bytes that the phase was told to expect, and those of its copies. by_others: some
 /// are of other CTAs, which may copy too early.
-Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
+Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t in_flight,
                             std::int64_t to_expect, std::int64_t to_bring, bool by_others);
 /// The same of copies whose bytes are not known.
 Saying phase_complete_without(const std::string& place, std::int64_t phase);

@@ -445,7 +445,7 @@ constexpr Rule WG_RACE_05{
     .why =
         "griddepcontrol.launch_dependents lets the next launch begin, and promises nothing about memory: it "
         "reads what was there before, or its values are overwritten.",
-    .fix = "k:griddepcontrol_wait() before the access; only what no launch under way touches may come first.",
+    .fix = "k:griddepcontrol_wait() before the access; only what no launch in flight touches may come first.",
     .decided =
         "Without a run accesses before griddepcontrol.wait to what is accessed behind it, and in PTX of "
         "compilers a kernel that lets others begin and never waits (warnings); in a run launches that were "

@@ -405,7 +405,7 @@ void BulkEngine::compare_boxes(std::span<const Copy> phase) {
     if (mbarrier == nullptr || !mbarrier->live() || mbarrier->phase() != first.serial) return;
     std::vector<std::uint64_t> maps;
     for (const Copy& copy : phase) maps.push_back(copy.handle);
-    const std::int64_t bytes = mbarrier->tx() - mbarrier->under_way();
+    const std::int64_t bytes = mbarrier->tx() - mbarrier->in_flight();
     const std::uint32_t told_at = mbarrier->expected_at();
     if (bytes <= 0 || told_at == machine::no_pc || std::ranges::find(maps, 0U) != maps.end()) return;
     if (const auto other = phases_.brought(std::move(maps), {bytes, told_at}))

@@ -73,8 +73,8 @@ Cluster::Pause Cluster::run(bool alone, Crowd crowd) {
             if (scene_.warps[w].state == Warp::State::ready) ready_.push_back(static_cast<int>(w));
         const std::atomic<bool>* stop = scene_.launch.stop;
         if (stop != nullptr && stop->load(std::memory_order_relaxed)) return Pause::ended;
-        const auto under_way = static_cast<std::uint32_t>(bulk_.under_way() + copies_.under_way());
-        if (ready_.empty() && under_way == 0) {
+        const auto in_flight = static_cast<std::uint32_t>(bulk_.in_flight() + copies_.in_flight());
+        if (ready_.empty() && in_flight == 0) {
             if (bulk_.land_unsized()) continue;
             scene_.tell();
             if (std::exchange(scene_.stands_back, false) && !alone) return Pause::stands_back;
@@ -86,9 +86,9 @@ Cluster::Pause Cluster::run(bool alone, Crowd crowd) {
             return Pause::ended;
         }
         const auto ready = static_cast<std::uint32_t>(ready_.size());
-        const std::uint32_t next = scene_.draw(ready + (under_way == 0 ? 0 : 1));
+        const std::uint32_t next = scene_.draw(ready + (in_flight == 0 ? 0 : 1));
         if (next == ready) {
-            const std::size_t copy = scene_.draw(under_way), bulk = bulk_.under_way();
+            const std::size_t copy = scene_.draw(in_flight), bulk = bulk_.in_flight();
             if (copy < bulk)
                 bulk_.land(copy);
             else

@@ -223,7 +223,7 @@ void Mbarriers::land(Cta& cta, std::uint32_t offset, std::optional<std::int64_t>
 
 void Mbarriers::left_over(Cta& cta) {
     for (const Mbarrier& mbarrier : cta.mbarriers.all()) {
-        const std::int64_t missing = mbarrier.tx() - mbarrier.under_way();
+        const std::int64_t missing = mbarrier.tx() - mbarrier.in_flight();
         if (!mbarrier.live() || missing == 0) continue;
         const std::uint32_t last = mbarrier.arrived_at();
         report_.at(last != no_pc ? last : mbarrier.copied_at(), scene_.thread(0));

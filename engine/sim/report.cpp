@@ -27,7 +27,7 @@ Report::Report(const Program& program, const Code& code, Dim3 grid, const machin
 
 void Report::reset(Dim3 cluster) {
     cluster_ = cluster;
-    copies_under_way_ = -1;
+    copies_in_flight_ = -1;
     reductions_.clear();
     seen_.clear();
     described_.clear();

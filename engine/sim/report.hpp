@@ -45,7 +45,7 @@ class Report final : public HazardSink {
     /// The step is a copy that reduces into shared memory: two of them may meet there.
     void reduces(std::uint32_t pc) { reductions_.insert(pc); }
     /// Sets the actor of thread copies for which no thread has waited.
-    void copies_under_way(int actor) { copies_under_way_ = actor; }
+    void copies_in_flight(int actor) { copies_in_flight_ = actor; }
 
     /// In its scope a copy is checked that an mbarrier counts: by the mbarrier's actor, at this clock.
     class Copying {
@@ -253,7 +253,7 @@ class Report final : public HazardSink {
     const machine::Waits& waits_;
     Dim3 grid_, cluster_;
     RelaxedHandovers relaxed_;
-    int copies_under_way_ = -1;
+    int copies_in_flight_ = -1;
     std::set<std::uint32_t> reductions_;  ///< steps
     int threads_per_cta_, warps_;         ///< threads of whole warps; warps of the cluster
     std::uint32_t pc_ = 0;

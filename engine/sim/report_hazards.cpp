@@ -46,7 +46,7 @@ Phrase Report::ordered_by(const RelaxedHandovers::Steps& relaxed, bool same_cta)
 }
 
 bool Report::is_described(Hazard hazard, Epoch other) {
-    const bool by_thread_copy = other.generic() && other.actor() == copies_under_way_;
+    const bool by_thread_copy = other.generic() && other.actor() == copies_in_flight_;
     const bool news =
         described_.insert({hazard, pc_, other ? other.pc() : no_pc, by_copy(other), by_thread_copy}).second;
     return settled_ || !news;
@@ -128,7 +128,7 @@ void Report::race(const Pair& pair) {
     if (pair.hazard == Hazard::write_after_read)
         return add(rules::WG_RACE_01, other, message, ordering(pair),
                    {{pair.then, "read here by " + pair.past}});
-    if (pair.other.generic() && pair.other.actor() == copies_under_way_)
+    if (pair.other.generic() && pair.other.actor() == copies_in_flight_)
         return add(rules::WG_GROUP_04, other, message,
                    Fix(fmt::format("the threads of {} have to wait for their cp.async, then to meet {} at a "
                                    "barrier, before {}",

@@ -137,7 +137,7 @@ void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std:
     if (!bytes) contents_.bring_anything(*cta);
     if (!bytes) maps_[mbarrier].push_back(map_of(*execution_.op->step));
     mbarriers_.begin_copy(*mbarrier, bytes);
-    under_way_.push_back({mbarrier, execution_.warp->pc, bytes, mbarrier->phase()});
+    in_flight_.push_back({mbarrier, execution_.warp->pc, bytes, mbarrier->phase()});
 }
 
 /// Returns whether the shared memory that the copy reads or writes suits it; reports what does not.
@@ -178,11 +178,11 @@ bool Copies::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
 // --- landing and groups --------------------------------------------------------------------------------
 
 bool Copies::land() {
-    const auto next = std::ranges::find_if(under_way_, &Copy::can_land);
-    if (next == under_way_.end()) return false;
+    const auto next = std::ranges::find_if(in_flight_, &Copy::can_land);
+    if (next == in_flight_.end()) return false;
     execution_.progress();
     const Copy copy = *next;
-    under_way_.erase(next);
+    in_flight_.erase(next);
     if (!copy.bytes && copy.phase == copy.mbarrier->phase()) compare_boxes(*copy.mbarrier);
     mbarriers_.land(*copy.mbarrier, copy.bytes, copy.phase, copy.pc);
     return true;
@@ -272,7 +272,7 @@ void Copies::compare_boxes(const Mbarrier& mbarrier) {
     if (found == maps_.end()) return;
     std::vector<std::uint64_t> maps = std::move(found->second);
     maps_.erase(found);
-    boxes_.phase(std::move(maps), mbarrier.tx() - mbarrier.under_way(),
+    boxes_.phase(std::move(maps), mbarrier.tx() - mbarrier.in_flight(),
                  execution_.where(mbarrier.expected_at()));
     if (boxes_.contradiction()) execution_.stop(*boxes_.contradiction(), std::string(BoxSizes::contradicted));
 }

@@ -32,7 +32,7 @@ class Copies {
     /// Where boxes of unknown sizes have been.
     const BoxSizes& boxes() const { return boxes_; }
 
-    auto state() { return std::tie(under_way_, stores_); }
+    auto state() { return std::tie(in_flight_, stores_); }
     void encode(Encoder& to) const;
 
   private:
@@ -44,7 +44,7 @@ class Copies {
 
         /// One of unknown size lands when its phase expects bytes: it brings them.
         bool can_land() const {
-            return bytes || mbarrier->tx() > mbarrier->under_way() || mbarrier->phase() != phase;
+            return bytes || mbarrier->tx() > mbarrier->in_flight() || mbarrier->phase() != phase;
         }
     };
     /// The copies of a warp to global memory.
@@ -74,7 +74,7 @@ class Copies {
     Mbarriers& mbarriers_;
     Contents& contents_;
     MmaReads& products_;
-    std::deque<Copy> under_way_;  ///< nearly always the first of them lands
+    std::deque<Copy> in_flight_;  ///< nearly always the first of them lands
     /// By mbarrier: the maps of the boxes of unknown sizes that its phase counts.
     std::map<const Mbarrier*, std::vector<std::uint64_t>> maps_;
     std::vector<std::uint64_t> named_;  ///< by register: what its address comes from; none before map_of()

@@ -115,8 +115,8 @@ void MmaReads::encode(Encoder& to) const {
 }
 
 void Copies::encode(Encoder& to) const {
-    to.number(under_way_.size());
-    for (const Copy& copy : under_way_) {
+    to.number(in_flight_.size());
+    for (const Copy& copy : in_flight_) {
         to.number(address_of(copy.mbarrier));
         to.number(std::uint64_t{copy.pc} << 32 | (copy.mbarrier->phase() - copy.phase));
         to.number(static_cast<std::uint64_t>(copy.bytes.value_or(-1)));

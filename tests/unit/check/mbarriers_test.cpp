@@ -67,7 +67,7 @@ TEST_CASE("it is initialised once, and once more after inval") {
     CHECK(out.full[0].notes.at(0).where.line == made);
 }
 
-TEST_CASE("nothing that it counts is under way when it ends") {
+TEST_CASE("nothing that it counts is in flight when it ends") {
     const bool waited = GENERATE(false, true);
     Mbarriers k(32);
     const int tile = k.memory("tile", box_bytes);
@@ -85,7 +85,7 @@ TEST_CASE("nothing that it counts is under way when it ends") {
     }
     REQUIRE(!out.findings.empty());
     CHECK(out.findings.front() == Found{"WG-MBAR-01", inval});
-    CHECK(out.message() == "`bar` is ended while 512 bytes that it counts are under way");
+    CHECK(out.message() == "`bar` is ended while 512 bytes that it counts are in flight");
     CHECK(out.full[0].notes.at(0).where.line == copied);
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("bytes are expected before the last arrival") {
     }
 }
 
-TEST_CASE("a phase that completes while its bytes are under way") {
+TEST_CASE("a phase that completes while its bytes are in flight") {
     Mbarriers k(32);
     const int tile = k.memory("tile", box_bytes);
     const Reg map = k.map(box);
@@ -227,7 +227,7 @@ TEST_CASE("a phase that completes while its bytes are under way") {
     CHECK(out.findings[0] == Found{"WG-MBAR-03", arrive});
     CHECK(
         out.message() ==
-        "phase 0 of `bar` completes while 512 bytes of its copies are under way: it expects 0 bytes, and its "
+        "phase 0 of `bar` completes while 512 bytes of its copies are in flight: it expects 0 bytes, and its "
         "copies bring 512");
 }
 

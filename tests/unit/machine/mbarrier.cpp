@@ -27,7 +27,7 @@ TEST_CASE("a phase turns when all arrivals have come, and not before") {
     const auto turn = mbarrier.turn();
     REQUIRE(turn);
     CHECK(turn->phase == 0);
-    CHECK(turn->under_way == 0);
+    CHECK(turn->in_flight == 0);
     CHECK(mbarrier.phase() == 1);
     CHECK(mbarrier.pending() == 3);
     CHECK(mbarrier.is_complete(0));
@@ -66,7 +66,7 @@ TEST_CASE("bytes that come before they are expected count") {
     mbarrier.begin_copy(64);
     CHECK(mbarrier.land(64, 0).counts);
     CHECK(mbarrier.tx() == -64);
-    CHECK(mbarrier.under_way() == 0);
+    CHECK(mbarrier.in_flight() == 0);
     CHECK_FALSE(mbarrier.turn());
     CHECK_FALSE(mbarrier.expect(64));
     CHECK_FALSE(mbarrier.turn());  // the arrival
@@ -83,10 +83,10 @@ TEST_CASE("a phase that turns without its copies says so, and they do not count 
     CHECK(mbarrier.arrive(1));
     const auto turn = mbarrier.turn();
     REQUIRE(turn);
-    CHECK(turn->under_way == 128);
+    CHECK(turn->in_flight == 128);
     CHECK(turn->to_expect == 0);
     CHECK(turn->to_bring == 128);
-    CHECK(mbarrier.under_way() == 0);
+    CHECK(mbarrier.in_flight() == 0);
     CHECK_FALSE(mbarrier.land(128, 0).counts);
     CHECK(mbarrier.tx() == 0);
 }

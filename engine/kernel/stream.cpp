@@ -1,4 +1,4 @@
-#include "kernel/under_way.hpp"
+#include "kernel/stream.hpp"
 
 #include "isa/effects.hpp"
 
@@ -17,12 +17,12 @@ struct Control final : isa::Effects {
 
 }  // namespace
 
-UnderWay& UnderWay::of_this_thread() {
-    thread_local UnderWay under_way;
-    return under_way;
+Stream& Stream::of_this_thread() {
+    thread_local Stream in_flight;
+    return in_flight;
 }
 
-void UnderWay::begin(const Program& program, sim::Overlap& overlap) {
+void Stream::begin(const Program& program, sim::Overlap& overlap) {
     const Control control(program);
     if (!control.waits) wait();
     for (const Started& launch : started_)
@@ -30,7 +30,7 @@ void UnderWay::begin(const Program& program, sim::Overlap& overlap) {
     if (control.lets_begin) overlap.touched = std::make_shared<sim::Touched>(program.name());
 }
 
-void UnderWay::end(const sim::Overlap& overlap, const std::shared_ptr<const void>& token) {
+void Stream::end(const sim::Overlap& overlap, const std::shared_ptr<const void>& token) {
     if (!overlap.early) wait();
     if (overlap.touched != nullptr) started_.push_back({token, overlap.touched});
 }

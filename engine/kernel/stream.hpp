@@ -11,9 +11,9 @@ namespace wgrun {
 
 /// The stream of a thread. A launch of a kernel with griddepcontrol.wait begins when the one before executes
 /// griddepcontrol.launch_dependents, and others when everything before has ended.
-class UnderWay {
+class Stream {
   public:
-    static UnderWay& of_this_thread();
+    static Stream& of_this_thread();
 
     /// A launch of `program` begins. Fills `overlap` with those that may still run.
     void begin(const Program& program, sim::Overlap& overlap);
