@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "debug/matrix.hpp"
+#include "debug/matrix_text.hpp"
 
 namespace wgrun::debugging {
 
 /// What a command refers to: `acc`, `acc[3]`, `tile[1]` (a stage), `tile[2,5]` and `tile[1][2,5]` (elements).
-struct Thing {
+struct Symbol {
     std::string text;
     enum class Kind : std::uint8_t { registers, buffer, parameter } kind = Kind::registers;
     std::vector<isa::Reg> regs;
@@ -31,35 +31,35 @@ struct Place {
     isa::Mask lanes = UINT32_MAX;  ///< lanes of the register that are watched
 };
 
-class Things {
+class Symbols {
   public:
-    Things(const Program& program, const RunOptions& options) : program_(program), options_(options) {}
+    Symbols(const Program& program, const RunOptions& options) : program_(program), options_(options) {}
 
     /// The object that `text` names at a line. Throws ArgumentError, with a suggestion.
-    Thing find(std::string_view text, Where where) const;
+    Symbol find(std::string_view text, Where where) const;
 
     /// All names, one per line.
     std::string names() const;
 
     /// As text, several lines. `warp` (of the cluster) is whose registers and whose CTA's memory; `lanes`:
     /// the registers of the warps of the cluster, as they are or were. `whole`: all of a matrix.
-    std::string show(const Thing& thing, sim::View view, int warp, const LanesOf& lanes, bool whole) const;
+    std::string show(const Symbol& symbol, sim::View view, int warp, const LanesOf& lanes, bool whole) const;
     /// The warps that hold a fragment of a matrix: `warps` warps of the cluster from `first` on.
     struct Holders {
         int first, warps;
     };
     /// Nothing if it is not a fragment.
-    std::optional<Holders> holders(const Thing& thing, sim::View view, int warp) const;
+    std::optional<Holders> holders(const Symbol& symbol, sim::View view, int warp) const;
 
     /// Where an element, a register or bytes at an address are. Throws ArgumentError unless that is one
     /// place.
     Place place(std::string_view text, Where where, sim::View view, int warp) const;
 
   private:
-    std::string show_registers(const Thing& thing, int warp, sim::View view, const LanesOf& lanes,
+    std::string show_registers(const Symbol& symbol, int warp, sim::View view, const LanesOf& lanes,
                                bool whole) const;
-    Place register_place(const Thing& thing, sim::View view, int warp) const;
-    const Tensor* tensor(const Thing& thing) const;
+    Place register_place(const Symbol& symbol, sim::View view, int warp) const;
+    const Tensor* tensor(const Symbol& symbol) const;
 
     const Program& program_;
     const RunOptions& options_;

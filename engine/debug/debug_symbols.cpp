@@ -1,4 +1,4 @@
-#include "debug/things.hpp"
+#include "debug/debug_symbols.hpp"
 
 #include <fmt/format.h>
 
@@ -77,9 +77,9 @@ std::string lane_text(const std::byte* lanes, isa::Type type, int lane) {
 
 }  // namespace
 
-Thing Things::find(std::string_view text, Where where) const {
+Symbol Symbols::find(std::string_view text, Where where) const {
     const Spelled parts = spelled(text, program_.names());
-    Thing out;
+    Symbol out;
     out.text = text;
     // The last definition of the name up to the line; before its first line, the first one.
     const RegisterName* found = nullptr;
@@ -116,7 +116,7 @@ Thing Things::find(std::string_view text, Where where) const {
         const SharedBuffer& buffer = program_.shared()[i];
         known.push_back(buffer.name);
         if (buffer.name != parts.name) continue;
-        out.kind = Thing::Kind::buffer;
+        out.kind = Symbol::Kind::buffer;
         out.index = static_cast<int>(i);
         for (const std::vector<int>& index : indices) {
             if (index.size() == 1)
@@ -143,7 +143,7 @@ Thing Things::find(std::string_view text, Where where) const {
     for (std::size_t i = 0; i < program_.params().size(); ++i) {
         known.push_back(program_.params()[i].name);
         if (program_.params()[i].name != parts.name) continue;
-        out.kind = Thing::Kind::parameter;
+        out.kind = Symbol::Kind::parameter;
         out.index = static_cast<int>(i);
         if (indices.empty()) return out;
         const Tensor* indexed = tensor(out);
@@ -164,7 +164,7 @@ Thing Things::find(std::string_view text, Where where) const {
         "`names` lists the locals of the script that hold registers, the shared buffers and the parameters");
 }
 
-std::string Things::names() const {
+std::string Symbols::names() const {
     std::string out;
     std::vector<std::string_view> seen;
     for (const RegisterName& name : program_.names()) {
@@ -187,51 +187,51 @@ std::string Things::names() const {
     return out;
 }
 
-const Tensor* Things::tensor(const Thing& thing) const {
-    const auto i = static_cast<std::size_t>(thing.index);
+const Tensor* Symbols::tensor(const Symbol& symbol) const {
+    const auto i = static_cast<std::size_t>(symbol.index);
     const auto* argument = i < options_.args.size() ? std::get_if<Tensor*>(&options_.args[i]) : nullptr;
     return argument == nullptr ? nullptr : *argument;
 }
 
-std::optional<Things::Holders> Things::holders(const Thing& thing, sim::View view, int warp) const {
-    if (thing.kind != Thing::Kind::registers || !thing.array) return std::nullopt;
-    const std::vector<FragmentUse> uses = fragments_of(program_, thing.regs);
+std::optional<Symbols::Holders> Symbols::holders(const Symbol& symbol, sim::View view, int warp) const {
+    if (symbol.kind != Symbol::Kind::registers || !symbol.array) return std::nullopt;
+    const std::vector<FragmentUse> uses = fragments_of(program_, symbol.regs);
     if (uses.empty()) return std::nullopt;
     const int warps = uses.front().fragment.threads() / isa::lanes;
     return Holders{warp - view.warp(warp).warp % warps, warps};
 }
 
-std::string Things::show_registers(const Thing& thing, int warp, sim::View view, const LanesOf& lanes,
-                                   bool whole) const {
-    if (const std::optional<Holders> held = holders(thing, view, warp)) {
+std::string Symbols::show_registers(const Symbol& symbol, int warp, sim::View view, const LanesOf& lanes,
+                                    bool whole) const {
+    if (const std::optional<Holders> held = holders(symbol, view, warp)) {
         std::string out;
-        for (Matrix& matrix : matrices_of(fragments_of(program_, thing.regs), held->first, lanes)) {
-            if (thing.element) {
-                const auto [row, column] = *thing.element;
+        for (Matrix& matrix : matrices_of(fragments_of(program_, symbol.regs), held->first, lanes)) {
+            if (symbol.element) {
+                const auto [row, column] = *symbol.element;
                 if (row >= matrix.rows || column >= matrix.columns)
                     throw ArgumentError(
                         fmt::format("{} is {} x {}", matrix.title, matrix.rows, matrix.columns));
-                return fmt::format("{} = {}\n", thing.text, matrix.at(row, column));
+                return fmt::format("{} = {}\n", symbol.text, matrix.at(row, column));
             }
-            matrix.title = thing.text + ": " + matrix.title;
+            matrix.title = symbol.text + ": " + matrix.title;
             out += to_text(matrix, whole);
         }
-        for (const Reg reg : thing.regs)
+        for (const Reg reg : symbol.regs)
             if (view.in_flight(warp, reg)) return out + "a wgmma may still write these registers\n";
         return out;
     }
-    if (thing.element) throw ArgumentError(fmt::format("`{}` is not a fragment of a matrix", thing.text));
+    if (symbol.element) throw ArgumentError(fmt::format("`{}` is not a fragment of a matrix", symbol.text));
     std::string out;
     const isa::Mask all = view.warp(warp).all;
-    for (std::size_t i = 0; i < thing.regs.size(); ++i) {
-        const Reg reg = thing.regs[i];
+    for (std::size_t i = 0; i < symbol.regs.size(); ++i) {
+        const Reg reg = symbol.regs[i];
         const isa::Type type = program_.registers()[reg.id].type;
         const isa::Mask written = view.written(warp, reg);
         std::vector<std::string> cells;
         for (int lane = 0; lane < isa::lanes; ++lane)
             if ((all >> lane & 1U) != 0)
                 cells.push_back((written >> lane & 1U) != 0 ? lane_text(lanes(warp, reg), type, lane) : "?");
-        out += thing.text + (thing.array ? fmt::format("[{}]", i) : "") +
+        out += symbol.text + (symbol.array ? fmt::format("[{}]", i) : "") +
                fmt::format(" ({})", isa::to_string(type));
         if (std::ranges::all_of(cells, [&](const std::string& cell) { return cell == cells.front(); })) {
             out += fmt::format(" = {}{}\n", cells.front(),
@@ -250,17 +250,17 @@ std::string Things::show_registers(const Thing& thing, int warp, sim::View view,
     return out;
 }
 
-std::string Things::show(const Thing& thing, sim::View view, int warp, const LanesOf& lanes,
-                         bool whole) const {
-    if (thing.kind == Thing::Kind::registers) return show_registers(thing, warp, view, lanes, whole);
-    if (thing.kind == Thing::Kind::buffer) {
-        const SharedBuffer& buffer = program_.shared()[static_cast<std::size_t>(thing.index)];
+std::string Symbols::show(const Symbol& symbol, sim::View view, int warp, const LanesOf& lanes,
+                          bool whole) const {
+    if (symbol.kind == Symbol::Kind::registers) return show_registers(symbol, warp, view, lanes, whole);
+    if (symbol.kind == Symbol::Kind::buffer) {
+        const SharedBuffer& buffer = program_.shared()[static_cast<std::size_t>(symbol.index)];
         const std::span<const std::byte> shared = view.shared(view.warp(warp).rank);
         if (buffer.tile) {
-            const Matrix matrix = matrix_of(buffer, thing.stage, shared);
-            if (thing.element)
-                return fmt::format("{} = {}\n", thing.text,
-                                   matrix.at(thing.element->first, thing.element->second));
+            const Matrix matrix = matrix_of(buffer, symbol.stage, shared);
+            if (symbol.element)
+                return fmt::format("{} = {}\n", symbol.text,
+                                   matrix.at(symbol.element->first, symbol.element->second));
             return to_text(matrix, whole);
         }
         std::string out =
@@ -274,33 +274,33 @@ std::string Things::show(const Thing& thing, sim::View view, int warp, const Lan
         }
         return out + (whole || buffer.bytes <= shown ? "\n" : " ...\n");
     }
-    if (const Tensor* matrix = tensor(thing)) {
+    if (const Tensor* matrix = tensor(symbol)) {
         const Matrix shown =
-            matrix_of(program_.params()[static_cast<std::size_t>(thing.index)].name, *matrix);
-        if (!thing.element) return to_text(shown, whole);
-        if (thing.element->first >= shown.rows || thing.element->second >= shown.columns)
+            matrix_of(program_.params()[static_cast<std::size_t>(symbol.index)].name, *matrix);
+        if (!symbol.element) return to_text(shown, whole);
+        if (symbol.element->first >= shown.rows || symbol.element->second >= shown.columns)
             throw ArgumentError(fmt::format("{} is {} x {}", shown.title, shown.rows, shown.columns));
-        return fmt::format("{} = {}\n", thing.text, shown.at(thing.element->first, thing.element->second));
+        return fmt::format("{} = {}\n", symbol.text, shown.at(symbol.element->first, symbol.element->second));
     }
-    const Param& param = program_.params()[static_cast<std::size_t>(thing.index)];
-    return fmt::format("{} = {}\n", thing.text, value_text(param.type, view.param(thing.index)));
+    const Param& param = program_.params()[static_cast<std::size_t>(symbol.index)];
+    return fmt::format("{} = {}\n", symbol.text, value_text(param.type, view.param(symbol.index)));
 }
 
-Place Things::register_place(const Thing& thing, sim::View view, int warp) const {
+Place Symbols::register_place(const Symbol& symbol, sim::View view, int warp) const {
     Place out;
-    out.text = thing.text;
+    out.text = symbol.text;
     out.warp = warp;
-    if (!thing.element) {
-        if (thing.regs.size() != 1)
-            throw ArgumentError(fmt::format("`{}` is {}: name one, or an element", thing.text,
-                                            count_of(thing.regs.size(), "register")));
-        out.reg = thing.regs.front();
+    if (!symbol.element) {
+        if (symbol.regs.size() != 1)
+            throw ArgumentError(fmt::format("`{}` is {}: name one, or an element", symbol.text,
+                                            count_of(symbol.regs.size(), "register")));
+        out.reg = symbol.regs.front();
     } else {
-        const std::optional<Holders> held = holders(thing, view, warp);
-        const std::vector<FragmentUse> uses = fragments_of(program_, thing.regs);
-        if (!held) throw ArgumentError(fmt::format("`{}` is not a fragment of a matrix", thing.text));
+        const std::optional<Holders> held = holders(symbol, view, warp);
+        const std::vector<FragmentUse> uses = fragments_of(program_, symbol.regs);
+        if (!held) throw ArgumentError(fmt::format("`{}` is not a fragment of a matrix", symbol.text));
         const FragmentUse& use = uses.front();
-        const Fragment::Owner owner = use.fragment.owner(thing.element->first, thing.element->second);
+        const Fragment::Owner owner = use.fragment.owner(symbol.element->first, symbol.element->second);
         out.warp = held->first + owner.thread / isa::lanes;
         out.lanes = 1U << owner.thread % isa::lanes;
         out.reg = use.regs[static_cast<std::size_t>(owner.value / use.fragment.per_register)];
@@ -309,7 +309,7 @@ Place Things::register_place(const Thing& thing, sim::View view, int warp) const
     return out;
 }
 
-Place Things::place(std::string_view text, Where where, sim::View view, int warp) const {
+Place Symbols::place(std::string_view text, Where where, sim::View view, int warp) const {
     Place out;
     out.text = text;
     const int rank = view.warp(warp).rank;
@@ -331,36 +331,36 @@ Place Things::place(std::string_view text, Where where, sim::View view, int warp
         out.address -= base;
         return out;
     }
-    const Thing thing = find(text, where);
-    if (thing.kind == Thing::Kind::registers) return register_place(thing, view, warp);
-    if (thing.kind == Thing::Kind::buffer) {
-        const SharedBuffer& buffer = program_.shared()[static_cast<std::size_t>(thing.index)];
+    const Symbol symbol = find(text, where);
+    if (symbol.kind == Symbol::Kind::registers) return register_place(symbol, view, warp);
+    if (symbol.kind == Symbol::Kind::buffer) {
+        const SharedBuffer& buffer = program_.shared()[static_cast<std::size_t>(symbol.index)];
         out.rank = rank;
         out.address = static_cast<std::uint64_t>(buffer.offset);
         out.bytes = static_cast<int>(buffer.bytes);
         if (!buffer.tile) return out;
         out.address +=
-            static_cast<std::uint64_t>(thing.stage) * static_cast<std::uint64_t>(buffer.tile->bytes());
+            static_cast<std::uint64_t>(symbol.stage) * static_cast<std::uint64_t>(buffer.tile->bytes());
         out.bytes = buffer.tile->bytes();
-        if (!thing.element) return out;
+        if (!symbol.element) return out;
         out.address +=
-            static_cast<std::uint64_t>(buffer.tile->offset(thing.element->first, thing.element->second));
+            static_cast<std::uint64_t>(buffer.tile->offset(symbol.element->first, symbol.element->second));
         out.bytes = std::max(bits(buffer.tile->dtype()) / 8, 1);
         return out;
     }
-    const Tensor* matrix = tensor(thing);
+    const Tensor* matrix = tensor(symbol);
     if (matrix == nullptr) throw ArgumentError(fmt::format("`{}` is a number, which no thread writes", text));
-    const Param& param = program_.params()[static_cast<std::size_t>(thing.index)];
+    const Param& param = program_.params()[static_cast<std::size_t>(symbol.index)];
     if (param.box)
         throw ArgumentError(fmt::format("`{}` is a tensor map: name an address of its tensor", text));
-    out.address = view.param(thing.index);
+    out.address = view.param(symbol.index);
     out.bytes = static_cast<int>(std::min<std::size_t>(matrix->size_bytes(), INT32_MAX));
-    if (!thing.element) return out;
+    if (!symbol.element) return out;
     const Matrix shape = matrix_of(param.name, *matrix);
-    if (thing.element->first >= shape.rows || thing.element->second >= shape.columns)
+    if (symbol.element->first >= shape.rows || symbol.element->second >= shape.columns)
         throw ArgumentError(fmt::format("{} is {} x {}", shape.title, shape.rows, shape.columns));
-    const std::int64_t bit =
-        (std::int64_t{thing.element->first} * shape.columns + thing.element->second) * bits(matrix->dtype());
+    const std::int64_t bit = (std::int64_t{symbol.element->first} * shape.columns + symbol.element->second) *
+                             bits(matrix->dtype());
     out.address += static_cast<std::uint64_t>(bit / 8);
     out.bytes = std::max(bits(matrix->dtype()) / 8, 1);
     return out;

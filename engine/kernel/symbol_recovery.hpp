@@ -13,6 +13,7 @@ namespace wgrun {
 
 /// `seen`: what a run of the program has shown. `names`: the names of its registers in the text; accumulators
 /// get others.
-emit::LuaMeanings recognised(const Program& program, const SharedUse& seen, std::vector<std::string>& names);
+emit::LuaMeanings recovered_symbols(const Program& program, const SharedUse& seen,
+                                    std::vector<std::string>& names);
 
 }  // namespace wgrun

@@ -1,4 +1,4 @@
-#include "debug/matrix.hpp"
+#include "debug/matrix_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "kernel/shared_things.hpp"
+#include "kernel/shared_allocations.hpp"
 #include "wgrun/count_of.hpp"
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ std::optional<std::int64_t> start_of(std::int64_t descriptor) {
     return fields->start;
 }
 
-SharedThings::SharedThings(const Program& program, const FirstValues& first, const SharedUse& seen,
-                           const std::vector<std::string>& params)
+SharedAllocations::SharedAllocations(const Program& program, const FirstValues& first, const SharedUse& seen,
+                                     const std::vector<std::string>& params)
     : program_(program), first_(first), params_(params), matrices_(seen.matrices) {
     for (const auto& [offset, arrivals] : seen.mbarriers) mbarriers_[offset].arrivals = arrivals;
     for_each_step(program, [&](const Step& step) {
@@ -34,7 +34,7 @@ SharedThings::SharedThings(const Program& program, const FirstValues& first, con
     add_copies();
 }
 
-void SharedThings::collect(const Step& step) {
+void SharedAllocations::collect(const Step& step) {
     const NamedPlaces named(step);
     for (const NamedPlaces::Mbarrier& one : named.mbarriers) {
         if (!first_.points(*one.address)) continue;
@@ -60,7 +60,7 @@ void SharedThings::collect(const Step& step) {
 
 /// Returns what an address in global memory, or that of a tensor map, is computed from: a parameter, or
 /// nothing.
-std::string SharedThings::origin(const Operand* address) const {
+std::string SharedAllocations::origin(const Operand* address) const {
     std::int64_t more = 0;
     Reg reg = address != nullptr ? address->reg : Reg{};
     constexpr int longest = 16;
@@ -88,7 +88,7 @@ std::string SharedThings::origin(const Operand* address) const {
 }
 
 /// Mbarriers at one distance that expect the same arrivals are the stages of a ring.
-void SharedThings::add_mbarriers() {
+void SharedAllocations::add_mbarriers() {
     std::set<std::int64_t> left;
     for (const auto& [offset, mbarrier] : mbarriers_) left.insert(offset);
     while (!left.empty()) {
@@ -125,7 +125,7 @@ void SharedThings::add_mbarriers() {
 }
 
 /// What begins within the rows of another matrix is a part of its K.
-void SharedThings::add_matrices() {
+void SharedAllocations::add_matrices() {
     for (const auto& [kind, starts] : matrices_) {
         std::vector<std::int64_t> places;
         for (const std::int64_t start : starts) {
@@ -140,7 +140,7 @@ void SharedThings::add_matrices() {
 }
 
 /// Where copies of a tensor write one matrix, they write its other stages, too.
-void SharedThings::add_copies() {
+void SharedAllocations::add_copies() {
     for (const auto& [copy, bytes] : copies_) {
         const auto& [origin, is_read] = copy;
         std::vector<std::int64_t> others;
@@ -150,12 +150,12 @@ void SharedThings::add_copies() {
             if (!known)
                 others.push_back(byte);
             else if (known->more == 0)
-                matrix = known->thing;
+                matrix = known->allocation;
         }
         std::string says = is_read ? "read by copies" : "written by copies";
         if (!origin.empty()) says += (is_read ? " to " : " of ") + origin;
         if (matrix && !origin.empty()) {
-            things_[*matrix].says += ", " + says;
+            allocations_[*matrix].says += ", " + says;
             extend(*matrix, others);
         } else if (!others.empty()) {
             add({is_read ? "outgoing" : "incoming", std::move(says), 0, std::move(others)}, 16);
@@ -163,46 +163,46 @@ void SharedThings::add_copies() {
     }
 }
 
-void SharedThings::extend(std::size_t thing, const std::vector<std::int64_t>& bytes) {
-    std::vector<std::int64_t>& places = things_[thing].places;
-    for (const std::int64_t byte : bytes) places.push_back(byte - things_[thing].base);
+void SharedAllocations::extend(std::size_t allocation, const std::vector<std::int64_t>& bytes) {
+    std::vector<std::int64_t>& places = allocations_[allocation].places;
+    for (const std::int64_t byte : bytes) places.push_back(byte - allocations_[allocation].base);
     std::ranges::sort(places);
     std::int64_t part_bytes = 0;
     for (auto area = areas_.begin(); area != areas_.end();) {
-        if (area->second.thing != thing) {
+        if (area->second.allocation != allocation) {
             ++area;
             continue;
         }
         part_bytes = area->second.end - area->first;
         area = areas_.erase(area);
     }
-    mark(thing, part_bytes);
+    mark(allocation, part_bytes);
 }
 
-void SharedThings::mark(std::size_t thing, std::int64_t part_bytes) {
-    for (std::size_t i = 0; i < things_[thing].places.size(); ++i) {
-        const std::int64_t begin = things_[thing].places[i] + things_[thing].base;
-        areas_.try_emplace(begin, Area{begin + part_bytes, thing, i});
+void SharedAllocations::mark(std::size_t allocation, std::int64_t part_bytes) {
+    for (std::size_t i = 0; i < allocations_[allocation].places.size(); ++i) {
+        const std::int64_t begin = allocations_[allocation].places[i] + allocations_[allocation].base;
+        areas_.try_emplace(begin, Area{begin + part_bytes, allocation, i});
     }
 }
 
-void SharedThings::add(emit::LuaThing thing, std::int64_t part_bytes) {
+void SharedAllocations::add(emit::LuaAllocation allocation, std::int64_t part_bytes) {
     for (const SharedBuffer& buffer : program_.shared())
-        if (buffer.offset <= thing.places.front()) thing.base = buffer.offset;
-    for (std::int64_t& place : thing.places) place -= thing.base;
-    const int count = ++named_[thing.name];
-    if (count > 1) thing.name += fmt::format("_{}", count);
-    things_.push_back(std::move(thing));
-    mark(things_.size() - 1, part_bytes);
+        if (buffer.offset <= allocation.places.front()) allocation.base = buffer.offset;
+    for (std::int64_t& place : allocation.places) place -= allocation.base;
+    const int count = ++named_[allocation.name];
+    if (count > 1) allocation.name += fmt::format("_{}", count);
+    allocations_.push_back(std::move(allocation));
+    mark(allocations_.size() - 1, part_bytes);
 }
 
-std::optional<emit::LuaPlace> SharedThings::at(std::int64_t byte) const {
+std::optional<emit::LuaPlace> SharedAllocations::at(std::int64_t byte) const {
     auto found = areas_.upper_bound(byte);
     if (found == areas_.begin()) return {};
     --found;
     const auto& [begin, area] = *found;
     if (byte >= area.end) return {};
-    return emit::LuaPlace{area.thing, area.part, byte - begin};
+    return emit::LuaPlace{area.allocation, area.part, byte - begin};
 }
 
 }  // namespace wgrun

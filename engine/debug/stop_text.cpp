@@ -1,10 +1,10 @@
-#include "debug/scene.hpp"
+#include "debug/stop_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "debug/things.hpp"
+#include "debug/debug_symbols.hpp"
 #include "program/wait_words.hpp"
 #include "rules/wait_words.hpp"
 

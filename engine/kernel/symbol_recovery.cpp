@@ -1,4 +1,4 @@
-#include "kernel/recognised.hpp"
+#include "kernel/symbol_recovery.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "kernel/first_values.hpp"
-#include "kernel/shared_things.hpp"
+#include "kernel/shared_allocations.hpp"
 
 namespace wgrun {
 namespace {
@@ -52,7 +52,7 @@ class Recogniser {
           shared_(program, first_, seen, params_) {
         texts_.resize(program.registers().size());
         out_.registers.resize(program.registers().size());
-        out_.things = shared_.things();
+        out_.allocations = shared_.allocations();
         out_.params = params_;
     }
 
@@ -127,14 +127,14 @@ class Recogniser {
     }
 
     std::string name_of(const LuaPlace& place, bool fixed) const {
-        const emit::LuaThing& thing = out_.things[place.thing];
-        if (thing.places.size() == 1) return thing.name + "_at";
-        return fixed ? fmt::format("{}_{}", thing.name, place.part) : thing.name + "_at";
+        const emit::LuaAllocation& allocation = out_.allocations[place.allocation];
+        if (allocation.places.size() == 1) return allocation.name + "_at";
+        return fixed ? fmt::format("{}_{}", allocation.name, place.part) : allocation.name + "_at";
     }
 
     /// The number that is the place, from the beginning of its buffer.
     std::int64_t number_of(const LuaPlace& place) const {
-        return out_.things[place.thing].places[place.part] + place.more;
+        return out_.allocations[place.allocation].places[place.part] + place.more;
     }
 
     void address(const Step& step, const Operand& operand, bool mbarrier) {
@@ -157,7 +157,7 @@ class Recogniser {
         const std::optional<std::int64_t> start = start_of(first_.of(operand.reg));
         const std::optional<LuaPlace> place = start ? shared_.at(*start) : std::nullopt;
         if (!place) return;
-        name(operand.reg, out_.things[place->thing].name + "_desc");
+        name(operand.reg, out_.allocations[place->allocation].name + "_desc");
         in_units(operand.reg, *start);
     }
 
@@ -205,13 +205,13 @@ class Recogniser {
     /// with. `place`: of the result.
     void name_number(std::pair<const Step*, std::size_t> where, std::int64_t number, std::int64_t result,
                      bool points, const LuaPlace& place) {
-        const emit::LuaThing& thing = out_.things[place.thing];
-        const std::optional<LuaPlace> own = number == 0 ? std::nullopt : shared_.at(number + thing.base);
+        const emit::LuaAllocation& allocation = out_.allocations[place.allocation];
+        const std::optional<LuaPlace> own = number == 0 ? std::nullopt : shared_.at(number + allocation.base);
         if (!is_sum(*where.first, number)) return;
-        if (!own || own->thing != place.thing || (own->more != 0 && !points)) return;
+        if (!own || own->allocation != place.allocation || (own->more != 0 && !points)) return;
         // What is added to a place of the thing is a distance in it.
         const std::optional<LuaPlace> before = shared_.at(result - number);
-        if (before && before->thing == place.thing && thing.places.front() > 0) return;
+        if (before && before->allocation == place.allocation && allocation.places.front() > 0) return;
         out_.numbers[where] = *own;
     }
 
@@ -257,7 +257,7 @@ class Recogniser {
     std::vector<std::string>& texts_;
     const FirstValues first_;
     const std::vector<std::string> params_;
-    const SharedThings shared_;
+    const SharedAllocations shared_;
     LuaMeanings out_;
     std::map<std::string, int> given_;
     std::set<std::uint32_t> traced_, units_, renamed_;
@@ -266,7 +266,8 @@ class Recogniser {
 
 }  // namespace
 
-LuaMeanings recognised(const Program& program, const SharedUse& seen, std::vector<std::string>& names) {
+LuaMeanings recovered_symbols(const Program& program, const SharedUse& seen,
+                              std::vector<std::string>& names) {
     return Recogniser(program, seen, names).run();
 }
 

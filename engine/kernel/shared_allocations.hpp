@@ -13,15 +13,15 @@
 
 namespace wgrun {
 
-class SharedThings {
+class SharedAllocations {
   public:
     /// params: what the parameters are called.
-    SharedThings(const Program& program, const FirstValues& first, const SharedUse& seen,
-                 const std::vector<std::string>& params);
+    SharedAllocations(const Program& program, const FirstValues& first, const SharedUse& seen,
+                      const std::vector<std::string>& params);
 
     /// Returns what lies at a byte of shared memory.
     std::optional<emit::LuaPlace> at(std::int64_t byte) const;
-    const std::vector<emit::LuaThing>& things() const { return things_; }
+    const std::vector<emit::LuaAllocation>& allocations() const { return allocations_; }
 
   private:
     struct Mbarrier {
@@ -30,16 +30,16 @@ class SharedThings {
     };
     struct Area {
         std::int64_t end;
-        std::size_t thing, part;
+        std::size_t allocation, part;
     };
     void collect(const Step& step);
     std::string origin(const Operand* address) const;
     void add_mbarriers();
     void add_matrices();
     void add_copies();
-    void add(emit::LuaThing thing, std::int64_t part_bytes);
-    void extend(std::size_t thing, const std::vector<std::int64_t>& bytes);
-    void mark(std::size_t thing, std::int64_t part_bytes);
+    void add(emit::LuaAllocation allocation, std::int64_t part_bytes);
+    void extend(std::size_t allocation, const std::vector<std::int64_t>& bytes);
+    void mark(std::size_t allocation, std::int64_t part_bytes);
 
     const Program& program_;
     const FirstValues& first_;
@@ -49,7 +49,7 @@ class SharedThings {
     std::map<MatrixKind, std::set<std::int64_t>> matrices_;
     /// By what is copied, and whether it comes from shared memory: where there.
     std::map<std::pair<std::string, bool>, std::set<std::int64_t>> copies_;
-    std::vector<emit::LuaThing> things_;
+    std::vector<emit::LuaAllocation> allocations_;
     std::map<std::string, int> named_;
     std::map<std::int64_t, Area> areas_;  ///< by their first byte
 };
