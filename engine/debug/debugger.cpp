@@ -11,7 +11,7 @@
 #include "debug/stop_text.hpp"
 #include "debug/stops.hpp"
 #include "debug/writes.hpp"
-#include "isa/say.hpp"
+#include "isa/device_print.hpp"
 #include "wgrun/report.hpp"
 
 namespace wgrun {
@@ -128,7 +128,7 @@ class Session final : public sim::Observer {
         std::string why = enters ? stops_.visit(view, number, op.where) : "";
         if (detached_) return;
         if (fresh_) why = "before the first step";
-        if (op.step != nullptr && op.step->op == &isa::say::breakpoint()) why = "k:breakpoint";
+        if (op.step != nullptr && op.step->op == &isa::device_print::breakpoint()) why = "k:breakpoint";
         if (stepping_ != Stepping::none && number == warp_ && cluster_ == step_cluster_ &&
             (stepping_ == Stepping::instruction ? --steps_left_ == 0 : enters))
             why = "step";

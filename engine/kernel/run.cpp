@@ -108,7 +108,7 @@ Launch Kernel::State::launch(const RunOptions& given, Sharing sharing) {
     const gpu::Patience patience(options.timeout, options.stop);
     const Backend backend = admitted(options);
     auto state = std::make_unique<Launch::State>(
-        Launch::State{now().shared_program(), now().texts.spoken(), options, backend, {}, source.entry()});
+        Launch::State{now().shared_program(), now().texts.printing(), options, backend, {}, source.entry()});
     state->shares = sharing == Sharing::shared;
     if (backend == Backend::sim)
         move_to_simulator(state->options.args);
@@ -142,7 +142,7 @@ Timing Kernel::time(const TimeOptions& options) {
         throw ArgumentError("kernel:time: rounds must be at least 1, not " + std::to_string(options.rounds));
     if (backend == Backend::sim) return state_->time_on_simulator(options);
     const GpuTimes times = GpuKernel::time(state_->compiled(backend, options.isolation, options.lines),
-                                           *state_->now().texts.spoken(), options);
+                                           *state_->now().texts.printing(), options);
     Timing timing = summary(times.kernel, options.flops, backend);
     if (options.against)
         timing.against = std::make_shared<Timing>(summary(times.against, options.against->flops(), backend));

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "isa/device_print.hpp"
 #include "isa/effects.hpp"
 #include "isa/generic.hpp"
 #include "isa/library.hpp"
 #include "isa/membermask.hpp"
 #include "isa/opaque.hpp"
 #include "isa/registers.hpp"
-#include "isa/say.hpp"
 #include "isa/special.hpp"
 #include "wgrun/inline_ptx.hpp"
 
@@ -118,15 +118,16 @@ Taint::Facts Taint::facts_of(const Op& op) const {
     isa::tell(step, told);
     const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
     const bool prints = step.op == &isa::library::print();
-    out.unknown = text != nullptr ? !text->simulated : told.hidden && !isa::say::speaks(*step.op) && !prints;
+    out.unknown =
+        text != nullptr ? !text->simulated : told.hidden && !isa::device_print::prints(*step.op) && !prints;
     out.effects = step.op->effects != nullptr;
     // What other threads write meanwhile, or other kernels, is not made up.
     const bool others = op.order.strong || told.writes_memory;
     out.loads = (told.reads_memory && (!synthetic_.memory || others)) ||
                 (told.multiplies && !synthetic_.memory) || prints;
     if (told.multiplies) out.cost = cost_of_product;
-    const bool speaks = isa::say::speaks(*step.op);
-    out.harmless = speaks || prints || told.prefetches || told.metadata != nullptr ||
+    const bool prints = isa::device_print::prints(*step.op);
+    out.harmless = prints || prints || told.prefetches || told.metadata != nullptr ||
                    (!told.agrees && !told.multiplies && !told.addresses.empty() &&
                     !(told.writes_memory && told.beyond_global));
     // Of effects that are none of these nobody knows what they depend on.
@@ -149,7 +150,7 @@ Taint::Facts Taint::facts_of(const Op& op) const {
         const bool accesses = std::ranges::find(told.addresses, &operand) != told.addresses.end();
         const bool of_product = told.multiplies && operand.kind == Operand::Kind::list;
         const bool decides = accesses || &operand == mask || &operand == told.metadata || told.agrees ||
-                             speaks || other || (told.multiplies && !of_product);
+                             prints || other || (told.multiplies && !of_product);
         isa::for_each_register(operand, [&](Reg reg) {
             if (rule.access != Access::in) out.results.push_back(reg.id);
             if (rule.access != Access::out)

@@ -1,4 +1,4 @@
-#include "program/stamped.hpp"
+#include "program/profiled.hpp"
 
 #include <utility>
 
@@ -10,14 +10,14 @@
 namespace wgrun {
 
 using isa::Type;
-using isa::stamp::Moment;
+using isa::timestamp::Moment;
 
-/// Copies a program and adds stamps.
-class Stamping final : Rewriting {
+/// Copies a program and adds timestamps.
+class Profiling final : Rewriting {
   public:
-    explicit Stamping(const Program& program) : Rewriting(program), loops_(loops_of(program)) {}
+    explicit Profiling(const Program& program) : Rewriting(program), loops_(loops_of(program)) {}
 
-    StampedProgram run() {
+    ProfiledProgram run() {
         const Where where = from().where();
         block_ = loaded(parameter("profile", Type::u64, Dtype::u32));
         at_ = reg(Type::u32);
@@ -25,10 +25,10 @@ class Stamping final : Rewriting {
         const Reg shared = from().shared().empty()
                                ? computed("mov", Type::u32, {Operand::immediate(0)}, where)
                                : shared_base(where);
-        add(made(isa::stamp::open(), {},
+        add(made(isa::timestamp::open(), {},
                  {Operand::of(at_), Operand::of(limit_), Operand::of(block_), Operand::of(shared)}, where));
         copy_blocks();
-        add(made(isa::stamp::close(), {}, {Operand::of(at_), Operand::of(limit_), Operand::of(block_)},
+        add(made(isa::timestamp::close(), {}, {Operand::of(at_), Operand::of(limit_), Operand::of(block_)},
                  where));
         out_.program = take();
         return std::move(out_);
@@ -37,15 +37,15 @@ class Stamping final : Rewriting {
   private:
     Reg clock(Where where) {
         const Reg out = reg(Type::u32);
-        add(made(isa::stamp::clock(), {}, {Operand::of(out)}, where));
+        add(made(isa::timestamp::clock(), {}, {Operand::of(out)}, where));
         return out;
     }
 
-    void event(StampSite site, const Operand& value, Reg begin) {
+    void event(TimestampSite site, const Operand& value, Reg begin) {
         const Where where = site.step->where;
         out_.sites.push_back(std::move(site));
         add(made(
-            isa::stamp::event(), {},
+            isa::timestamp::event(), {},
             {Operand::of(at_), Operand::of(limit_), Operand::of(block_),
              Operand::immediate(static_cast<std::int64_t>(out_.sites.size())), value, Operand::of(begin)},
             where));
@@ -57,7 +57,7 @@ class Stamping final : Rewriting {
         const Operand& parity = *awaited.parity;
         if (parity.kind == Operand::Kind::imm && parity.imm == 0) return Operand::of(address);
         return Operand::of(computed("mad", Type::u32,
-                                    {parity, Operand::immediate(stamped_parity), Operand::of(address)},
+                                    {parity, Operand::immediate(timestamp_parity), Operand::of(address)},
                                     wait.where));
     }
 
@@ -72,7 +72,7 @@ class Stamping final : Rewriting {
     }
 
     void copy(const Step& step) override {
-        const Moment moment = isa::stamp::moment_of(step);
+        const Moment moment = isa::timestamp::moment_of(step);
         const bool noted = moment != Moment::nothing && moment != Moment::product &&
                            moment != Moment::commit && moment != Moment::memory;
         if (moment == Moment::product) {
@@ -94,13 +94,13 @@ class Stamping final : Rewriting {
         if (step.guard) end_if();
     }
 
-    /// The products of one block up to their commit share one stamp.
+    /// The products of one block up to their commit share one timestamp.
     void finish_group() {
         if (group_.step == nullptr) return;
         event(std::exchange(group_, {Moment::product, nullptr, {}}), Operand::immediate(0), begin_);
     }
 
-    // A loop that only polls has one stamp, from its beginning to its end.
+    // A loop that only polls has one timestamp, from its beginning to its end.
     void begins(BlockId id) override {
         if (polled_ == nullptr || id <= polled_->last) return;
         const Step* poll = nullptr;
@@ -110,7 +110,7 @@ class Stamping final : Rewriting {
             if (found != steps.end()) poll = &*found;
         }
         polled_ = nullptr;
-        const Moment moment = isa::stamp::moment_of(*poll);
+        const Moment moment = isa::timestamp::moment_of(*poll);
         event({moment, poll, {}}, value_of(moment, *poll), since_);
     }
     void ends(BlockId id) override {
@@ -124,14 +124,14 @@ class Stamping final : Rewriting {
     }
 
     const std::vector<TextLoop> loops_;
-    StampedProgram out_;
+    ProfiledProgram out_;
     Reg block_, at_, limit_;
-    const TextLoop* polled_ = nullptr;  ///< the enclosing loop that has one stamp as a whole
+    const TextLoop* polled_ = nullptr;  ///< the enclosing loop that has one timestamp as a whole
     Reg since_;                         ///< when that loop began
-    StampSite group_{Moment::product, nullptr, {}};
+    TimestampSite group_{Moment::product, nullptr, {}};
     Reg begin_;  ///< when the group began
 };
 
-StampedProgram stamped(const Program& program) { return Stamping(program).run(); }
+ProfiledProgram profiled(const Program& program) { return Profiling(program).run(); }
 
 }  // namespace wgrun

@@ -1,5 +1,5 @@
-// What a profiled build would leave in its buffer (isa/stamp.hpp), read off its PTX: each warp of CTA 0 comes
-// to all sites once, in the order of their numbers, and stays 60 cycles of each 100 there.
+// What a profiled build would leave in its buffer (isa/timestamp.hpp), read off its PTX: each warp of CTA 0
+// comes to all sites once, in the order of their numbers, and stays 60 cycles of each 100 there.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 #include <cstring>
 #include <string_view>
 
-class FakeStamps {
+class FakeTimestamps {
   public:
-    explicit FakeStamps(std::string_view text) {
+    explicit FakeTimestamps(std::string_view text) {
         if (const std::size_t at = text.find(".maxntid "); at != std::string_view::npos)
             warps_ = (static_cast<std::uint32_t>(std::strtoul(text.data() + at + 9, nullptr, 10)) + 31) / 32;
         for (std::size_t at = 0; (at = text.find("mov.u32 site, ", at)) != std::string_view::npos; ++at)
@@ -38,8 +38,8 @@ class FakeStamps {
             write(slice + 48, static_cast<std::uint32_t>(slice + 64 + 16 * sites_)), write(slice + 52, 1U);
             for (std::uint32_t site = 1; site <= sites_ && 64 + 16 * site <= bytes; ++site) {
                 const std::uint32_t at = static_cast<std::uint32_t>(begin) + 100 * site;
-                const std::uint32_t stamp[] = {site, 1, at, at + 60};
-                std::memcpy(block + slice + 48 + 16 * site, stamp, sizeof stamp);
+                const std::uint32_t timestamp[] = {site, 1, at, at + 60};
+                std::memcpy(block + slice + 48 + 16 * site, timestamp, sizeof timestamp);
             }
         }
     }

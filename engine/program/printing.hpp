@@ -6,11 +6,11 @@
 namespace wgrun {
 
 /// Returns whether any thread of the program may say anything.
-inline bool speaks(const Program& program) { return !program.messages().empty(); }
+inline bool prints(const Program& program) { return !program.messages().empty(); }
 
-/// Returns a copy that writes messages to memory read by the host (isa/say.hpp). It has one more parameter,
-/// the last one: the address of the control block.
-Program spoken(const Program& program);
+/// Returns a copy that writes messages to memory read by the host (isa/device_print.hpp). It has one more
+/// parameter, the last one: the address of the control block.
+Program printing(const Program& program);
 
 /// Throws ArgumentError for a program with messages, for a context that cannot deliver them: `where` ("an
 /// exported kernel").

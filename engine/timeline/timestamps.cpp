@@ -1,4 +1,4 @@
-#include "timeline/stamps.hpp"
+#include "timeline/timestamps.hpp"
 
 #include <fmt/format.h>
 
@@ -8,22 +8,22 @@
 
 #include "kernel/arguments.hpp"
 #include "kernel/errors.hpp"
-#include "program/spoken.hpp"
+#include "program/printing.hpp"
 #include "sim/observer.hpp"
 #include "wgrun/count_of.hpp"
 
 namespace wgrun::timeline {
 namespace {
 
-namespace stamp = isa::stamp;
+namespace timestamp = isa::timestamp;
 
-/// The memory that the kernel writes its stamps to.
+/// The memory that the kernel writes its timestamps to.
 class Buffer {
   public:
     Buffer(const Program& program, const ProfileOptions& options)
-        : slice_(stamp::header_bytes + options.events * stamp::stamp_bytes),
+        : slice_(timestamp::header_bytes + options.events * timestamp::timestamp_bytes),
           slices_(slices(program, options)),
-          memory_(Tensor::zeros(Dtype::u32, {(stamp::control_bytes + slices_ * slice_) / 4})) {
+          memory_(Tensor::zeros(Dtype::u32, {(timestamp::control_bytes + slices_ * slice_) / 4})) {
         write(0, slices_);
         write(4, slice_);
         write(8, options.clusters);
@@ -31,11 +31,11 @@ class Buffer {
 
     Tensor& memory() { return memory_; }
 
-    void read(Stamps& out) const {
-        const std::int64_t taken = word(stamp::taken_at);
+    void read(Timestamps& out) const {
+        const std::int64_t taken = word(timestamp::taken_at);
         out.dropped_warps = static_cast<std::uint64_t>(std::max<std::int64_t>(taken - slices_, 0));
         for (std::int64_t i = 0; i < std::min(taken, slices_); ++i)
-            read(stamp::control_bytes + i * slice_, out);
+            read(timestamp::control_bytes + i * slice_, out);
     }
 
   private:
@@ -64,9 +64,9 @@ class Buffer {
         return out;
     }
 
-    void read(std::int64_t at, Stamps& out) const {
+    void read(std::int64_t at, Timestamps& out) const {
         constexpr std::uint32_t half = 16, low = 0xFFFF;
-        StampedWarp warp;
+        ProfiledWarp warp;
         const std::uint32_t yz = word(at + 4);
         warp.cta = {word(at), yz & low, yz >> half};
         warp.warp = static_cast<int>(word(at + 8));
@@ -76,22 +76,22 @@ class Buffer {
         warp.end = word<std::uint64_t>(at + 32);
         warp.end_ns = word<std::uint64_t>(at + 40);
         warp.shared = word(at + 56);
-        const std::int64_t first = at + stamp::header_bytes, last = at + slice_;
+        const std::int64_t first = at + timestamp::header_bytes, last = at + slice_;
         const std::int64_t next = word(at + 48);
         out.dropped +=
-            static_cast<std::uint64_t>(std::max<std::int64_t>(next - last, 0) / stamp::stamp_bytes);
-        // Stamps have the low half of the clock, and are less than 2^32 cycles (two seconds) apart.
+            static_cast<std::uint64_t>(std::max<std::int64_t>(next - last, 0) / timestamp::timestamp_bytes);
+        // Timestamps have the low half of the clock, and are less than 2^32 cycles (two seconds) apart.
         std::uint64_t now = warp.begin;
         const auto later = [&now](std::uint32_t clock) {
             return now += static_cast<std::uint32_t>(clock - static_cast<std::uint32_t>(now));
         };
-        for (std::int64_t s = first; s < std::min(next, last); s += stamp::stamp_bytes) {
-            Stamp one;
+        for (std::int64_t s = first; s < std::min(next, last); s += timestamp::timestamp_bytes) {
+            Timestamp one;
             one.site = word(s) - 1;
             one.value = word(s + 4);
             one.begin = later(word(s + 8));
             one.end = later(word(s + 12));
-            if (one.site < out.sites.size()) warp.stamps.push_back(one);
+            if (one.site < out.sites.size()) warp.timestamps.push_back(one);
         }
         out.warps.push_back(std::move(warp));
     }
@@ -102,25 +102,25 @@ class Buffer {
 
 /// Can a launch be repeated without visible effects?
 bool repeats(const Program& program, const std::vector<Argument>& args) {
-    return !speaks(program) && std::ranges::none_of(args, [](const Argument& argument) {
+    return !prints(program) && std::ranges::none_of(args, [](const Argument& argument) {
         return std::holds_alternative<DeviceTensor*>(argument);
     });
 }
 
 }  // namespace
 
-Stamps stamps_of(Kernel& kernel, const ProfileOptions& options) {
+Timestamps timestamps_of(Kernel& kernel, const ProfileOptions& options) {
     const Program& program = kernel.program();
     if (!options.unchecked) throw_errors_of(kernel.check());
     check_arguments(program, options);
     const Backend backend = choose_backend(options.backend, options.isolation).backend;
     if (backend != Backend::sim && !options.unchecked)
         throw_errors_of(check::check_launch(program, sizes_of(options)));
-    StampedProgram stamped = wgrun::stamped(program);
+    ProfiledProgram profiled = wgrun::profiled(program);
     Buffer buffer(program, options);
-    Stamps out;
-    out.sites = std::move(stamped.sites);
-    Kernel build(std::move(stamped.program));
+    Timestamps out;
+    out.sites = std::move(profiled.sites);
+    Kernel build(std::move(profiled.program));
     RunOptions run = static_cast<const RunOptions&>(options);
     run.backend = backend;
     run.unchecked = true;  // the kernel itself has been checked

@@ -1,5 +1,5 @@
 // What threads print: the records of k:print, k:assert, k:trap and k:breakpoint, and those that replace them
-// in a build for the GPU (program/spoken.hpp).
+// in a build for the GPU (program/printing.hpp).
 //
 // These records are not part of the instruction set, and all() does not list them: the builder makes the
 // first group (Builder::say), and no script can call the others.
@@ -13,7 +13,7 @@
 
 #include "wgrun/isa.hpp"
 
-namespace wgrun::isa::say {
+namespace wgrun::isa::device_print {
 
 // The records as the builder makes them. Their operands: message (immediate: an index into
 // Program::messages()) and values (a list of registers of any types); in an assertion the condition comes
@@ -24,7 +24,7 @@ const Instruction& trap();
 const Instruction& breakpoint();  ///< no operands, no text: a place where a debugger stops
 
 /// Returns whether it is one of the three that have a message.
-bool speaks(const Instruction& op);
+bool prints(const Instruction& op);
 /// The operands of such a step; the condition is an assertion's.
 const Operand& message_of(const Step& step);
 const Operand& values_of(const Step& step);
@@ -45,4 +45,4 @@ const Instruction& publish();
 /// Ends the kernel once the host can see what was written and other warps have had time to print too.
 const Instruction& end();
 
-}  // namespace wgrun::isa::say
+}  // namespace wgrun::isa::device_print

@@ -1,5 +1,5 @@
-// Profiled builds: which steps get a stamp, where, and that everything else stays as it is.
-#include "program/stamped.hpp"
+// Profiled builds: which steps get a timestamp, where, and that everything else stays as it is.
+#include "program/profiled.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@ using namespace wgrun;
 using isa::Field;
 using isa::Form;
 using isa::Type;
-using isa::stamp::Moment;
+using isa::timestamp::Moment;
 
 using test::Script, test::typed, test::in_buffer;
 
@@ -31,7 +31,7 @@ void wait_for_mbarrier(Script& s, int bar, const Operand& parity) {
 
 }  // namespace
 
-TEST_CASE("stamped: waits, copies and groups of products have stamps, and nothing else") {
+TEST_CASE("profiled: waits, copies and groups of products have timestamps, and nothing else") {
     Script s;
     const int bar = s.builder.shared("bar", 16, 8, {});
     const Reg X = s.add("ld.param", typed(Type::u64),
@@ -50,7 +50,7 @@ TEST_CASE("stamped: waits, copies and groups of products have stamps, and nothin
           elected);
     s.add("bar.sync", {}, {Operand::number(3)});
     const Program program = s.builder.finish();
-    const StampedProgram build = stamped(program);
+    const ProfiledProgram build = profiled(program);
 
     REQUIRE(build.sites.size() == 4);
     CHECK(build.sites[0].moment == Moment::mbarrier);
@@ -62,10 +62,10 @@ TEST_CASE("stamped: waits, copies and groups of products have stamps, and nothin
     CHECK(build.program.params().back().name == "profile");
     CHECK(build.program.shared_bytes() == program.shared_bytes());
     std::map<std::string, int> before = count(program), after = count(build.program);
-    CHECK(after["stamp.open"] == 1);
-    CHECK(after["stamp.close"] == 1);
-    CHECK(after["stamp.clock"] == 4);
-    CHECK(after["stamp.event"] == 4);
+    CHECK(after["timestamp.open"] == 1);
+    CHECK(after["timestamp.close"] == 1);
+    CHECK(after["timestamp.clock"] == 4);
+    CHECK(after["timestamp.event"] == 4);
     for (const auto& [name, times] : before)
         if (name.find('.') != std::string::npos && name != "ld.param") CHECK(after[name] == times);
     // The loops that look have nothing inside that they had not before.
@@ -79,7 +79,7 @@ TEST_CASE("stamped: waits, copies and groups of products have stamps, and nothin
     }
 }
 
-TEST_CASE("stamped: products up to their commit are one stamp") {
+TEST_CASE("profiled: products up to their commit are one timestamp") {
     Script s;
     const Reg descriptor = s.add("mov", typed(Type::b64), {{}, Operand::integer(0)});
     const std::vector<Reg> sums = s.builder.regs(Type::f32, 4);
@@ -98,7 +98,7 @@ TEST_CASE("stamped: products up to their commit are one stamp") {
     s.add("wgmma.wait_group", {}, {Operand::number(0)});
     product();  // without a commit in its block
     const Program program = s.builder.finish();
-    const StampedProgram build = stamped(program);
+    const ProfiledProgram build = profiled(program);
     REQUIRE(build.sites.size() == 3);
     CHECK(build.sites[0].moment == Moment::product);
     CHECK(build.sites[0].products.size() == 2);
@@ -110,8 +110,8 @@ TEST_CASE("stamped: products up to their commit are one stamp") {
     for_each_step(build.program, [&](const Step& step) { steps.push_back(step.op->name); });
     const auto first = std::ranges::find(steps, "wgmma.mma_async");
     REQUIRE(steps.end() - first > 4);
-    CHECK(first[-1] == "stamp.clock");
+    CHECK(first[-1] == "timestamp.clock");
     CHECK(first[1] == "wgmma.mma_async");
     CHECK(first[2] == "wgmma.commit_group");
-    CHECK(first[3] == "stamp.event");
+    CHECK(first[3] == "timestamp.event");
 }

@@ -1,10 +1,10 @@
-#include "isa/say.hpp"
+#include "isa/device_print.hpp"
 
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/machine.hpp"
 
-namespace wgrun::isa::say {
+namespace wgrun::isa::device_print {
 namespace {
 
 using enum Type;
@@ -90,7 +90,7 @@ const Instruction& breakpoint() {
     return it;
 }
 
-bool speaks(const Instruction& op) { return &op == &print() || &op == &assertion() || &op == &trap(); }
+bool prints(const Instruction& op) { return &op == &print() || &op == &assertion() || &op == &trap(); }
 
 const Operand& message_of(const Step& step) { return step.operand("message"); }
 const Operand& values_of(const Step& step) { return step.operand("values"); }
@@ -159,4 +159,4 @@ const Instruction& end() {
     return it;
 }
 
-}  // namespace wgrun::isa::say
+}  // namespace wgrun::isa::device_print

@@ -1,8 +1,8 @@
-#include "program/spoken.hpp"
+#include "program/printing.hpp"
 
 #include <fmt/format.h>
 
-#include "isa/say.hpp"
+#include "isa/device_print.hpp"
 #include "program/messages.hpp"
 #include "program/rewriting.hpp"
 
@@ -11,9 +11,9 @@ namespace wgrun {
 using isa::Type;
 
 /// Copies a program and spells out its messages.
-class Speaking final : Rewriting {
+class Printing final : Rewriting {
   public:
-    explicit Speaking(const Program& program)
+    explicit Printing(const Program& program)
         : Rewriting(program), messages_(parameter("messages", Type::u64)) {}
 
     Program run() {
@@ -38,7 +38,7 @@ class Speaking final : Rewriting {
     }
 
     void spell(const Step& step) {
-        const std::int64_t index = isa::say::message_of(step).imm;
+        const std::int64_t index = isa::device_print::message_of(step).imm;
         const Where where = step.where;
         const Operand slot = Operand::of(reg(Type::u64)), there = Operand::of(reg(Type::pred));
         const auto say = [&](const isa::Instruction& op, const isa::Form& form,
@@ -46,28 +46,28 @@ class Speaking final : Rewriting {
             add(made(op, form, std::move(operands), where));
         };
         const Operand control = Operand::of(loaded(messages_));
-        say(isa::say::slot(), {},
+        say(isa::device_print::slot(), {},
             {slot, there, control, Operand::immediate(static_cast<std::int64_t>(message_bytes(from())))});
-        std::int64_t offset = isa::say::header_bytes;
-        for (Reg value : isa::say::values_of(step).list) {
+        std::int64_t offset = isa::device_print::header_bytes;
+        for (Reg value : isa::device_print::values_of(step).list) {
             const auto [stored, type] = storable(value, where);
-            say(isa::say::word(), isa::Form().set(isa::Field::type, type),
+            say(isa::device_print::word(), isa::Form().set(isa::Field::type, type),
                 {slot, there, Operand::of(stored), Operand::immediate(offset)});
-            offset += isa::say::value_bytes;
+            offset += isa::device_print::value_bytes;
         }
-        say(isa::say::publish(), {}, {slot, there, Operand::immediate(index + 1)});
-        if (step.op != &isa::say::print()) say(isa::say::end(), {}, {});
+        say(isa::device_print::publish(), {}, {slot, there, Operand::immediate(index + 1)});
+        if (step.op != &isa::device_print::print()) say(isa::device_print::end(), {}, {});
     }
 
     void copy(const Step& step) override {
-        if (!isa::say::speaks(*step.op)) {
+        if (!isa::device_print::prints(*step.op)) {
             add(step);
             return;
         }
         if (step.guard) begin_if(step.guard, step.guard_negated, step.where);
-        const bool asserts = step.op == &isa::say::assertion();
+        const bool asserts = step.op == &isa::device_print::assertion();
         if (asserts) {
-            const Operand& condition = isa::say::condition_of(step);
+            const Operand& condition = isa::device_print::condition_of(step);
             begin_if(condition.reg, !condition.negated, step.where);
         }
         spell(step);
@@ -78,10 +78,10 @@ class Speaking final : Rewriting {
     const int messages_;  ///< index of the parameter
 };
 
-Program spoken(const Program& program) { return Speaking(program).run(); }
+Program printing(const Program& program) { return Printing(program).run(); }
 
 void refuse_messages(const Program& program, std::string_view where) {
-    if (!speaks(program)) return;
+    if (!prints(program)) return;
     throw ArgumentError(plain_error(
         fmt::format("kernel {} has k:print, k:assert or k:trap here: {} has no host that hears them",
                     program.name(), where),

@@ -1,4 +1,4 @@
-#include "isa/stamp.hpp"
+#include "isa/timestamp.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "isa/lanes.hpp"
 #include "isa/order.hpp"
 
-namespace wgrun::isa::stamp {
+namespace wgrun::isa::timestamp {
 namespace {
 
 using enum Type;
@@ -119,7 +119,7 @@ void run_event(const Step& s, Machine& m) {
         Memory(m, s.operand("block"))
             .write(at, s.operand("site").imm, Memory::lead<std::uint32_t>(m, s.operand("value")),
                    Memory::lead<std::uint32_t>(m, s.operand("begin")), m.clock());
-    set_lead(m, s.operand("at"), at + stamp_bytes);
+    set_lead(m, s.operand("at"), at + timestamp_bytes);
 }
 
 void run_close(const Step& s, Machine& m) {
@@ -138,7 +138,7 @@ const Instruction& open() {
     // The destinations come last, because in inline assembly they may share registers with the sources.
     static_assert(control_bytes == 2048 && taken_at == 16 && marks_at == 64 && header_bytes == 64);
     static const Instruction it =
-        record("stamp.open",
+        record("timestamp.open",
                {out("at", fixed<u32>), out("limit", fixed<u32>), in_register("block", fixed<u64>),
                 in_register("shared", fixed<u32>)},
                "{{\n"
@@ -206,14 +206,14 @@ const Instruction& open() {
 
 const Instruction& clock() {
     static const Instruction it =
-        record("stamp.clock", {out("d", fixed<u32>)}, "mov.u32 {%d}, %clock", run_clock);
+        record("timestamp.clock", {out("d", fixed<u32>)}, "mov.u32 {%d}, %clock", run_clock);
     return it;
 }
 
 const Instruction& event() {
-    static_assert(stamp_bytes == 16);
+    static_assert(timestamp_bytes == 16);
     static const Instruction it =
-        record("stamp.event",
+        record("timestamp.event",
                {{"at", Access::inout, Rule::reg, fixed<u32>, nullptr, false, {}, {}},
                 in_register("limit", fixed<u32>),
                 in_register("block", fixed<u64>),
@@ -239,7 +239,7 @@ const Instruction& event() {
 
 const Instruction& close() {
     static const Instruction it = record(
-        "stamp.close",
+        "timestamp.close",
         {in_register("at", fixed<u32>), in_register("limit", fixed<u32>), in_register("block", fixed<u64>)},
         "{{\n"
         "    .reg .pred there;\n"
@@ -296,4 +296,4 @@ Moment moment_of(const Step& step) {
     return pace.moment;
 }
 
-}  // namespace wgrun::isa::stamp
+}  // namespace wgrun::isa::timestamp
