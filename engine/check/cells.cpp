@@ -36,8 +36,8 @@ Region Cells::access(int buffer, std::int64_t lo, std::int64_t hi, bool all) con
 
 bool MatrixCheck::fits(const Step& step, const SharedBuffer& buffer, std::optional<machine::Misfit> misfit) {
     if (!misfit) return true;
-    misfit->at_buffer ? findings_.add(std::move(misfit->saying), buffer.where, {{step.where, "read here"}})
-                      : findings_.add(std::move(misfit->saying), step.where,
+    misfit->at_buffer ? findings_.add(std::move(misfit->message), buffer.where, {{step.where, "read here"}})
+                      : findings_.add(std::move(misfit->message), step.where,
                                       {{buffer.where, fmt::format("`{}` is declared here", buffer.name)}});
     return false;
 }

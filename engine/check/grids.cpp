@@ -14,7 +14,7 @@
 #include "flow/graph.hpp"
 #include "isa/effects.hpp"
 #include "rules/phrases.hpp"
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::check {

@@ -46,15 +46,15 @@ bool is_ptx(std::string_view text) {
 namespace {
 
 /// What becomes of the finding here.
-Elsewhere here(const Diagnostic& finding) {
-    switch (finding.circumstance) {
-        case Circumstance::usual: break;
-        case Circumstance::of_engine:
-        case Circumstance::same_value: return Elsewhere::once;
-        case Circumstance::same_step: return Elsewhere::warning;
+SeverityOverride here(const Diagnostic& finding) {
+    switch (finding.finding_kind) {
+        case FindingKind::usual: break;
+        case FindingKind::of_engine:
+        case FindingKind::same_value: return SeverityOverride::once;
+        case FindingKind::same_step: return SeverityOverride::warning;
     }
     const Rule* rule = find_rule(finding.rule);
-    return rule == nullptr ? Elsewhere::same : rule->elsewhere;
+    return rule == nullptr ? SeverityOverride::same : rule->severity_override;
 }
 
 std::vector<std::string> undecided(const ptx::Lowered& kernel) {
@@ -91,14 +91,14 @@ void keep_first_warnings(std::vector<Diagnostic>& findings) {
     };
     std::map<std::string, Told> told;
     std::erase_if(findings, [&](const Diagnostic& finding) {
-        if (here(finding) != Elsewhere::once) return false;
+        if (here(finding) != SeverityOverride::once) return false;
         const auto [rule, first] = told.try_emplace(finding.rule);
         if (!first) rule->second = {rule->second.others + 1, finding.where};
         return !first;
     });
     for (Diagnostic& finding : findings) {
         const auto rule = told.find(finding.rule);
-        if (here(finding) != Elsewhere::once || rule->second.others == 0) continue;
+        if (here(finding) != SeverityOverride::once || rule->second.others == 0) continue;
         finding.notes.push_back(
             {rule->second.last, fmt::format("the last of {} such places", rule->second.others + 1)});
     }
@@ -121,7 +121,7 @@ std::string listed(std::vector<std::uint32_t> numbers) {
 
 /// Of a kernel whose protocol is wrong, launches show what follows from that.
 bool stops_launches(const Diagnostic& finding) {
-    return here(finding) == Elsewhere::same && finding.severity == Severity::error &&
+    return here(finding) == SeverityOverride::same && finding.severity == Severity::error &&
            !check::is_contained(finding);
 }
 
@@ -210,7 +210,7 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
         // A launch gives the kernel more shared memory than the text tells; compilers multiply what nothing
         // has written, and leave the results out.
         if (breaks(finding, rules::WG_MEM_03) || breaks(finding, rules::WG_MEM_04) ||
-            finding.circumstance == Circumstance::same_value)
+            finding.finding_kind == FindingKind::same_value)
             continue;
         tell_translated(finding);
         out.add(std::move(finding));
@@ -295,7 +295,7 @@ std::vector<Diagnostic> translated_findings(const Program& program) {
 }
 
 void tell_translated(Diagnostic& finding) {
-    if (here(finding) != Elsewhere::same) finding.severity = Severity::warning;
+    if (here(finding) != SeverityOverride::same) finding.severity = Severity::warning;
 }
 
 void tell(const ptx::Module& module, Diagnostic& finding) {

@@ -13,7 +13,7 @@
 #include "isa/guard.hpp"
 #include "isa/warp.hpp"
 #include "program/wait_words.hpp"
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 #include "rules/wait_words.hpp"
 #include "wgrun/count_of.hpp"
 

@@ -77,8 +77,9 @@ bool is_among_lanes(const Diagnostic& finding) {
 bool says_nothing(const Diagnostic& finding) {
     const Rule* rule = find_rule(finding.rule);
     return breaks(finding, rules::WG_MEM_04) || is_among_lanes(finding) ||
-           finding.circumstance != Circumstance::usual ||
-           (rule != nullptr && rule->elsewhere != Elsewhere::same && rule != &rules::WG_MBAR_02);
+           finding.finding_kind != FindingKind::usual ||
+           (rule != nullptr && rule->severity_override != SeverityOverride::same &&
+            rule != &rules::WG_MBAR_02);
 }
 
 class Listener final : public isa::Effects {

@@ -66,19 +66,19 @@ concept KnowsMbarriers = requires(Driver& driver, const Object& object, int lane
 template <class Driver, class Object, class Cta>
 concept ReportsMbarriers = requires(Driver& driver, const Cta& cta, Object& object, const Object& of,
                                     std::uint64_t address, std::uint32_t offset, std::uint32_t pc,
-                                    std::int64_t parity, rules::Saying saying, std::string_view note) {
+                                    std::int64_t parity, rules::RuleMessage message, std::string_view note) {
     { driver.who() } -> std::same_as<std::string>;
     { driver.place(offset) } -> std::same_as<std::string>;  // of the CTA itself
     { driver.place(of) } -> std::same_as<std::string>;      // also of which CTA, in a cluster
     { driver.where(pc) } -> std::same_as<Where>;
     { driver.of_cluster() } -> std::same_as<bool>;
-    driver.fault_at(pc, saying);
-    driver.fault_at(pc, saying, pc, note);
+    driver.fault_at(pc, message);
+    driver.fault_at(pc, message, pc, note);
     driver.misaligned(address);
     driver.absent(cta, offset);
-    driver.early(of, saying);
+    driver.early(of, message);
     { driver.told(of) } -> std::same_as<bool>;  // WG-MBAR-02 has been reported here
-    driver.wrong_wait(object, saying);
+    driver.wrong_wait(object, message);
     driver.skipped(object, parity);  // WG-MBAR-06
 };
 
@@ -330,7 +330,7 @@ class MbarrierUnit {
         if (parity != 0 && parity != 1)
             return self().wrong_wait(object, rules::bad_parity(self().who(), self().place(object), parity));
         if (token != nullptr)
-            if (std::optional<rules::Saying> wrong = wrong_state(object, *token))
+            if (std::optional<rules::RuleMessage> wrong = wrong_state(object, *token))
                 return self().wrong_wait(object, std::move(*wrong));
         if (!self().watches()) return;
         const std::uint32_t known = self().known_to_warp(object);
@@ -341,7 +341,7 @@ class MbarrierUnit {
     }
 
     /// A state is of the object that is waited for, and of its current phase or the one before.
-    std::optional<rules::Saying> wrong_state(const Object& object, std::uint64_t token) {
+    std::optional<rules::RuleMessage> wrong_state(const Object& object, std::uint64_t token) {
         const std::string place = self().place(object);
         const std::optional<isa::State> state = isa::state_of(token);
         if (!state) return rules::no_state(self().who() + " waits for " + place + ": it");

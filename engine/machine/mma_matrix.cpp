@@ -69,7 +69,7 @@ std::optional<Misfit> misaligned(const SharedBuffer& buffer, SwizzleMode swizzle
                               std::to_string(needed))}}}},
                true};
     // What stands behind another variable lies where that ends.
-    if (program.shared().size() == 1) out.saying.facts = {{"place", buffer.name}, {"needed_align", needed}};
+    if (program.shared().size() == 1) out.message.facts = {{"place", buffer.name}, {"needed_align", needed}};
     return out;
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "isa/effects.hpp"
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun::machine {
@@ -37,7 +37,7 @@ std::vector<std::uint32_t> units(const Descriptor& descriptor, const Matrix& mat
 
 /// A law that a descriptor breaks; `buffer`: its place is where the buffer was declared, not the step.
 struct Misfit {
-    rules::Saying saying;
+    rules::RuleMessage message;
     bool at_buffer = false;
 };
 

@@ -30,6 +30,7 @@ const SharedBuffer* buffer_at(const Program& program, std::uint32_t offset);
 std::string place(const Program& program, std::uint32_t offset);
 
 /// Returns the finding for an mbarrier at this byte, which is not a multiple of 8.
-rules::Saying mbarrier_misaligned(const Program& program, const std::string& place, std::uint32_t offset);
+rules::RuleMessage mbarrier_misaligned(const Program& program, const std::string& place,
+                                       std::uint32_t offset);
 
 }  // namespace wgrun::wait_words

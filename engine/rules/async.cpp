@@ -252,7 +252,7 @@ constexpr Rule WG_TMA_03{
     .property = Property::groups,
     .found_by = check | run,
     .counts_threads = true,
-    .elsewhere = Elsewhere::warning,
+    .severity_override = SeverityOverride::warning,
     .title = "bulk copies at the end of a CTA",
     .law =
         "A CTA waits for its bulk copies before it ends: for the phases of those that come, and for the "

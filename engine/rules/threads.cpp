@@ -116,7 +116,7 @@ constexpr Rule WG_REG_01{
     .severity = error,
     .property = Property::initialisation,
     .found_by = check | run,
-    .elsewhere = Elsewhere::once,
+    .severity_override = SeverityOverride::once,
     .title = "a register that is not written",
     .law = "A register is written before it is read.",
     .section = "5.1.1",
@@ -142,7 +142,7 @@ constexpr Rule WG_REG_02{
     .property = Property::register_pool,
     .found_by = check | run,
     .counts_threads = true,
-    .elsewhere = Elsewhere::warning,
+    .severity_override = SeverityOverride::warning,
     .title = "setmaxnreg beyond the pool",
     .law =
         "setmaxnreg.inc asks for no fewer and setmaxnreg.dec for no more registers than the warp has, and "
@@ -193,7 +193,7 @@ constexpr Rule WG_REG_04{
     .severity = warning,
     .found_by = check,
     .counts_threads = true,
-    .elsewhere = Elsewhere::once,
+    .severity_override = SeverityOverride::once,
     .title = "too many values alive at a wgmma",
     .law =
         "The values that are alive at a wgmma fit into the registers of its threads, and 26 are left "
@@ -229,7 +229,7 @@ constexpr Rule WG_REG_05{
     .property = Property::bounds,
     .found_by = check | run,
     .counts_threads = true,
-    .elsewhere = Elsewhere::warning,
+    .severity_override = SeverityOverride::warning,
     .title = "an integer division by zero",
     .law = "The divisor of an integer division or remainder is not zero, unless selp alone reads the result.",
     .section = "9.7.1.8",

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 
 namespace wgrun::rules {
 
@@ -63,8 +63,8 @@ enum class Leaving : std::uint8_t {
     never,    ///< what would let it leave never holds
     nowhere   ///< there is no way out
 };
-Saying never_left(Leaving leaving);
+RuleMessage never_left(Leaving leaving);
 /// who: a warp that has gone round loops so many times
-Saying too_many_turns(const std::string& who, std::uint64_t turns);
+RuleMessage too_many_turns(const std::string& who, std::uint64_t turns);
 
 }  // namespace wgrun::rules

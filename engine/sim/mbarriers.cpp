@@ -125,8 +125,8 @@ void Mbarriers::turned(Cta& cta, Mbarrier& mbarrier) {
 }
 
 // WG-MBAR-06
-void Mbarriers::wrong_wait(Mbarrier& mbarrier, rules::Saying saying) {
-    if (watches()) report_.wrong_wait(mbarrier, std::move(saying));
+void Mbarriers::wrong_wait(Mbarrier& mbarrier, rules::RuleMessage message) {
+    if (watches()) report_.wrong_wait(mbarrier, std::move(message));
 }
 
 void Mbarriers::wait_begins() {

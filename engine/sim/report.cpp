@@ -124,12 +124,12 @@ void Report::retract_write_after_read(std::uint32_t write) {
     retract([&](const Key& one) { return one == Key{rules::WG_RACE_01.id, write, pc_}; });
 }
 
-void Report::add(rules::Saying saying, std::uint32_t other, std::vector<Note> notes) {
+void Report::add(rules::RuleMessage message, std::uint32_t other, std::vector<Note> notes) {
     std::vector<Fact> facts = std::exchange(facts_, {});
-    if (saying.facts.empty()) saying.facts = std::move(facts);
-    const Key steps = key(saying.rule.id, other);
+    if (message.facts.empty()) message.facts = std::move(facts);
+    const Key steps = key(message.rule.id, other);
     if (settled_ || seen(steps)) return;
-    tell(steps, rules::finding(std::move(saying), code_.where(pc_), std::move(notes)));
+    tell(steps, rules::finding(std::move(message), code_.where(pc_), std::move(notes)));
 }
 
 void Report::said(Diagnostic finding) {
@@ -139,7 +139,7 @@ void Report::said(Diagnostic finding) {
 
 std::string Report::warp() const { return fmt::format("warp {}", thread_ % threads_per_cta_ / isa::lanes); }
 
-rules::Saying Report::misaligned_mbarrier(std::uint64_t address) const {
+rules::RuleMessage Report::misaligned_mbarrier(std::uint64_t address) const {
     const auto offset = static_cast<std::uint32_t>(address) - SharedMemory::base;
     return wait_words::mbarrier_misaligned(program_, place(offset), offset);
 }
@@ -148,7 +148,7 @@ void Report::overlapping_store(const Rule& rule, const std::string& place, int o
     add({rule,
          fmt::format("threads {} and {} write different values to {} in one step",
                      other_thread % threads_per_cta_, thread_ % threads_per_cta_, place),
-         "give each lane an address of its own, or let one lane write", Circumstance::same_step},
+         "give each lane an address of its own, or let one lane write", FindingKind::same_step},
         pc_);
 }
 

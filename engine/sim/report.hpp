@@ -12,7 +12,7 @@
 #include "machine/waits.hpp"
 #include "program/end.hpp"
 #include "program/wait_words.hpp"
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 #include "sim/code.hpp"
 #include "sim/global_shadow.hpp"
 #include "sim/mbarrier.hpp"
@@ -92,7 +92,7 @@ class Report final : public HazardSink {
     /// Returns whether the cluster has more than one CTA.
     bool of_cluster() const { return program_.cluster().volume() > 1; }
     /// Returns what to report of an mbarrier at an address that is not a multiple of 8.
-    rules::Saying misaligned_mbarrier(std::uint64_t address) const;
+    rules::RuleMessage misaligned_mbarrier(std::uint64_t address) const;
 
     // WG-RACE-01, -02, -03, WG-PROXY-01, WG-MEM-04, WG-TMA-02, WG-GROUP-04
     void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override {
@@ -157,14 +157,14 @@ class Report final : public HazardSink {
     void deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, Fix fix,
                   std::vector<Note> notes, std::vector<Fact> facts);
     // WG-MBAR, WG-TMA, WG-SYNC-02, -04, -05, WG-REG-02; `note` speaks of step `other`
-    void fault(rules::Saying saying, std::uint32_t other = no_pc, std::string note = {});
+    void fault(rules::RuleMessage message, std::uint32_t other = no_pc, std::string note = {});
     /// Reports the same for a step other than the current one.
-    void fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string note);
+    void fault_at(std::uint32_t pc, rules::RuleMessage message, std::uint32_t other, std::string note);
     /// Returns whether the current step has been reported to break the rule.
     bool said(const Rule& rule, std::uint32_t other = no_pc) const;
     /// The same, whatever the other step is.
     bool said_of_any(const Rule& rule) const;
-    void wrong_wait(const Mbarrier& mbarrier, rules::Saying saying);
+    void wrong_wait(const Mbarrier& mbarrier, rules::RuleMessage message);
     /// WG-MBAR-06: the warp missed a phase. What is reported is a consequence of that, and nothing that
     /// follows is news.
     void phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp);
@@ -176,7 +176,7 @@ class Report final : public HazardSink {
     /// Reports WG-TMA-03 or WG-MBAR-06.
     void unfinished_load(Epoch copy);
     /// The step comes before the wait for a phase of an mbarrier: WG-MBAR-03 or WG-MBAR-06.
-    void early(const Mbarrier& mbarrier, rules::Saying saying);
+    void early(const Mbarrier& mbarrier, rules::RuleMessage message);
     void mbarrier_touched(std::uint32_t offset, const Mbarrier& mbarrier, std::string_view how);
     /// Adds the finding of a failed assertion or a trap.
     void said(Diagnostic finding);
@@ -212,7 +212,7 @@ class Report final : public HazardSink {
                   const std::string& past);
     void stale(std::uint32_t other, const std::string& who, bool reads, const std::string& place,
                const std::string& past);
-    void add(rules::Saying saying, std::uint32_t other, std::vector<Note> notes = {});
+    void add(rules::RuleMessage message, std::uint32_t other, std::vector<Note> notes = {});
     void add(const Rule& rule, std::uint32_t other, std::string message, Fix fix,
              std::vector<Note> notes = {}) {
         add({rule, std::move(message), std::move(fix)}, other, std::move(notes));

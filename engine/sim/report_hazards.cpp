@@ -141,8 +141,7 @@ void Report::race(const Pair& pair) {
     add({.rule = rules::WG_RACE_01,
          .message = message,
          .fix = pair.hazard == Hazard::async_after_write ? publication(pair) : ordering(pair),
-         .circumstance =
-             pair.hazard == Hazard::equal_writes ? Circumstance::same_value : Circumstance::usual},
+         .finding_kind = pair.hazard == Hazard::equal_writes ? FindingKind::same_value : FindingKind::usual},
         other, {{pair.then, "written here by " + pair.past}});
 }
 

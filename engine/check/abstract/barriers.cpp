@@ -21,10 +21,10 @@ Barriers::Barriers(ExecutionState& execution, Faults& report, Mbarriers& mbarrie
     }
 }
 
-void Barriers::fault(rules::Saying saying, std::uint32_t other, std::string_view note) {
+void Barriers::fault(rules::RuleMessage message, std::uint32_t other, std::string_view note) {
     std::vector<Note> notes;
     if (other != machine::no_pc) notes.push_back({execution_.where(other), std::string(note)});
-    report_.fault(std::move(saying), std::move(notes));
+    report_.fault(std::move(message), std::move(notes));
 }
 
 /// In a proof: what comes again to a barrier knows that the last time is over, or it might count for that.

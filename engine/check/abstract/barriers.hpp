@@ -37,7 +37,7 @@ class Barriers : public machine::BarrierUnit<Barriers, BarriersOfCta> {
     void progress() { execution_.progress(); }
     std::string warp_name() const { return execution_.name(); }
     Where here() const { return execution_.op->where; }
-    void fault(rules::Saying saying, std::uint32_t other = machine::no_pc, std::string_view note = {});
+    void fault(rules::RuleMessage message, std::uint32_t other = machine::no_pc, std::string_view note = {});
     void arrives(Cta& cta, std::uint32_t id, bool);
     void waits_at(std::uint32_t id);
     void continues(Cta& cta, int warp, std::uint32_t id);

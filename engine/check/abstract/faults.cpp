@@ -24,11 +24,11 @@ bool Faults::remarked(Where where) const {
     return std::ranges::find(remarks_, where, &Diagnostic::where) != remarks_.end();
 }
 
-void Faults::add(rules::Saying saying, const Step* at, std::vector<Note> notes) {
-    if (told(saying.rule.id, at) && !execution_.proves) return;
+void Faults::add(rules::RuleMessage message, const Step* at, std::vector<Note> notes) {
+    if (told(message.rule.id, at) && !execution_.proves) return;
     const Where where = at != nullptr && at->where ? at->where : execution_.program.where();
     std::erase_if(notes, [](const Note& note) { return !note.where; });
-    Diagnostic finding = rules::finding(std::move(saying), where, std::move(notes));
+    Diagnostic finding = rules::finding(std::move(message), where, std::move(notes));
     // A fault that is contained does not stand for one of the same rule that is not.
     if (std::ranges::any_of(faults_, [&](const Fault& fault) {
             return fault.at == at && fault.finding.rule == finding.rule &&
@@ -38,8 +38,8 @@ void Faults::add(rules::Saying saying, const Step* at, std::vector<Note> notes) 
     faults_.push_back({at, std::move(finding)});
 }
 
-void Faults::fault(rules::Saying saying, std::vector<Note> notes) {
-    add(std::move(saying), execution_.op->step, std::move(notes));
+void Faults::fault(rules::RuleMessage message, std::vector<Note> notes) {
+    add(std::move(message), execution_.op->step, std::move(notes));
 }
 
 void Faults::refused(Diagnostic finding) {
@@ -56,7 +56,7 @@ namespace {
 /// Returns whether the finding may be the cause of others. The abstract execution goes on as if the registers
 /// had been there, or the engine had been told: nothing follows from that.
 bool causes_others(const Diagnostic& finding) {
-    return !breaks(finding, rules::WG_REG_02) && finding.circumstance != Circumstance::of_engine;
+    return !breaks(finding, rules::WG_REG_02) && finding.finding_kind != FindingKind::of_engine;
 }
 
 }  // namespace

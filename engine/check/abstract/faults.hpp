@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "check/abstract/execution_state.hpp"
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 
 namespace wgrun::check::abstract {
 
@@ -20,12 +20,12 @@ class Faults {
     explicit Faults(const ExecutionState& execution) : execution_(execution) {}
 
     /// Reports a fault of this step; of none, at the kernel's own place. Notes without a place are dropped.
-    void add(rules::Saying saying, const Step* at, std::vector<Note> notes = {});
+    void add(rules::RuleMessage message, const Step* at, std::vector<Note> notes = {});
     void add(const Rule& rule, const Step* at, std::string message, Fix fix, std::vector<Note> notes = {}) {
         add({rule, std::move(message), std::move(fix)}, at, std::move(notes));
     }
     /// Reports a fault of the current step.
-    void fault(rules::Saying saying, std::vector<Note> notes = {});
+    void fault(rules::RuleMessage message, std::vector<Note> notes = {});
     /// Reports that the current step is illegal as executed.
     void refused(Diagnostic finding);
     /// Reports what is slow, but not wrong, once a place.

@@ -129,14 +129,15 @@ void Mbarriers::announced_to_warp(const Knowledge& met) {
 
 // --- faults --------------------------------------------------------------------------------------------
 
-void Mbarriers::fault(rules::Saying saying, std::uint32_t other, std::string_view note) {
-    fault_at(pc(), std::move(saying), other, note);
+void Mbarriers::fault(rules::RuleMessage message, std::uint32_t other, std::string_view note) {
+    fault_at(pc(), std::move(message), other, note);
 }
 
-void Mbarriers::fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string_view note) {
+void Mbarriers::fault_at(std::uint32_t pc, rules::RuleMessage message, std::uint32_t other,
+                         std::string_view note) {
     std::vector<Note> notes;
     if (other != machine::no_pc) notes.push_back({where(other), std::string(note)});
-    report_.add(std::move(saying), execution_.step(pc), std::move(notes));
+    report_.add(std::move(message), execution_.step(pc), std::move(notes));
 }
 
 void Mbarriers::misaligned(std::uint64_t address) {
@@ -162,10 +163,10 @@ std::optional<std::string> Mbarriers::untold(const Mbarrier& mbarrier, int lane)
     return std::nullopt;
 }
 
-void Mbarriers::early(const Mbarrier& mbarrier, rules::Saying saying) {
+void Mbarriers::early(const Mbarrier& mbarrier, rules::RuleMessage message) {
     if (const machine::LetThrough* wait = execution_.waits.to_blame(warp(), mbarrier))
-        return blame(*wait, {execution_.op->where, std::move(saying.message)});
-    fault(std::move(saying), mbarrier.made().pc, initialised_here);
+        return blame(*wait, {execution_.op->where, std::move(message.text)});
+    fault(std::move(message), mbarrier.made().pc, initialised_here);
 }
 
 // --- phases --------------------------------------------------------------------------------------------
@@ -257,22 +258,22 @@ bool Mbarriers::returns(isa::Mask complete) {
     return false;
 }
 
-void Mbarriers::wrong_wait(Mbarrier& mbarrier, rules::Saying saying) {
-    skips(std::move(saying), pc(), {where(mbarrier.made().pc), std::string(initialised_here)});
+void Mbarriers::wrong_wait(Mbarrier& mbarrier, rules::RuleMessage message) {
+    skips(std::move(message), pc(), {where(mbarrier.made().pc), std::string(initialised_here)});
 }
 
 void Mbarriers::skipped(Mbarrier& mbarrier, std::int64_t parity) {
-    rules::Saying saying =
+    rules::RuleMessage message =
         rules::phase_skipped(who(), place(mbarrier), mbarrier.phase(), parity, mbarrier.is_complete(parity));
     if (const machine::LetThrough* wait = execution_.waits.repeated(warp()))
-        return blame(*wait, {execution_.op->where, std::move(saying.message)});
-    skips(std::move(saying), pc(), {where(mbarrier.made().pc), std::string(initialised_here)});
+        return blame(*wait, {execution_.op->where, std::move(message.text)});
+    skips(std::move(message), pc(), {where(mbarrier.made().pc), std::string(initialised_here)});
 }
 
 /// Reports a skipped phase, unless one is reported already: further ones are consequences.
-void Mbarriers::skips(rules::Saying saying, std::uint32_t wait, Note note) {
-    if (!report_.told_anywhere(saying.rule))
-        report_.add(std::move(saying), execution_.step(wait), {std::move(note)});
+void Mbarriers::skips(rules::RuleMessage message, std::uint32_t wait, Note note) {
+    if (!report_.told_anywhere(message.rule))
+        report_.add(std::move(message), execution_.step(wait), {std::move(note)});
 }
 
 bool Mbarriers::let_through(const machine::LetThrough* wait, const Step* copy) {

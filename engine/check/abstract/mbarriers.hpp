@@ -111,15 +111,15 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     std::string who() const { return execution_.name(); }
     Where where(std::uint32_t pc) const { return execution_.where(pc); }
     bool of_cluster() const { return execution_.ctas > 1; }
-    void fault(rules::Saying saying, std::uint32_t other = machine::no_pc, std::string_view note = {});
-    void fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other = machine::no_pc,
+    void fault(rules::RuleMessage message, std::uint32_t other = machine::no_pc, std::string_view note = {});
+    void fault_at(std::uint32_t pc, rules::RuleMessage message, std::uint32_t other = machine::no_pc,
                   std::string_view note = {});
     void misaligned(std::uint64_t address);
     void absent(const Cta& cta, std::uint32_t offset);
-    void early(const Mbarrier& mbarrier, rules::Saying saying);
+    void early(const Mbarrier& mbarrier, rules::RuleMessage message);
     bool told(const Mbarrier&) const { return !execution_.proves && report_.told(rules::WG_MBAR_02); }
     std::optional<std::string> untold(const Mbarrier& mbarrier, int lane) const;
-    void wrong_wait(Mbarrier& mbarrier, rules::Saying saying);
+    void wrong_wait(Mbarrier& mbarrier, rules::RuleMessage message);
     void skipped(Mbarrier& mbarrier, std::int64_t parity);
     void arrivals_begin() { released_ = false; }
     void arrives(Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes);
@@ -134,7 +134,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     void arrives_relaxed(Mbarrier& mbarrier) const;
     void overtakes(const Mbarrier& mbarrier);
     void blame(const machine::LetThrough& wait, Note consequence);
-    void skips(rules::Saying saying, std::uint32_t wait, Note note);
+    void skips(rules::RuleMessage message, std::uint32_t wait, Note note);
 
     struct Waiting {
         const Mbarrier* mbarrier = nullptr;

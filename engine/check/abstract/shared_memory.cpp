@@ -396,10 +396,10 @@ void SharedMemory::reads(const Operand& operand, const machine::Matrix& matrix, 
                                machine::misaligned(*buffer, descriptor.swizzle, execution_.program),
                                buffer->tile ? machine::misplaced(matrix, *buffer, within, descriptor)
                                             : machine::inside_pattern(matrix, *buffer, within, descriptor)})
-        if (const auto granted = misfit ? machine::granted_place(misfit->saying.facts) : std::nullopt)
+        if (const auto granted = misfit ? machine::granted_place(misfit->message.facts) : std::nullopt)
             gaps_.assume(Property::descriptors, *granted);
         else if (misfit)
-            gap(Property::descriptors, misfit->saying.message);
+            gap(Property::descriptors, misfit->message.text);
     const Access by{Access::Kind::product, false, execution_.warp->number, execution_.warp->all, product};
     std::vector<std::uint32_t> units = all;
     std::ranges::sort(units);

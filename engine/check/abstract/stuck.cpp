@@ -189,7 +189,7 @@ void Stuck::report() {
 }
 
 /// The kernel hangs, since this warp waits.
-rules::Saying Stuck::hangs_at(const Warp& warp, const Rule& rule, Fix fix) const {
+rules::RuleMessage Stuck::hangs_at(const Warp& warp, const Rule& rule, Fix fix) const {
     rules::Wait wait = waits_for(warp);
     wait.facts.insert(wait.facts.begin(), {"who", execution_.name(warp)});
     return rules::of(

@@ -31,7 +31,7 @@ class Stuck {
     bool never_enough_registers(const Warp& warp) const;
     Suspect suspect(const Warp& warp) const;
     rules::Wait waits_for(const Warp& warp) const;
-    rules::Saying hangs_at(const Warp& warp, const Rule& rule, Fix fix) const;
+    rules::RuleMessage hangs_at(const Warp& warp, const Rule& rule, Fix fix) const;
     void at_mbarrier(const Warp& warp);
 
     ExecutionState& execution_;

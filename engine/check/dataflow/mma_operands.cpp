@@ -117,8 +117,8 @@ void MmaOperands::check_registers(const isa::AsyncMma& mma) {
 /// Reports registers that no wgmma.fence orders: WG-FENCE-01.
 void MmaOperands::check_fence(const isa::AsyncMma& mma) {
     const Where here = analysis_.step->where;
-    const auto report = [&](rules::Saying saying, std::vector<Note> notes) {
-        analysis_.findings.add(std::move(saying), here, std::move(notes));
+    const auto report = [&](rules::RuleMessage message, std::vector<Note> notes) {
+        analysis_.findings.add(std::move(message), here, std::move(notes));
         analysis_.state.order_registers();
     };
     if (analysis_.holds(Property::registers, analysis_.state.unfenced))

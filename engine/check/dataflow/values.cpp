@@ -95,7 +95,7 @@ Known Values::result(const Step& step) {
     if (analysis_.loads) out.inputs |= roots::memory;
 
     if (const Operand* divisor = isa::divisor_of(step); divisor != nullptr && is_zero(*divisor))
-        if (std::optional<rules::Saying> wrong = division_by_zero(analysis_.program, step, "the kernel"))
+        if (std::optional<rules::RuleMessage> wrong = division_by_zero(analysis_.program, step, "the kernel"))
             analysis_.findings.add(rules::finding(std::move(*wrong), step.where));
     if (auto folded = exact ? fold(analysis_.program, step, known_, fold_budget_) : std::nullopt) {
         out.exact = std::move(folded->value);

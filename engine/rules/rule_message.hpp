@@ -16,23 +16,23 @@
 namespace wgrun::rules {
 
 /// A law that is broken, in words. Its place is known to who found it.
-struct Saying {
+struct RuleMessage {
     const Rule& rule;
-    std::string message;
+    std::string text;
     Fix fix;
-    Circumstance circumstance = Circumstance::usual;
+    FindingKind finding_kind = FindingKind::usual;
     std::string_view section = {};  ///< of the instruction, where the law is one of several; else the rule's
     std::vector<Fact> facts = {};   ///< what the message speaks of
 };
 
 /// The same, with what its message speaks of as data.
-Saying of(Saying saying, std::vector<Fact> facts);
+RuleMessage of(RuleMessage message, std::vector<Fact> facts);
 
 /// The same, with the section of the instruction that breaks the law.
-Saying cited(Saying saying, std::string_view section);
+RuleMessage cited(RuleMessage message, std::string_view section);
 
 /// All findings are made here: severity and section are the rule's.
-Diagnostic finding(Saying saying, Where where, std::vector<Note> notes = {});
+Diagnostic finding(RuleMessage message, Where where, std::vector<Note> notes = {});
 
 /// "line 41", or "line 41 of kit.lua" in a finding of another file.
 std::string line_of(Where where, Where from);
