@@ -255,7 +255,7 @@ void Cluster::aligned(Warp& warp, const Op& op) {
     if (scene_.active == together)
         warp.diverged = false;
     else if (!std::exchange(warp.diverged, true)) {
-        const std::uint32_t waiting = waiting_in_vain(warp);
+        const std::uint32_t waiting = spinning(warp);
         if (waiting == no_pc || !deadlock_.lacks_room(waiting))
             scene_.report.diverged(*op.step->op, scene_.active, together, waiting);
     }
@@ -267,7 +267,7 @@ void Cluster::aligned(Warp& warp, const Op& op) {
 }
 
 // Returns a step at which lanes of the warp, which are apart, have waited in vain; no_pc: they are elsewhere.
-std::uint32_t Cluster::waiting_in_vain(const Warp& warp) const {
+std::uint32_t Cluster::spinning(const Warp& warp) const {
     for (const flow::Divergence::Group& group : warp.parted.groups()) {
         const Op& next = scene_.code.ops[group.next];
         if (group.lanes != 0 && group.from == flow::Divergence::nowhere && group.next != scene_.pc &&

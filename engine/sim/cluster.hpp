@@ -193,7 +193,7 @@ class Cluster final : public isa::Machine {
     void aligned(Warp& warp, const Op& op);
     /// Returns what the current warp's warpgroup executes together; null: it is not a whole one.
     machine::Together* warpgroup();
-    std::uint32_t waiting_in_vain(const Warp& warp) const;
+    std::uint32_t spinning(const Warp& warp) const;
     void collective(Warp& warp, const Op& op, isa::Mask active);
     void execute(const Op& op);
     void read_the_rest(const Op& op);

@@ -135,7 +135,7 @@ class Report final : public HazardSink {
     void register_in_flight(const RegisterUse& state, bool write);
     /// The step uses a register of a wgmma that no commit_group has closed, although the warp waited at
     /// `wait_pc`.
-    void waited_in_vain(const RegisterUse& state, std::uint32_t wait_pc, bool write);
+    void wait_failed(const RegisterUse& state, std::uint32_t wait_pc, bool write);
     void uncommitted(std::uint32_t mma_pc);
     /// WG-GROUP-05: the warp ends without having waited for the group.
     void left_over(const Registers::Closed& group);

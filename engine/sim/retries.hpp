@@ -15,7 +15,7 @@
 namespace wgrun::sim {
 
 /// Attempts of one warp that came too soon, one after the other.
-class AttemptsInVain {
+class Retries {
   public:
     void reset() {
         count_ = 0;

@@ -13,7 +13,7 @@
 namespace wgrun::sim {
 
 /// What one warp did since anything but its registers last decided about them.
-class TurnsInVain {
+class Livelock {
   public:
     void reset() { turns_ = all_ = 0; }
     /// Returns how often the warp has jumped back at all.
