@@ -67,7 +67,7 @@ void Dataflow::execute(const Step& step) {
     if (uses.membermask != nullptr) convergence_.members(step, *uses.membermask);
     values_.read(step);
     groups_.touch(analysis_.plan.touches(uses));
-    isa::tell(step, *this);
+    isa::visit_effects(step, *this);
     values_.write(step);
     if (analysis_.meets_others) analysis_.state.drain = {};
 }

@@ -166,7 +166,7 @@ bool may_end(const Step& step) {
         void trap() override { ends = true; }
         void unknown() override { ends = true; }
     } listener;
-    isa::tell(step, listener);
+    isa::visit_effects(step, listener);
     return listener.ends;
 }
 

@@ -31,7 +31,7 @@ class Features final : public isa::Effects {
     explicit Features(const Program& program) {
         for_each_step(program, [&](const Step& step) {
             step_ = &step;
-            isa::tell(step, *this);
+            isa::visit_effects(step, *this);
             const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
             if (isa::is_opaque(*step.op) || (text != nullptr && !text->simulated)) note(opaque);
             if (step.op->taken_by != isa::Participants::thread) note(together);

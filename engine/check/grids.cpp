@@ -26,7 +26,7 @@ class Listener final : public isa::Effects {
     void hear(const Step& step) {
         waits = meets = lets_begin = touches = false;
         accesses.clear();
-        isa::tell(step, *this);
+        isa::visit_effects(step, *this);
     }
     struct Access {
         int param;

@@ -21,7 +21,7 @@ class Tracker final : public isa::Effects {
     explicit Tracker(const Step* written) { unpublished_.fresh = written; }
     void pass(const Step& step) {
         step_ = &step;
-        isa::tell(step, *this);
+        isa::visit_effects(step, *this);
     }
     const Step* written() const { return unpublished_.fresh; }
     /// Returns the write that the copy of the last step takes without a fence; null: it does not.

@@ -23,7 +23,7 @@ class Arrivals final : public isa::Effects {
   public:
     static bool release_too_far(const Step& step) {
         Arrivals here;
-        isa::tell(step, here);
+        isa::visit_effects(step, here);
         const isa::MemoryOrder order = isa::arrival_order(step);
         return here.found_ && step.form.get(isa::Field::space) == static_cast<int>(isa::Space::shared_cta) &&
                order.release && order.scope > isa::Scope::cta;

@@ -93,7 +93,7 @@ bool execute_abstractly(const Outline& outline, std::vector<bool> stored, Findin
     }
     const bool decided = first.complete() || !found.empty();
     for (Fault& fault : found) fault.finding.launch = launch_of(program, sizes, skeleton.integers);
-    add_all(told_once(std::move(found)), findings);
+    add_all(reported_once(std::move(found)), findings);
     return decided;
 }
 
@@ -106,7 +106,7 @@ std::vector<Diagnostic> check_launch(const Program& program, const LaunchSizes& 
     for (const Dim3 cluster : {Dim3{0, 0, 0}, last}) {
         AbstractExecution execution(program, skeleton, sizes, cluster);
         execution.run();
-        std::vector<Diagnostic> found = told_once(execution.first_faults());
+        std::vector<Diagnostic> found = reported_once(execution.first_faults());
         for (Diagnostic& finding : found) {
             finding.launch = launch_of(program, sizes, skeleton.integers);
             if (cluster == last) finding.launch->first = sizes.grid.volume() / size.volume() - 1;

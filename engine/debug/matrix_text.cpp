@@ -16,7 +16,7 @@ constexpr int rows_shown = 16, columns_shown = 8;
 
 /// The matrix product that a step computes.
 struct ProductOf final : isa::Effects {
-    explicit ProductOf(const Step& step) { isa::tell(step, *this); }
+    explicit ProductOf(const Step& step) { isa::visit_effects(step, *this); }
     void issue_mma(const isa::AsyncMma& mma) override { async = mma; }
     void multiply(const isa::WarpMma& mma) override { warp = mma; }
 

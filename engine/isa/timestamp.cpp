@@ -292,7 +292,7 @@ Moment moment_of(const Step& step) {
         case Awaits::nothing: break;
     }
     Pace pace;
-    tell(step, pace);
+    visit_effects(step, pace);
     return pace.moment;
 }
 

@@ -189,7 +189,7 @@ class Pipelines final : public isa::Effects {
     }
     void collect(const Step& step) {
         step_ = &step;
-        isa::tell(step, *this);
+        isa::visit_effects(step, *this);
     }
     void follow(const std::vector<BasicBlock>& blocks) {
         std::vector<bool> open(blocks.size());  // may a wgmma run where the block begins?

@@ -48,7 +48,7 @@ struct NamedPlaces final : isa::Effects {
         const Operand*
             global;  ///< the address there, or the tensor map; null: both ends are in shared memory
     };
-    explicit NamedPlaces(const Step& step) { isa::tell(step, *this); }
+    explicit NamedPlaces(const Step& step) { isa::visit_effects(step, *this); }
     std::vector<Mbarrier> mbarriers;
     std::vector<Matrix> matrices;
     std::vector<Copy> copies;

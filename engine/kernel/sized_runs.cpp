@@ -92,7 +92,7 @@ class Listener final : public isa::Effects {
 
 bool multiplies(const Program& program) {
     Listener told;
-    for_each_step(program, [&](const Step& step) { isa::tell(step, told); });
+    for_each_step(program, [&](const Step& step) { isa::visit_effects(step, told); });
     return told.multiplies;
 }
 

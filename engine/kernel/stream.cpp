@@ -8,7 +8,7 @@ namespace {
 /// Which of the two instructions a program has.
 struct Control final : isa::Effects {
     explicit Control(const Program& program) {
-        for_each_step(program, [&](const Step& step) { isa::tell(step, *this); });
+        for_each_step(program, [&](const Step& step) { isa::visit_effects(step, *this); });
     }
     void launch_dependents() override { lets_begin = true; }
     void wait_for_grids() override { waits = true; }

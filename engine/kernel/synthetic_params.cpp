@@ -35,7 +35,7 @@ class Pointers {
     explicit Pointers(const Program& program) : program_(program) {
         for_each_step(program, [&](const Step& step) {
             Addresses told;
-            isa::tell(step, told);
+            isa::visit_effects(step, told);
             for (const Operand* address : told.all) add(*address);
         });
         for (std::size_t before = 0; before != found_.size();) {

@@ -209,7 +209,7 @@ class Mbarrier {
     std::uint32_t announced() const { return announced_; }  ///< clock of the fence; 0: there was none
     /// Of the init, to a warp that knows that clock: it may use the object if threads see it, and pass it to
     /// copies if the async proxy does.
-    Visible told(std::uint32_t known) const {
+    Visible published(std::uint32_t known) const {
         return visible(known >= init_, [&] { return announced_ != 0 && known >= announced_; });
     }
     /// Of what a warp knows, a relaxed operation passes on that phases are complete and that a fence has told

@@ -59,7 +59,7 @@ concept KnowsMbarriers = requires(Driver& driver, const Object& object, int lane
     { driver.known(object, lane) } -> std::same_as<std::uint32_t>;
     { driver.known_to_warp(object) } -> std::same_as<std::uint32_t>;
     // Who does not know of the init.
-    { driver.untold(object, lane) } -> std::same_as<std::optional<std::string>>;
+    { driver.unpublished(object, lane) } -> std::same_as<std::optional<std::string>>;
 };
 
 /// Says what is wrong with them.
@@ -77,7 +77,7 @@ concept ReportsMbarriers = requires(Driver& driver, const Cta& cta, Object& obje
     driver.misaligned(address);
     driver.absent(cta, offset);
     driver.early(of, message);
-    { driver.told(of) } -> std::same_as<bool>;  // WG-MBAR-02 has been reported here
+    { driver.reported(of) } -> std::same_as<bool>;  // WG-MBAR-02 has been reported here
     driver.wrong_wait(object, message);
     driver.skipped(object, parity);  // WG-MBAR-06
 };
@@ -201,7 +201,7 @@ class MbarrierUnit {
             if (std::exchange(at, address[l]) != address[l])
                 found = find(address[l], MbarrierUser::thread, lane);
             else if (found.object != nullptr)
-                check_told(*found.object, MbarrierUser::thread, lane);
+                check_published(*found.object, MbarrierUser::thread, lane);
             Object* object = found.object;
             if (object != nullptr && found.cta != &self().own()) {
                 self().fault(rules::waits_for_foreign_mbarrier(self().who()));
@@ -233,7 +233,7 @@ class MbarrierUnit {
         const std::uint32_t offset = offset_of(address);
         Object* object = self().object(*cta, offset);
         if (object == nullptr || !object->live()) return self().absent(*cta, offset), Found{};
-        check_told(*object, user, lane);
+        check_published(*object, user, lane);
         return {cta, object};
     }
 
@@ -308,14 +308,15 @@ class MbarrierUnit {
         }
     }
 
-    void check_told(const Object& object, MbarrierUser user, int lane) {
-        if (!self().watches() || self().told(object)) return;
-        if (const std::optional<std::string> who = self().untold(object, lane))
-            self().fault(rules::mbarrier_untold(*who, self().place(object), self().where(object.made().pc),
-                                                self().of_cluster()),
+    void check_published(const Object& object, MbarrierUser user, int lane) {
+        if (!self().watches() || self().reported(object)) return;
+        if (const std::optional<std::string> who = self().unpublished(object, lane))
+            self().fault(rules::mbarrier_unpublished(*who, self().place(object),
+                                                     self().where(object.made().pc), self().of_cluster()),
                          object.made().pc, initialised_here);
-        else if (user == MbarrierUser::engine && object.told(self().known(object, lane)) != Visible::to_async)
-            self().fault(rules::mbarrier_untold_to_engine(
+        else if (user == MbarrierUser::engine &&
+                 object.published(self().known(object, lane)) != Visible::to_async)
+            self().fault(rules::mbarrier_unpublished_to_engine(
                              self().place(object), self().where(object.made().pc), self().of_cluster()),
                          object.made().pc, initialised_here);
     }

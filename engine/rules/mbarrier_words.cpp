@@ -63,14 +63,14 @@ RuleMessage mbarrier_ended_early(const std::string& place, std::int64_t bytes) {
               {{"place", place}, {"bytes_under_way", bytes}});
 }
 
-RuleMessage mbarrier_untold(const std::string& who, const std::string& place, Where made, bool cluster) {
+RuleMessage mbarrier_unpublished(const std::string& who, const std::string& place, Where made, bool cluster) {
     return of({WG_MBAR_02, fmt::format("nothing tells {} that the mbarrier {} is initialised", who, place),
                announced(made, cluster)},
               {{"who", who}, {"place", place}});
 }
 
-RuleMessage mbarrier_untold_to_engine(const std::string& place, Where made, bool cluster) {
-    RuleMessage out = mbarrier_untold("the bulk-copy engine", place, made, cluster);
+RuleMessage mbarrier_unpublished_to_engine(const std::string& place, Where made, bool cluster) {
+    RuleMessage out = mbarrier_unpublished("the bulk-copy engine", place, made, cluster);
     out.finding_kind = FindingKind::of_engine;
     return out;
 }

@@ -17,8 +17,8 @@ RuleMessage mbarrier_made_again(const std::string& place, bool by_same_step);
 /// mbarrier.inval, and copies of `bytes` bytes are still to come.
 RuleMessage mbarrier_ended_early(const std::string& place, std::int64_t bytes);
 /// Who uses it cannot know that it is initialised, at `made`. `cluster`: the kernel has more CTAs than one.
-RuleMessage mbarrier_untold(const std::string& who, const std::string& place, Where made, bool cluster);
-RuleMessage mbarrier_untold_to_engine(const std::string& place, Where made, bool cluster);
+RuleMessage mbarrier_unpublished(const std::string& who, const std::string& place, Where made, bool cluster);
+RuleMessage mbarrier_unpublished_to_engine(const std::string& place, Where made, bool cluster);
 
 RuleMessage too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, std::int64_t most);
 /// what: "arrives at", "copies into". first_copy: it counts bytes, and the object has never counted any.

@@ -42,8 +42,8 @@ void Mbarriers::absent(const Cta& cta, std::uint32_t offset) {
         report_.fault(rules::mbarrier_absent(report_.place(offset, scene_.rank(cta))));
 }
 
-std::optional<std::string> Mbarriers::untold(const Mbarrier& mbarrier, int lane) const {
-    if (mbarrier.told(known(mbarrier, lane)) == machine::Visible::not_yet) return report_.who();
+std::optional<std::string> Mbarriers::unpublished(const Mbarrier& mbarrier, int lane) const {
+    if (mbarrier.published(known(mbarrier, lane)) == machine::Visible::not_yet) return report_.who();
     return std::nullopt;
 }
 
@@ -57,7 +57,7 @@ void Mbarriers::announce() {
 void Mbarriers::release_announced(int place) {
     for (Cta& cta : scene_.ctas)
         for (const Mbarrier& mbarrier : cta.mbarriers.all())
-            if (mbarrier.told(known_to_warp(mbarrier)) == machine::Visible::to_async)
+            if (mbarrier.published(known_to_warp(mbarrier)) == machine::Visible::to_async)
                 clocks_.learn(place, mbarrier.actor(), mbarrier.announced());
 }
 

@@ -96,8 +96,10 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     void early(const Mbarrier& mbarrier, rules::RuleMessage message) {
         report_.early(mbarrier, std::move(message));
     }
-    bool told(const Mbarrier& mbarrier) const { return report_.said(rules::WG_MBAR_02, mbarrier.made().pc); }
-    std::optional<std::string> untold(const Mbarrier& mbarrier, int lane) const;
+    bool reported(const Mbarrier& mbarrier) const {
+        return report_.said(rules::WG_MBAR_02, mbarrier.made().pc);
+    }
+    std::optional<std::string> unpublished(const Mbarrier& mbarrier, int lane) const;
     void wrong_wait(Mbarrier& mbarrier, rules::RuleMessage message);
     void skipped(Mbarrier& mbarrier, std::int64_t parity) {
         report_.phase_skipped(mbarrier, parity, scene_.local());

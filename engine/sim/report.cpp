@@ -32,7 +32,7 @@ void Report::reset(Dim3 cluster) {
     seen_.clear();
     described_.clear();
     findings_.clear();
-    told_.clear();
+    reported_.clear();
     further_.clear();
     facts_.clear();
     relaxed_.clear();
@@ -85,30 +85,30 @@ Report::Key Report::place_of(const Key& steps) const {
 
 void Report::tell(const Key& steps, Diagnostic finding) {
     const auto same = [&](const Key& told) { return place_of(told) == place_of(steps); };
-    if (std::ranges::any_of(told_, same)) {
+    if (std::ranges::any_of(reported_, same)) {
         further_.emplace_back(steps, std::move(finding));
         return;
     }
-    told_.push_back(steps);
+    reported_.push_back(steps);
     findings_.push_back(std::move(finding));
 }
 
 template <class Which>
 void Report::retract(Which which) {
     std::erase_if(further_, [&](const auto& one) { return which(one.first); });
-    for (std::size_t i = 0; i < told_.size();) {
-        if (!which(told_[i])) {
+    for (std::size_t i = 0; i < reported_.size();) {
+        if (!which(reported_[i])) {
             ++i;
             continue;
         }
-        const Key place = place_of(told_[i]);
+        const Key place = place_of(reported_[i]);
         const auto next =
             std::ranges::find_if(further_, [&](const auto& one) { return place_of(one.first) == place; });
         if (next == further_.end()) {
-            told_.erase(told_.begin() + static_cast<std::ptrdiff_t>(i));
+            reported_.erase(reported_.begin() + static_cast<std::ptrdiff_t>(i));
             findings_.erase(findings_.begin() + static_cast<std::ptrdiff_t>(i));
         } else {
-            told_[i] = next->first;
+            reported_[i] = next->first;
             findings_[i++] = std::move(next->second);
             further_.erase(next);
         }
@@ -133,7 +133,7 @@ void Report::add(rules::RuleMessage message, std::uint32_t other, std::vector<No
 }
 
 void Report::said(Diagnostic finding) {
-    told_.push_back(key({}, no_pc));
+    reported_.push_back(key({}, no_pc));
     findings_.push_back(std::move(finding));
 }
 

@@ -72,7 +72,7 @@ class Report final : public HazardSink {
     void write_refused() { write_refused_ = true; }
     std::span<const Diagnostic> findings() const { return findings_; }
     std::vector<Diagnostic> take() {
-        told_.clear();
+        reported_.clear();
         return std::move(findings_);
     }
 
@@ -232,7 +232,7 @@ class Report final : public HazardSink {
     template <class Which>
     void retract(Which which);
     bool follows(std::uint32_t write, std::uint32_t read) const;
-    bool told_as_read_after_write(std::uint32_t read) const;
+    bool reported_as_read_after_write(std::uint32_t read) const;
     Fix handed_over(const Conflict& conflict) const;
     std::optional<std::string> stronger(Epoch access, Epoch other, isa::Scope needed) const;
     void retract_write_after_read(std::uint32_t write);
@@ -266,7 +266,7 @@ class Report final : public HazardSink {
     std::set<Key> seen_;
     std::set<std::tuple<Hazard, std::uint32_t, std::uint32_t, bool, bool>> described_;
     std::vector<Diagnostic> findings_;
-    std::vector<Key> told_;                            ///< of each finding
+    std::vector<Key> reported_;                        ///< of each finding
     std::vector<Fact> facts_;                          ///< of the next one
     std::vector<std::pair<Key, Diagnostic>> further_;  ///< findings whose places have been told
 };

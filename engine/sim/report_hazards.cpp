@@ -30,7 +30,7 @@ bool Report::follows(std::uint32_t write, std::uint32_t read) const {
     });
 }
 
-bool Report::told_as_read_after_write(std::uint32_t read) const {
+bool Report::reported_as_read_after_write(std::uint32_t read) const {
     return follows(pc_, read) && seen_.contains({rules::WG_RACE_01.id, read, pc_});
 }
 
@@ -64,7 +64,7 @@ void Report::speaks_of(bool reads, const std::string& place, const std::string& 
 bool Report::is_excused(Hazard hazard, Epoch other, bool same_cta) const {
     if (code_.meet(pc_, other.pc(), same_cta)) return true;  // whichever comes first
     if (by_copy(other) && reductions_.contains(pc_) && reductions_.contains(other.pc())) return true;
-    return hazard == Hazard::write_after_read && told_as_read_after_write(other.pc());
+    return hazard == Hazard::write_after_read && reported_as_read_after_write(other.pc());
 }
 
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {

@@ -115,7 +115,7 @@ Taint::Facts Taint::facts_of(const Op& op) const {
     const isa::Step& step = *op.step;
     Facts out;
     Listener told(generic_is_global_);
-    isa::tell(step, told);
+    isa::visit_effects(step, told);
     const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
     const bool prints = step.op == &isa::library::print();
     out.unknown =

@@ -232,7 +232,7 @@ std::vector<std::uint64_t> names_of_addresses(const Program& program) {
 std::uint64_t Copies::map_of(const Step& copy) {
     if (named_.empty()) named_ = names_of_addresses(execution_.program);
     MapListener told;
-    isa::tell(copy, told);
+    isa::visit_effects(copy, told);
     std::uint64_t out = 0;
     if (told.map == nullptr) return out;
     if (told.map->kind == isa::Operand::Kind::param) return static_cast<std::uint64_t>(told.map->index) + 1;

@@ -9,14 +9,14 @@
 
 namespace wgrun::check::abstract {
 
-bool Faults::told(std::string_view rule, const Step* at) const {
+bool Faults::reported(std::string_view rule, const Step* at) const {
     return std::ranges::any_of(
         faults_, [&](const Fault& fault) { return fault.at == at && fault.finding.rule == rule; });
 }
 
-bool Faults::told(const Rule& rule) const { return told(rule.id, execution_.op->step); }
+bool Faults::reported(const Rule& rule) const { return reported(rule.id, execution_.op->step); }
 
-bool Faults::told_anywhere(const Rule& rule) const {
+bool Faults::reported_anywhere(const Rule& rule) const {
     return std::ranges::any_of(faults_, [&](const Fault& fault) { return breaks(fault.finding, rule); });
 }
 
@@ -25,7 +25,7 @@ bool Faults::remarked(Where where) const {
 }
 
 void Faults::add(rules::RuleMessage message, const Step* at, std::vector<Note> notes) {
-    if (told(message.rule.id, at) && !execution_.proves) return;
+    if (reported(message.rule.id, at) && !execution_.proves) return;
     const Where where = at != nullptr && at->where ? at->where : execution_.program.where();
     std::erase_if(notes, [](const Note& note) { return !note.where; });
     Diagnostic finding = rules::finding(std::move(message), where, std::move(notes));
@@ -44,7 +44,7 @@ void Faults::fault(rules::RuleMessage message, std::vector<Note> notes) {
 
 void Faults::refused(Diagnostic finding) {
     const Step* at = execution_.op->step;
-    if (told(finding.rule, at)) return;
+    if (reported(finding.rule, at)) return;
     finding.where = at->where;
     faults_.push_back({at, std::move(finding)});
 }
@@ -72,7 +72,7 @@ std::vector<Fault> Faults::first_faults() const {
     return out;
 }
 
-std::vector<Diagnostic> told_once(std::vector<Fault> faults) {
+std::vector<Diagnostic> reported_once(std::vector<Fault> faults) {
     FindingSet out;
     for (Fault& fault : faults) out.add(std::move(fault.finding));
     return out.list();

@@ -32,8 +32,8 @@ class Faults {
     void remark(Diagnostic remark);
 
     /// Returns whether the current step has been reported to break the rule.
-    bool told(const Rule& rule) const;
-    bool told_anywhere(const Rule& rule) const;
+    bool reported(const Rule& rule) const;
+    bool reported_anywhere(const Rule& rule) const;
     bool remarked(Where where) const;
 
     /// What follows is reported because no warp can continue.
@@ -46,7 +46,7 @@ class Faults {
     std::vector<Fault> first_faults() const;
 
   private:
-    bool told(std::string_view rule, const Step* at) const;
+    bool reported(std::string_view rule, const Step* at) const;
 
     const ExecutionState& execution_;
     std::vector<Fault> faults_;
@@ -55,6 +55,6 @@ class Faults {
 };
 
 /// Returns the findings of faults, each (rule, place) once.
-std::vector<Diagnostic> told_once(std::vector<Fault> faults);
+std::vector<Diagnostic> reported_once(std::vector<Fault> faults);
 
 }  // namespace wgrun::check::abstract

@@ -111,7 +111,7 @@ namespace {
 /// what is stored.
 class Deciding final : public isa::Effects {
   public:
-    explicit Deciding(const Step& step) { isa::tell(step, *this); }
+    explicit Deciding(const Step& step) { isa::visit_effects(step, *this); }
     bool operator()(const Operand& operand) const {
         if (accesses_) return &operand == address_;
         return &operand != global_ && &operand != coordinates_;
@@ -142,7 +142,7 @@ void Forms::use_addresses(const Op& op) {
         void copy_async(const isa::AsyncCopy& access) override { addresses.push_back(access.address); }
         std::vector<const Operand*> addresses;
     } told;
-    isa::tell(*op.step, told);
+    isa::visit_effects(*op.step, told);
     for (const Operand* address : told.addresses)
         if (address->reg)
             lose(form_of(address->reg, op.where), op.where, "where in shared memory it accesses");

@@ -116,7 +116,7 @@ void Mbarriers::announce() {
 void Mbarriers::release_announced(Knowledge& place) const {
     for (const Cta& cta : ctas_)
         for (const auto& mbarrier : cta.objects)
-            if (mbarrier->told(known_to_warp(*mbarrier)) == Visible::to_async)
+            if (mbarrier->published(known_to_warp(*mbarrier)) == Visible::to_async)
                 place.learn(mbarrier->actor(), mbarrier->announced());
     place.learn(execution_.warp->fenced);
 }
@@ -124,7 +124,7 @@ void Mbarriers::release_announced(Knowledge& place) const {
 void Mbarriers::announced_to_warp(const Knowledge& met) {
     for (const auto& mbarrier : own().objects)
         if (mbarrier->made().warp == warp())
-            mbarrier->known_to_warp |= mbarrier->told(met.of(mbarrier->actor())) == Visible::to_async;
+            mbarrier->known_to_warp |= mbarrier->published(met.of(mbarrier->actor())) == Visible::to_async;
 }
 
 // --- faults --------------------------------------------------------------------------------------------
@@ -154,12 +154,12 @@ void Mbarriers::absent(const Cta& cta, std::uint32_t offset) {
 }
 
 /// Another lane of this warp may have initialised it, and the lanes have not converged since.
-std::optional<std::string> Mbarriers::untold(const Mbarrier& mbarrier, int lane) const {
+std::optional<std::string> Mbarriers::unpublished(const Mbarrier& mbarrier, int lane) const {
     const Mbarrier::Maker& by = mbarrier.made();
     if (by.warp == warp() && by.lane != lane && !mbarrier.known_to_warp &&
         by.clock > execution_.warp->gathered)
         return "the other lanes of " + who();
-    if (mbarrier.told(known_to_warp(mbarrier)) == Visible::not_yet) return who();
+    if (mbarrier.published(known_to_warp(mbarrier)) == Visible::not_yet) return who();
     return std::nullopt;
 }
 
@@ -272,7 +272,7 @@ void Mbarriers::skipped(Mbarrier& mbarrier, std::int64_t parity) {
 
 /// Reports a skipped phase, unless one is reported already: further ones are consequences.
 void Mbarriers::skips(rules::RuleMessage message, std::uint32_t wait, Note note) {
-    if (!report_.told_anywhere(message.rule))
+    if (!report_.reported_anywhere(message.rule))
         report_.add(std::move(message), execution_.step(wait), {std::move(note)});
 }
 

@@ -117,8 +117,8 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     void misaligned(std::uint64_t address);
     void absent(const Cta& cta, std::uint32_t offset);
     void early(const Mbarrier& mbarrier, rules::RuleMessage message);
-    bool told(const Mbarrier&) const { return !execution_.proves && report_.told(rules::WG_MBAR_02); }
-    std::optional<std::string> untold(const Mbarrier& mbarrier, int lane) const;
+    bool reported(const Mbarrier&) const { return !execution_.proves && report_.reported(rules::WG_MBAR_02); }
+    std::optional<std::string> unpublished(const Mbarrier& mbarrier, int lane) const;
     void wrong_wait(Mbarrier& mbarrier, rules::RuleMessage message);
     void skipped(Mbarrier& mbarrier, std::int64_t parity);
     void arrivals_begin() { released_ = false; }

@@ -51,7 +51,7 @@ MmaReads::MmaReads(ExecutionState& execution, Faults& report, const Values& valu
 
 void MmaReads::step() {
     ++own().steps;
-    isa::tell(*execution_.op->step, *this);
+    isa::visit_effects(*execution_.op->step, *this);
     if (execution_.warp->state == Warp::State::asleep) --own().steps;
 }
 

@@ -21,7 +21,7 @@ constexpr std::size_t most_readers = 64;
 /// The accesses of a step that may be to shared memory.
 class Told final : public isa::Effects {
   public:
-    explicit Told(const Step& step) { isa::tell(step, *this); }
+    explicit Told(const Step& step) { isa::visit_effects(step, *this); }
     std::vector<isa::MemoryAccess> accesses;
     bool copies = false, commits = false, waits = false;  ///< cp.async and its groups
     bool of_copies() const { return copies || commits || waits; }

@@ -12,7 +12,7 @@ namespace wgrun::check::symbolic {
 /// What a step does to global memory.
 class Touches final : public isa::Effects {
   public:
-    explicit Touches(const Step& step) { isa::tell(step, *this); }
+    explicit Touches(const Step& step) { isa::visit_effects(step, *this); }
     bool any() const { return access || copy || copies || anything; }
 
     std::optional<isa::MemoryAccess> access{};

@@ -142,8 +142,8 @@ TEST_CASE("of several faults those that break the law of the first are told") {
     const check::Skeleton skeleton(program);
     check::AbstractExecution execution(program, skeleton, {{1, 1, 1}, {256}});
     execution.run();
-    CHECK(told_once(execution.faults()).size() == 3);
-    const std::vector<Diagnostic> first = told_once(execution.first_faults());
+    CHECK(reported_once(execution.faults()).size() == 3);
+    const std::vector<Diagnostic> first = reported_once(execution.first_faults());
     REQUIRE(first.size() == 2);
     CHECK(first[0].where.line == one);
     CHECK(first[1].where.line == two);
@@ -164,8 +164,8 @@ TEST_CASE("who waits for ever because of a fault is no fault besides") {
     const check::Skeleton skeleton(program);
     check::AbstractExecution execution(program, skeleton, {{1, 1, 1}, {256}});
     execution.run();
-    CHECK(told_once(execution.faults()).size() == 2);
-    const std::vector<Diagnostic> first = told_once(execution.first_faults());
+    CHECK(reported_once(execution.faults()).size() == 2);
+    const std::vector<Diagnostic> first = reported_once(execution.first_faults());
     REQUIRE(first.size() == 1);
     CHECK(first[0].where.line == other);
 }

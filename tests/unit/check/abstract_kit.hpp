@@ -157,7 +157,7 @@ class Roles : public Kernel {
         check::AbstractExecution execution(program, skeleton,
                                            {grid, std::vector<std::int64_t>(program.params().size(), 256)});
         execution.run();
-        Execution out{{}, told_once(execution.faults()), {}, execution.complete(), execution.gave_up()};
+        Execution out{{}, reported_once(execution.faults()), {}, execution.complete(), execution.gave_up()};
         for (const Diagnostic& remark : execution.remarks())
             out.remarks.push_back({remark.rule, remark.where.line});
         return out;

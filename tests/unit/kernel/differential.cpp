@@ -281,7 +281,7 @@ Compared compare(unsigned first, unsigned last) {
         check::AbstractExecution execution(program, skeleton,
                                            {{static_cast<std::uint32_t>(plan.ctas), 1, 1}, {0}});
         execution.run();
-        const std::vector<Diagnostic> said = told_once(execution.first_faults());
+        const std::vector<Diagnostic> said = reported_once(execution.first_faults());
 
         std::vector<std::byte> data(1024);
         const std::vector<GlobalBuffer> buffers{{data.data(), std::ssize(data), 0x10000}};

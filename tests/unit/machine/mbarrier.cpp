@@ -123,21 +123,21 @@ TEST_CASE("an object that has ended counts no copies, and begins anew") {
     CHECK(mbarrier.offset() == 16);
     CHECK(mbarrier.actor() == 3);
     // A warp that knew of the first life knows nothing of the second.
-    CHECK(mbarrier.told(clock) == Visible::not_yet);
-    CHECK(mbarrier.told(mbarrier.clock()) == Visible::to_generic);
+    CHECK(mbarrier.published(clock) == Visible::not_yet);
+    CHECK(mbarrier.published(mbarrier.clock()) == Visible::to_generic);
 }
 
 TEST_CASE("who knows of the init and of the fence") {
     Mbarrier mbarrier = made(1);
     const std::uint32_t init = mbarrier.clock();
-    CHECK(mbarrier.told(0) == Visible::not_yet);
-    CHECK(mbarrier.told(init) == Visible::to_generic);
-    CHECK(mbarrier.told(UINT32_MAX) == Visible::to_generic);
+    CHECK(mbarrier.published(0) == Visible::not_yet);
+    CHECK(mbarrier.published(init) == Visible::to_generic);
+    CHECK(mbarrier.published(UINT32_MAX) == Visible::to_generic);
     const auto fence = mbarrier.announce(0, 1);
     REQUIRE(fence);
     CHECK(*fence > init);
-    CHECK(mbarrier.told(init) == Visible::to_generic);
-    CHECK(mbarrier.told(*fence) == Visible::to_async);
+    CHECK(mbarrier.published(init) == Visible::to_generic);
+    CHECK(mbarrier.published(*fence) == Visible::to_async);
     CHECK_FALSE(mbarrier.announce(0, 1));  // the first fence has done so
 }
 
