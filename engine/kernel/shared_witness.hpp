@@ -1,5 +1,5 @@
 // What a run of the first cluster with synthetic arguments does with the bytes of shared memory, as
-// far as it comes (made_up.hpp): which of them are mbarriers, and where the matrices of wgmma begin.
+// far as it comes (synthetic.hpp): which of them are mbarriers, and where the matrices of wgmma begin.
 #pragma once
 
 #include <cstdint>

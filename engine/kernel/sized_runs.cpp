@@ -34,7 +34,7 @@ constexpr std::uint64_t most_of_shape = 1U << 17, all_of_shapes = 1U << 22;
 constexpr std::size_t enough = 2;
 /// After so many runs that showed nothing, and came to no end in that time or
 /// to no product, there is no other.
-constexpr int most_retries = 2;
+constexpr int most_fruitless = 2;
 /// Findings of a rule: those of one fault are many.
 constexpr std::size_t most_of_rule = 4;
 
@@ -158,10 +158,10 @@ class Shape {
     std::optional<Shown> run(Enough enough) {
         Shown out;
         for (const std::uint32_t number : all_numbers)
-            if (!enough(out) && in_vain_ < most_retries) add(number, out);
-        if (!enough(out) && in_vain_ < most_retries) add(no_multiple, out);
+            if (!enough(out) && fruitless_ < most_fruitless) add(number, out);
+        if (!enough(out) && fruitless_ < most_fruitless) add(no_multiple, out);
         for (const std::uint32_t number : last_resorts)
-            if (out.numbers == 0 && in_vain_ < most_retries) add(number, out);
+            if (out.numbers == 0 && fruitless_ < most_fruitless) add(number, out);
         return out.numbers == 0 ? std::nullopt : std::optional(std::move(out));
     }
 
@@ -176,7 +176,7 @@ class Shape {
             std::erase_if(ran.findings,
                           [&](const Diagnostic& one) { return !is_race(one) && !out.has(one); });
         if (ran.findings.empty() && !ran.whole)
-            ++in_vain_;
+            ++fruitless_;
         else
             out.add(number, std::move(ran.findings));
     }
@@ -235,7 +235,7 @@ class Shape {
     const SizedTrials& asked_;
     std::uint64_t& left_;
     sim::BoxSizes boxes_;
-    int in_vain_ = 0;
+    int fruitless_ = 0;
 };
 
 }  // namespace

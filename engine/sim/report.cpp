@@ -261,7 +261,7 @@ void Report::register_in_flight(const RegisterUse& state, bool write) {
         state.mma_pc, {{issued, "issued here"}});
 }
 
-void Report::wait_failed(const RegisterUse& state, std::uint32_t wait_pc, bool write) {
+void Report::wait_without_commit(const RegisterUse& state, std::uint32_t wait_pc, bool write) {
     const std::uint32_t here = std::exchange(pc_, state.mma_pc);
     add(rules::never_committed(code_.where(state.mma_pc), false), no_pc,
         {{code_.where(wait_pc), "this wait_group does not cover it"},

@@ -135,7 +135,7 @@ class Report final : public HazardSink {
     void register_in_flight(const RegisterUse& state, bool write);
     /// The step uses a register of a wgmma that no commit_group has closed, although the warp waited at
     /// `wait_pc`.
-    void wait_failed(const RegisterUse& state, std::uint32_t wait_pc, bool write);
+    void wait_without_commit(const RegisterUse& state, std::uint32_t wait_pc, bool write);
     void uncommitted(std::uint32_t mma_pc);
     /// WG-GROUP-05: the warp ends without having waited for the group.
     void left_over(const Registers::Closed& group);
@@ -154,7 +154,7 @@ class Report final : public HazardSink {
     void no_warpgroup(const isa::Instruction& op, int threads);
     /// A thread waits for ever at step `pc`.
     /// fix: instead of the law's, if it says something
-    void deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, Fix fix,
+    void deadlock(wait_words::Law broken, std::uint32_t pc, std::string text, Fix fix,
                   std::vector<Note> notes, std::vector<Fact> facts);
     // WG-MBAR, WG-TMA, WG-SYNC-02, -04, -05, WG-REG-02; `note` speaks of step `other`
     void fault(rules::RuleMessage message, std::uint32_t other = no_pc, std::string note = {});

@@ -10,12 +10,11 @@
 
 namespace wgrun::sim {
 
-void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, Fix fix,
+void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string text, Fix fix,
                       std::vector<Note> notes, std::vector<Fact> facts) {
     if (copy_refused_ && has_errors()) return;
     pc_ = pc;
-    rules::RuleMessage message =
-        rules::of({*broken.rule, std::move(message), std::move(fix)}, std::move(facts));
+    rules::RuleMessage message = rules::of({*broken.rule, std::move(text), std::move(fix)}, std::move(facts));
     if (message.fix.text.empty()) message.fix = std::string(broken.fix);
     if (broken.rule == &rules::WG_SYNC_01) message.section = code_.ops[pc].step->op->section;
     add(std::move(message), no_pc, std::move(notes));

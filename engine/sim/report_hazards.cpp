@@ -139,7 +139,7 @@ void Report::race(const Pair& pair) {
     if (by_copy(pair.other))
         return add(rules::copy_not_awaited(message, pair.now), other, {{pair.then, "copied here"}});
     add({.rule = rules::WG_RACE_01,
-         .message = message,
+         .text = message,
          .fix = pair.hazard == Hazard::async_after_write ? publication(pair) : ordering(pair),
          .finding_kind = pair.hazard == Hazard::equal_writes ? FindingKind::same_value : FindingKind::usual},
         other, {{pair.then, "written here by " + pair.past}});

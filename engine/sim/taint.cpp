@@ -126,8 +126,8 @@ Taint::Facts Taint::facts_of(const Op& op) const {
     out.loads = (told.reads_memory && (!synthetic_.memory || others)) ||
                 (told.multiplies && !synthetic_.memory) || prints;
     if (told.multiplies) out.cost = cost_of_product;
-    const bool prints = isa::device_print::prints(*step.op);
-    out.harmless = prints || prints || told.prefetches || told.metadata != nullptr ||
+    const bool device_prints = isa::device_print::prints(*step.op);
+    out.harmless = device_prints || prints || told.prefetches || told.metadata != nullptr ||
                    (!told.agrees && !told.multiplies && !told.addresses.empty() &&
                     !(told.writes_memory && told.beyond_global));
     // Of effects that are none of these nobody knows what they depend on.
@@ -150,7 +150,7 @@ Taint::Facts Taint::facts_of(const Op& op) const {
         const bool accesses = std::ranges::find(told.addresses, &operand) != told.addresses.end();
         const bool of_product = told.multiplies && operand.kind == Operand::Kind::list;
         const bool decides = accesses || &operand == mask || &operand == told.metadata || told.agrees ||
-                             prints || other || (told.multiplies && !of_product);
+                             device_prints || other || (told.multiplies && !of_product);
         isa::for_each_register(operand, [&](Reg reg) {
             if (rule.access != Access::in) out.results.push_back(reg.id);
             if (rule.access != Access::out)

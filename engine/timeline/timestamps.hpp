@@ -11,7 +11,7 @@ namespace wgrun::timeline {
 
 /// Times are in cycles of the SM's clock.
 struct Timestamp {
-    std::uint32_t site = 0;   ///< of StampedProgram::sites, from 0
+    std::uint32_t site = 0;   ///< of ProfiledProgram::sites, from 0
     std::uint32_t value = 0;  ///< as profiled() defines it
     std::uint64_t begin = 0, end = 0;
 };

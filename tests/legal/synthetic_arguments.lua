@@ -12,7 +12,7 @@ local function backwards(n)
 end
 
 local args
-local kernel = wg.kernel("made_up", { threads = 64 }, function(k)
+local kernel = wg.kernel("synthetic", { threads = 64 }, function(k)
   local S = k:shared { bytes = 512, align = 16, name = "S" }
   local thread, base = k:special "tid.x", k:mov(S, u32)
   local own, mirrored = k:mad_lo_u32(thread, 4, base), k:mad_lo_u32(thread ~ 63, 4, base)

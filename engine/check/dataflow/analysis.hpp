@@ -46,7 +46,7 @@ class Analysis {
   private:
     Interned<RegisterState> register_states_;
     Interned<CellState> cell_states_;
-    Chunks<const Step*>::SharedAccesses toucher_lists_{nullptr};
+    Chunks<const Step*>::Memory toucher_lists_{nullptr};
 
   public:
     State state;

@@ -33,10 +33,10 @@ class Touches final : public isa::Effects {
 };
 
 /// The registers that addresses and branches are computed from.
-struct Slots {
+struct Indexed {
     std::vector<Reg> registers;
     std::vector<int> of;  ///< places in the list, by numbers of registers; -1: it is not one of them
 };
-Slots needed(const Outline& outline);
+Indexed needed(const Outline& outline);
 
 }  // namespace wgrun::check::symbolic
