@@ -135,12 +135,12 @@ class Roles : public Kernel {
     // --- the outcome
     /// Runs one abstract execution with these sizes; integer parameters are 256. The kernel is used up.
     /// Threads write to shared memory only as `stored` says, by buffer.
-    Execution execute_abstractly(Dim3 grid = {1, 1, 1}, std::vector<bool> stored = {}) {
+    Execution execute(Dim3 grid = {1, 1, 1}, std::vector<bool> stored = {}) {
         const Program program = builder().finish();
         stored.resize(program.shared().size());
-        Execution out = execute_abstractly(program, grid, stored);
+        Execution out = execute(program, grid, stored);
         INFO("on one line");
-        CHECK(test::rules_of(execute_abstractly(test::on_one_line(program), grid, stored).full) ==
+        CHECK(test::rules_of(execute(test::on_one_line(program), grid, stored).full) ==
               test::rules_of(out.full));
         for (const Diagnostic& finding : out.full) out.findings.push_back({finding.rule, finding.where.line});
         return out;
@@ -149,7 +149,7 @@ class Roles : public Kernel {
     Reg thread, first;
 
   private:
-    static Execution execute_abstractly(const Program& program, Dim3 grid, const std::vector<bool>& stored) {
+    static Execution execute(const Program& program, Dim3 grid, const std::vector<bool>& stored) {
         const check::Pressure pressure(program);
         check::Skeleton skeleton(program, &pressure);
         skeleton.stored = stored;

@@ -45,7 +45,7 @@ TEST_CASE("another value for an option, in both languages") {
 TEST_CASE("what an mbarrier's wording proposes") {
     const Where made = Where::at("k.lua", 7), declared = Where::at("k.lua", 2);
     const RuleMessage one = mbarrier_unpublished("warp 1", "`full`", made, false);
-    CHECK(one.message == "nothing tells warp 1 that the mbarrier `full` is initialised");
+    CHECK(one.text == "nothing tells warp 1 that the mbarrier `full` is initialised");
     CHECK(one.fix.remedies.size() == 4);
     CHECK(mbarrier_unpublished("warp 1", "`full`", made, true).fix.remedies.size() == 6);
     CHECK(mbarrier_unpublished("warp 1", "`full`", {}, true).fix.remedies.empty());
