@@ -221,9 +221,9 @@ TEST_CASE("bytes are those that are copied: WG-MBAR-03, or a deadlock that count
         k.wait(13, in_buffer(bar), 0);
         const Program program = k.finish();
         expect_some(program, {&x}, {{"WG-MBAR-03", 10}, {"WG-MBAR-05", 13}});
-        CHECK_THAT(finding_of(program, {&x}, "WG-MBAR-03").message,
-                   ContainsSubstring("phase 0 of `bar` completes while 128 bytes of its copies are under "
-                                     "way"));
+        CHECK_THAT(
+            finding_of(program, {&x}, "WG-MBAR-03").message,
+            ContainsSubstring("phase 0 of `bar` completes while 128 bytes of its copies are in flight"));
     }
     SECTION("too many") {
         k.step(10, "mbarrier_arrive_expect_tx", {in_buffer(bar), 256}, {k.first});
