@@ -42,7 +42,7 @@ for filters = 96, 256, 32 do
 end
 local tile_f = wg.tile { dtype = "bf16", mn = filters_at_a_time, k = 64, major = "K" }
 local panel = wg.panel { dtype = "bf16", n = tile_f.mn }
-local panels = math.min(panel.count, 2) -- of Y, that a consumer has under way at a time
+local panels = math.min(panel.count, 2) -- of Y, that a consumer has in flight at a time
 
 local convolution = wg.kernel("convolution", { threads = 128 * (1 + consumers) }, function(k)
   -- A box is 64 channels of 128 pixels that follow each other in Y: along a row, the next row, the next image.

@@ -36,16 +36,11 @@ std::string to_text(const Rule& rule) {
 }
 
 nlohmann::ordered_json to_object(const Rule& rule) {
-    nlohmann::ordered_json out{{"id", rule.id},
-                               {"severity", to_string(rule.severity)},
-                               {"title", rule.title},
-                               {"found_by", to_string(rule.found_by)},
-                               {"law", rule.law},
-                               {"section", rule.section},
-                               {"why", rule.why},
-                               {"fix", rule.fix},
-                               {"decided", rule.decided},
-                               {"wrong", rule.wrong},
+    nlohmann::ordered_json out{{"id", rule.id},           {"severity", to_string(rule.severity)},
+                               {"title", rule.title},     {"found_by", to_string(rule.found_by)},
+                               {"law", rule.law},         {"section", rule.section},
+                               {"why", rule.why},         {"fix", rule.fix},
+                               {"decided", rule.decided}, {"wrong", rule.wrong},
                                {"right", rule.right}};
     if (rule.property != Property::none) out["property"] = row_of(rule.property).id;
     return out;
@@ -68,7 +63,8 @@ std::string all_as_markdown() {
         "- *script*: the call that builds or launches the kernel refuses it.\n"
         "- *check*, on **paths**: all paths of the program are followed, with the registers and places whose "
         "values "
-        "are numbers or affine in lanes and loops. In the **rehearsal**: the warps of the first cluster take "
+        "are numbers or affine in lanes and loops. In the **abstract execution**: the warps of the first "
+        "cluster take "
         "turns, "
         "with placeholder numbers, of which a finding must hold for all, and with those of each launch "
         "of the "

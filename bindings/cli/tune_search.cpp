@@ -38,14 +38,14 @@ class Search {
         Progress progress(Progress::Is::work, "tune " + tuning_.name, left_, "candidates");
         const std::size_t all = left_;
         const auto wanted = std::min(static_cast<std::size_t>(std::max(options_.jobs, 1)), all);
-        for (std::size_t i = 0; i < wanted; ++i) seats_.emplace_back(of_cores());
+        for (std::size_t i = 0; i < wanted; ++i) slots_.emplace_back(of_cores());
         if (!tuning_.by_model)
-            for (const std::string& device : options_.devices) seats_.push_back({{}, device, true, {}});
+            for (const std::string& device : options_.devices) slots_.push_back({{}, device, true, {}});
         while (left_ > 0) {
             // First whoever has a kernel goes on with it, so that nobody builds it again.
-            for (Seat& seat : seats_)
-                if (seat.last && details_[*seat.last].next) give(seat);
-            for (Seat& seat : seats_) give(seat);
+            for (Slot& slot : slots_)
+                if (slot.last && details_[*slot.last].next) give(slot);
+            for (Slot& slot : slots_) give(slot);
             wait();
             progress.done(all - left_);
         }
@@ -61,7 +61,7 @@ class Search {
         std::vector<std::size_t> twins;          // candidates with the same key, which came later
     };
     /// A worker, or the place of one.
-    struct Seat {
+    struct Slot {
         std::unique_ptr<TuneWorker> worker;
         std::string device;
         bool times = false;
@@ -69,28 +69,28 @@ class Search {
     };
 
     // The workers of the cores see the first GPU, for which the kernels are planned.
-    Seat of_cores() const {
+    Slot of_cores() const {
         return {{}, options_.devices.empty() ? "" : options_.devices.front(), false, {}};
     }
 
-    void give(Seat& seat) {
-        if (seat.worker && !seat.worker->idle()) return;
-        const std::optional<std::size_t> candidate = seat.times ? next_to_time() : next_for(seat);
+    void give(Slot& slot) {
+        if (slot.worker && !slot.worker->idle()) return;
+        const std::optional<std::size_t> candidate = slot.times ? next_to_time() : next_for(slot);
         if (!candidate) return;
-        if (!seat.worker)
-            seat.worker =
-                std::make_unique<TuneWorker>(seat.device.empty() ? std::nullopt : std::optional(seat.device));
+        if (!slot.worker)
+            slot.worker =
+                std::make_unique<TuneWorker>(slot.device.empty() ? std::nullopt : std::optional(slot.device));
         std::erase(dropped_, *candidate);
         Detail& detail = details_[*candidate];
-        const Step step = seat.times ? Step::time : *detail.next;
+        const Step step = slot.times ? Step::time : *detail.next;
         detail.next.reset();
         detail.ready = false;
-        seat.last = candidate;
-        seat.worker->begin(step, *candidate, options_.limit);
+        slot.last = candidate;
+        slot.worker->begin(step, *candidate, options_.limit);
     }
 
-    std::optional<std::size_t> next_for(const Seat& seat) {
-        if (seat.last && details_[*seat.last].next) return seat.last;
+    std::optional<std::size_t> next_for(const Slot& slot) {
+        if (slot.last && details_[*slot.last].next) return slot.last;
         // Another's process may have ended.
         for (const std::size_t candidate : dropped_)
             if (details_[candidate].next) return candidate;
@@ -116,13 +116,13 @@ class Search {
 
     void wait() {
         std::vector<pollfd> polled;
-        std::vector<Seat*> of;
+        std::vector<Slot*> of;
         auto until = Clock::now() + std::chrono::hours(1);
-        for (Seat& seat : seats_) {
-            if (!seat.worker || seat.worker->idle()) continue;
-            polled.push_back({seat.worker->descriptor(), POLLIN, 0});
-            of.push_back(&seat);
-            until = std::min(until, seat.worker->deadline());
+        for (Slot& slot : slots_) {
+            if (!slot.worker || slot.worker->idle()) continue;
+            polled.push_back({slot.worker->descriptor(), POLLIN, 0});
+            of.push_back(&slot);
+            until = std::min(until, slot.worker->deadline());
         }
         if (polled.empty()) return;
         const auto pause = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
@@ -135,21 +135,21 @@ class Search {
         }
     }
 
-    void hear(Seat& seat) {
+    void hear(Slot& slot) {
         bool gone = false;
-        const Step step = seat.worker->step();
-        const std::optional<Answer> answer = seat.worker->read(gone);
-        if (gone) return lose(seat, false);
+        const Step step = slot.worker->step();
+        const std::optional<Answer> answer = slot.worker->read(gone);
+        if (gone) return lose(slot, false);
         if (answer) take(*answer, step);
     }
 
     // A worker that has ended, or does not answer. The next step gets another one.
-    void lose(Seat& seat, bool overdue) {
-        const std::size_t candidate = seat.worker->candidate();
-        const Step step = seat.worker->step();
-        const std::string how = seat.worker->end();
-        seat.worker.reset();
-        seat.last.reset();
+    void lose(Slot& slot, bool overdue) {
+        const std::size_t candidate = slot.worker->candidate();
+        const Step step = slot.worker->step();
+        const std::string how = slot.worker->end();
+        slot.worker.reset();
+        slot.last.reset();
         const std::string why = overdue ? fmt::format("it took longer than {} s",
                                                       static_cast<double>(options_.limit.count()) / 1000)
                                         : "its process " + how;
@@ -264,7 +264,7 @@ class Search {
     std::vector<Tried> tried_;
     std::vector<Detail> details_;
     std::map<std::string, std::size_t> first_;  // by key
-    std::vector<Seat> seats_;
+    std::vector<Slot> slots_;
     std::size_t left_ = 0;
     double best_model_ = unknown;
 };

@@ -6,7 +6,7 @@ namespace wgrun::lua {
 namespace {
 
 /// The request of one call. Lives in a userdata, since reading the arguments calls Lua.
-struct Saying {
+struct PrintCall {
     std::vector<Operand> values;
     Operand condition;
     Reg guard;
@@ -27,27 +27,27 @@ void read_register(lua_State* L, const std::shared_ptr<Trace>& trace, int index,
 }
 
 /// { guard = p } or { guard_not = p }, as for other methods of k.
-bool read_guard(lua_State* L, const std::shared_ptr<Trace>& trace, int index, Saying& saying) {
+bool read_guard(lua_State* L, const std::shared_ptr<Trace>& trace, int index, PrintCall& call) {
     if (lua_type(L, index) != LUA_TTABLE) return false;
     for (const char* key : {"guard", "guard_not"}) {
         if (lua_getfield(L, index, key) != LUA_TNIL) {
-            Operand& guard = saying.condition;
+            Operand& guard = call.condition;
             read_register(L, trace, -1, key, guard);
-            saying.guard = guard.reg;
-            saying.guard_negated = guard.negated != (key[5] != '\0');
+            call.guard = guard.reg;
+            call.guard_negated = guard.negated != (key[5] != '\0');
             guard = {};
         }
         lua_pop(L, 1);
     }
-    return static_cast<bool>(saying.guard);
+    return static_cast<bool>(call.guard);
 }
 
 /// The values from argument `first` on; the last one may be a table with a guard.
-void read_values(lua_State* L, const std::shared_ptr<Trace>& trace, int first, Saying& saying) {
+void read_values(lua_State* L, const std::shared_ptr<Trace>& trace, int first, PrintCall& call) {
     int last = lua_gettop(L);
-    if (last >= first && read_guard(L, trace, last, saying)) --last;
+    if (last >= first && read_guard(L, trace, last, call)) --last;
     for (int i = first; i <= last; ++i) {
-        Operand* value = guarded(L, [&] { return &saying.values.emplace_back(); });
+        Operand* value = guarded(L, [&] { return &call.values.emplace_back(); });
         if (const RegsBox* regs = test<RegsBox>(L, i)) {
             require_same_trace(L, trace, regs->trace);
             value->kind = Operand::Kind::list;
@@ -61,7 +61,7 @@ void read_values(lua_State* L, const std::shared_ptr<Trace>& trace, int first, S
                 lua_rawgeti(L, i, j);
                 auto& entry = held<Operand>(L);
                 read_register(L, trace, -2, "value of a message", entry);
-                guarded(L, [&] { saying.values.back().list.push_back(entry.reg); });
+                guarded(L, [&] { call.values.back().list.push_back(entry.reg); });
                 lua_pop(L, 2);
             }
             continue;
@@ -85,21 +85,20 @@ int say(lua_State* L, Message::Kind kind, int format_at) {
     const std::string_view format = has_format ? string_argument(L, format_at) : std::string_view();
     Builder& builder = builder_of(L, trace);
     const Where where = builder.where();
-    auto& saying = held<Saying>(L);
+    auto& call = held<PrintCall>(L);
     lua_insert(L, 1);  // below the arguments
     if (kind == Message::Kind::assertion) {
         auto& condition = held<Operand>(L);
         lua_insert(L, 1);
         read_register(L, trace, 4, "k:assert, condition", condition);
-        read_values(L, trace, format_at + 3, saying);
-        saying.condition = condition;
+        read_values(L, trace, format_at + 3, call);
+        call.condition = condition;
     } else {
-        read_values(L, trace, format_at + 2, saying);
+        read_values(L, trace, format_at + 2, call);
     }
     guarded(L, [&] {
         builder.at(where);
-        builder.say(kind, format, std::move(saying.values), saying.condition, saying.guard,
-                    saying.guard_negated);
+        builder.say(kind, format, std::move(call.values), call.condition, call.guard, call.guard_negated);
     });
     return 0;
 }

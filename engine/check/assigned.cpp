@@ -41,7 +41,7 @@ bool is_assigned(const Step& step, Reg reg, const Assigned& assigned) {
 /// The accumulators of a wgmma that only writes them, or may.
 class OnlyWritten final : public isa::Effects {
   public:
-    explicit OnlyWritten(const Step& step) { isa::tell(step, *this); }
+    explicit OnlyWritten(const Step& step) { isa::visit_effects(step, *this); }
     bool operator()(Reg reg) const { return !reads_ && may(reg); }
     bool may(Reg reg) const {
         return accumulators_ != nullptr && std::ranges::find(*accumulators_, reg) != accumulators_->end();

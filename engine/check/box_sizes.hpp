@@ -14,7 +14,7 @@
 
 namespace wgrun::check {
 
-/// Maps have numbers (rehearsal::Copies::map_of). Places and sizes in bytes.
+/// Maps have numbers (abstract execution::Copies::map_of). Places and sizes in bytes.
 class BoxSizes {
   public:
     enum class To : std::uint8_t { shared, global };

@@ -64,7 +64,7 @@ std::optional<Where> maybe_misaligned_box(const Outline& outline) {
     for_each_step(outline.program(), [&](const Step& step) {
         if (step.op->effects == nullptr || out) return;
         Coordinates found;
-        isa::tell(step, found);
+        isa::visit_effects(step, found);
         if (found.coordinates == nullptr || found.coordinates->list.empty()) return;
         if (!zeros) zeros.emplace(outline);
         int needed = unit;

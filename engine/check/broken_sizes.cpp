@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "check/rehearsal.hpp"
+#include "check/abstract_execution.hpp"
 
 namespace wgrun::check {
 namespace {
@@ -49,18 +49,18 @@ class OneParameter {
     }
 
     /// Nothing if some value of the others is right.
-    std::vector<rehearsal::Fault> faults_with(std::int64_t value, std::int64_t& steps) {
-        std::vector<rehearsal::Fault> out;
+    std::vector<abstract::Fault> faults_with(std::int64_t value, std::int64_t& steps) {
+        std::vector<abstract::Fault> out;
         std::set<std::int64_t> tried;
         for (auto others = others_.begin(); others != others_.end(); ++others) {
             const std::int64_t other = others->with(value);
             if (others->too_long || !tried.insert(other).second) continue;
             LaunchSizes sizes{program_.cluster(), std::vector<std::int64_t>(program_.params().size(), other)};
             sizes.params[index_] = value;
-            Rehearsal run(program_, skeleton_, sizes);
+            AbstractExecution run(program_, skeleton_, sizes);
             run.run();
             steps += run.operations();
-            const std::vector<rehearsal::Fault> faults = run.first_faults();
+            const std::vector<abstract::Fault> faults = run.first_faults();
             others->too_long = run.gave_up();
             if (run.gave_up()) continue;
             if (faults.empty()) {
@@ -70,7 +70,7 @@ class OneParameter {
             }
             if (!out.empty()) continue;
             out = faults;
-            for (rehearsal::Fault& fault : out)
+            for (abstract::Fault& fault : out)
                 fault.finding.launch = launch_of(program_, sizes, skeleton_.integers);
         }
         return out;
@@ -119,7 +119,7 @@ std::vector<Diagnostic> broken_sizes(const Program& program, const Skeleton& ske
             budget.poll();
             if (budget.is_over()) break;
             ++last;
-            for (rehearsal::Fault& fault : parameter.faults_with(last, steps)) {
+            for (abstract::Fault& fault : parameter.faults_with(last, steps)) {
                 const std::pair key(fault.finding.rule, fault.finding.where.line);
                 std::vector<std::int64_t>& values = broken[key];
                 if (values.empty() || values.back() != last) values.push_back(last);

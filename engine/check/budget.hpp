@@ -16,7 +16,7 @@ class Budget {
 
     explicit Budget(const Assumptions& given = {}) : seconds_(given.seconds), stop_(given.stop) {}
 
-    /// Of all rehearsals of a proof together, and of those that look for sizes that break.
+    /// Of all abstract executions of a proof together, and of those that look for sizes that break.
     std::int64_t operations() const { return static_cast<std::int64_t>(600000 * seconds_); }
     std::int64_t plain_operations() const { return static_cast<std::int64_t>(300000 * seconds_); }
     /// Of isl, in all questions about a kernel.

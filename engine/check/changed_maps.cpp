@@ -51,7 +51,7 @@ class MapTracker final : public isa::Effects {
     MapTracker(const OnlyFrom& parameters, Changed changed) : parameters_(parameters), changed_(changed) {}
     void pass(const Step& step) {
         step_ = &step;
-        isa::tell(step, *this);
+        isa::visit_effects(step, *this);
     }
     const Changed& changed() const { return changed_; }
     /// Returns the change before the copy of the last step; null: there is none.
@@ -84,7 +84,7 @@ std::vector<Diagnostic> through_changed_maps(const Program& program) {
         bool changes = false;
         void change_map() override { changes = true; }
     } listener;
-    for_each_step(program, [&](const Step& step) { isa::tell(step, listener); });
+    for_each_step(program, [&](const Step& step) { isa::visit_effects(step, listener); });
     if (!listener.changes) return {};
     const flow::Graph graph(program);
     const OnlyFrom parameters(program, gives_parameter_address);

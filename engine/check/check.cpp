@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "check/changed_maps.hpp"
+#include "check/dataflow.hpp"
 #include "check/endless.hpp"
 #include "check/grids.hpp"
 #include "check/own_maps.hpp"
 #include "check/sizes.hpp"
-#include "check/walker.hpp"
 #include "isa/opaque.hpp"
 #include "wgrun/inline_ptx.hpp"
 
@@ -19,9 +19,9 @@ namespace wgrun::check {
 std::vector<Diagnostic> check(const Program& program, Made made) {
     Findings findings;
     const Outline outline(program);
-    Walker walker(outline, findings, made);
-    walker.run();
-    std::vector<bool> stored = walker.stored();
+    Dataflow dataflow(outline, findings, made);
+    dataflow.run();
+    std::vector<bool> stored = dataflow.stored();
     for_each_step(program, [&](const Step& step) {
         if (isa::may_store(*step.op)) stored.assign(stored.size(), true);
         const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
@@ -45,8 +45,8 @@ std::vector<Diagnostic> check(const Program& program, Made made) {
     // Where threads diverge that must run together, further findings are consequences.
     const bool together = !findings.has(rules::WG_SYNC_01) && !findings.has(rules::WG_SYNC_03) &&
                           !findings.has(rules::WG_SYNC_08);
-    const bool decided = together && rehearse(outline, stored, findings);
-    if (!decided) walker.barriers_met();
+    const bool decided = together && execute_abstractly(outline, stored, findings);
+    if (!decided) dataflow.barriers_met();
     return std::move(findings).sorted(program.where().file);
 }
 

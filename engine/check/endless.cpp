@@ -166,7 +166,7 @@ bool may_end(const Step& step) {
         void trap() override { ends = true; }
         void unknown() override { ends = true; }
     } listener;
-    isa::tell(step, listener);
+    isa::visit_effects(step, listener);
     return listener.ends;
 }
 
@@ -179,14 +179,14 @@ class Kept {
     /// Has the register, which the end of the block `at` looks at, the same value in each turn of the loop?
     bool keeps(isa::Reg reg, int loop, BlockId at) {
         loop_ = loop, at_ = at;
-        under_way_.clear();
+        in_flight_.clear();
         return keeps(reg);
     }
 
   private:
     bool keeps(isa::Reg reg) {
         // What depends on itself counts the turns.
-        if (std::ranges::find(under_way_, reg) != under_way_.end()) return false;
+        if (std::ranges::find(in_flight_, reg) != in_flight_.end()) return false;
         const Writer* only = nullptr;
         for (const Writer& writer : writers_.of(reg)) {
             if (!outline_.graph().inside(writer.block, loop_)) continue;
@@ -198,16 +198,16 @@ class Kept {
         if (step.guard || step.op->effects != nullptr || step.op->run == nullptr || step.op->convergent ||
             !outline_.graph().dominates(only->block, at_))
             return false;
-        under_way_.push_back(reg);
+        in_flight_.push_back(reg);
         bool out = true;
         isa::for_each_read(step, [&](isa::Reg source) { out = out && keeps(source); });
-        under_way_.pop_back();
+        in_flight_.pop_back();
         return out;
     }
 
     const Outline& outline_;
     const Writers& writers_;
-    std::vector<isa::Reg> under_way_;
+    std::vector<isa::Reg> in_flight_;
     int loop_ = flow::no_loop;
     BlockId at_ = no_block;
 };

@@ -11,15 +11,15 @@
 #include "check/assigned.hpp"
 #include "check/box_starts.hpp"
 #include "check/counted.hpp"
+#include "check/dataflow.hpp"
 #include "check/findings.hpp"
 #include "check/gaps.hpp"
 #include "check/global_memory.hpp"
 #include "check/metadata.hpp"
 #include "check/proof.hpp"
-#include "check/walker.hpp"
 #include "isa/effects.hpp"
 #include "isa/opaque.hpp"
-#include "machine/matrix.hpp"
+#include "machine/mma_matrix.hpp"
 #include "wgrun/inline_ptx.hpp"
 
 namespace wgrun::check {
@@ -31,7 +31,7 @@ class Features final : public isa::Effects {
     explicit Features(const Program& program) {
         for_each_step(program, [&](const Step& step) {
             step_ = &step;
-            isa::tell(step, *this);
+            isa::visit_effects(step, *this);
             const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
             if (isa::is_opaque(*step.op) || (text != nullptr && !text->simulated)) note(opaque);
             if (step.op->taken_by != isa::Participants::thread) note(together);
@@ -180,18 +180,18 @@ Evidence evidence_of(const Program& program, std::span<const Diagnostic> finding
     Gaps gaps;
     const std::optional<Dim3> grid = program.grid() ? program.grid() : given.grid;
     const Outline outline(program);
-    Findings walked;
-    Walker walker(outline, walked, made);
-    walker.watch_gaps(gaps);
-    walker.run();
-    if (walker.gave_up())
+    Findings followed;
+    Dataflow dataflow(outline, followed, made);
+    dataflow.watch_gaps(gaps);
+    dataflow.run();
+    if (dataflow.gave_up())
         gaps.add({Property::registers, Property::groups, Property::convergence, Property::descriptors},
                  program.where(), "the program is too long to follow all its paths");
     const Features features(program);
     of_features(features, gaps);
     Evidence out;
     Skeleton skeleton(outline);
-    skeleton.stored = walker.stored();
+    skeleton.stored = dataflow.stored();
     if (unknown != nullptr && unknown->property != Property::none)
         gaps.add(unknown->property, unknown->where, unknown->reason, unknown->assumption);
     if (unknown != nullptr && unknown->property == Property::none) {

@@ -22,7 +22,7 @@ struct Evidence {
     std::map<Property, std::set<std::string>> assumed;
     bool of_grid = false;              ///< they are proved for the grid alone that is given
     std::string domain;                ///< the launches for which they are proved
-    std::vector<Diagnostic> findings;  ///< what a rehearsal of some sizes breaks
+    std::vector<Diagnostic> findings;  ///< what an abstract execution of some sizes breaks
     /// Numbers of the parameters with which a launch may break what the gaps leave open.
     std::vector<std::vector<std::int64_t>> launches{};
 };

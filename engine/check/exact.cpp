@@ -6,7 +6,7 @@
 #include "check/value.hpp"
 #include "isa/effects.hpp"
 #include "isa/thread_machine.hpp"
-#include "machine/seat.hpp"
+#include "machine/coordinates.hpp"
 
 namespace wgrun::check {
 
@@ -80,9 +80,9 @@ class FoldingMachine final : public isa::ThreadMachine {
         const bool flat = program_.block().x == static_cast<std::uint32_t>(program_.threads());
         varies_ |= of_thread && !(flat && (which == tid_y || which == tid_z));
         const int index = of_lane ? lane : thread(lane);
-        const machine::Seat seat{.block = program_.block(),
-                                 .warp = static_cast<std::uint32_t>(index / lanes)};
-        return machine::special(seat, which, index % lanes);
+        const machine::ThreadCoordinates coordinates{.block = program_.block(),
+                                                     .warp = static_cast<std::uint32_t>(index / lanes)};
+        return machine::special(coordinates, which, index % lanes);
     }
     std::uint32_t shared_address(int buffer) override {
         from(buffer);

@@ -11,14 +11,14 @@
 namespace wgrun::check {
 namespace {
 
-using rehearsal::Cut;
-using rehearsal::Root;
-using rehearsal::Stop;
-using rehearsal::Symbols;
-using rehearsal::unlimited;
-using rehearsal::Widening;
-using rehearsal::Widenings;
-using rehearsal::Window;
+using abstract::Cut;
+using abstract::Root;
+using abstract::Stop;
+using abstract::Symbols;
+using abstract::unlimited;
+using abstract::Widening;
+using abstract::Widenings;
+using abstract::Window;
 
 constexpr std::size_t most_cuts = 4000;
 constexpr int most_restarts = 24;
@@ -32,7 +32,7 @@ struct Failed {};
 
 class Explorer {
   public:
-    Explorer(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
+    Explorer(const Program& program, const Skeleton& skeleton, const abstract::Live& live,
              const Budget& budget, Gaps* gaps)
         : program_(program),
           skeleton_(skeleton),
@@ -73,11 +73,11 @@ class Explorer {
     /// A cut that is explored, unless a wider one is in its place.
     struct Seen {
         Cut cut;
-        std::shared_ptr<const Rehearsal::Saved> saved;
+        std::shared_ptr<const AbstractExecution::Saved> saved;
         bool replaced = false;
         mutable std::map<std::size_t, int> values{};  ///< by root: how many were followed
     };
-    /// A cut with some of its values, from which the rehearsal is yet to be followed.
+    /// A cut with some of its values, from which the abstract execution is yet to be followed.
     struct Open {
         std::shared_ptr<const Seen> from;
         std::vector<Window> windows;
@@ -111,7 +111,7 @@ class Explorer {
             fail(*loop, "it is not known that this loop ends");
     }
 
-    /// Follows the rehearsal from a cut to the next one.
+    /// Follows the abstract execution from a cut to the next one.
     void follow() {
         Open from = std::move(open_.back());
         open_.pop_back();
@@ -121,7 +121,7 @@ class Explorer {
             from.windows.push_back(symbols_.window(static_cast<int>(root)));
         run_->forms().choose(from.windows);
         run_->go_on();
-        ++out_.rehearsals;
+        ++out_.executions;
         run_->run();
         examine(from.from->cut.widenings);
         others(from);
@@ -135,14 +135,14 @@ class Explorer {
         if (run_->forms().restart()) throw Again{};
         if (const Stop* wait = run_->overtaken())
             out_.contained.add({Property::deadlock, Property::phases}, wait->where, wait->reason);
-        for (const rehearsal::Fault& fault : run_->faults()) {
+        for (const abstract::Fault& fault : run_->faults()) {
             if (!is_contained(fault.finding)) fail(fault.finding.where, fault.finding.message);
             out_.contained.add(find_rule(fault.finding.rule)->property, fault.finding.where,
                                fault.finding.message);
         }
         for (const int turns : symbols_.turns)
             if (const Stop* stop = run_->forms().stopped(turns)) {
-                const auto why = widenings.find(variable(turns, rehearsal::Variable::repeated));
+                const auto why = widenings.find(variable(turns, abstract::Variable::repeated));
                 if (why == widenings.end() || !too_wide_.insert(why->second).second)
                     fail(stop->where, stop->reason);
                 throw Again{};
@@ -175,7 +175,7 @@ class Explorer {
     /// Whether a root that is compared in a loop may be compared there again.
     bool is_kept(int root) {
         return std::ranges::any_of(run_->forms().compared_at(root), [&](std::uint32_t pc) {
-            const rehearsal::Loops::Loop* loop = loops_.innermost(pc);
+            const abstract::Loops::Loop* loop = loops_.innermost(pc);
             return loop != nullptr && run_->any_in(*loop);
         });
     }
@@ -190,7 +190,7 @@ class Explorer {
 
     /// What the cut does not need of the roots is forgotten.
     void forget(Cut& cut) {
-        const std::set<int> turns = rehearsal::turns_in_registers(cut, symbols_);
+        const std::set<int> turns = abstract::turns_in_registers(cut, symbols_);
         for (std::size_t root = 0; root < symbols_.roots.size(); ++root) {
             const bool counted = std::ranges::all_of(
                 cut.windows[root].growth, [&](const auto& one) { return turns.contains(one.first); });
@@ -238,12 +238,12 @@ class Explorer {
         open_.push_back({alike.back(), std::move(windows)});
     }
 
-    /// The widening in which the fewest registers grow: of what the rehearsal has come to, or of a cut
-    /// before, which is the one where less is known.
+    /// The widening in which the fewest registers grow: of what the abstract execution has come to, or of a
+    /// cut before, which is the one where less is known.
     std::pair<std::optional<Widening>, const Seen*> narrowest(const std::vector<std::shared_ptr<Seen>>& alike,
                                                               const Cut& now) {
         std::pair<std::optional<Widening>, const Seen*> out{};
-        const rehearsal::Relations relations{
+        const abstract::Relations relations{
             [&](int root) { return is_kept(root); },
             [&](std::uint32_t warp, std::uint32_t slot) { return run_->forms().counted_to(warp, slot); }};
         for (const auto& seen : alike) {
@@ -266,11 +266,11 @@ class Explorer {
         for (const Widening::Change& change : by.roots) {
             Window& its = now.windows[change.index];
             its.value -= change.back;
-            rehearsal::add(its.growth, change.turns);
+            abstract::add(its.growth, change.turns);
             run_->forms().choose(static_cast<int>(change.index), its);
         }
         for (const Widening::Change& change : by.registers) {
-            const rehearsal::Register& at = now.registers[change.index];
+            const abstract::Register& at = now.registers[change.index];
             run_->forms().widen(at.warp, at.slot, at.known, change.back, change.turns);
             now.widenings[change.variable] = by.key;
         }
@@ -278,13 +278,13 @@ class Explorer {
 
     const Program& program_;
     const Skeleton& skeleton_;
-    const rehearsal::Live& live_;
-    const rehearsal::Loops loops_;
+    const abstract::Live& live_;
+    const abstract::Loops loops_;
     const Budget& budget_;
     Gaps* gaps_;
     Gaps before_;  ///< those that it begins with
     Symbols symbols_;
-    std::optional<Rehearsal> run_;
+    std::optional<AbstractExecution> run_;
     std::vector<Open> open_;
     std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<Seen>>> seen_;  ///< by hash
     std::set<std::uint64_t> too_wide_;                                            ///< keys of widenings
@@ -295,7 +295,7 @@ class Explorer {
 
 }  // namespace
 
-Proof explore(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
+Proof explore(const Program& program, const Skeleton& skeleton, const abstract::Live& live,
               const Budget& budget, Gaps* gaps) {
     return Explorer(program, skeleton, live, budget, gaps).prove();
 }

@@ -1,5 +1,5 @@
-// A proof by exploring states: the rehearsal runs from cut to cut (rehearsal/cut.hpp), each way that a
-// comparison with a number of the launch may come out, until every cut is covered by one that has been
+// A proof by exploring states: the abstract execution runs from cut to cut (abstract/cut.hpp), each way that
+// a comparison with a number of the launch may come out, until every cut is covered by one that has been
 // explored.
 //
 // Warps park before such comparisons, and those that are behind go on first. So roles that count the same
@@ -17,7 +17,7 @@ namespace wgrun::check {
 /// prove may still be provable by the values of numbers. gaps: null, or what is not proved of accesses to
 /// shared memory. Who accessed which byte is no part of a state: of what rests on that it has gaps before.
 /// Where each access goes decides about bounds and descriptors.
-Proof explore(const Program& program, const Skeleton& skeleton, const rehearsal::Live& live,
+Proof explore(const Program& program, const Skeleton& skeleton, const abstract::Live& live,
               const Budget& budget, Gaps* gaps = nullptr);
 
 }  // namespace wgrun::check

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 #include "wgrun/finding_set.hpp"
 #include "wgrun/rules.hpp"
 #include "wgrun/verdict.hpp"
@@ -19,8 +19,8 @@ class Findings : public FindingSet {
     void add(const Rule& rule, Where where, std::string message, Fix fix, std::vector<Note> notes = {}) {
         add({rule, std::move(message), std::move(fix)}, where, std::move(notes));
     }
-    void add(rules::Saying saying, Where where, std::vector<Note> notes = {}) {
-        add(rules::finding(std::move(saying), where, std::move(notes)));
+    void add(rules::RuleMessage message, Where where, std::vector<Note> notes = {}) {
+        add(rules::finding(std::move(message), where, std::move(notes)));
     }
 
     /// Returns whether there is a finding of that rule.
@@ -37,8 +37,8 @@ inline bool is_contained(const Diagnostic& finding) {
     const Rule* rule = find_rule(finding.rule);
     const auto is = [&](Property property) { return rule != nullptr && rule->property == property; };
     using enum Property;
-    if (finding.circumstance == Circumstance::of_engine ||
-        (finding.circumstance == Circumstance::same_step && is(phases)))
+    if (finding.finding_kind == FindingKind::of_engine ||
+        (finding.finding_kind == FindingKind::same_step && is(phases)))
         return true;
     return is(registers) || is(groups) || is(proxies) || is(shared_races) || is(global_races) ||
            is(descriptors) || is(cluster_end);

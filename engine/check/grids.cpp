@@ -14,7 +14,7 @@
 #include "flow/graph.hpp"
 #include "isa/effects.hpp"
 #include "rules/phrases.hpp"
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::check {
@@ -26,7 +26,7 @@ class Listener final : public isa::Effects {
     void hear(const Step& step) {
         waits = meets = lets_begin = touches = false;
         accesses.clear();
-        isa::tell(step, *this);
+        isa::visit_effects(step, *this);
     }
     struct Access {
         int param;

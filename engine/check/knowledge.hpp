@@ -54,7 +54,7 @@ class Knowledge {
         seen_.clear();
         memory.clear();
     }
-    /// In a proof: what is known of accesses to shared memory (rehearsal/shared_memory.hpp).
+    /// In a proof: what is known of accesses to shared memory (abstract/shared_memory.hpp).
     Clocks memory{};
     bool empty() const {
         return memory.empty() && std::ranges::all_of(seen_, [](std::uint32_t clock) { return clock == 0; });

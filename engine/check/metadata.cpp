@@ -77,7 +77,7 @@ class MemoryOf final : public isa::Effects {
     explicit MemoryOf(const Program& program) {
         for_each_step(program, [&](const Step& step) {
             step_ = &step;
-            isa::tell(step, *this);
+            isa::visit_effects(step, *this);
         });
     }
     std::vector<Access> list;
@@ -118,7 +118,7 @@ class MemoryOf final : public isa::Effects {
 
 /// One product.
 struct SparseMma final : isa::Effects {
-    explicit SparseMma(const Step& step) { isa::tell(step, *this); }
+    explicit SparseMma(const Step& step) { isa::visit_effects(step, *this); }
     const Operand* metadata = nullptr;
     bool increasing = false;
 

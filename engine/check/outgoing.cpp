@@ -1,11 +1,11 @@
 // WG-PROXY-01 where no tile is declared: a matrix that threads write to shared memory, and a bulk copy that
 // takes it from there, with no fence.proxy.async on a path from one to the other. Wherever a matrix is, a
-// copy takes it; smaller values it takes where the walker knows the addresses of both.
+// copy takes it; smaller values it takes where the dataflow analysis knows the addresses of both.
 #include "check/outgoing.hpp"
 
 #include <utility>
 
-#include "check/walker.hpp"
+#include "check/dataflow.hpp"
 #include "flow/graph.hpp"
 #include "isa/effects.hpp"
 #include "machine/proxies.hpp"
@@ -21,7 +21,7 @@ class Tracker final : public isa::Effects {
     explicit Tracker(const Step* written) { unpublished_.fresh = written; }
     void pass(const Step& step) {
         step_ = &step;
-        isa::tell(step, *this);
+        isa::visit_effects(step, *this);
     }
     const Step* written() const { return unpublished_.fresh; }
     /// Returns the write that the copy of the last step takes without a fence; null: it does not.
@@ -79,9 +79,9 @@ std::vector<Diagnostic> outgoing(const Program& program) {
         }
     }
     Findings others;
-    Walker walker(program, others);
-    walker.watch_copies(out);
-    walker.run();
+    Dataflow dataflow(program, others);
+    dataflow.watch_copies(out);
+    dataflow.run();
     return std::move(out).sorted(program.where().file);
 }
 

@@ -37,7 +37,7 @@ std::vector<Diagnostic> through_own_maps(const Program& program) {
         });
         for_each_step(program, [&](const Step& step) {
             Copies copies;
-            isa::tell(step, copies);
+            isa::visit_effects(step, copies);
             if (copies.map == nullptr || !copies.map->reg || !own.has(copies.map->reg)) return;
             out.add(rules::map_in_own_memory(space == isa::Space::local ? "local" : "shared"), step.where);
         });

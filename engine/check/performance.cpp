@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "check/dataflow.hpp"
 #include "check/sectors.hpp"
-#include "check/walker.hpp"
 #include "isa/order.hpp"
 
 namespace wgrun::check {
@@ -23,7 +23,7 @@ class Arrivals final : public isa::Effects {
   public:
     static bool release_too_far(const Step& step) {
         Arrivals here;
-        isa::tell(step, here);
+        isa::visit_effects(step, here);
         const isa::MemoryOrder order = isa::arrival_order(step);
         return here.found_ && step.form.get(isa::Field::space) == static_cast<int>(isa::Space::shared_cta) &&
                order.release && order.scope > isa::Scope::cta;
@@ -59,9 +59,9 @@ std::vector<Diagnostic> performance(const Program& program) {
     });
     const Outline outline(program);
     find_wasted_sectors(outline, remarks);
-    Walker walker(outline, laws);
-    walker.watch_speed(remarks);
-    walker.run();
+    Dataflow dataflow(outline, laws);
+    dataflow.watch_speed(remarks);
+    dataflow.run();
     return std::move(remarks).sorted(program.where().file);
 }
 

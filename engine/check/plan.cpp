@@ -62,7 +62,7 @@ Plan::Plan(const Outline& of, Made made)
     SlotMaker maker(*this);
     for_each_step(outline.program(), [&](const Step& step) {
         maker.step = &step;
-        isa::tell(step, maker);
+        isa::visit_effects(step, maker);
     });
     find_live(slots.size());
     if (made == Made::by_compiler) find_copies();

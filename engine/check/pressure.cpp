@@ -15,7 +15,7 @@ constexpr int besides_operands = 26;
 
 /// The effects of a step on registers of wgmma.
 struct Role final : isa::Effects {
-    explicit Role(const Step& step) { isa::tell(step, *this); }
+    explicit Role(const Step& step) { isa::visit_effects(step, *this); }
     void issue_mma(const isa::AsyncMma& mma) override {
         // With the constant scale-d 0 they get new values, whatever they held.
         overwrites = !mma.reads_accumulators;

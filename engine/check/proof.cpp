@@ -12,11 +12,11 @@
 namespace wgrun::check {
 namespace {
 
-using rehearsal::Root;
-using rehearsal::Stop;
-using rehearsal::Symbols;
+using abstract::Root;
+using abstract::Stop;
+using abstract::Symbols;
 
-constexpr std::size_t most_rehearsals = 1500;
+constexpr std::size_t most_executions = 1500;
 constexpr int most_restarts = 12;
 constexpr std::uint64_t most_clusters = 64;  ///< of a grid that is given
 
@@ -62,7 +62,7 @@ class Prover {
     }
 
   private:
-    /// Of the rehearsals of all values of some roots.
+    /// Of the abstract executions of all values of some roots.
     struct Shown {
         std::map<int, std::int64_t> room;  ///< of the other roots
         std::map<int, bool> repeated;      ///< whether each showed any number of periods more
@@ -89,7 +89,7 @@ class Prover {
                 stop != stops_.end() && root(index).value > root(index).least)
                 fail(root(index), stop->second);
         fail(program_.where(),
-             fmt::format("the budget is spent, after rehearsals with {} sizes ({})", out_.rehearsals,
+             fmt::format("the budget is spent, after abstract executions with {} sizes ({})", out_.executions,
                          values()),
              Budget::more);
     }
@@ -97,10 +97,10 @@ class Prover {
     /// Shows that the kernel is right whatever the roots are that are not fixed.
     Shown cover(std::vector<int> fixed) {
         const std::int64_t left = budget_.operations() - operations_;
-        if (++out_.rehearsals > most_rehearsals || left < 0 || budget_.is_over()) out_of_time();
+        if (++out_.executions > most_executions || left < 0 || budget_.is_over()) out_of_time();
         const std::vector<Root> before = symbols_.roots;
         const std::size_t gaps = gaps_ != nullptr ? gaps_->size() : 0;
-        Rehearsal run(program_, skeleton_, live_, symbols_, gaps_);
+        AbstractExecution run(program_, skeleton_, live_, symbols_, gaps_);
         run.limit(left + budget_.operations() / 2, budget_);  // the last one may take more
         run.run();
         if (gaps_ != nullptr && gaps_->size() > gaps) out_.launches.push_back(sizes());
@@ -116,7 +116,7 @@ class Prover {
         }
         if (const Stop* wait = run.overtaken())
             out_.contained.add({Property::deadlock, Property::phases}, wait->where, wait->reason);
-        for (const rehearsal::Fault& fault : run.faults()) {
+        for (const abstract::Fault& fault : run.faults()) {
             if (!is_contained(fault.finding)) fail(fault.finding.where, fault.finding.message);
             out_.contained.add(find_rule(fault.finding.rule)->property, fault.finding.where,
                                fault.finding.message);
@@ -176,7 +176,7 @@ class Prover {
         return out;
     }
 
-    /// What the parameters are in this rehearsal.
+    /// What the parameters are in this abstract execution.
     std::vector<std::int64_t> sizes() const {
         std::vector<std::int64_t> out;
         for (const Param& param : program_.params()) {
@@ -206,7 +206,7 @@ class Prover {
 
     const Program& program_;
     const Skeleton& skeleton_;
-    const rehearsal::Live live_;
+    const abstract::Live live_;
     const Budget& budget_;
     Gaps* gaps_;
     Symbols symbols_;
@@ -262,7 +262,7 @@ Proof prove_places(const Program& program, const Skeleton& skeleton, const Budge
     gaps = {};
     gaps.add({Property::shared_races, Property::proxies, Property::initialisation}, failed.stopped->where,
              failed.stopped->reason, failed.assumption);
-    Proof out = explore(program, skeleton, rehearsal::Live(skeleton), budget, &gaps);
+    Proof out = explore(program, skeleton, abstract::Live(skeleton), budget, &gaps);
     if (!out.proved) return failed;
     out.launches = std::move(failed.launches);
     return out;
@@ -272,7 +272,7 @@ Proof prove_places(const Program& program, const Skeleton& skeleton, const Budge
 
 Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budget,
             std::optional<Dim3> grid) {
-    Proof out = explore(program, skeleton, rehearsal::Live(skeleton), budget);
+    Proof out = explore(program, skeleton, abstract::Live(skeleton), budget);
     if (!out.proved) out = by_values(program, skeleton, budget, nullptr, grid);
     if (!out.proved || !out.contained.empty()) out.findings = broken_sizes(program, skeleton, budget);
     return out;

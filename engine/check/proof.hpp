@@ -1,34 +1,34 @@
-// A proof that the warps of a kernel synchronise rightly for all numbers of a launch: rehearsals with values
-// that stand for all others.
+// A proof that the warps of a kernel synchronise rightly for all numbers of a launch: abstract executions
+// with values that stand for all others.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "check/abstract_execution.hpp"
 #include "check/budget.hpp"
-#include "check/rehearsal.hpp"
 
 namespace wgrun::check {
 
 /// What was shown of a protocol.
 struct Proof {
     bool proved = false;
-    std::vector<std::string> numbers;          ///< proved: the parameters that are taken to be at least 1
-    bool of_grid = false;                      ///< proved: of the grid alone that was given
-    std::optional<rehearsal::Stop> stopped{};  ///< not proved: why
-    std::string assumption{};                  ///< not proved: what would decide it; may be empty
-    Gaps contained{};                          ///< proved, but for these properties (is_contained)
-    std::vector<Diagnostic> findings{};        ///< what breaks with some sizes, and with which
-    /// Numbers of the parameters with which a rehearsal showed a gap, each time another one, and where it
-    /// stopped.
+    std::vector<std::string> numbers;         ///< proved: the parameters that are taken to be at least 1
+    bool of_grid = false;                     ///< proved: of the grid alone that was given
+    std::optional<abstract::Stop> stopped{};  ///< not proved: why
+    std::string assumption{};                 ///< not proved: what would decide it; may be empty
+    Gaps contained{};                         ///< proved, but for these properties (is_contained)
+    std::vector<Diagnostic> findings{};       ///< what breaks with some sizes, and with which
+    /// Numbers of the parameters with which an abstract execution showed a gap, each time another one, and
+    /// where it stopped.
     std::vector<std::vector<std::int64_t>> launches{};
     BoxSizes boxes{};  ///< what it has seen of boxes whose sizes no launch tells
-    std::size_t rehearsals = 0;
+    std::size_t executions = 0;
 };
 
-/// Rehearses the program with the values of its numbers that are different, one after the other: the states
-/// of its loops come back, and what is shown for as many turns as a period has is shown for all.
+/// Executes the program abstractly with the values of its numbers that are different, one after the other:
+/// the states of its loops come back, and what is shown for as many turns as a period has is shown for all.
 ///
 /// What it rests on is in docs/verdicts.md: a run stands for every schedule, since no warp does anything else
 /// for what comes first (the waits and arrivals that this needs are checked), and sizes do not wrap around.

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "check/pool.hpp"
+#include "check/interned.hpp"
 #include "check/value.hpp"
 
 namespace wgrun::check {
 
 /// By Reg::id.
-using RegisterValues = PooledArray<Known>;
+using RegisterValues = InternedArray<Known>;
 
 /// A set of registers.
 class RegisterSet {

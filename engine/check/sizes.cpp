@@ -1,16 +1,16 @@
-// A rehearsal needs launch sizes, which a program under check does not have yet: it is rehearsed with
-// several, and a finding must occur with each of them.
+// An abstract execution needs launch sizes, which a program under check does not have yet: it is executed
+// abstractly with several, and a finding must occur with each of them.
 #include "check/sizes.hpp"
 
 #include <algorithm>
 
-#include "check/rehearsal.hpp"
+#include "check/abstract_execution.hpp"
 
 namespace wgrun::check {
 
 namespace {
 
-using rehearsal::Fault;
+using abstract::Fault;
 
 // Small sizes suffice: a finding must occur with all sizes, so the first run may be short.
 constexpr std::int64_t usual = 256, large = 4096, few = 8;
@@ -47,12 +47,12 @@ void add_all(std::vector<Diagnostic> findings, Findings& out) {
     for (Diagnostic& finding : findings) out.add(std::move(finding));
 }
 
-/// Returns whether the rehearsal shows that the fault does not occur with its sizes. A size proves nothing if
-/// it is too small for any warp to reach the step, or too large to follow. Of an unrolled loop, another step
-/// of the line may break the rule.
-bool refutes(const Rehearsal& rehearsal, const Fault& fault) {
-    return !rehearsal.gave_up() && rehearsal.came_to(fault.at) &&
-           std::ranges::none_of(rehearsal.faults(), [&](const Fault& other) {
+/// Returns whether the abstract execution shows that the fault does not occur with its sizes. A size proves
+/// nothing if it is too small for any warp to reach the step, or too large to follow. Of an unrolled loop,
+/// another step of the line may break the rule.
+bool refutes(const AbstractExecution& execution, const Fault& fault) {
+    return !execution.gave_up() && execution.came_to(fault.at) &&
+           std::ranges::none_of(execution.faults(), [&](const Fault& other) {
                return same_finding(other.finding, fault.finding);
            });
 }
@@ -72,28 +72,28 @@ FoundIn launch_of(const Program& program, const LaunchSizes& sizes, std::span<co
     return out;
 }
 
-bool rehearse(const Outline& outline, std::vector<bool> stored, Findings& findings) {
+bool execute_abstractly(const Outline& outline, std::vector<bool> stored, Findings& findings) {
     const Program& program = outline.program();
     const Pressure pressure(outline);
     Skeleton skeleton(outline, &pressure);
     skeleton.stored = std::move(stored);
     if (skeleton.ops.empty()) return true;
     const LaunchSizes sizes = all(program, usual, usual_clusters);
-    Rehearsal first(program, skeleton, sizes);
+    AbstractExecution first(program, skeleton, sizes);
     first.run();
     add_all(first.remarks(), findings);
     std::vector<Fault> found = first.first_faults();
     if (skeleton.depends_on_launch()) {
         for (const LaunchSizes& others : other_sizes(program, skeleton)) {
             if (found.empty()) return first.complete();
-            Rehearsal again(program, skeleton, others);
+            AbstractExecution again(program, skeleton, others);
             again.run();
             std::erase_if(found, [&](const Fault& fault) { return refutes(again, fault); });
         }
     }
     const bool decided = first.complete() || !found.empty();
     for (Fault& fault : found) fault.finding.launch = launch_of(program, sizes, skeleton.integers);
-    add_all(told_once(std::move(found)), findings);
+    add_all(reported_once(std::move(found)), findings);
     return decided;
 }
 
@@ -104,9 +104,9 @@ std::vector<Diagnostic> check_launch(const Program& program, const LaunchSizes& 
     const Dim3 size = program.cluster();
     const Dim3 last{sizes.grid.x / size.x - 1, sizes.grid.y / size.y - 1, sizes.grid.z / size.z - 1};
     for (const Dim3 cluster : {Dim3{0, 0, 0}, last}) {
-        Rehearsal rehearsal(program, skeleton, sizes, cluster);
-        rehearsal.run();
-        std::vector<Diagnostic> found = told_once(rehearsal.first_faults());
+        AbstractExecution execution(program, skeleton, sizes, cluster);
+        execution.run();
+        std::vector<Diagnostic> found = reported_once(execution.first_faults());
         for (Diagnostic& finding : found) {
             finding.launch = launch_of(program, sizes, skeleton.integers);
             if (cluster == last) finding.launch->first = sizes.grid.volume() / size.volume() - 1;

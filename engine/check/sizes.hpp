@@ -1,4 +1,5 @@
-// What depends on the sizes of a launch: rehearsals with those of one, or with several where there is none.
+// What depends on the sizes of a launch: abstract executions with those of one, or with several where there
+// is none.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,9 @@ FoundIn launch_of(const Program& program, const LaunchSizes& sizes, std::span<co
 /// of mbarriers that never complete or complete too often, register pools that are too small.
 std::vector<Diagnostic> check_launch(const Program& program, const LaunchSizes& sizes);
 
-/// Rehearses the program, with several sizes if a launch matters, and adds to `findings` what goes wrong with
-/// each of them. Returns true if that is complete: every warp has ended, or a fault was found. `stored`: by
-/// buffer, whether threads may write to it.
-bool rehearse(const Outline& outline, std::vector<bool> stored, Findings& findings);
+/// Executes the program abstractly, with several sizes if a launch matters, and adds to `findings` what goes
+/// wrong with each of them. Returns true if that is complete: every warp has ended, or a fault was found.
+/// `stored`: by buffer, whether threads may write to it.
+bool execute_abstractly(const Outline& outline, std::vector<bool> stored, Findings& findings);
 
 }  // namespace wgrun::check

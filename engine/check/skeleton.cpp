@@ -15,7 +15,7 @@ namespace wgrun::check {
 struct Skeleton::Nature final : isa::Effects {
     explicit Nature(const Step& step) {
         known = step.op->run != nullptr && !step.op->collective;
-        isa::tell(step, *this);
+        isa::visit_effects(step, *this);
     }
     // The results of the step are unknown before the kernel runs.
     void memory(const isa::MemoryAccess& access) override {

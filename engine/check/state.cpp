@@ -12,18 +12,18 @@ void State::order_registers() {
 
 void State::commit(const Step& step) {
     if (flights->empty()) return;
-    for (Flight& flight : flights.own()) {
+    for (InFlightMma& flight : flights.own()) {
         if (!flight.pending) continue;
-        if (flight.age == Flight::uncommitted) flight.committed = &step;
-        flight.age = std::min(flight.age + 1, Flight::oldest);
+        if (flight.age == InFlightMma::uncommitted) flight.committed = &step;
+        flight.age = std::min(flight.age + 1, InFlightMma::oldest);
     }
 }
 
 void State::wait(const Step& step, int pending, bool others) {
     if (flights->empty()) return;
-    for (Flight& flight : flights.own()) {
+    for (InFlightMma& flight : flights.own()) {
         if (!flight.pending) continue;
-        if (flight.age == Flight::uncommitted) {
+        if (flight.age == InFlightMma::uncommitted) {
             flight.waited = &step;
         } else if (flight.age >= pending) {
             flight.retired = others ? flight.pending : Fact{};
@@ -40,10 +40,11 @@ void State::fence_proxies() {
 void State::barrier() {
     for (std::size_t i = 0; i < cells.size(); ++i)
         if (cells[i].unpublished.any()) cells.change(i, [](CellState& cell) { cell.unpublished.barrier(); });
-    if (std::ranges::all_of(*flights, [](const Flight& flight) { return flight.pending && !flight.retired; }))
+    if (std::ranges::all_of(*flights,
+                            [](const InFlightMma& flight) { return flight.pending && !flight.retired; }))
         return;
-    for (Flight& flight : flights.own()) flight.retired = {};
-    std::erase_if(flights.own(), [](const Flight& flight) { return !flight.pending; });
+    for (InFlightMma& flight : flights.own()) flight.retired = {};
+    std::erase_if(flights.own(), [](const InFlightMma& flight) { return !flight.pending; });
 }
 
 void State::write(const Step& step, const Region& region, const Fact& fact) {
@@ -58,20 +59,20 @@ void State::write(const Step& step, const Region& region, const Fact& fact) {
 // A step that executes again while its copy is in flight, as in a loop, may copy to another part: it is not
 // followed further.
 void State::copy(const Step& step, const Region& region) {
-    CopyFlight flight;
+    InFlightCopy flight;
     flight.step = &step;
     flight.region = region;
     flight.pending = Fact::always();
-    std::vector<CopyFlight>& all = copies.own();
+    std::vector<InFlightCopy>& all = copies.own();
     const auto same = std::find_if(all.begin(), all.end(),
-                                   [&](const CopyFlight& other) { return other.same_place(flight); });
+                                   [&](const InFlightCopy& other) { return other.same_place(flight); });
     if (same != all.end()) {
         flight.pending = {Fact::Kind::doubtful};
         *same = flight;
         return;
     }
     const bool others = std::any_of(
-        all.begin(), all.end(), [&](const CopyFlight& other) { return other.region.cell == region.cell; });
+        all.begin(), all.end(), [&](const InFlightCopy& other) { return other.region.cell == region.cell; });
     if (!others) arrive(region, false);
     all.push_back(flight);
 }
@@ -82,18 +83,18 @@ void State::arrive(const Region& region, bool arrived) {
 
 void State::commit_copies() {
     if (copies->empty()) return;
-    for (CopyFlight& flight : copies.own()) flight.age = std::min(flight.age + 1, CopyFlight::oldest);
+    for (InFlightCopy& flight : copies.own()) flight.age = std::min(flight.age + 1, InFlightCopy::oldest);
 }
 
 void State::wait_copies(std::optional<int> pending) {
-    const int youngest = pending ? std::min(*pending, CopyFlight::oldest) : CopyFlight::uncommitted;
+    const int youngest = pending ? std::min(*pending, InFlightCopy::oldest) : InFlightCopy::uncommitted;
     if (copies->empty()) return;
-    for (const CopyFlight& flight : *copies) {
+    for (const InFlightCopy& flight : *copies) {
         if (flight.age < youngest) continue;
         arrive(flight.region, true);
         write(*flight.step, flight.region, flight.pending);
     }
-    std::erase_if(copies.own(), [&](const CopyFlight& flight) { return flight.age >= youngest; });
+    std::erase_if(copies.own(), [&](const InFlightCopy& flight) { return flight.age >= youngest; });
 }
 
 namespace {
@@ -123,7 +124,7 @@ void join_groups(Grouped& out, const Grouped& left, const Grouped& right, const 
 }
 
 template <class F>
-void join_flights(Shared<std::vector<F>>& a, const Shared<std::vector<F>>& b, const Decision& decision) {
+void join_in_flight(Shared<std::vector<F>>& a, const Shared<std::vector<F>>& b, const Decision& decision) {
     if (a == b) return;
     const F nothing;
     std::vector<F> out;
@@ -191,8 +192,8 @@ std::size_t hash_of(const CellState& state) {
     return out.value();
 }
 
-void join(State::Flights& a, const State::Flights& b, const Decision& decision) {
-    join_flights(a, b, decision);
+void join(State::MmaGroups& a, const State::MmaGroups& b, const Decision& decision) {
+    join_in_flight(a, b, decision);
 }
 
 void join(State& a, const State& b, const Decision& decision, const Known& condition, const void* place,
@@ -209,7 +210,7 @@ void join(State& a, const State& b, const Decision& decision) {
         b.registers, [](std::size_t) { return true; },
         [&](const RegisterState& mine, const RegisterState& other) { return join(mine, other, decision); });
     join(a.flights, b.flights, decision);
-    join_flights(a.copies, b.copies, decision);
+    join_in_flight(a.copies, b.copies, decision);
     a.cells.meet(
         b.cells, [](std::size_t) { return true; },
         [&](const CellState& left, const CellState& right) {
@@ -236,15 +237,15 @@ void doubt_differences(State& a, const State& b) {
                 }
             });
         });
-    for (Flight& flight : a.flights.own()) {
+    for (InFlightMma& flight : a.flights.own()) {
         const auto found =
-            std::ranges::find_if(*b.flights, [&](const Flight& f) { return f.same_place(flight); });
+            std::ranges::find_if(*b.flights, [&](const InFlightMma& f) { return f.same_place(flight); });
         doubt(flight.pending, found == b.flights->end() ? Fact{} : found->pending);
         doubt(flight.retired, found == b.flights->end() ? Fact{} : found->retired);
     }
-    for (CopyFlight& flight : a.copies.own()) {
+    for (InFlightCopy& flight : a.copies.own()) {
         const auto found =
-            std::ranges::find_if(*b.copies, [&](const CopyFlight& f) { return f.same_place(flight); });
+            std::ranges::find_if(*b.copies, [&](const InFlightCopy& f) { return f.same_place(flight); });
         doubt(flight.pending, found == b.copies->end() ? Fact{} : found->pending);
     }
     a.cells.differences(b.cells, [&](std::size_t i, const CellState&, const CellState& other) {

@@ -63,7 +63,7 @@ struct Grouped {
 struct MmaRegisters;
 
 /// A wgmma in flight. Its registers and the tiles that it reads become free at different times.
-struct Flight : Grouped {
+struct InFlightMma : Grouped {
     const Step* mma = nullptr;
     const MmaRegisters* registers = nullptr;
     int shape = 0;
@@ -71,18 +71,20 @@ struct Flight : Grouped {
     Fact retired;  ///< this warpgroup has waited for it, but there was no barrier yet: others may be behind
 
     static constexpr int oldest = 7;  ///< wait_group does not distinguish older groups
-    bool same_place(const Flight& other) const { return mma == other.mma && a == other.a && b == other.b; }
-    bool operator==(const Flight&) const = default;
+    bool same_place(const InFlightMma& other) const {
+        return mma == other.mma && a == other.a && b == other.b;
+    }
+    bool operator==(const InFlightMma&) const = default;
 };
 
 /// A cp.async in flight.
-struct CopyFlight : Grouped {
+struct InFlightCopy : Grouped {
     const Step* step = nullptr;
     Region region;
 
     static constexpr int oldest = 64;
-    bool same_place(const CopyFlight& other) const { return step == other.step && region == other.region; }
-    bool operator==(const CopyFlight&) const = default;
+    bool same_place(const InFlightCopy& other) const { return step == other.step && region == other.region; }
+    bool operator==(const InFlightCopy&) const = default;
 };
 
 /// Writes to a cell that wgmma may not read yet.
@@ -117,13 +119,13 @@ struct Drain {
 
 struct State {
     RegisterValues values;
-    using Registers = PooledArray<RegisterState>;
+    using Registers = InternedArray<RegisterState>;
     Registers registers;             ///< by slot
     Chunks<const Step*> touched_by;  ///< by slot: the step that has touched it last
-    using Flights = Shared<std::vector<Flight>>;
-    Flights flights;
-    Shared<std::vector<CopyFlight>> copies;
-    PooledArray<CellState> cells;
+    using MmaGroups = Shared<std::vector<InFlightMma>>;
+    MmaGroups flights;
+    Shared<std::vector<InFlightCopy>> copies;
+    InternedArray<CellState> cells;
     Fact unfenced = Fact::always();     ///< there was no wgmma.fence yet
     const Step* proxy_fence = nullptr;  ///< the last one, of any state space
     Drain drain;                        ///< tracked for performance() alone
@@ -153,7 +155,7 @@ void join(State& a, const State& b, const Decision& decision, const Known& condi
 /// The same of all but the values of registers.
 void join(State& a, const State& b, const Decision& decision);
 RegisterState join(const RegisterState& a, const RegisterState& b, const Decision& decision);
-void join(State::Flights& a, const State::Flights& b, const Decision& decision);
+void join(State::MmaGroups& a, const State::MmaGroups& b, const Decision& decision);
 
 /// Makes doubtful every fact in which `a` and `b` differ, for loops whose facts reach no fixed point.
 void doubt_differences(State& a, const State& b);

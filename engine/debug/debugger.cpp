@@ -8,10 +8,10 @@
 #include <sstream>
 #include <utility>
 
-#include "debug/scene.hpp"
+#include "debug/stop_text.hpp"
 #include "debug/stops.hpp"
 #include "debug/writes.hpp"
-#include "isa/say.hpp"
+#include "isa/device_print.hpp"
 #include "wgrun/report.hpp"
 
 namespace wgrun {
@@ -57,7 +57,7 @@ class Session final : public sim::Observer {
         : program_(kernel.program()),
           options_(options),
           console_(console),
-          things_(program_, options_),
+          symbols_(program_, options_),
           stops_(program_, options.grid) {
         options_.backend = Backend::sim;
         options_.unchecked = true;
@@ -128,7 +128,7 @@ class Session final : public sim::Observer {
         std::string why = enters ? stops_.visit(view, number, op.where) : "";
         if (detached_) return;
         if (fresh_) why = "before the first step";
-        if (op.step != nullptr && op.step->op == &isa::say::breakpoint()) why = "k:breakpoint";
+        if (op.step != nullptr && op.step->op == &isa::device_print::breakpoint()) why = "k:breakpoint";
         if (stepping_ != Stepping::none && number == warp_ && cluster_ == step_cluster_ &&
             (stepping_ == Stepping::instruction ? --steps_left_ == 0 : enters))
             why = "step";
@@ -341,11 +341,11 @@ class Session final : public sim::Observer {
         }
         if (is("print", "p") || is("print/all", "p/all")) {
             const auto lanes = [&](int warp, isa::Reg reg) { return view.lanes_of(warp, reg); };
-            const Thing thing = things_.find(name(words), here(view));
-            say(things_.show(thing, view, warp_, lanes, command.ends_with("/all")));
-            return tell_of_others(thing, view), false;
+            const Symbol symbol = symbols_.find(name(words), here(view));
+            say(symbols_.show(symbol, view, warp_, lanes, command.ends_with("/all")));
+            return tell_of_others(symbol, view), false;
         }
-        if (is("names", "n")) return say(things_.names()), false;
+        if (is("names", "n")) return say(symbols_.names()), false;
         if (is("where", "w")) return say(place(view, warp_)), false;
         if (is("list", "l")) return say(listing(here(view))), false;
         if (command == "warps") return say(warps_of(view, warp_, options_.grid)), false;
@@ -359,7 +359,7 @@ class Session final : public sim::Observer {
             throw ArgumentError(fmt::format("cta {} is not in the cluster that is running", wanted));
         }
         if (command == "watch") {
-            Place place = things_.place(name(words), here(view), view, warp_);
+            Place place = symbols_.place(name(words), here(view), view, warp_);
             std::vector<std::byte> bytes = bytes_at(place, view);
             const Stop& stop = stops_.add_watch(words[1], std::move(place), std::move(bytes), cluster_);
             return say(fmt::format("stop {}: when {} changes", stop.id, words[1])), false;
@@ -367,7 +367,7 @@ class Session final : public sim::Observer {
         if (command == "who") {
             query_ = Query{};
             query_->kind = Query::Kind::who;
-            query_->place = things_.place(name(words), here(view), view, warp_);
+            query_->place = symbols_.place(name(words), here(view), view, warp_);
             query_->warp = warp_;
             query_->cluster = cluster_;
             go_to(now_);
@@ -392,8 +392,8 @@ class Session final : public sim::Observer {
         say(fmt::format("stop {}: {}", stop.id, stop.text));
     }
 
-    void tell_of_others(const Thing& thing, sim::View view) {
-        const std::optional<Things::Holders> held = things_.holders(thing, view, warp_);
+    void tell_of_others(const Symbol& symbol, sim::View view) {
+        const std::optional<Symbols::Holders> held = symbols_.holders(symbol, view, warp_);
         if (!held) return;
         for (int w = held->first; w < held->first + held->warps; ++w)
             if (view.warp(w).pc != view.warp(warp_).pc)
@@ -412,7 +412,7 @@ class Session final : public sim::Observer {
     const Program& program_;
     RunOptions options_;
     const DebugConsole& console_;
-    Things things_;
+    Symbols symbols_;
     std::vector<std::pair<Tensor*, std::vector<std::byte>>> before_;  ///< the tensors before the run
     std::uint64_t clusters_ = 0;                                      ///< of the grid
 

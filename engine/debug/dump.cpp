@@ -5,7 +5,7 @@
 #include <cstring>
 #include <map>
 
-#include "debug/things.hpp"
+#include "debug/debug_symbols.hpp"
 #include "debug/when.hpp"
 #include "isa/lanes.hpp"
 
@@ -18,13 +18,13 @@ class Dumper final : public sim::Observer {
   public:
     Dumper(Kernel& kernel, const RunOptions& options, std::span<const DebugDump> dumps,
            const std::function<void(std::string_view)>& write)
-        : program_(kernel.program()), options_(options), things_(program_, options), write_(write) {
+        : program_(kernel.program()), options_(options), symbols_(program_, options), write_(write) {
         for (std::size_t i = 0; i < dumps.size(); ++i) {
             Where where;
             for_each_step(program_, [&](const Step& step) {
                 if (step.where.line == dumps[i].line) where = step.where;
             });
-            if (where) states_.push_back({i, &dumps[i], things_.find(dumps[i].name, where), {}, {}, false});
+            if (where) states_.push_back({i, &dumps[i], symbols_.find(dumps[i].name, where), {}, {}, false});
         }
     }
 
@@ -54,7 +54,7 @@ class Dumper final : public sim::Observer {
     struct State {
         std::size_t index;  ///< of the dump
         const DebugDump* dump;
-        Thing thing;
+        Symbol symbol;
         std::map<int, std::uint64_t> times;  ///< how often each warp has reached the line
         /// Registers of the warps that have reached the line and together hold one fragment.
         std::map<int, std::map<std::uint32_t, std::vector<std::byte>>> copies;
@@ -69,7 +69,7 @@ class Dumper final : public sim::Observer {
 
     void come(State& state, sim::View view, int number, const sim::View::Warp& warp) {
         const DebugWhen& when = state.dump->when;
-        const std::optional<Things::Holders> held = things_.holders(state.thing, view, number);
+        const std::optional<Symbols::Holders> held = symbols_.holders(state.symbol, view, number);
         const bool together = held && held->warps > 1;
         DebugWhen meant = when;
         if (together) {  // the warps of the group arrive at different times
@@ -80,7 +80,7 @@ class Dumper final : public sim::Observer {
         if (!fits(meant, warp, options_.grid) || ++state.times[number] != when.nth.value_or(1)) return;
         if (!together) return print(state, view, number, fmt::format("warp {}", warp.warp));
         auto& mine = state.copies[number];
-        for (const isa::Reg reg : state.thing.regs) mine[reg.id] = copy(view, number, reg);
+        for (const isa::Reg reg : state.symbol.regs) mine[reg.id] = copy(view, number, reg);
         for (int w = held->first; w < held->first + held->warps; ++w)
             if (!state.copies.contains(w)) return;
         const int first = view.warp(held->first).warp;
@@ -97,13 +97,13 @@ class Dumper final : public sim::Observer {
         write_(fmt::format("{}@{} cta {} {}{}\n{}", state.dump->name, state.dump->line,
                            number_of(view.warp(number).cta, options_.grid), who,
                            nth > 1 ? fmt::format(", time {}", nth) : "",
-                           things_.show(state.thing, view, number, lanes, true)));
+                           symbols_.show(state.symbol, view, number, lanes, true)));
         state.done = true;
     }
 
     const Program& program_;
     const RunOptions& options_;
-    Things things_;
+    Symbols symbols_;
     const std::function<void(std::string_view)>& write_;
     Lines lines_;
     std::vector<State> states_;

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "debug/things.hpp"
+#include "debug/debug_symbols.hpp"
 #include "debug/when.hpp"
 
 namespace wgrun::debugging {

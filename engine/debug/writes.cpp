@@ -15,7 +15,7 @@ namespace {
 /// The bytes that a step writes to memory through the generic proxy.
 class WritesOf final : public isa::Effects {
   public:
-    explicit WritesOf(const Step& step) { isa::tell(step, *this); }
+    explicit WritesOf(const Step& step) { isa::visit_effects(step, *this); }
     const std::vector<isa::MemoryAccess>& writes() const { return writes_; }
     void memory(const isa::MemoryAccess& access) override {
         if (access.write) writes_.push_back(access);

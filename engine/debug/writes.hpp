@@ -1,7 +1,7 @@
 // The threads that have written to a place, for watches and for `who`.
 #pragma once
 
-#include "debug/things.hpp"
+#include "debug/debug_symbols.hpp"
 
 namespace wgrun::debugging {
 

@@ -21,7 +21,7 @@ struct OpaqueText {
 };
 
 /// A thing in shared memory that has a name in the script.
-struct LuaThing {
+struct LuaAllocation {
     std::string name, says;            ///< "full", and what it is
     std::int64_t base = 0;             ///< where the buffer begins that it lies in
     std::vector<std::int64_t> places;  ///< where its parts begin, in bytes from there
@@ -29,13 +29,13 @@ struct LuaThing {
 
 /// The place of a byte in a thing.
 struct LuaPlace {
-    std::size_t thing = 0, part = 0;
+    std::size_t allocation = 0, part = 0;
     std::int64_t more = 0;  ///< bytes behind the beginning of the part
 };
 
 /// What numbers and registers of a program mean.
 struct LuaMeanings {
-    std::vector<LuaThing> things;
+    std::vector<LuaAllocation> allocations;
     /// Of an operand of a step: its number, or the offset of its address.
     std::map<std::pair<const Step*, std::size_t>, LuaPlace> numbers;
     std::vector<std::string> registers;  ///< names, by the registers' numbers; empty: none

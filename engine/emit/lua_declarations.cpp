@@ -23,9 +23,9 @@ std::vector<std::string> names_of_buffers(const Program& program) {
     return out;
 }
 
-std::vector<std::string> names_of_things(const LuaMeanings& meanings) {
+std::vector<std::string> names_of_symbols(const LuaMeanings& meanings) {
     std::vector<std::string> out;
-    for (const LuaThing& thing : meanings.things) out.push_back(thing.name);
+    for (const LuaAllocation& allocation : meanings.allocations) out.push_back(allocation.name);
     return out;
 }
 
@@ -87,7 +87,7 @@ LuaDeclarations::LuaDeclarations(const Program& program, const LuaNotes& notes, 
       legal_buffers_(legal(names_of_buffers(program))),
       params_(named(legal_params_, "params", variables)),
       shared_(named(legal_buffers_, "buffers", variables)),
-      things_(named(names_of_things(notes.meanings), "things", variables)) {}
+      allocations_(named(names_of_symbols(notes.meanings), "things", variables)) {}
 
 /// Lua has 200 local variables in a function: many things are in a table.
 std::vector<std::string> LuaDeclarations::named(const std::vector<std::string>& wanted,
@@ -105,8 +105,8 @@ std::string LuaDeclarations::number(const Step& step, std::size_t operand) const
     const auto found = notes_.meanings.numbers.find({&step, operand});
     if (found == notes_.meanings.numbers.end()) return {};
     const LuaPlace& place = found->second;
-    const std::string& name = things_[place.thing];
-    const bool single = notes_.meanings.things[place.thing].places.size() == 1;
+    const std::string& name = allocations_[place.allocation];
+    const bool single = notes_.meanings.allocations[place.allocation].places.size() == 1;
     return (single ? name : fmt::format("{}[{}]", name, place.part)) +
            (place.more == 0 ? "" : fmt::format(" + {}", place.more));
 }
@@ -121,19 +121,19 @@ std::string LuaDeclarations::options() const {
 }
 
 /// What is known of shared memory: variables for what a number names, and comments for the rest.
-void LuaDeclarations::add_things(std::vector<std::string>& out) const {
+void LuaDeclarations::add_allocations(std::vector<std::string>& out) const {
     const LuaMeanings& meanings = notes_.meanings;
     std::set<std::size_t> used;
-    for (const auto& [where, place] : meanings.numbers) used.insert(place.thing);
-    for (std::size_t i = 0; i < meanings.things.size(); ++i) {
-        const LuaThing& thing = meanings.things[i];
-        const std::vector<std::int64_t>& places = thing.places;
+    for (const auto& [where, place] : meanings.numbers) used.insert(place.allocation);
+    for (std::size_t i = 0; i < meanings.allocations.size(); ++i) {
+        const LuaAllocation& allocation = meanings.allocations[i];
+        const std::vector<std::int64_t>& places = allocation.places;
         if (!used.contains(i)) {
-            out.push_back(fmt::format("-- at byte {}{}: {}", in_hex(places.front() + thing.base),
+            out.push_back(fmt::format("-- at byte {}{}: {}", in_hex(places.front() + allocation.base),
                                       places.size() == 1 ? ""
-                                                         : " and " + in_hex(places[1] + thing.base) +
+                                                         : " and " + in_hex(places[1] + allocation.base) +
                                                                (places.size() == 2 ? "" : ", ..."),
-                                      thing.says));
+                                      allocation.says));
             continue;
         }
         std::string value = in_hex(places.front());
@@ -142,8 +142,8 @@ void LuaDeclarations::add_things(std::vector<std::string>& out) const {
             for (std::size_t k = 1; k < places.size(); ++k) value += ", " + in_hex(places[k]);
             value += " }";
         }
-        out.push_back("-- " + thing.says);
-        out.push_back(fmt::format("{} = {}", declared(things_[i]), value));
+        out.push_back("-- " + allocation.says);
+        out.push_back(fmt::format("{} = {}", declared(allocations_[i]), value));
     }
 }
 
@@ -166,7 +166,7 @@ std::vector<std::string> LuaDeclarations::lines(std::vector<std::string>& remark
         out.push_back(fmt::format("{} = k:shared {{ bytes = {}, align = {}, name = \"{}\" }}",
                                   declared(shared_[i]), buffer.bytes, buffer.align, legal_buffers_[i]));
     }
-    add_things(out);
+    add_allocations(out);
     if (program_.local_bytes() > 0)
         out.push_back(fmt::format("k:local_ {{ bytes = {}, align = {} }}", program_.local_bytes(),
                                   program_.local_align()));

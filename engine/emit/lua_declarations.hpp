@@ -31,13 +31,13 @@ class LuaDeclarations {
   private:
     std::vector<std::string> named(const std::vector<std::string>& wanted, std::string_view table,
                                    LuaNames& variables);
-    void add_things(std::vector<std::string>& out) const;
+    void add_allocations(std::vector<std::string>& out) const;
 
     const Program& program_;
     const LuaNotes& notes_;
-    std::vector<std::string> tables_;                        ///< of things that are too many for variables
-    std::vector<std::string> legal_params_, legal_buffers_;  ///< names that scripts can give
-    std::vector<std::string> params_, shared_, things_;      ///< variables
+    std::vector<std::string> tables_;                         ///< of things that are too many for variables
+    std::vector<std::string> legal_params_, legal_buffers_;   ///< names that scripts can give
+    std::vector<std::string> params_, shared_, allocations_;  ///< variables
 };
 
 }  // namespace wgrun::emit

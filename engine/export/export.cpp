@@ -9,7 +9,7 @@
 #include "export/manifest.hpp"
 #include "export/sources.hpp"
 #include "kernel/assembler_notes.hpp"
-#include "program/spoken.hpp"
+#include "program/printing.hpp"
 
 namespace wgrun {
 namespace {

@@ -11,7 +11,7 @@ bool traps(const isa::Step& step) {
         bool heard = false;
         void trap() override { heard = true; }
     } listener;
-    isa::tell(step, listener);
+    isa::visit_effects(step, listener);
     return listener.heard;
 }
 

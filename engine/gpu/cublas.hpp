@@ -1,4 +1,4 @@
-// cuBLASLt as a yardstick: dense GEMM, opened at run time, with the fastest of the algorithms that its
+// cuBLASLt as a baseline: dense GEMM, opened at run time, with the fastest of the algorithms that its
 // heuristic proposes. For benchmarks; nothing of the engine needs it.
 #pragma once
 

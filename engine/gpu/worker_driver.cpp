@@ -400,7 +400,7 @@ void asked(Driver& driver) {
 }
 
 template <auto Member>
-void only_told(Driver& driver) {
+void one_way(Driver& driver) {
     driver.*Member = Plain<Member>::tell;
 }
 
@@ -420,12 +420,12 @@ Driver table() {
     d.context_set_current = context_set_current;
     asked<&Driver::mem_get_info>(d);
     asked<&Driver::mem_alloc>(d);
-    only_told<&Driver::mem_free>(d);
+    one_way<&Driver::mem_free>(d);
     d.memcpy_host_to_device = memcpy_host_to_device;
     d.memcpy_device_to_host = memcpy_device_to_host;
-    only_told<&Driver::memset_d8_async>(d);
+    one_way<&Driver::memset_d8_async>(d);
     d.module_load_data_ex = nullptr;  // worker->load
-    only_told<&Driver::module_unload>(d);
+    one_way<&Driver::module_unload>(d);
     d.module_get_function = module_get_function;
     asked<&Driver::function_get_attribute>(d);
     asked<&Driver::function_set_attribute>(d);
@@ -434,8 +434,8 @@ Driver table() {
     d.launch_kernel_ex = nullptr;  // worker->launch
     asked<&Driver::stream_query>(d);
     asked<&Driver::event_create>(d);
-    only_told<&Driver::event_destroy>(d);
-    only_told<&Driver::event_record>(d);
+    one_way<&Driver::event_destroy>(d);
+    one_way<&Driver::event_record>(d);
     asked<&Driver::event_query>(d);
     asked<&Driver::event_elapsed_time>(d);
     d.tensor_map_encode_tiled = tensor_map_encode_tiled;

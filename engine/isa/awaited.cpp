@@ -28,7 +28,7 @@ struct Counting final : Effects {
 
 Awaited awaited(const Step& step) {
     AwaitedBy listener;
-    tell(step, listener);
+    visit_effects(step, listener);
     Awaited& out = listener.out;
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const OperandRule& rule = step.op->operands[i];
@@ -43,7 +43,7 @@ Awaited awaited(const Step& step) {
 
 const Operand* counting_mbarrier(const Step& step) {
     Counting listener;
-    tell(step, listener);
+    visit_effects(step, listener);
     return listener.mbarrier_address;
 }
 

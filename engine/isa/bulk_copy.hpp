@@ -30,8 +30,8 @@ struct BulkCopy {
     std::uint32_t bytes = 0;                    ///< of a linear copy
     std::uint32_t mbarrier = 0;                 ///< address, of to_shared and to_cluster
     std::uint16_t multicast = 0;                ///< bit i: to the CTA of rank i as well; 0: the executing one
-    /// Which of these values are known: all of them, except in a rehearsal, and in a run with arguments that
-    /// are made up.
+    /// Which of these values are known: all of them, except in an abstract execution, and in a run with
+    /// synthetic arguments.
     struct Known {
         bool tensor_map = true, shared = true, bytes = true, mbarrier = true, multicast = true;
         bool coordinates = true, source = true;

@@ -138,7 +138,7 @@ class Effects {
 };
 
 /// Reports to `listener` what the step does.
-inline void tell(const Step& step, Effects& listener) {
+inline void visit_effects(const Step& step, Effects& listener) {
     if (step.op->effects != nullptr) step.op->effects(step, listener);
 }
 

@@ -18,7 +18,8 @@ namespace wgrun::isa {
 struct AsyncMma;     // isa/effects.hpp
 struct MemoryOrder;  // isa/order.hpp
 
-/// Is thrown when a value that a step depends on is not known (in a rehearsal); the step has had no effect.
+/// Is thrown when a value that a step depends on is not known (in an abstract execution); the step has had no
+/// effect.
 struct Unknown {};
 
 /// How the votes of bar.red combine.
@@ -162,7 +163,7 @@ class Machine {
     virtual bool computes_products() const { return true; }
 
     /// The lanes `who` print message `index` of the program, with the values of these registers
-    /// (isa/say.hpp).
+    /// (isa/device_print.hpp).
     virtual void say(std::size_t /*index*/, Mask /*who*/, const std::vector<Reg>& /*values*/) {}
 
     /// vprintf (isa/library.hpp): each active lane prints. Returns in `count` how many values it has printed.
@@ -174,8 +175,8 @@ class Machine {
 
     /// Returns a clock: the steps that the warps of the grid have executed so far.
     virtual std::uint64_t clock() { return 0; }
-    /// Returns bytes of global memory that only the code of a profile accesses (isa/stamp.hpp), without any
-    /// checks. Null where no tensor has them.
+    /// Returns bytes of global memory that only the code of a profile accesses (isa/timestamp.hpp), without
+    /// any checks. Null where no tensor has them.
     virtual std::byte* unshared(std::uint64_t /*address*/, std::size_t /*bytes*/) { return nullptr; }
 };
 

@@ -22,7 +22,8 @@ const Operand* membermask_of(const Step& step) {
 Lanes<Mask> parties(const Step& step, Machine& machine) {
     const Lanes<Mask> masks = read<Mask>(machine, *membermask_of(step));
     const Mask active = machine.active(), existing = machine.existing();
-    if (std::optional<rules::Saying> wrong = rules::wrong_membermask(step.op->name, active, existing, masks))
+    if (std::optional<rules::RuleMessage> wrong =
+            rules::wrong_membermask(step.op->name, active, existing, masks))
         throw ArgumentError(rules::finding(rules::cited(std::move(*wrong), step.op->section), {}));
     Lanes<Mask> out{};
     for_each_lane(active, [&](std::size_t l) { out[l] = masks[l] & existing; });

@@ -72,7 +72,7 @@ bool asynchronous(const Step& step) {
         void bulk_copy(const BulkAccess&) override { heard = true; }
         void counted(const Operand&) override { heard = true; }
     } listener;
-    tell(step, listener);
+    visit_effects(step, listener);
     return listener.heard;
 }
 

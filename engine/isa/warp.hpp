@@ -12,7 +12,7 @@ inline constexpr int lanes = sm_90a.lanes;
 inline constexpr int warps_of_group = sm_90a.warpgroup / lanes;
 using Mask = std::uint32_t;
 
-/// A value for each lane, and the lanes whose value is known: all, except in a rehearsal.
+/// A value for each lane, and the lanes whose value is known: all, except in an abstract execution.
 template <class T>
 struct PerLane : std::array<T, lanes> {
     Mask known = ~Mask{0};

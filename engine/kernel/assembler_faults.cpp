@@ -29,7 +29,7 @@ class InFlight final : public isa::Effects {
     explicit InFlight(const Program& program) {
         for_each_step(program, [&](const Step& step) {
             step_ = &step;
-            isa::tell(step, *this);
+            isa::visit_effects(step, *this);
         });
     }
     std::optional<Where> first;

@@ -189,7 +189,7 @@ class Pipelines final : public isa::Effects {
     }
     void collect(const Step& step) {
         step_ = &step;
-        isa::tell(step, *this);
+        isa::visit_effects(step, *this);
     }
     void follow(const std::vector<BasicBlock>& blocks) {
         std::vector<bool> open(blocks.size());  // may a wgmma run where the block begins?
@@ -288,7 +288,7 @@ class Translator {
                         count_of(function.registers, "register"), program_.name(),
                         count_of(function.spill_store_bytes, "byte is", "bytes are"),
                         count_of(function.spill_load_bytes, "is", "are")),
-            "fewer values at a time: smaller accumulators, fewer loads under way, fewer threads a CTA");
+            "fewer values at a time: smaller accumulators, fewer loads in flight, fewer threads a CTA");
         finding.notes = largest();
         return finding;
     }

@@ -17,7 +17,7 @@ struct Synchronises final : isa::Effects {
     explicit Synchronises(const Step& step) {
         const isa::MemoryOrder order = isa::order_of(step);
         it_does = order.acquire || order.release;
-        isa::tell(step, *this);
+        isa::visit_effects(step, *this);
     }
     bool it_does = false;
 

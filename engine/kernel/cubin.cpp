@@ -5,7 +5,7 @@
 #include "gpu/host_module.hpp"
 #include "kernel/assembler_notes.hpp"
 #include "kernel/kernel_state.hpp"
-#include "program/spoken.hpp"
+#include "program/printing.hpp"
 
 namespace wgrun {
 namespace {

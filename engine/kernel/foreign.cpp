@@ -15,8 +15,8 @@
 #include "check/parameters.hpp"
 #include "diag/fix.hpp"
 #include "kernel/foreign_entry.hpp"
-#include "kernel/made_up.hpp"
 #include "kernel/sized_runs.hpp"
+#include "kernel/synthetic.hpp"
 #include "ptx/heading.hpp"
 #include "ptx/lower.hpp"
 #include "rules/mbarrier_words.hpp"
@@ -46,15 +46,15 @@ bool is_ptx(std::string_view text) {
 namespace {
 
 /// What becomes of the finding here.
-Elsewhere here(const Diagnostic& finding) {
-    switch (finding.circumstance) {
-        case Circumstance::usual: break;
-        case Circumstance::of_engine:
-        case Circumstance::same_value: return Elsewhere::once;
-        case Circumstance::same_step: return Elsewhere::warning;
+SeverityOverride here(const Diagnostic& finding) {
+    switch (finding.finding_kind) {
+        case FindingKind::usual: break;
+        case FindingKind::of_engine:
+        case FindingKind::same_value: return SeverityOverride::once;
+        case FindingKind::same_step: return SeverityOverride::warning;
     }
     const Rule* rule = find_rule(finding.rule);
-    return rule == nullptr ? Elsewhere::same : rule->elsewhere;
+    return rule == nullptr ? SeverityOverride::same : rule->severity_override;
 }
 
 std::vector<std::string> undecided(const ptx::Lowered& kernel) {
@@ -69,7 +69,7 @@ std::vector<std::string> undecided(const ptx::Lowered& kernel) {
     if (unknown.cluster)
         out.emplace_back(
             "how many CTAs a cluster has, which the launch decides: barriers and mbarriers are not "
-            "rehearsed");
+            "executed abstractly");
     if (unknown.registers)
         out.emplace_back(
             "whether setmaxnreg finds the registers that it asks for: .maxnreg gives others at the start");
@@ -91,14 +91,14 @@ void keep_first_warnings(std::vector<Diagnostic>& findings) {
     };
     std::map<std::string, Told> told;
     std::erase_if(findings, [&](const Diagnostic& finding) {
-        if (here(finding) != Elsewhere::once) return false;
+        if (here(finding) != SeverityOverride::once) return false;
         const auto [rule, first] = told.try_emplace(finding.rule);
         if (!first) rule->second = {rule->second.others + 1, finding.where};
         return !first;
     });
     for (Diagnostic& finding : findings) {
         const auto rule = told.find(finding.rule);
-        if (here(finding) != Elsewhere::once || rule->second.others == 0) continue;
+        if (here(finding) != SeverityOverride::once || rule->second.others == 0) continue;
         finding.notes.push_back(
             {rule->second.last, fmt::format("the last of {} such places", rule->second.others + 1)});
     }
@@ -121,7 +121,7 @@ std::string listed(std::vector<std::uint32_t> numbers) {
 
 /// Of a kernel whose protocol is wrong, launches show what follows from that.
 bool stops_launches(const Diagnostic& finding) {
-    return here(finding) == Elsewhere::same && finding.severity == Severity::error &&
+    return here(finding) == SeverityOverride::same && finding.severity == Severity::error &&
            !check::is_contained(finding);
 }
 
@@ -131,8 +131,8 @@ bool hangs(const Diagnostic& finding) {
            breaks(finding, rules::WG_SYNC_04);
 }
 
-/// Adds what launches show whose numbers are made up, where nothing is wrong yet: warnings, since the kernel
-/// may be meant for others.
+/// Adds what launches show whose numbers are synthetic, where nothing is wrong yet: warnings, since the
+/// kernel may be meant for others.
 void add_sized(const Program& program, const SizedTrials& trials, std::vector<Diagnostic>& out) {
     if (std::ranges::any_of(out, stops_launches)) return;
     for (auto& [finding, numbers, in_all] : found_in_sized_launches(trials)) {
@@ -194,7 +194,7 @@ void add_sized(const ptx::Module& module, const ptx::Lowered& kernel, const Assu
 }
 
 /// What paths show and, where the shape of the CTAs and clusters is known and nothing is wrong yet, what a
-/// run with arguments that are made up does.
+/// run with synthetic arguments does.
 std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known) {
     FindingSet out(check::check(program, check::Made::by_compiler));
     out.add_all(check::outgoing(program));
@@ -210,7 +210,7 @@ std::vector<Diagnostic> findings_of(const Program& program, bool shape_is_known)
         // A launch gives the kernel more shared memory than the text tells; compilers multiply what nothing
         // has written, and leave the results out.
         if (breaks(finding, rules::WG_MEM_03) || breaks(finding, rules::WG_MEM_04) ||
-            finding.circumstance == Circumstance::same_value)
+            finding.finding_kind == FindingKind::same_value)
             continue;
         tell_translated(finding);
         out.add(std::move(finding));
@@ -295,7 +295,7 @@ std::vector<Diagnostic> translated_findings(const Program& program) {
 }
 
 void tell_translated(Diagnostic& finding) {
-    if (here(finding) != Elsewhere::same) finding.severity = Severity::warning;
+    if (here(finding) != SeverityOverride::same) finding.severity = Severity::warning;
 }
 
 void tell(const ptx::Module& module, Diagnostic& finding) {

@@ -8,7 +8,7 @@
 
 #include "emit/lua.hpp"
 #include "kernel/foreign_entry.hpp"
-#include "kernel/recognised.hpp"
+#include "kernel/symbol_recovery.hpp"
 #include "wgrun/foreign.hpp"
 
 namespace wgrun {
@@ -65,7 +65,8 @@ TranslatedText ForeignModule::script(const std::vector<std::string>& names, cons
         notes.variable = fmt::format("kernel_{}", &name - names.data() + 1);
         // The run is that of a program without what only who prints it needs.
         facts.whole = false;
-        notes.meanings = recognised(lowered.program, seen_in_shared(entry.lower(facts).program), notes.names);
+        notes.meanings =
+            recovered_symbols(lowered.program, seen_in_shared(entry.lower(facts).program), notes.names);
         notes.assumed = {lowered.unknown.threads, lowered.unknown.cluster};
         if (entry.counts_clusters()) {
             const std::string_view said =

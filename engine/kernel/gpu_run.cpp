@@ -60,7 +60,7 @@ class GpuLaunch::Arguments {
     Arguments(const gpu::Device& device, const Program& program, const std::vector<Argument>& args,
               Sharing sharing)
         : program_(program), args_(args), passed_(passed_tensors(args)) {
-        // If its threads print, the program that the GPU runs has one more parameter (program/spoken).
+        // If its threads print, the program that the GPU runs has one more parameter (program/printing).
         if (args.size() < program.passed_params())
             messages_ = std::make_unique<MessageBuffer>(device, program);
         for (std::size_t i = 0; i < args.size(); ++i) {

@@ -10,7 +10,7 @@
 #include "kernel/hang_report.hpp"
 #include "kernel/message_buffer.hpp"
 #include "kernel/print.hpp"
-#include "program/spoken.hpp"
+#include "program/printing.hpp"
 
 namespace wgrun {
 namespace {
@@ -49,7 +49,7 @@ GuardLimits GuardLimits::within(milliseconds timeout) {
 GuardedKernel::GuardedKernel(std::shared_ptr<const Program> program, Backend backend,
                              gpu::Isolation isolation, bool traced)
     : program_(std::move(program)),
-      guarded_(speaks(*program_) ? guarded(spoken(*program_), traced) : guarded(*program_, traced)),
+      guarded_(prints(*program_) ? guarded(printing(*program_), traced) : guarded(*program_, traced)),
       device_(gpu::Device::get(isolation)),
       kernel_(std::make_shared<GpuKernel>(compiled(guarded_.program, backend, isolation))) {}
 

@@ -13,7 +13,7 @@
 #include "isa/guard.hpp"
 #include "isa/warp.hpp"
 #include "program/wait_words.hpp"
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 #include "rules/wait_words.hpp"
 #include "wgrun/count_of.hpp"
 
@@ -217,25 +217,25 @@ HangReport::HangReport(const Program& program, const GuardedProgram& guarded, Di
     const Witnesses witnesses(program, guarded, block, tensors);
     // Groups warps of each CTA that wait at the same line for the same reason, and then CTAs with equal
     // groups.
-    using Saying = std::pair<std::size_t, std::string>;
-    std::map<Saying, std::map<std::array<std::uint32_t, 3>, std::uint32_t>> said;
-    std::map<Saying, int> ranks;
+    using Awaiting = std::pair<std::size_t, std::string>;
+    std::map<Awaiting, std::map<std::array<std::uint32_t, 3>, std::uint32_t>> said;
+    std::map<Awaiting, int> ranks;
     for (const Witness& who : witnesses.all()) {
         overdue_ = overdue_ || who.reports;
-        const Saying saying{who.site, witnesses.awaited(who)};
-        said[saying][{who.z, who.y, who.x}] |= 1U << (who.warp & 31);
-        int& rank = ranks.try_emplace(saying, witnesses.rank(who)).first->second;
+        const Awaiting awaiting{who.site, witnesses.awaited(who)};
+        said[awaiting][{who.z, who.y, who.x}] |= 1U << (who.warp & 31);
+        int& rank = ranks.try_emplace(awaiting, witnesses.rank(who)).first->second;
         rank = std::min(rank, witnesses.rank(who));
     }
-    for (const auto& [saying, ctas] : said) {
+    for (const auto& [awaiting, ctas] : said) {
         std::map<std::uint32_t, std::vector<Dim3>> agree;
         for (const auto& [cta, warps] : ctas) agree[warps].push_back({cta[2], cta[1], cta[0]});
-        const GuardSite& site = guarded.sites[saying.first];
+        const GuardSite& site = guarded.sites[awaiting.first];
         for (const auto& [warps, where] : agree)
             places_.push_back(
                 {&site,
-                 sentence_of(site, warps, where, grid, saying.second),
-                 {site.kind == GuardSite::Kind::loop, site.awaits, ranks[saying], saying.first}});
+                 sentence_of(site, warps, where, grid, awaiting.second),
+                 {site.kind == GuardSite::Kind::loop, site.awaits, ranks[awaiting], awaiting.first}});
     }
     std::ranges::stable_sort(places_, {}, &Place::rank);
 }

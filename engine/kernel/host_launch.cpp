@@ -15,7 +15,7 @@
 #include "kernel/errors.hpp"
 #include "kernel/kernel_state.hpp"
 #include "kernel/launch_spec.hpp"
-#include "program/spoken.hpp"
+#include "program/printing.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {

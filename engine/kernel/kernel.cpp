@@ -13,7 +13,7 @@
 #include "kernel/arguments.hpp"
 #include "kernel/errors.hpp"
 #include "kernel/kernel_state.hpp"
-#include "kernel/made_up.hpp"
+#include "kernel/synthetic.hpp"
 
 namespace wgrun {
 

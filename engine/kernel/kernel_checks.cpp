@@ -6,7 +6,7 @@
 #include "kernel/arguments.hpp"
 #include "kernel/errors.hpp"
 #include "kernel/granted.hpp"
-#include "kernel/made_up.hpp"
+#include "kernel/synthetic.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {

@@ -15,7 +15,7 @@ class KernelTexts {
     KernelTexts(const KernelSource& source, std::shared_ptr<const Program> program);
 
     /// The program that the GPU runs: the program itself, unless its threads print.
-    const std::shared_ptr<const Program>& spoken();
+    const std::shared_ptr<const Program>& printing();
 
     /// PTX; of a kernel that was read from PTX, the text that it was read from.
     const std::string& ptx();
@@ -28,7 +28,7 @@ class KernelTexts {
 
   private:
     const KernelSource& source_;
-    std::shared_ptr<const Program> program_, spoken_;
+    std::shared_ptr<const Program> program_, printing_;
     std::string ptx_, cuda_, lined_ptx_, lined_cuda_, guarded_ptx_, guarded_cuda_;
     std::vector<Where> ptx_lines_;
 };

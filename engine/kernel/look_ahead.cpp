@@ -31,10 +31,10 @@ std::vector<int> integers_of(const std::vector<Argument>& arguments) {
 
 /// What a run on the simulator finds with this much made up.
 std::vector<Diagnostic> found_by(const Program& program, const RunOptions& run, const ForeignEntry* origin,
-                                 const sim::MadeUp& made_up) {
+                                 const sim::Synthetic& synthetic) {
     std::vector<Diagnostic> out;
     try {
-        out = run_on_simulator(program, run, origin, nullptr, &made_up);
+        out = run_on_simulator(program, run, origin, nullptr, &synthetic);
     } catch (const CheckError& error) {
         out = error.findings();
     } catch (const Error&) {
@@ -56,10 +56,10 @@ std::vector<Diagnostic> LookAhead::at(const Program& program, const ptx::LaunchF
     const std::uint64_t clusters =
         std::min(options.grid.volume() / program.cluster().volume(), most_clusters);
     EndOfRunAhead ended;
-    sim::MadeUp made_up{.numbers = false,
-                        .clusters = clusters,
-                        .steps = std::max(most_steps / clusters, least_steps),
-                        .ended = &ended};
+    sim::Synthetic synthetic{.numbers = false,
+                             .clusters = clusters,
+                             .steps = std::max(most_steps / clusters, least_steps),
+                             .ended = &ended};
     RunOptions run = options;
     run.backend = Backend::sim;
     run.coverage = nullptr;  // it is no launch of the script
@@ -75,12 +75,12 @@ std::vector<Diagnostic> LookAhead::at(const Program& program, const ptx::LaunchF
     } catch (const Error&) {
         return {};  // the launch says so itself
     }
-    std::vector<Diagnostic> found = found_by(program, run, entry, made_up);
+    std::vector<Diagnostic> found = found_by(program, run, entry, synthetic);
     if (!found.empty() || !ended.limit || long_ >= long_runs) return found;
     const Clock::time_point start = Clock::now();
-    made_up.steps = UINT64_MAX;
-    made_up.until = start + std::min<Clock::duration>(long_run, long_runs - long_);
-    found = found_by(program, run, entry, made_up);
+    synthetic.steps = UINT64_MAX;
+    synthetic.until = start + std::min<Clock::duration>(long_run, long_runs - long_);
+    found = found_by(program, run, entry, synthetic);
     long_ += std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
     return found;
 }

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "isa/say.hpp"
+#include "isa/device_print.hpp"
 
 namespace wgrun {
 
@@ -14,12 +14,13 @@ MessageBuffer::MessageBuffer(const gpu::Device& device, const Program& program)
       bytes_(message_bytes(program)),
       capacity_(message_capacity(program)),
       records_(device, bytes_ * capacity_),
-      control_(device, isa::say::control_bytes) {
+      control_(device, isa::device_print::control_bytes) {
     write_control();
 }
 
 void MessageBuffer::write_control() {
-    std::array<std::uint32_t, isa::say::control_bytes / 4> control{0, static_cast<std::uint32_t>(capacity_)};
+    std::array<std::uint32_t, isa::device_print::control_bytes / 4> control{
+        0, static_cast<std::uint32_t>(capacity_)};
     const std::uint64_t first = records_.address();
     std::memcpy(&control[2], &first, sizeof first);
     control_.upload(std::as_bytes(std::span(control)));
@@ -27,7 +28,7 @@ void MessageBuffer::write_control() {
 
 std::uint64_t MessageBuffer::address() {
     if (control_.lost()) {
-        control_ = gpu::Buffer(device_, isa::say::control_bytes);
+        control_ = gpu::Buffer(device_, isa::device_print::control_bytes);
         write_control();
     }
     return control_.address();
@@ -55,12 +56,12 @@ MessageLog MessageBuffer::take(Dim3 grid) {
     std::vector<std::uint64_t> values;
     for (std::size_t i = 0; i < std::min<std::uint64_t>(taken, capacity_); ++i) {
         const std::byte* record = records_.bytes().data() + i * bytes_;
-        std::array<std::uint32_t, isa::say::header_bytes / 4> header{};
+        std::array<std::uint32_t, isa::device_print::header_bytes / 4> header{};
         std::memcpy(header.data(), record, sizeof header);
         if (header[0] == 0 || header[0] > program_.messages().size()) continue;  // the record is incomplete
         const std::uint32_t message = header[0] - 1;
         values.resize(program_.messages()[message].types.size());
-        std::copy_n(record + sizeof header, values.size() * isa::say::value_bytes,
+        std::copy_n(record + sizeof header, values.size() * isa::device_print::value_bytes,
                     std::as_writable_bytes(std::span(values)).data());
         constexpr std::uint32_t half = 16, low = 0xFFFF;
         log.add({header[1], header[2] & low, header[2] >> half}, header[3], message, values);

@@ -1,4 +1,4 @@
-// Memory in which a kernel on the GPU leaves its messages (isa/say.hpp).
+// Memory in which a kernel on the GPU leaves its messages (isa/device_print.hpp).
 #pragma once
 
 #include "program/messages.hpp"

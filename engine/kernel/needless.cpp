@@ -33,7 +33,7 @@ constexpr std::size_t most_named = 8;  // launches that a remark names
 
 /// What a step does, as far as it concerns leaving it out.
 struct Nature final : isa::Effects {
-    explicit Nature(const Step& step) { isa::tell(step, *this); }
+    explicit Nature(const Step& step) { isa::visit_effects(step, *this); }
 
     bool synchronises = false;  ///< by itself
     bool waits_for_products = false;
@@ -82,7 +82,7 @@ bool mixes_shapes(const Program& program) {
                 mixed |= of.try_emplace(reg.id, mma.same_shape_key).first->second != mma.same_shape_key;
         }
     } shapes;
-    for_each_step(program, [&](const Step& step) { isa::tell(step, shapes); });
+    for_each_step(program, [&](const Step& step) { isa::visit_effects(step, shapes); });
     return shapes.mixed;
 }
 

@@ -12,8 +12,8 @@
 #include "kernel/message_buffer.hpp"
 #include "kernel/print.hpp"
 #include "kernel/sim_run.hpp"
+#include "kernel/stream.hpp"
 #include "kernel/timing.hpp"
-#include "kernel/under_way.hpp"
 #include "sim/sim.hpp"
 
 namespace wgrun {
@@ -42,7 +42,7 @@ struct Launch::State {
 
     /// Runs the kernel on the simulator. Tensors that no other launch has are those of no launch before it.
     void simulate() {
-        UnderWay& stream = UnderWay::of_this_thread();
+        Stream& stream = Stream::of_this_thread();
         sim::Overlap overlap;
         if (shares) stream.begin(*program, overlap);
         const bool alone = overlap.before.empty() && overlap.touched == nullptr;
@@ -87,17 +87,17 @@ void Launch::start() {
 }
 
 void Launch::wait() {
-    if (!state_->gpu) UnderWay::of_this_thread().wait();
+    if (!state_->gpu) Stream::of_this_thread().wait();
     state_->take(&GpuLaunch::wait);
 }
 
 void Launch::upload() {
-    if (!state_->gpu) UnderWay::of_this_thread().wait();
+    if (!state_->gpu) Stream::of_this_thread().wait();
     state_->take(&GpuLaunch::upload);
 }
 
 void Launch::download() {
-    if (!state_->gpu) UnderWay::of_this_thread().wait();
+    if (!state_->gpu) Stream::of_this_thread().wait();
     state_->take(&GpuLaunch::download);
 }
 
@@ -108,7 +108,7 @@ Launch Kernel::State::launch(const RunOptions& given, Sharing sharing) {
     const gpu::Patience patience(options.timeout, options.stop);
     const Backend backend = admitted(options);
     auto state = std::make_unique<Launch::State>(
-        Launch::State{now().shared_program(), now().texts.spoken(), options, backend, {}, source.entry()});
+        Launch::State{now().shared_program(), now().texts.printing(), options, backend, {}, source.entry()});
     state->shares = sharing == Sharing::shared;
     if (backend == Backend::sim)
         move_to_simulator(state->options.args);
@@ -142,7 +142,7 @@ Timing Kernel::time(const TimeOptions& options) {
         throw ArgumentError("kernel:time: rounds must be at least 1, not " + std::to_string(options.rounds));
     if (backend == Backend::sim) return state_->time_on_simulator(options);
     const GpuTimes times = GpuKernel::time(state_->compiled(backend, options.isolation, options.lines),
-                                           *state_->now().texts.spoken(), options);
+                                           *state_->now().texts.printing(), options);
     Timing timing = summary(times.kernel, options.flops, backend);
     if (options.against)
         timing.against = std::make_shared<Timing>(summary(times.against, options.against->flops(), backend));

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "isa/peer_window.hpp"
-#include "kernel/made_up.hpp"
+#include "kernel/synthetic.hpp"
 #include "sim/observer.hpp"
 #include "wgrun/target.hpp"
 

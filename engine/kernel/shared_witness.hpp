@@ -1,5 +1,5 @@
-// What a run of the first cluster with arguments that are made up does with the bytes of shared memory, as
-// far as it comes (made_up.hpp): which of them are mbarriers, and where the matrices of wgmma begin.
+// What a run of the first cluster with synthetic arguments does with the bytes of shared memory, as
+// far as it comes (synthetic.hpp): which of them are mbarriers, and where the matrices of wgmma begin.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct NamedPlaces final : isa::Effects {
         const Operand*
             global;  ///< the address there, or the tensor map; null: both ends are in shared memory
     };
-    explicit NamedPlaces(const Step& step) { isa::tell(step, *this); }
+    explicit NamedPlaces(const Step& step) { isa::visit_effects(step, *this); }
     std::vector<Mbarrier> mbarriers;
     std::vector<Matrix> matrices;
     std::vector<Copy> copies;

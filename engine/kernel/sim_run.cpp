@@ -18,7 +18,7 @@ namespace wgrun {
 
 std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOptions& options,
                                          const ForeignEntry* origin, sim::Overlap* overlap,
-                                         const sim::MadeUp* made_up) {
+                                         const sim::Synthetic* synthetic) {
     std::vector<sim::GlobalBuffer> buffers;
     std::vector<std::uint64_t> addresses;
     // Each tensor gets a region of its own, far from the others, so that an access past its end hits none.
@@ -92,7 +92,7 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     sim::Executed executed;
     if (options.coverage != nullptr) launch.executed = &executed;
     launch.overlap = overlap;
-    launch.made_up = made_up;
+    launch.synthetic = synthetic;
     launch.numerics = options.numerics;
     launch.timeout = options.simulation.timeout;
     launch.most_steps = options.simulation.steps;

@@ -8,15 +8,15 @@
 namespace wgrun {
 
 namespace sim {
-struct MadeUp;
+struct Synthetic;
 struct Overlap;
 }  // namespace sim
 
 /// Returns the warnings of the run. CheckError if it has found an error, with the warnings behind the errors.
 /// origin: of a kernel that was read from PTX, else null. overlap: null if no other launch can overlap it.
-/// made_up: null if nothing is.
+/// synthetic: null if nothing is.
 std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOptions& options,
                                          const ForeignEntry* origin, sim::Overlap* overlap = nullptr,
-                                         const sim::MadeUp* made_up = nullptr);
+                                         const sim::Synthetic* synthetic = nullptr);
 
 }  // namespace wgrun

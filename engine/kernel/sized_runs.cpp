@@ -9,7 +9,7 @@
 
 #include "check/sizes.hpp"
 #include "isa/effects.hpp"
-#include "kernel/made_up.hpp"
+#include "kernel/synthetic.hpp"
 #include "rules/phrases.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/rules.hpp"
@@ -34,7 +34,7 @@ constexpr std::uint64_t most_of_shape = 1U << 17, all_of_shapes = 1U << 22;
 constexpr std::size_t enough = 2;
 /// After so many runs that showed nothing, and came to no end in that time or
 /// to no product, there is no other.
-constexpr int most_in_vain = 2;
+constexpr int most_fruitless = 2;
 /// Findings of a rule: those of one fault are many.
 constexpr std::size_t most_of_rule = 4;
 
@@ -71,14 +71,15 @@ bool is_among_lanes(const Diagnostic& finding) {
     });
 }
 
-/// Whether it says nothing of a launch that is made up: what nothing has
+/// Whether it says nothing of a launch that is synthetic: what nothing has
 /// written may be read, since of a box only the beginning comes, and what is no
 /// error of other compilers' kernels is none here, but for a fence behind the init of an mbarrier.
 bool says_nothing(const Diagnostic& finding) {
     const Rule* rule = find_rule(finding.rule);
     return breaks(finding, rules::WG_MEM_04) || is_among_lanes(finding) ||
-           finding.circumstance != Circumstance::usual ||
-           (rule != nullptr && rule->elsewhere != Elsewhere::same && rule != &rules::WG_MBAR_02);
+           finding.finding_kind != FindingKind::usual ||
+           (rule != nullptr && rule->severity_override != SeverityOverride::same &&
+            rule != &rules::WG_MBAR_02);
 }
 
 class Listener final : public isa::Effects {
@@ -91,7 +92,7 @@ class Listener final : public isa::Effects {
 
 bool multiplies(const Program& program) {
     Listener told;
-    for_each_step(program, [&](const Step& step) { isa::tell(step, told); });
+    for_each_step(program, [&](const Step& step) { isa::visit_effects(step, told); });
     return told.multiplies;
 }
 
@@ -157,10 +158,10 @@ class Shape {
     std::optional<Shown> run(Enough enough) {
         Shown out;
         for (const std::uint32_t number : all_numbers)
-            if (!enough(out) && in_vain_ < most_in_vain) add(number, out);
-        if (!enough(out) && in_vain_ < most_in_vain) add(no_multiple, out);
+            if (!enough(out) && fruitless_ < most_fruitless) add(number, out);
+        if (!enough(out) && fruitless_ < most_fruitless) add(no_multiple, out);
         for (const std::uint32_t number : last_resorts)
-            if (out.numbers == 0 && in_vain_ < most_in_vain) add(number, out);
+            if (out.numbers == 0 && fruitless_ < most_fruitless) add(number, out);
         return out.numbers == 0 ? std::nullopt : std::optional(std::move(out));
     }
 
@@ -175,7 +176,7 @@ class Shape {
             std::erase_if(ran.findings,
                           [&](const Diagnostic& one) { return !is_race(one) && !out.has(one); });
         if (ran.findings.empty() && !ran.whole)
-            ++in_vain_;
+            ++fruitless_;
         else
             out.add(number, std::move(ran.findings));
     }
@@ -202,16 +203,17 @@ class Shape {
     /// Runs a cluster of a grid. What is known already is not found again.
     Ran run(std::uint32_t number, Dim3 grid, std::uint64_t cluster) {
         EndOfRunAhead ended;
-        const sim::MadeUp limits{.steps = std::min(asked_.shape_is_known ? most_steps : most_of_shape, left_),
-                                 .boxes = &boxes_,
-                                 .goes_on = true,
-                                 .ended = &ended};
+        const sim::Synthetic limits{
+            .steps = std::min(asked_.shape_is_known ? most_steps : most_of_shape, left_),
+            .boxes = &boxes_,
+            .goes_on = true,
+            .ended = &ended};
         FoundIn launch = check::launch_of(program_, {grid, {}});
         launch.others = number;
         launch.first = cluster;
         Ran out;
         try {
-            sim::Outcome outcome = run_made_up(program_, launch, limits);
+            sim::Outcome outcome = run_synthetic(program_, launch, limits);
             left_ -= ended.limit ? limits.steps : std::min(left_, outcome.steps);
             out.findings = std::move(outcome.findings);
             out.whole = outcome.mmas > 0 || !multiplies(program_);
@@ -233,7 +235,7 @@ class Shape {
     const SizedTrials& asked_;
     std::uint64_t& left_;
     sim::BoxSizes boxes_;
-    int in_vain_ = 0;
+    int fruitless_ = 0;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is found of a kernel that nobody launches: runs of its first cluster in launches that are made up
+// What is found of a kernel that nobody launches: runs of its first cluster in launches that are synthetic
 // whole, with several numbers for its sizes.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace wgrun {
 
-/// What launches show whose numbers are made up.
+/// What launches show whose numbers are synthetic.
 struct SizedFinding {
     Diagnostic finding;
     std::vector<std::uint32_t> numbers;  ///< of the launches that show it

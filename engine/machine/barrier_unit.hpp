@@ -1,8 +1,8 @@
 // The instructions on barriers of the CTA (bar.sync, bar.arrive; PTX ISA 9.7.13.1) and of the cluster
 // (barrier.cluster; 9.7.13.3): what is wrong with an arrival or a wait, who waits, and who continues.
 //
-// The rehearsal and the simulator derive from it. They know what warps learn from each other, who sleeps and
-// who wakes up, and how a fault is reported.
+// The abstract execution and the simulator derive from it. They know what warps learn from each other, who
+// sleeps and who wakes up, and how a fault is reported.
 #pragma once
 
 #include <bit>

@@ -1,7 +1,8 @@
 // Barriers of the CTA (bar.sync, bar.arrive; PTX ISA 9.7.13.1) and of the cluster (barrier.cluster;
 // 9.7.13.3): which warps have arrived, and when all have.
 //
-// The rehearsal and the simulator drive them, as they do mbarriers: operations return what has happened.
+// The abstract execution and the simulator drive them, as they do mbarriers: operations return what has
+// happened.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // An mbarrier object (PTX ISA 9.7.13.15): its state, and the effect of each operation.
 //
 // An operation returns what has happened. mbarrier_unit.hpp has the instructions, lane by lane, and says what
-// is wrong; the rehearsal and the simulator, which drive both, keep what each warp knows.
+// is wrong; the abstract execution and the simulator, which drive both, keep what each warp knows.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class Mbarrier {
     /// A completed phase.
     struct Turn {
         std::uint32_t phase;      ///< its number
-        std::int64_t under_way;   ///< bytes that its copies had not yet delivered
+        std::int64_t in_flight;   ///< bytes that its copies had not yet delivered
         std::int64_t to_expect;   ///< bytes that it was told to expect
         std::int64_t to_bring;    ///< bytes of its copies
         std::int64_t unsized;     ///< copies of unknown size that had not landed
@@ -116,7 +116,7 @@ class Mbarrier {
     void begin_copy(std::int64_t size, std::uint32_t pc = no_pc, bool by_other = false) {
         copied_at_ = pc;
         by_others_ |= by_other;
-        under_way_ += size;
+        in_flight_ += size;
         to_bring_ += size;
         copied_ = true;
     }
@@ -129,13 +129,13 @@ class Mbarrier {
     /// Such a copy of that phase has landed.
     Landing land_unsized(std::uint32_t phase) {
         if (!live_ || phase != phase_) return {false, {}};
-        if (--unsized_ == 0) tx_ = std::min(tx_, under_way_);
+        if (--unsized_ == 0) tx_ = std::min(tx_, in_flight_);
         return {true, {}};
     }
     /// complete_tx: such a copy of that phase has landed.
     Landing land(std::int64_t size, std::uint32_t phase) {
         if (!live_ || phase != phase_) return {false, {}};
-        under_way_ -= size;
+        in_flight_ -= size;
         return {true, add(-size)};
     }
     /// Completes the current phase if everything that it expects has arrived.
@@ -143,7 +143,7 @@ class Mbarrier {
         if (pending_ != 0 || tx_ != 0) return {};
         const std::uint32_t expected_at = std::exchange(expected_at_, no_pc);
         const Turn out{phase_++,
-                       std::exchange(under_way_, 0),
+                       std::exchange(in_flight_, 0),
                        std::exchange(to_expect_, 0),
                        std::exchange(to_bring_, 0),
                        std::exchange(unsized_, 0),
@@ -182,8 +182,8 @@ class Mbarrier {
     std::int64_t pending() const { return pending_; }    ///< arrivals that are outstanding
     std::int64_t added() const { return added_; }        ///< besides them, by copies (cp.async)
     std::int64_t tx() const { return tx_; }              ///< bytes that are expected but have not arrived
-    std::int64_t under_way() const {
-        return under_way_;
+    std::int64_t in_flight() const {
+        return in_flight_;
     }  ///< bytes that copies of the phase have not yet delivered
     std::int64_t to_expect() const { return to_expect_; }  ///< bytes that the phase was told to expect
     std::int64_t to_bring() const { return to_bring_; }    ///< bytes of its copies
@@ -209,7 +209,7 @@ class Mbarrier {
     std::uint32_t announced() const { return announced_; }  ///< clock of the fence; 0: there was none
     /// Of the init, to a warp that knows that clock: it may use the object if threads see it, and pass it to
     /// copies if the async proxy does.
-    Visible told(std::uint32_t known) const {
+    Visible published(std::uint32_t known) const {
         return visible(known >= init_, [&] { return announced_ != 0 && known >= announced_; });
     }
     /// Of what a warp knows, a relaxed operation passes on that phases are complete and that a fence has told
@@ -224,7 +224,7 @@ class Mbarrier {
     void encode(Encoder& to) const {
         to.number(std::uint64_t{live_} | std::uint64_t{copied_} << 1 | std::uint64_t{phase_ & 1} << 2);
         for (const std::int64_t value :
-             {expected_, pending_, added_, tx_, under_way_, to_expect_, to_bring_, unsized_})
+             {expected_, pending_, added_, tx_, in_flight_, to_expect_, to_bring_, unsized_})
             to.number(static_cast<std::uint64_t>(value));
         to.number(static_cast<std::uint64_t>(made_.warp) << 8 | static_cast<std::uint64_t>(made_.lane));
         to.clock(made_.warp, made_.clock);
@@ -246,7 +246,7 @@ class Mbarrier {
     std::uint32_t arrived_at_ = no_pc, expected_at_ = no_pc, copied_at_ = no_pc;
     bool live_ = false, copied_ = false, by_others_ = false;
     std::int64_t expected_ = 0, pending_ = 0, added_ = 0;
-    std::int64_t tx_ = 0, under_way_ = 0, to_expect_ = 0, to_bring_ = 0, unsized_ = 0;
+    std::int64_t tx_ = 0, in_flight_ = 0, to_expect_ = 0, to_bring_ = 0, unsized_ = 0;
     std::uint32_t phase_ = 0;
     std::uint32_t clock_ = 0;
     std::uint32_t init_ = 0, announced_ = 0;

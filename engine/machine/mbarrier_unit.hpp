@@ -1,8 +1,8 @@
 // The instructions on mbarriers (PTX ISA 9.7.13.15), lane by lane: which object an address names, what the
 // lanes of a step do to one object or to several, what is wrong with that, and when a phase turns.
 //
-// The rehearsal and the simulator derive from it. They know where objects are, what warps and threads know,
-// who sleeps and who wakes up, and how a fault is reported.
+// The abstract execution and the simulator derive from it. They know where objects are, what warps and
+// threads know, who sleeps and who wakes up, and how a fault is reported.
 #pragma once
 
 #include <bit>
@@ -59,26 +59,26 @@ concept KnowsMbarriers = requires(Driver& driver, const Object& object, int lane
     { driver.known(object, lane) } -> std::same_as<std::uint32_t>;
     { driver.known_to_warp(object) } -> std::same_as<std::uint32_t>;
     // Who does not know of the init.
-    { driver.untold(object, lane) } -> std::same_as<std::optional<std::string>>;
+    { driver.unpublished(object, lane) } -> std::same_as<std::optional<std::string>>;
 };
 
 /// Says what is wrong with them.
 template <class Driver, class Object, class Cta>
 concept ReportsMbarriers = requires(Driver& driver, const Cta& cta, Object& object, const Object& of,
                                     std::uint64_t address, std::uint32_t offset, std::uint32_t pc,
-                                    std::int64_t parity, rules::Saying saying, std::string_view note) {
+                                    std::int64_t parity, rules::RuleMessage message, std::string_view note) {
     { driver.who() } -> std::same_as<std::string>;
     { driver.place(offset) } -> std::same_as<std::string>;  // of the CTA itself
     { driver.place(of) } -> std::same_as<std::string>;      // also of which CTA, in a cluster
     { driver.where(pc) } -> std::same_as<Where>;
     { driver.of_cluster() } -> std::same_as<bool>;
-    driver.fault_at(pc, saying);
-    driver.fault_at(pc, saying, pc, note);
+    driver.fault_at(pc, message);
+    driver.fault_at(pc, message, pc, note);
     driver.misaligned(address);
     driver.absent(cta, offset);
-    driver.early(of, saying);
-    { driver.told(of) } -> std::same_as<bool>;  // WG-MBAR-02 has been reported here
-    driver.wrong_wait(object, saying);
+    driver.early(of, message);
+    { driver.reported(of) } -> std::same_as<bool>;  // WG-MBAR-02 has been reported here
+    driver.wrong_wait(object, message);
     driver.skipped(object, parity);  // WG-MBAR-06
 };
 
@@ -140,9 +140,9 @@ class MbarrierUnit {
             if (!address.knows(l)) return self().unknown();
             const Found found = find(address[l], MbarrierUser::thread, lane);
             if (found.object == nullptr) return;
-            if (found.object->under_way() != 0)
+            if (found.object->in_flight() != 0)
                 self().fault(
-                    rules::mbarrier_ended_early(self().place(*found.object), found.object->under_way()),
+                    rules::mbarrier_ended_early(self().place(*found.object), found.object->in_flight()),
                     found.object->copied_at(), copied_here);
             found.object->end();
         });
@@ -201,7 +201,7 @@ class MbarrierUnit {
             if (std::exchange(at, address[l]) != address[l])
                 found = find(address[l], MbarrierUser::thread, lane);
             else if (found.object != nullptr)
-                check_told(*found.object, MbarrierUser::thread, lane);
+                check_published(*found.object, MbarrierUser::thread, lane);
             Object* object = found.object;
             if (object != nullptr && found.cta != &self().own()) {
                 self().fault(rules::waits_for_foreign_mbarrier(self().who()));
@@ -233,7 +233,7 @@ class MbarrierUnit {
         const std::uint32_t offset = offset_of(address);
         Object* object = self().object(*cta, offset);
         if (object == nullptr || !object->live()) return self().absent(*cta, offset), Found{};
-        check_told(*object, user, lane);
+        check_published(*object, user, lane);
         return {cta, object};
     }
 
@@ -278,9 +278,9 @@ class MbarrierUnit {
     bool turn(Cta& cta, Object& object) {
         const std::optional<Mbarrier::Turn> turn = object.turn();
         if (!turn) return false;
-        if (turn->under_way != 0)
+        if (turn->in_flight != 0)
             self().fault_at(turn->told_at,
-                            rules::phase_complete_early(self().place(object), turn->phase, turn->under_way,
+                            rules::phase_complete_early(self().place(object), turn->phase, turn->in_flight,
                                                         turn->to_expect, turn->to_bring, turn->by_others),
                             turn->copied_at, copied_here);
         else if (turn->unsized != 0)
@@ -308,14 +308,15 @@ class MbarrierUnit {
         }
     }
 
-    void check_told(const Object& object, MbarrierUser user, int lane) {
-        if (!self().watches() || self().told(object)) return;
-        if (const std::optional<std::string> who = self().untold(object, lane))
-            self().fault(rules::mbarrier_untold(*who, self().place(object), self().where(object.made().pc),
-                                                self().of_cluster()),
+    void check_published(const Object& object, MbarrierUser user, int lane) {
+        if (!self().watches() || self().reported(object)) return;
+        if (const std::optional<std::string> who = self().unpublished(object, lane))
+            self().fault(rules::mbarrier_unpublished(*who, self().place(object),
+                                                     self().where(object.made().pc), self().of_cluster()),
                          object.made().pc, initialised_here);
-        else if (user == MbarrierUser::engine && object.told(self().known(object, lane)) != Visible::to_async)
-            self().fault(rules::mbarrier_untold_to_engine(
+        else if (user == MbarrierUser::engine &&
+                 object.published(self().known(object, lane)) != Visible::to_async)
+            self().fault(rules::mbarrier_unpublished_to_engine(
                              self().place(object), self().where(object.made().pc), self().of_cluster()),
                          object.made().pc, initialised_here);
     }
@@ -330,7 +331,7 @@ class MbarrierUnit {
         if (parity != 0 && parity != 1)
             return self().wrong_wait(object, rules::bad_parity(self().who(), self().place(object), parity));
         if (token != nullptr)
-            if (std::optional<rules::Saying> wrong = wrong_state(object, *token))
+            if (std::optional<rules::RuleMessage> wrong = wrong_state(object, *token))
                 return self().wrong_wait(object, std::move(*wrong));
         if (!self().watches()) return;
         const std::uint32_t known = self().known_to_warp(object);
@@ -341,7 +342,7 @@ class MbarrierUnit {
     }
 
     /// A state is of the object that is waited for, and of its current phase or the one before.
-    std::optional<rules::Saying> wrong_state(const Object& object, std::uint64_t token) {
+    std::optional<rules::RuleMessage> wrong_state(const Object& object, std::uint64_t token) {
         const std::string place = self().place(object);
         const std::optional<isa::State> state = isa::state_of(token);
         if (!state) return rules::no_state(self().who() + " waits for " + place + ": it");

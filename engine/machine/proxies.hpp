@@ -2,7 +2,7 @@
 // threads have done, and when they may overwrite it.
 //
 // It is a matter of what is known about an access of a thread. The simulator knows that of each thread, by
-// vector clocks; the walker of paths knows it of the threads that have made the access and of all others.
+// vector clocks; the dataflow analysis knows it of the threads that have made the access and of all others.
 #pragma once
 
 #include <algorithm>

@@ -20,7 +20,7 @@ struct LargestRequest final : isa::Effects {
 int registers_at_entry(const Program& program) {
     LargestRequest request;
     for_each_step(program, [&](const Step& step) {
-        if (step.op->awaits == isa::Awaits::registers) isa::tell(step, request);
+        if (step.op->awaits == isa::Awaits::registers) isa::visit_effects(step, request);
     });
     const int share = sm_90a.registers_at_entry(program.threads());
     return request.registers == 0 ? share : std::min(share, request.registers);

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "isa/say.hpp"
+#include "isa/device_print.hpp"
 #include "program/constructs.hpp"
 #include "program/limits.hpp"
 #include "program/messages.hpp"
@@ -264,9 +264,9 @@ void Builder::say(Message::Kind kind, std::string_view format, const std::vector
     }
     message.pieces = parse_format(format, message.types, counts);
     Step step;
-    step.op = kind == Message::Kind::print  ? &isa::say::print()
-              : kind == Message::Kind::trap ? &isa::say::trap()
-                                            : &isa::say::assertion();
+    step.op = kind == Message::Kind::print  ? &isa::device_print::print()
+              : kind == Message::Kind::trap ? &isa::device_print::trap()
+                                            : &isa::device_print::assertion();
     step.form = isa::resolve(*step.op, {});
     if (kind == Message::Kind::assertion) {
         if (condition.kind != Operand::Kind::reg || type_of(condition.reg) != isa::Type::pred)
@@ -286,7 +286,7 @@ void Builder::say(Message::Kind kind, std::string_view format, const std::vector
 
 void Builder::breakpoint() {
     Step step;
-    step.op = &isa::say::breakpoint();
+    step.op = &isa::device_print::breakpoint();
     step.form = isa::resolve(*step.op, {});
     step.where = where_;
     block().steps.push_back(std::move(step));

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "isa/say.hpp"
+#include "isa/device_print.hpp"
 #include "program/value_text.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
@@ -203,7 +203,8 @@ std::size_t message_bytes(const Program& program) {
     std::size_t most = 0;
     for (const Message& message : program.messages()) most = std::max(most, message.types.size());
     constexpr std::size_t align = 16;
-    return (isa::say::header_bytes + most * isa::say::value_bytes + align - 1) / align * align;
+    return (isa::device_print::header_bytes + most * isa::device_print::value_bytes + align - 1) / align *
+           align;
 }
 
 std::size_t message_capacity(const Program& program) { return most_bytes / message_bytes(program); }

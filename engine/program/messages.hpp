@@ -71,7 +71,7 @@ class MessageLog {
 };
 
 /// These return the number of messages kept per launch, and the bytes of one in the GPU's buffer
-/// (isa/say.hpp).
+/// (isa/device_print.hpp).
 std::size_t message_capacity(const Program& program);
 std::size_t message_bytes(const Program& program);
 

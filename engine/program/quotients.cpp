@@ -8,8 +8,8 @@
 
 namespace wgrun {
 
-std::optional<rules::Saying> division_by_zero(const Program& program, const Step& step,
-                                              std::string_view who) {
+std::optional<rules::RuleMessage> division_by_zero(const Program& program, const Step& step,
+                                                   std::string_view who) {
     const Reg result = step.operands.front().reg;
     bool read = false, only_chosen = true;
     for_each_step(program, [&](const Step& other) {
@@ -20,7 +20,7 @@ std::optional<rules::Saying> division_by_zero(const Program& program, const Step
         });
     });
     if (read && only_chosen) return {};
-    return rules::Saying{
+    return rules::RuleMessage{
         rules::WG_REG_05, fmt::format("{} divides an integer by zero: the result is unspecified", who),
         "compare the divisor with 0 before, or choose another result with selp where it is 0"};
 }

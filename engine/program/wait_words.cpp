@@ -40,7 +40,8 @@ std::string place(const Program& program, std::uint32_t offset) {
     return inside == 0 ? fmt::format("`{}`", buffer->name) : fmt::format("`{}` + {}", buffer->name, inside);
 }
 
-rules::Saying mbarrier_misaligned(const Program& program, const std::string& place, std::uint32_t offset) {
+rules::RuleMessage mbarrier_misaligned(const Program& program, const std::string& place,
+                                       std::uint32_t offset) {
     const SharedBuffer* buffer = buffer_at(program, offset);
     return buffer == nullptr ? rules::mbarrier_misaligned(place)
                              : rules::mbarrier_misaligned(place, buffer->where, buffer->align);

@@ -1,5 +1,5 @@
-// The laws that waits without end break: in a rehearsal, on the simulator, or in a guarded run on a GPU.
-// Their messages are in rules/wait_words.hpp.
+// The laws that waits without end break: in an abstract execution, on the simulator, or in a guarded run on a
+// GPU. Their messages are in rules/wait_words.hpp.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,7 @@ const SharedBuffer* buffer_at(const Program& program, std::uint32_t offset);
 std::string place(const Program& program, std::uint32_t offset);
 
 /// Returns the finding for an mbarrier at this byte, which is not a multiple of 8.
-rules::Saying mbarrier_misaligned(const Program& program, const std::string& place, std::uint32_t offset);
+rules::RuleMessage mbarrier_misaligned(const Program& program, const std::string& place,
+                                       std::uint32_t offset);
 
 }  // namespace wgrun::wait_words

@@ -23,8 +23,8 @@ constexpr Rule WG_MBAR_01{
         "a live one loses what has arrived.",
     .fix = "One thread initialises every mbarrier at the start of the kernel, before the first barrier.",
     .decided =
-        "In the rehearsal, where the addresses are known; else in a run. A warp whose branch "
-        "depends on memory is rehearsed no further.",
+        "In the abstract execution, where the addresses are known; else in a run. A warp whose branch "
+        "depends on memory is followed no further.",
     .wrong = R"(k:if_(first, function()
   k:fence_mbarrier_init()
   k:mbarrier_arrive(full)
@@ -52,7 +52,7 @@ constexpr Rule WG_MBAR_02{
     .fix =
         "k:fence_mbarrier_init() by the thread that initialises, then k:bar_sync(0), or the barrier of the "
         "cluster; where one warp alone uses the object k:bar_warp_sync().",
-    .decided = "In the rehearsal and on paths, where the addresses are known; else in a run.",
+    .decided = "In the abstract execution and on paths, where the addresses are known; else in a run.",
     .wrong = R"(k:mbarrier_init(full, 1, {guard=first})
 k:bar_sync(0)
 k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
@@ -83,8 +83,8 @@ constexpr Rule WG_MBAR_03{
         "Give mbarrier.init the number of arrivals, not of waiting threads; give expect_tx the bytes of all "
         "copies of the phase; wait for a phase before arriving in the next.",
     .decided =
-        "In the rehearsal, with placeholder sizes and with those of each launch; else in "
-        "a run. Warps whose branches depend on memory are rehearsed no further.",
+        "In the abstract execution, with placeholder sizes and with those of each launch; else in "
+        "a run. Warps whose branches depend on memory are followed no further.",
     .wrong = R"(-- 128 threads arrive
 k:mbarrier_init(full, 96, {guard=first})
 k:bar_sync(0)
@@ -135,7 +135,7 @@ constexpr Rule WG_MBAR_05{
         "Expect exactly the bytes that are copied (whole boxes, also where the tensor ends), let all arrive "
         "that mbarrier.init counts, and turn the parity each time round the ring.",
     .decided =
-        "In the rehearsal, where nothing that depends on memory may help; else in a run. "
+        "In the abstract execution, where nothing that depends on memory may help; else in a run. "
         "Kernels that hang with sizes that nobody launches are not found.",
     .wrong = R"(-- the box is 32 x 4 of f32: 512 bytes
 k:mbarrier_arrive_expect_tx(full, 1024, {guard=first})
@@ -165,7 +165,7 @@ constexpr Rule WG_MBAR_06{
         "Begin with parity 0 and turn it each time round the ring; who waits until a stage is free begins "
         "with 1, which a fresh mbarrier lets through. Of a number that counts on the lowest bit: phase & 1.",
     .decided =
-        "In the rehearsal; else in a run. A wait that passes early by chance of the schedule "
+        "In the abstract execution; else in a run. A wait that passes early by chance of the schedule "
         "needs the seed that shows it: odd seeds give up attempts that a loop counts, to a million; a "
         "loop that traps after so many is taken to mean others' faults.",
     .wrong = R"(for i = 0, 1 do
@@ -234,7 +234,7 @@ constexpr Rule WG_TMA_02{
         "them: only the mbarrier knows.",
     .fix = "k:mbarrier_wait(full, parity) by every warp that reads, or by one of them before a barrier.",
     .decided =
-        "In the rehearsal for wgmma, and on paths; the rest in runs ahead and in a run, by "
+        "In the abstract execution for wgmma, and on paths; the rest in runs ahead and in a run, by "
         "the byte.",
     .wrong = R"(k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
 k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
@@ -252,19 +252,19 @@ constexpr Rule WG_TMA_03{
     .property = Property::groups,
     .found_by = check | run,
     .counts_threads = true,
-    .elsewhere = Elsewhere::warning,
+    .severity_override = SeverityOverride::warning,
     .title = "bulk copies at the end of a CTA",
     .law =
         "A CTA waits for its bulk copies before it ends: for the phases of those that come, and for the "
         "groups of those that go until they have read its memory.",
     .section = "9.7.9.25.6",
     .why =
-        "The shared memory of a CTA that has ended belongs to the next one: copies under way write into it, "
+        "The shared memory of a CTA that has ended belongs to the next one: copies in flight write into it, "
         "or read what it has written.",
     .fix =
         "Wait for the last phase of every mbarrier; the thread that stores: commit, and wait_group 0 (with "
         "read is enough).",
-    .decided = "In the rehearsal, where nothing that depends on memory may wait; else in a run.",
+    .decided = "In the abstract execution, where nothing that depends on memory may wait; else in a run.",
     .wrong = R"(k:fence_proxy_async()
 k:bar_sync(0)
 k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})

@@ -18,7 +18,7 @@ Remedy meeting_at(Where end) { return {insert_after(end, {cluster_arrive(), clus
 
 }  // namespace
 
-Saying barrier_out_of_range(std::uint32_t id, std::uint32_t threads) {
+RuleMessage barrier_out_of_range(std::uint32_t id, std::uint32_t threads) {
     return of(
         {WG_SYNC_02,
          fmt::format("barrier {} of {} threads: there are barriers 0 to {}, and they count multiples of {} "
@@ -28,7 +28,7 @@ Saying barrier_out_of_range(std::uint32_t id, std::uint32_t threads) {
         {{"barrier", id}, {"threads_expected", threads}});
 }
 
-Saying barrier_counted_otherwise(std::uint32_t id, std::uint32_t threads, std::uint32_t others) {
+RuleMessage barrier_counted_otherwise(std::uint32_t id, std::uint32_t threads, std::uint32_t others) {
     const std::string whom = threads == 0 ? "all threads" : fmt::format("{} threads", threads);
     return of({WG_SYNC_02, fmt::format("barrier {} of {}: others wait at it for {}", id, whom, others),
                count_those_who_come},
@@ -39,45 +39,45 @@ std::string barrier_counted_here(std::uint32_t threads) {
     return fmt::format("for {} threads here", threads);
 }
 
-Saying barrier_too_large(std::uint32_t id, std::uint32_t threads, int of_cta) {
+RuleMessage barrier_too_large(std::uint32_t id, std::uint32_t threads, int of_cta) {
     return of(
         {WG_SYNC_02, fmt::format("barrier {} waits for {} threads, and the CTA has {}", id, threads, of_cta),
          count_those_who_come},
         {{"barrier", id}, {"threads_expected", threads}, {"threads", of_cta}});
 }
 
-Saying parts_at_two_barriers(const std::string& warp, const std::string& one, const std::string& other) {
+RuleMessage parts_at_two_barriers(const std::string& warp, const std::string& one, const std::string& other) {
     return {WG_SYNC_02,
             fmt::format("lanes of {} are at {} and at {}: each waits for the whole warp", warp, one, other),
             "one barrier for all lanes of a warp"};
 }
 
-Saying no_whole_warpgroup(std::string_view instruction, int threads) {
+RuleMessage no_whole_warpgroup(std::string_view instruction, int threads) {
     return {WG_SYNC_03,
             fmt::format("{} is executed by whole warpgroups of {} threads, but the CTA has {}", instruction,
                         warpgroup, threads),
             fmt::format("threads = {}", (threads + warpgroup - 1) / warpgroup * warpgroup)};
 }
 
-Saying cluster_arrives_again(const std::string& who, Where here) {
+RuleMessage cluster_arrives_again(const std::string& who, Where here) {
     return {WG_SYNC_04,
             fmt::format("{} arrives again without barrier.cluster.wait", who),
             {in_turn, {{insert_before(here, {cluster_wait()})}}}};
 }
 
-Saying cluster_not_arrived(const std::string& who, Where here) {
+RuleMessage cluster_not_arrived(const std::string& who, Where here) {
     return {WG_SYNC_04,
             fmt::format("{} waits, and has not arrived at the barrier of the cluster", who),
             {in_turn, {{insert_before(here, {cluster_arrive()})}}}};
 }
 
-Saying outside_cluster(const std::string& who, std::uint64_t rank, std::size_t ctas) {
+RuleMessage outside_cluster(const std::string& who, std::uint64_t rank, std::size_t ctas) {
     return {WG_SYNC_05,
             fmt::format("{} accesses shared memory of CTA {} of a cluster of {}", who, rank, ctas),
             std::string(fix_of_peers)};
 }
 
-Saying sent_without_cluster(std::string_view instruction) {
+RuleMessage sent_without_cluster(std::string_view instruction) {
     return {
         WG_SYNC_05,
         fmt::format("{} in a kernel without clusters is an illegal instruction, also if its own CTA is meant",
@@ -85,27 +85,27 @@ Saying sent_without_cluster(std::string_view instruction) {
         "cluster = 2 or more; within a CTA st.shared and mbarrier.arrive, or a copy by the threads"};
 }
 
-Saying peer_as_own(const std::string& who, std::uint64_t address) {
+RuleMessage peer_as_own(const std::string& who, std::uint64_t address) {
     return {WG_SYNC_05,
             fmt::format("{} accesses {:#x}, an address of the cluster's shared memory, as one of its own CTA",
                         who, address),
             std::string(fix_of_peers)};
 }
 
-Saying multicast_outside_cluster(std::uint32_t mask, std::uint32_t rank, std::size_t ctas) {
+RuleMessage multicast_outside_cluster(std::uint32_t mask, std::uint32_t rank, std::size_t ctas) {
     return {WG_SYNC_05,
             fmt::format("the multicast mask {:#x} names CTA {} of a cluster of {}", mask, rank, ctas),
             "set the bits of CTAs of the cluster alone"};
 }
 
-Saying peer_has_ended(const std::string& who, std::uint64_t rank, bool surely, Where end) {
+RuleMessage peer_has_ended(const std::string& who, std::uint64_t rank, bool surely, Where end) {
     return {WG_SYNC_05,
             fmt::format("{} accesses the shared memory of CTA {} of the cluster, which {} ended", who, rank,
                         surely ? "has" : "may have"),
             {std::string(fix_of_peers), {meeting_at(end)}}};
 }
 
-Saying peer_may_not_have_begun(const std::string& who, std::uint64_t rank, Where here) {
+RuleMessage peer_may_not_have_begun(const std::string& who, std::uint64_t rank, Where here) {
     return {WG_SYNC_05,
             fmt::format("{} accesses the shared memory of CTA {} of the cluster, which may not have begun",
                         who, rank),
@@ -113,14 +113,14 @@ Saying peer_may_not_have_begun(const std::string& who, std::uint64_t rank, Where
              {{insert_before(here, {cluster_arrive(), cluster_wait()})}}}};
 }
 
-Saying peer_may_have_ended(Where end) {
+RuleMessage peer_may_have_ended(Where end) {
     return {WG_SYNC_05,
             "the CTA that is accessed here may have ended: nothing makes it wait for that",
             {"all CTAs have to meet at the barrier of the cluster behind the last access to another CTA",
              {meeting_at(end)}}};
 }
 
-Saying resized_the_wrong_way(bool increase, int registers, int held) {
+RuleMessage resized_the_wrong_way(bool increase, int registers, int held) {
     return {WG_REG_02,
             fmt::format("setmaxnreg.{} to {} registers a thread, which has {}", increase ? "inc" : "dec",
                         registers, held),

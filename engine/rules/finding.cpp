@@ -2,33 +2,33 @@
 
 #include <utility>
 
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 
 namespace wgrun::rules {
 
-Diagnostic finding(Saying saying, Where where, std::vector<Note> notes) {
-    const Rule& rule = saying.rule;
+Diagnostic finding(RuleMessage message, Where where, std::vector<Note> notes) {
+    const Rule& rule = message.rule;
     return {std::string(rule.id),
             rule.severity,
             where,
-            std::move(saying.message),
-            std::move(saying.fix.text),
-            std::string(saying.section.empty() ? rule.section : saying.section),
+            std::move(message.text),
+            std::move(message.fix.text),
+            std::string(message.section.empty() ? rule.section : message.section),
             std::move(notes),
-            std::move(saying.fix.remedies),
-            saying.circumstance,
-            std::move(saying.fix.in_ptx),
-            std::move(saying.facts)};
+            std::move(message.fix.remedies),
+            message.finding_kind,
+            std::move(message.fix.in_ptx),
+            std::move(message.facts)};
 }
 
-Saying of(Saying saying, std::vector<Fact> facts) {
-    saying.facts = std::move(facts);
-    return saying;
+RuleMessage of(RuleMessage message, std::vector<Fact> facts) {
+    message.facts = std::move(facts);
+    return message;
 }
 
-Saying cited(Saying saying, std::string_view section) {
-    saying.section = section;
-    return saying;
+RuleMessage cited(RuleMessage message, std::string_view section) {
+    message.section = section;
+    return message;
 }
 
 Diagnostic finding(const Rule& rule, Where where, std::string message, std::string fix,

@@ -29,7 +29,7 @@ Fix announced(Where made, bool cluster) {
 
 }  // namespace
 
-Saying mbarrier_misaligned(const std::string& place, Where buffer, std::int64_t align) {
+RuleMessage mbarrier_misaligned(const std::string& place, Where buffer, std::int64_t align) {
     std::vector<Remedy> remedies;
     if (buffer && align < object_bytes)
         remedies.push_back(
@@ -42,40 +42,40 @@ Saying mbarrier_misaligned(const std::string& place, Where buffer, std::int64_t 
               {{"place", place}, {"align", align}});
 }
 
-Saying mbarrier_absent(const std::string& place) {
+RuleMessage mbarrier_absent(const std::string& place) {
     return of({WG_MBAR_01, fmt::format("no mbarrier is initialised at {}", place),
                "one thread initialises it, before all others use it; mbarrier.inval ends it"},
               {{"place", place}});
 }
 
-Saying mbarrier_made_again(const std::string& place, bool by_same_step) {
+RuleMessage mbarrier_made_again(const std::string& place, bool by_same_step) {
     return of({WG_MBAR_01, fmt::format("{} is initialised again without mbarrier.inval", place),
                "one thread initialises it once; mbarrier.inval ends it",
-               by_same_step ? Circumstance::same_step : Circumstance::usual},
+               by_same_step ? FindingKind::same_step : FindingKind::usual},
               {{"place", place}});
 }
 
-Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes) {
+RuleMessage mbarrier_ended_early(const std::string& place, std::int64_t bytes) {
     return of({WG_MBAR_01,
-               fmt::format("{} is ended while {} under way", place,
+               fmt::format("{} is ended while {} in flight", place,
                            count_of(bytes, "byte that it counts is", "bytes that it counts are")),
                "wait for its phase first"},
               {{"place", place}, {"bytes_under_way", bytes}});
 }
 
-Saying mbarrier_untold(const std::string& who, const std::string& place, Where made, bool cluster) {
+RuleMessage mbarrier_unpublished(const std::string& who, const std::string& place, Where made, bool cluster) {
     return of({WG_MBAR_02, fmt::format("nothing tells {} that the mbarrier {} is initialised", who, place),
                announced(made, cluster)},
               {{"who", who}, {"place", place}});
 }
 
-Saying mbarrier_untold_to_engine(const std::string& place, Where made, bool cluster) {
-    Saying out = mbarrier_untold("the bulk-copy engine", place, made, cluster);
-    out.circumstance = Circumstance::of_engine;
+RuleMessage mbarrier_unpublished_to_engine(const std::string& place, Where made, bool cluster) {
+    RuleMessage out = mbarrier_unpublished("the bulk-copy engine", place, made, cluster);
+    out.finding_kind = FindingKind::of_engine;
     return out;
 }
 
-Saying too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, std::int64_t most) {
+RuleMessage too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, std::int64_t most) {
     return of(
         {WG_MBAR_03,
          fmt::format("the mbarrier {} cannot expect {}: 1 to {}", place, count_of(arrivals, "arrival"), most),
@@ -83,8 +83,8 @@ Saying too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, 
         {{"place", place}, {"arrivals", arrivals}, {"most", most}});
 }
 
-Saying phase_not_awaited(const std::string& who, std::string_view what, std::int64_t phase,
-                         const std::string& place, bool first_copy) {
+RuleMessage phase_not_awaited(const std::string& who, std::string_view what, std::int64_t phase,
+                              const std::string& place, bool first_copy) {
     return of(
         {WG_MBAR_03,
          fmt::format("{} {} phase {} of {}, and has not waited for phase {}", who, what, phase, place,
@@ -99,8 +99,8 @@ Saying phase_not_awaited(const std::string& who, std::string_view what, std::int
         {{"who", who}, {"place", place}, {"phase", phase}});
 }
 
-Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std::string& place,
-                        std::int64_t pending, std::int64_t expected, std::int64_t phase) {
+RuleMessage arrival_too_many(const std::string& who, std::int64_t arrivals, const std::string& place,
+                             std::int64_t pending, std::int64_t expected, std::int64_t phase) {
     return of({WG_MBAR_03,
                fmt::format("{} arrives {} at {}, where {} still expected in phase {}", who,
                            count_of(arrivals, "time"), place,
@@ -117,12 +117,12 @@ Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std
                {"arrivals_expected", expected}});
 }
 
-Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
-                            std::int64_t to_expect, std::int64_t to_bring, bool by_others) {
+RuleMessage phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t in_flight,
+                                 std::int64_t to_expect, std::int64_t to_bring, bool by_others) {
     return of(
         {WG_MBAR_03,
-         fmt::format("phase {} of {} completes while {} under way: it expects {}, and its copies bring {}",
-                     phase, place, count_of(under_way, "byte of its copies is", "bytes of its copies are"),
+         fmt::format("phase {} of {} completes while {} in flight: it expects {}, and its copies bring {}",
+                     phase, place, count_of(in_flight, "byte of its copies is", "bytes of its copies are"),
                      count_of(to_expect, "byte"), to_bring),
          fmt::format(
              "the bytes that are expected before the last arrival have to be those of all copies of "
@@ -131,23 +131,23 @@ Saying phase_complete_early(const std::string& place, std::int64_t phase, std::i
              to_expect, to_bring, by_others ? "the other CTAs that copy here" : "what copies too early")},
         {{"place", place},
          {"phase", phase},
-         {"bytes_under_way", under_way},
+         {"bytes_under_way", in_flight},
          {"bytes_expected", to_expect},
          {"bytes_copied", to_bring}});
 }
 
-Saying phase_complete_without(const std::string& place, std::int64_t phase) {
+RuleMessage phase_complete_without(const std::string& place, std::int64_t phase) {
     return of(
         {WG_MBAR_03,
-         fmt::format("phase {} of {} completes while copies of it are under way: it does not expect their "
+         fmt::format("phase {} of {} completes while copies of it are in flight: it does not expect their "
                      "bytes",
                      phase, place),
          "expect the bytes of all copies, before the last arrival of the phase"},
         {{"place", place}, {"phase", phase}});
 }
 
-Saying phase_of_other_bytes(const std::string& place, std::int64_t phase, std::int64_t bytes,
-                            std::int64_t others) {
+RuleMessage phase_of_other_bytes(const std::string& place, std::int64_t phase, std::int64_t bytes,
+                                 std::int64_t others) {
     return of(
         {WG_MBAR_03,
          fmt::format("phase {} of {} expects {} of copies by tensor maps that bring {} in another phase",
@@ -156,7 +156,7 @@ Saying phase_of_other_bytes(const std::string& place, std::int64_t phase, std::i
         {{"place", place}, {"phase", phase}, {"bytes_expected", bytes}, {"bytes_copied", others}});
 }
 
-Saying arrival_completes(const std::string& who, const std::string& place) {
+RuleMessage arrival_completes(const std::string& who, const std::string& place) {
     return of(
         {WG_MBAR_03,
          fmt::format("{} completes a phase of {} with an arrival that is declared .noComplete", who, place),
@@ -164,7 +164,7 @@ Saying arrival_completes(const std::string& who, const std::string& place) {
         {{"who", who}, {"place", place}});
 }
 
-Saying too_many_bytes(const std::string& place, std::int64_t bytes, std::int64_t most) {
+RuleMessage too_many_bytes(const std::string& place, std::int64_t bytes, std::int64_t most) {
     return of({WG_MBAR_03,
                fmt::format("the tx-count of {} becomes {}: it holds {} at most", place,
                            count_of(bytes, "byte"), most),
@@ -172,7 +172,7 @@ Saying too_many_bytes(const std::string& place, std::int64_t bytes, std::int64_t
               {{"place", place}, {"bytes_expected", bytes}, {"most", most}});
 }
 
-Saying no_more_arrivals(const std::string& place, std::int64_t pending) {
+RuleMessage no_more_arrivals(const std::string& place, std::int64_t pending) {
     return of(
         {WG_MBAR_03,
          fmt::format("{} expects {} already, and no more are possible", place, count_of(pending, "arrival")),
@@ -180,13 +180,13 @@ Saying no_more_arrivals(const std::string& place, std::int64_t pending) {
         {{"place", place}, {"arrivals_pending", pending}});
 }
 
-Saying waits_for_foreign_mbarrier(const std::string& who) {
+RuleMessage waits_for_foreign_mbarrier(const std::string& who) {
     return of({WG_SYNC_05, fmt::format("{} waits for an mbarrier of another CTA", who),
                "wait for one of its own, at which the other CTA arrives"},
               {{"who", who}});
 }
 
-Saying mbarrier_apart_from_bytes() {
+RuleMessage mbarrier_apart_from_bytes() {
     return {WG_TMA_01, "the mbarrier lies in another CTA than the bytes it counts",
             "name the mbarrier that stands where the bytes land"};
 }

@@ -208,7 +208,7 @@ constexpr Rule WG_PROXY_01{
         "the threads of the warpgroup, after the barrier.",
     .decided =
         "On every path, for the bytes of a buffer that paths tell apart, and in the "
-        "rehearsal; the rest in a run ahead or a run.",
+        "abstract execution; the rest in a run ahead or a run.",
     .wrong = R"(k:st_shared_v4_b32(to_b, words)
 k:bar_sync(0)
 k:wgmma_fence()
@@ -348,7 +348,7 @@ constexpr Rule WG_RACE_02{
     .fix =
         "k:wgmma_wait_group(N) that covers the wgmma, and k:bar_sync(0) where others write, before the "
         "write.",
-    .decided = "In the rehearsal, where stages and phases are known; in runs ahead and in a run.",
+    .decided = "In the abstract execution, where stages and phases are known; in runs ahead and in a run.",
     .wrong = R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
@@ -445,7 +445,7 @@ constexpr Rule WG_RACE_05{
     .why =
         "griddepcontrol.launch_dependents lets the next launch begin, and promises nothing about memory: it "
         "reads what was there before, or its values are overwritten.",
-    .fix = "k:griddepcontrol_wait() before the access; only what no launch under way touches may come first.",
+    .fix = "k:griddepcontrol_wait() before the access; only what no launch in flight touches may come first.",
     .decided =
         "Without a run accesses before griddepcontrol.wait to what is accessed behind it, and in PTX of "
         "compilers a kernel that lets others begin and never waits (warnings); in a run launches that were "

@@ -100,7 +100,7 @@ constexpr Rule WG_PERF_04{
         "A value that finds no register is kept in local memory, which lies in global memory: every use of "
         "it costs a load through the caches.",
     .fix =
-        "fewer values at a time: smaller accumulators, fewer loads under way, fewer threads a CTA, "
+        "fewer values at a time: smaller accumulators, fewer loads in flight, fewer threads a CTA, "
         "setmaxnreg for the role that needs more.",
     .decided = "By ptxas or the driver (`check --assemble`).",
     .wrong = R"(-- threads = 512: 128 registers each

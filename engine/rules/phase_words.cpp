@@ -4,7 +4,7 @@
 
 namespace wgrun::rules {
 
-Saying bad_parity(const std::string& who, const std::string& place, std::int64_t parity) {
+RuleMessage bad_parity(const std::string& who, const std::string& place, std::int64_t parity) {
     return of({WG_MBAR_06, fmt::format("{} waits for {} with parity {}: it is 0 or 1", who, place, parity),
                "the lowest bit of the phase's number: phase & 1"},
               {{"who", who}, {"place", place}, {"parity", parity}});
@@ -17,20 +17,20 @@ constexpr std::string_view take_the_last_state =
 
 }  // namespace
 
-Saying no_state(std::string_view who) {
+RuleMessage no_state(std::string_view who) {
     return {WG_MBAR_06,
             fmt::format("{} takes the state that an arrival has returned, not another number", who),
             std::string(take_the_last_state)};
 }
 
-Saying state_of_another(const std::string& who, const std::string& place, const std::string& other) {
+RuleMessage state_of_another(const std::string& who, const std::string& place, const std::string& other) {
     return of({WG_MBAR_06, fmt::format("{} waits for {} with a state of {}", who, place, other),
                std::string(take_the_last_state)},
               {{"who", who}, {"place", place}, {"other_place", other}});
 }
 
-Saying state_of_old_phase(const std::string& who, const std::string& place, std::int64_t old,
-                          std::int64_t phase) {
+RuleMessage state_of_old_phase(const std::string& who, const std::string& place, std::int64_t old,
+                               std::int64_t phase) {
     return of(
         {WG_MBAR_06,
          fmt::format("{} waits for {} with the state of its phase {}, which is in phase {} by now: a wait "
@@ -41,8 +41,8 @@ Saying state_of_old_phase(const std::string& who, const std::string& place, std:
         {{"who", who}, {"place", place}, {"phase", phase}, {"phase_of_state", old}});
 }
 
-Saying phase_skipped(const std::string& who, const std::string& place, std::int64_t phase,
-                     std::int64_t parity, bool passes) {
+RuleMessage phase_skipped(const std::string& who, const std::string& place, std::int64_t phase,
+                          std::int64_t parity, bool passes) {
     const std::int64_t meant = phase - (passes ? 3 : 2);  // the last phase of that parity that it may mean
     return of({WG_MBAR_06,
                fmt::format(
@@ -57,7 +57,7 @@ Saying phase_skipped(const std::string& who, const std::string& place, std::int6
               {{"who", who}, {"place", place}, {"phase", phase}, {"parity", parity & 1}});
 }
 
-Saying let_through(const std::string& place, std::int64_t phase, std::int64_t parity) {
+RuleMessage let_through(const std::string& place, std::int64_t phase, std::int64_t parity) {
     return of(
         {WG_MBAR_06,
          phase == 0 ? fmt::format("a fresh mbarrier lets the wait with parity {} for {} through: phase 0 is "

@@ -5,29 +5,29 @@
 #include <string>
 #include <string_view>
 
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 
 namespace wgrun::rules {
 
 /// A parity that is neither 0 nor 1.
-Saying bad_parity(const std::string& who, const std::string& place, std::int64_t parity);
+RuleMessage bad_parity(const std::string& who, const std::string& place, std::int64_t parity);
 
 /// An operand that is to be the state of an mbarrier, and is not what an arrival has returned.
-Saying no_state(std::string_view who);
+RuleMessage no_state(std::string_view who);
 
 /// A wait for `place` with the state of another mbarrier.
-Saying state_of_another(const std::string& who, const std::string& place, const std::string& other);
+RuleMessage state_of_another(const std::string& who, const std::string& place, const std::string& other);
 
 /// A wait with the state of phase `old` of an mbarrier that is in `phase` by now.
-Saying state_of_old_phase(const std::string& who, const std::string& place, std::int64_t old,
-                          std::int64_t phase);
+RuleMessage state_of_old_phase(const std::string& who, const std::string& place, std::int64_t old,
+                               std::int64_t phase);
 
 /// The mbarrier is in `phase`, and the warp has not waited for the one before. passes: the wait is let
 /// through.
-Saying phase_skipped(const std::string& who, const std::string& place, std::int64_t phase,
-                     std::int64_t parity, bool passes);
+RuleMessage phase_skipped(const std::string& who, const std::string& place, std::int64_t phase,
+                          std::int64_t parity, bool passes);
 
 /// A wait while `phase` is in progress, let through by the one before or by a fresh mbarrier.
-Saying let_through(const std::string& place, std::int64_t phase, std::int64_t parity);
+RuleMessage let_through(const std::string& place, std::int64_t phase, std::int64_t parity);
 
 }  // namespace wgrun::rules

@@ -116,7 +116,7 @@ constexpr Rule WG_REG_01{
     .severity = error,
     .property = Property::initialisation,
     .found_by = check | run,
-    .elsewhere = Elsewhere::once,
+    .severity_override = SeverityOverride::once,
     .title = "a register that is not written",
     .law = "A register is written before it is read.",
     .section = "5.1.1",
@@ -142,7 +142,7 @@ constexpr Rule WG_REG_02{
     .property = Property::register_pool,
     .found_by = check | run,
     .counts_threads = true,
-    .elsewhere = Elsewhere::warning,
+    .severity_override = SeverityOverride::warning,
     .title = "setmaxnreg beyond the pool",
     .law =
         "setmaxnreg.inc asks for no fewer and setmaxnreg.dec for no more registers than the warp has, and "
@@ -154,7 +154,7 @@ constexpr Rule WG_REG_02{
         "384 threads, or with what the largest setmaxnreg.inc asks for, if that is less.",
     .fix = "dec in the warpgroups that need less, inc in those that need more.",
     .decided =
-        "In the rehearsal: where even the fewest registers that every other warp may come to "
+        "In the abstract execution: where even the fewest registers that every other warp may come to "
         "leave too few; else in a run.",
     .wrong = R"(-- threads = 384: each enters with 168 registers
 local group = k:special "tid.x" >> 7
@@ -178,7 +178,7 @@ constexpr Rule WG_REG_03{
         "The warps of a warpgroup change their registers one by one. One that asks again before the others "
         "have followed is undefined.",
     .fix = "k:bar_sync(id, {threads=128}) of the warpgroup between the two.",
-    .decided = "In the rehearsal; else in a run.",
+    .decided = "In the abstract execution; else in a run.",
     .wrong = R"(-- threads = 128
 k:setmaxnreg_dec(40)
 local x = k:mov(1, {type = "u32"})
@@ -193,7 +193,7 @@ constexpr Rule WG_REG_04{
     .severity = warning,
     .found_by = check,
     .counts_threads = true,
-    .elsewhere = Elsewhere::once,
+    .severity_override = SeverityOverride::once,
     .title = "too many values alive at a wgmma",
     .law =
         "The values that are alive at a wgmma fit into the registers of its threads, and 26 are left "
@@ -229,7 +229,7 @@ constexpr Rule WG_REG_05{
     .property = Property::bounds,
     .found_by = check | run,
     .counts_threads = true,
-    .elsewhere = Elsewhere::warning,
+    .severity_override = SeverityOverride::warning,
     .title = "an integer division by zero",
     .law = "The divisor of an integer division or remainder is not zero, unless selp alone reads the result.",
     .section = "9.7.1.8",
@@ -298,7 +298,7 @@ constexpr Rule WG_SYNC_02{
         "If too few arrive, all of them wait for ever; if the numbers differ, nobody knows when it opens. "
         "Without a number a barrier waits for all threads that have not ended.",
     .fix = "Count the threads that execute the barrier, in whole warps, and give that number everywhere.",
-    .decided = "In the rehearsal, where ids, counts and conditions are known; else in a run.",
+    .decided = "In the abstract execution, where ids, counts and conditions are known; else in a run.",
     .wrong = R"(-- threads = 256; only the first warpgroup comes here
 local tid = k:special "tid.x"
 k:if_(tid:lt(128), function()
@@ -323,7 +323,7 @@ constexpr Rule WG_SYNC_03{
         "With fewer warps nobody holds the rest of the accumulators and of A: the behaviour is undefined, "
         "though the assembler accepts it.",
     .fix = "threads = a multiple of 128.",
-    .decided = "By the number of threads, always; the branch around it in the rehearsal or a run.",
+    .decided = "By the number of threads, always; the branch around it in the abstract execution or a run.",
     .wrong = R"(-- threads = 64
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
@@ -348,7 +348,7 @@ constexpr Rule WG_SYNC_04{
         "Two arrivals without a wait, or a wait without an arrival, are undefined: the barrier opens too "
         "early or never.",
     .fix = "k:barrier_cluster_arrive(), work that needs no order, k:barrier_cluster_wait().",
-    .decided = "In the rehearsal, where conditions are known; else in a run.",
+    .decided = "In the abstract execution, where conditions are known; else in a run.",
     .wrong = R"(-- cluster = 2
 k:barrier_cluster_arrive()
 k:barrier_cluster_arrive()
@@ -380,7 +380,7 @@ constexpr Rule WG_SYNC_05{
         "A barrier of the cluster before the first access, and one after the last (also arrivals at its "
         "mbarriers, and multicasts) and before any of the CTAs ends.",
     .decided =
-        "In the rehearsal, where ranks and addresses are known; else in a run. Whether a CTA "
+        "In the abstract execution, where ranks and addresses are known; else in a run. Whether a CTA "
         "may have ended is decided for the order that waits give, in any schedule; whether it has begun, in "
         "runs ahead and in a run.",
     .wrong = R"(local mine = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))

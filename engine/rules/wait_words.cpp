@@ -142,7 +142,7 @@ std::string no_room(const std::string& waits, const std::string& next, std::uint
         waits, next, count_of(sms, "SM"), count_of(room, "CTA")));
 }
 
-Saying never_left(Leaving leaving) {
+RuleMessage never_left(Leaving leaving) {
     switch (leaving) {
         case Leaving::at_once:
             return {WG_SYNC_07,
@@ -159,7 +159,7 @@ Saying never_left(Leaving leaving) {
     }
 }
 
-Saying too_many_turns(const std::string& who, std::uint64_t turns) {
+RuleMessage too_many_turns(const std::string& who, std::uint64_t turns) {
     return {WG_SYNC_07,
             fmt::format("{} has gone round loops {} times, and is in this one: it is taken not to end", who,
                         turns),

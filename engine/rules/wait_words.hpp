@@ -1,5 +1,5 @@
-// Who waits, and for what: of those who wait in vain, in a rehearsal, on the simulator, and of a guarded run
-// on a GPU. The laws that they break are in program/wait_words.hpp.
+// Who waits, and for what: of those who wait in vain, in an abstract execution, on the simulator, and of a
+// guarded run on a GPU. The laws that they break are in program/wait_words.hpp.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 
 namespace wgrun::rules {
 
@@ -63,8 +63,8 @@ enum class Leaving : std::uint8_t {
     never,    ///< what would let it leave never holds
     nowhere   ///< there is no way out
 };
-Saying never_left(Leaving leaving);
+RuleMessage never_left(Leaving leaving);
 /// who: a warp that has gone round loops so many times
-Saying too_many_turns(const std::string& who, std::uint64_t turns);
+RuleMessage too_many_turns(const std::string& who, std::uint64_t turns);
 
 }  // namespace wgrun::rules

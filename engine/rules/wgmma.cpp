@@ -100,7 +100,7 @@ constexpr Rule WG_DESC_04{
     .severity = error,
     .property = Property::descriptors,
     .found_by = script | check | run,
-    .elsewhere = Elsewhere::warning,
+    .severity_override = SeverityOverride::warning,
     .title = "a misaligned tile",
     .law =
         "A tile that wgmma reads starts on a multiple of its swizzle pattern: 1024 bytes for 128B, 512 for "
@@ -322,7 +322,7 @@ constexpr Rule WG_GROUP_06{
     .severity = error,
     .property = Property::groups,
     .found_by = check | run,
-    .elsewhere = Elsewhere::once,
+    .severity_override = SeverityOverride::once,
     .title = "cp.async at the end of a CTA",
     .law =
         "A CTA ends after every cp.async of its threads has been waited for: by the thread itself, or with "

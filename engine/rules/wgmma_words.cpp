@@ -19,11 +19,11 @@ std::string_view name_of(MmaOperand part) {
     }
 }
 
-Saying no_fence_at_all(Where mma) {
+RuleMessage no_fence_at_all(Where mma) {
     return {WG_FENCE_01, "no wgmma.fence comes before the first wgmma", fence_before(mma)};
 }
 
-Saying no_fence_since_access(MmaOperand part, Where mma) {
+RuleMessage no_fence_since_access(MmaOperand part, Where mma) {
     return {WG_FENCE_01,
             fmt::format("{} is accessed by a thread, and no wgmma.fence comes between that and this wgmma",
                         name_of(part)),
@@ -38,7 +38,7 @@ std::string_view kept_before_fence() {
            "scale-d 0";
 }
 
-Saying no_fence_between(MmaOperand part, Where mma) {
+RuleMessage no_fence_between(MmaOperand part, Where mma) {
     return {
         WG_FENCE_01,
         fmt::format("{} of this wgmma was an accumulator of a wgmma of another {}, and no wgmma.fence comes "
@@ -47,8 +47,8 @@ Saying no_fence_between(MmaOperand part, Where mma) {
         fence_before(mma)};
 }
 
-Saying accessed_in_flight(MmaOperand part, std::string_view access, Where issued, Where here,
-                          std::optional<int> younger) {
+RuleMessage accessed_in_flight(MmaOperand part, std::string_view access, Where issued, Where here,
+                               std::optional<int> younger) {
     std::vector<Remedy> remedies;
     if (!younger)
         remedies = {
@@ -63,14 +63,14 @@ Saying accessed_in_flight(MmaOperand part, std::string_view access, Where issued
             std::move(remedies)};
 }
 
-Saying never_committed(Where issued, bool at_end) {
+RuleMessage never_committed(Where issued, bool at_end) {
     std::vector<Phrase> calls{wgmma_commit_group()};
     if (at_end) calls.push_back(wgmma_wait_group(0));
     return {WG_GROUP_02, "the wgmma is never committed to a wgmma-group, so no wait_group covers it",
             std::vector<Remedy>{{insert_after(issued, std::move(calls))}}};
 }
 
-Saying group_at_end(const std::string& who, Where committed, Where end) {
+RuleMessage group_at_end(const std::string& who, Where committed, Where end) {
     return {WG_GROUP_05,
             fmt::format("{} ends, and no wgmma.wait_group has waited for this wgmma-group", who),
             {"the warpgroup has to wait for it (wgmma.wait_group 0) before the kernel ends",

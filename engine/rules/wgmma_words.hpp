@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 
 namespace wgrun::rules {
 
@@ -14,23 +14,23 @@ namespace wgrun::rules {
 enum class MmaOperand : std::uint8_t { accumulator, fragment, metadata };
 std::string_view name_of(MmaOperand part);  ///< "an accumulator"
 
-Saying no_fence_at_all(Where mma);
+RuleMessage no_fence_at_all(Where mma);
 /// A thread has accessed the register since the last fence.
-Saying no_fence_since_access(MmaOperand part, Where mma);
+RuleMessage no_fence_since_access(MmaOperand part, Where mma);
 /// What a compiler has to be told, so that an access stays before the fence.
 std::string_view kept_before_fence();
 /// The register was an accumulator of a wgmma of another kind since.
-Saying no_fence_between(MmaOperand part, Where mma);
+RuleMessage no_fence_between(MmaOperand part, Where mma);
 
 /// A register of a wgmma issued at `issued` is accessed at `here`; access: "read", "written". younger: the
 /// groups that have been committed after its own, -1 for a wgmma that is in none; without a value, either may
 /// be.
-Saying accessed_in_flight(MmaOperand part, std::string_view access, Where issued, Where here,
-                          std::optional<int> younger = {});
+RuleMessage accessed_in_flight(MmaOperand part, std::string_view access, Where issued, Where here,
+                               std::optional<int> younger = {});
 /// A wgmma that is in no group; at_end: the kernel ends, and nothing waits.
-Saying never_committed(Where issued, bool at_end);
+RuleMessage never_committed(Where issued, bool at_end);
 /// who: "the kernel", "warp 3"
-Saying group_at_end(const std::string& who, Where committed, Where end);
+RuleMessage group_at_end(const std::string& who, Where committed, Where end);
 
 /// fence.proxy.async between an access through the generic proxy and one through the other.
 Fix proxy_fence_between(Where access, Where here);

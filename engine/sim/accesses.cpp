@@ -45,8 +45,9 @@ void copy(std::byte* to, const std::byte* from, int bytes) {
 }  // namespace
 
 void Accesses::reset() {
-    handoffs_.reset(scene_.index);
-    scene_.global_shadow.follow(scene_.exchange, scene_.index, handoffs_.learned(), handoffs_.known());
+    release_acquire_.reset(scene_.index);
+    scene_.global_shadow.follow(scene_.exchange, scene_.index, release_acquire_.learned(),
+                                release_acquire_.known());
     // As shared memory: a NaN in all formats.
     local_.assign(scene_.warps.size() * lanes * static_cast<std::size_t>(scene_.program.local_bytes()),
                   std::byte{0xFF});

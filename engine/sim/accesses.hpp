@@ -13,7 +13,10 @@ namespace wgrun::sim {
 class Accesses {
   public:
     explicit Accesses(Scene& scene)
-        : scene_(scene), report_(scene.report), clocks_(scene.clocks), handoffs_(scene.handoffs) {}
+        : scene_(scene),
+          report_(scene.report),
+          clocks_(scene.clocks),
+          release_acquire_(scene.release_acquire) {}
 
     void reset();
 
@@ -67,7 +70,7 @@ class Accesses {
     Scene& scene_;
     Report& report_;
     Clocks& clocks_;
-    Handoffs& handoffs_;
+    ReleaseAcquire& release_acquire_;
     /// Returns the bytes of local memory that start at `place`, at `offset` of a thread's own, which are read
     /// or written.
     std::byte* own_bytes(bool store, std::int64_t place, int bytes, std::int64_t offset);

@@ -28,7 +28,7 @@ void AsyncCopies::copy_async(const isa::Addresses& to, const isa::Addresses& fro
                              const isa::Counts& from_bytes) {
     if (scene_.launch.detect_races && copy_actor_ < 0) {
         copy_actor_ = clocks_.add_generic_actor(0);
-        report_.copies_under_way(copy_actor_);
+        report_.copies_in_flight(copy_actor_);
     }
     ThreadCopies& own = of(scene_.current);
     auto made = std::make_unique<ThreadCopy>();

@@ -70,7 +70,7 @@ class AsyncCopies {
     void wait_copies(std::optional<int> pending);
     void arrive_copies(const isa::Addresses& mbarrier, bool increase);
 
-    std::size_t under_way() const { return flying_.size(); }
+    std::size_t in_flight() const { return flying_.size(); }
     void land(std::size_t index);
     /// Reports copies of a CTA that ends for which neither their own threads have waited, nor any thread at
     /// an mbarrier.

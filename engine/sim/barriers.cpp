@@ -140,7 +140,7 @@ void Barriers::arrives_at_cluster() {
 /// It passes on the inits that a fence has announced, and of memory what one has released.
 void Barriers::arrives_relaxed() {
     mbarriers_.release_announced(meeting_);
-    scene_.handoffs.arrive_relaxed(scene_.current, meeting_, scene_.ctas.size() > 1);
+    scene_.release_acquire.arrive_relaxed(scene_.current, meeting_, scene_.ctas.size() > 1);
 }
 
 void Barriers::cluster_completed() {

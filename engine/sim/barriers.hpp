@@ -46,8 +46,8 @@ class Barriers : public machine::BarrierUnit<Barriers, Cta> {
     void progress() { scene_.fruitless = 0; }
     std::string warp_name() const { return report_.warp(); }
     Where here() const { return report_.where(scene_.pc); }
-    void fault(rules::Saying saying, std::uint32_t other = no_pc, std::string_view note = {}) {
-        report_.fault(std::move(saying), other, std::string(note));
+    void fault(rules::RuleMessage message, std::uint32_t other = no_pc, std::string_view note = {}) {
+        report_.fault(std::move(message), other, std::string(note));
     }
     void arrives(Cta& cta, std::uint32_t id, bool waits);
     void waits_at(std::uint32_t id);

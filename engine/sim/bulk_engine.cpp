@@ -87,7 +87,7 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
         if (copy.tensor.map == nullptr && scene_.makes_up_memory()) {
             if (isa::space_of(asked.tensor_map) == isa::Space::param) copy.handle = asked.tensor_map;
             copy.bytes = unit;
-            const BoxSizes* sizes = scene_.launch.made_up->boxes;
+            const BoxSizes* sizes = scene_.launch.synthetic->boxes;
             if (sizes != nullptr && asked.direction == Direction::to_global)
                 if (const auto known = sizes->find(copy.handle); known != sizes->end())
                     copy.bytes = known->second;
@@ -333,7 +333,7 @@ void BulkEngine::store_bulk(const isa::BulkCopy& asked, Copy copy) {
     if (scene_.launch.detect_races) {
         const Epoch epoch(copy.serial, scene_.pc, storer.actor, asked.lane);
         // What a launch passes decides which elements lie inside the tensor.
-        const bool all = copy.tensor.map == nullptr || !scene_.launch.made_up;
+        const bool all = copy.tensor.map == nullptr || !scene_.launch.synthetic;
         const auto read = [&](std::uint32_t address, std::uint32_t bytes) {
             scene_.cta->shadow.copy_out(scene_.actor(asked.lane), epoch, address - SharedMemory::base, bytes,
                                         all);
@@ -405,7 +405,7 @@ void BulkEngine::compare_boxes(std::span<const Copy> phase) {
     if (mbarrier == nullptr || !mbarrier->live() || mbarrier->phase() != first.serial) return;
     std::vector<std::uint64_t> maps;
     for (const Copy& copy : phase) maps.push_back(copy.handle);
-    const std::int64_t bytes = mbarrier->tx() - mbarrier->under_way();
+    const std::int64_t bytes = mbarrier->tx() - mbarrier->in_flight();
     const std::uint32_t told_at = mbarrier->expected_at();
     if (bytes <= 0 || told_at == machine::no_pc || std::ranges::find(maps, 0U) != maps.end()) return;
     if (const auto other = phases_.brought(std::move(maps), {bytes, told_at}))

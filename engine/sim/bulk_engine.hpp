@@ -1,4 +1,4 @@
-// The bulk-copy engine of a simulation: copies under way, the groups that threads wait for (PTX
+// The bulk-copy engine of a simulation: copies in flight, the groups that threads wait for (PTX
 // ISA 9.7.9.25), and st.async.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace wgrun::sim {
 
-/// A copy under way between global memory and one CTA, or between two CTAs. Its bytes move when it lands;
+/// A copy in flight between global memory and one CTA, or between two CTAs. Its bytes move when it lands;
 /// those that go to global memory are read some time earlier.
 struct Copy {
     isa::BulkCopy::Direction direction;
@@ -57,7 +57,7 @@ class BulkEngine {
     void store_async(const isa::AsyncStore& store, const isa::Addresses& to, const isa::Addresses& mbarrier,
                      const void* data, int stride);  // async_store.cpp
 
-    std::size_t under_way() const { return copies_.size(); }
+    std::size_t in_flight() const { return copies_.size(); }
     void land(std::size_t index);
     /// Lands the oldest copy of unknown size, and all others that the same phase waits for: when nobody can
     /// go on, all of them have begun. Returns whether there was one.
@@ -98,7 +98,7 @@ class BulkEngine {
     Clocks& clocks_;
     Mbarriers& mbarriers_;
     Maps& maps_;
-    std::vector<Copy> copies_;               ///< under way
+    std::vector<Copy> copies_;               ///< in flight
     std::vector<Copy> unsized_;              ///< likewise, of boxes of unknown sizes that mbarriers count
     Boxes boxes_;                            ///< those of unknown sizes
     machine::PhaseBytes phases_;             ///< whose copies are of such boxes

@@ -10,7 +10,7 @@
 #include "isa/divisor.hpp"
 #include "isa/peer_window.hpp"
 #include "isa/registers.hpp"
-#include "machine/seat.hpp"
+#include "machine/coordinates.hpp"
 #include "program/quotients.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
@@ -44,8 +44,8 @@ Cluster::Cluster(const Program& program, const Code& code, const SimulatedLaunch
       deadlock_(scene_, barriers_),
       allowance_(allowance),
       messages_(program, launch.grid, message_capacity(program)) {
-    if (launch.made_up != nullptr)
-        doubts_.emplace(program, code, *launch.made_up, static_cast<int>(scene_.warps.size()));
+    if (launch.synthetic != nullptr)
+        taint_.emplace(program, code, *launch.synthetic, static_cast<int>(scene_.warps.size()));
 }
 
 void Cluster::reset(std::uint64_t index) {
@@ -57,9 +57,9 @@ void Cluster::reset(std::uint64_t index) {
     copies_.reset();
     messages_ = MessageLog(scene_.program, scene_.launch.grid, message_capacity(scene_.program));
     trapped_ = false;
-    doubt_ = {};
+    taint_by_ = {};
     divided_by_zero_.clear();
-    if (doubts_) doubts_->reset();
+    if (taint_) taint_->reset();
     steps_ = mmas_ = accounted_ = 0;
 }
 
@@ -73,8 +73,8 @@ Cluster::Pause Cluster::run(bool alone, Crowd crowd) {
             if (scene_.warps[w].state == Warp::State::ready) ready_.push_back(static_cast<int>(w));
         const std::atomic<bool>* stop = scene_.launch.stop;
         if (stop != nullptr && stop->load(std::memory_order_relaxed)) return Pause::ended;
-        const auto under_way = static_cast<std::uint32_t>(bulk_.under_way() + copies_.under_way());
-        if (ready_.empty() && under_way == 0) {
+        const auto in_flight = static_cast<std::uint32_t>(bulk_.in_flight() + copies_.in_flight());
+        if (ready_.empty() && in_flight == 0) {
             if (bulk_.land_unsized()) continue;
             scene_.tell();
             if (std::exchange(scene_.stands_back, false) && !alone) return Pause::stands_back;
@@ -86,9 +86,9 @@ Cluster::Pause Cluster::run(bool alone, Crowd crowd) {
             return Pause::ended;
         }
         const auto ready = static_cast<std::uint32_t>(ready_.size());
-        const std::uint32_t next = scene_.draw(ready + (under_way == 0 ? 0 : 1));
+        const std::uint32_t next = scene_.draw(ready + (in_flight == 0 ? 0 : 1));
         if (next == ready) {
-            const std::size_t copy = scene_.draw(under_way), bulk = bulk_.under_way();
+            const std::size_t copy = scene_.draw(in_flight), bulk = bulk_.in_flight();
             if (copy < bulk)
                 bulk_.land(copy);
             else
@@ -98,7 +98,7 @@ Cluster::Pause Cluster::run(bool alone, Crowd crowd) {
             burst(1 + scene_.draw(longest_burst));
             allowance_.take(steps_ - std::exchange(accounted_, steps_), scene_.code.ops[scene_.pc].where);
             if (trapped_) return Pause::ended;
-            if (doubts_ && !scene_.launch.made_up->goes_on && scene_.report.has_errors()) doubts_->hurry();
+            if (taint_ && !scene_.launch.synthetic->goes_on && scene_.report.has_errors()) taint_->hurry();
         }
     }
 }
@@ -157,8 +157,8 @@ void Cluster::jump(Warp& warp, const Op& op) {
     } else {
         scene_.active = warp.running;
         scene_.report.at(scene_.pc, scene_.thread(0));
-        if (doubts_ && doubts_->decides(scene_.current, op.reg)) {
-            doubt_ = {scene_.code.where(scene_.pc)};
+        if (taint_ && taint_->decides(scene_.current, op.reg)) {
+            taint_by_ = {scene_.code.where(scene_.pc)};
             trapped_ = true;
             return;
         }
@@ -192,7 +192,7 @@ void Cluster::step(Warp& warp, const Op& op) {
     ++steps_;
     scene_.active = warp.running;
     scene_.report.at(scene_.pc, scene_.thread(0));
-    if (doubts_ && !certain(warp, op)) return;
+    if (taint_ && !certain(warp, op)) return;
     if (op.reg != no_reg) scene_.active = condition(op);
     if (scene_.active == 0) {
         ++warp.pc;
@@ -235,16 +235,16 @@ void Cluster::cluster_wait() {
 }
 
 bool Cluster::certain(Warp& warp, const Op& op) {
-    const Doubts::Verdict verdict = doubts_->judge(scene_.current, scene_.pc);
+    const Taint::Verdict verdict = taint_->judge(scene_.current, scene_.pc);
     const bool by_all = op.reg == no_reg && scene_.active == warp.all;
-    doubts_->executed(scene_.current, scene_.pc, by_all);
-    if (verdict == Doubts::Verdict::go) return true;
-    if (verdict == Doubts::Verdict::stop || verdict == Doubts::Verdict::limit) {
-        doubt_ = {scene_.code.where(scene_.pc), verdict == Doubts::Verdict::limit};
+    taint_->executed(scene_.current, scene_.pc, by_all);
+    if (verdict == Taint::Verdict::go) return true;
+    if (verdict == Taint::Verdict::stop || verdict == Taint::Verdict::limit) {
+        taint_by_ = {scene_.code.where(scene_.pc), verdict == Taint::Verdict::limit};
         trapped_ = true;
         return false;
     }
-    for (const std::uint32_t reg : doubts_->results(scene_.pc)) wgmma_.write({reg});
+    for (const std::uint32_t reg : taint_->results(scene_.pc)) wgmma_.write({reg});
     ++warp.pc;
     return false;
 }
@@ -255,7 +255,7 @@ void Cluster::aligned(Warp& warp, const Op& op) {
     if (scene_.active == together)
         warp.diverged = false;
     else if (!std::exchange(warp.diverged, true)) {
-        const std::uint32_t waiting = waiting_in_vain(warp);
+        const std::uint32_t waiting = spinning(warp);
         if (waiting == no_pc || !deadlock_.lacks_room(waiting))
             scene_.report.diverged(*op.step->op, scene_.active, together, waiting);
     }
@@ -267,7 +267,7 @@ void Cluster::aligned(Warp& warp, const Op& op) {
 }
 
 // Returns a step at which lanes of the warp, which are apart, have waited in vain; no_pc: they are elsewhere.
-std::uint32_t Cluster::waiting_in_vain(const Warp& warp) const {
+std::uint32_t Cluster::spinning(const Warp& warp) const {
     for (const flow::Divergence::Group& group : warp.parted.groups()) {
         const Op& next = scene_.code.ops[group.next];
         if (group.lanes != 0 && group.from == flow::Divergence::nowhere && group.next != scene_.pc &&
@@ -391,14 +391,14 @@ void Cluster::leave(Cta& cta) {
 }
 
 void Cluster::bulk_copy(const isa::BulkCopy& copy) {
-    // Of a map in memory that is made up, nothing is known.
-    if (doubts_ && copy.dims != 0 && !scene_.makes_up_memory() &&
+    // Of a map in memory that is synthetic, nothing is known.
+    if (taint_ && copy.dims != 0 && !scene_.makes_up_memory() &&
         scene_.global.tensor(copy.tensor_map).map == nullptr) {
-        doubt_ = {scene_.code.where(scene_.pc)};
+        taint_by_ = {scene_.code.where(scene_.pc)};
         trapped_ = true;
         return;
     }
-    if (!doubts_ || !doubts_->box_is_doubtful()) return bulk_.bulk_copy(copy);
+    if (!taint_ || !taint_->box_is_tainted()) return bulk_.bulk_copy(copy);
     isa::BulkCopy somewhere = copy;
     somewhere.known.coordinates = false;
     bulk_.bulk_copy(somewhere);
@@ -433,7 +433,7 @@ void Cluster::trap() {
 void Cluster::divide_by_zero(isa::Mask lanes) {
     const isa::Step& step = *scene_.code.ops[scene_.pc].step;
     const isa::Operand& divisor = *isa::divisor_of(step);
-    if (doubts_ && divisor.reg && doubts_->decides(scene_.current, divisor.reg.id)) return;
+    if (taint_ && divisor.reg && taint_->decides(scene_.current, divisor.reg.id)) return;
     if (!divided_by_zero_.insert(scene_.pc).second) return;
     scene_.report.lane(scene_.thread(std::countr_zero(lanes)));
     if (auto wrong = division_by_zero(scene_.program, step, scene_.report.who()))

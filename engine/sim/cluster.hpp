@@ -11,8 +11,8 @@
 #include "sim/async_copies.hpp"
 #include "sim/bulk_engine.hpp"
 #include "sim/deadlock.hpp"
-#include "sim/doubts.hpp"
 #include "sim/library_calls.hpp"
+#include "sim/taint.hpp"
 #include "sim/wgmma_unit.hpp"
 
 namespace wgrun::sim {
@@ -43,7 +43,7 @@ class Cluster final : public isa::Machine {
     std::uint64_t mmas() const { return mmas_; }
     /// Where something made up would have decided, or a limit was reached, so that the last run ended;
     /// nowhere if it did not.
-    EndOfRunAhead ended_by_doubt() const { return doubt_; }
+    EndOfRunAhead ended_by_taint() const { return taint_by_; }
     /// Adds how long the boxes are that no tensor map describes, if the run has come to its end.
     void measure(BoxSizes& sizes) const {
         if (std::ranges::all_of(scene_.warps,
@@ -156,7 +156,7 @@ class Cluster final : public isa::Machine {
     }
     const void* async_read(isa::Reg reg, isa::Mask read) override { return wgmma_.read_async(reg, read); }
     isa::Numerics numerics() const override { return scene_.launch.numerics; }
-    bool computes_products() const override { return scene_.launch.made_up == nullptr; }
+    bool computes_products() const override { return scene_.launch.synthetic == nullptr; }
     void* async_write(isa::Reg reg) override { return wgmma_.write_async(reg); }
     void end_mma() override {}
     void commit_mma() override { wgmma_.commit(); }
@@ -188,12 +188,12 @@ class Cluster final : public isa::Machine {
     void step(Warp& warp, const Op& op);
     using Meeting = Warp::Meeting::Kind;
     bool come_to(Warp::Meeting at);
-    /// Returns whether the step is to be executed, in a launch with arguments that are made up.
+    /// Returns whether the step is to be executed, in a launch with synthetic arguments.
     bool certain(Warp& warp, const Op& op);
     void aligned(Warp& warp, const Op& op);
     /// Returns what the current warp's warpgroup executes together; null: it is not a whole one.
     machine::Together* warpgroup();
-    std::uint32_t waiting_in_vain(const Warp& warp) const;
+    std::uint32_t spinning(const Warp& warp) const;
     void collective(Warp& warp, const Op& op, isa::Mask active);
     void execute(const Op& op);
     void read_the_rest(const Op& op);
@@ -212,10 +212,10 @@ class Cluster final : public isa::Machine {
     WgmmaUnit wgmma_;
     LibraryCalls library_;
     Deadlock deadlock_;
-    std::optional<Doubts> doubts_;  ///< of a launch with arguments that are made up
+    std::optional<Taint> taint_;  ///< of a launch with synthetic arguments
     Allowance& allowance_;
     MessageLog messages_;
-    EndOfRunAhead doubt_;                      ///< see ended_by_doubt()
+    EndOfRunAhead taint_by_;                   ///< see ended_by_doubt()
     std::set<std::uint32_t> divided_by_zero_;  ///< operations that have
     bool trapped_ = false;  ///< an assertion has failed, or a trap was executed: nothing continues
     std::vector<int> ready_;

@@ -91,7 +91,7 @@ bool fences(const isa::Step& step) {
         bool heard = false;
         void fence() override { heard = true; }
     } listener;
-    isa::tell(step, listener);
+    isa::visit_effects(step, listener);
     return listener.heard;
 }
 
@@ -143,7 +143,7 @@ Code flatten(const Program& program) {
         void acquire_map() override { acquires_maps = true; }
     } listener;
     for (const Op& op : code.ops)
-        if (op.step != nullptr) isa::tell(*op.step, listener);
+        if (op.step != nullptr) isa::visit_effects(*op.step, listener);
     code.discards = listener.discards;
     code.hands_over |= listener.acquires_maps;
     const auto any = [&](bool (*tells_apart)(const isa::Step&)) {

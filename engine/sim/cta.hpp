@@ -11,14 +11,14 @@
 #include "machine/barriers.hpp"
 #include "machine/register_pool.hpp"
 #include "machine/together.hpp"
-#include "sim/attempts_in_vain.hpp"
 #include "sim/clocks.hpp"
+#include "sim/livelock.hpp"
 #include "sim/mbarrier.hpp"
 #include "sim/memory.hpp"
 #include "sim/registers.hpp"
+#include "sim/retries.hpp"
 #include "sim/shadow.hpp"
 #include "sim/swizzled_boxes.hpp"
-#include "sim/turns_in_vain.hpp"
 
 namespace wgrun::sim {
 
@@ -83,7 +83,7 @@ struct Warp {
     State state = State::ready;
     Wait wait = Wait::mbarrier;
     bool give_up = false;  ///< its next wait for an mbarrier or for memory returns without success
-    AttemptsInVain attempts;
+    Retries attempts;
     bool put_off = false;   ///< it stood back before its step, and executes that now
     bool retries = false;   ///< it sleeps at a step that it has begun together with its warpgroup
     bool diverged = false;  ///< it has been reported that its lanes are apart
@@ -95,7 +95,7 @@ struct Warp {
     std::int64_t parity = 0;    ///< that it waits for there
     flow::Divergence parted;
     Registers registers;
-    TurnsInVain turns;
+    Livelock turns;
 };
 
 struct Cta {

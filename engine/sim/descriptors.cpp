@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "machine/matrix.hpp"
+#include "machine/mma_matrix.hpp"
 
 namespace wgrun::sim {
 
@@ -21,17 +21,17 @@ bool Descriptors::judge(Report& report, std::uint32_t pc, const isa::AsyncMma& m
     if (const int from = origins_->of(name == 'A' ? *mma.a_descriptor : *mma.b_descriptor); from >= 0) {
         const SharedBuffer& origin = program_.shared()[static_cast<std::size_t>(from)];
         if (auto misfit = machine::astray(matrix, origin, start - origin.offset))
-            return report.fault(std::move(misfit->saying)), false;
+            return report.fault(std::move(misfit->message)), false;
     }
     if (buffer != program_.shared().end() && buffer->tile) {
         if (auto misfit = machine::unlike(matrix, *buffer, report.where(pc)))
-            return report.fault(std::move(misfit->saying)), false;
+            return report.fault(std::move(misfit->message)), false;
         if (auto misfit = machine::misplaced(matrix, *buffer, start - buffer->offset, descriptor))
-            return report.fault(std::move(misfit->saying)), false;
+            return report.fault(std::move(misfit->message)), false;
     }
     if (buffer != program_.shared().end() && !buffer->tile)
         if (auto misfit = machine::inside_pattern(matrix, *buffer, start - buffer->offset, descriptor))
-            return report.fault(std::move(misfit->saying)), false;
+            return report.fault(std::move(misfit->message)), false;
     right_.insert(key);
     return true;
 }

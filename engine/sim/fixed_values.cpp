@@ -18,7 +18,7 @@ namespace {
 class Stores final : public isa::Effects {
   public:
     explicit Stores(const Step& step) {
-        isa::tell(step, *this);
+        isa::visit_effects(step, *this);
         if (step.op->atomic || changes_) address_ = nullptr;
     }
     const Operand* address() const { return address_; }

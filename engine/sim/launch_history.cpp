@@ -42,8 +42,8 @@ bool LaunchHistory::published(const Now& now, const Access& past) {
 }
 
 void LaunchHistory::tell(Wrong wrong, std::uint64_t address, const Side& access, const Side& other) {
-    if (!told_.emplace(access.by.pc(), other.by.pc()).second) return;
-    told_.emplace(other.by.pc(), access.by.pc());
+    if (!reported_.emplace(access.by.pc(), other.by.pc()).second) return;
+    reported_.emplace(other.by.pc(), access.by.pc());
     found_[std::max(access.cluster, other.cluster)].push_back({wrong, address, access, other});
 }
 

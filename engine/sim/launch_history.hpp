@@ -79,7 +79,7 @@ class LaunchHistory {
 
     std::unordered_map<std::uint64_t, std::vector<Word>> lines_;                 ///< by address
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Ends>> ends_;  ///< by cluster and access
-    std::set<std::pair<std::uint32_t, std::uint32_t>> told_;                     ///< pairs of steps
+    std::set<std::pair<std::uint32_t, std::uint32_t>> reported_;                 ///< pairs of steps
     std::map<std::uint32_t, std::vector<Conflict>> found_;  ///< by the later cluster of the two
     Write fine_{};   ///< was found published just now: neighbouring words have the same history
     Epoch fine_to_;  ///< to this copy

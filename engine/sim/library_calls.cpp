@@ -59,7 +59,7 @@ std::string LibraryCalls::text(std::uint64_t address, std::size_t most) {
 // The numbers that it returns beside that of the values are those of the programming guide.
 void LibraryCalls::print(const isa::Addresses& format, const isa::Addresses& values,
                          std::array<std::uint32_t, isa::lanes>& count, MessageLog& log) {
-    if (scene_.launch.made_up != nullptr) return;  // formats and values are made up, too
+    if (scene_.launch.synthetic != nullptr) return;  // formats and values are synthetic, too
     constexpr std::uint32_t no_format = static_cast<std::uint32_t>(-1);
     for_each_alone([&](std::size_t lane) {
         count[lane] = no_format;

@@ -89,8 +89,8 @@ void Maps::replace(isa::Space space, const isa::Addresses& at, isa::MapField fie
                 cta->shadow.store(actor, lane, offset + i, chunk);
             }
         MapBytes map = bytes_at(place);
-        // Zeros that are made up may stand for any map.
-        const bool known = scene_.launch.made_up == nullptr;
+        // Zeros that are synthetic may stand for any map.
+        const bool known = scene_.launch.synthetic == nullptr;
         if (!is_map(map.data()) && !(known && make_of_zeros(map.data()))) {
             if (known && !report_.said(rules::WG_MEM_04)) report_.fault(rules::no_tensor_map(at[l]));
             return;

@@ -42,8 +42,8 @@ void Mbarriers::absent(const Cta& cta, std::uint32_t offset) {
         report_.fault(rules::mbarrier_absent(report_.place(offset, scene_.rank(cta))));
 }
 
-std::optional<std::string> Mbarriers::untold(const Mbarrier& mbarrier, int lane) const {
-    if (mbarrier.told(known(mbarrier, lane)) == machine::Visible::not_yet) return report_.who();
+std::optional<std::string> Mbarriers::unpublished(const Mbarrier& mbarrier, int lane) const {
+    if (mbarrier.published(known(mbarrier, lane)) == machine::Visible::not_yet) return report_.who();
     return std::nullopt;
 }
 
@@ -57,7 +57,7 @@ void Mbarriers::announce() {
 void Mbarriers::release_announced(int place) {
     for (Cta& cta : scene_.ctas)
         for (const Mbarrier& mbarrier : cta.mbarriers.all())
-            if (mbarrier.told(known_to_warp(mbarrier)) == machine::Visible::to_async)
+            if (mbarrier.published(known_to_warp(mbarrier)) == machine::Visible::to_async)
                 clocks_.learn(place, mbarrier.actor(), mbarrier.announced());
 }
 
@@ -100,7 +100,7 @@ void Mbarriers::arrives_relaxed(const Cta& cta, Mbarrier& mbarrier, int lane) {
             if (!other.passed_on(known(other, lane))) inits.push_back(other.actor());
     const auto leave = [&](int place) {
         clocks_.release_actors(scene_.current, lane, place, inits);
-        scene_.handoffs.arrive_relaxed(scene_.current, place, &cta != scene_.cta);
+        scene_.release_acquire.arrive_relaxed(scene_.current, place, &cta != scene_.cta);
     };
     mbarrier.arriving_relaxed.push_back({scene_.current, clocks_.now(scene_.current), scene_.pc});
     leave(mbarrier.arriving);
@@ -125,8 +125,8 @@ void Mbarriers::turned(Cta& cta, Mbarrier& mbarrier) {
 }
 
 // WG-MBAR-06
-void Mbarriers::wrong_wait(Mbarrier& mbarrier, rules::Saying saying) {
-    if (watches()) report_.wrong_wait(mbarrier, std::move(saying));
+void Mbarriers::wrong_wait(Mbarrier& mbarrier, rules::RuleMessage message) {
+    if (watches()) report_.wrong_wait(mbarrier, std::move(message));
 }
 
 void Mbarriers::wait_begins() {
@@ -161,7 +161,7 @@ void Mbarriers::passes(Cta& cta, Mbarrier& mbarrier, int lane) {
 void Mbarriers::passes_relaxed(Mbarrier& mbarrier, int place) {
     mbarrier.seen_relaxed.resize(scene_.warps.size());
     mbarrier.seen_relaxed[static_cast<std::size_t>(scene_.current)] = mbarrier.clock();
-    scene_.handoffs.wait_relaxed(scene_.current, place, !scene_.code.ops[scene_.pc].waits_near);
+    scene_.release_acquire.wait_relaxed(scene_.current, place, !scene_.code.ops[scene_.pc].waits_near);
 }
 
 void Mbarriers::blocked(Mbarrier& mbarrier, std::int64_t parity) {
@@ -223,7 +223,7 @@ void Mbarriers::land(Cta& cta, std::uint32_t offset, std::optional<std::int64_t>
 
 void Mbarriers::left_over(Cta& cta) {
     for (const Mbarrier& mbarrier : cta.mbarriers.all()) {
-        const std::int64_t missing = mbarrier.tx() - mbarrier.under_way();
+        const std::int64_t missing = mbarrier.tx() - mbarrier.in_flight();
         if (!mbarrier.live() || missing == 0) continue;
         const std::uint32_t last = mbarrier.arrived_at();
         report_.at(last != no_pc ? last : mbarrier.copied_at(), scene_.thread(0));

@@ -84,19 +84,23 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     std::string place(const Mbarrier& mbarrier) const { return report_.place(mbarrier); }
     Where where(std::uint32_t pc) const { return report_.where(pc); }
     bool of_cluster() const { return report_.of_cluster(); }
-    void fault(rules::Saying saying, std::uint32_t other = no_pc, std::string_view note = {}) {
-        report_.fault(std::move(saying), other, std::string(note));
+    void fault(rules::RuleMessage message, std::uint32_t other = no_pc, std::string_view note = {}) {
+        report_.fault(std::move(message), other, std::string(note));
     }
-    void fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other = no_pc,
+    void fault_at(std::uint32_t pc, rules::RuleMessage message, std::uint32_t other = no_pc,
                   std::string_view note = {}) {
-        report_.fault_at(pc, std::move(saying), other, std::string(note));
+        report_.fault_at(pc, std::move(message), other, std::string(note));
     }
     void misaligned(std::uint64_t address) { report_.fault(report_.misaligned_mbarrier(address)); }
     void absent(const Cta& cta, std::uint32_t offset);
-    void early(const Mbarrier& mbarrier, rules::Saying saying) { report_.early(mbarrier, std::move(saying)); }
-    bool told(const Mbarrier& mbarrier) const { return report_.said(rules::WG_MBAR_02, mbarrier.made().pc); }
-    std::optional<std::string> untold(const Mbarrier& mbarrier, int lane) const;
-    void wrong_wait(Mbarrier& mbarrier, rules::Saying saying);
+    void early(const Mbarrier& mbarrier, rules::RuleMessage message) {
+        report_.early(mbarrier, std::move(message));
+    }
+    bool reported(const Mbarrier& mbarrier) const {
+        return report_.said(rules::WG_MBAR_02, mbarrier.made().pc);
+    }
+    std::optional<std::string> unpublished(const Mbarrier& mbarrier, int lane) const;
+    void wrong_wait(Mbarrier& mbarrier, rules::RuleMessage message);
     void skipped(Mbarrier& mbarrier, std::int64_t parity) {
         report_.phase_skipped(mbarrier, parity, scene_.local());
     }

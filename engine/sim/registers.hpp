@@ -68,7 +68,7 @@ class Registers {
     void assume_waited(std::uint32_t serial);
     /// Returns the last wait_group after the wgmma that uses the register, if no commit_group closes that
     /// wgmma; else no_pc.
-    std::uint32_t waited_in_vain(const RegisterUse& state) const {
+    std::uint32_t wait_without_commit(const RegisterUse& state) const {
         return state.mma > committed_ && state.mma <= waited_ ? wait_pc_ : no_pc;
     }
     /// Returns the serial up to which wgmma are complete.

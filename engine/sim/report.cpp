@@ -27,12 +27,12 @@ Report::Report(const Program& program, const Code& code, Dim3 grid, const machin
 
 void Report::reset(Dim3 cluster) {
     cluster_ = cluster;
-    copies_under_way_ = -1;
+    copies_in_flight_ = -1;
     reductions_.clear();
     seen_.clear();
     described_.clear();
     findings_.clear();
-    told_.clear();
+    reported_.clear();
     further_.clear();
     facts_.clear();
     relaxed_.clear();
@@ -85,30 +85,30 @@ Report::Key Report::place_of(const Key& steps) const {
 
 void Report::tell(const Key& steps, Diagnostic finding) {
     const auto same = [&](const Key& told) { return place_of(told) == place_of(steps); };
-    if (std::ranges::any_of(told_, same)) {
+    if (std::ranges::any_of(reported_, same)) {
         further_.emplace_back(steps, std::move(finding));
         return;
     }
-    told_.push_back(steps);
+    reported_.push_back(steps);
     findings_.push_back(std::move(finding));
 }
 
 template <class Which>
 void Report::retract(Which which) {
     std::erase_if(further_, [&](const auto& one) { return which(one.first); });
-    for (std::size_t i = 0; i < told_.size();) {
-        if (!which(told_[i])) {
+    for (std::size_t i = 0; i < reported_.size();) {
+        if (!which(reported_[i])) {
             ++i;
             continue;
         }
-        const Key place = place_of(told_[i]);
+        const Key place = place_of(reported_[i]);
         const auto next =
             std::ranges::find_if(further_, [&](const auto& one) { return place_of(one.first) == place; });
         if (next == further_.end()) {
-            told_.erase(told_.begin() + static_cast<std::ptrdiff_t>(i));
+            reported_.erase(reported_.begin() + static_cast<std::ptrdiff_t>(i));
             findings_.erase(findings_.begin() + static_cast<std::ptrdiff_t>(i));
         } else {
-            told_[i] = next->first;
+            reported_[i] = next->first;
             findings_[i++] = std::move(next->second);
             further_.erase(next);
         }
@@ -124,22 +124,22 @@ void Report::retract_write_after_read(std::uint32_t write) {
     retract([&](const Key& one) { return one == Key{rules::WG_RACE_01.id, write, pc_}; });
 }
 
-void Report::add(rules::Saying saying, std::uint32_t other, std::vector<Note> notes) {
+void Report::add(rules::RuleMessage message, std::uint32_t other, std::vector<Note> notes) {
     std::vector<Fact> facts = std::exchange(facts_, {});
-    if (saying.facts.empty()) saying.facts = std::move(facts);
-    const Key steps = key(saying.rule.id, other);
+    if (message.facts.empty()) message.facts = std::move(facts);
+    const Key steps = key(message.rule.id, other);
     if (settled_ || seen(steps)) return;
-    tell(steps, rules::finding(std::move(saying), code_.where(pc_), std::move(notes)));
+    tell(steps, rules::finding(std::move(message), code_.where(pc_), std::move(notes)));
 }
 
 void Report::said(Diagnostic finding) {
-    told_.push_back(key({}, no_pc));
+    reported_.push_back(key({}, no_pc));
     findings_.push_back(std::move(finding));
 }
 
 std::string Report::warp() const { return fmt::format("warp {}", thread_ % threads_per_cta_ / isa::lanes); }
 
-rules::Saying Report::misaligned_mbarrier(std::uint64_t address) const {
+rules::RuleMessage Report::misaligned_mbarrier(std::uint64_t address) const {
     const auto offset = static_cast<std::uint32_t>(address) - SharedMemory::base;
     return wait_words::mbarrier_misaligned(program_, place(offset), offset);
 }
@@ -148,7 +148,7 @@ void Report::overlapping_store(const Rule& rule, const std::string& place, int o
     add({rule,
          fmt::format("threads {} and {} write different values to {} in one step",
                      other_thread % threads_per_cta_, thread_ % threads_per_cta_, place),
-         "give each lane an address of its own, or let one lane write", Circumstance::same_step},
+         "give each lane an address of its own, or let one lane write", FindingKind::same_step},
         pc_);
 }
 
@@ -261,7 +261,7 @@ void Report::register_in_flight(const RegisterUse& state, bool write) {
         state.mma_pc, {{issued, "issued here"}});
 }
 
-void Report::waited_in_vain(const RegisterUse& state, std::uint32_t wait_pc, bool write) {
+void Report::wait_without_commit(const RegisterUse& state, std::uint32_t wait_pc, bool write) {
     const std::uint32_t here = std::exchange(pc_, state.mma_pc);
     add(rules::never_committed(code_.where(state.mma_pc), false), no_pc,
         {{code_.where(wait_pc), "this wait_group does not cover it"},

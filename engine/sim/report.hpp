@@ -12,7 +12,7 @@
 #include "machine/waits.hpp"
 #include "program/end.hpp"
 #include "program/wait_words.hpp"
-#include "rules/saying.hpp"
+#include "rules/rule_message.hpp"
 #include "sim/code.hpp"
 #include "sim/global_shadow.hpp"
 #include "sim/mbarrier.hpp"
@@ -45,7 +45,7 @@ class Report final : public HazardSink {
     /// The step is a copy that reduces into shared memory: two of them may meet there.
     void reduces(std::uint32_t pc) { reductions_.insert(pc); }
     /// Sets the actor of thread copies for which no thread has waited.
-    void copies_under_way(int actor) { copies_under_way_ = actor; }
+    void copies_in_flight(int actor) { copies_in_flight_ = actor; }
 
     /// In its scope a copy is checked that an mbarrier counts: by the mbarrier's actor, at this clock.
     class Copying {
@@ -72,7 +72,7 @@ class Report final : public HazardSink {
     void write_refused() { write_refused_ = true; }
     std::span<const Diagnostic> findings() const { return findings_; }
     std::vector<Diagnostic> take() {
-        told_.clear();
+        reported_.clear();
         return std::move(findings_);
     }
 
@@ -92,7 +92,7 @@ class Report final : public HazardSink {
     /// Returns whether the cluster has more than one CTA.
     bool of_cluster() const { return program_.cluster().volume() > 1; }
     /// Returns what to report of an mbarrier at an address that is not a multiple of 8.
-    rules::Saying misaligned_mbarrier(std::uint64_t address) const;
+    rules::RuleMessage misaligned_mbarrier(std::uint64_t address) const;
 
     // WG-RACE-01, -02, -03, WG-PROXY-01, WG-MEM-04, WG-TMA-02, WG-GROUP-04
     void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override {
@@ -135,7 +135,7 @@ class Report final : public HazardSink {
     void register_in_flight(const RegisterUse& state, bool write);
     /// The step uses a register of a wgmma that no commit_group has closed, although the warp waited at
     /// `wait_pc`.
-    void waited_in_vain(const RegisterUse& state, std::uint32_t wait_pc, bool write);
+    void wait_without_commit(const RegisterUse& state, std::uint32_t wait_pc, bool write);
     void uncommitted(std::uint32_t mma_pc);
     /// WG-GROUP-05: the warp ends without having waited for the group.
     void left_over(const Registers::Closed& group);
@@ -154,17 +154,17 @@ class Report final : public HazardSink {
     void no_warpgroup(const isa::Instruction& op, int threads);
     /// A thread waits for ever at step `pc`.
     /// fix: instead of the law's, if it says something
-    void deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, Fix fix,
+    void deadlock(wait_words::Law broken, std::uint32_t pc, std::string text, Fix fix,
                   std::vector<Note> notes, std::vector<Fact> facts);
     // WG-MBAR, WG-TMA, WG-SYNC-02, -04, -05, WG-REG-02; `note` speaks of step `other`
-    void fault(rules::Saying saying, std::uint32_t other = no_pc, std::string note = {});
+    void fault(rules::RuleMessage message, std::uint32_t other = no_pc, std::string note = {});
     /// Reports the same for a step other than the current one.
-    void fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string note);
+    void fault_at(std::uint32_t pc, rules::RuleMessage message, std::uint32_t other, std::string note);
     /// Returns whether the current step has been reported to break the rule.
     bool said(const Rule& rule, std::uint32_t other = no_pc) const;
     /// The same, whatever the other step is.
     bool said_of_any(const Rule& rule) const;
-    void wrong_wait(const Mbarrier& mbarrier, rules::Saying saying);
+    void wrong_wait(const Mbarrier& mbarrier, rules::RuleMessage message);
     /// WG-MBAR-06: the warp missed a phase. What is reported is a consequence of that, and nothing that
     /// follows is news.
     void phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp);
@@ -176,7 +176,7 @@ class Report final : public HazardSink {
     /// Reports WG-TMA-03 or WG-MBAR-06.
     void unfinished_load(Epoch copy);
     /// The step comes before the wait for a phase of an mbarrier: WG-MBAR-03 or WG-MBAR-06.
-    void early(const Mbarrier& mbarrier, rules::Saying saying);
+    void early(const Mbarrier& mbarrier, rules::RuleMessage message);
     void mbarrier_touched(std::uint32_t offset, const Mbarrier& mbarrier, std::string_view how);
     /// Adds the finding of a failed assertion or a trap.
     void said(Diagnostic finding);
@@ -212,7 +212,7 @@ class Report final : public HazardSink {
                   const std::string& past);
     void stale(std::uint32_t other, const std::string& who, bool reads, const std::string& place,
                const std::string& past);
-    void add(rules::Saying saying, std::uint32_t other, std::vector<Note> notes = {});
+    void add(rules::RuleMessage message, std::uint32_t other, std::vector<Note> notes = {});
     void add(const Rule& rule, std::uint32_t other, std::string message, Fix fix,
              std::vector<Note> notes = {}) {
         add({rule, std::move(message), std::move(fix)}, other, std::move(notes));
@@ -232,7 +232,7 @@ class Report final : public HazardSink {
     template <class Which>
     void retract(Which which);
     bool follows(std::uint32_t write, std::uint32_t read) const;
-    bool told_as_read_after_write(std::uint32_t read) const;
+    bool reported_as_read_after_write(std::uint32_t read) const;
     Fix handed_over(const Conflict& conflict) const;
     std::optional<std::string> stronger(Epoch access, Epoch other, isa::Scope needed) const;
     void retract_write_after_read(std::uint32_t write);
@@ -253,7 +253,7 @@ class Report final : public HazardSink {
     const machine::Waits& waits_;
     Dim3 grid_, cluster_;
     RelaxedHandovers relaxed_;
-    int copies_under_way_ = -1;
+    int copies_in_flight_ = -1;
     std::set<std::uint32_t> reductions_;  ///< steps
     int threads_per_cta_, warps_;         ///< threads of whole warps; warps of the cluster
     std::uint32_t pc_ = 0;
@@ -266,7 +266,7 @@ class Report final : public HazardSink {
     std::set<Key> seen_;
     std::set<std::tuple<Hazard, std::uint32_t, std::uint32_t, bool, bool>> described_;
     std::vector<Diagnostic> findings_;
-    std::vector<Key> told_;                            ///< of each finding
+    std::vector<Key> reported_;                        ///< of each finding
     std::vector<Fact> facts_;                          ///< of the next one
     std::vector<std::pair<Key, Diagnostic>> further_;  ///< findings whose places have been told
 };

@@ -10,14 +10,14 @@
 
 namespace wgrun::sim {
 
-void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, Fix fix,
+void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string text, Fix fix,
                       std::vector<Note> notes, std::vector<Fact> facts) {
     if (copy_refused_ && has_errors()) return;
     pc_ = pc;
-    rules::Saying saying = rules::of({*broken.rule, std::move(message), std::move(fix)}, std::move(facts));
-    if (saying.fix.text.empty()) saying.fix = std::string(broken.fix);
-    if (broken.rule == &rules::WG_SYNC_01) saying.section = code_.ops[pc].step->op->section;
-    add(std::move(saying), no_pc, std::move(notes));
+    rules::RuleMessage message = rules::of({*broken.rule, std::move(text), std::move(fix)}, std::move(facts));
+    if (message.fix.text.empty()) message.fix = std::string(broken.fix);
+    if (broken.rule == &rules::WG_SYNC_01) message.section = code_.ops[pc].step->op->section;
+    add(std::move(message), no_pc, std::move(notes));
 }
 
 bool Report::said(const Rule& rule, std::uint32_t other) const { return seen_.contains(key(rule.id, other)); }
@@ -27,16 +27,16 @@ bool Report::said_of_any(const Rule& rule) const {
     return found != seen_.end() && std::get<0>(*found) == rule.id && std::get<1>(*found) == pc_;
 }
 
-void Report::fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string note) {
+void Report::fault_at(std::uint32_t pc, rules::RuleMessage message, std::uint32_t other, std::string note) {
     const std::uint32_t here = std::exchange(pc_, pc);
-    fault(std::move(saying), other, std::move(note));
+    fault(std::move(message), other, std::move(note));
     pc_ = here;
 }
 
-void Report::fault(rules::Saying saying, std::uint32_t other, std::string note) {
+void Report::fault(rules::RuleMessage message, std::uint32_t other, std::string note) {
     std::vector<Note> notes;
     if (other != no_pc && !note.empty()) notes.push_back({code_.where(other), std::move(note)});
-    add(std::move(saying), other, std::move(notes));
+    add(std::move(message), other, std::move(notes));
 }
 
 void Report::mbarrier_touched(std::uint32_t offset, const Mbarrier& mbarrier, std::string_view how) {

@@ -30,7 +30,7 @@ bool Report::follows(std::uint32_t write, std::uint32_t read) const {
     });
 }
 
-bool Report::told_as_read_after_write(std::uint32_t read) const {
+bool Report::reported_as_read_after_write(std::uint32_t read) const {
     return follows(pc_, read) && seen_.contains({rules::WG_RACE_01.id, read, pc_});
 }
 
@@ -46,7 +46,7 @@ Phrase Report::ordered_by(const RelaxedHandovers::Steps& relaxed, bool same_cta)
 }
 
 bool Report::is_described(Hazard hazard, Epoch other) {
-    const bool by_thread_copy = other.generic() && other.actor() == copies_under_way_;
+    const bool by_thread_copy = other.generic() && other.actor() == copies_in_flight_;
     const bool news =
         described_.insert({hazard, pc_, other ? other.pc() : no_pc, by_copy(other), by_thread_copy}).second;
     return settled_ || !news;
@@ -64,7 +64,7 @@ void Report::speaks_of(bool reads, const std::string& place, const std::string& 
 bool Report::is_excused(Hazard hazard, Epoch other, bool same_cta) const {
     if (code_.meet(pc_, other.pc(), same_cta)) return true;  // whichever comes first
     if (by_copy(other) && reductions_.contains(pc_) && reductions_.contains(other.pc())) return true;
-    return hazard == Hazard::write_after_read && told_as_read_after_write(other.pc());
+    return hazard == Hazard::write_after_read && reported_as_read_after_write(other.pc());
 }
 
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {
@@ -128,7 +128,7 @@ void Report::race(const Pair& pair) {
     if (pair.hazard == Hazard::write_after_read)
         return add(rules::WG_RACE_01, other, message, ordering(pair),
                    {{pair.then, "read here by " + pair.past}});
-    if (pair.other.generic() && pair.other.actor() == copies_under_way_)
+    if (pair.other.generic() && pair.other.actor() == copies_in_flight_)
         return add(rules::WG_GROUP_04, other, message,
                    Fix(fmt::format("the threads of {} have to wait for their cp.async, then to meet {} at a "
                                    "barrier, before {}",
@@ -139,10 +139,9 @@ void Report::race(const Pair& pair) {
     if (by_copy(pair.other))
         return add(rules::copy_not_awaited(message, pair.now), other, {{pair.then, "copied here"}});
     add({.rule = rules::WG_RACE_01,
-         .message = message,
+         .text = message,
          .fix = pair.hazard == Hazard::async_after_write ? publication(pair) : ordering(pair),
-         .circumstance =
-             pair.hazard == Hazard::equal_writes ? Circumstance::same_value : Circumstance::usual},
+         .finding_kind = pair.hazard == Hazard::equal_writes ? FindingKind::same_value : FindingKind::usual},
         other, {{pair.then, "written here by " + pair.past}});
 }
 

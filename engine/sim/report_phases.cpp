@@ -8,17 +8,17 @@
 
 namespace wgrun::sim {
 
-void Report::wrong_wait(const Mbarrier& mbarrier, rules::Saying saying) {
-    add(std::move(saying), no_pc, {{code_.where(mbarrier.made().pc), "initialised here"}});
+void Report::wrong_wait(const Mbarrier& mbarrier, rules::RuleMessage message) {
+    add(std::move(message), no_pc, {{code_.where(mbarrier.made().pc), "initialised here"}});
     settled_ = true;
 }
 
 void Report::phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp) {
-    rules::Saying saying = rules::phase_skipped("warp " + std::to_string(warp), place(mbarrier),
-                                                mbarrier.phase(), parity, mbarrier.is_complete(parity));
+    rules::RuleMessage message = rules::phase_skipped("warp " + std::to_string(warp), place(mbarrier),
+                                                      mbarrier.phase(), parity, mbarrier.is_complete(parity));
     if (const machine::LetThrough* wait = waits_.repeated(warp_at_hand()))
-        return blame(*wait, std::move(saying.message));
-    add(std::move(saying), no_pc, {{code_.where(mbarrier.made().pc), "initialised here"}});
+        return blame(*wait, std::move(message.text));
+    add(std::move(message), no_pc, {{code_.where(mbarrier.made().pc), "initialised here"}});
     settled_ = true;
 }
 
@@ -31,16 +31,16 @@ void Report::blame(const machine::LetThrough& wait, std::string consequence) {
 }
 
 void Report::unfinished_load(Epoch copy) {
-    rules::Saying saying = rules::copy_in_at_end();
+    rules::RuleMessage message = rules::copy_in_at_end();
     if (const machine::LetThrough* wait = waits_.for_phase(copy.actor(), copy.clock()))
-        return blame(*wait, std::move(saying.message));
-    fault(std::move(saying));
+        return blame(*wait, std::move(message.text));
+    fault(std::move(message));
 }
 
-void Report::early(const Mbarrier& mbarrier, rules::Saying saying) {
+void Report::early(const Mbarrier& mbarrier, rules::RuleMessage message) {
     if (const machine::LetThrough* wait = waits_.to_blame(warp_at_hand(), mbarrier))
-        return blame(*wait, std::move(saying.message));
-    fault(std::move(saying));
+        return blame(*wait, std::move(message.text));
+    fault(std::move(message));
 }
 
 /// Returns the wait that should have kept the current step, or the access before it, from coming too early.

@@ -1,7 +1,7 @@
 #include "sim/scene.hpp"
 
+#include "machine/coordinates.hpp"
 #include "machine/peers.hpp"
-#include "machine/seat.hpp"
 #include "rules/barrier_words.hpp"
 
 namespace wgrun::sim {
@@ -20,7 +20,7 @@ Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const S
       report(program, code, launch.grid, waits),
       global_shadow(program, launch, warps_per_cta * static_cast<int>(program.cluster().volume()), *this),
       clocks(warps_per_cta * static_cast<int>(program.cluster().volume()), warps_per_cta),
-      handoffs(clocks, warps_per_cta, exchange),
+      release_acquire(clocks, warps_per_cta, exchange),
       dependents(*this, launch.overlap),
       register_data_(static_cast<std::size_t>(clocks.warps()) * code.register_bytes),
       cluster_(cluster) {
@@ -38,7 +38,7 @@ Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const S
 void Scene::reset(std::uint64_t number) {
     const Dim3 size = program.cluster();
     index = number;
-    const std::uint64_t first = launch.made_up != nullptr ? launch.made_up->first : 0;
+    const std::uint64_t first = launch.synthetic != nullptr ? launch.synthetic->first : 0;
     position = cluster_position(launch.grid, size, first + number);
     random_ = launch.seed + number * 0x9E3779B97F4A7C15U;
     fruitless = 0;
@@ -50,8 +50,9 @@ void Scene::reset(std::uint64_t number) {
     pollers = wrote = stands_back = put_off = cluster_has_met = false;
     for (std::size_t rank = 0; rank < ctas.size(); ++rank) {
         const auto r = static_cast<std::uint32_t>(rank);
-        ctas[rank].reset(machine::Seat{.cluster_size = size, .cluster = position, .rank = r}.cta(),
-                         warps_per_cta, entry_registers);
+        ctas[rank].reset(
+            machine::ThreadCoordinates{.cluster_size = size, .cluster = position, .rank = r}.cta(),
+            warps_per_cta, entry_registers);
         int threads = program.threads();
         for (int w = 0; w < warps_per_cta; ++w, threads -= isa::lanes)
             warps[static_cast<std::size_t>(ctas[rank].first + w)].reset(threads);
@@ -61,7 +62,7 @@ void Scene::reset(std::uint64_t number) {
 // SplitMix64 (Steele, Lea and Flood, 2014).
 std::byte* Scene::nowhere(int bytes) {
     if (!makes_up_memory() || bytes > static_cast<int>(sizeof nowhere_)) return nullptr;
-    nowhere_.fill(*launch.made_up->memory);
+    nowhere_.fill(*launch.synthetic->memory);
     return reinterpret_cast<std::byte*>(nowhere_.data());
 }
 

@@ -13,8 +13,8 @@
 #include "sim/dependents.hpp"
 #include "sim/exchange.hpp"
 #include "sim/global_shadow.hpp"
-#include "sim/handoffs.hpp"
 #include "sim/observer.hpp"
+#include "sim/release_acquire.hpp"
 #include "sim/report.hpp"
 #include "sim/turns.hpp"
 
@@ -51,7 +51,7 @@ class Scene final : private GlobalShadow::Sink {
     Report report;
     GlobalShadow global_shadow;
     Clocks clocks;
-    Handoffs handoffs;
+    ReleaseAcquire release_acquire;
     Dependents dependents;
     std::vector<Warp> warps;
     std::vector<Cta> ctas;         ///< by rank
@@ -122,10 +122,12 @@ class Scene final : private GlobalShadow::Sink {
     /// Reports an access to a CTA that the lane does not know to have begun, unless the access races anyway.
     void expect_begun(const Cta& other, int lane);
 
-    /// Whether memory that no tensor has is made up (MadeUp::memory).
-    bool makes_up_memory() const { return launch.made_up != nullptr && launch.made_up->memory.has_value(); }
-    /// Returns made-up memory of `bytes` bytes, 128 at most, whose contents last until the next call; null
-    /// where none is made up.
+    /// Whether memory that no tensor has is synthetic (Synthetic::memory).
+    bool makes_up_memory() const {
+        return launch.synthetic != nullptr && launch.synthetic->memory.has_value();
+    }
+    /// Returns synthetic memory of `bytes` bytes, 128 at most, whose contents last until the next call; null
+    /// where none is synthetic.
     std::byte* nowhere(int bytes);
 
     /// Returns a draw below a limit. The seed determines them all.

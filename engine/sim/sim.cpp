@@ -38,13 +38,13 @@ class Grid {
           launch_(launch),
           code_(flatten(program)),
           clusters_(std::min(launch.grid.volume() / program.cluster().volume(),
-                             launch.made_up != nullptr ? launch.made_up->clusters : UINT64_MAX)),
+                             launch.synthetic != nullptr ? launch.synthetic->clusters : UINT64_MAX)),
           resident_(resident_clusters(program, launch.multiprocessors)) {
         if (code_.hands_over && launch.detect_races) exchange_.history.emplace();
         if (code_.discards && launch.detect_races) exchange_.discarded.emplace();
         if (launch.executed != nullptr) launch.executed->begin(code_);
         // A debugger, which is an observer, waits for a person meanwhile; runs ahead are a part of a check.
-        if (launch.observer == nullptr && launch.made_up == nullptr)
+        if (launch.observer == nullptr && launch.synthetic == nullptr)
             progress_.emplace(Progress::Is::work,
                               program.name() + " on the simulator:", clusters_ * program.cluster().volume(),
                               "CTAs");
@@ -182,13 +182,14 @@ class Grid {
         const std::uint64_t index = running.index;
         Cluster& cluster = *running.cluster;
         turns_.changed();
-        if (const EndOfRunAhead doubt = cluster.ended_by_doubt(); doubt && launch_.made_up->ended != nullptr)
-            if (index < doubted_) {
-                doubted_ = index;
-                *launch_.made_up->ended = doubt;
+        if (const EndOfRunAhead taint = cluster.ended_by_taint();
+            taint && launch_.synthetic->ended != nullptr)
+            if (index < tainted_by_) {
+                tainted_by_ = index;
+                *launch_.synthetic->ended = taint;
             }
-        if (launch_.made_up != nullptr && launch_.made_up->boxes != nullptr)
-            cluster.measure(*launch_.made_up->boxes);
+        if (launch_.synthetic != nullptr && launch_.synthetic->boxes != nullptr)
+            cluster.measure(*launch_.synthetic->boxes);
         done_.push_back({index, cluster.steps(), cluster.mmas()});
         if (progress_) progress_->done(done_.size() * program_.cluster().volume());
         if (MessageLog messages = cluster.take_messages(); !messages.empty())
@@ -249,7 +250,7 @@ class Grid {
     std::vector<std::unique_ptr<Cluster>> idle_;  ///< for reuse
     std::uint64_t begun_ = 0;                     ///< clusters
     std::uint64_t times_stood_back_ = 0;
-    std::uint64_t doubted_ = UINT64_MAX;  ///< the first cluster that ended by a doubt
+    std::uint64_t tainted_by_ = UINT64_MAX;  ///< the first cluster that ended by a doubt
     int at_work_ = 0;
     std::vector<Done> done_;
     std::map<std::uint64_t, MessageLog> said_;  ///< by cluster

@@ -42,11 +42,12 @@ struct TensorMap {
 using BoxSizes = std::map<std::uint64_t, std::uint32_t>;
 
 /// What is made up of a launch: the run ends, without further findings, where it would depend on that.
-struct MadeUp {
+struct Synthetic {
     bool numbers = true;  ///< the numbers among the arguments, and the grid; else memory alone
-    /// What memory holds in which the launch has no tensor, as words of 32 bits. The whole launch is made up
-    /// then, and what memory holds decides as a launch's own would; accesses to no tensor do no harm, and
-    /// boxes that no tensor map describes bring the bytes that their mbarriers expect. Nothing: as above.
+    /// What memory holds in which the launch has no tensor, as words of 32 bits. The whole launch is
+    /// synthetic then, and what memory holds decides as a launch's own would; accesses to no tensor do no
+    /// harm, and boxes that no tensor map describes bring the bytes that their mbarriers expect. Nothing: as
+    /// above.
     std::optional<std::uint32_t> memory{};
     std::uint64_t first = 0;         ///< the cluster of the grid that is run first
     std::uint64_t clusters = 1;      ///< of the grid that are run, the first ones
@@ -85,8 +86,8 @@ struct SimulatedLaunch {
     MessageLog* messages = nullptr;
     /// Is told each finding before its severity counts, and may change it. On any thread.
     std::function<void(Diagnostic&)> weigh{};
-    bool by_compiler = false;         ///< copies of registers are no accesses (WgmmaUnit::copy)
-    const MadeUp* made_up = nullptr;  ///< null: nothing
+    bool by_compiler = false;              ///< copies of registers are no accesses (WgmmaUnit::copy)
+    const Synthetic* synthetic = nullptr;  ///< null: nothing
     /// Observes the run. Clusters then run one after the other, on the caller's thread; an exception of the
     /// observer ends the run.
     Observer* observer = nullptr;

@@ -27,7 +27,7 @@ void Accesses::strong_read(isa::Space space, const isa::Addresses& address) {
     for (isa::Mask left = scene_.active, same = 0; left != 0; left &= ~same) {
         const std::uint64_t at = address[static_cast<std::size_t>(std::countr_zero(left))];
         same = machine::lanes_at(address, left, at);
-        handoffs_.read(scene_.current, scene_.lanes(same), location(space, at), order);
+        release_acquire_.read(scene_.current, scene_.lanes(same), location(space, at), order);
     }
 }
 
@@ -37,7 +37,7 @@ void Accesses::strong_write(isa::Space space, const isa::Addresses& address, boo
     for (isa::Mask left = scene_.active, same = 0; left != 0; left &= ~same) {
         const std::uint64_t at = address[static_cast<std::size_t>(std::countr_zero(left))];
         same = machine::lanes_at(address, left, at);
-        handoffs_.write(scene_.current, scene_.lanes(same), location(space, at), order, combines);
+        release_acquire_.write(scene_.current, scene_.lanes(same), location(space, at), order, combines);
     }
 }
 
@@ -47,7 +47,7 @@ void Accesses::strong_write(isa::Space space, const isa::Addresses& address, boo
 bool Accesses::put_off(isa::Space space) {
     const isa::MemoryOrder& order = scene_.code.ops[scene_.pc].order;
     if (!order.strong || !scene_.launch.detect_races) return false;
-    if (!handoffs_.releases(scene_.current, order)) return false;
+    if (!release_acquire_.releases(scene_.current, order)) return false;
     Warp& warp = scene_.warp();
     const bool widely =
         (space == isa::Space::global || space == isa::Space::generic) && order.scope >= isa::Scope::gpu;
@@ -61,7 +61,7 @@ bool Accesses::put_off(isa::Space space) {
 }
 
 void Accesses::fence(const isa::MemoryOrder& order) {
-    if (scene_.launch.detect_races) handoffs_.fence(scene_.current, scene_.active_lanes(), order);
+    if (scene_.launch.detect_races) release_acquire_.fence(scene_.current, scene_.active_lanes(), order);
 }
 
 // A warp that finds the same as last time, and has done nothing to memory since, sleeps until memory changes.
@@ -97,7 +97,8 @@ bool Accesses::polls_global() const {
 
 GlobalTrace Accesses::global_trace() const {
     GlobalTrace out = scene_.global_shadow.trace(scene_.code.clusters_alike);
-    if (!handoffs_.learned().empty()) out.learned = std::make_shared<const Learned>(handoffs_.learned());
+    if (!release_acquire_.learned().empty())
+        out.learned = std::make_shared<const Learned>(release_acquire_.learned());
     return out;
 }
 

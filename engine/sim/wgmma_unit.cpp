@@ -16,8 +16,8 @@ void WgmmaUnit::unwritten(Reg reg, isa::Mask missing) {
 }
 
 void WgmmaUnit::in_flight(Registers& registers, const RegisterUse& state, bool write) {
-    if (const std::uint32_t wait = registers.waited_in_vain(state); wait != no_pc)
-        report_.waited_in_vain(state, wait, write);
+    if (const std::uint32_t wait = registers.wait_without_commit(state); wait != no_pc)
+        report_.wait_without_commit(state, wait, write);
     else
         report_.register_in_flight(state, write);
     registers.assume_waited(state.mma);

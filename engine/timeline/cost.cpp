@@ -71,7 +71,7 @@ Costs::Costs(const sim::Code& code) {
         } else {
             cost.throughput = isa::throughput(*op.step);
             Reader reader(cost);
-            isa::tell(*op.step, reader);
+            isa::visit_effects(*op.step, reader);
         }
         registers_of(op, cost);
         steps_.push_back(cost);

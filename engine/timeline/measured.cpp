@@ -12,7 +12,7 @@ namespace wgrun::timeline {
 namespace {
 
 using Kind = Timeline::Kind;
-using isa::stamp::Moment;
+using isa::timestamp::Moment;
 
 bool waits(Moment moment) {
     return moment != Moment::copy && moment != Moment::store && moment != Moment::product &&
@@ -25,7 +25,7 @@ std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> key(Dim3 at) { return {a
 struct Cta {
     Dim3 at;
     int rank = 0, sm = 0;
-    std::vector<const StampedWarp*> warps;  ///< by number; null: not recorded
+    std::vector<const ProfiledWarp*> warps;  ///< by number; null: not recorded
     std::uint64_t begin = UINT64_MAX, end = 0;
 };
 
@@ -34,14 +34,14 @@ using Passed = std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std:
 
 class Layout {
   public:
-    Layout(const Program& program, const Stamps& stamps, int clusters)
+    Layout(const Program& program, const Timestamps& timestamps, int clusters)
         : program_(program),
-          stamps_(stamps),
+          timestamps_(timestamps),
           clusters_(clusters),
           code_(sim::flatten(program)),
           costs_(code_) {
         for (std::uint32_t pc = 0; pc < code_.ops.size(); ++pc) pcs_[code_.ops[pc].step] = pc;
-        for (const StampSite& site : stamps.sites) {
+        for (const TimestampSite& site : timestamps.sites) {
             sites_.push_back(pcs_.at(site.step));
             double cycles = 0;
             for (const isa::Step* product : site.products) cycles += costs_.of(pcs_.at(product)).cycles;
@@ -55,7 +55,7 @@ class Layout {
             std::ranges::find(ctas_, key({0, 0, 0}), [](const Cta& cta) { return key(cta.at); });
         if (first == ctas_.end())
             throw ArgumentError(
-                fmt::format("kernel {}: no stamps of the first CTA were recorded", program_.name()));
+                fmt::format("kernel {}: no timestamps of the first CTA were recorded", program_.name()));
         first_ = &*first;
         set_clocks();
         trace();
@@ -70,7 +70,7 @@ class Layout {
         }
         busy();
         others();
-        if (stamps_.source != Timeline::Source::steps)
+        if (timestamps_.source != Timeline::Source::steps)
             out_.microseconds = out_.schedule.cycles / out_.ghz / 1000;
         return std::move(out_);
     }
@@ -80,7 +80,7 @@ class Layout {
         std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> known;
         const Dim3 size = program_.cluster();
         const int warps = (program_.threads() + isa::lanes - 1) / isa::lanes;
-        for (const StampedWarp& warp : stamps_.warps) {
+        for (const ProfiledWarp& warp : timestamps_.warps) {
             const auto [found, added] = known.try_emplace(key(warp.cta), ctas_.size());
             if (added) {
                 const auto rank =
@@ -103,7 +103,7 @@ class Layout {
     // microsecond: the mean of many pairs is more exact than any of them.
     void set_clocks() {
         std::uint64_t begin = UINT64_MAX, end = 0, begin_ns = UINT64_MAX, end_ns = 0;
-        for (const StampedWarp& warp : stamps_.warps) {
+        for (const ProfiledWarp& warp : timestamps_.warps) {
             if (warp.sm != first_->sm) continue;
             begin = std::min(begin, warp.begin);
             end = std::max(end, warp.end);
@@ -112,12 +112,12 @@ class Layout {
         }
         constexpr std::uint64_t long_enough = 20000;  // ns
         out_.ghz = chip::idle_ghz;
-        if (stamps_.source == Timeline::Source::steps)
+        if (timestamps_.source == Timeline::Source::steps)
             out_.ghz = 1;
         else if (end_ns > begin_ns && end_ns - begin_ns >= long_enough)
             out_.ghz = static_cast<double>(end - begin) / static_cast<double>(end_ns - begin_ns);
         std::map<int, std::pair<double, int>> sums;
-        for (const StampedWarp& warp : stamps_.warps)
+        for (const ProfiledWarp& warp : timestamps_.warps)
             for (const auto& [clock, ns] : {std::pair(warp.begin, warp.begin_ns), {warp.end, warp.end_ns}}) {
                 auto& [sum, count] = sums[warp.sm];
                 sum += static_cast<double>(static_cast<std::int64_t>(clock - begin)) -
@@ -147,12 +147,12 @@ class Layout {
 
     // --- what was recorded, in the form of the simulator's recorder ---------------------------------------
 
-    const StampSite& site(const Stamp& stamp) const { return stamps_.sites[stamp.site]; }
-    Where where(const Stamp& stamp) const { return site(stamp).step->where; }
+    const TimestampSite& site(const Timestamp& timestamp) const { return timestamps_.sites[timestamp.site]; }
+    Where where(const Timestamp& timestamp) const { return site(timestamp).step->where; }
 
     /// Bytes from the start of shared memory.
-    static std::uint32_t place(const StampedWarp& warp, const Stamp& stamp) {
-        return (stamp.value & ~stamped_parity) - warp.shared;
+    static std::uint32_t place(const ProfiledWarp& warp, const Timestamp& timestamp) {
+        return (timestamp.value & ~timestamp_parity) - warp.shared;
     }
 
     std::uint32_t barrier(Barrier::Kind kind, int rank, std::uint32_t place) {
@@ -162,13 +162,14 @@ class Layout {
         return found->second;
     }
 
-    /// The barrier that a stamp refers to; -1: none.
-    int barrier_of(const Cta& cta, const StampedWarp& warp, const Stamp& stamp) {
-        switch (site(stamp).moment) {
+    /// The barrier that a timestamp refers to; -1: none.
+    int barrier_of(const Cta& cta, const ProfiledWarp& warp, const Timestamp& timestamp) {
+        switch (site(timestamp).moment) {
             case Moment::mbarrier:
             case Moment::copy:
-                return static_cast<int>(barrier(Barrier::Kind::mbarrier, cta.rank, place(warp, stamp)));
-            case Moment::barrier: return static_cast<int>(barrier(Barrier::Kind::cta, cta.rank, stamp.value));
+                return static_cast<int>(barrier(Barrier::Kind::mbarrier, cta.rank, place(warp, timestamp)));
+            case Moment::barrier:
+                return static_cast<int>(barrier(Barrier::Kind::cta, cta.rank, timestamp.value));
             case Moment::cluster: return static_cast<int>(barrier(Barrier::Kind::cluster, 0, 0));
             default: return -1;
         }
@@ -177,11 +178,11 @@ class Layout {
     void trace() {
         const Dim3 size = program_.cluster();
         for (const Cta& cta : ctas_)
-            for (const StampedWarp* warp : cta.warps)
+            for (const ProfiledWarp* warp : cta.warps)
                 if (warp != nullptr)
-                    for (const Stamp& stamp : warp->stamps)
-                        if (const int index = barrier_of(cta, *warp, stamp);
-                            index >= 0 && site(stamp).moment == Moment::copy)
+                    for (const Timestamp& timestamp : warp->timestamps)
+                        if (const int index = barrier_of(cta, *warp, timestamp);
+                            index >= 0 && site(timestamp).moment == Moment::copy)
                             out_.trace.barriers[static_cast<std::size_t>(index)].counts_bytes = true;
         const auto warps = static_cast<int>(first_->warps.size());
         for (int rank = 0; rank < static_cast<int>(size.volume()); ++rank)
@@ -189,23 +190,23 @@ class Layout {
         for (const Cta& cta : ctas_) {
             if (cta.at.x >= size.x || cta.at.y >= size.y || cta.at.z >= size.z) continue;
             for (int w = 0; w < warps; ++w) {
-                const StampedWarp* warp = cta.warps[static_cast<std::size_t>(w)];
+                const ProfiledWarp* warp = cta.warps[static_cast<std::size_t>(w)];
                 if (warp != nullptr)
                     add(out_.trace.warps[static_cast<std::size_t>(cta.rank * warps + w)], cta, *warp);
             }
         }
     }
 
-    void add(WarpTrace& to, const Cta& cta, const StampedWarp& warp) {
-        for (const Stamp& stamp : warp.stamps) {
+    void add(WarpTrace& to, const Cta& cta, const ProfiledWarp& warp) {
+        for (const Timestamp& timestamp : warp.timestamps) {
             Item item;
-            item.pc = sites_[stamp.site];
+            item.pc = sites_[timestamp.site];
             item.event = static_cast<std::uint32_t>(to.events.size());
-            const Moment moment = site(stamp).moment;
+            const Moment moment = site(timestamp).moment;
             if (moment == Moment::copy || moment == Moment::mbarrier) {
                 Event event{moment == Moment::copy ? Event::Kind::copy : Event::Kind::wait};
                 event.rank = cta.rank;
-                event.barrier = static_cast<std::uint32_t>(barrier_of(cta, warp, stamp));
+                event.barrier = static_cast<std::uint32_t>(barrier_of(cta, warp, timestamp));
                 event.outside = moment == Moment::copy;
                 to.events.push_back(event);
                 item.events = 1;
@@ -216,8 +217,8 @@ class Layout {
 
     // --- rows ------------------------------------------------------------------------------------------
 
-    Kind kind_of(const Stamp& stamp, int barrier) const {
-        switch (site(stamp).moment) {
+    Kind kind_of(const Timestamp& timestamp, int barrier) const {
+        switch (site(timestamp).moment) {
             case Moment::mbarrier:
                 return out_.trace.barriers[static_cast<std::size_t>(barrier)].counts_bytes ? Kind::copies
                                                                                            : Kind::arrivals;
@@ -242,8 +243,8 @@ class Layout {
         std::map<std::uint32_t, std::uint32_t> next_;
     };
 
-    std::string what(const Stamp& stamp, int barrier, std::uint32_t phase) const {
-        switch (site(stamp).moment) {
+    std::string what(const Timestamp& timestamp, int barrier, std::uint32_t phase) const {
+        switch (site(timestamp).moment) {
             case Moment::mbarrier:
                 return phase == UINT32_MAX
                            ? out_.trace.barriers[static_cast<std::size_t>(barrier)].name
@@ -252,7 +253,7 @@ class Layout {
             case Moment::barrier:
             case Moment::cluster: return out_.trace.barriers[static_cast<std::size_t>(barrier)].name;
             case Moment::memory: return "a value in memory";
-            case Moment::other: return std::string(site(stamp).step->op->name);
+            case Moment::other: return std::string(site(timestamp).step->op->name);
             default: return {};
         }
     }
@@ -265,83 +266,86 @@ class Layout {
     /// The rows of its roles, from row `first` on.
     void rows_of(const Cta& cta, int first) {
         for (std::size_t role = 0; role < out_.roles.list.size(); ++role) {
-            const StampedWarp* warp = cta.warps[static_cast<std::size_t>(out_.roles.list[role].warp)];
+            const ProfiledWarp* warp = cta.warps[static_cast<std::size_t>(out_.roles.list[role].warp)];
             if (warp != nullptr) row(cta, *warp, first + static_cast<int>(role));
         }
     }
 
-    void row(const Cta& cta, const StampedWarp& warp, int row) {
-        const Where begin = warp.stamps.empty() ? program_.where() : where(warp.stamps.front());
+    void row(const Cta& cta, const ProfiledWarp& warp, int row) {
+        const Where begin = warp.timestamps.empty() ? program_.where() : where(warp.timestamps.front());
         add(row, Kind::work, time(cta, warp.begin), time(cta, warp.end), begin, {}, -1);
         Phases phases;
-        for (const Stamp& stamp : warp.stamps) {
-            if (!waits(site(stamp).moment)) continue;
-            const int barrier = barrier_of(cta, warp, stamp);
+        for (const Timestamp& timestamp : warp.timestamps) {
+            if (!waits(site(timestamp).moment)) continue;
+            const int barrier = barrier_of(cta, warp, timestamp);
             std::uint32_t phase = UINT32_MAX;
-            if (site(stamp).moment == Moment::mbarrier)
-                phase = phases(place(warp, stamp), (stamp.value & stamped_parity) != 0);
-            add(row, kind_of(stamp, barrier), time(cta, stamp.begin), time(cta, stamp.end), where(stamp),
-                what(stamp, barrier, phase), barrier);
+            if (site(timestamp).moment == Moment::mbarrier)
+                phase = phases(place(warp, timestamp), (timestamp.value & timestamp_parity) != 0);
+            add(row, kind_of(timestamp, barrier), time(cta, timestamp.begin), time(cta, timestamp.end),
+                where(timestamp), what(timestamp, barrier, phase), barrier);
         }
     }
 
     Passed passed(const Cta& cta) const {
         Passed out;
-        for (const StampedWarp* warp : cta.warps) {
+        for (const ProfiledWarp* warp : cta.warps) {
             if (warp == nullptr) continue;
             Phases phases;
-            for (const Stamp& stamp : warp->stamps)
-                if (site(stamp).moment == Moment::mbarrier) {
-                    const std::uint32_t at = place(*warp, stamp);
-                    out[at].emplace_back(stamp.end, phases(at, (stamp.value & stamped_parity) != 0));
+            for (const Timestamp& timestamp : warp->timestamps)
+                if (site(timestamp).moment == Moment::mbarrier) {
+                    const std::uint32_t at = place(*warp, timestamp);
+                    out[at].emplace_back(timestamp.end,
+                                         phases(at, (timestamp.value & timestamp_parity) != 0));
                 }
         }
         for (auto& [at, ends] : out) std::ranges::sort(ends);
         return out;
     }
 
-    // No stamp says when bytes have arrived or when the tensor core is done, only when a warp learns of it.
+    // No timestamp says when bytes have arrived or when the tensor core is done, only when a warp learns of
+    // it.
     void flights(const Cta& cta) {
         const Passed known = passed(cta);
         const int products = static_cast<int>(out_.roles.list.size()), copies = products + 1;
-        for (const StampedWarp* warp : cta.warps) {
+        for (const ProfiledWarp* warp : cta.warps) {
             if (warp == nullptr) continue;
-            for (const Stamp& stamp : warp->stamps) {
-                if (site(stamp).moment != Moment::copy) continue;
-                const int barrier = barrier_of(cta, *warp, stamp);
+            for (const Timestamp& timestamp : warp->timestamps) {
+                if (site(timestamp).moment != Moment::copy) continue;
+                const int barrier = barrier_of(cta, *warp, timestamp);
                 std::uint64_t end = cta.end;
                 std::string what = out_.trace.barriers[static_cast<std::size_t>(barrier)].name;
-                if (const auto found = known.find(place(*warp, stamp)); found != known.end()) {
+                if (const auto found = known.find(place(*warp, timestamp)); found != known.end()) {
                     const auto next =
-                        std::ranges::upper_bound(found->second, std::pair(stamp.end, UINT32_MAX));
+                        std::ranges::upper_bound(found->second, std::pair(timestamp.end, UINT32_MAX));
                     if (next != found->second.end()) {
                         end = next->first;
                         what += fmt::format(", phase {}", next->second);
                     }
                 }
-                add(copies, Kind::flight, time(cta, stamp.begin), time(cta, end), where(stamp),
+                add(copies, Kind::flight, time(cta, timestamp.begin), time(cta, end), where(timestamp),
                     std::move(what), barrier);
             }
         }
         for (const Role& role : out_.roles.list)
-            if (const StampedWarp* warp = cta.warps[static_cast<std::size_t>(role.warp)];
+            if (const ProfiledWarp* warp = cta.warps[static_cast<std::size_t>(role.warp)];
                 warp != nullptr && role.multiplies)
                 products_of(cta, *warp, role.name, products);
     }
 
-    void products_of(const Cta& cta, const StampedWarp& warp, const std::string& by, int row) {
-        std::vector<const Stamp*> running;
+    void products_of(const Cta& cta, const ProfiledWarp& warp, const std::string& by, int row) {
+        std::vector<const Timestamp*> running;
         const auto finish = [&](std::size_t pending, std::uint64_t end) {
             while (running.size() > pending) {
-                const Stamp& group = *running.front();
+                const Timestamp& group = *running.front();
                 add(row, Kind::product, time(cta, group.begin), time(cta, end), where(group), by, -1);
                 running.erase(running.begin());
             }
         };
-        for (const Stamp& stamp : warp.stamps) {
-            if (site(stamp).moment == Moment::product) running.push_back(&stamp);
-            if (site(stamp).moment == Moment::products)
-                finish(static_cast<std::size_t>(*isa::awaited(*site(stamp).step).products), stamp.end);
+        for (const Timestamp& timestamp : warp.timestamps) {
+            if (site(timestamp).moment == Moment::product) running.push_back(&timestamp);
+            if (site(timestamp).moment == Moment::products)
+                finish(static_cast<std::size_t>(*isa::awaited(*site(timestamp).step).products),
+                       timestamp.end);
         }
         finish(0, warp.end);
     }
@@ -352,8 +356,8 @@ class Layout {
         for (const Cta& cta : ctas_)
             for (std::size_t w = 0; w < cta.warps.size(); w += group)
                 if (cta.sm == first_->sm && cta.warps[w] != nullptr)
-                    for (const Stamp& stamp : cta.warps[w]->stamps)
-                        out_.schedule.tensor_busy += cycles_[stamp.site];
+                    for (const Timestamp& timestamp : cta.warps[w]->timestamps)
+                        out_.schedule.tensor_busy += cycles_[timestamp.site];
     }
 
     // CTAs of the requested clusters.
@@ -377,7 +381,7 @@ class Layout {
     }
 
     const Program& program_;
-    const Stamps& stamps_;
+    const Timestamps& timestamps_;
     const int clusters_;
     const sim::Code code_;
     const Costs costs_;
@@ -393,8 +397,8 @@ class Layout {
 
 }  // namespace
 
-Measured measured(const Program& program, const Stamps& stamps, int clusters) {
-    return Layout(program, stamps, clusters).run();
+Measured measured(const Program& program, const Timestamps& timestamps, int clusters) {
+    return Layout(program, timestamps, clusters).run();
 }
 
 }  // namespace wgrun::timeline

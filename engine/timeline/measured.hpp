@@ -1,9 +1,9 @@
-// Stamps laid out as a timeline: the same rows and spans as those of the model.
+// Timestamps laid out as a timeline: the same rows and spans as those of the model.
 #pragma once
 
 #include "timeline/roles.hpp"
 #include "timeline/schedule.hpp"
-#include "timeline/stamps.hpp"
+#include "timeline/timestamps.hpp"
 #include "timeline/trace.hpp"
 
 namespace wgrun::timeline {
@@ -21,6 +21,6 @@ struct Measured {
 };
 
 /// Throws ArgumentError if nothing was recorded of the first CTA.
-Measured measured(const Program& program, const Stamps& stamps, int clusters);
+Measured measured(const Program& program, const Timestamps& timestamps, int clusters);
 
 }  // namespace wgrun::timeline

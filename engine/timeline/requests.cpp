@@ -16,7 +16,7 @@ constexpr std::uint64_t sector = sm_90a.sector;
 /// The first access of a step: that of an atomic is the load.
 class FirstAccess final : public isa::Effects {
   public:
-    explicit FirstAccess(const isa::Step& step) { isa::tell(step, *this); }
+    explicit FirstAccess(const isa::Step& step) { isa::visit_effects(step, *this); }
     std::optional<isa::MemoryAccess> access{};
 
   private:

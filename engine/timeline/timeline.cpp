@@ -165,10 +165,10 @@ Timeline timeline_of(Kernel& kernel, const RunOptions& options) {
 }
 
 Timeline profile_of(Kernel& kernel, const ProfileOptions& options) {
-    const timeline::Stamps stamps = timeline::stamps_of(kernel, options);
-    timeline::Measured measured = timeline::measured(kernel.program(), stamps, options.clusters);
+    const timeline::Timestamps timestamps = timeline::timestamps_of(kernel, options);
+    timeline::Measured measured = timeline::measured(kernel.program(), timestamps, options.clusters);
     Timeline out;
-    out.source = stamps.source;
+    out.source = timestamps.source;
     out.kernel = kernel.program().name();
     out.cycles = measured.schedule.cycles;
     const bool timed = out.source == Timeline::Source::gpu;  // steps do not measure time
@@ -177,8 +177,8 @@ Timeline profile_of(Kernel& kernel, const ProfileOptions& options) {
     out.microseconds = measured.microseconds;
     out.ctas = measured.ctas;
     out.shown = measured.shown;
-    out.dropped = stamps.dropped;
-    out.dropped_warps = stamps.dropped_warps;
+    out.dropped = timestamps.dropped;
+    out.dropped_warps = timestamps.dropped_warps;
     add_rows(out, measured.roles);
     out.rows.insert(out.rows.end(), measured.others.begin(), measured.others.end());
     std::vector<int> barriers;

@@ -1,5 +1,5 @@
 -- Step 6 of the guide (docs/guide/06-pipeline.md): the product of step 5 with four stages. While one block of K is
--- multiplied, the copies of the next three are under way.
+-- multiplied, the copies of the next three are in flight.
 --   wgrun scripts/guide/06-pipeline.lua
 local wg = require "wgrun"
 

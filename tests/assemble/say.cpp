@@ -1,7 +1,7 @@
 // Kernels whose threads say something: both texts are accepted, guarded or not.
 #include "emit/emit.hpp"
 #include "program/guarded.hpp"
-#include "program/spoken.hpp"
+#include "program/printing.hpp"
 #include "tests/assemble/batch.hpp"
 #include "tests/catch.hpp"
 #include "wgrun/gpu.hpp"
@@ -48,15 +48,15 @@ Program program() {
 TEST_CASE("kernels that speak assemble") {
     if (test::no_ptxas()) return;
     const Program original = program();
-    CHECK_NOTHROW(gpu::ptxas_assemble(emit::ptx(spoken(original)).text));
-    CHECK_NOTHROW(gpu::ptxas_assemble(emit::ptx(guarded(spoken(original)).program).text));
+    CHECK_NOTHROW(gpu::ptxas_assemble(emit::ptx(printing(original)).text));
+    CHECK_NOTHROW(gpu::ptxas_assemble(emit::ptx(guarded(printing(original)).program).text));
     const std::string lines = "--generate-line-info";
-    CHECK_NOTHROW(gpu::ptxas_assemble(emit::ptx_with_lines(spoken(original)).text, std::span(&lines, 1)));
+    CHECK_NOTHROW(gpu::ptxas_assemble(emit::ptx_with_lines(printing(original)).text, std::span(&lines, 1)));
 }
 
 TEST_CASE("kernels that speak compile as CUDA C++") {
     if (test::no_nvrtc()) return;
     const Program original = program();
-    CHECK_NOTHROW(gpu::nvrtc_compile(emit::cuda(spoken(original)).text));
-    CHECK_NOTHROW(gpu::nvrtc_compile(emit::cuda(guarded(spoken(original)).program).text));
+    CHECK_NOTHROW(gpu::nvrtc_compile(emit::cuda(printing(original)).text));
+    CHECK_NOTHROW(gpu::nvrtc_compile(emit::cuda(guarded(printing(original)).program).text));
 }

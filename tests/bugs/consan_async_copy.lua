@@ -1,6 +1,6 @@
 -- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
 -- test_async_copy, test_ws_async_copy_commits, test_ws_async_copy_wait_visibility. A stage that cp.async fills is
--- written or read again while its group may still be under way: the wait leaves one too many, another role waits
+-- written or read again while its group may still be in flight: the wait leaves one too many, another role waits
 -- (groups are each thread's own), or a role is told of two stages after a wait for one.
 -- bad: one_too_many other_role newest
 -- good: waited own_groups oldest

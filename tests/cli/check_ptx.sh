@@ -263,7 +263,7 @@ run check ring.ptx
 exits 1
 err_has "of the mbarrier \`shared\` + 0x8008 (stage 2 of 3): 0 of 1 arrivals have come"
 
-# Where the text tells the shape of a CTA, the first cluster runs with arguments that are made up: what two threads do is found, too.
+# Where the text tells the shape of a CTA, the first cluster runs with synthetic arguments: what two threads do is found, too.
 run check "$SOURCE/tests/ptx/raced_line.ptx"
 exits 1
 err_has "raced_line.ptx:20: error: thread 32 reads \`words\`, which thread 0 wrote: nothing orders the two [WG-RACE-01]"
@@ -349,14 +349,14 @@ run check "$SOURCE/tests/ptx/ties.ptx"
 exits 0
 err_has "ties.ptx:53: warning: threads 0 and 1 write different values to \`place\` in one step [WG-RACE-01]"
 
-# A race behind a test of a size, which a run with made-up numbers passes: a warning, since the kernel may be meant for others.
+# A race behind a test of a size, which a run with synthetic numbers passes: a warning, since the kernel may be meant for others.
 sized() { sed "$1" "$SOURCE/tests/ptx/sized.ptx" >sized.ptx; run check sized.ptx; exits 0; }
 sized ''
 err_has "sized.ptx:28: warning: thread 32 reads \`row\` + 380, which thread 95 wrote: nothing orders the two [WG-RACE-01]"
 err_has "sized.ptx:5: in launches whose numbers are 512, 832, 896, 960, 1000 and 1024"
 sized 's/sub.s32 %r8/bar.sync 0; &/'
 err_lacks "warning"
-# Beyond the array the sizes are made up in vain.
+# Beyond the array the sizes are synthetic in vain.
 sized 's/sub.s32 %r8, 508/sub.s32 %r8, %r1/'
 err_lacks "warning"
 # Where the number stands in a structure, or in memory, does not matter.
@@ -366,13 +366,13 @@ sized 's/ld.param.u32 %r1, .turned_param_2./cvta.to.global.u64 %rd8, %rd1; ld.gl
 err_has "sized.ptx:28: warning: thread 32 reads"
 
 # Sizes in structures and in memory, tensor maps and threads that only a launch tells: hangs are errors, races warnings.
-run check "$SOURCE/tests/ptx/made_up_sizes.ptx"
+run check "$SOURCE/tests/ptx/synthetic_sizes.ptx"
 exits 1
-err_has "made_up_sizes.ptx:44: error: the kernel hangs: warp 0 waits for phase 0 (parity 0) of the mbarrier \`empty\`"
-err_has "made_up_sizes.ptx:7: in launches whose numbers are 512, 832, 896, 960, 1000 and 1024"
-err_has "made_up_sizes.ptx:93: warning: thread 64 reads \`row\`, which thread 0 wrote: nothing orders the two [WG-RACE-01]"
-sed 's,// ARRIVE: ,,; s,// BARRIER: ,,' "$SOURCE/tests/ptx/made_up_sizes.ptx" >made_up_sizes.ptx
-run check made_up_sizes.ptx
+err_has "synthetic_sizes.ptx:44: error: the kernel hangs: warp 0 waits for phase 0 (parity 0) of the mbarrier \`empty\`"
+err_has "synthetic_sizes.ptx:7: in launches whose numbers are 512, 832, 896, 960, 1000 and 1024"
+err_has "synthetic_sizes.ptx:93: warning: thread 64 reads \`row\`, which thread 0 wrote: nothing orders the two [WG-RACE-01]"
+sed 's,// ARRIVE: ,,; s,// BARRIER: ,,' "$SOURCE/tests/ptx/synthetic_sizes.ptx" >synthetic_sizes.ptx
+run check synthetic_sizes.ptx
 exits 0
 err_lacks "error:"
 err_lacks "warning:"

@@ -40,7 +40,7 @@ run check --replay other.json "$less"
 exits 0
 out_has "0 of 1 finding shown again"
 
-# A launch that is made up whole.
+# A launch that is synthetic as a whole.
 sized="$SOURCE/tests/ptx/sized.ptx"
 run check --json "$sized"
 first sized.json

@@ -104,7 +104,7 @@ refuses '{ n = { 1.5 }, run = print }' 'kernel:sizes: size `n`: expected integer
 refuses '{ n = { 1, 2 } }' 'kernel:sizes: option `run`: expected a function, got nil'
 refuses '{ run = print }' 'kernel:sizes: there is no size'
 
-# Without a run a few of them are looked ahead at, with memory that is made up; what the function says of results does not count.
+# Without a run a few of them are looked ahead at, with memory that is synthetic; what the function says of results does not count.
 file ahead.lua <<'END'
 local wg = require "wgrun"
 local double = wg.kernel("double", { threads = 128 }, function(k)

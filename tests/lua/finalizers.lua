@@ -130,10 +130,10 @@ end)
 
 if wg.device() then
   local a, b, d = wg.zeros("bf16", {64, 64}), wg.zeros("bf16", {64, 64}), wg.zeros("f32", {64, 64})
-  local yardstick = wg.cublas {a = a, b = b, d = d}
-  if yardstick then
+  local baseline = wg.cublas {a = a, b = b, d = d}
+  if baseline then
     for _, t in ipairs {a, b, d} do t:close() end
-    yardstick:run()
+    baseline:run()
   end
 end
 

@@ -59,7 +59,7 @@ local blocks = with(function(t) for c = 0, 63, 16 do t:put({ true, { c + 8, c + 
 assert(said(blocks, { "where: columns 8 to 15 of each 16" }):find(("       0 ........########........########........########........########"), 1, true))
 assert(said(with(function(t) for i = 1, 63 do t:put({ i, { 0, i } }, 3) end end), { "all below the diagonal" }):find "%+")
 
--- Without words for it: no cause is made up.
+-- Without words for it: no cause is synthetic.
 local noise = said(wg.randn { shape = { 64, 64 }, seed = 4 }, { "where: all elements" })
 assert(not noise:find "it seems", noise)
 -- Printed where that is asked for.

@@ -99,7 +99,7 @@ for what, as in pairs {
 } do
   if not open(ring(as)):match "no%-deadlock" then error("no deadlock is proved: " .. what) end
 end
--- Turns that nobody waits for: their copies may still be under way at the end.
+-- Turns that nobody waits for: their copies may still be in flight at the end.
 check.equal(open(ring { rest = function(_, n) return n & 1 end }) ~= "", true)
 -- What shifts cut off of a turn is no more of it.
 check.equal(open(ring { stage = function(_, turn) return (turn << 30) >> 30 end }), "")

@@ -18,6 +18,14 @@ function kit.fill(k, buffers)
   k:bar_sync(0)
 end
 
+--- Two tiles of 64 x 64 bf16 that wgmma may read: the accumulators of their product, their descriptors, and the tiles.
+function kit.operands(k)
+  local tile = require "wgrun".tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
+  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
+  kit.fill(k, { a, b })
+  return k:regs("f32", 32), k:descriptor(a), k:descriptor(b), a, b
+end
+
 --- Runs a kernel of a cluster of two CTAs. The first changes a tensor map in its shared memory, which release(k, maps, own) puts into
 --- `maps`; acquire(k, maps, copies) comes before the copies by it; `copies` holds in the thread of each CTA that makes one.
 function kit.changed_map(release, acquire)
@@ -98,6 +106,96 @@ function kit.map_behind_flag(change, copy)
   end)
   local X, D = wg.ones("f32", 64), wg.zeros("f32", 32)
   kernel:run { grid = { 2 }, args = { wg.zeros("f32", { 1, 32 }), wg.zeros("u8", 128), X, D, wg.zeros("u32", 1) } }
+end
+
+--- Runs a kernel in which a thread fills the stages of a ring, and four warps empty them, six times. copy(k, ring, cursor, load) and
+--- use(k, ring, cursor, lane) are a turn of either; load(full, bytes) copies 512 bytes to the stage, `bytes` behind its begin.
+--- others: { stage_bytes = 512, arrivals = 4 }, and count(k, counts) for a number of turns that is in memory.
+function kit.ring(copy, use, others)
+  local wg, with = require "wgrun", others or {}
+  local bytes <const> = with.stage_bytes or 512
+  local kernel = wg.kernel("case", { threads = 256 }, function(k)
+    local map, blocks = k:tensor_map("X", { dtype = "f32", box = { 32, 4 } }), k:param("blocks", with.count and "const u32*" or "u32")
+    if with.count then blocks = with.count(k, blocks) end
+    local tiles = k:shared { bytes = 2 * bytes, align = 128, name = "tiles" }
+    local ring = k:pipeline { stages = 2, arrivals = with.arrivals or 4 }
+    local thread, zero = k:special "tid.x", k:mov(0, { type = "s32" })
+    k:if_(thread:eq(0), function() ring:init() end)
+    k:bar_sync(0)
+    local cursor = ring:cursor()
+    local function load(full, behind)
+      k:cp_async_bulk_tensor_2d(k:address(tiles) + cursor.stage * bytes + (behind or 0), map, { zero, zero }, full)
+    end
+    k:if_((thread >> 7):eq(0), function()
+      k:if_(thread:eq(0), function()
+        k:loop(blocks, function()
+          copy(k, ring, cursor, load)
+          ring:advance(cursor)
+        end)
+      end)
+    end, function()
+      k:loop(blocks, function()
+        use(k, ring, cursor, thread & 31)
+        ring:advance(cursor)
+      end)
+    end)
+  end)
+  kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 8, 32 }), with.count and wg.tensor("u32", { 1 }, { 6 }) or 6 } }
+end
+
+--- A turn of the producer of kit.ring, and one of its consumers, as they ought to be.
+function kit.copy(_, ring, cursor, load)
+  ring:acquire(cursor)
+  load(ring:expect(cursor, 512))
+end
+function kit.use(_, ring, cursor, lane)
+  ring:wait(cursor)
+  ring:release(cursor, { lane = lane })
+end
+
+--- Runs a kernel that multiplies by a ring of two stages, with a K of 384. copy(k, a, b) is a turn of the producer, which has the
+--- stage; `a` and `b` are the arguments of its two copies. multiply(k, turn) is one of the consumers: turn.ring, .cursor, .lane, .first
+--- (of K), and .operands(stage), the arguments of the wgmma that reads a stage. others: map_b, the options of B's tensor map; fixed, the
+--- K of a kernel that has no parameter for it; finally(k), what comes behind the loop; before(k), what the consumers keep, as turn.kept.
+function kit.product_ring(copy, multiply, others)
+  local wg, with = require "wgrun", others or {}
+  local t, stages = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }, 2
+  local kernel = wg.kernel("case", { threads = 256 }, function(k)
+    local map_a, map_b = k:tensor_map("A", { tile = t }), k:tensor_map("B", with.map_b or { tile = t })
+    local K = with.fixed or k:param("K", "u32")
+    local a = k:shared { tile = t, count = stages, name = "a" }
+    local b = k:shared { tile = t, count = stages, name = "b" }
+    local ring = k:pipeline { stages = stages, arrivals = 4 }
+    local thread, zero = k:special "tid.x", k:mov(0, { type = "s32" })
+    k:if_(thread:eq(0), function() ring:init() end)
+    k:bar_sync(0)
+    local cursor = ring:cursor()
+    k:if_((thread >> 7):eq(0), function()
+      k:if_(thread:eq(0), function()
+        k:loop({ from = 0, to = K, step = 64 }, function(first)
+          ring:acquire(cursor)
+          local full, at = ring:expect(cursor, 2 * t.bytes), { first, zero }
+          copy(k, { k:address(a) + cursor.stage * t.bytes, map_a, at, full }, { k:address(b) + cursor.stage * t.bytes, map_b, at, full })
+          ring:advance(cursor)
+        end)
+      end)
+    end, function()
+      local acc = k:regs("f32", 32)
+      local a0, b0 = k:descriptor(a), k:descriptor(b)
+      local kept = with.before and with.before(k)
+      k:loop({ from = 0, to = K, step = 64 }, function(first)
+        local function operands(stage)
+          return acc, k:mad_wide_u32(stage, t.bytes >> 4, a0), k:mad_wide_u32(stage, t.bytes >> 4, b0),
+            { n = 64, k = 16, d = "f32", a = "bf16", b = "bf16", scale_d = first:gt(0) }
+        end
+        multiply(k, { ring = ring, cursor = cursor, lane = thread & 31, first = first, operands = operands, kept = kept })
+        ring:advance(cursor)
+      end)
+      if with.finally then with.finally(k) end
+    end)
+  end)
+  local A, B = wg.zeros("bf16", { 64, 384 }), wg.zeros("bf16", { 64, 384 })
+  kernel:run { grid = { 1 }, args = with.fixed and { A, B } or { A, B, 384 } }
 end
 
 return kit

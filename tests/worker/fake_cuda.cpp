@@ -7,7 +7,7 @@
 //                                   of these, guarded builds also write what their guards would
 //                                   (fake_guards.hpp)
 //     whose threads say something   writes the records of their messages (fake_messages.hpp)
-//     profiled builds               write stamps (fake_stamps.hpp)
+//     profiled builds               write timestamps (fake_timestamps.hpp)
 //   too_large                       the driver refuses the launch
 //   stuck                           cuModuleLoadDataEx does not come back
 //   suicide                         the process is killed when it is launched
@@ -34,7 +34,7 @@
 #include "tests/worker/fake_cuda.hpp"
 #include "tests/worker/fake_guards.hpp"
 #include "tests/worker/fake_messages.hpp"
-#include "tests/worker/fake_stamps.hpp"
+#include "tests/worker/fake_timestamps.hpp"
 
 namespace {
 
@@ -50,8 +50,8 @@ struct Kernel {
     FakeGuards guards{""};
     std::size_t control = SIZE_MAX;  // which parameter is the control block of messages
     FakeMessages messages{""};
-    std::size_t profile = SIZE_MAX;  // which parameter is the buffer of stamps
-    FakeStamps stamps{""};
+    std::size_t profile = SIZE_MAX;  // which parameter is the buffer of timestamps
+    FakeTimestamps timestamps{""};
 };
 
 struct Fake {
@@ -217,7 +217,7 @@ Result cuModuleLoadDataEx(Handle* module, const void* image, unsigned count, Jit
         }
         if (list.substr(0, comma).find("param_profile") != std::string_view::npos) {
             kernel->profile = kernel->parameters.size();
-            kernel->stamps = FakeStamps(text);
+            kernel->timestamps = FakeTimestamps(text);
         }
         kernel->parameters.push_back(bytes_of(list.substr(0, comma)));
         if (comma == std::string_view::npos) break;
@@ -261,9 +261,9 @@ Result cuLaunchKernelEx(const LaunchConfig*, Handle function, void** parameters,
         if (kernel.messages.run(control)) fake.sticky = launch_failed;
     }
     if (kernel.profile != SIZE_MAX && fake.sticky == success) {
-        std::byte* stamps = nullptr;
-        std::memcpy(&stamps, parameters[kernel.profile], sizeof stamps);
-        kernel.stamps.run(stamps);
+        std::byte* timestamps = nullptr;
+        std::memcpy(&timestamps, parameters[kernel.profile], sizeof timestamps);
+        kernel.timestamps.run(timestamps);
     }
     if (fake.sticky != success && block != nullptr) kernel.guards.fault(block);
     if (name == "hang") {

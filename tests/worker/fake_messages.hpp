@@ -1,5 +1,5 @@
-// What a kernel whose threads say something would leave in its records (isa/say.hpp), read off its PTX:
-// thread 3 of CTA 0 comes to each message once, in the order of the text, with zeros for values, up to a
+// What a kernel whose threads say something would leave in its records (isa/device_print.hpp), read off its
+// PTX: thread 3 of CTA 0 comes to each message once, in the order of the text, with zeros for values, up to a
 // trap.
 #pragma once
 

@@ -334,7 +334,7 @@ class Walk {
     const Program& program_;
     const flow::Graph& graph_;
     Accesses& out_;
-    const Slots slots_;
+    const Indexed slots_;
     const Positive& positive_;
     Terms terms_;
     std::vector<Registers> ends_;                   ///< by block

@@ -12,7 +12,7 @@
 
 namespace wgrun::check::symbolic {
 
-Terms::Terms(const Program& program, Atoms& atoms, const Slots& slots, Positive positive)
+Terms::Terms(const Program& program, Atoms& atoms, const Indexed& slots, Positive positive)
     : program_(program), atoms_(atoms), slots_(slots), positive_(std::move(positive)) {
     const Dim3 block = program.block();
     thread_ = place("tid.x", block.x) + place("tid.y", block.y) * Polynomial(block.x) +

@@ -30,7 +30,7 @@ using Registers = std::vector<Content>;  ///< by slot
 class Terms final : public isa::Algebra {
   public:
     /// Of the registers that have slots. Both outlive it.
-    Terms(const Program& program, Atoms& atoms, const Slots& slots, Positive positive);
+    Terms(const Program& program, Atoms& atoms, const Indexed& slots, Positive positive);
 
     /// What the next steps compute with: registers, the conditions under which a thread comes here, and the
     /// loops around them.
@@ -102,7 +102,7 @@ class Terms final : public isa::Algebra {
 
     const Program& program_;
     Atoms& atoms_;
-    const Slots& slots_;
+    const Indexed& slots_;
     Positive positive_;
     Registers* registers_ = nullptr;
     std::span<const Formula> conditions_;

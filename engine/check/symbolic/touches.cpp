@@ -20,7 +20,7 @@ class Needed {
         }
     }
 
-    Slots run() {
+    Indexed run() {
         while (!open_.empty()) {
             const Reg reg = open_.back();
             open_.pop_back();
@@ -55,11 +55,11 @@ class Needed {
 
     std::vector<std::vector<const Step*>> writers_;  ///< by register
     std::vector<Reg> open_;
-    Slots slots_;
+    Indexed slots_;
 };
 
 }  // namespace
 
-Slots needed(const Outline& outline) { return Needed(outline.program()).run(); }
+Indexed needed(const Outline& outline) { return Needed(outline.program()).run(); }
 
 }  // namespace wgrun::check::symbolic

@@ -12,7 +12,7 @@ namespace wgrun::check::symbolic {
 /// What a step does to global memory.
 class Touches final : public isa::Effects {
   public:
-    explicit Touches(const Step& step) { isa::tell(step, *this); }
+    explicit Touches(const Step& step) { isa::visit_effects(step, *this); }
     bool any() const { return access || copy || copies || anything; }
 
     std::optional<isa::MemoryAccess> access{};
@@ -33,10 +33,10 @@ class Touches final : public isa::Effects {
 };
 
 /// The registers that addresses and branches are computed from.
-struct Slots {
+struct Indexed {
     std::vector<Reg> registers;
     std::vector<int> of;  ///< places in the list, by numbers of registers; -1: it is not one of them
 };
-Slots needed(const Outline& outline);
+Indexed needed(const Outline& outline);
 
 }  // namespace wgrun::check::symbolic

@@ -4,10 +4,7 @@ local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
-  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
-  kit.fill(k, { a, b })
-  local da, db = k:descriptor(a), k:descriptor(b)
-  local acc = k:regs("f32", 32)
+  local acc, da, db = kit.operands(k)
   local B = k:shared(wg.tile{dtype="bf16", mn=64, k=16, major="MN"}, "B")
   kit.fill(k, { B })
   local db = k:descriptor(B)

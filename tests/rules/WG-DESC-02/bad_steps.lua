@@ -1,14 +1,10 @@
 -- WG-DESC-02, broken in a run: the number of K steps comes with the launch, and the tile has four.
 local wg = require "wgrun"
 local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
-local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local steps = k:param("steps", "u32")
-  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
-  kit.fill(k, { a, b })
-  local da, db = k:descriptor(a), k:descriptor(b)
-  local acc = k:regs("f32", 32)
+  local acc, da, db = kit.operands(k)
   for i = 0, 31 do k:mov(acc[i], 0) end
   k:wgmma_fence()
   k:loop(steps, function()

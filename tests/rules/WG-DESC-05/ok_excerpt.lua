@@ -1,14 +1,10 @@
 -- WG-DESC-05, kept: All threads of a warpgroup give a wgmma the same descriptors and the same scale-d.
 local wg = require "wgrun"
 local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
-local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local thread = k:special "tid.x"
-  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
-  kit.fill(k, { a, b })
-  local da, db = k:descriptor(a), k:descriptor(b)
-  local acc = k:regs("f32", 32)
+  local acc, da, db = kit.operands(k)
   da:set(da + k:cvt_u64_u32((thread >> 7) * 2))
   k:wgmma_fence()
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})

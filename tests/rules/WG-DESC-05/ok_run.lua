@@ -1,14 +1,10 @@
 -- WG-DESC-05, kept in a run: the K step comes from memory, the same for all.
 local wg = require "wgrun"
 local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
-local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local thread = k:special "tid.x"
-  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
-  kit.fill(k, { a, b })
-  local da, db = k:descriptor(a), k:descriptor(b)
-  local acc = k:regs("f32", 32)
+  local acc, da, db = kit.operands(k)
   local steps = k:param("steps", "const u32*")
   db:set(db + k:cvt_u64_u32(k:ld_global_u32(k:element(steps, thread >> 5)) * 2))
   k:wgmma_fence()

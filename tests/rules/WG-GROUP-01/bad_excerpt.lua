@@ -1,14 +1,10 @@
 -- WG-GROUP-01, broken: The accumulators and the A fragment of a wgmma are not accessed before a wgmma.wait_group that covers its wgmma-group.
 local wg = require "wgrun"
 local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
-local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local X = k:param("X", "f32*")
-  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
-  kit.fill(k, { a, b })
-  local da, db = k:descriptor(a), k:descriptor(b)
-  local acc = k:regs("f32", 32)
+  local acc, da, db = kit.operands(k)
   k:wgmma_fence()
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
   k:wgmma_commit_group()

@@ -1,31 +1,8 @@
 -- WG-MBAR-03, broken: two copies fill a stage, and it expects the bytes of one.
-local wg = require "wgrun"
+local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
 
-local kernel = wg.kernel("case", { threads = 256 }, function(k)
-  local map, blocks = k:tensor_map("X", { dtype = "f32", box = { 32, 4 } }), k:param("blocks", "u32")
-  local tiles = k:shared { bytes = 2048, align = 128, name = "tiles" }
-  local ring = k:pipeline { stages = 2, arrivals = 4 }
-  local thread, zero = k:special "tid.x", k:mov(0, { type = "s32" })
-  k:if_(thread:eq(0), function() ring:init() end)
-  k:bar_sync(0)
-  local cursor = ring:cursor()
-  k:if_((thread >> 7):eq(0), function()
-    k:if_(thread:eq(0), function()
-      k:loop(blocks, function()
-        ring:acquire(cursor)
-        local barrier = ring:expect(cursor, 512) -- EXPECT: WG-MBAR-03
-        for half = 0, 1 do
-          k:cp_async_bulk_tensor_2d(k:address(tiles) + cursor.stage * 1024 + 512 * half, map, { zero, zero }, barrier)
-        end
-        ring:advance(cursor)
-      end)
-    end)
-  end, function()
-    k:loop(blocks, function()
-      ring:wait(cursor)
-      ring:release(cursor, { lane = thread & 31 })
-      ring:advance(cursor)
-    end)
-  end)
-end)
-kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 8, 32 }), 6 } }
+kit.ring(function(_, ring, cursor, load)
+  ring:acquire(cursor)
+  local full = ring:expect(cursor, 512) -- EXPECT: WG-MBAR-03
+  for half = 0, 1 do load(full, 512 * half) end
+end, kit.use, { stage_bytes = 1024 })

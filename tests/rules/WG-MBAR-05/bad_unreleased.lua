@@ -1,29 +1,10 @@
 -- WG-MBAR-05, broken: the consumers do not release the first stage.
-local wg = require "wgrun"
+local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
 
-local kernel = wg.kernel("case", { threads = 256 }, function(k)
-  local map, blocks = k:tensor_map("X", { dtype = "f32", box = { 32, 4 } }), k:param("blocks", "u32")
-  local tiles = k:shared { bytes = 1024, align = 128, name = "tiles" }
-  local ring = k:pipeline { stages = 2, arrivals = 4 }
-  local thread, zero = k:special "tid.x", k:mov(0, { type = "s32" })
-  k:if_(thread:eq(0), function() ring:init() end)
-  k:bar_sync(0)
-  local cursor = ring:cursor()
-  k:if_((thread >> 7):eq(0), function()
-    k:if_(thread:eq(0), function()
-      k:loop(blocks, function()
-        ring:acquire(cursor) -- EXPECT: WG-MBAR-05
-        local barrier = ring:expect(cursor, 512)
-        k:cp_async_bulk_tensor_2d(k:address(tiles) + cursor.stage * 512, map, { zero, zero }, barrier)
-        ring:advance(cursor)
-      end)
-    end)
-  end, function()
-    k:loop(blocks, function()
-      ring:wait(cursor)
-      ring:release(cursor, { lane = thread & 31, guard = cursor.stage:gt(0) })
-      ring:advance(cursor)
-    end)
-  end)
+kit.ring(function(_, ring, cursor, load)
+  ring:acquire(cursor) -- EXPECT: WG-MBAR-05
+  load(ring:expect(cursor, 512))
+end, function(_, ring, cursor, lane)
+  ring:wait(cursor)
+  ring:release(cursor, { lane = lane, guard = cursor.stage:gt(0) })
 end)
-kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 8, 32 }), 6 } }

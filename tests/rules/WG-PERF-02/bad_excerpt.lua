@@ -1,15 +1,11 @@
 -- WG-PERF-02, broken: The assembler adds no wgmma.fence and no wgmma.wait_group: those of the script are where it needs them.
 local wg = require "wgrun"
 local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
-local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local X = k:param("X", "f32*")
-  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
   local thread = k:special "tid.x"
-  kit.fill(k, { a, b })
-  local da, db = k:descriptor(a), k:descriptor(b)
-  local acc = k:regs("f32", 32)
+  local acc, da, db = kit.operands(k)
   for i = 0, 31 do k:mov(acc[i], 0) end
   local block = k:special "ctaid.x"
   k:if_(block:eq(0), function() k:wgmma_fence() end, function() k:wgmma_fence() end)

@@ -1,13 +1,9 @@
 -- WG-SYNC-01, broken: An .aligned instruction is executed by all threads of the warp or warpgroup together: the conditions around it are the same for all of them.
 local wg = require "wgrun"
 local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
-local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
-  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
-  kit.fill(k, { a, b })
-  local da, db = k:descriptor(a), k:descriptor(b)
-  local acc = k:regs("f32", 32)
+  local acc, da, db = kit.operands(k)
   local tid = k:special "tid.x"
   k:if_(tid:eq(0), function()
     k:wgmma_fence() -- EXPECT: WG-SYNC-01

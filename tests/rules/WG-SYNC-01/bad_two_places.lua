@@ -1,14 +1,10 @@
 -- WG-SYNC-01, broken: all warps multiply, but not all by the same instruction.
 local wg = require "wgrun"
 local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
-local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local X = k:param("X", "const u32*")
-  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
-  kit.fill(k, { a, b })
-  local da, db = k:descriptor(a), k:descriptor(b)
-  local acc = k:regs("f32", 32)
+  local acc, da, db = kit.operands(k)
   local x = k:ld_global_u32(k:element(X, k:special "tid.x" >> 5))
   k:wgmma_fence()
   k:if_(x:eq(0), function()

@@ -1,41 +1,13 @@
 -- WG-TMA-02, broken: the consumers multiply a stage without waiting for it.
-local wg = require "wgrun"
+local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
 
-local t = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
-local stages = 2
-local kernel = wg.kernel("case", { threads = 256 }, function(k)
-  local map_a, map_b = k:tensor_map("A", { tile = t }), k:tensor_map("B", { tile = t })
-  local K = 256
-  local a = k:shared { tile = t, count = stages, name = "a" }
-  local b = k:shared { tile = t, count = stages, name = "b" }
-  local ring = k:pipeline { stages = stages, arrivals = 4 }
-  local thread, zero = k:special "tid.x", k:mov(0, { type = "s32" })
-  k:if_(thread:eq(0), function() ring:init() end)
-  k:bar_sync(0)
-  local cursor = ring:cursor()
-  k:if_((thread >> 7):eq(0), function()
-    k:if_(thread:eq(0), function()
-      k:loop({ from = 0, to = K, step = 64 }, function(first)
-        ring:acquire(cursor)
-        local full = ring:expect(cursor, 2 * t.bytes)
-        k:cp_async_bulk_tensor_2d(k:address(a) + cursor.stage * t.bytes, map_a, { first, zero }, full)
-        k:cp_async_bulk_tensor_2d(k:address(b) + cursor.stage * t.bytes, map_b, { first, zero }, full)
-        ring:advance(cursor)
-      end)
-    end)
-  end, function()
-    local acc = k:regs("f32", 32)
-    local a0, b0 = k:descriptor(a), k:descriptor(b)
-    k:loop({ from = 0, to = K, step = 64 }, function(first)
-      local da = k:mad_wide_u32(cursor.stage, t.bytes >> 4, a0)
-      local db = k:mad_wide_u32(cursor.stage, t.bytes >> 4, b0)
-      k:wgmma_fence()
-      k:wgmma_mma_async(acc, da, db, { n = 64, k = 16, d = "f32", a = "bf16", b = "bf16", scale_d = first:gt(0) }) -- EXPECT: WG-TMA-02
-      k:wgmma_commit_group()
-      k:wgmma_wait_group(0)
-      ring:release(cursor, { lane = thread & 31 })
-      ring:advance(cursor)
-    end)
-  end)
-end)
-kernel:run { grid = { 1 }, args = { wg.zeros("bf16", { 64, 384 }), wg.zeros("bf16", { 64, 384 }) } }
+kit.product_ring(function(k, a, b)
+  k:cp_async_bulk_tensor_2d(table.unpack(a))
+  k:cp_async_bulk_tensor_2d(table.unpack(b))
+end, function(k, turn)
+  k:wgmma_fence()
+  k:wgmma_mma_async(turn.operands(turn.cursor.stage)) -- EXPECT: WG-TMA-02
+  k:wgmma_commit_group()
+  k:wgmma_wait_group(0)
+  turn.ring:release(turn.cursor, { lane = turn.lane })
+end, { fixed = 256 })

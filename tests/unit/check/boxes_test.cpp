@@ -1,7 +1,7 @@
 // Bulk copies, checked against the memory that they write (WG-TMA-01, WG-MEM-03), and the boxes of tensor
 // maps, checked against what wgmma reads of them (WG-TMA-05).
 #include "tests/catch.hpp"
-#include "tests/unit/check/rehearsal_kit.hpp"
+#include "tests/unit/check/abstract_kit.hpp"
 
 using namespace kit;
 
@@ -53,7 +53,7 @@ TEST_CASE("a box like the tile") {
     Product k;
     k.copy(right);
     k.multiply();
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.complete);
     CHECK(out.findings == Findings{});
 }
@@ -71,7 +71,7 @@ TEST_CASE("the boxes of a tile fill it, whatever its layout") {
     Product k(tile);
     k.copy({Dtype::bf16, {boxes.inner, boxes.outer}, swizzle}, offsets);
     k.multiply(major == Major::mn ? Form().set(Field::trans_b, 1) : Form(), kstep);
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     INFO(tile.layout().to_string() << ' ' << out.message());
     CHECK(out.complete);
     CHECK(out.findings == Findings{});
@@ -88,7 +88,7 @@ TEST_CASE("one box too few is told") {
     Product k(tile);
     const int copy = k.copy({Dtype::bf16, {boxes.inner, boxes.outer}, SwizzleMode::none}, offsets);
     k.multiply(major == Major::mn ? Form().set(Field::trans_b, 1) : Form());
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     REQUIRE(out.findings.size() == 1);
     CHECK(out.findings[0].rule == "WG-TMA-05");
     CHECK(out.findings[0].line <= copy);
@@ -98,7 +98,7 @@ TEST_CASE("a box with another swizzle") {
     Product k;
     const int copy = k.copy({Dtype::bf16, {64, 64}, SwizzleMode::none});
     const int mma = k.multiply();
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == Findings{{"WG-TMA-05", copy}});
     CHECK(out.message() ==
           "the copy fills `B` with swizzle none, and the wgmma that multiplies it reads 128B");
@@ -117,7 +117,7 @@ TEST_CASE("a box of another type") {
     Product k;
     const int copy = k.copy({type, {inner, 64}, SwizzleMode::b128});
     k.multiply();
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     INFO(to_string(type));
     CHECK(out.findings == (fits ? Findings{} : Findings{{"WG-TMA-05", copy}}));
     if (!fits)
@@ -140,7 +140,7 @@ TEST_CASE("f32 is what tf32 is made from") {
           Form().set(Field::k, 8).set(Field::a, Type::tf32).set(Field::b, Type::tf32));
     k.commit();
     k.wait(0);
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.complete);
     CHECK(out.findings == Findings{});
 }
@@ -150,7 +150,7 @@ TEST_CASE("short lines lie a swizzle apart, and what is read of them must be the
     Product k;
     const int copy = k.copy({Dtype::bf16, {inner, 64}, SwizzleMode::b128});
     k.multiply();  // 16 elements of each line
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == (inner >= 16 ? Findings{} : Findings{{"WG-TMA-05", copy}}));
 }
 
@@ -162,14 +162,14 @@ TEST_CASE("without a swizzle lines are units, or whole core matrices") {
     const int copy = k.copy({Dtype::bf16, {inner, outer}, SwizzleMode::none});
     k.multiply();
     INFO(inner << ' ' << outer);
-    CHECK(k.rehearse().findings == (fits ? Findings{} : Findings{{"WG-TMA-05", copy}}));
+    CHECK(k.execute().findings == (fits ? Findings{} : Findings{{"WG-TMA-05", copy}}));
 }
 
 TEST_CASE("a box of one line may hold anything") {
     Product k(kit::tile(64, 16, Major::k, Dtype::bf16, SwizzleMode::none));
     k.copy({Dtype::u64, {256}, SwizzleMode::none}, {0}, 1);
     k.multiply();
-    CHECK(k.rehearse().findings == Findings{});
+    CHECK(k.execute().findings == Findings{});
 }
 
 TEST_CASE("a box that is too small") {
@@ -177,7 +177,7 @@ TEST_CASE("a box that is too small") {
     Product k;
     const int copy = k.copy({Dtype::bf16, {64, rows}, SwizzleMode::b128});
     k.multiply();
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == Findings{{"WG-TMA-05", copy}});
     CHECK(out.message() == "the box of {64, " + std::to_string(rows) +
                                "} of bf16 fills a part of what the wgmma reads of `B`: nothing brings " +
@@ -191,14 +191,14 @@ TEST_CASE("several boxes fill a tile, in any order") {
     Product k;
     k.copy({Dtype::bf16, {64, 16}, SwizzleMode::b128}, offsets);
     k.multiply();
-    CHECK(k.rehearse().findings == Findings{});
+    CHECK(k.execute().findings == Findings{});
 }
 
 TEST_CASE("what threads write they may have written anywhere") {
     Product k;
     k.copy({Dtype::bf16, {64, 32}, SwizzleMode::none});
     k.multiply();
-    CHECK(k.rehearse({1, 1, 1}, {false, true, false}).findings == Findings{});
+    CHECK(k.execute({1, 1, 1}, {false, true, false}).findings == Findings{});
 }
 
 TEST_CASE("an MN-major tile") {
@@ -207,7 +207,7 @@ TEST_CASE("an MN-major tile") {
     Product k(mn);
     const int copy = k.copy({Dtype::bf16, {64, columns}, SwizzleMode::b128});
     k.multiply(Form().set(Field::trans_b, 1));
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == (columns == 64 ? Findings{} : Findings{{"WG-TMA-05", copy}}));
     if (columns == 8)
         CHECK_THAT(out.message(), ContainsSubstring("1024 of 2048 bytes, from column 8 of operand B"));
@@ -232,7 +232,7 @@ TEST_CASE("a matrix that goes on in the next buffer, where threads may write") {
     k.wait(0);
     std::vector<bool> by_buffer(4);
     by_buffer[static_cast<std::size_t>(two)] = stored;
-    CHECK(k.rehearse({1, 1, 1}, by_buffer).findings == (stored ? Findings{} : Findings{{"WG-TMA-05", copy}}));
+    CHECK(k.execute({1, 1, 1}, by_buffer).findings == (stored ? Findings{} : Findings{{"WG-TMA-05", copy}}));
 }
 
 // --- where copies go -----------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ TEST_CASE("a copy has the dimensions of its tensor map") {
     const int line = k.once([&] {
         return stores ? k.store_box(map, Roles::in(tile)) : k.load(Roles::in(tile), map, Roles::in(bar));
     });
-    const Rehearsed out = k.rehearse({1, 1, 1}, {true});
+    const Execution out = k.execute({1, 1, 1}, {true});
     if (dims == 2) {
         CHECK((out.findings.empty() || out.findings[0].rule == "WG-TMA-03"));  // nobody waits here
     } else {
@@ -274,7 +274,7 @@ TEST_CASE("a box goes to a multiple of 128 bytes, inside the buffer") {
     const int line =
         k.once([&, offset = offset] { return k.load(Roles::in(tile, offset), map, Roles::in(bar)); });
     if (rule.empty()) k.wait_for(Roles::in(bar), 0);
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     INFO(offset);
     CHECK(out.findings == (rule.empty() ? Findings{} : Findings{{rule, line}}));
     CHECK(out.message() == message);
@@ -289,7 +289,7 @@ TEST_CASE("a buffer need not be a multiple of anything") {
     k.once([&] { return k.expect(Roles::in(bar), 512); });
     const int line = k.once([&] { return k.load(Roles::in(tile), map, Roles::in(bar)); });
     if (bytes >= 512) k.wait_for(Roles::in(bar), 0);
-    CHECK(k.rehearse().findings == (bytes >= 512 ? Findings{} : Findings{{"WG-MEM-03", line}}));
+    CHECK(k.execute().findings == (bytes >= 512 ? Findings{} : Findings{{"WG-MEM-03", line}}));
 }
 
 TEST_CASE("a store reads inside the buffer too") {
@@ -297,7 +297,7 @@ TEST_CASE("a store reads inside the buffer too") {
     const int tile = k.memory("tile", 256);
     const Reg map = k.map({Dtype::f32, {32, 4}, SwizzleMode::none});
     const int line = k.once([&] { return k.store_box(map, Roles::in(tile)); });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     REQUIRE(!out.findings.empty());
     CHECK(out.findings[0] == Found{"WG-MEM-03", line});
 }
@@ -315,7 +315,7 @@ TEST_CASE("a linear copy goes to a multiple of 16 bytes") {
                             {Roles::in(tile, offset), Roles::at(from), Kernel::imm(32), Roles::in(bar)});
     k.guard({});
     if (offset % 16 == 0 && offset <= 1024 - 32) k.wait_for(Roles::in(bar), 0);
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     INFO(offset);
     if (offset % 16 != 0)
         CHECK(out.findings == Findings{{"WG-TMA-01", line}});

@@ -1,6 +1,7 @@
-// mbarriers of a rehearsal: WG-MBAR-01, -02, -03, and the bytes and arrivals of asynchronous instructions.
+// mbarriers of an abstract execution: WG-MBAR-01, -02, -03, and the bytes and arrivals of asynchronous
+// instructions.
 #include "tests/catch.hpp"
-#include "tests/unit/check/rehearsal_kit.hpp"
+#include "tests/unit/check/abstract_kit.hpp"
 
 using namespace kit;
 
@@ -35,7 +36,7 @@ TEST_CASE("an mbarrier must be there") {
     if (how == "wait") line = k.wait_for(k.object(), 0);
     if (how == "inval") line = k.once([&] { return k.inval(k.object()); });
     INFO(how);
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == Findings{{"WG-MBAR-01", line}});
     CHECK(out.message() == "no mbarrier is initialised at `bar`");
 }
@@ -46,7 +47,7 @@ TEST_CASE("it lies on a multiple of 8 bytes") {
     if (!init) k.make(k.object(), 1);
     const Operand off = Roles::in(k.bar, 4);
     const int line = k.once([&] { return init ? k.init(off, 1) : k.arrive(off); });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == Findings{{"WG-MBAR-01", line}});
     CHECK(out.message() == "the mbarrier at `bar` + 4 is not aligned to 8 bytes");
     REQUIRE(out.full.size() == 1);
@@ -59,14 +60,14 @@ TEST_CASE("it is initialised once, and once more after inval") {
     const int made = k.make(k.object(), 1);
     if (ended) k.once([&] { return k.inval(k.object()); });
     const int again = k.once([&] { return k.init(k.object(), 1); });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == (ended ? Findings{} : Findings{{"WG-MBAR-01", again}}));
     if (ended) return;
     CHECK(out.message() == "`bar` is initialised again without mbarrier.inval");
     CHECK(out.full[0].notes.at(0).where.line == made);
 }
 
-TEST_CASE("nothing that it counts is under way when it ends") {
+TEST_CASE("nothing that it counts is in flight when it ends") {
     const bool waited = GENERATE(false, true);
     Mbarriers k(32);
     const int tile = k.memory("tile", box_bytes);
@@ -77,14 +78,14 @@ TEST_CASE("nothing that it counts is under way when it ends") {
     const int copied = k.line();
     if (waited) k.wait_for(k.object(), 0);
     const int inval = k.once([&] { return k.inval(k.object()); });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     if (waited) {
         CHECK(out.findings == Findings{});
         return;
     }
     REQUIRE(!out.findings.empty());
     CHECK(out.findings.front() == Found{"WG-MBAR-01", inval});
-    CHECK(out.message() == "`bar` is ended while 512 bytes that it counts are under way");
+    CHECK(out.message() == "`bar` is ended while 512 bytes that it counts are in flight");
     CHECK(out.full[0].notes.at(0).where.line == copied);
 }
 
@@ -94,7 +95,7 @@ TEST_CASE("it expects 1 to 2^20 - 1 arrivals") {
     k.guard(k.first);
     const int line = k.step("mbarrier.init", {}, {k.object(), Operand::of(none)});
     k.guard({});
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == Findings{{"WG-MBAR-03", line}});
     CHECK(out.message() == "the mbarrier `bar` cannot expect 0 arrivals: 1 to 1048575");
 }
@@ -117,7 +118,7 @@ TEST_CASE("others know of an init by a barrier, the copy engine by a fence befor
         if (engine) k.load(Roles::in(tile), map, k.object());
         if (engine) k.wait_for(k.object(), 0);
     });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     INFO(fence << barrier << engine);
     if (!barrier) {
         REQUIRE(!out.findings.empty());
@@ -144,7 +145,7 @@ TEST_CASE("a proxy fence announces it as well, but for global memory") {
     const int load = k.once([&] { return k.load(Roles::in(tile), map, k.object()); });
     k.wait_for(k.object(), 0);
     INFO(space);
-    CHECK(k.rehearse().findings == (space == "global" ? Findings{{"WG-MBAR-02", load}} : Findings{}));
+    CHECK(k.execute().findings == (space == "global" ? Findings{{"WG-MBAR-02", load}} : Findings{}));
 }
 
 // --- phases --------------------------------------------------------------------------------------------
@@ -155,7 +156,7 @@ TEST_CASE("no more arrive than are expected") {
     k.make(k.object(), 64);
     k.arrive(k.object());
     const int line = count > 64 ? k.once([&] { return k.arrive(k.object(), count - 64); }) : k.line();
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     // One more arrival belongs to the next phase, and the warp has not waited for this one.
     CHECK(out.findings == (count == 65 ? Findings{{"WG-MBAR-03", line}} : Findings{}));
 }
@@ -164,7 +165,7 @@ TEST_CASE("more at once than are expected") {
     Mbarriers k(32);
     k.make(k.object(), 4);
     const int line = k.once([&] { return k.arrive(k.object(), 5); });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == Findings{{"WG-MBAR-03", line}});
     CHECK(out.message() ==
           "warp 0 arrives 5 times at `bar`, where 4 of 4 arrivals are still expected in phase 0");
@@ -178,7 +179,7 @@ TEST_CASE("a phase is waited for before the next one") {
         k.once([&] { return k.arrive(k.object()); });
         if (waits) k.wait_for(k.object(), phase % 2);
     }
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     if (waits) {
         CHECK(out.complete);
         CHECK(out.findings == Findings{});
@@ -198,7 +199,7 @@ TEST_CASE("bytes are expected before the last arrival") {
     k.once([&] { return k.load(Roles::in(tile), map, k.object()); });
     const int expect = k.once([&] { return k.expect(k.object(), expected); });
     const int wait = k.wait_for(k.object(), 0);
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     INFO(expect << ' ' << wait);
     if (expected == box_bytes) {
         CHECK(out.complete);
@@ -214,19 +215,19 @@ TEST_CASE("bytes are expected before the last arrival") {
     }
 }
 
-TEST_CASE("a phase that completes while its bytes are under way") {
+TEST_CASE("a phase that completes while its bytes are in flight") {
     Mbarriers k(32);
     const int tile = k.memory("tile", box_bytes);
     const Reg map = k.map(box);
     k.make(k.object(), 1);
     k.once([&] { return k.load(Roles::in(tile), map, k.object()); });
     const int arrive = k.once([&] { return k.arrive(k.object()); });  // expects none
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     REQUIRE(!out.findings.empty());
     CHECK(out.findings[0] == Found{"WG-MBAR-03", arrive});
     CHECK(
         out.message() ==
-        "phase 0 of `bar` completes while 512 bytes of its copies are under way: it expects 0 bytes, and its "
+        "phase 0 of `bar` completes while 512 bytes of its copies are in flight: it expects 0 bytes, and its "
         "copies bring 512");
 }
 
@@ -244,7 +245,7 @@ TEST_CASE("a multicast brings its bytes to each CTA of the mask") {
              [&] { k.once([&] { return k.multicast(Roles::in(tile), map, k.object(), mask); }); });
     const int wait = k.wait_for(k.object(), 0);
     k.cluster_sync();
-    const Rehearsed out = k.rehearse({2, 1, 1});
+    const Execution out = k.execute({2, 1, 1});
     INFO(mask);
     if (mask == 3) {
         CHECK(out.complete);
@@ -262,7 +263,7 @@ TEST_CASE("a mask names CTAs of the cluster") {
     k.make(k.object(), 1);
     k.cluster_sync();
     const int line = k.once([&] { return k.multicast(Roles::in(tile), map, k.object(), 4); });
-    const Rehearsed out = k.rehearse({2, 1, 1});
+    const Execution out = k.execute({2, 1, 1});
     REQUIRE(!out.findings.empty());
     CHECK(out.findings[0] == Found{"WG-SYNC-05", line});
     CHECK(out.message() == "the multicast mask 0x4 names CTA 2 of a cluster of 2");
@@ -277,7 +278,7 @@ TEST_CASE("bytes and mbarrier lie in the same CTA") {
     k.cluster_sync();
     const Operand there = k.in_cta(Operand::of(other));
     const int line = k.once([&] { return k.load(Roles::in(tile), map, there); });
-    const Rehearsed out = k.rehearse({2, 1, 1});
+    const Execution out = k.execute({2, 1, 1});
     REQUIRE(!out.findings.empty());
     CHECK(out.findings[0] == Found{"WG-TMA-01", line});
     CHECK(out.message() == "the mbarrier lies in another CTA than the bytes it counts");
@@ -305,7 +306,7 @@ TEST_CASE("st.async and red.async bring the bytes of each lane") {
     k.guard({});
     const int wait = k.wait_for(k.object(), 0);
     k.cluster_sync();
-    const Rehearsed out = k.rehearse({2, 1, 1}, {false, true});
+    const Execution out = k.execute({2, 1, 1}, {false, true});
     if (lanes == 32) {
         CHECK(out.complete);
         CHECK(out.findings == Findings{});
@@ -332,7 +333,7 @@ TEST_CASE("a vector of st.async brings 16 bytes a lane") {
            {Roles::at(there), Operand::of(words), bar});
     k.wait_for(k.object(), 0);
     k.cluster_sync();
-    const Rehearsed out = k.rehearse({2, 1, 1}, {false, true});
+    const Execution out = k.execute({2, 1, 1}, {false, true});
     CHECK(out.complete);
     CHECK(out.findings == Findings{});
 }
@@ -346,7 +347,7 @@ TEST_CASE(
     k.step("cp.async.mbarrier.arrive", Form().set(Field::noinc, noinc), {k.object()});
     if (others == 1) k.once([&] { return k.arrive(k.object()); });
     const int wait = k.wait_for(k.object(), 0);
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     if (others == 1) {
         CHECK(out.complete);
         CHECK(out.findings == Findings{});
@@ -361,7 +362,7 @@ TEST_CASE("cp.async.mbarrier.arrive.noinc of too many lanes") {
     Mbarriers k(32);
     k.make(k.object(), 31);
     const int line = k.step("cp.async.mbarrier.arrive", Form().set(Field::noinc, 1), {k.object()});
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     REQUIRE(!out.findings.empty());
     CHECK(out.findings[0] == Found{"WG-MBAR-03", line});
 }
@@ -372,7 +373,7 @@ TEST_CASE("a wait for an mbarrier of another CTA") {
     const Operand there = k.in_cta(Kernel::imm(1));
     k.cluster_sync();
     const int line = k.wait_for(there, 0);
-    const Rehearsed out = k.rehearse({2, 1, 1});
+    const Execution out = k.execute({2, 1, 1});
     REQUIRE(!out.findings.empty());
     CHECK(out.findings[0] == Found{"WG-SYNC-05", line});
     CHECK_THAT(out.message(), ContainsSubstring("waits for an mbarrier of another CTA"));

@@ -1,7 +1,7 @@
-// Barriers of the CTA and of the cluster in a rehearsal, and what the end of a CTA means for its peers:
-// WG-SYNC-02, -04, -05.
+// Barriers of the CTA and of the cluster in an abstract execution, and what the end of a CTA means for its
+// peers: WG-SYNC-02, -04, -05.
 #include "tests/catch.hpp"
-#include "tests/unit/check/rehearsal_kit.hpp"
+#include "tests/unit/check/abstract_kit.hpp"
 
 using namespace kit;
 
@@ -16,7 +16,7 @@ TEST_CASE("a barrier counts whole warps, and no more than there are") {
     Roles k;
     const Reg count = k.constant(threads);
     const int line = k.step("bar.sync", {}, {Kernel::imm(1), Operand::of(count)});
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     INFO(threads);
     CHECK(out.message() == message);
     CHECK(out.findings == (message.empty() ? Findings{} : Findings{{"WG-SYNC-02", line}}));
@@ -27,7 +27,7 @@ TEST_CASE("there are sixteen of them") {
     Roles k;
     const Reg number = k.constant(id);
     const int line = k.step("bar.sync", {}, {Operand::of(number), Kernel::imm(0)});
-    CHECK(k.rehearse().findings == (id == 15 ? Findings{} : Findings{{"WG-SYNC-02", line}}));
+    CHECK(k.execute().findings == (id == 15 ? Findings{} : Findings{{"WG-SYNC-02", line}}));
 }
 
 TEST_CASE("those who meet name the same number") {
@@ -35,7 +35,7 @@ TEST_CASE("those who meet name the same number") {
     int one = 0, two = 0;
     k.branch(
         k.warps(0, 0), [&] { one = k.bar_sync(1, 64); }, [&] { two = k.bar_sync(1, 96); });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     REQUIRE(!out.findings.empty());
     CHECK(out.findings[0] == Found{"WG-SYNC-02", two});
     CHECK(out.message() == "barrier 1 of 96 threads: others wait at it for 64");
@@ -55,7 +55,7 @@ TEST_CASE("bar.arrive counts and does not wait") {
             k.bar_sync(2, 32);
             if (!again) k.bar_sync(1, 64);
         });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.complete);
     CHECK(out.findings == Findings{});
 }
@@ -66,7 +66,7 @@ TEST_CASE("two groups of warps use two barriers, or one in turn") {
     for (int i = 0; i < 4; ++i)
         k.branch(
             k.warps(0, 1), [&] { k.bar_sync(1, 64); }, [&] { k.bar_sync(two ? 2 : 1, 64); });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.complete == true);
     CHECK(out.findings == Findings{});
 }
@@ -81,7 +81,7 @@ TEST_CASE("each warp arrives once and waits once") {
     if (how == "twice") line = k.cluster_arrive();
     const int wait = k.cluster_wait();
     if (how == "no arrival") line = wait;
-    const Rehearsed out = k.rehearse({2, 1, 1});
+    const Execution out = k.execute({2, 1, 1});
     INFO(how);
     CHECK(out.findings == (how == "in turn" ? Findings{} : Findings{{"WG-SYNC-04", line}}));
     if (how == "twice") CHECK(out.message() == "warp 0 of CTA 0 arrives again without barrier.cluster.wait");
@@ -92,7 +92,7 @@ TEST_CASE("each warp arrives once and waits once") {
 TEST_CASE("a warp that has ended counts as one that has arrived") {
     Roles k(64, {2, 1, 1});
     k.branch(k.warps(0, 0), [&] { k.cluster_sync(); });
-    const Rehearsed out = k.rehearse({2, 1, 1});
+    const Execution out = k.execute({2, 1, 1});
     CHECK(out.complete);
     CHECK(out.findings == Findings{});
 }
@@ -113,7 +113,7 @@ TEST_CASE("a relaxed arrival tells nobody anything but of announced mbarriers") 
     const int arrive = k.once([&] { return k.arrive(Roles::at(there), 1, "shared::cluster"); });
     k.wait_for(Roles::in(bar), 0);
     k.cluster_sync();
-    const Rehearsed out = k.rehearse({2, 1, 1});
+    const Execution out = k.execute({2, 1, 1});
     INFO(sem << announced);
     if (sem.empty() || announced)
         CHECK(out.findings == Findings{});
@@ -134,7 +134,7 @@ TEST_CASE("the memory of a peer is there until it has ended") {
         line = k.once([&] { return k.arrive(Roles::at(there), 1, "shared::cluster"); });
     });
     if (how == "met") k.cluster_sync();
-    const Rehearsed out = k.rehearse({2, 1, 1});
+    const Execution out = k.execute({2, 1, 1});
     INFO(how);
     CHECK(out.findings == (how == "met" ? Findings{} : Findings{{"WG-SYNC-05", line}}));
     if (how == "not met") {
@@ -156,7 +156,7 @@ TEST_CASE("a peer whose arrival is waited for has not gone on too early") {
             k.once([&] { return k.arrive(Roles::at(there), 1, "shared::cluster"); });
         },
         [&] { k.wait_for(Roles::in(bar), 0); });
-    const Rehearsed out = k.rehearse({2, 1, 1});
+    const Execution out = k.execute({2, 1, 1});
     CHECK(out.complete);
     CHECK(out.findings == Findings{});
 }
@@ -171,7 +171,7 @@ TEST_CASE("a rank of the cluster") {
     const Reg there = k.peer(here, Kernel::imm(rank));
     const int line = k.once([&] { return k.arrive(Roles::at(there), 1, "shared::cluster"); });
     k.cluster_sync();
-    const Rehearsed out = k.rehearse({2, 1, 1});
+    const Execution out = k.execute({2, 1, 1});
     INFO(rank);
     CHECK(out.findings == (rank < 2 ? Findings{} : Findings{{"WG-SYNC-05", line}}));
     if (rank >= 2)
@@ -185,7 +185,7 @@ TEST_CASE("a CTA initialises mbarriers of its own") {
     const int bar = k.memory("bar", 8);
     const Reg there = k.peer(k.address_of(bar), Kernel::imm(rank));
     const int line = k.once([&] { return k.init(Roles::at(there), 1); });
-    const Rehearsed out = k.rehearse({2, 1, 1});
+    const Execution out = k.execute({2, 1, 1});
     CHECK(out.findings == Findings{{"WG-SYNC-05", line}});
     CHECK_THAT(out.message(), rank == 0 ? ContainsSubstring("as one of its own CTA")
                                         : ContainsSubstring("CTA 2 of a cluster of 2"));

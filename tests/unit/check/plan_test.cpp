@@ -38,7 +38,7 @@ TEST_CASE("a guarded step does not end what its destination held") {
 }
 
 TEST_CASE("equal values are one") {
-    check::Pool<check::Known> pool;
+    check::Interned<check::Known> pool;
     check::Known one, two;
     one.written = two.written = true;
     one.exact = 5;

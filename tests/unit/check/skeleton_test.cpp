@@ -1,8 +1,9 @@
-// The part of a program that decides about synchronisation, and its layout for the warps of a rehearsal.
+// The part of a program that decides about synchronisation, and its layout for the warps of an abstract
+// execution.
 #include "check/skeleton.hpp"
 
 #include "tests/catch.hpp"
-#include "tests/unit/check/rehearsal_kit.hpp"
+#include "tests/unit/check/abstract_kit.hpp"
 
 using namespace kit;
 

@@ -1,7 +1,7 @@
-// What wgmma reads and copies overwrite in a rehearsal (WG-RACE-02, WG-TMA-02), and copies that are
+// What wgmma reads and copies overwrite in an abstract execution (WG-RACE-02, WG-TMA-02), and copies that are
 // unfinished when a CTA ends (WG-TMA-03).
 #include "tests/catch.hpp"
-#include "tests/unit/check/rehearsal_kit.hpp"
+#include "tests/unit/check/abstract_kit.hpp"
 
 using namespace kit;
 
@@ -62,7 +62,7 @@ TEST_CASE("wgmma waits for the copy that fills its tile") {
                 k.wait_for(Roles::in(k.full), 0);
             });
         });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     if (waits) {
         CHECK(out.complete);
         CHECK(out.findings == Findings{});
@@ -109,7 +109,7 @@ TEST_CASE("a stage is refilled when the wgmma that read it has been waited for")
                 k.wait_for(Roles::in(k.full), 1);
             });
         });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     INFO(how);
     if (how == "waited") {
         CHECK(out.complete);
@@ -147,7 +147,7 @@ TEST_CASE("one warp may release for its warpgroup") {
                 k.wait_for(Roles::in(k.full), 1);
             });
         });
-    CHECK(k.rehearse().findings == Findings{});
+    CHECK(k.execute().findings == Findings{});
 }
 
 TEST_CASE("a CTA waits for what comes to its memory before it ends") {
@@ -157,7 +157,7 @@ TEST_CASE("a CTA waits for what comes to its memory before it ends") {
     k.once([&] { return k.expect(Roles::in(k.full), k.bytes); });
     const int copy = k.once([&] { return k.load(Roles::in(k.tile), k.of_tile, Roles::in(k.full)); });
     if (waits) k.wait_for(Roles::in(k.full), 0);
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == (waits ? Findings{} : Findings{{"WG-TMA-03", copy}}));
     if (!waits)
         CHECK(out.message() == "the CTA ends, and nothing has waited for the mbarrier that counts this copy");
@@ -178,7 +178,7 @@ TEST_CASE("and for what is read of it") {
         if (how == "wait 1") k.wait_stores(1);
         if (how.starts_with("wait 0")) k.wait_stores(0);
     });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     INFO(how);
     CHECK(out.findings == (how.starts_with("wait 0") ? Findings{} : Findings{{"WG-TMA-03", last}}));
     if (!out.full.empty()) CHECK(out.full[0].remedies.size() == 2);
@@ -192,7 +192,7 @@ TEST_CASE("the thread that issued the stores waits for them") {
     k.guard(k.compare("eq", k.thread, Kernel::imm(waiter)));
     k.wait_stores(0);
     k.guard({});
-    CHECK(k.rehearse().findings == (waiter == 0 ? Findings{} : Findings{{"WG-TMA-03", store}}));
+    CHECK(k.execute().findings == (waiter == 0 ? Findings{} : Findings{{"WG-TMA-03", store}}));
 }
 
 TEST_CASE("the last two of three groups may be left, and no more") {
@@ -206,7 +206,7 @@ TEST_CASE("the last two of three groups may be left, and no more") {
         }
         k.wait_stores(pending);
     });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     // The newest unfinished copy is reported.
     CHECK(out.findings == (pending == 0 ? Findings{} : Findings{{"WG-TMA-03", stores[2]}}));
 }

@@ -1,7 +1,7 @@
-// When no warp of a rehearsal can continue: which warps are reported to wait, for what, and when nothing is
-// reported: WG-MBAR-05, WG-SYNC-02, -04.
+// When no warp of an abstract execution can continue: which warps are reported to wait, for what, and when
+// nothing is reported: WG-MBAR-05, WG-SYNC-02, -04.
 #include "tests/catch.hpp"
-#include "tests/unit/check/rehearsal_kit.hpp"
+#include "tests/unit/check/abstract_kit.hpp"
 
 using namespace kit;
 
@@ -12,7 +12,7 @@ TEST_CASE("a phase that never completes") {
     const int made = k.make(Roles::in(bar), 2);
     const int arrive = k.once([&] { return k.arrive(Roles::in(bar)); });
     const int wait = k.wait_for(Roles::in(bar), parity);
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     if (parity == 1) {  // the phase before the first counts as complete
         CHECK(out.complete);
         return;
@@ -36,7 +36,7 @@ TEST_CASE("the wrong parity") {
     k.once([&] { return k.arrive(Roles::in(bar)); });
     k.wait_for(Roles::in(bar), 0);
     const int wait = k.wait_for(Roles::in(bar), 1);
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == Findings{{"WG-MBAR-05", wait}});
     CHECK_THAT(out.message(),
                ContainsSubstring("waits for phase 1 (parity 1) of the mbarrier `bar`: 0 of 1 arrivals"));
@@ -46,7 +46,7 @@ TEST_CASE("a barrier that not all come to") {
     Roles k(96);
     int line = 0;
     k.branch(k.warps(0, 1), [&] { line = k.bar_sync(0, 96); });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == Findings{{"WG-SYNC-02", line}});
     CHECK(out.message() == "the kernel hangs: warp 0 waits at barrier 0: 64 of 96 threads have arrived");
     CHECK(out.full[0].notes.back().message == "1 of 3 warps has ended");
@@ -65,7 +65,7 @@ TEST_CASE("a barrier of the cluster that not all come to") {
             cluster = k.cluster_wait();
         },
         [&] { wait = k.wait_for(Roles::in(bar), 0); });
-    const Rehearsed out = k.rehearse({2, 1, 1});
+    const Execution out = k.execute({2, 1, 1});
     // An mbarrier at which no warp has arrived is a likelier cause than a barrier at which warps wait.
     REQUIRE(out.findings.size() == 1);
     CHECK(out.findings[0] == Found{"WG-MBAR-05", wait});
@@ -92,7 +92,7 @@ TEST_CASE("two warps wait for each other") {
             second = k.wait_for(Roles::in(one), 0);
             k.arrive(Roles::in(two));
         });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.findings == (crossed ? Findings{{"WG-MBAR-05", first}} : Findings{}));
     CHECK(out.complete == !crossed);
     INFO(second);
@@ -114,7 +114,7 @@ TEST_CASE("an mbarrier whose phase has begun is blamed before one that nobody ca
             k.guard({});
             blamed = k.wait_for(Roles::in(begun), 0);
         });
-    CHECK(k.rehearse().findings == Findings{{"WG-MBAR-05", blamed}});
+    CHECK(k.execute().findings == Findings{{"WG-MBAR-05", blamed}});
 }
 
 TEST_CASE("nothing is said where a warp has left that might help") {
@@ -136,7 +136,7 @@ TEST_CASE("nothing is said where a warp has left that might help") {
                 if (what == "cluster") k.cluster_sync();
             });
         });
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     INFO(what);
     CHECK_FALSE(out.complete);
     CHECK(out.findings == Findings{});
@@ -154,7 +154,7 @@ TEST_CASE("lanes of a warp that take the other arm may go on while these wait") 
             k.arrive(Roles::in(bar));
             k.guard({});
         });
-    CHECK(k.rehearse().findings == Findings{});
+    CHECK(k.execute().findings == Findings{});
 }
 
 TEST_CASE("a wait that tests and goes on is no hang") {
@@ -162,7 +162,7 @@ TEST_CASE("a wait that tests and goes on is no hang") {
     const int bar = k.memory("bar", 8);
     k.make(Roles::in(bar), 1);
     k.value("mbarrier.test_wait.parity", {}, {Roles::in(bar), Kernel::imm(0)});
-    const Rehearsed out = k.rehearse();
+    const Execution out = k.execute();
     CHECK(out.complete);
     CHECK(out.findings == Findings{});
 }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <map>
 
-#include "debug/matrix.hpp"
+#include "debug/matrix_text.hpp"
 #include "tests/catch.hpp"
 
 using namespace wgrun;

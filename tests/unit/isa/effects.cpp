@@ -29,7 +29,7 @@ std::string bulk(BulkCopy::Direction direction) {
 /// What a record declares.
 class Declared final : public Effects {
   public:
-    explicit Declared(const Step& step) { tell(step, *this); }
+    explicit Declared(const Step& step) { visit_effects(step, *this); }
     Names names;
     bool awaits_arrivals = false;
 

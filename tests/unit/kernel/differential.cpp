@@ -1,12 +1,13 @@
-// The rehearsal against the simulator, on random small kernels with barriers, mbarriers, copies in both
-// directions, stores to the other CTA of a cluster and registers that move, most of them broken in one or two
-// places. Some schedule of the simulator finds what the rehearsal reports. Where every schedule finds a fault
-// of synchronisation, the rehearsal reports one, or does not claim to have seen the kernel to its end.
+// The abstract execution against the simulator, on random small kernels with barriers, mbarriers, copies in
+// both directions, stores to the other CTA of a cluster and registers that move, most of them broken in one
+// or two places. Some schedule of the simulator finds what the abstract execution reports. Where every
+// schedule finds a fault of synchronisation, the abstract execution reports one, or does not claim to have
+// seen the kernel to its end.
 #include <algorithm>
 #include <cstdlib>
 #include <random>
 
-#include "check/rehearsal.hpp"
+#include "check/abstract_execution.hpp"
 #include "tests/unit/sim/async_script.hpp"
 
 using namespace wgrun;
@@ -257,8 +258,8 @@ bool same(const Diagnostic& told, const Diagnostic& found) {
             std::ranges::any_of(found.notes, [&](const Note& note) { return note.where == told.where; }));
 }
 
-/// Returns whether it is a fault of synchronisation. The rehearsal does not follow, for example, which of two
-/// copies lands last.
+/// Returns whether it is a fault of synchronisation. The abstract execution does not follow, for example,
+/// which of two copies lands last.
 bool synchronises(const Diagnostic& finding) {
     return finding.rule.starts_with("WG-MBAR") || finding.rule.starts_with("WG-SYNC") ||
            finding.rule == "WG-REG-02";
@@ -277,9 +278,10 @@ Compared compare(unsigned first, unsigned last) {
         const check::Pressure pressure(program);
         check::Skeleton skeleton(program, &pressure);
         skeleton.stored.resize(program.shared().size());
-        check::Rehearsal rehearsal(program, skeleton, {{static_cast<std::uint32_t>(plan.ctas), 1, 1}, {0}});
-        rehearsal.run();
-        const std::vector<Diagnostic> said = told_once(rehearsal.first_faults());
+        check::AbstractExecution execution(program, skeleton,
+                                           {{static_cast<std::uint32_t>(plan.ctas), 1, 1}, {0}});
+        execution.run();
+        const std::vector<Diagnostic> said = reported_once(execution.first_faults());
 
         std::vector<std::byte> data(1024);
         const std::vector<GlobalBuffer> buffers{{data.data(), std::ssize(data), 0x10000}};
@@ -297,7 +299,7 @@ Compared compare(unsigned first, unsigned last) {
         for (const auto& schedule : found)
             if (const std::string text = text_of(schedule); shown.find(text) == std::string::npos)
                 shown += "a schedule:\n" + text;
-        INFO("seed " << seed << "\nthe rehearsal:\n" << text_of(said) << shown);
+        INFO("seed " << seed << "\nthe abstract execution:\n" << text_of(said) << shown);
         for (const Diagnostic& finding : said) {
             // WG-REG-03: that a warp asks again too early is said of the program alone.
             if (!contains(find_rule(finding.rule)->found_by, Finder::run)) continue;
@@ -312,7 +314,7 @@ Compared compare(unsigned first, unsigned last) {
         }
         const bool always = std::ranges::all_of(
             found, [](const auto& schedule) { return std::ranges::any_of(schedule, synchronises); });
-        if (always) CHECK((!said.empty() || !rehearsal.complete()));
+        if (always) CHECK((!said.empty() || !execution.complete()));
         told += !said.empty();
         every += always;
         right +=
@@ -323,7 +325,7 @@ Compared compare(unsigned first, unsigned last) {
 
 }  // namespace
 
-TEST_CASE("the rehearsal tells what schedules of the simulator show") {
+TEST_CASE("the abstract execution tells what schedules of the simulator show") {
     const Compared compared = compare(0, 199);
     CHECK(compared.told > 30);
     CHECK(compared.every > 30);
@@ -331,7 +333,7 @@ TEST_CASE("the rehearsal tells what schedules of the simulator show") {
 }
 
 // test_kernel "[.programs]" with SEEDS="FIRST LAST": as many as one likes.
-TEST_CASE("more programs for the rehearsal and the simulator", "[.programs]") {
+TEST_CASE("more programs for the abstract execution and the simulator", "[.programs]") {
     const char* seeds = std::getenv("SEEDS");
     REQUIRE(seeds != nullptr);
     char* rest = nullptr;

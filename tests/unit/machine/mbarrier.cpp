@@ -27,7 +27,7 @@ TEST_CASE("a phase turns when all arrivals have come, and not before") {
     const auto turn = mbarrier.turn();
     REQUIRE(turn);
     CHECK(turn->phase == 0);
-    CHECK(turn->under_way == 0);
+    CHECK(turn->in_flight == 0);
     CHECK(mbarrier.phase() == 1);
     CHECK(mbarrier.pending() == 3);
     CHECK(mbarrier.is_complete(0));
@@ -66,7 +66,7 @@ TEST_CASE("bytes that come before they are expected count") {
     mbarrier.begin_copy(64);
     CHECK(mbarrier.land(64, 0).counts);
     CHECK(mbarrier.tx() == -64);
-    CHECK(mbarrier.under_way() == 0);
+    CHECK(mbarrier.in_flight() == 0);
     CHECK_FALSE(mbarrier.turn());
     CHECK_FALSE(mbarrier.expect(64));
     CHECK_FALSE(mbarrier.turn());  // the arrival
@@ -83,10 +83,10 @@ TEST_CASE("a phase that turns without its copies says so, and they do not count 
     CHECK(mbarrier.arrive(1));
     const auto turn = mbarrier.turn();
     REQUIRE(turn);
-    CHECK(turn->under_way == 128);
+    CHECK(turn->in_flight == 128);
     CHECK(turn->to_expect == 0);
     CHECK(turn->to_bring == 128);
-    CHECK(mbarrier.under_way() == 0);
+    CHECK(mbarrier.in_flight() == 0);
     CHECK_FALSE(mbarrier.land(128, 0).counts);
     CHECK(mbarrier.tx() == 0);
 }
@@ -123,21 +123,21 @@ TEST_CASE("an object that has ended counts no copies, and begins anew") {
     CHECK(mbarrier.offset() == 16);
     CHECK(mbarrier.actor() == 3);
     // A warp that knew of the first life knows nothing of the second.
-    CHECK(mbarrier.told(clock) == Visible::not_yet);
-    CHECK(mbarrier.told(mbarrier.clock()) == Visible::to_generic);
+    CHECK(mbarrier.published(clock) == Visible::not_yet);
+    CHECK(mbarrier.published(mbarrier.clock()) == Visible::to_generic);
 }
 
 TEST_CASE("who knows of the init and of the fence") {
     Mbarrier mbarrier = made(1);
     const std::uint32_t init = mbarrier.clock();
-    CHECK(mbarrier.told(0) == Visible::not_yet);
-    CHECK(mbarrier.told(init) == Visible::to_generic);
-    CHECK(mbarrier.told(UINT32_MAX) == Visible::to_generic);
+    CHECK(mbarrier.published(0) == Visible::not_yet);
+    CHECK(mbarrier.published(init) == Visible::to_generic);
+    CHECK(mbarrier.published(UINT32_MAX) == Visible::to_generic);
     const auto fence = mbarrier.announce(0, 1);
     REQUIRE(fence);
     CHECK(*fence > init);
-    CHECK(mbarrier.told(init) == Visible::to_generic);
-    CHECK(mbarrier.told(*fence) == Visible::to_async);
+    CHECK(mbarrier.published(init) == Visible::to_generic);
+    CHECK(mbarrier.published(*fence) == Visible::to_async);
     CHECK_FALSE(mbarrier.announce(0, 1));  // the first fence has done so
 }
 

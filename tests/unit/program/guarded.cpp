@@ -6,8 +6,8 @@
 
 #include "isa/guard.hpp"
 #include "isa/order.hpp"
-#include "isa/stamp.hpp"
-#include "program/stamped.hpp"
+#include "isa/timestamp.hpp"
+#include "program/profiled.hpp"
 #include "tests/catch.hpp"
 #include "tests/forms.hpp"
 #include "tests/script.hpp"
@@ -91,9 +91,9 @@ TEST_CASE("guarded: a loop that waits for the phase of a state has a limit, too"
     std::map<std::string, int> steps = count(wgrun::guarded(program).program);
     CHECK(steps["guard.mbarrier_word"] == 1);
     CHECK(steps["guard.report"] == 2);  // the poll and its loop
-    const StampedProgram profiled = stamped(program);
-    REQUIRE(profiled.sites.size() == 1);
-    CHECK(profiled.sites[0].moment == isa::stamp::Moment::other);  // which phase it was is not known
+    const ProfiledProgram build = profiled(program);
+    REQUIRE(build.sites.size() == 1);
+    CHECK(build.sites[0].moment == isa::timestamp::Moment::other);  // which phase it was is not known
 }
 
 TEST_CASE("guarded: a loop that does more than look is none of those that only look") {

@@ -4,8 +4,8 @@
 #include <array>
 #include <bit>
 
-#include "isa/say.hpp"
-#include "program/spoken.hpp"
+#include "isa/device_print.hpp"
+#include "program/printing.hpp"
 #include "tests/catch.hpp"
 
 using namespace wgrun;
@@ -99,14 +99,14 @@ TEST_CASE("messages: what has no room is counted") {
 }
 
 TEST_CASE("messages: what the GPU runs has a parameter more, and nothing of the records as written") {
-    const Program program = numbers(), to = spoken(program);
+    const Program program = numbers(), to = printing(program);
     REQUIRE(to.params().size() == 1);
     CHECK(to.params().front().type == Type::u64);
     int words = 0, ends = 0;
     for_each_step(to, [&](const Step& step) {
-        CHECK_FALSE(isa::say::speaks(*step.op));
-        words += step.op == &isa::say::word();
-        ends += step.op == &isa::say::end();
+        CHECK_FALSE(isa::device_print::prints(*step.op));
+        words += step.op == &isa::device_print::word();
+        ends += step.op == &isa::device_print::end();
     });
     CHECK(words == 1);
     CHECK(ends == 1);

@@ -74,7 +74,7 @@ TEST_CASE("what is decided by numbers of threads, and what is a warning in the t
             (families.contains(family) && rule != &rules::WG_REG_01 && rule != &rules::WG_TMA_07) ||
             rule == &rules::WG_MEM_03;
         CHECK(rule->counts_threads == counts);
-        if (rule->elsewhere != Elsewhere::same) weaker.insert(rule->id);
+        if (rule->severity_override != SeverityOverride::same) weaker.insert(rule->id);
     }
     CHECK(weaker == std::set<std::string_view>{"WG-DESC-04", "WG-GROUP-06", "WG-REG-01", "WG-REG-02",
                                                "WG-REG-04", "WG-REG-05", "WG-TMA-03"});

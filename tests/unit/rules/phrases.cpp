@@ -44,13 +44,13 @@ TEST_CASE("another value for an option, in both languages") {
 
 TEST_CASE("what an mbarrier's wording proposes") {
     const Where made = Where::at("k.lua", 7), declared = Where::at("k.lua", 2);
-    const Saying one = mbarrier_untold("warp 1", "`full`", made, false);
-    CHECK(one.message == "nothing tells warp 1 that the mbarrier `full` is initialised");
+    const RuleMessage one = mbarrier_unpublished("warp 1", "`full`", made, false);
+    CHECK(one.text == "nothing tells warp 1 that the mbarrier `full` is initialised");
     CHECK(one.fix.remedies.size() == 4);
-    CHECK(mbarrier_untold("warp 1", "`full`", made, true).fix.remedies.size() == 6);
-    CHECK(mbarrier_untold("warp 1", "`full`", {}, true).fix.remedies.empty());
+    CHECK(mbarrier_unpublished("warp 1", "`full`", made, true).fix.remedies.size() == 6);
+    CHECK(mbarrier_unpublished("warp 1", "`full`", {}, true).fix.remedies.empty());
 
-    const Saying misaligned = mbarrier_misaligned("`full` + 4", declared, 4);
+    const RuleMessage misaligned = mbarrier_misaligned("`full` + 4", declared, 4);
     CHECK(misaligned.fix.text == "align = 8 for the buffer, and offsets that are multiples of 8");
     REQUIRE(misaligned.fix.remedies.size() == 1);
     CHECK(in_words(misaligned.fix.remedies[0]) == "align = 8 in line 2");

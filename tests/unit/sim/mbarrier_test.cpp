@@ -221,9 +221,9 @@ TEST_CASE("bytes are those that are copied: WG-MBAR-03, or a deadlock that count
         k.wait(13, in_buffer(bar), 0);
         const Program program = k.finish();
         expect_some(program, {&x}, {{"WG-MBAR-03", 10}, {"WG-MBAR-05", 13}});
-        CHECK_THAT(finding_of(program, {&x}, "WG-MBAR-03").message,
-                   ContainsSubstring("phase 0 of `bar` completes while 128 bytes of its copies are under "
-                                     "way"));
+        CHECK_THAT(
+            finding_of(program, {&x}, "WG-MBAR-03").message,
+            ContainsSubstring("phase 0 of `bar` completes while 128 bytes of its copies are in flight"));
     }
     SECTION("too many") {
         k.step(10, "mbarrier_arrive_expect_tx", {in_buffer(bar), 256}, {k.first});
@@ -257,7 +257,7 @@ TEST_CASE("bytes are those that are copied: WG-MBAR-03, or a deadlock that count
         const Program program = k.finish();
         expect_some(program, {&x}, {{"WG-MBAR-01", 12}, {"WG-TMA-03", 11}});
         CHECK(finding_of(program, {&x}, "WG-MBAR-01").message ==
-              "`bar` is ended while 128 bytes that it counts are under way");
+              "`bar` is ended while 128 bytes that it counts are in flight");
     }
     SECTION("more than the tx-count holds") {
         k.step(10, "mbarrier_expect_tx", {in_buffer(bar), 1 << 19}, {k.first});

@@ -8,12 +8,12 @@ namespace {
 
 /// Thread 0 writes `data` and then a flag by `writes`; thread 32 waits for the flag with `reads`, or for an
 /// atomic of its own, and reads `data`.
-struct Handoff {
+struct ReleaseAcquire {
     std::string writes, reads;
     std::string fence_before = {}, fence_after = {};
 };
 
-Program handoff(const Handoff& how) {
+Program release_acquire(const ReleaseAcquire& how) {
     Script k(64);
     const Reg tid = k.tid();
     const int buffer = k.buffer("data", 16), flag = k.buffer("flag", 16);
@@ -42,8 +42,8 @@ Program handoff(const Handoff& how) {
 }  // namespace
 
 TEST_CASE("a release and an acquire that reads it order what came before and what comes after") {
-    for (const Handoff& how :
-         {Handoff{"st_release_cta_shared_u32", "ld_acquire_cta_shared_u32"},
+    for (const ReleaseAcquire& how :
+         {ReleaseAcquire{"st_release_cta_shared_u32", "ld_acquire_cta_shared_u32"},
           {"st_release_sys_shared_u32", "ld_acquire_gpu_shared_u32"},
           {"red_release_cta_shared_add_u32", "ld_acquire_cta_shared_u32"},
           {"atom_acq_rel_cta_shared_add_u32", "atom_acq_rel_gpu_shared_add_u32"},
@@ -52,13 +52,13 @@ TEST_CASE("a release and an acquire that reads it order what came before and wha
           {"st_volatile_shared_u32", "ld_volatile_shared_u32", "fence_sc_cta", "fence_sc_gpu"},
           {"atom_shared_exch_b32", "ld_relaxed_gpu_shared_u32", "fence_acq_rel_gpu", "fence_acquire_gpu"}}) {
         INFO(how.writes << ", " << how.reads);
-        expect(handoff(how), {});
+        expect(release_acquire(how), {});
     }
 }
 
 TEST_CASE("without a release, or without an acquire, nothing is ordered but the flag") {
-    for (const Handoff& how :
-         {Handoff{"st_relaxed_cta_shared_u32", "ld_acquire_cta_shared_u32"},
+    for (const ReleaseAcquire& how :
+         {ReleaseAcquire{"st_relaxed_cta_shared_u32", "ld_acquire_cta_shared_u32"},
           {"st_release_cta_shared_u32", "ld_relaxed_cta_shared_u32"},
           {"st_volatile_shared_u32", "ld_volatile_shared_u32"},
           {"red_shared_add_u32", "ld_acquire_cta_shared_u32"},
@@ -66,7 +66,7 @@ TEST_CASE("without a release, or without an acquire, nothing is ordered but the 
           {"st_relaxed_cta_shared_u32", "ld_acquire_cta_shared_u32", "fence_acquire_cta"},
           {"st_release_cta_shared_u32", "ld_relaxed_cta_shared_u32", "", "fence_release_cta"}}) {
         INFO(how.writes << ", " << how.reads << ", " << how.fence_before << how.fence_after);
-        expect(handoff(how), {{"WG-RACE-01", 22}});
+        expect(release_acquire(how), {{"WG-RACE-01", 22}});
     }
 }
 

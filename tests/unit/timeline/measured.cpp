@@ -1,4 +1,4 @@
-// Stamps as a timeline: who ran where, the clocks of SMs, phases, and what is in flight.
+// Timestamps as a timeline: who ran where, the clocks of SMs, phases, and what is in flight.
 #include "timeline/measured.hpp"
 
 #include <algorithm>
@@ -46,9 +46,9 @@ struct Script : test::Script {
 
 constexpr std::uint32_t shared = 1024;
 
-StampedWarp warp(std::uint32_t cta, int number, int sm, std::uint64_t begin, std::uint64_t end,
-                 std::vector<Stamp> stamps) {
-    StampedWarp out;
+ProfiledWarp warp(std::uint32_t cta, int number, int sm, std::uint64_t begin, std::uint64_t end,
+                  std::vector<Timestamp> timestamps) {
+    ProfiledWarp out;
     out.cta = {cta, 0, 0};
     out.warp = number;
     out.sm = sm;
@@ -57,20 +57,20 @@ StampedWarp warp(std::uint32_t cta, int number, int sm, std::uint64_t begin, std
     out.end = end;
     out.begin_ns = begin;
     out.end_ns = end;
-    out.stamps = std::move(stamps);
+    out.timestamps = std::move(timestamps);
     return out;
 }
 
-Stamp at_mbarrier(std::uint32_t site, std::uint32_t offset, bool odd, std::uint64_t begin,
-                  std::uint64_t end) {
-    return {site, (shared + offset) | (odd ? stamped_parity : 0), begin, end};
+Timestamp at_mbarrier(std::uint32_t site, std::uint32_t offset, bool odd, std::uint64_t begin,
+                      std::uint64_t end) {
+    return {site, (shared + offset) | (odd ? timestamp_parity : 0), begin, end};
 }
 
 struct Run {
     const Program program = Script().finish();
-    Stamps stamps;
-    Run() { stamps.sites = stamped(program).sites; }
-    Measured measured(int clusters = 1) const { return timeline::measured(program, stamps, clusters); }
+    Timestamps timestamps;
+    Run() { timestamps.sites = profiled(program).sites; }
+    Measured measured(int clusters = 1) const { return timeline::measured(program, timestamps, clusters); }
 };
 
 std::vector<Timeline::Span> of_kind(const Measured& measured, Kind kind) {
@@ -84,19 +84,19 @@ std::vector<Timeline::Span> of_kind(const Measured& measured, Kind kind) {
 
 TEST_CASE("measured: rows are roles, waits have barriers and phases, copies last until somebody knows") {
     Run run;
-    REQUIRE(run.stamps.sites.size() == 5);
-    run.stamps.warps = {warp(0, 1, 7, 1000, 2000,
-                             {at_mbarrier(Script::empty, 8, true, 1000, 1001),
-                              at_mbarrier(Script::copy, 0, false, 1010, 1020),
-                              at_mbarrier(Script::empty, 8, false, 1100, 1500),
-                              at_mbarrier(Script::copy, 0, false, 1510, 1520)}),
-                        warp(0, 0, 7, 1000, 2100,
-                             {at_mbarrier(Script::full, 0, false, 1005, 1300),
-                              {Script::product, 0, 1310, 1320},
-                              {Script::products, 0, 1320, 1330},
-                              at_mbarrier(Script::full, 0, true, 1340, 1800),
-                              {Script::product, 0, 1810, 1820},
-                              {Script::products, 0, 1820, 1900}})};
+    REQUIRE(run.timestamps.sites.size() == 5);
+    run.timestamps.warps = {warp(0, 1, 7, 1000, 2000,
+                                 {at_mbarrier(Script::empty, 8, true, 1000, 1001),
+                                  at_mbarrier(Script::copy, 0, false, 1010, 1020),
+                                  at_mbarrier(Script::empty, 8, false, 1100, 1500),
+                                  at_mbarrier(Script::copy, 0, false, 1510, 1520)}),
+                            warp(0, 0, 7, 1000, 2100,
+                                 {at_mbarrier(Script::full, 0, false, 1005, 1300),
+                                  {Script::product, 0, 1310, 1320},
+                                  {Script::products, 0, 1320, 1330},
+                                  at_mbarrier(Script::full, 0, true, 1340, 1800),
+                                  {Script::product, 0, 1810, 1820},
+                                  {Script::products, 0, 1820, 1900}})};
     const Measured measured = run.measured();
     REQUIRE(measured.roles.list.size() == 2);
     CHECK(measured.roles.list[0].name == "consumer");
@@ -132,9 +132,9 @@ TEST_CASE("measured: rows are roles, waits have barriers and phases, copies last
 
 TEST_CASE("measured: CTAs that follow on an SM, and those that ran beside the first") {
     Run run;
-    run.stamps.warps = {warp(0, 0, 3, 1000, 2000, {}), warp(132, 0, 3, 1100, 2500, {}),
-                        warp(264, 0, 3, 2010, 3000, {}), warp(300, 0, 3, 2600, 3500, {}),
-                        warp(400, 0, 3, 3050, 4000, {})};
+    run.timestamps.warps = {warp(0, 0, 3, 1000, 2000, {}), warp(132, 0, 3, 1100, 2500, {}),
+                            warp(264, 0, 3, 2010, 3000, {}), warp(300, 0, 3, 2600, 3500, {}),
+                            warp(400, 0, 3, 3050, 4000, {})};
     const Measured measured = run.measured();
     CHECK(measured.ctas == 5);
     CHECK(measured.shown == 3);  // 0, 264 and 400
@@ -154,12 +154,12 @@ TEST_CASE("measured: the clocks of SMs are brought together by the clock that al
         const auto clock = [&](std::uint64_t ns) {
             return offset + static_cast<std::uint64_t>(static_cast<double>(ns) * ghz);
         };
-        StampedWarp out = warp(cta, 0, sm, clock(begin_ns), clock(end_ns), {});
+        ProfiledWarp out = warp(cta, 0, sm, clock(begin_ns), clock(end_ns), {});
         out.begin_ns = begin_ns / 32 * 32;
         out.end_ns = end_ns / 32 * 32;
         return out;
     };
-    run.stamps.warps = {on(0, 1, 100'000, 140'000, 0), on(1, 2, 101'000, 141'000, ahead)};
+    run.timestamps.warps = {on(0, 1, 100'000, 140'000, 0), on(1, 2, 101'000, 141'000, ahead)};
     const Measured measured = run.measured(2);
     CHECK(std::abs(measured.ghz - ghz) < 0.002);
     REQUIRE(measured.others.size() == measured.roles.list.size());
@@ -173,6 +173,6 @@ TEST_CASE("measured: the clocks of SMs are brought together by the clock that al
 
 TEST_CASE("measured: nothing of the first CTA") {
     Run run;
-    run.stamps.warps = {warp(5, 0, 3, 1000, 2000, {})};
+    run.timestamps.warps = {warp(5, 0, 3, 1000, 2000, {})};
     CHECK_THROWS_AS(run.measured(), ArgumentError);
 }

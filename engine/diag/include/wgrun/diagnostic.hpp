@@ -83,7 +83,7 @@ struct Change {
 using Remedy = std::vector<Change>;
 
 /// How a law is broken, where that matters besides the law.
-enum class Circumstance : std::uint8_t {
+enum class FindingKind : std::uint8_t {
     usual,
     /// Not a thread lacks what is missing, but an engine that works beside the threads: what they do next is
     /// not affected.
@@ -131,7 +131,7 @@ struct Diagnostic {
     std::string section;
     std::vector<Note> notes;
     std::vector<Remedy> remedies{};  ///< alternatives to choose from, the most likely first
-    Circumstance circumstance = Circumstance::usual;
+    FindingKind finding_kind = FindingKind::usual;
     std::string fix_in_ptx{};  ///< `fix` as it is said of PTX; empty: in the same words
     std::vector<Fact> facts{};
     std::optional<FoundIn> launch{};  ///< nothing: no launch is needed to see it

@@ -28,7 +28,7 @@ class FindingSet {
     bool add(Diagnostic finding);
     void add_all(std::span<const Diagnostic> findings);
     /// As add_all; an error of a launch also takes the place of the warnings of its rule and place, which
-    /// launches that were made up have given.
+    /// launches with synthetic arguments have given.
     void add_of_launch(std::span<const Diagnostic> findings);
     /// As add; of one that is known the first keeps the notes besides, a few in all: paths and warps that
     /// meet at a step each tell where they come from.

@@ -36,7 +36,7 @@ class Progress {
         std::uint64_t total = 0;
         std::chrono::steady_clock::time_point begin;
     };
-    /// The pieces under way, the outermost first; empty while there is no work.
+    /// The pieces in flight, the outermost first; empty while there is no work.
     static std::vector<Part> parts();
 
     /// Notified when work has ended: it must remove what it shows of it before the call returns, since

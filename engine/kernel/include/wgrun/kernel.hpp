@@ -298,7 +298,7 @@ class Kernel {
     std::unique_ptr<State> state_;
 };
 
-/// cuBLASLt as a yardstick: D = A * B with f32 accumulation, the fastest of the algorithms that its heuristic
+/// cuBLASLt as a baseline: D = A * B with f32 accumulation, the fastest of the algorithms that its heuristic
 /// proposes. The tensors must outlive it. For one thread at a time.
 class Cublas {
   public:

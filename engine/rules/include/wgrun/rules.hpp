@@ -22,7 +22,7 @@ enum class Finder : std::uint8_t {
     check = 2,      ///< the static checker
     run = 4,        ///< a run: on the simulator, or in the guarded build on a GPU
     assembler = 8,  ///< ptxas, or the driver's assembler
-    ahead = 16      ///< a run that the static checker makes by itself, with what is made up
+    ahead = 16      ///< a run that the static checker makes by itself, with what is synthetic
 };
 constexpr Finder operator|(Finder a, Finder b) {
     return static_cast<Finder>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
@@ -36,7 +36,7 @@ std::string to_string(Finder set);
 
 /// What becomes of an error where other compilers have made the text. They rely on more than the ISA promises
 /// (docs/foreign.md), and what a compiler does, it does throughout.
-enum class Elsewhere : std::uint8_t {
+enum class SeverityOverride : std::uint8_t {
     same,     ///< it stays one
     warning,  ///< it is a warning
     once      ///< it is a warning, which only the first finding of a kernel gives
@@ -50,7 +50,7 @@ struct Rule {
     Finder found_by;
     /// Whether it depends on how many threads a CTA has, or CTAs a cluster, if the law is broken.
     bool counts_threads = false;
-    Elsewhere elsewhere = Elsewhere::same;
+    SeverityOverride severity_override = SeverityOverride::same;
     std::string_view title;    ///< what is wrong, in a few words
     std::string_view law;      ///< one sentence
     std::string_view section;  ///< PTX ISA

@@ -18,7 +18,7 @@ struct Timeline {
     /// Where the times come from.
     enum class Source : unsigned char {
         model,  ///< the model of an H200's SM
-        gpu,    ///< time stamps that the kernel has written on a GPU
+        gpu,    ///< time timestamps that the kernel has written on a GPU
         steps,  ///< the same on the simulator: steps that warps have executed, instead of cycles
     };
     enum class Kind : unsigned char {
@@ -65,12 +65,14 @@ struct Timeline {
     /// steps: 0.
     double microseconds = 0;
     double ghz = 0;  ///< the clock that the model assumes, or that was measured
-    int ctas = 0;  ///< CTAs that the SM runs in the launch, in turn or at a time; with stamps, those recorded
-    int shown = 0;      ///< CTAs of these in the timeline
-    double tensor = 0;  ///< share of time with the tensor core busy, 0..1; with stamps, from its peak rate
-    double memory = 0;  ///< likewise the path to the SM; 0 with stamps
-    std::uint64_t dropped = 0, dropped_warps = 0;  ///< stamps and warps for which there was no room
-    std::vector<Requests> requests;                ///< in the order of the program; none with stamps
+    int ctas =
+        0;  ///< CTAs that the SM runs in the launch, in turn or at a time; with timestamps, those recorded
+    int shown = 0;  ///< CTAs of these in the timeline
+    double tensor =
+        0;  ///< share of time with the tensor core busy, 0..1; with timestamps, from its peak rate
+    double memory = 0;                             ///< likewise the path to the SM; 0 with timestamps
+    std::uint64_t dropped = 0, dropped_warps = 0;  ///< timestamps and warps for which there was no room
+    std::vector<Requests> requests;                ///< in the order of the program; none with timestamps
     /// What limits the kernel, the most important limit first: "producer waits for empty stages ...".
     std::vector<std::string> verdict;
 };
@@ -79,7 +81,7 @@ struct Timeline {
 /// that cluster computed. Throws what Kernel::run throws; ArgumentError for runs that are too long to record.
 Timeline timeline_of(Kernel& kernel, const RunOptions& options);
 
-/// How many time stamps a launch has room for.
+/// How many time timestamps a launch has room for.
 struct ProfileOptions : RunOptions {
     int clusters = 1;  ///< the first clusters of the grid are recorded, and those that run on their SMs later
     std::int64_t events = 4096;  ///< per warp
@@ -87,7 +89,7 @@ struct ProfileOptions : RunOptions {
 
 /// Runs the launch, on the GPU or the simulator, with a build of the kernel that records when its warps wait,
 /// copy and multiply, and lays that out. The tensors hold the results. Throws what Kernel::run throws;
-/// ArgumentError if the stamps need more than 2 GiB.
+/// ArgumentError if the timestamps need more than 2 GiB.
 Timeline profile_of(Kernel& kernel, const ProfileOptions& options);
 
 /// A row of characters for each warp and engine, `columns` wide, with a legend. It shows the cycles `from` to

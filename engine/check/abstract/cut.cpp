@@ -1,0 +1,291 @@
+#include "check/abstract/cut.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <tuple>
+
+namespace wgrun::check::abstract {
+namespace {
+
+/// A sum of variables for turns of loops and a constant.
+struct Affine {
+    std::int64_t constant = 0;
+    Form turns{};
+
+    bool operator==(const Affine&) const = default;
+    Affine& add(const Affine& other, std::int64_t times) {
+        constant += other.constant * times;
+        abstract::add(turns, other.turns, times);
+        return *this;
+    }
+    bool never_negative() const {
+        return constant >= 0 && std::ranges::all_of(turns, [](const auto& one) { return one.second >= 0; });
+    }
+};
+
+const Root& root_at(const Symbols& symbols, int variable) {
+    return symbols.roots[static_cast<std::size_t>(root_of(variable))];
+}
+
+Window window(const Cut& of, std::size_t root, const Symbols& symbols) {
+    return root < of.windows.size() ? of.windows[root] : symbols.window(static_cast<int>(root));
+}
+
+/// The value of the first lane, less what it depends on by numbers of the launch. A place in the grid is what
+/// the machine takes it for.
+Affine number(const Register& of, const Cut& cut, const Symbols& symbols) {
+    Affine out{of.lanes[static_cast<std::size_t>(std::countr_zero(of.known))]};
+    for (const auto& [variable, slope] : of.form.form) {
+        if (which_of(variable) != Variable::excess) {
+            out.turns[variable] += slope;
+        } else if (root_at(symbols, variable).kind == Root::Kind::number) {
+            const Window its = window(cut, static_cast<std::size_t>(root_of(variable)), symbols);
+            out.add({its.value, its.growth}, -slope);
+        }
+    }
+    std::erase_if(out.turns, [](const auto& one) { return one.second == 0; });
+    return out;
+}
+
+/// Whether two registers are the same but for a number that is `more` in all lanes.
+bool differ_by(const Register& a, const Register& b, std::int64_t more, const Symbols& symbols) {
+    if (a.warp != b.warp || a.slot != b.slot || a.known != b.known) return false;
+    const auto first = static_cast<std::size_t>(std::countr_zero(a.known));
+    for (isa::Mask left = a.known; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        if (b.lanes[lane] - a.lanes[lane] != b.lanes[first] - a.lanes[first]) return false;
+    }
+    const auto slope = [](const Form& form, int variable) {
+        const auto at = form.find(variable);
+        return at == form.end() ? 0 : at->second;
+    };
+    Form all = a.form.form;
+    all.insert(b.form.form.begin(), b.form.form.end());
+    for (const auto& [variable, unused] : all) {
+        if (which_of(variable) != Variable::excess) continue;
+        // A stride of the grid, which is taken to be 1, is added as often as the number is greater.
+        const bool strides = root_at(symbols, variable).kind == Root::Kind::stride;
+        if (slope(b.form.form, variable) - slope(a.form.form, variable) != (strides ? more : 0)) return false;
+    }
+    const auto partly = [](const Register& one) {
+        return !one.form.form.empty() && one.form.lanes != one.known;
+    };
+    return (!partly(a) && !partly(b)) || (a.form == b.form && a.lanes == b.lanes && more == 0);
+}
+
+bool is_turns(const Symbols& symbols, std::size_t root) {
+    return std::ranges::find(symbols.turns, static_cast<int>(root)) != symbols.turns.end();
+}
+
+/// The number of turns of each of the general cut's variables, as a sum of the special one's.
+class Turns {
+  public:
+    /// The general number is to be this special one. Returns whether there is nothing left to learn from it.
+    void equal(const Affine& general, const Affine& special) { rows_.emplace_back(general, special); }
+    bool solve() {
+        for (bool any = true; any;) {
+            any = false;
+            for (const auto& [general, special] : rows_) any |= learn(general, special);
+        }
+        return !failed_ && std::ranges::all_of(rows_, [&](const auto& row) {
+            Affine left = row.second;
+            left.add(of(row.first), -1);
+            return left == Affine();
+        });
+    }
+    /// The general number in terms of the special cut's variables.
+    Affine of(const Affine& general) const {
+        Affine out{general.constant};
+        for (const auto& [variable, slope] : general.turns)
+            if (const auto at = turns_.find(variable); at != turns_.end()) out.add(at->second, slope);
+        return out;
+    }
+
+  private:
+    bool learn(const Affine& general, const Affine& special) {
+        int open = -1;
+        std::int64_t slope = 0;
+        for (const auto& [variable, its] : general.turns) {
+            if (turns_.contains(variable)) continue;
+            if (open >= 0) return false;
+            open = variable;
+            slope = its;
+        }
+        if (open < 0) return false;
+        Affine turns = special;
+        turns.add(of(general), -1);
+        const auto divide = [&](std::int64_t& by) {
+            failed_ |= by % slope != 0;
+            by /= slope;
+        };
+        divide(turns.constant);
+        for (auto& [variable, its] : turns.turns) divide(its);
+        failed_ |= !turns.never_negative();
+        turns_[open] = std::move(turns);
+        return true;
+    }
+
+    std::vector<std::pair<Affine, Affine>> rows_;
+    std::map<int, Affine> turns_;
+    bool failed_ = false;
+};
+
+bool includes(const Affine& low, std::int64_t room, const Affine& other_low, std::int64_t other_room) {
+    Affine below = other_low;
+    if (!below.add(low, -1).never_negative()) return false;
+    if (room == unlimited) return true;
+    if (other_room == unlimited) return false;
+    Affine above = low;
+    above.constant += room - other_room;
+    return above.add(other_low, -1).never_negative();
+}
+
+}  // namespace
+
+bool covers(const Cut& general, const Cut& special, const Symbols& symbols) {
+    if (general.hash != special.hash || general.code.numbers != special.code.numbers ||
+        general.registers.size() != special.registers.size())
+        return false;
+    Turns turns;
+    for (std::size_t i = 0; i < general.registers.size(); ++i) {
+        const Register &a = general.registers[i], &b = special.registers[i];
+        const Affine from = number(a, general, symbols), to = number(b, special, symbols);
+        if (!differ_by(a, b, to.constant - from.constant, symbols)) return false;
+        turns.equal(from, to);
+    }
+    if (!turns.solve()) return false;
+    for (std::size_t root = 0; root < symbols.roots.size(); ++root) {
+        if (is_turns(symbols, root)) continue;
+        const Window its = window(general, root, symbols), other = window(special, root, symbols);
+        if (!includes(turns.of({its.value, its.growth}), its.room, {other.value, other.growth}, other.room))
+            return false;
+    }
+    return general.code.knows_no_more_than(special.code);
+}
+
+namespace {
+
+/// A number that differs between two cuts: that of the cut before, and of the one now.
+struct Growing {
+    Affine before, now;
+    int root = -1;  ///< that it belongs to
+
+    std::int64_t more() const { return now.constant - before.constant; }
+    /// 1 where it grows by the turns of loops, -1 where it falls; 0: it depends on none, or on several in
+    /// both ways.
+    int direction() const {
+        int out = 0;
+        for (const Form* turns : {&before.turns, &now.turns})
+            for (const auto& [variable, slope] : *turns) {
+                const int its = slope > 0 ? 1 : -1;
+                if (out != 0 && its != out) return 0;
+                out = its;
+            }
+        return out;
+    }
+    bool has_turns() const { return !before.turns.empty() || !now.turns.empty(); }
+    /// The greatest step in which it can have grown.
+    std::int64_t step() const {
+        std::int64_t out = more() < 0 ? -more() : more();
+        for (const Form* turns : {&before.turns, &now.turns})
+            for (const auto& [variable, slope] : *turns) out = std::gcd(out, slope);
+        return out;
+    }
+    /// Numbers that belong to one root and differ alike are taken to grow together.
+    using Kind = std::tuple<int, Form, Form, std::int64_t>;
+    Kind kind() const {
+        const bool falls = has_turns() ? direction() < 0 : more() < 0;
+        const auto turned = [&](Form form) {
+            for (auto& [variable, slope] : form) slope = falls ? -slope : slope;
+            return form;
+        };
+        return {root, turned(before.turns), turned(now.turns), falls ? -more() : more()};
+    }
+};
+
+}  // namespace
+
+std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& symbols,
+                                 const Relations& relations) {
+    if (before.hash != now.hash || before.code.numbers != now.code.numbers ||
+        before.registers.size() != now.registers.size())
+        return std::nullopt;
+    Widening out;
+    struct Group {
+        bool backwards = false;  ///< the cut before has the greater numbers
+        int variable = 0;
+    };
+    std::map<Growing::Kind, Group> groups;
+    std::set<int> used;
+    const auto use = [&](const Form& form) {
+        for (const auto& [variable, slope] : form)
+            if (which_of(variable) != Variable::excess) used.insert(variable);
+    };
+    for (const Register& one : now.registers) use(one.form.form);
+    for (const Window& one : now.windows) use(one.growth);
+    std::vector<Growing> registers, roots;
+    for (std::size_t i = 0; i < now.registers.size(); ++i) {
+        const Register& one = now.registers[i];
+        int root = relations.counts(one.warp, one.slot);
+        for (const auto& [variable, slope] : one.form.form)
+            if (which_of(variable) == Variable::excess &&
+                root_at(symbols, variable).kind == Root::Kind::number)
+                root = root_of(variable);
+        registers.push_back({number(before.registers[i], before, symbols), number(one, now, symbols), root});
+        const Growing& its = registers.back();
+        if (!differ_by(before.registers[i], now.registers[i], its.more(), symbols)) return std::nullopt;
+        if (its.before == its.now) continue;
+        if (its.has_turns() && its.direction() == 0) return std::nullopt;
+        groups.try_emplace(its.kind());
+    }
+    for (std::size_t root = 0; root < symbols.roots.size(); ++root) {
+        const Window a = window(before, root, symbols), b = window(now, root, symbols);
+        roots.push_back({{a.value, a.growth}, {b.value, b.growth}, static_cast<int>(root)});
+        const Growing& its = roots.back();
+        if (a == b || is_turns(symbols, root)) continue;
+        const auto group = groups.find(its.kind());
+        if (its.before == its.now || a.room != b.room || its.direction() < 0 || group == groups.end() ||
+            !relations.keeps(static_cast<int>(root))) {
+            out.freed.push_back(static_cast<int>(root));
+            continue;
+        }
+        group->second.backwards |= its.more() < 0;
+        out.roots.push_back({root, 0, {}, 0});
+    }
+    if (groups.empty() && out.freed.empty()) return std::nullopt;
+    std::size_t next = 0;
+    for (auto& [kind, group] : groups) {
+        while (used.contains(variable(symbols.turn(next), Variable::repeated))) ++next;
+        group.variable = variable(symbols.turn(next++), Variable::repeated);
+    }
+    const auto mix = [&](std::uint64_t number) {
+        out.key = (out.key ^ number) * 0x9E3779B97F4A7C15U + (out.key >> 29);
+    };
+    const auto change = [&](std::size_t index, const Growing& its) {
+        const Group& group = groups.at(its.kind());
+        const bool falls = its.has_turns() ? its.direction() < 0 : (its.more() < 0) != group.backwards;
+        const std::int64_t step = falls ? -its.step() : its.step();
+        // The least of both, or the greatest where it falls.
+        const bool from_before = falls ? its.more() < 0 : its.more() > 0;
+        Form turns{{group.variable, step}};
+        add(turns, its.now.turns, -1);
+        mix(index);
+        mix(static_cast<std::uint64_t>(step));
+        return Widening::Change{index, from_before ? its.more() : 0, std::move(turns), group.variable};
+    };
+    for (std::size_t i = 0; i < registers.size(); ++i)
+        if (registers[i].before != registers[i].now) out.registers.push_back(change(i, registers[i]));
+    for (Widening::Change& root : out.roots) root = change(root.index, roots[root.index]);
+    for (const int root : out.freed) mix(static_cast<std::uint64_t>(root));
+    return out;
+}
+
+std::set<int> turns_in_registers(const Cut& cut, const Symbols& symbols) {
+    std::set<int> out;
+    for (const Register& one : cut.registers)
+        for (const auto& [variable, slope] : number(one, cut, symbols).turns) out.insert(variable);
+    return out;
+}
+
+}  // namespace wgrun::check::abstract

@@ -1,0 +1,69 @@
+#include "check/abstract/encoder.hpp"
+
+#include <algorithm>
+
+namespace wgrun::check::abstract {
+namespace {
+
+/// Whether an actor's clocks are compared with what is known of them, and with nothing else: a warp's, and
+/// those of its accesses.
+bool is_warps(int actor, int warps) { return actor != -1 && actor < warps && actor > -2 - warps; }
+
+}  // namespace
+
+/// The order of clocks that are compared with each other belongs to the numbers.
+Encoded Encoder::finish() && {
+    const auto& clocks = out_.clocks;
+    std::vector<std::uint32_t>& order = out_.order;
+    for (std::uint32_t i = 0; i < clocks.size(); ++i)
+        if (clocks[i].value != 0) order.push_back(i);
+    const auto key = [](const Encoded::Clock& clock) { return std::pair(clock.actor, clock.value); };
+    std::ranges::sort(order, {}, [&](std::uint32_t i) { return key(clocks[i]); });
+    std::vector<std::uint64_t> ranks(clocks.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const Encoded::Clock& clock = clocks[order[i]];
+        const Encoded::Clock* before =
+            i == 0 || clocks[order[i - 1]].actor != clock.actor ? nullptr : &clocks[order[i - 1]];
+        const std::uint64_t rank = before == nullptr ? 1 : ranks[order[i - 1]];
+        const bool later =
+            before != nullptr && before->value != clock.value && !is_warps(clock.actor, out_.warps);
+        ranks[order[i]] = rank + (later ? 1 : 0);
+    }
+    out_.numbers.insert(out_.numbers.end(), ranks.begin(), ranks.end());
+    out_.end.reserve(out_.known.size());
+    for (const Encoded::Clock& known : out_.known)
+        out_.end.push_back(static_cast<std::uint32_t>(
+            std::ranges::upper_bound(order, key(known), {}, [&](std::uint32_t i) { return key(clocks[i]); }) -
+            order.begin()));
+    return std::move(out_);
+}
+
+/// For each piece of knowledge: every clock that it includes here, it includes there. Of an mbarrier, whether
+/// it is later than the clock matters, too.
+bool Encoded::knows_no_more_than(const Encoded& other) const {
+    if (clocks.size() != other.clocks.size() || known.size() != other.known.size()) return false;
+    // By place in `order`: the latest of the other's clocks of the same actor up to there.
+    std::vector<std::uint32_t> latest(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        latest[i] = other.clocks[order[i]].value;
+        if (i != 0 && clocks[order[i - 1]].actor == clocks[order[i]].actor)
+            latest[i] = std::max(latest[i], latest[i - 1]);
+    }
+    const auto of = [&](std::uint32_t end, int actor) -> std::uint32_t {
+        return end == 0 || clocks[order[end - 1]].actor != actor ? 0 : latest[end - 1];
+    };
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        const auto [actor, value] = known[i];
+        if (of(end[i], actor) > other.known[i].value) return false;
+        if (is_warps(actor, warps) || end[i] == 0) continue;
+        std::uint32_t before = end[i];
+        while (before != 0 && clocks[order[before - 1]].actor == actor &&
+               clocks[order[before - 1]].value == value)
+            --before;
+        if (const std::uint32_t its = of(before, actor); its != 0 && its >= other.known[i].value)
+            return false;
+    }
+    return true;
+}
+
+}  // namespace wgrun::check::abstract

@@ -1,0 +1,76 @@
+// The state of an abstract execution as numbers.
+//
+// Clocks are only compared with others of their actor, learnt, and counted on: which of two is the later one
+// decides, and not by how much. So a clock is its rank among those of its actor, and a ring of stages that
+// has turned once is in the state that it was in before.
+//
+// What a warp knows of another one is compared with the clocks of accesses, waits and phases alone, and never
+// with what others know. That it knows more makes no fault, and allows all that it allowed before.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "check/knowledge.hpp"
+
+namespace wgrun::check::abstract {
+
+struct Encoded {
+    /// A clock, or how far one is known.
+    struct Clock {
+        int actor;
+        std::uint32_t value;
+    };
+    /// What is the same where all that follows is the same, but for what warps know.
+    std::vector<std::uint64_t> numbers;
+    std::vector<Clock> clocks, known;
+    std::vector<std::uint32_t>
+        order;  ///< places in `clocks`, by actor and value, without those that are none
+    std::vector<std::uint32_t>
+        end;  ///< of each piece of knowledge: where in `order` those end that it includes
+    int warps = 0;
+
+    /// Whether all that is known here is known there, where the numbers are the same.
+    bool knows_no_more_than(const Encoded& other) const;
+};
+
+class Encoder {
+  public:
+    explicit Encoder(int warps) { out_.warps = warps; }
+
+    void number(std::uint64_t value) { out_.numbers.push_back(value); }
+    /// A clock of an actor; 0: none.
+    void clock(int actor, std::uint32_t value) { out_.clocks.push_back({actor, value}); }
+    /// How much is known of an actor's clocks.
+    void known(int actor, std::uint32_t value) { out_.known.push_back({actor, value}); }
+    void knowledge(const Knowledge& of, int actors) {
+        for (int actor = 0; actor < actors; ++actor) known(actor, of.of(actor));
+        memory(of.memory, actors);
+    }
+    /// Of accesses to shared memory.
+    void memory(const Clocks& of, int actors) {
+        for (int warp = 0; warp < out_.warps; ++warp)
+            for (const int at : {2 * warp, 2 * warp + 1}) known(accesses_of(warp), of.of(at));
+        for (int actor = out_.warps; actor < actors; ++actor) known(actor, of.of(2 * out_.warps + actor));
+    }
+    /// Clocks that knowledge is compared with.
+    void clocks(const Knowledge& of, int actors) {
+        for (int actor = 0; actor < actors; ++actor) clock(actor, of.of(actor));
+    }
+    static constexpr int accesses_of(int warp) { return -2 - warp; }  ///< the actor that counts them
+    /// The actors that count the wgmma of a warpgroup, by its first warp, the copies from a warp, and those
+    /// by its threads.
+    static constexpr int products_of(int warp) { return -1000 - 3 * warp; }
+    static constexpr int stores_of(int warp) { return -1001 - 3 * warp; }
+    static constexpr int thread_copies_of(int warp) { return -1002 - 3 * warp; }
+    /// The actor that counts the steps of a warpgroup's warps that concern wgmma, by its first warp.
+    static constexpr int steps_of(int warp) { return -1000000 - warp; }
+
+    Encoded finish() &&;
+
+  private:
+    Encoded out_;
+};
+
+}  // namespace wgrun::check::abstract

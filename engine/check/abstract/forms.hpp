@@ -1,0 +1,180 @@
+// How the values of an abstract execution depend on what the launch chooses: beside each value a sum of
+// variables, by which it would be greater. What comes out alike for all values of a variable is proved for
+// all of them.
+//
+// A value is computed as it is, and once more for each variable: by the shape of the instruction
+// (isa::Shape) the difference holds for every multiple. Sums and products of sizes are taken not to wrap
+// around.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "check/abstract/symbols.hpp"
+#include "check/abstract/values.hpp"
+#include "isa/machine.hpp"
+
+namespace wgrun::check::abstract {
+
+class Forms {
+  public:
+    Forms(ExecutionState& execution, Values& values, isa::Machine& machine, Symbols& symbols);
+
+    /// A register of a warp: the lanes that have the form; the others depend on nothing.
+    struct Slot {
+        Form form;
+        isa::Mask lanes = 0;
+        bool operator==(const Slot&) const = default;
+    };
+    Slot& slot(int warp, std::size_t index) { return slots_[static_cast<std::size_t>(warp)][index]; }
+
+    /// Executes a step that does nothing but compute.
+    void compute(const Op& op);
+    /// The step is executed by what its sources are: what they depend on is not proved further.
+    void use(const Op& op);
+    /// The same of the addresses of a load or store.
+    void use_addresses(const Op& op);
+    /// Whether the abstract executions are to begin anew: a root may be less than was taken.
+    bool restart() const { return restart_; }
+    /// The results of the step are not known.
+    void forget(const Op& op);
+
+    /// The value of a parameter while a step is executed.
+    std::uint64_t param(int index);
+
+    /// A comparison that depends on roots: which one is greater, as a form, and of the first lane whether it
+    /// is.
+    struct Event {
+        Form form;
+        bool greater;
+    };
+    const std::vector<Event>& events() const { return events_; }
+
+    // --- of an exploration (exploration.hpp)
+    /// The number of the launch that a step compares, and how much of it is left; nothing if it compares
+    /// none.
+    std::optional<Warp::Parked> compared(const Op& op);
+    /// The root that a register of a warp has been compared with; -1: none.
+    int counted_to(std::uint32_t warp, std::uint32_t slot) const {
+        const auto at = counted_to_.find({warp, slot});
+        return at == counted_to_.end() ? -1 : at->second;
+    }
+    /// Where that number is compared.
+    const std::set<std::uint32_t>& compared_at(int root) { return compared_at_[root]; }
+    /// Where any numbers of the launch are compared.
+    const std::set<std::uint32_t>& comparisons() const { return comparisons_; }
+    /// What follows is shown for these values of the roots: registers get their values.
+    void choose(const std::vector<Window>& windows);
+    void choose(int root, const Window& window);
+    Window window(int root) const;
+    /// A register of a warp is less by `back`, and depends on some turns more.
+    void widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back, const Form& turns);
+    auto state() {
+        values_of_roots_.clear();
+        for (const Root& root : symbols_.roots) values_of_roots_.push_back(root.value);
+        return std::tie(slots_, growth_, values_of_roots_);
+    }
+
+    /// Takes every variable `from` for the variable `to`.
+    void rename(int from, int to, std::int64_t times);
+    /// The repetition of a loop that the root ends does not hold for any number of periods.
+    void stop(int root, Where where, std::string reason);
+
+    // --- what an abstract execution shows
+    /// The roots that it depends on, in the order in which it met them.
+    const std::vector<int>& met() const { return met_; }
+    /// How much greater a root may be without a difference.
+    std::int64_t room(int root) const;
+    /// Why a root cannot be greater by many periods; null: nothing stopped that.
+    const Stop* stopped(int root) const;
+    Symbols& symbols() { return symbols_; }
+    /// Whether what holds for the first CTA of a grid of one holds for each of every grid: places in the grid
+    /// only say how many turns a loop takes.
+    bool for_every_cta() const {
+        return !grid_lost_ && std::ranges::none_of(of_places_, [&](const auto& one) {
+            return plain_.contains(one.first) || !one.second.agree();
+        });
+    }
+
+  private:
+    struct Sourced {
+        const Operand* operand;
+        Form form;
+    };
+    using Wide = std::array<std::int64_t, isa::lanes>;
+
+    void follow(const Step& step);
+    std::vector<std::pair<Wide, isa::Mask>> states(const Step& step) const;
+    std::vector<Sourced> sources(const Step& step);
+    Form form_of(Reg reg, Where where);
+    Form form_of_root(int root) const;
+    enum class OfPlace : std::uint8_t { lost, strided, shifted };
+    /// The comparisons of places in the grid with a number.
+    struct OfPlaces {
+        void add(OfPlace place, bool of_stride, int sign) {
+            strides |= of_stride;
+            shifts |= place == OfPlace::shifted;
+            signs.insert(sign);
+        }
+        /// Of strides, whether a turn begins where the tile is the number is the same for all of them: else
+        /// the numbers of turns of two loops differ by more or less with some grids than with others.
+        bool agree() const { return !strides || (!shifts && signs.size() == 1 && !signs.contains(0)); }
+        bool strides = false, shifts = false;
+        std::set<int> signs;  ///< of 0 in each: it counts as above, below, or as neither
+    };
+    struct OfGrid {
+        int root = -1;  ///< none
+        std::int64_t times = 0;
+    };
+    OfGrid of_grid(isa::Special which);
+    int meet(int root);
+    int given(Root::Kind kind, int index);
+
+    Wide get(Reg reg) const;
+    void set(Reg reg, const Wide& lanes);
+    Wide outcome(const Step& step, const std::vector<Sourced>& sources, const Form& by);
+    std::optional<Form> difference(const Step& step, const std::vector<Sourced>& sources, const Form& all);
+    bool is_linear(const Step& step, const std::vector<Sourced>& sources, const Form& all,
+                   const Form& slopes);
+    std::optional<Form> of_low_bits(const Step& step, const std::vector<Sourced>& sources, const Form& form);
+    std::optional<Form> of_division(const Step& step, const std::vector<Sourced>& sources, const Form& form);
+    bool becomes_root(const Step& step, const std::vector<Sourced>& sources);
+    std::optional<Source> source(const Operand& operand, const Form& form);
+    Wide value_of(const Operand& operand, isa::Type type);
+    void compare(const Step& step, const std::vector<Sourced>& sources);
+    OfPlace of_place(const Form& form, const Wide& difference) const;
+    void order(const Form& form, const Wide& difference, Where where);
+    void limit(const Form& form, const Wide& difference, Where where);
+    bool stays_positive(const Form& form, Reg reg, Where where);
+    bool widens(const Step& step, const std::vector<Sourced>& sources);
+    void give(const Step& step, Form form);
+    void lose(const Form& form, Where where, std::string_view what);
+    bool active(int lane) const { return (execution_.active >> lane & 1U) != 0; }
+
+    ExecutionState& execution_;
+    Values& values_;
+    isa::Machine& machine_;
+    Symbols& symbols_;
+    std::vector<std::vector<Slot>> slots_;
+    std::vector<Event> events_;
+    std::vector<int> met_;
+    std::map<int, std::int64_t> room_;
+    std::map<int, Stop> stopped_;
+    std::map<int, OfPlaces> of_places_;                   ///< by root
+    std::set<int> plain_;                                 ///< roots that other numbers are compared with
+    std::set<std::uint32_t> comparisons_;                 ///< operations
+    std::map<int, std::set<std::uint32_t>> compared_at_;  ///< by root: operations
+    std::map<std::pair<std::uint32_t, std::uint32_t>, int> counted_to_;  ///< by warp and slot
+    std::map<int, Form> growth_;                                         ///< of roots, by turns of loops
+    std::vector<std::int64_t> values_of_roots_;                          ///< that the registers go with
+    bool restart_ = false;
+    bool grid_lost_ = false;   ///< a place in the grid decides otherwise
+    std::int64_t beyond_ = 0;  ///< of a parameter, while a step is executed
+};
+
+}  // namespace wgrun::check::abstract

@@ -1,0 +1,174 @@
+// Comparisons that depend on numbers of a launch: how far those may go with each of them as it is.
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "check/abstract/forms.hpp"
+
+namespace wgrun::check::abstract {
+
+/// Whether the value is not below 0, so that it is one number as a signed and as an unsigned one, and limits
+/// what it depends on to where it stays so.
+bool Forms::stays_positive(const Form& form, Reg reg, Where where) {
+    if (form.empty()) return true;
+    Wide value = get(reg);
+    for (int lane = 0; lane < isa::lanes; ++lane) {
+        if (active(lane) && value[static_cast<std::size_t>(lane)] < 0) return false;
+        value[static_cast<std::size_t>(lane)] = 2 * value[static_cast<std::size_t>(lane)] + 1;
+    }
+    Form twice = form;
+    for (auto& [variable, slope] : twice) slope *= 2;
+    limit(twice, value, where);
+    return true;
+}
+
+/// Of a comparison of a place in the grid with a number of the launch: how that number stands for every
+/// place.
+///
+/// strided: CTA `first` of a grid of `stride` compares its tile of some turn with a number of tiles, so that
+/// for each grid there is one number of turns: what the values 0 and 1 have for first and stride shows.
+/// shifted: first - number + a constant that is not below 0. It comes out as for CTA 0 and a number that is
+/// less by first.
+Forms::OfPlace Forms::of_place(const Form& form, const Wide& difference) const {
+    std::int64_t first = 0, stride = 0, number = 0, of = 0;
+    for (const auto& [variable, slope] : form) {
+        if (which_of(variable) != Variable::excess) continue;
+        const Root& root = symbols_.roots[static_cast<std::size_t>(root_of(variable))];
+        switch (root.kind) {
+            case Root::Kind::first: first += slope; break;
+            case Root::Kind::stride: stride += slope; break;
+            case Root::Kind::number:
+                if (number != 0) return OfPlace::lost;
+                number = slope;
+                of = root.value;
+        }
+    }
+    if ((first != 1 && first != -1) || number != -first) return OfPlace::lost;
+    // After more turns the constant is to be no less.
+    const bool falls = std::ranges::any_of(form, [&](const auto& one) {
+        return which_of(one.first) != Variable::excess && one.second * first < 0;
+    });
+    bool strided = true, shifted = stride == 0 && !falls;
+    for (int lane = 0; lane < isa::lanes; ++lane) {
+        if (!active(lane)) continue;
+        const std::int64_t constant = difference[static_cast<std::size_t>(lane)] - number * of;
+        strided &= constant == stride;
+        shifted &= constant * first >= 0;
+    }
+    return strided ? OfPlace::strided : shifted ? OfPlace::shifted : OfPlace::lost;
+}
+
+Forms::Wide Forms::value_of(const Operand& operand, isa::Type type) {
+    Wide out;
+    out.fill(operand.imm);
+    if (operand.kind == Operand::Kind::param) out.fill(static_cast<std::int64_t>(param(operand.index)));
+    if (operand.reg) out = get(operand.reg);
+    if (!isa::is_signed(type) && isa::bits(type) <= 32)
+        for (std::int64_t& lane : out) lane = static_cast<std::uint32_t>(lane);
+    return out;
+}
+
+void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
+    const isa::Type type = step.form.type();
+    Form form = sources[0].form;
+    add(form, sources[1].form, -1);
+    const Wide a = value_of(*sources[0].operand, type), b = value_of(*sources[1].operand, type);
+    Wide difference;
+    for (std::size_t lane = 0; lane < difference.size(); ++lane) difference[lane] = a[lane] - b[lane];
+    std::set<int> roots;
+    bool grid = false;
+    for (const auto& [variable, slope] : form) {
+        if (which_of(variable) != Variable::excess) continue;
+        const Root& root = symbols_.roots[static_cast<std::size_t>(root_of(variable))];
+        roots.insert(root_of(variable));
+        grid |= root.kind != Root::Kind::number;
+    }
+    // An unsigned number that is below 0 for some sizes is a great one there.
+    if (!isa::is_signed(type))
+        for (std::size_t i = 0; i < 2; ++i)
+            if (sources[i].operand->reg &&
+                !stays_positive(sources[i].form, sources[i].operand->reg, step.where)) {
+                lose(sources[0].form, step.where, "an unsigned number");
+                lose(sources[1].form, step.where, "an unsigned number");
+                step.op->run(step, machine_);
+                return give(step, {});
+            }
+    const std::string_view how = isa::spelled(isa::Field::cmp, step.form.get(isa::Field::cmp));
+    const bool zero_is_above = how == "lt" || how == "ge" || how == "lo" || how == "hs";
+    const bool zero_is_below = how == "le" || how == "gt" || how == "ls" || how == "hi";
+    // A CTA whose place is beyond the number has no turn. Where 0 counts as above, no number less than 0
+    // differs from it; else -1 stands for them, which no unsigned number is.
+    const bool below_zero = !zero_is_above;
+    const OfPlace place =
+        grid && (!below_zero || isa::is_signed(type)) ? of_place(form, difference) : OfPlace::lost;
+    if (place != OfPlace::lost) {
+        const bool of_stride = std::ranges::any_of(form, [&](const auto& one) {
+            return symbols_.roots[static_cast<std::size_t>(root_of(one.first))].kind == Root::Kind::stride;
+        });
+        std::erase_if(form, [&](const auto& one) {
+            return symbols_.roots[static_cast<std::size_t>(root_of(one.first))].kind != Root::Kind::number;
+        });
+        const int turns = root_of(std::ranges::find(form, Variable::excess, [](const auto& one) {
+                                      return which_of(one.first);
+                                  })->first);
+        of_places_[turns].add(place, of_stride, zero_is_above ? 1 : zero_is_below ? -1 : 0);
+        Root& root = symbols_.roots[static_cast<std::size_t>(turns)];
+        const std::int64_t least = below_zero ? -1 : 0;
+        if (root.least > least) {
+            root.least = least;
+            restart_ = true;
+        }
+    } else if (roots.size() > 1 || grid) {
+        if (roots.size() > 1 && becomes_root(step, sources)) return;
+        Form excess;
+        for (const int root : roots) excess[variable(root, Variable::excess)] = 1;
+        lose(excess, step.where, "");
+    } else {
+        for (const int root : roots) plain_.insert(root);
+    }
+    // Twice the difference, with which no comparison but that for equality is between two numbers.
+    for (std::int64_t& lane : difference) lane = 2 * lane + (zero_is_above ? 1 : 0) - (zero_is_below ? 1 : 0);
+    for (auto& [variable, slope] : form) slope *= 2;
+    order(form, difference, step.where);
+    step.op->run(step, machine_);
+    give(step, {});
+}
+
+/// The comparison comes out alike as long as the sign of the difference stays.
+void Forms::order(const Form& form, const Wide& difference, Where where) {
+    if (form.empty()) return;
+    events_.push_back({form, difference[static_cast<std::size_t>(std::countr_zero(execution_.active))] > 0});
+    limit(form, difference, where);
+}
+
+/// The sign of the difference is to stay.
+void Forms::limit(const Form& form, const Wide& difference, Where where) {
+    std::set<int> roots;
+    for (const auto& [variable, slope] : form) roots.insert(root_of(variable));
+    const auto slope = [&](int root, Variable which) {
+        const auto at = form.find(variable(root, which));
+        return at == form.end() ? 0 : at->second;
+    };
+    for (int lane = 0; lane < isa::lanes; ++lane) {
+        if (!active(lane)) continue;
+        const std::int64_t here = difference[static_cast<std::size_t>(lane)];
+        const auto turns = [&](std::int64_t by) {
+            return here == 0 ? by != 0 : (here > 0) != (by > 0) && by != 0;
+        };
+        for (const int root : roots) {
+            if (const std::int64_t by = slope(root, Variable::excess); turns(by)) {
+                const std::int64_t size = here < 0 ? -here : here, rate = by < 0 ? -by : by;
+                const std::int64_t room = here == 0 ? 0 : (size - 1) / rate;
+                auto [at, added] = room_.try_emplace(root, room);
+                at->second = std::min(at->second, room);
+            }
+            if (symbols_.roots[static_cast<std::size_t>(root)].step == 0) continue;
+            const std::int64_t none = slope(root, Variable::repeats),
+                               some = none + slope(root, Variable::repeated);
+            if (turns(none) || turns(some))
+                stop(root, where, "the comparison comes out otherwise after more turns of a loop");
+        }
+    }
+}
+
+}  // namespace wgrun::check::abstract

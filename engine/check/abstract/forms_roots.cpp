@@ -1,0 +1,212 @@
+// The numbers of a launch that an abstract execution meets, and those that are computed of them alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <tuple>
+
+#include "check/abstract/forms.hpp"
+#include "isa/known_bits.hpp"
+#include "isa/registers.hpp"
+#include "isa/special.hpp"
+
+namespace wgrun::check::abstract {
+
+int Forms::meet(int root) {
+    if (std::ranges::find(met_, root) == met_.end()) met_.push_back(root);
+    return root;
+}
+
+int Forms::given(Root::Kind kind, int index) {
+    const auto [at, added] =
+        symbols_.root({fmt::format("given {}", static_cast<int>(kind)), {Source{{}, index}}});
+    Root& root = symbols_.roots[static_cast<std::size_t>(at)];
+    if (added) {
+        root.kind = symbols_.places ? Root::Kind::number : kind;
+        root.given = true;
+        root.where = execution_.op->where;
+        root.of_grid = kind != Root::Kind::number;
+        if (kind == Root::Kind::number) {
+            const Param& param = execution_.program.params()[static_cast<std::size_t>(index)];
+            root.name = param.name;
+            root.least = root.value = 1;
+            root.wide = isa::bits(param.type) == 64;
+        } else {
+            // The first CTA of the grid, and one after the other: see strided().
+            root.name = kind == Root::Kind::first ? "ctaid" : "nctaid";
+            root.least = root.value = root.of_machine = kind == Root::Kind::first ? 0 : 1;
+            if (!symbols_.places) root.most = root.value;
+        }
+    }
+    return meet(at);
+}
+
+Form Forms::form_of_root(int root) const {
+    Form form{{variable(root, Variable::excess), 1}};
+    if (const auto growth = growth_.find(root); growth != growth_.end()) add(form, growth->second);
+    if (const std::int64_t step = symbols_.roots[static_cast<std::size_t>(root)].step; step != 0)
+        form[variable(root, Variable::repeats)] = step;
+    return form;
+}
+
+std::uint64_t Forms::param(int index) {
+    const int root = given(Root::Kind::number, index);
+    return static_cast<std::uint64_t>(symbols_.roots[static_cast<std::size_t>(root)].value + beyond_);
+}
+
+/// The cluster of a dimension is a root, and so is how many there are: a CTA's place and their number follow.
+Forms::OfGrid Forms::of_grid(isa::Special which) {
+    using enum isa::Special;
+    if (symbols_.place) return {};
+    const Dim3 size = execution_.program.cluster();
+    const std::array dims{size.x, size.y, size.z};
+    for (const auto& [begin, kind, of_ctas] :
+         {std::tuple(ctaid_x, Root::Kind::first, true), std::tuple(nctaid_x, Root::Kind::stride, true),
+          std::tuple(clusterid_x, Root::Kind::first, false),
+          std::tuple(nclusterid_x, Root::Kind::stride, false)}) {
+        const int dim = static_cast<int>(which) - static_cast<int>(begin);
+        if (dim < 0 || dim > 2) continue;
+        return {given(kind, dim), of_ctas ? std::int64_t{dims.at(static_cast<std::size_t>(dim))} : 1};
+    }
+    return {};
+}
+
+void Forms::stop(int root, Where where, std::string reason) {
+    stopped_.try_emplace(root, Stop{where, std::move(reason)});
+}
+
+std::int64_t Forms::room(int root) const {
+    const auto at = room_.find(root);
+    return at == room_.end() ? INT64_MAX : at->second;
+}
+
+const Stop* Forms::stopped(int root) const {
+    const auto at = stopped_.find(root);
+    return at == stopped_.end() ? nullptr : &at->second;
+}
+
+/// What depends on these variables is not followed: the abstract execution stands for their values alone.
+void Forms::lose(const Form& form, Where where, std::string_view what) {
+    for (const auto& [variable, slope] : form) {
+        const int root = root_of(variable);
+        plain_.insert(root);
+        grid_lost_ |= symbols_.roots[static_cast<std::size_t>(root)].kind != Root::Kind::number;
+        if (which_of(variable) == Variable::excess)
+            room_[root] = 0;
+        else
+            stop(root, where,
+                 fmt::format("{} depends on the turn of a loop in a way that is not followed", what));
+    }
+}
+
+// --- results that become roots -------------------------------------------------------------------------
+
+/// A source as a sum of roots and a constant; nothing where it is none, or differs between lanes.
+std::optional<Source> Forms::source(const Operand& operand, const Form& form) {
+    Source out;
+    Form rest = form;
+    for (const auto& [variable, slope] : form)
+        if (which_of(variable) == Variable::excess) {
+            out.roots[root_of(variable)] = slope;
+            add(rest, form_of_root(root_of(variable)), -slope);
+        }
+    if (!rest.empty()) return std::nullopt;
+    if (operand.kind == Operand::Kind::param) return out;
+    if (operand.kind == Operand::Kind::shared) return std::nullopt;
+    if (!operand.reg) {
+        out.constant = operand.imm;
+        return out;
+    }
+    if (operand.negated) return std::nullopt;
+    const Wide value = get(operand.reg);
+    const int first = std::countr_zero(execution_.active);
+    for (int lane = 0; lane < isa::lanes; ++lane)
+        if (active(lane) && value[static_cast<std::size_t>(lane)] != value[static_cast<std::size_t>(first)])
+            return std::nullopt;
+    out.constant = value[static_cast<std::size_t>(first)];
+    for (const auto& [root, slope] : out.roots)
+        out.constant -= slope * symbols_.roots[static_cast<std::size_t>(root)].value;
+    return out;
+}
+
+namespace {
+
+/// What is known of an operand before a register is.
+isa::KnownBits numbers_alone(const Operand& operand) {
+    return operand.kind == Operand::Kind::imm ? isa::KnownBits::of(static_cast<std::uint64_t>(operand.imm))
+                                              : isa::KnownBits();
+}
+
+}  // namespace
+
+/// Where all sources are the launch's, the result is a number of the launch, too: whatever it is, all who
+/// compute it get the same. Its relation to its sources is given up.
+bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) {
+    constexpr std::size_t most_roots = 24;
+    std::vector<Source> of;
+    Form to_least;
+    bool grows = true;
+    for (const Sourced& one : sources) {
+        const std::optional<Source> source = this->source(*one.operand, one.form);
+        if (!source) return false;
+        of.push_back(*source);
+        std::int64_t least = source->constant;
+        for (const auto& [root, slope] : source->roots) {
+            least += slope * symbols_.roots[static_cast<std::size_t>(root)].least;
+            const Root& its = symbols_.roots[static_cast<std::size_t>(root)];
+            to_least[variable(root, Variable::excess)] = its.least - its.value;
+            grows &= slope > 0 && its.kind == Root::Kind::number;
+        }
+        grows &= least >= 0;
+    }
+    Reg result;
+    int results = 0;
+    isa::for_each_written(step, [&](Reg reg) {
+        result = reg;
+        ++results;
+    });
+    if (results != 1 || execution_.skeleton.slots[result.id] < 0) return false;
+    const isa::Type type = execution_.program.registers()[result.id].type;
+    const isa::Shape shape = step.op->shape == nullptr ? isa::Shape::other : step.op->shape(step.form);
+    if (symbols_.roots.size() >= most_roots) return false;
+    // It has to be known from which number on it may be anything.
+    // A quotient falls where its divisor grows.
+    const bool divided = shape == isa::Shape::quotient &&
+                         only_first(of.size(), [&](std::size_t i) { return !of[i].roots.empty(); });
+    const bool monotone = grows && (divided || shape == isa::Shape::polynomial);
+    const bool is_unsigned = !isa::is_signed(step.form.type());
+    const bool masked = step.op->known_bits != nullptr && shape == isa::Shape::bits &&
+                        step.op->known_bits(step, numbers_alone).greatest() <= INT32_MAX;
+    const bool from_zero = is_unsigned && (shape == isa::Shape::remainder || shape == isa::Shape::quotient);
+    if (type != isa::Type::pred && !monotone && !masked && !from_zero) return false;
+    const bool residue = type != isa::Type::pred && !monotone;
+    if (residue && symbols_.residues) return false;
+    const auto [at, added] =
+        symbols_.root({fmt::format("{} {}", isa::method_of(*step.op, step.form), step.op->name), of});
+    Root& root = symbols_.roots[static_cast<std::size_t>(at)];
+    if (added) {
+        root.name = fmt::format("what line {} computes", step.where.line);
+        root.where = step.where;
+        root.residue = residue;
+        if (type == isa::Type::pred) root.most = 1;
+        if (monotone)
+            root.least = outcome(step, sources,
+                                 to_least)[static_cast<std::size_t>(std::countr_zero(execution_.active))];
+        root.value = root.least;
+    }
+    meet(at);
+    Wide lanes = get(result);
+    for (int lane = 0; lane < isa::lanes; ++lane)
+        if (active(lane)) lanes[static_cast<std::size_t>(lane)] = root.value;
+    set(result, lanes);
+    if (type == isa::Type::pred) {
+        room_[at] = 0;
+        give(step, {});
+    } else {
+        give(step, form_of_root(at));
+    }
+    return true;
+}
+
+}  // namespace wgrun::check::abstract

@@ -1,0 +1,96 @@
+// What an exploration decides of the numbers of a launch, and how registers follow (exploration.hpp).
+#include <algorithm>
+#include <bit>
+
+#include "check/abstract/forms.hpp"
+
+namespace wgrun::check::abstract {
+
+std::optional<Warp::Parked> Forms::compared(const Op& op) {
+    const Step& step = *op.step;
+    if (step.op->shape == nullptr || step.op->shape(step.form) != isa::Shape::order) return std::nullopt;
+    const std::vector<Sourced> sources = this->sources(step);
+    Form form = sources[0].form;
+    add(form, sources[1].form, -1);
+    std::optional<Warp::Parked> out;
+    std::int64_t times = 0;
+    for (const auto& [variable, slope] : form) {
+        if (which_of(variable) != Variable::excess) continue;
+        const int root = root_of(variable);
+        const bool number = symbols_.roots[static_cast<std::size_t>(root)].kind == Root::Kind::number;
+        if (number) compared_at_[root].insert(execution_.warp->pc);
+        if (out && !number) continue;
+        out = Warp::Parked{root, 0};
+        times = slope;
+    }
+    if (!out) return std::nullopt;
+    comparisons_.insert(execution_.warp->pc);
+    for (const Sourced& source : sources)
+        if (const Reg reg = source.operand->reg; reg && execution_.skeleton.slots[reg.id] >= 0)
+            counted_to_[{static_cast<std::uint32_t>(execution_.warp->number),
+                         static_cast<std::uint32_t>(execution_.skeleton.slots[reg.id])}] = out->root;
+    const auto lane = static_cast<std::size_t>(std::countr_zero(execution_.active));
+    const isa::Type type = step.form.type();
+    const std::int64_t difference =
+        value_of(*sources[0].operand, type)[lane] - value_of(*sources[1].operand, type)[lane];
+    out->left = times < 0 ? -difference : difference;
+    return out;
+}
+
+Window Forms::window(int root) const {
+    const Root& its = symbols_.roots[static_cast<std::size_t>(root)];
+    const auto growth = growth_.find(root);
+    const std::int64_t most = its.most == unlimited ? unlimited : its.most - its.value;
+    return {its.value, std::min(room(root), most), growth == growth_.end() ? Form() : growth->second};
+}
+
+void Forms::choose(const std::vector<Window>& windows) {
+    stopped_.clear();
+    room_.clear();
+    events_.clear();
+    // The registers are those of the state that was restored.
+    values_of_roots_.resize(symbols_.roots.size());
+    for (std::size_t root = 0; root < symbols_.roots.size(); ++root)
+        symbols_.roots[root].value = values_of_roots_[root];
+    for (std::size_t root = 0; root < symbols_.roots.size(); ++root)
+        choose(static_cast<int>(root),
+               root < windows.size() ? windows[root] : symbols_.window(static_cast<int>(root)));
+}
+
+void Forms::choose(int root, const Window& window) {
+    Root& its = symbols_.roots[static_cast<std::size_t>(root)];
+    Form growth = window.growth;
+    if (const auto before = growth_.find(root); before != growth_.end()) add(growth, before->second, -1);
+    const std::int64_t more = window.value - its.value;
+    its.value = window.value;
+    growth_[root] = window.growth;
+    if (window.growth.empty()) growth_.erase(root);
+    room_.erase(root);
+    if (window.room != unlimited) room_[root] = window.room;
+    if (more == 0 && growth.empty()) return;
+    for (std::size_t warp = 0; warp < slots_.size(); ++warp)
+        for (std::size_t slot = 0; slot < slots_[warp].size(); ++slot) {
+            Slot& at = slots_[warp][slot];
+            const auto slope = at.form.find(variable(root, Variable::excess));
+            if (slope == at.form.end()) continue;
+            const std::int64_t times = slope->second;
+            values_.increase(static_cast<int>(warp), slot, at.lanes, more * times);
+            add(at.form, growth, times);
+        }
+}
+
+void Forms::widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back,
+                  const Form& turns) {
+    values_.increase(static_cast<int>(warp), slot, known, -back);
+    Slot& at = slots_[warp][slot];
+    if (at.form.empty()) at = {{}, known};
+    add(at.form, turns);
+    // A stride of the grid, which is taken to be 1, is added as often as the number is greater.
+    for (auto& [variable, slope] : at.form)
+        if (which_of(variable) == Variable::excess &&
+            symbols_.roots[static_cast<std::size_t>(root_of(variable))].kind == Root::Kind::stride)
+            slope -= back;
+    std::erase_if(at.form, [](const auto& one) { return one.second == 0; });
+}
+
+}  // namespace wgrun::check::abstract

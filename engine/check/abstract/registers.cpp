@@ -1,0 +1,45 @@
+#include "check/abstract/registers.hpp"
+
+#include <bit>
+
+namespace wgrun::check::abstract {
+namespace {
+
+/// Returns the lanes of the warp that may yet read the register.
+isa::Mask readers(const Live& live, const Warp& warp, std::size_t slot) {
+    isa::Mask out = live(warp.pc, slot) ? warp.running : 0;
+    for (const flow::Divergence::Group& group : warp.parted.groups())
+        if (live(group.next, slot)) out |= group.lanes;
+    return out & warp.all;
+}
+
+}  // namespace
+
+std::vector<Register> live_registers(const ExecutionState& execution, const Values& values, const Live& live,
+                                     const Mbarriers& mbarriers, Forms& forms) {
+    std::vector<Register> out;
+    const std::vector<int>& slots = execution.skeleton.slots;
+    for (std::uint32_t warp = 0; warp < execution.warps.size(); ++warp) {
+        if (execution.warps[warp].state == Warp::State::ended) continue;
+        const std::vector<isa::Mask>& known = values.known(static_cast<int>(warp));
+        for (std::size_t id = 0; id < slots.size(); ++id) {
+            if (slots[id] < 0) continue;
+            const auto slot = static_cast<std::size_t>(slots[id]);
+            const isa::Mask lanes = known[slot] & readers(live, execution.warps[warp], slot);
+            if (lanes == 0) continue;
+            Register& at = out.emplace_back(Register{
+                warp, static_cast<std::uint32_t>(slot), lanes, {}, forms.slot(static_cast<int>(warp), slot)});
+            at.form.lanes &= lanes;
+            if (at.form.lanes == 0 || at.form.form.empty()) at.form = {};
+            const std::uint64_t* data = values.lanes_of(static_cast<int>(warp), slot);
+            const bool wide = values.is_wide(slot);
+            for (std::size_t lane = 0; lane < at.lanes.size(); ++lane)
+                at.lanes[lane] =
+                    wide ? static_cast<std::int64_t>(mbarriers.aged(data[lane], execution.warps[warp].cta))
+                         : reinterpret_cast<const std::int32_t*>(data)[lane];
+        }
+    }
+    return out;
+}
+
+}  // namespace wgrun::check::abstract

@@ -1,0 +1,26 @@
+// The registers of an abstract execution's warps that decide how it goes on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "check/abstract/forms.hpp"
+#include "check/abstract/live.hpp"
+#include "check/abstract/mbarriers.hpp"
+
+namespace wgrun::check::abstract {
+
+/// A register that may yet be read.
+struct Register {
+    std::uint32_t warp, slot;
+    isa::Mask known;  ///< the lanes that may read it, and whose value is known
+    std::array<std::int64_t, isa::lanes> lanes;
+    Forms::Slot form;  ///< of known lanes
+};
+
+/// Returns them all, warp by warp.
+std::vector<Register> live_registers(const ExecutionState& execution, const Values& values, const Live& live,
+                                     const Mbarriers& mbarriers, Forms& forms);
+
+}  // namespace wgrun::check::abstract

@@ -1,0 +1,122 @@
+// The numbers that a launch chooses, as a proof sees them: each has a value in an abstract execution, and how
+// far other values change nothing is found by following what is computed from it (forms.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "wgrun/program.hpp"
+
+namespace wgrun::check::abstract {
+
+/// A variable of a form, by root: how much the root is greater than its value; how many periods of a loop are
+/// repeated more; how many of those are over in the loop that is being repeated.
+enum class Variable : std::uint8_t { excess, repeats, repeated };
+constexpr int variable(int root, Variable which) { return root * 3 + static_cast<int>(which); }
+constexpr int root_of(int variable) { return variable / 3; }
+constexpr Variable which_of(int variable) { return static_cast<Variable>(variable % 3); }
+
+/// A sum of variables, each times a coefficient that is not 0.
+using Form = std::map<int, std::int64_t>;
+/// Whether of so many sources the first one varies, and no other does.
+bool only_first(std::size_t count, auto varies) {
+    for (std::size_t i = 0; i < count; ++i)
+        if (varies(i) != (i == 0)) return false;
+    return true;
+}
+
+inline void add(Form& to, const Form& form, std::int64_t times = 1) {
+    for (const auto& [variable, slope] : form)
+        if ((to[variable] += slope * times) == 0) to.erase(variable);
+}
+
+/// How much greater a root may be: by anything.
+constexpr std::int64_t unlimited = INT64_MAX;
+
+/// A number of the launch, or a function of several that the kernel computes and then counts to.
+struct Root {
+    enum class Kind : std::uint8_t {
+        number,  ///< a parameter, or what is computed from parameters
+        first,   ///< the place of a CTA in the grid
+        stride   ///< the size of the grid
+    };
+    Kind kind = Kind::number;
+    bool given = false;           ///< a parameter, or the grid's
+    bool wide = false;            ///< of 64 bits, as addresses are
+    bool residue = false;         ///< what a mask or a division leaves of one of the launch
+    bool of_grid = false;         ///< a place in it, or its size...
+    std::int64_t of_machine = 0;  ///< ...and what the machine takes it for
+    std::string name;             ///< "n", or what computes it: "shr of line 12"
+    Where where;
+    std::int64_t least = 0, most = INT64_MAX;
+    std::int64_t value = 0;
+    /// The excess that goes with one more repetition of the period of a loop; 0: no loop was repeated yet.
+    std::int64_t step = 0;
+};
+
+/// The values of a root that a cut stands for (cut.hpp): from `value` on, so many more, and by turns of loops
+/// greater.
+struct Window {
+    std::int64_t value = 0, room = unlimited;
+    Form growth{};
+    bool operator==(const Window&) const = default;
+};
+
+/// What computes a root: the instruction, and each source as a sum of roots and a constant.
+struct Source {
+    std::map<int, std::int64_t> roots;
+    std::int64_t constant = 0;
+    auto operator<=>(const Source&) const = default;
+};
+using Origin = std::pair<std::string, std::vector<Source>>;
+
+/// The roots of all abstract executions of a kernel, which a proof gives values.
+struct Symbols {
+    /// A cluster of a grid that is given.
+    struct Place {
+        Dim3 grid, at;
+    };
+    std::vector<Root> roots{};
+    std::map<Origin, int> found{};
+    std::vector<int> turns{};      ///< roots that stand for turns of loops alone
+    std::optional<Place> place{};  ///< nothing: every cluster of every grid
+    /// A place in the grid and the grid's size are numbers as others are; else what holds for the first CTA
+    /// of a grid of one is to hold for every one.
+    bool places = false;
+    /// What a mask or a division leaves of a number goes with that, as where a loop is unrolled; else it may
+    /// be anything.
+    bool residues = false;
+
+    /// Returns whether it has been taken for anything, so that another proof may say more.
+    bool takes_residues() const { return std::ranges::any_of(roots, &Root::residue); }
+    void begin_anew(bool with_places, bool with_residues) {
+        *this = {.place = place, .places = with_places, .residues = with_residues};
+    }
+    /// All values of a root.
+    Window window(int root) const {
+        const Root& its = roots[static_cast<std::size_t>(root)];
+        return {its.least, its.most == unlimited ? unlimited : its.most - its.least, {}};
+    }
+    /// Returns the root that stands for turns of a loop, of that number.
+    int turn(std::size_t number) {
+        while (turns.size() <= number) {
+            turns.push_back(static_cast<int>(roots.size()));
+            roots.emplace_back().step = 1;
+        }
+        return turns[number];
+    }
+
+    /// Returns the root of that origin, and whether it is new.
+    std::pair<int, bool> root(const Origin& origin) {
+        const auto [at, added] = found.try_emplace(origin, static_cast<int>(roots.size()));
+        if (added) roots.emplace_back();
+        return {at->second, added};
+    }
+};
+
+}  // namespace wgrun::check::abstract

@@ -1,0 +1,152 @@
+#include "sim/release_acquire.hpp"
+
+#include <utility>
+
+#include "machine/lanes.hpp"
+
+namespace wgrun::sim {
+
+namespace {
+
+constexpr int everywhere = -1;
+
+}  // namespace
+
+void ReleaseAcquire::reset(std::uint64_t cluster) {
+    cluster_ = cluster;
+    known_ = std::make_shared<const ClusterKnowledge>();
+    learned_ = {};
+    unfenced_ = {};
+    read_at_.clear();
+    teachers_.clear();
+    by_fences_.clear();
+    done_.clear();
+    locations_.clear();
+    released_.clear();
+    read_.clear();
+    fenced_ = -1;
+}
+
+int& ReleaseAcquire::made(int& place) {
+    if (place < 0) place = clocks_.add_place();
+    return place;
+}
+
+void ReleaseAcquire::read(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order) {
+    if (order.scope >= isa::Scope::gpu) learn(warp, lanes, location, order.acquire);
+    const auto found = locations_.find(location);
+    if (found == locations_.end()) return;
+    for (const auto& [cta, place] : found->second.places) {
+        if (cta == everywhere ? !wide(order) : cta != cta_of(warp)) continue;
+        if (order.acquire) clocks_.acquire(warp, place, lanes);
+        Places& read = read_[warp];
+        clocks_.join(made(cta == everywhere ? read.wide : read.cta), place);
+    }
+}
+
+void ReleaseAcquire::write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order,
+                           bool combines) {
+    if (order.scope >= isa::Scope::gpu) {
+        if (!combines) exchange_.store(location, cluster_);
+        // It is not checked which warp executed the fence, but what it did later is not released.
+        if (order.release || fenced_ >= 0) {
+            int& row = made(done_.try_emplace(location, -1).first->second);
+            if (order.release) clocks_.release(warp, row, lanes);
+            if (fenced_ >= 0) clocks_.join(row, fenced_);
+            exchange_.release(location, cluster_, clocks_.snapshot(row), known_);
+        }
+    }
+    Location& at = locations_[location];
+    if (!combines && at.writer != warp)
+        for (const auto& [cta, place] : at.places) clocks_.clear(place);
+    at.writer = combines ? at.writer : warp;
+    const auto place_of = [&](int cta) { return made(at.places.try_emplace(cta, -1).first->second); };
+    if (order.release) {
+        clocks_.release(warp, place_of(cta_of(warp)), lanes);
+        if (wide(order)) clocks_.release(warp, place_of(everywhere), lanes);
+    }
+    const auto fenced = released_.find(warp);
+    if (fenced == released_.end()) return;
+    if (fenced->second.cta >= 0) clocks_.join(place_of(cta_of(warp)), fenced->second.cta);
+    if (fenced->second.wide >= 0 && wide(order)) clocks_.join(place_of(everywhere), fenced->second.wide);
+}
+
+void ReleaseAcquire::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
+    if (order.release && order.scope >= isa::Scope::gpu) clocks_.release(warp, made(fenced_), lanes);
+    if (order.acquire && order.scope >= isa::Scope::gpu) {
+        // It is not checked which thread has read, nor whether its fence came first.
+        for (const auto& [actor, count] : by_fences_) recall(warp, lanes, {actor, count});
+        if (!unfenced_.empty()) {
+            ClusterKnowledge more;
+            for (const auto& [reader, read] : unfenced_) more.add(read);
+            unfenced_.clear();
+            const Learned::Number lesson = know(warp, lanes, more);
+            by_fences_[lesson.actor] = lesson.count;
+        }
+    }
+    if (order.acquire)
+        if (const auto found = read_.find(warp); found != read_.end()) {
+            if (found->second.cta >= 0) clocks_.acquire(warp, found->second.cta, lanes);
+            if (found->second.wide >= 0 && wide(order)) clocks_.acquire(warp, found->second.wide, lanes);
+        }
+    if (!order.release) return;
+    Places& released = released_[warp];
+    clocks_.release(warp, made(released.cta), lanes);
+    if (wide(order)) clocks_.release(warp, made(released.wide), lanes);
+}
+
+void ReleaseAcquire::arrive_relaxed(int warp, int row, bool to_other_ctas) {
+    const auto fenced = released_.find(warp);
+    if (fenced == released_.end()) return;
+    const int released = to_other_ctas ? fenced->second.wide : fenced->second.cta;
+    if (released >= 0) clocks_.join(row, released);
+}
+
+void ReleaseAcquire::wait_relaxed(int warp, int row, bool from_other_ctas) {
+    Places& read = read_[warp];
+    clocks_.join(made(read.cta), row);
+    if (from_other_ctas) clocks_.join(made(read.wide), row);
+}
+
+void ReleaseAcquire::learn(int warp, Lanes lanes, std::uint64_t location, bool acquire) {
+    const Exchange::Place* place = exchange_.find(location);
+    if (place == nullptr) return;
+    std::uint64_t& last = read_at_[{warp, location, acquire}];
+    const bool again = std::exchange(last, place->changed) == place->changed;
+    if (again) {
+        const auto taught = teachers_.find(warp % most_teachers);
+        if (acquire && taught != teachers_.end()) recall(warp, lanes, taught->second);
+        return;
+    }
+    if (!acquire) return place->teach(unfenced_[warp], location);
+    ClusterKnowledge more;
+    place->teach(more, location);
+    know(warp, lanes, more);
+}
+
+// The lessons of a warp are an actor, so that they go from lane to lane and from warp to warp as what is
+// known of other actors does.
+Learned::Number ReleaseAcquire::know(int warp, Lanes lanes, const ClusterKnowledge& more) {
+    auto known = std::make_shared<ClusterKnowledge>(*known_);
+    known->add(more);
+    known_ = std::move(known);
+    const auto [taught, first] = teachers_.try_emplace(warp % most_teachers);
+    Learned::Number& number = taught->second;
+    if (first) number.actor = clocks_.add_actor();
+    ++number.count;
+    recall(warp, lanes, number);
+    clocks_.tick(warp);
+    auto now = std::make_shared<std::vector<std::uint32_t>>();
+    for (int w = 0; w < clocks_.warps(); ++w) now->push_back(clocks_.now(w));
+    learned_.add(more, warp, now, number);
+    return number;
+}
+
+void ReleaseAcquire::recall(int warp, Lanes lanes, Learned::Number lesson) {
+    bool all = true;
+    machine::for_each_lane(
+        lanes.some, [&](int lane) { all &= clocks_.of(warp, lane).seen[lesson.actor] >= lesson.count; });
+    if (!all) clocks_.learn(warp, lanes, lesson.actor, lesson.count);
+}
+
+}  // namespace wgrun::sim
