@@ -19,11 +19,13 @@ local consumers, block = 2, 128 -- warpgroups of 64 query rows each; keys that a
 local d = o.dim
 local tile_q = wg.tile { dtype = "bf16", mn = 64 * consumers, k = d, major = "K" }
 local tile_k = wg.tile { dtype = "bf16", mn = block, k = d, major = "K" }
-local tile_v = wg.tile { dtype = "bf16", mn = d, k = block, major = "MN", order = "K" } -- B of the second product: keys are its K
+-- B of the second product: keys are its K
+local tile_v = wg.tile { dtype = "bf16", mn = d, k = block, major = "MN", order = "K" }
 local panel = wg.panel { dtype = "bf16", n = d }
 
 local attention = wg.kernel("attention", { threads = 128 * (1 + consumers) }, function(k)
-  local Q, K = k:tensor_map("Q", { tile = tile_q, constant = true }), k:tensor_map("K", { tile = tile_k, constant = true })
+  local Q, K = k:tensor_map("Q", { tile = tile_q, constant = true }),
+    k:tensor_map("K", { tile = tile_k, constant = true })
   local V, O = k:tensor_map("V", { tile = tile_v, constant = true }), k:tensor_map("O", panel.box)
   local keys = k:param("keys", "u32")
   local q = k:shared(tile_q, "q")
@@ -42,13 +44,19 @@ local attention = wg.kernel("attention", { threads = 128 * (1 + consumers) }, fu
 
   local function produce()
     local cursor = once:cursor()
-    k:load_tile { tile = tile_q, map = Q, to = k:address(q), mn = first_row, k = 0, barrier = once:expect(cursor, tile_q.bytes) }
+    k:load_tile {
+      tile = tile_q, map = Q, to = k:address(q), mn = first_row, k = 0, barrier = once:expect(cursor, tile_q.bytes),
+    }
     cursor = ring:cursor()
     k:loop({ from = 0, to = keys, step = block }, function(key)
       ring:acquire(cursor)
       local barrier = ring:expect(cursor, tile_k.bytes + tile_v.bytes)
-      k:load_tile { tile = tile_k, map = K, to = k:address(ks, cursor.stage * tile_k.bytes), mn = key, k = 0, barrier = barrier }
-      k:load_tile { tile = tile_v, map = V, to = k:address(vs, cursor.stage * tile_v.bytes), mn = 0, k = key, barrier = barrier }
+      k:load_tile {
+        tile = tile_k, map = K, to = k:address(ks, cursor.stage * tile_k.bytes), mn = key, k = 0, barrier = barrier,
+      }
+      k:load_tile {
+        tile = tile_v, map = V, to = k:address(vs, cursor.stage * tile_v.bytes), mn = 0, k = key, barrier = barrier,
+      }
       ring:advance(cursor)
     end)
   end
@@ -97,7 +105,8 @@ local attention = wg.kernel("attention", { threads = 128 * (1 + consumers) }, fu
     for half = 0, 1 do k:rcp_approx(sum[half], sum[half]) end
     k:fragment(acc):map(function(x, at) return x * sum[at.half] end)
     local store, finish = k:epilogue {
-      panel = panel, map = O, buffer = out, offset = mine * (panel.count * panel.bytes), buffers = panel.count, barrier = mine + 1,
+      panel = panel, map = O, buffer = out, offset = mine * (panel.count * panel.bytes), buffers = panel.count,
+      barrier = mine + 1,
     }
     store(acc, first_row + (mine << 6), k:mov(0, { type = "u32" }))
     finish()

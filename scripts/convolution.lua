@@ -2,16 +2,20 @@
 -- filters, and TMA gathers the pixels (im2col), so that nothing is ever unfolded in memory.
 --   wgrun scripts/convolution.lua [--images 2] [--height 14] [--width 14] [--channels 64] [--filters 128] [--size 3]
 --                                 [--stride 1] [--pad 1] [--dilation 1] [--seed 1] [--rounds 20]
--- X is images x height x width x channels (NHWC), F is filters x size x size x channels, Y is images x rows x columns x filters,
--- all bf16; channels and filters are multiples of 8. Error: against sums in binary64 of 256 outputs.
+-- X is images x height x width x channels (NHWC), F is filters x size x size x channels, Y is images x rows x columns x
+-- filters, all bf16; channels and filters are multiples of 8. Error: against sums in binary64 of 256 outputs.
 local wg = require "wgrun"
 
-local o = { images = 2, height = 14, width = 14, channels = 64, filters = 128, size = 3, stride = 1, pad = 1, dilation = 1, seed = 1, rounds = 20 }
+local o = {
+  images = 2, height = 14, width = 14, channels = 64, filters = 128, size = 3, stride = 1, pad = 1, dilation = 1,
+  seed = 1, rounds = 20,
+}
 local least = { pad = 0, seed = 0 }
 for i = 1, #arg, 2 do
   local key = arg[i]:match "^%-%-(.+)$"
   local value = math.tointeger(tonumber(arg[i + 1]))
-  if not o[key] or not value or value < (least[key] or 1) or (key == "channels" or key == "filters") and value % 8 ~= 0 then
+  local of_8 = key == "channels" or key == "filters"
+  if not o[key] or not value or value < (least[key] or 1) or of_8 and value % 8 ~= 0 then
     io.stderr:write("convolution.lua: ", arg[i], " ", arg[i + 1] or "", " (see the first lines of the script)\n")
     os.exit(2)
   end
@@ -31,14 +35,17 @@ local tile_x = wg.tile { dtype = "bf16", mn = 64 * consumers, k = 64, major = "K
 local pixels = o.images * rows * columns
 local row_tiles = (pixels + tile_x.mn - 1) // tile_x.mn
 
--- The CTAs take as many rounds as their number asks for; a round takes as long as a tile has filters, and something besides.
+-- The CTAs take as many rounds as their number asks for; a round takes as long as a tile has filters, and something
+-- besides.
 local function rounds_of(filters)
   local ctas = row_tiles * ((o.filters + filters - 1) // filters)
   return (ctas + wg.target.multiprocessors - 1) // wg.target.multiprocessors * (filters + 32)
 end
 local filters_at_a_time = 64
 for filters = 96, 256, 32 do
-  if filters - 32 < o.filters and rounds_of(filters) <= rounds_of(filters_at_a_time) then filters_at_a_time = filters end
+  if filters - 32 < o.filters and rounds_of(filters) <= rounds_of(filters_at_a_time) then
+    filters_at_a_time = filters
+  end
 end
 local tile_f = wg.tile { dtype = "bf16", mn = filters_at_a_time, k = 64, major = "K" }
 local panel = wg.panel { dtype = "bf16", n = tile_f.mn }
@@ -51,7 +58,8 @@ local convolution = wg.kernel("convolution", { threads = 128 * (1 + consumers) }
     lower = { -o.pad, -o.pad }, upper = { reach, reach }, steps = { 1, o.stride, o.stride, 1 },
   })
   local F, Y = k:tensor_map("F", { tile = tile_f, constant = true }), k:tensor_map("Y", panel.box)
-  local xs, fs = k:shared { tile = tile_x, count = stages, name = "x" }, k:shared { tile = tile_f, count = stages, name = "f" }
+  local xs, fs = k:shared { tile = tile_x, count = stages, name = "x" },
+    k:shared { tile = tile_f, count = stages, name = "f" }
   local out = k:shared { bytes = consumers * panels * panel.bytes, align = 1024, name = "y" }
   local ring = k:pipeline { stages = stages, arrivals = 4 * consumers }
 
@@ -73,7 +81,8 @@ local convolution = wg.kernel("convolution", { threads = 128 * (1 + consumers) }
           ring:acquire(cursor)
           local barrier = ring:expect(cursor, tile_x.bytes + tile_f.bytes)
           local offsets = { k:cvt_u16_u32(s * o.dilation), k:cvt_u16_u32(r * o.dilation) }
-          k:cp_async_bulk_tensor_im2col_4d(k:address(xs, cursor.stage * tile_x.bytes), X, { block * 64, x, y, image }, barrier, offsets)
+          k:cp_async_bulk_tensor_im2col_4d(
+            k:address(xs, cursor.stage * tile_x.bytes), X, { block * 64, x, y, image }, barrier, offsets)
           k:load_tile {
             tile = tile_f, map = F, to = k:address(fs, cursor.stage * tile_f.bytes), barrier = barrier,
             mn = first_filter, k = (r * o.size + s) * o.channels + block * 64,
@@ -93,7 +102,10 @@ local convolution = wg.kernel("convolution", { threads = 128 * (1 + consumers) }
       ring:wait(cursor)
       local later = i:gt(0)
       k:wgmma_fence()
-      k:mma(acc, { a = xs, b = fs, a_offset = half + cursor.stage * tile_x.bytes, b_offset = cursor.stage * tile_f.bytes, scale_d = later })
+      k:mma(acc, {
+        a = xs, b = fs, a_offset = half + cursor.stage * tile_x.bytes, b_offset = cursor.stage * tile_f.bytes,
+        scale_d = later,
+      })
       k:wgmma_wait_group(1) -- the block before is complete
       ring:release(previous, { lane = thread & 31, guard = later })
       k:mov(previous.stage, cursor.stage)
@@ -101,7 +113,8 @@ local convolution = wg.kernel("convolution", { threads = 128 * (1 + consumers) }
     end)
     k:wgmma_wait_group(0)
     local store, finish = k:epilogue {
-      panel = panel, map = Y, buffer = out, offset = mine * (panels * panel.bytes), buffers = panels, barrier = mine + 1,
+      panel = panel, map = Y, buffer = out, offset = mine * (panels * panel.bytes), buffers = panels,
+      barrier = mine + 1,
     }
     store(acc, first_pixel + (mine << 6), first_filter)
     finish()
@@ -153,6 +166,7 @@ end
 launch.flops = 2.0 * pixels * o.filters * o.size * o.size * o.channels
 launch.rounds = backend == "sim" and 1 or o.rounds
 local timing = convolution:time(launch)
-print(("%d images of %dx%dx%d, %d filters of %dx%d, on %s"):format(o.images, o.height, o.width, o.channels, o.filters, o.size, o.size, backend))
+print(("%d images of %dx%dx%d, %d filters of %dx%d, on %s"):format(
+  o.images, o.height, o.width, o.channels, o.filters, o.size, o.size, backend))
 print(("median %.1f us, %.3g TFLOP/s, worst error %.2g of an output"):format(timing.median_us, timing.tflops, worst))
 if worst > 2 ^ -8 then os.exit(5) end -- more than rounding to bf16

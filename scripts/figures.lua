@@ -20,14 +20,17 @@ local number = 156
 for _, swizzle in ipairs(swizzles) do
   for _, major in ipairs { "MN", "K" } do
     local tile = major == "K" and bf16(16, 64, major, swizzle) or bf16(64, 16, major, swizzle)
-    figure("figure" .. number, ("Figure %d: %s-major, swizzle %s"):format(number, major, swizzle), tile, { view = "chunks" })
+    figure(
+      "figure" .. number, ("Figure %d: %s-major, swizzle %s"):format(number, major, swizzle), tile, { view = "chunks" })
     number = number + 1
   end
 end
 
 -- Figures 164 and 165: the 128-byte swizzle of tf32, by element. wgmma takes tf32 K-major only, so the second is a
 -- layout and no tile.
-figure("figure164", "Figure 164: tf32, K-major, swizzle 128B", wg.tile { dtype = "tf32", mn = 8, k = 32, major = "K", swizzle = "128B" })
+figure(
+  "figure164", "Figure 164: tf32, K-major, swizzle 128B",
+  wg.tile { dtype = "tf32", mn = 8, k = 32, major = "K", swizzle = "128B" })
 figure("figure165", "Figure 165: tf32, MN-major, swizzle 128B",
   wg.layout "Swizzle<3,4,3> o smem_ptr[32b](unset) o ((4,8),8):((1,4),32)", { dtype = "tf32" })
 
@@ -51,15 +54,20 @@ end
 for _, major in ipairs { "K", "MN" } do
   for _, swizzle in ipairs(swizzles) do
     local atom = bf16(64, 64, major, swizzle).atom
-    figure(("atom-%s-%s"):format(major, swizzle), ("The atom of %s-major, swizzle %s"):format(major, swizzle), atom, chunks)
+    figure(
+      ("atom-%s-%s"):format(major, swizzle), ("The atom of %s-major, swizzle %s"):format(major, swizzle), atom, chunks)
   end
 end
 
 -- Why a swizzle: rows of 32 bytes one after the other put the chunks of a column into half of the banks.
 local linear = wg.layout "(8,16):(16,1)"
 figure("linear", "8 x 32 bytes without a swizzle, rows one after the other", linear, chunks)
-figure("linear-banks", "ldmatrix of its first column of chunks", linear, { view = "banks", dtype = "bf16", access = "ldmatrix" })
-figure("swizzled-banks", "The same with the 32-byte swizzle", bf16(8, 16, "K", "32B"), { view = "banks", access = "ldmatrix" })
+figure(
+  "linear-banks", "ldmatrix of its first column of chunks", linear,
+  { view = "banks", dtype = "bf16", access = "ldmatrix" })
+figure(
+  "swizzled-banks", "The same with the 32-byte swizzle", bf16(8, 16, "K", "32B"),
+  { view = "banks", access = "ldmatrix" })
 
 -- Which atom: 8 x 64 bytes in three ways; a row of shared memory holds 16, 32 or 64 contiguous bytes of the matrix.
 for _, swizzle in ipairs { "none", "32B", "64B" } do
@@ -88,7 +96,9 @@ figure("tile-64x64", "64 x 64 bf16, K-major, swizzle 128B", bf16(64, 64, "K", "1
 
 figure("tile-128x128", "128 x 128 bf16, K-major, swizzle 128B: core matrices and atoms", bf16(128, 128, "K", "128B"))
 figure("mma-m16n8k16", "mma.sync m16n8k16, bf16", wg.mma_picture { shape = "m16n8k16" })
-figure("mma-m64n16k16", "wgmma m64n16k16, bf16: A and B in shared memory, D in registers", wg.mma_picture { shape = "m64n16k16" })
+figure(
+  "mma-m64n16k16", "wgmma m64n16k16, bf16: A and B in shared memory, D in registers",
+  wg.mma_picture { shape = "m64n16k16" })
 
 local folder = arg[1]
 if not folder then

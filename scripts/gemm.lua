@@ -13,14 +13,19 @@ end
 local function parse(arguments)
   ---@type table<string, any>
   local o = { dtype = "bf16", ["a-major"] = "K", ["b-major"] = "N", seed = "1", rounds = "20" }
-  local known = { m = 1, n = 1, k = 1, dtype = 1, ["a-major"] = 1, ["b-major"] = 1, a = 1, b = 1, d = 1, seed = 1, rounds = 1, against = 1 }
+  local known = {
+    m = 1, n = 1, k = 1, dtype = 1, ["a-major"] = 1, ["b-major"] = 1, a = 1, b = 1, d = 1, seed = 1, rounds = 1,
+    against = 1,
+  }
   for i = 1, #arguments, 2 do
     local key = arguments[i]:match "^%-%-(.+)$"
     if not known[key] then usage("unknown option " .. arguments[i]) end
     o[key] = arguments[i + 1] or usage(arguments[i] .. " needs a value")
   end
   for _, key in ipairs { "m", "n", "k", "seed", "rounds" } do
-    if o[key] then o[key] = math.tointeger(tonumber(o[key])) or usage("--" .. key .. " must be an integer, not " .. o[key]) end
+    if o[key] then
+      o[key] = math.tointeger(tonumber(o[key])) or usage("--" .. key .. " must be an integer, not " .. o[key])
+    end
   end
   if o.dtype ~= "bf16" and o.dtype ~= "f16" then usage("--dtype must be bf16 or f16") end
   if o.against and o.against ~= "cublas" then usage "--against must be cublas" end
@@ -33,11 +38,14 @@ end
 -- take turns, so that the copy of one k-block overlaps the product of the other.
 local function gemm(o)
   local block_k = 64
-  local function tile(mn, k_major) return wg.tile { dtype = o.dtype, mn = mn, k = block_k, major = k_major and "K" or "MN", swizzle = "128B" } end
+  local function tile(mn, k_major)
+    return wg.tile { dtype = o.dtype, mn = mn, k = block_k, major = k_major and "K" or "MN", swizzle = "128B" }
+  end
   local tile_a, tile_b = tile(128, o.a_k_major), tile(o.tile_n, o.b_k_major)
 
   return wg.kernel("gemm", { threads = 256 }, function(k)
-    local A, B, D = k:param("A", "const " .. o.dtype .. "*"), k:param("B", "const " .. o.dtype .. "*"), k:param("D", "f32*")
+    local A, B, D = k:param("A", "const " .. o.dtype .. "*"), k:param("B", "const " .. o.dtype .. "*"),
+      k:param("D", "f32*")
     local M, N, K = k:param("M", "u32"), k:param("N", "u32"), k:param("K", "u32")
     local stages = {}
     for s = 1, 2 do stages[s] = { a = k:shared(tile_a, "a" .. s), b = k:shared(tile_b, "b" .. s) } end
@@ -145,7 +153,8 @@ if o.against and backend ~= "sim" then
     a_major = o.a_k_major and "K" or "MN", b_major = o.b_k_major and "K" or "MN" })
 end
 local timing = kernel:time(launch)
-print(("gemm %dx%dx%d %s, A %s-major, B %s-major, on %s"):format(o.m, o.n, o.k, o.dtype, o["a-major"], o["b-major"], backend))
+print(("gemm %dx%dx%d %s, A %s-major, B %s-major, on %s"):format(
+  o.m, o.n, o.k, o.dtype, o["a-major"], o["b-major"], backend))
 print(("median %.1f us (%d rounds), %.3g TFLOP/s"):format(timing.median_us, timing.rounds, timing.tflops))
 if timing.against then
   print(("cuBLAS median %.1f us, %.3g TFLOP/s: %.2f of its speed, in alternating rounds")

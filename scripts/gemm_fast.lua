@@ -15,7 +15,10 @@ local function usage(message)
 end
 
 ---@type table<string, any>
-local o = { dtype = "bf16", ["a-major"] = "K", ["b-major"] = "K", rounds = "20", seed = "1", m = "192", n = "256", k = "256", epilogue = "none" }
+local o = {
+  dtype = "bf16", ["a-major"] = "K", ["b-major"] = "K", rounds = "20", seed = "1", m = "192", n = "256", k = "256",
+  epilogue = "none",
+}
 for i = 1, #arg, 2 do
   local key = arg[i]:match "^%-%-(.+)$"
   if key ~= "bench" and not o[key] then usage("unknown option " .. arg[i]) end
@@ -25,7 +28,9 @@ for _, key in ipairs { "m", "n", "k", "rounds", "seed" } do
   o[key] = math.tointeger(tonumber(o[key])) or usage("--" .. key .. " must be an integer, not " .. o[key])
 end
 
-if o.epilogue ~= "none" and (o.epilogue ~= "gelu" or o.dtype == "s8") then usage "--epilogue must be gelu, of floats, or none" end
+if o.epilogue ~= "none" and (o.epilogue ~= "gelu" or o.dtype == "s8") then
+  usage "--epilogue must be gelu, of floats, or none"
+end
 
 local result = { bf16 = "bf16", f16 = "f16", tf32 = "f32", e4m3 = "bf16", e5m2 = "bf16", s8 = "s32" }
 -- What D may differ by from the exact sum: its own rounding, and the accumulators' (docs/silicon.md).
@@ -53,7 +58,8 @@ local function worst_error(c, A, B, D, given)
   return worst
 end
 
--- One problem: { m =, n =, k =, dtype =, a =, b = (majors), epilogue =, constant = }. Returns its speed over cuBLASLt's, if that is here.
+-- One problem: { m =, n =, k =, dtype =, a =, b = (majors), epilogue =, constant = }. Returns its speed over
+-- cuBLASLt's, if that is here.
 local function problem(c)
   local A = random(c.dtype, c.a == "K" and { c.m, c.k } or { c.k, c.m }, o.seed)
   local B = random(c.dtype, c.b == "K" and { c.n, c.k } or { c.k, c.n }, o.seed + 1)
@@ -64,7 +70,8 @@ local function problem(c)
   } or {}
   local gemm = wg.gemm {
     epilogue = c.epilogue and { alpha = true, beta = true, bias = "column", activation = "gelu" } or nil,
-    dtype = c.dtype, a_major = c.a == "K" and "K" or "MN", b_major = c.b == "K" and "K" or "MN", problem = { c.m, c.n, c.k },
+    dtype = c.dtype, a_major = c.a == "K" and "K" or "MN", b_major = c.b == "K" and "K" or "MN",
+    problem = { c.m, c.n, c.k },
     constant = c.constant,
   }
   local function with(options)
@@ -109,8 +116,10 @@ local suites = {
     .. "4096x14336x4096 4096x4096x14336 8192x8192x512") },
   small = { list("bf16", "K", "K", "16x8192x8192 64x8192x8192 128x8192x8192") },
   weights = { list("bf16", "K", "K", "16x8192x8192 64x8192x8192 128x8192x8192", { constant = "B" }) },
-  uneven = { list("bf16", "K", "K", "1536x1536x4096 2304x2048x4096 2432x2048x8192 2560x2560x4096 3072x3072x3072 1792x4096x4096 "
-    .. "2048x5120x2048 4096x7168x2048 5120x5120x5120 2048x11008x4096") },
+  uneven = {
+    list("bf16", "K", "K", "1536x1536x4096 2304x2048x4096 2432x2048x8192 2560x2560x4096 3072x3072x3072 1792x4096x4096 "
+      .. "2048x5120x2048 4096x7168x2048 5120x5120x5120 2048x11008x4096"),
+  },
   types = {
     list("f16", "K", "K", "4096x4096x4096 8192x8192x8192"), list("tf32", "K", "K", "4096x4096x4096 8192x8192x8192"),
     list("e4m3", "K", "K", "4096x4096x4096 8192x8192x8192"), list("e5m2", "K", "K", "4096x4096x4096 8192x8192x8192"),
@@ -127,18 +136,24 @@ local suites = {
 }
 
 if not o.bench then
-  problem { m = o.m, n = o.n, k = o.k, dtype = o.dtype, a = o["a-major"], b = o["b-major"], epilogue = o.epilogue == "gelu" }
+  problem {
+    m = o.m, n = o.n, k = o.k, dtype = o.dtype, a = o["a-major"], b = o["b-major"], epilogue = o.epilogue == "gelu",
+  }
   return
 end
-local names = o.bench == "all" and { "large", "small", "weights", "uneven", "types", "majors", "epilogues" } or { o.bench }
+local names = o.bench == "all" and { "large", "small", "weights", "uneven", "types", "majors", "epilogues" }
+  or { o.bench }
 for _, name in ipairs(names) do
   local product, count = 1, 0
-  for _, cases in ipairs(suites[name] or usage("--bench must be large, small, weights, uneven, types, majors, epilogues or all")) do
+  for _, cases in ipairs(
+    suites[name] or usage("--bench must be large, small, weights, uneven, types, majors, epilogues or all")) do
     for _, case in ipairs(cases) do
       local ratio = problem(case)
       if ratio then product, count = product * ratio, count + 1 end
       collectgarbage()
     end
   end
-  if count > 0 then print(("%s: geometric mean of the speed over cuBLASLt's: %.3f"):format(name, product ^ (1 / count))) end
+  if count > 0 then
+    print(("%s: geometric mean of the speed over cuBLASLt's: %.3f"):format(name, product ^ (1 / count)))
+  end
 end

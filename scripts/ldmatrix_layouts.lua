@@ -70,7 +70,8 @@ tile(8, 16, "K", "32B"):print { view = "chunks" }
 claim("with the 32-byte swizzle: no conflicts", conflicts(tile(8, 16, "K", "32B"), "ldmatrix").degree == 1)
 claim("without a swizzle, block after block: no conflicts", conflicts(tile(8, 16, "K", "none"), "ldmatrix").degree == 1)
 
-section "Which one to take: 8 x 64 bytes. What fills 128 bytes of shared memory comes from how long runs of global memory?"
+section("Which one to take: 8 x 64 bytes. What fills 128 bytes of shared memory comes from how long runs of global "
+  .. "memory?")
 -- The fewest bytes of one row of the matrix in 128 bytes of shared memory.
 local function run_length(t)
   local shortest = math.huge
@@ -90,7 +91,9 @@ for i = 1, 3 do
   claim(("swizzle %-4s: %2d bytes a request"):format(swizzle, width), run_length(tile(8, 32, "K", swizzle)) == width)
 end
 claim("so 64B is what wg.tile takes", tile(8, 32, "K").swizzle == "64B")
-claim("and 128B as soon as rows have 128 bytes", tile(8, 64, "K").swizzle == "128B" and run_length(tile(8, 64, "K", "128B")) == 128)
+claim(
+  "and 128B as soon as rows have 128 bytes",
+  tile(8, 64, "K").swizzle == "128B" and run_length(tile(8, 64, "K", "128B")) == 128)
 claim("64B then serves both 2 x 64 bytes (stores) and 8 x 16 bytes (ldmatrix) in one pass", (function()
   local t = tile(8, 32, "K", "64B")
   for row = 0, 7, 2 do

@@ -21,7 +21,9 @@ local function product(major)
   -- Lines no longer than a swizzle atom is wide: M = 16 and N = 8 of MN-major tiles, K = 64 of K-major ones.
   local k_major = major == "K"
   local function tile(mn)
-    return wg.tile { dtype = "bf16", mn = mn, k = K, major = major, swizzle = k_major and "128B" or mn == 16 and "32B" or "none" }
+    return wg.tile {
+      dtype = "bf16", mn = mn, k = K, major = major, swizzle = k_major and "128B" or mn == 16 and "32B" or "none",
+    }
   end
   local tile_a, tile_b = tile(M), tile(N)
 
@@ -30,7 +32,9 @@ local function product(major)
     local a, b = k:shared(tile_a, "a"), k:shared(tile_b, "b")
     for _, copy in ipairs { { a, A, M }, { b, B, N } } do
       local lines, length = k_major and copy[3] or K, k_major and K or copy[3]
-      k:copy_tile { to = copy[1], from = copy[2], ld = length, line = 0, along = 0, lines = lines, length = length, vector = true }
+      k:copy_tile {
+        to = copy[1], from = copy[2], ld = length, line = 0, along = 0, lines = lines, length = length, vector = true,
+      }
     end
     k:bar_warp_sync() -- ldmatrix reads what other lanes wrote
 
@@ -70,7 +74,8 @@ for _, major in ipairs { "K", "MN" } do
     local worst = 0
     for i = 0, M - 1 do
       for j = 0, N - 1 do
-        local sum = wg.dot(A, i * (k_major and K or 1), k_major and 1 or M, B, j * (k_major and K or 1), k_major and 1 or N, K)
+        local sum = wg.dot(
+          A, i * (k_major and K or 1), k_major and 1 or M, B, j * (k_major and K or 1), k_major and 1 or N, K)
         worst = math.max(worst, math.abs(sum - D[{ i, j }]))
       end
     end

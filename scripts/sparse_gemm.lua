@@ -42,7 +42,10 @@ local function make(dtype, d)
     for i = 0, #acc - 1 do k:mov(acc[i], 0) end
     local half_k = k:shr(K, 1)
     k:loop({ from = 0, to = K, step = block_k }, function(first)
-      k:copy_tile { to = a, from = values, ld = half_k, line = row, along = k:shr(first, 1), lines = M, length = half_k, vector = true }
+      k:copy_tile {
+        to = a, from = values, ld = half_k, line = row, along = k:shr(first, 1), lines = M, length = half_k,
+        vector = true,
+      }
       k:copy_tile { to = b, from = B, ld = K, line = col, along = first, lines = N, length = K, vector = true }
       for i = 0, 1 do k:ld_global_b32(meta[i], words, { offset = 512 * i }) end
       k:add(words, words, 1024)
@@ -69,7 +72,9 @@ for _, dtype in ipairs(types) do
   local A = wg.sparse.prune(random(dtype, { o.m, o.k }, o.seed))
   local values, metadata = wg.sparse.compress(A)
   local B, D = random(dtype, { o.n, o.k }, o.seed + 1), wg.zeros(d, { o.m, o.n })
-  local backend = make(dtype, d):run { grid = { o.n // tile_n, o.m // 64, 1 }, args = { values, metadata, B, D, o.m, o.n, o.k } }
+  local backend = make(dtype, d):run {
+    grid = { o.n // tile_n, o.m // 64, 1 }, args = { values, metadata, B, D, o.m, o.n, o.k },
+  }
   if backend ~= "none" then
     -- Every element, or of a large D every so many.
     local worst = 0
@@ -79,7 +84,9 @@ for _, dtype in ipairs(types) do
     end
     -- The 8-bit floats are added up with 14 significant bits by the tensor core.
     local tolerance = d == "s32" and 0 or bytes[dtype] == 1 and 2e-3 * o.k or 2e-6 * o.k + 1e-5
-    print(("sparse_gemm %dx%dx%d %-4s on %s: stored %d of %d bytes of A and %d of metadata, worst error %.3g"):format(o.m, o.n, o.k,
+    print((
+      "sparse_gemm %dx%dx%d %-4s on %s: stored %d of %d bytes of A and %d of metadata, worst error %.3g"
+    ):format(o.m, o.n, o.k,
       dtype, backend, values.bytes, A.bytes, metadata.bytes, worst))
     good = good and worst <= tolerance
   end

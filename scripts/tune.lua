@@ -26,13 +26,17 @@ local function text(options)
   return #parts > 0 and table.concat(parts, ", ") or "as wg.gemm chooses"
 end
 
-local best, report = wg.tune { gemm = { dtype = o.dtype, problem = problem }, rounds = tonumber(o.rounds), cache = cache }
+local best, report = wg.tune {
+  gemm = { dtype = o.dtype, problem = problem }, rounds = tonumber(o.rounds), cache = cache,
+}
 if report.results[1].median_us == 0 then return end -- wgrun check, ptx and cuda trace kernels without running them
 for i = 1, math.min(tonumber(o.show) or 0, #report.results) do
   local result = report.results[i]
-  print(("%10.1f us  %s%s"):format(result.median_us, text(result.options), result.cached and "  (measured before)" or ""))
+  print(
+    ("%10.1f us  %s%s"):format(result.median_us, text(result.options), result.cached and "  (measured before)" or ""))
 end
-print(("%d measured, %d do not fit: %s"):format(#report.results, #report.skipped, report.skipped[1] and report.skipped[1].reason or "none"))
+print(("%d measured, %d do not fit: %s"):format(
+  #report.results, #report.skipped, report.skipped[1] and report.skipped[1].reason or "none"))
 print(report.cache and "kept in " .. report.cache or "not kept")
 
 -- The winner is a table like any other, for wg.gemm.

@@ -1,5 +1,5 @@
--- What functions of the library are called with: options of tables, numbers, objects, shapes. What does not fit raises an error at the
--- calling script's line.
+-- What functions of the library are called with: options of tables, numbers, objects, shapes. What does not fit raises
+-- an error at the calling script's line.
 
 local native = require "wgrun.native"
 
@@ -11,9 +11,9 @@ function module.describe(value)
   return type(value) == "userdata" and type(class) == "string" and class or type(value)
 end
 
--- Types of options, as comments write them (`@option splits integer[1,64]?`), one of several parts that `|` separates. A part is a number or
--- a string of Lua's ("K"), a range of integers, a type of Lua's, or a class of wgrun's. What accepts a value, by part: true where nothing is
--- known of it.
+-- Types of options, as comments write them (`@option splits integer[1,64]?`), one of several parts that `|` separates.
+-- A part is a number or a string of Lua's ("K"), a range of integers, a type of Lua's, or a class of wgrun's. What
+-- accepts a value, by part: true where nothing is known of it.
 local lua_types = { string = true, number = true, boolean = true, table = true }
 local classes = { reg = true, regs = true, shared = true, tile = true, kernel = true }
 
@@ -24,14 +24,17 @@ local function part_of(text)
   if least then
     least, most = math.tointeger(least), math.tointeger(most)
     return {
-      least = least, most = most, accepts = function(value) return math.type(value) == "integer" and value >= least and value <= most end,
+      least = least, most = most,
+      accepts = function(value) return math.type(value) == "integer" and value >= least and value <= most end,
     }
   end
   local number = math.tointeger(text)
   if number then return { word = text, accepts = function(value) return value == number end } end
   if text == "integer" then return { accepts = function(value) return math.type(value) == "integer" end } end
   if lua_types[text] then return { accepts = function(value) return type(value) == text end } end
-  if text:find "^function" then return { call = true, accepts = function(value) return type(value) == "function" end } end
+  if text:find "^function" then
+    return { call = true, accepts = function(value) return type(value) == "function" end }
+  end
   if classes[text] then return { accepts = function(value) return module.describe(value) == "wgrun." .. text end } end
   if text == "tensor" then return { accepts = function(value) return module.shape_of(value) ~= nil end } end
   return { accepts = function() return true end }
@@ -78,9 +81,12 @@ local function refuse(name, option, value)
     range = part.least and part or range
   end
   local shown = text and ("%q"):format(value) or type(value) == "number" and tostring(value) or module.describe(value)
-  if option.type == "boolean" then native.fail(("%s: %s must be true or false, not %s"):format(name, option.name, shown)) end
+  if option.type == "boolean" then
+    native.fail(("%s: %s must be true or false, not %s"):format(name, option.name, shown))
+  end
   if range and #option.parts == 1 then
-    native.fail(("%s: %s is %s, must be an integer from %d to %d"):format(name, option.name, shown, range.least, range.most))
+    native.fail(
+      ("%s: %s is %s, must be an integer from %d to %d"):format(name, option.name, shown, range.least, range.most))
   end
   if #words > 0 then
     local given = text and value or shown
@@ -91,10 +97,13 @@ local function refuse(name, option, value)
     name, option.name, option.type, (text or type(value) == "number") and type(value) .. " " .. shown or shown))
 end
 
---- Raises unless `given` is a table, and its keys and values are as the comment at function `name` describes them (@option). Returns a table
---- that has the defaults of the comment for what is left out. An option that may be left out may be false.
+--- Raises unless `given` is a table, and its keys and values are as the comment at function `name` describes them
+--- (@option). Returns a table that has the defaults of the comment for what is left out. An option that may be left out
+--- may be false.
 function module.options(name, given)
-  if type(given) ~= "table" then native.fail(("%s: expected a table of options, got %s"):format(name, module.describe(given))) end
+  if type(given) ~= "table" then
+    native.fail(("%s: expected a table of options, got %s"):format(name, module.describe(given)))
+  end
   local schema = schema_of(name)
   for key, value in pairs(given) do
     local option = schema.options[key]
@@ -107,7 +116,9 @@ function module.options(name, given)
     if not legal then refuse(name, option, value) end
   end
   for _, key in ipairs(schema.list) do
-    if given[key] == nil and not schema.options[key].optional then native.fail(("%s: `%s` is missing"):format(name, key)) end
+    if given[key] == nil and not schema.options[key].optional then
+      native.fail(("%s: `%s` is missing"):format(name, key))
+    end
   end
   return setmetatable({}, { __index = function(_, key)
     local value = given[key]
@@ -125,10 +136,13 @@ function module.split_options(name, inner, given)
   return own, rest
 end
 
---- Returns the options with the value of the option `old` under its name of today, `new`; warns (Lua's warn) where it is there.
+--- Returns the options with the value of the option `old` under its name of today, `new`; warns (Lua's warn) where it
+--- is there.
 function module.renamed(name, given, old, new)
   if given[old] == nil then return given end
-  if given[new] ~= nil then native.fail(("%s: `%s` is the old name of `%s`, which is given as well"):format(name, old, new)) end
+  if given[new] ~= nil then
+    native.fail(("%s: `%s` is the old name of `%s`, which is given as well"):format(name, old, new))
+  end
   warn(("%s: the option `%s` is called `%s` now"):format(name, old, new))
   local out = module.extended({}, given)
   out[old], out[new] = nil, given[old]
@@ -147,7 +161,8 @@ function module.merged(a, b) return module.extended(module.extended({}, a), b) e
 --- Raises unless `value`, called `what` in messages, is a wgrun object of `class` ("reg").
 function module.object(what, value, class)
   if module.describe(value) ~= "wgrun." .. class then
-    local tile = class == "shared" and module.describe(value) == "wgrun.tile" and " (k:shared(tile) makes a buffer of it)" or ""
+    local tile = class == "shared" and module.describe(value) == "wgrun.tile"
+      and " (k:shared(tile) makes a buffer of it)" or ""
     native.fail(("%s: expected wgrun.%s, got %s%s"):format(what, class, module.describe(value), tile))
   end
   return value
@@ -163,12 +178,16 @@ end
 --- Raises unless `tensor`, called `what` in messages, has this shape.
 function module.same_shape(what, tensor, want)
   local text = module.shape_text(want)
-  if module.shape_text(module.shape_of(tensor)) ~= text then native.fail(("%s must be a tensor of %s"):format(what, text)) end
+  if module.shape_text(module.shape_of(tensor)) ~= text then
+    native.fail(("%s must be a tensor of %s"):format(what, text))
+  end
 end
 
 --- Raises unless `value` is a function.
 function module.body(what, value)
-  if type(value) ~= "function" then native.fail(("%s: expected a function, got %s"):format(what, module.describe(value))) end
+  if type(value) ~= "function" then
+    native.fail(("%s: expected a function, got %s"):format(what, module.describe(value)))
+  end
 end
 
 --- The result of a caller's function that makes a value; raises where it gives none, often since `return` is missing.
@@ -180,12 +199,14 @@ function module.made(what, ...)
   return value
 end
 
---- Raises if the function `name`, which takes `most` arguments, was given the others, too. Shielded functions do that themselves.
+--- Raises if the function `name`, which takes `most` arguments, was given the others, too. Shielded functions do that
+--- themselves.
 function module.surplus(name, most, ...)
   for i = 1, select("#", ...) do
     local value = select(i, ...)
     if value ~= nil then
-      native.fail(("`%s` takes %d argument%s, not %d: %s is too much"):format(name, most, most == 1 and "" or "s", most + i, module.describe(value)))
+      native.fail(("`%s` takes %d argument%s, not %d: %s is too much"):format(
+        name, most, most == 1 and "" or "s", most + i, module.describe(value)))
     end
   end
 end
@@ -203,7 +224,8 @@ end
 --- Raises unless `value` is an integer from `least` to `most`; returns it.
 function module.whole(what, value, least, most)
   if math.type(value) ~= "integer" or value < least or value > most then
-    native.fail(("%s is %s, must be an integer from %d to %d"):format(what, type(value) == "number" and tostring(value) or module.describe(value), least, most))
+    native.fail(("%s is %s, must be an integer from %d to %d"):format(
+      what, type(value) == "number" and tostring(value) or module.describe(value), least, most))
   end
   return value
 end

@@ -14,12 +14,14 @@ function module.new(name)
 end
 
 --- Makes what wg.scheduler and wg.reduction return: a strategy, and what it adds to a plan.
-function module.strategy(class, kind, plan) return setmetatable({ kind = kind, plan = plan }, native.classes[class] or module.new(class)) end
+function module.strategy(class, kind, plan)
+  return setmetatable({ kind = kind, plan = plan }, native.classes[class] or module.new(class))
+end
 
 wg.scheduler, wg.reduction = {}, {}
 
---- Makes an unknown method of the Lua class `class`, called `name` in messages, an error that suggests the nearest one. For
---- classes whose objects have all their fields.
+--- Makes an unknown method of the Lua class `class`, called `name` in messages, an error that suggests the nearest one.
+--- For classes whose objects have all their fields.
 function module.close(name, class)
   setmetatable(class, {
     __index = function(_, key)
@@ -32,7 +34,8 @@ function module.close(name, class)
 end
 
 --- Shields functions of `class` (shield.hpp), whose names begin with `prefix` in messages. Those that take the
---- body of a loop or branch are left out: each shielded call in progress uses one of about 200 levels that Lua has for C calls.
+--- body of a loop or branch are left out: each shielded call in progress uses one of about 200 levels that Lua has for
+--- C calls.
 function module.shield(class, prefix, names)
   for _, name in ipairs(names) do class[name] = native.shielded(class[name], prefix .. name) end
 end

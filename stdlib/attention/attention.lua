@@ -21,29 +21,43 @@ local fail, ceil_div, text = native.fail, roofline.ceil_div, arguments.shape_tex
 --- @field plan table  the choices: block, stages, registers
 local attention = classes.new "attention"
 
---- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, and its launches. Q and O are
---- batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`). The products and sums are f32.
---- The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys - queries.
---- A query that sees no key gives 0. With e4m3 probabilities are rounded to e4m3, and without `lse` two thirds of them are made as if 2^x were
---- linear between powers of two: O of random data is then off by 3.0 percent of its values in the root of the mean square, with `lse` by 2.6.
+--- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, and its launches. Q and O
+--- are batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`). The products and sums are
+--- f32. The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys -
+--- queries. A query that sees no key gives 0. With e4m3 probabilities are rounded to e4m3, and without `lse` two thirds
+--- of them are made as if 2^x were linear between powers of two: O of random data is then off by 3.0 percent of its
+--- values in the root of the mean square, with `lse` by 2.6.
 --- @param options table
 --- @option dtype "bf16"|"f16"|"e4m3" = "bf16"  the type of Q, K and V
 --- @option o "bf16"|"f16"?  the type of O; by default that of the others, and bf16 for e4m3
---- @option descale "tensor"|"head"?  of e4m3, where Q, K and V have to be multiplied by factors that launches give: one for each tensor, or one for each head of K and V (and the heads of Q that share it) of each sequence
+--- @option descale "tensor"|"head"?  of e4m3, where Q, K and V have to be multiplied by factors that launches give: one
+---   for each tensor, or one for each head of K and V (and the heads of Q that share it) of each sequence
 --- @option dim 64|96|128|192|256 = 128  the head size, in elements
 --- @option heads integer[1,65535] = 1  the heads of Q and O
 --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
 --- @option causal boolean = false  a query sees no key after its own place
---- @option window integer[1,1073741823]?  a query sees only keys nearer than this to its own place: with `causal`, that many keys up to it
+--- @option window integer[1,1073741823]?  a query sees only keys nearer than this to its own place: with `causal`, that
+---   many keys up to it
 --- @option softcap number?  bounds the scores: each becomes softcap * tanh(score / softcap)
---- @option score function?  makes another score of each: a function of k, the score (an f32 register, `scale` times the product, bounded by `softcap`) and a table of registers: `query`, `key` and `place`, s32, the numbers of the query and the key in their sequence, and of the key at the query's own place; `head` and `batch`, u32. Not with e4m3
---- @option mask function?  hides keys, besides those that `causal` and `window` hide: a function of k and the same table that returns a predicate, which holds where the query sees the key. Blocks that it hides whole are computed all the same. Not with e4m3; wg.attention_backward has neither
---- @option problem table?  { queries, keys, batch }: the lengths, and the number of sequences where it is known, for which options that are left out are chosen
---- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before sequence
---- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a NaN or an infinity may get from a sequence into the one before it
---- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it
+--- @option score function?  makes another score of each: a function of k, the score (an f32 register, `scale` times the
+---   product, bounded by `softcap`) and a table of registers: `query`, `key` and `place`, s32, the numbers of the query
+---   and the key in their sequence, and of the key at the query's own place; `head` and `batch`, u32. Not with e4m3
+--- @option mask function?  hides keys, besides those that `causal` and `window` hide: a function of k and the same
+---   table that returns a predicate, which holds where the query sees the key. Blocks that it hides whole are computed
+---   all the same. Not with e4m3; wg.attention_backward has neither
+--- @option problem table?  { queries, keys, batch }: the lengths, and the number of sequences where it is known, for
+---   which options that are left out are chosen
+--- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before
+---   sequence
+--- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V
+---   total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a
+---   NaN or an infinity may get from a sequence into the one before it
+--- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and
+---   split attention need it
 --- @option block integer?  the keys of a block, a multiple of 16 (of e4m3 32) up to 256
---- @option splits integer[1,16]?  cuts the keys that a tile of queries sees into so many parts, for CTAs of a cluster that put them together: for few queries and many keys. By default chosen where `problem` has all three lengths, otherwise 1; more than 1 not with e4m3
+--- @option splits integer[1,16]?  cuts the keys that a tile of queries sees into so many parts, for CTAs of a cluster
+---   that put them together: for few queries and many keys. By default chosen where `problem` has all three lengths,
+---   otherwise 1; more than 1 not with e4m3
 --- @option name string = "attention"  the name of the kernel
 --- @return attention
 --- @raise for options that contradict each other, and for blocks that do not fit into shared memory.
@@ -54,19 +68,23 @@ local attention = classes.new "attention"
 function wg.attention(opts)
   local p = plan.make(opts == nil and {} or opts)
   local parameters = attention_parameters.make(p)
-  return setmetatable({ plan = p, parameters = parameters, kernel = kernel.make(p, parameters), counter = wg.zeros("u32", { 1 }) }, attention)
+  return setmetatable(
+    { plan = p, parameters = parameters, kernel = kernel.make(p, parameters), counter = wg.zeros("u32", { 1 }) },
+    attention)
 end
 
 local function extents(p, Q, K, V, O)
   return attention_tensors.extents("attention", p, { Q = Q, K = K, V = V, O = O }, { "Q", "O" }, { "K", "V" })
 end
 
---- The number of packed sequences, whose `query_starts` and `key_starts` stand in `values`; `name` is the function's, for messages.
+--- The number of packed sequences, whose `query_starts` and `key_starts` stand in `values`; `name` is the function's,
+--- for messages.
 function module.packed_batches(name, values)
   local function vector(key, want)
     local shape = arguments.shape_of(values[key])
     if not shape or #shape ~= 1 or want and shape[1] ~= want then
-      fail(("%s: `%s` must be a vector of batch + 1%s s32, not %s"):format(name, key, want and " = " .. want or "", text(shape)))
+      fail(("%s: `%s` must be a vector of batch + 1%s s32, not %s"):format(
+        name, key, want and " = " .. want or "", text(shape)))
     end
     return shape[1]
   end
@@ -83,7 +101,8 @@ end
 --- @param options table?
 --- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
 --- @option lse tensor?  f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
---- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+--- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1
+---   values
 --- @option key_starts tensor?  s32: likewise in K
 --- @option max_queries integer[1,1073741823]?  the most queries of a packed sequence
 --- @option q_descale tensor?  f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
@@ -96,7 +115,8 @@ function attention:launch(Q, K, V, O, values)
   if values == nil then values = {} end
   arguments.options("attention:launch", values)
   attention_tensors.values("attention", p, values, {
-    lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed", q_descale = "descale", k_descale = "descale", v_descale = "descale",
+    lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed", q_descale = "descale",
+    k_descale = "descale", v_descale = "descale",
   })
   local q, k = extents(p, Q, K, V, O)
   local scale = arguments.positive("attention: scale", values.scale or 1 / math.sqrt(p.dim))
@@ -107,13 +127,16 @@ function attention:launch(Q, K, V, O, values)
   end
   local factor, cap = scores.score_arguments(p, scale)
   local args = builder_parameters.arguments(self.parameters, {
-    Q = Q, K = K, V = V, O = O, queries = queries, rows = q.rows, keys = k.rows, batches = batches, factor = factor, cap = cap, given = values,
+    Q = Q, K = K, V = V, O = O, queries = queries, rows = q.rows, keys = k.rows, batches = batches, factor = factor,
+    cap = cap, given = values,
     counter = self.counter,
   })
   local tiles = ceil_div(queries, p.m) * batches * p.heads
   if tiles == 0 then fail "attention: Q has no rows, so there is nothing to compute" end
   local rows = (p.packed and q.rows or batches * queries) * p.heads
-  if rows > 0xFFFFFFFF or tiles * p.splits > 0x7FFFFFFF then fail(("attention: %d rows of all heads are too many: at most 2^32 - 1 are possible"):format(rows)) end
+  if rows > 0xFFFFFFFF or tiles * p.splits > 0x7FFFFFFF then
+    fail(("attention: %d rows of all heads are too many: at most 2^32 - 1 are possible"):format(rows))
+  end
   return { grid = { p.splits > 1 and tiles * p.splits or math.min(tiles, roofline.sms()) }, args = args }
 end
 
@@ -144,7 +167,9 @@ end
 local function launch_with(name, self, Q, K, V, O, given)
   local values, rest = arguments.split_options(name, "attention:launch", given)
   if self.plan.splits > 1 and rest.grid then
-    fail(("%s: `grid` does not go with keys in %d parts: each tile has a cluster of its own (splits = 1 for another grid)"):format(name, self.plan.splits))
+    fail((
+      "%s: `grid` does not go with keys in %d parts: each tile has a cluster of its own (splits = 1 for another grid)"
+    ):format(name, self.plan.splits))
   end
   return arguments.extended(self:launch(Q, K, V, O, values), rest)
 end
@@ -173,9 +198,12 @@ function attention:run(Q, K, V, O, run) return self.kernel:run(launch_with("atte
 --- @options kernel:prepare without grid, args
 --- @return launch
 --- @see kernel:prepare
-function attention:prepare(Q, K, V, O, run) return self.kernel:prepare(launch_with("attention:prepare", self, Q, K, V, O, run)) end
+function attention:prepare(Q, K, V, O, run)
+  return self.kernel:prepare(launch_with("attention:prepare", self, Q, K, V, O, run))
+end
 
---- Measures how long it takes, and its TFLOPS (attention:flops; of packed sequences 0, whose lengths are on the device).
+--- Measures how long it takes, and its TFLOPS (attention:flops; of packed sequences 0, whose lengths are on the
+--- device).
 --- @param Q tensor
 --- @param K tensor
 --- @param V tensor

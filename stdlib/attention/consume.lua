@@ -1,6 +1,7 @@
--- A consumer of wg.attention: a warpgroup with 64 queries. Its main loop has two products under way: the scores of the next block of keys, and
--- this block's probabilities times V. While the second runs it computes the softmax of the first; and the warpgroups take turns to issue their
--- products, so that the tensor core is busy while the others compute exponentials.
+-- A consumer of wg.attention: a warpgroup with 64 queries. Its main loop has two products under way: the scores of the
+-- next block of keys, and this block's probabilities times V. While the second runs it computes the softmax of the
+-- first; and the warpgroups take turns to issue their products, so that the tensor core is busy while the others
+-- compute exponentials.
 
 local fp8 = require "wgrun.attention.fp8"
 local fp8_weights = require "wgrun.attention.fp8_weights"
@@ -53,8 +54,8 @@ local function products(k, p, buffers, scores, probabilities, acc)
   return score, weigh
 end
 
--- The probabilities of 16-bit types as words of A: first() makes those of a tile's first block. Of later blocks, early() makes the exponentials
--- while the product with V runs, and late() packs them after it.
+-- The probabilities of 16-bit types as words of A: first() makes those of a tile's first block. Of later blocks,
+-- early() makes the exponentials while the product with V runs, and late() packs them after it.
 local function weights_of(k, p, soft, scores, words, acc)
   local convert, rescale = elements.to_output[p.dtype], nil
   local function pack()
@@ -83,7 +84,10 @@ local function consumer_of(k, p, rings, buffers, sizes)
   local probabilities = k:regs("b32", 4 * p.block // p.k_step)
   me.score, me.weigh = products(k, p, buffers, me.scores, probabilities, me.acc)
   me.factors = fp8.factors(k, p, sizes)
-  me.soft = k:softmax { scores = me.scores, scale = me.factors.scale, empty = p.causal or p.packed or p.window ~= nil or p.mask ~= nil, lift = p.lift }
+  me.soft = k:softmax {
+    scores = me.scores, scale = me.factors.scale, empty = p.causal or p.packed or p.window ~= nil or p.mask ~= nil,
+    lift = p.lift,
+  }
   me.weights = (p.narrow and fp8_weights.emit or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
   me.turns = k:turns { members = p.consumers, member = me.number, barrier = 1 }
   me.query, me.key, me.value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
@@ -91,8 +95,8 @@ local function consumer_of(k, p, rings, buffers, sizes)
   return me
 end
 
--- Goes on from the keys of `block`, whose scores are under way, and returns what gives their stage back. Of 8-bit types, whose products
--- are short, it also waits for the next keys, while these scores are computed.
+-- Goes on from the keys of `block`, whose scores are under way, and returns what gives their stage back. Of 8-bit
+-- types, whose products are short, it also waits for the next keys, while these scores are computed.
 local function next_keys(me, at, block)
   local k, ring = me.k, me.rings.k
   local scored = { stage = k:mov(me.key.stage, { type = "u32" }) }
@@ -123,7 +127,8 @@ local function first_block(me, at, block, scored, mask)
   me.weights.first()
 end
 
--- The scores of one more block, while the probabilities of the block before are multiplied with V. mask: nil where all are seen.
+-- The scores of one more block, while the probabilities of the block before are multiplied with V. mask: nil where all
+-- are seen.
 local function step(me, at, block, scored, mask)
   local k = me.k
   k:sub(block, block, 1)
@@ -144,8 +149,8 @@ local function step(me, at, block, scored, mask)
   me.weights.late()
 end
 
--- The main loop: calls body(masked), which counts `block` down, until that is the tile's first one. Keys are hidden from some of the
--- tile's queries at both ends of what these see: behind a query's own place, and before its window.
+-- The main loop: calls body(masked), which counts `block` down, until that is the tile's first one. Keys are hidden
+-- from some of the tile's queries at both ends of what these see: behind a query's own place, and before its window.
 local function each_step(k, p, at, block, body)
   local function down_to(limit, masked) k:while_(function() return block:gt(limit) end, function() body(masked) end) end
   local function inside(limit) return (p.window or p.splits > 1) and k:max(limit, at.first) or limit end

@@ -1,6 +1,6 @@
--- The probabilities of wg.attention for 8-bit elements, made at once as words of operand A, and none of them moved to another thread (the
--- order of keys that this takes stands in attention/fp8.lua). Most of them are made without ex2: at twice the speed of 16-bit products, ex2 would
--- be what the tensor cores wait for.
+-- The probabilities of wg.attention for 8-bit elements, made at once as words of operand A, and none of them moved to
+-- another thread (the order of keys that this takes stands in attention/fp8.lua). Most of them are made without ex2: at
+-- twice the speed of 16-bit products, ex2 would be what the tensor cores wait for.
 
 local elements = require "wgrun.tile.elements"
 local softmax = require "wgrun.tile.softmax"
@@ -13,10 +13,11 @@ local function scores_of(i)
   return { r, r + 1, r + 4, r + 5 }
 end
 
--- A byte of e4m3 stands for 2^e (1 + m / 8), where 8 (e + 7) + m is its code. So 8 (x + 7) is nearly the code of 2^x (Schraudolph 1999): it
--- has 1 + f in place of 2^f for the fraction f of x, up to 6 percent too much. With `balance` subtracted the error is 0 in the mean, and
--- 0.018 in the root of the mean square, where rounding to e4m3 costs 0.026. Codes are rounded by conversion to f16: below 2^-13 its
--- numbers are multiples of `unit`, so that its bits are an integer; .relu makes 0 of what is too small for e4m3.
+-- A byte of e4m3 stands for 2^e (1 + m / 8), where 8 (e + 7) + m is its code. So 8 (x + 7) is nearly the code of 2^x
+-- (Schraudolph 1999): it has 1 + f in place of 2^f for the fraction f of x, up to 6 percent too much. With `balance`
+-- subtracted the error is 0 in the mean, and 0.018 in the root of the mean square, where rounding to e4m3 costs 0.026.
+-- Codes are rounded by conversion to f16: below 2^-13 its numbers are multiples of `unit`, so that its bits are an
+-- integer; .relu makes 0 of what is too small for e4m3.
 local unit, balance = 2.0 ^ -24, 0.4
 
 -- Sets `ahead`: what is added to scaled scores, so that they are relative to the running maximum.
@@ -41,8 +42,8 @@ local function collect(weights)
   end
 end
 
--- Makes word i by ex2. Adds its exponentials to `sums`, if given; and `seen` sees a top bit where one is too large: two added to the code
--- of the largest number of e4m3, 0x7E, or of NaN, 0x7F, set it.
+-- Makes word i by ex2. Adds its exponentials to `sums`, if given; and `seen` sees a top bit where one is too large: two
+-- added to the code of the largest number of e4m3, 0x7E, or of NaN, 0x7F, set it.
 local function by_ex2(weights, i, seen, sums)
   local k, x, convert = weights.k, {}, elements.to_output.e4m3
   for j, r in ipairs(scores_of(i)) do
@@ -64,7 +65,8 @@ end
 
 local function too_large(seen) return (seen() & 0x80808080):ne(0) end
 
--- Fills the words. Returns the sums of both rows (0 where the product has them), and whether an exponential is too large.
+-- Fills the words. Returns the sums of both rows (0 where the product has them), and whether an exponential is too
+-- large.
 local function fill(weights)
   local k, last = weights.k, #weights.words - 1
   local seen = softmax.chained(function(x, y) return x | y end)
@@ -104,7 +106,8 @@ local function fill_again(weights, total)
   local sums = fill(weights)
   for half = 0, 1 do
     shrink[half] = k:ex2_approx_ftz(k:fma(before[half], soft.scale, weights.ahead[half] - soft.lift))
-    k:mov(total[half], weights.exact and k:fma(soft.sum[half], shrink[half], sums[half]) or soft.sum[half] * shrink[half])
+    k:mov(
+      total[half], weights.exact and k:fma(soft.sum[half], shrink[half], sums[half]) or soft.sum[half] * shrink[half])
   end
   k:fragment(weights.acc):map(function(x, at) return x * shrink[at.half] end)
 end
@@ -132,16 +135,19 @@ local function finish(weights)
   return inverse
 end
 
---- The probabilities of scores (64 x n f32 accumulators, of the softmax `soft`) as `words` of A. They are relative to the largest score before
---- the block, so that they don't wait for the block's own; in a warp where one is too large for e4m3 all are made once more.
---- About a third is made by ex2, the others as codes, at the same time, by other pipes.
+--- The probabilities of scores (64 x n f32 accumulators, of the softmax `soft`) as `words` of A. They are relative to
+--- the largest score before the block, so that they don't wait for the block's own; in a warp where one is too large
+--- for e4m3 all are made once more. About a third is made by ex2, the others as codes, at the same time, by other
+--- pipes.
 ---
---- Their sums come from the product, where V^T has rows of ones (p.ones): added up in f32 after each block, since the tensor core cuts off
---- what it adds to large accumulators. These are the sums of rounded probabilities, which suits O. For lse they are those of the
---- exponentials, all made by ex2. Returns functions { first, early, late, finish }: of a tile's first block, of later ones beside the
---- product with V and after it, and after all.
+--- Their sums come from the product, where V^T has rows of ones (p.ones): added up in f32 after each block, since the
+--- tensor core cuts off what it adds to large accumulators. These are the sums of rounded probabilities, which suits O.
+--- For lse they are those of the exponentials, all made by ex2. Returns functions { first, early, late, finish }: of a
+--- tile's first block, of later ones beside the product with V and after it, and after all.
 function module.emit(k, p, soft, scores, words, acc)
-  local weights = { k = k, p = p, soft = soft, scores = scores, words = words, acc = acc, ahead = k:regs("f32", 2), exact = p.ones == 0 }
+  local weights = {
+    k = k, p = p, soft = soft, scores = scores, words = words, acc = acc, ahead = k:regs("f32", 2), exact = p.ones == 0,
+  }
   return {
     first = function() first(weights) end,
     early = function() end,

@@ -1,7 +1,7 @@
--- The kernel of wg.attention, after FlashAttention (Dao 2022; Shah et al. 2024 for Hopper): O = softmax(Q K^T) V in one pass over the
--- keys. Persistent CTAs draw tiles from a queue: 64 queries for each consumer warpgroup (attention/consume.lua), and the keys that these
--- see, blocks of which a producer thread copies by TMA, from the last to the first. Where the keys are in parts (attention/splits.lua), a
--- cluster has one tile.
+-- The kernel of wg.attention, after FlashAttention (Dao 2022; Shah et al. 2024 for Hopper): O = softmax(Q K^T) V in one
+-- pass over the keys. Persistent CTAs draw tiles from a queue: 64 queries for each consumer warpgroup
+-- (attention/consume.lua), and the keys that these see, blocks of which a producer thread copies by TMA, from the last
+-- to the first. Where the keys are in parts (attention/splits.lua), a cluster has one tile.
 
 local wg = require "wgrun"
 local consume = require "wgrun.attention.consume"
@@ -28,7 +28,8 @@ local function produce(k, p, rings, maps, buffers, queue, find)
   end
   local load_q = loader(rings.q, p.q, maps.Q, k:address(buffers.q))
   local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k))
-  local load_v = p.narrow and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw)) or loader(rings.v, p.v, maps.V, k:address(buffers.v))
+  local load_v = p.narrow and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw))
+    or loader(rings.v, p.v, maps.V, k:address(buffers.v))
 
   local function copies(at)
     local group = p.heads // p.kv_heads
@@ -81,11 +82,14 @@ local function stages_of(k, p, readers)
   local rings = {
     q = k:pipeline { stages = p.query_stages * p.consumers, arrivals = p.narrow and 4 or 1, name = "query" },
     k = k:pipeline { stages = p.stages, arrivals = readers, name = "key" },
-    v = k:pipeline { stages = p.stages, arrivals = readers, producers = p.narrow and p.transposers or 1, name = "value" },
+    v = k:pipeline {
+      stages = p.stages, arrivals = readers, producers = p.narrow and p.transposers or 1, name = "value",
+    },
   }
   if p.narrow then
     buffers.raw = k:shared { tile = p.raw, count = p.stages, name = "raw_V" }
-    buffers.o = not p.packed and k:shared { bytes = p.panels * p.consumers * p.panel.bytes, align = p.panel.align, name = "O" }
+    buffers.o = not p.packed
+      and k:shared { bytes = p.panels * p.consumers * p.panel.bytes, align = p.panel.align, name = "O" }
     rings.raw = k:pipeline { stages = p.stages, arrivals = p.transposers, name = "raw_value" }
   end
   if p.splits > 1 then
@@ -113,7 +117,8 @@ function module.make(p, list)
     local readers = 4 * p.consumers
     local buffers, rings = stages_of(k, p, readers)
     local find, tiles = attention_tiles.emit(k, p, sizes)
-    local queue = p.splits > 1 and one_tile(k, p, tiles) or k:queue { counter = sizes.counter, tiles = tiles, readers = readers + p.transposers }
+    local queue = p.splits > 1 and one_tile(k, p, tiles)
+      or k:queue { counter = sizes.counter, tiles = tiles, readers = readers + p.transposers }
 
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function() begin(k, p, maps, buffers, rings, queue) end)

@@ -8,10 +8,13 @@ local module = {}
 --- A plan with the fields of all three, from `opts`, what arguments.options returned for the function `what`.
 function module.plan(what, opts)
   local p = {}
-  for _, name in ipairs { "dtype", "dim", "layout", "packed", "causal", "window", "lse", "name", "heads" } do p[name] = opts[name] end
+  for _, name in ipairs { "dtype", "dim", "layout", "packed", "causal", "window", "lse", "name", "heads" } do
+    p[name] = opts[name]
+  end
   p.kv_heads = arguments.whole(("%s: kv_heads"):format(what), opts.kv_heads or p.heads, 1, p.heads)
   if p.heads % p.kv_heads ~= 0 then
-    native.fail(("%s: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(what, p.heads, p.kv_heads))
+    native.fail(
+      ("%s: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(what, p.heads, p.kv_heads))
   end
   if p.packed and p.layout ~= "bshd" then
     native.fail(what .. ": `packed` tensors are sequence x head x dim: they have no layout")

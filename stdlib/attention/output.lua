@@ -1,12 +1,13 @@
--- Where the results of wg.attention go: O through a stage of the queries, which are not needed any more, and the rows' log-sum-exp.
+-- Where the results of wg.attention go: O through a stage of the queries, which are not needed any more, and the rows'
+-- log-sum-exp.
 
 local tensors = require "wgrun.attention.tensors"
 
 local module = {}
 
 --- What the consumer `me` does with the results of a tile. An object with
---- store(at, row): stores O, and lets the producer have the stage of the queries, now or later; `row` is the thread's first row;
---- free_queries_before(): lets it have that of the tile before, where that is later;
+--- store(at, row): stores O, and lets the producer have the stage of the queries, now or later; `row` is the thread's
+--- first row; free_queries_before(): lets it have that of the tile before, where that is later;
 --- store_pairs(at, row, values, column): stores columns of O by the threads alone, from `column` on;
 --- row(at): the thread's first row; store_lse(at, row, logarithm): stores the log-sum-exp of the thread's two rows;
 --- finish(): to be called at the end.
@@ -14,8 +15,9 @@ function module.emit(me, maps, buffers, sizes)
   local k, p, leader, mine, queries = me.k, me.p, me.leader, me.number, me.rings.q
   local output = {}
 
-  -- A stage of the queries, in which O is stored, is free once the copy of O has read it. With two stages the copy has the
-  -- time of the next tile's first block. Where O has panels of its own, each warp frees the queries after its last scores.
+  -- A stage of the queries, in which O is stored, is free once the copy of O has read it. With two stages the copy has
+  -- the time of the next tile's first block. Where O has panels of its own, each warp frees the queries after its last
+  -- scores.
   local stored = p.query_stages > 1 and not p.narrow and { stage = k:reg "u32" } or nil
   local any_stored = stored and k:mov(0, { type = "u32" })
   if stored then k:mov(stored.stage, 0) end
@@ -31,7 +33,9 @@ function module.emit(me, maps, buffers, sizes)
   -- Where the rows of a head of a sequence are in O.
   local function rows_of(at)
     if p.packed then return { heads = p.heads, head = at.head, first = at.query_start, count = at.queries } end
-    if p.layout == "bshd" then return { heads = p.heads, head = at.head, first = at.batch * sizes.queries, count = at.queries } end
+    if p.layout == "bshd" then
+      return { heads = p.heads, head = at.head, first = at.batch * sizes.queries, count = at.queries }
+    end
     return { heads = 1, head = 0, first = (at.batch * p.heads + at.head) * sizes.queries, count = at.queries }
   end
 
@@ -71,8 +75,10 @@ function module.emit(me, maps, buffers, sizes)
   function output.store_lse(at, row, logarithm)
     for half = 0, 1 do
       local inside = row + 8 * half
-      local place = p.packed and at.head * sizes.total + at.query_start + inside or (at.batch * p.heads + at.head) * sizes.queries + inside
-      k:st_global_f32(k:element(sizes.lse, place), logarithm[half], { guard = (me.lane & 3):eq(0) & inside:lt(at.queries) })
+      local place = p.packed and at.head * sizes.total + at.query_start + inside
+        or (at.batch * p.heads + at.head) * sizes.queries + inside
+      k:st_global_f32(
+        k:element(sizes.lse, place), logarithm[half], { guard = (me.lane & 3):eq(0) & inside:lt(at.queries) })
     end
   end
 

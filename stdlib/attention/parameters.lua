@@ -20,17 +20,21 @@ end
 local function of_shape(name, want)
   return function(l)
     local shape, wanted = arguments.shape_of(l.given[name]), want(l)
-    if text(shape) ~= text(wanted) then fail(("attention: %s must be f32, %s, not %s"):format(name, text(wanted), text(shape))) end
+    if text(shape) ~= text(wanted) then
+      fail(("attention: %s must be f32, %s, not %s"):format(name, text(wanted), text(shape)))
+    end
     return l.given[name]
   end
 end
 
---- The kernel's parameters. A launch has: Q, K, V, O; queries, the most of a sequence; rows of Q and keys; batches; factor and cap of the scores
---- (scores.score_arguments); `given`, its options; counter.
+--- The kernel's parameters. A launch has: Q, K, V, O; queries, the most of a sequence; rows of Q and keys; batches;
+--- factor and cap of the scores (scores.score_arguments); `given`, its options; counter.
 function module.make(p)
   local function operand(name, rows) return { name, map = tensors.box(p, rows, true, p.lines) } end
   local function lse_shape(l) return p.packed and { p.heads, l.rows } or { l.batches, p.heads, l.queries } end
-  local function starts(name) return p.packed and { name, "const s32*", value = function(l) return l.given[name] end } end
+  local function starts(name)
+    return p.packed and { name, "const s32*", value = function(l) return l.given[name] end }
+  end
   local function descale(name)
     local function shape(l) return p.descale == "head" and { l.batches, p.kv_heads } or { 1 } end
     return p.descale and { name, "const f32*", value = of_shape(name, shape) } or false
@@ -39,14 +43,18 @@ function module.make(p)
     operand("Q", 64), operand("K", p.block), operand("V", p.block),
     (p.packed or p.splits > 1) and { "O", p.o .. "*" } or { "O", map = tensors.box(p, 64) },
     p.lse and { "lse", "f32*", value = of_shape("lse", lse_shape) },
-    { "queries", "u32", p.splits > 1 and ("of a sequence; each %d of a head have %d CTAs"):format(p.m, p.splits) or nil },
+    {
+      "queries", "u32", p.splits > 1 and ("of a sequence; each %d of a head have %d CTAs"):format(p.m, p.splits) or nil,
+    },
     not p.packed and { "keys", "u32" }, { "batches", "u32" },
     { "scale", "f32", "the factor of the scores times log2(e)", value = function(l) return l.factor end },
     (p.softcap or p.score) and { "cap", "f32" } or false,
     p.causal and {
-      "group", "u32", "pairs of batch and head whose K and V share the L2 cache", value = function(l) return pairs_in_cache(p, l) end,
+      "group", "u32", "pairs of batch and head whose K and V share the L2 cache",
+      value = function(l) return pairs_in_cache(p, l) end,
     },
-    starts "query_starts", starts "key_starts", p.packed and p.lse and { "total", "u32", value = function(l) return l.rows end },
+    starts "query_starts", starts "key_starts",
+    p.packed and p.lse and { "total", "u32", value = function(l) return l.rows end },
     descale "q_descale", descale "k_descale", descale "v_descale",
     p.splits == 1 and { "counter", "u32*", "one element, 0 before the launch and after it" },
   }

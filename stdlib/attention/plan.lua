@@ -41,8 +41,8 @@ local function small_tiles_faster(problem, heads)
   return time(128) < fitted.attention.wide * time(192)
 end
 
--- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and of causal ones blocks
--- that few of their rows see.
+-- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and of causal
+-- ones blocks that few of their rows see.
 local function shape_of(dim, narrow, causal, problem, heads)
   local short = problem and problem[1] <= 1536
   local small
@@ -52,7 +52,9 @@ local function shape_of(dim, narrow, causal, problem, heads)
     small = problem and small_tiles_faster(problem, heads)
   end
   if small then return { consumers = 2, block = 128, stages = narrow and 2 or 3, query_stages = 2 } end
-  if short and narrow and (dim == 96 or dim == 128) then return { consumers = 2, block = 128, stages = 3, query_stages = 2 } end
+  if short and narrow and (dim == 96 or dim == 128) then
+    return { consumers = 2, block = 128, stages = 3, query_stages = 2 }
+  end
   return narrow and narrow_shapes[dim] or shapes[dim]
 end
 
@@ -72,7 +74,8 @@ end
 -- The longest line of a swizzle that divides `bytes`.
 local function line_of(bytes) return bytes % 128 == 0 and 128 or bytes % 64 == 0 and 64 or 32 end
 
--- Tiles in shared memory. The panels of O take the place of the queries; 8-bit queries are smaller, so that O has its own.
+-- Tiles in shared memory. The panels of O take the place of the queries; 8-bit queries are smaller, so that O has its
+-- own.
 local function lay_out(p)
   local bytes = native.element_bytes[p.dtype]
   local line = line_of(p.dim * bytes)
@@ -82,28 +85,37 @@ local function lay_out(p)
   p.panel = wg.panel { dtype = p.o, n = p.dim }
   p.lines = { dtype = p.dtype, columns = line // bytes, line_bytes = line }
   p.q, p.k = tile(64, p.dim), tile(p.block, p.dim)
-  p.v = p.narrow and tile(p.dim + p.ones, p.block) or wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = line .. "B" }
+  p.v = p.narrow and tile(p.dim + p.ones, p.block)
+    or wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = line .. "B" }
   p.panels = p.panel.count
   p.raw = p.narrow and p.k -- V before it is transposed
-  local most, of_stage = wg.target.cta_shared - 1024 - (p.join and p.join.maxima or 0), p.k.bytes + p.v.bytes + (p.raw and p.raw.bytes or 0)
+  local most, of_stage = wg.target.cta_shared - 1024 - (p.join and p.join.maxima or 0),
+    p.k.bytes + p.v.bytes + (p.raw and p.raw.bytes or 0)
   local queries, of_panel = p.query_stages * p.consumers * p.q.bytes, p.narrow and p.panel.bytes * p.consumers or 0
   local function used_with(panels) return queries + p.stages * of_stage + panels * of_panel end
   while p.stages > 2 and used_with(1) > most do p.stages = p.stages - 1 end
   if p.narrow then p.panels = panels_of(p, most - used_with(0)) end
   local used = used_with(p.panels)
-  if used > most then fail(("wg.attention: blocks of %d keys take %d bytes of shared memory, and there are %d"):format(p.block, used, most)) end
+  if used > most then
+    fail(
+      ("wg.attention: blocks of %d keys take %d bytes of shared memory, and there are %d"):format(p.block, used, most))
+  end
 end
 
 --- The plan for the options of wg.attention.
 function module.make(opts)
   opts = options("wg.attention", opts)
-  local function whole(name, value, least, most) return arguments.whole("wg.attention: " .. name, value, least, most) end
+  local function whole(name, value, least, most)
+    return arguments.whole("wg.attention: " .. name, value, least, most)
+  end
   local p = attention_options.plan("wg.attention", opts)
   p.narrow = p.dtype == "e4m3"
   p.o = type_of_o(p, opts.o)
   p.descale = opts.descale
   if p.descale and not p.narrow then fail "wg.attention: `descale` goes with 8-bit types: others have no scales" end
-  for i = 1, opts.problem and (opts.problem[3] == nil and 2 or 3) or 0 do whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF) end
+  for i = 1, opts.problem and (opts.problem[3] == nil and 2 or 3) or 0 do
+    whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
+  end
   local shape = shape_of(p.dim, p.narrow, p.causal, opts.problem, p.heads)
   p.softcap = opts.softcap and arguments.positive("wg.attention: softcap", opts.softcap)
   p.score, p.mask = opts.score, opts.mask
@@ -111,7 +123,9 @@ function module.make(opts)
   p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
   p.k_step = native.wgmma_k[p.dtype]
   p.block = whole("block", opts.block or shape.block, p.k_step, 256)
-  if p.block % p.k_step ~= 0 then fail(("wg.attention: block is %d, must be a multiple of %d (a K step)"):format(p.block, p.k_step)) end
+  if p.block % p.k_step ~= 0 then
+    fail(("wg.attention: block is %d, must be a multiple of %d (a K step)"):format(p.block, p.k_step))
+  end
   p.threads, p.m = 128 * (1 + p.consumers), 64 * p.consumers
   p.registers = p.consumers == 3 and { 32, 160 } or { 40, 232 }
   p.transposers, p.lift, p.ones = 0, 0, 0
@@ -132,7 +146,9 @@ function module.make(opts)
   lay_out(p)
   local lacking = p.splits > 1 and splits.join_lacks(p, p.splits, p.stages)
   if lacking then
-    fail(("wg.attention: splits is %d, whose other parts bring %d bytes for the stages of K, and these have %d: other `splits` or a longer `block`"):format(
+    fail((
+      "wg.attention: splits is %d, whose other parts bring %d bytes for the stages of K, and these have %d: other "
+        .. "`splits` or a longer `block`"):format(
       p.splits, lacking, p.stages * p.k.bytes))
   end
   return p

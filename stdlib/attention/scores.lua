@@ -5,7 +5,8 @@ local native = require "wgrun.native"
 
 local module = {}
 
--- Where the thread's scores stand: place(r, block) returns what `score` and `mask` get of accumulator r in that block of keys.
+-- Where the thread's scores stand: place(r, block) returns what `score` and `mask` get of accumulator r in that block
+-- of keys.
 local function places(me, at)
   local k, p = me.k, me.p
   local function signed(x) return k:mov(x, { type = "s32" }) end
@@ -30,12 +31,14 @@ end
 local function returned(option, value, type)
   arguments.made("wg.attention, " .. option, value)
   local got = arguments.describe(value) == "wgrun.reg" and value.type or arguments.describe(value)
-  if got ~= type then native.fail(("wg.attention, %s: the function must return a register of type %s, not %s"):format(option, type, got)) end
+  if got ~= type then
+    native.fail(("wg.attention, %s: the function must return a register of type %s, not %s"):format(option, type, got))
+  end
   return value
 end
 
---- Returns scored(block): computes the scores of a block of keys, whose products are complete, in natural units where the plan has a
---- function for them, and hides what its `mask` hides.
+--- Returns scored(block): computes the scores of a block of keys, whose products are complete, in natural units where
+--- the plan has a function for them, and hides what its `mask` hides.
 function module.emit(me, at)
   local k, p, scores, cap = me.k, me.p, me.scores, me.factors.cap
   local place_of = (p.score or p.mask) and places(me, at)

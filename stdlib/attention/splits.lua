@@ -1,7 +1,8 @@
--- Parts of the keys in wg.attention, where there are fewer tiles than SMs: the CTAs of a cluster have the same queries, each with a part of the
--- keys that these see, and send each other what they found, straight from registers to the other's shared memory (st.async, PTX ISA 9.7.9.12).
--- Each part of a row is relative to its own maximum. Maxima and sums go to all CTAs, O to the CTA that owns its columns, which adds up the
--- parts in a fixed order, and stores them. O arrives in the stages of K and V, and therefore not before all CTAs are done with theirs.
+-- Parts of the keys in wg.attention, where there are fewer tiles than SMs: the CTAs of a cluster have the same queries,
+-- each with a part of the keys that these see, and send each other what they found, straight from registers to the
+-- other's shared memory (st.async, PTX ISA 9.7.9.12). Each part of a row is relative to its own maximum. Maxima and
+-- sums go to all CTAs, O to the CTA that owns its columns, which adds up the parts in a fixed order, and stores them. O
+-- arrives in the stages of K and V, and therefore not before all CTAs are done with theirs.
 
 local wg = require "wgrun"
 local division = require "wgrun.builder.division"
@@ -16,9 +17,9 @@ local fitted, ceil_div = cost_fitted.attention, roofline.ceil_div
 local unit_bytes = 128 * 16 -- of eight columns of a consumer's rows: four registers of each thread
 local row_bytes = 32 * 16 -- of its rows' maxima and sums: two rows for every four lanes
 
---- How CTAs share the columns of O: `units` of eight in all, `share` for each of the first `owners` of them, the last of which may have
---- fewer, `rest`; and the bytes that each of the other parts brings to a consumer, in the stages of K and in those of V;
---- and the bytes of the `maxima` and sums that a CTA receives.
+--- How CTAs share the columns of O: `units` of eight in all, `share` for each of the first `owners` of them, the last
+--- of which may have fewer, `rest`; and the bytes that each of the other parts brings to a consumer, in the stages of K
+--- and in those of V; and the bytes of the `maxima` and sums that a CTA receives.
 function module.join_plan(p, splits)
   local units = p.dim // 8
   local share = ceil_div(units, splits)
@@ -45,8 +46,9 @@ end
 
 module.most = 16
 
---- In how many parts the keys of a tile should be: those of the `problem` where it says all three lengths, otherwise 1. The model is how long the
---- longest CTA takes, in ns, with a start of its own for each round of clusters, as measured on an H200 (docs/performance.md).
+--- In how many parts the keys of a tile should be: those of the `problem` where it says all three lengths, otherwise 1.
+--- The model is how long the longest CTA takes, in ns, with a start of its own for each round of clusters, as measured
+--- on an H200 (docs/performance.md).
 function module.choose(p, problem)
   if p.narrow or not (problem and problem[3]) then return 1 end
   local tiles, keys = ceil_div(problem[1], p.m) * p.heads * problem[3], problem[2]
@@ -56,7 +58,8 @@ function module.choose(p, problem)
   local best, least = 1, math.huge
   for splits = 1, roofline.sms() < wg.target.multiprocessors and wg.target.portable_cluster or module.most do
     local join = splits > 1 and fitted.join + fitted.join_part * (splits - 1) or 0
-    local time = ceil_div(tiles, roofline.clusters_at_a_time(splits)) * (fitted.start + join + ceil_div(ceil_div(keys, p.block), splits) * block_time)
+    local time = ceil_div(tiles, roofline.clusters_at_a_time(splits)) * (
+      fitted.start + join + ceil_div(ceil_div(keys, p.block), splits) * block_time)
     if time < fitted.splits_gain * least and (splits == 1 or fits(p, splits)) then
       best, least = splits, time
     end
@@ -75,8 +78,8 @@ function module.part(k, p, at)
   at.first, at.last, at.some = from, to - 1, from:lt(to)
 end
 
---- The mbarriers: `free` counts the warps of the cluster that need the stages of K and V no more, `arrived` the bytes for a consumer. One
---- thread calls it, before pipeline:init, whose fence is for them too.
+--- The mbarriers: `free` counts the warps of the cluster that need the stages of K and V no more, `arrived` the bytes
+--- for a consumer. One thread calls it, before pipeline:init, whose fence is for them too.
 function module.begin_join(k, p, buffers)
   k:mbarrier_init(k:address(buffers.free), 4 * p.consumers * p.splits)
   for c = 0, p.consumers - 1 do k:mbarrier_init(k:address(buffers.arrived, 8 * c), 1) end
@@ -87,7 +90,8 @@ local function inbox_of(me, buffers, rank)
   local k, p, join = me.k, me.p, me.p.join
   local thread = k:special "tid.x" & 127
   local places = {
-    [0] = { base = k:address(buffers.k) + (thread << 4), bytes = join.k }, { base = k:address(buffers.v) + (thread << 4), bytes = join.v },
+    [0] = { base = k:address(buffers.k) + (thread << 4), bytes = join.k },
+    { base = k:address(buffers.v) + (thread << 4), bytes = join.v },
   }
   local inbox = {
     arrived = k:address(buffers.arrived, me.number << 3),
@@ -124,15 +128,16 @@ local function send(me, inbox, rank, rows)
       local mine = unit - to * join.share
       local odd, ahead = mine % 2, mine // 2 * unit_bytes
       bases[odd] = bases[odd] or k:mapa(inbox.units(slot, odd), to)
-      k:st_async_v4_f32(ahead == 0 and bases[odd] or bases[odd] + ahead, me.acc:slice(4 * unit, 4), counted, { guard = others })
+      k:st_async_v4_f32(
+        ahead == 0 and bases[odd] or bases[odd] + ahead, me.acc:slice(4 * unit, 4), counted, { guard = others })
       for i = 0, 3 do k:mov(owned[4 * mine + i], me.acc[4 * unit + i], { guard = own }) end
     end
   end
   return owned
 end
 
--- Puts the rows' maxima and sums over all parts into the softmax. Returns for each part and half the factor that makes its O relative to them:
--- [slot][half], that of one's own part in the slot behind those of the others.
+-- Puts the rows' maxima and sums over all parts into the softmax. Returns for each part and half the factor that makes
+-- its O relative to them: [slot][half], that of one's own part in the slot behind those of the others.
 local function weigh(me, inbox, rows)
   local k, p, soft, scale = me.k, me.p, me.soft, me.factors.scale
   local parts, weights = { [p.splits - 1] = rows }, {}
@@ -167,8 +172,8 @@ local function add(me, inbox, owned, weights, from, to)
   end
 end
 
---- What a consumer does with the O of its part of the keys, me.acc, which is complete: puts it together with those of the other CTAs, and stores
---- the columns that it owns, and the log-sum-exp in the first CTA.
+--- What a consumer does with the O of its part of the keys, me.acc, which is complete: puts it together with those of
+--- the other CTAs, and stores the columns that it owns, and the log-sum-exp in the first CTA.
 function module.join(me, at, buffers, output)
   local k, p, join, soft = me.k, me.p, me.p.join, me.soft
   local rank = k:special "cluster_ctarank"

@@ -1,4 +1,5 @@
--- The tensors of wg.attention and wg.attention_backward: coordinates, maps and copies of blocks of rows, and packed sequences.
+-- The tensors of wg.attention and wg.attention_backward: coordinates, maps and copies of blocks of rows, and packed
+-- sequences.
 
 local arguments = require "wgrun.arguments"
 local native = require "wgrun.native"
@@ -6,8 +7,8 @@ local elements = require "wgrun.tile.elements"
 
 local module = {}
 
---- Raises where a value of a launch is missing, or given to attention that has no use for it. `options` says with which option of wg.NAME
---- each value goes.
+--- Raises where a value of a launch is missing, or given to attention that has no use for it. `options` says with which
+--- option of wg.NAME each value goes.
 function module.values(name, p, given, options)
   for value, option in pairs(options) do
     if given[value] ~= nil and not p[option] then
@@ -22,8 +23,9 @@ local orders = { -- of dimensions
   packed = { rows = 1, heads = 2, dim = 3 },
 }
 
---- The extents of the tensors of wg.NAME: rows, heads, dim, and where they are not packed the batch, of those called `of_queries` in the
---- table `given`, and of those called `of_keys`. Raises an error that says which tensor does not fit.
+--- The extents of the tensors of wg.NAME: rows, heads, dim, and where they are not packed the batch, of those called
+--- `of_queries` in the table `given`, and of those called `of_keys`. Raises an error that says which tensor does not
+--- fit.
 function module.extents(name, p, given, of_queries, of_keys)
   local order, rank = orders[p.packed and "packed" or p.layout], p.packed and 3 or 4
   local function read(tensor, heads)
@@ -59,19 +61,23 @@ function module.extents(name, p, given, of_queries, of_keys)
   return q, k
 end
 
---- Returns place(column, at, row), the coordinates in a tensor: of packed ones column, head and row; of others also the batch, in the order of the layout.
+--- Returns place(column, at, row), the coordinates in a tensor: of packed ones column, head and row; of others also the
+--- batch, in the order of the layout.
 function module.place(p)
   if p.packed then return function(column, at, row) return { column, at.head, row } end end
   if p.layout == "bshd" then return function(column, at, row) return { column, at.head, row, at.batch } end end
   return function(column, at, row) return { column, row, at.head, at.batch } end
 end
 
---- The box of a tensor's map, of `rows`. lines: dtype, columns and line_bytes of the tile in shared memory; by default those of the panels of O.
+--- The box of a tensor's map, of `rows`. lines: dtype, columns and line_bytes of the tile in shared memory; by default
+--- those of the panels of O.
 function module.box(p, rows, constant, lines)
   lines = lines or p.panel
   local line = lines.columns
   local box = p.packed and { line, 1, rows } or p.layout == "bshd" and { line, 1, rows, 1 } or { line, rows, 1, 1 }
-  return { dtype = lines.dtype, box = box, swizzle = lines.plain and "none" or lines.line_bytes .. "B", constant = constant }
+  return {
+    dtype = lines.dtype, box = box, swizzle = lines.plain and "none" or lines.line_bytes .. "B", constant = constant,
+  }
 end
 
 --- Returns a function that copies a tile of a head by TMA, from `row` on.
@@ -94,8 +100,8 @@ function module.same_in_lanes(k, x)
   return out
 end
 
---- Of a packed sequence, from the tensor `starts`: its first row and their number. `same` makes a loaded value known to be the same in all lanes,
---- as it is by default.
+--- Of a packed sequence, from the tensor `starts`: its first row and their number. `same` makes a loaded value known to
+--- be the same in all lanes, as it is by default.
 function module.sequence(k, starts, batch, same)
   same = same or function(x) return module.same_in_lanes(k, x) end
   local place = k:element(starts, batch)
@@ -103,9 +109,9 @@ function module.sequence(k, starts, batch, same)
   return from, to - from
 end
 
---- Stores rows of a packed sequence: they end where the next one's begin, so that no box may be stored, but pairs of elements. `acc` has 64 rows
---- of a head of `to`, from column `rows.column` on (0 without it); `row` is the thread's first, and rows from `rows.count` on are not
---- the sequence's.
+--- Stores rows of a packed sequence: they end where the next one's begin, so that no box may be stored, but pairs of
+--- elements. `acc` has 64 rows of a head of `to`, from column `rows.column` on (0 without it); `row` is the thread's
+--- first, and rows from `rows.count` on are not the sequence's.
 function module.store_pairs(k, p, acc, to, rows, row)
   local dtype = p.o or p.dtype
   local lane, convert, bytes = k:special "tid.x" & 31, elements.to_output[dtype], native.element_bytes[dtype]
@@ -114,7 +120,8 @@ function module.store_pairs(k, p, acc, to, rows, row)
   local in_line = k:mad_wide_u32(column, bytes, to)
   for half = 0, 1 do
     local inside = row + 8 * half
-    local address, guard = k:mad_wide_u32(rows.first + inside, bytes * rows.heads * p.dim, in_line), inside:lt(rows.count)
+    local address, guard = k:mad_wide_u32(rows.first + inside, bytes * rows.heads * p.dim, in_line),
+      inside:lt(rows.count)
     for r = 2 * half, #acc - 1, 4 do
       k:st_global_b32(address, convert(k, acc[r], acc[r + 1]), { offset = 4 * r - 8 * half, guard = guard })
     end

@@ -6,9 +6,9 @@ local division = require "wgrun.builder.division"
 
 local module = {}
 
---- What the roles need to know of a tile of queries: find(number, same, body) calls body(at), with its first row, its head and batch, and
---- its range of key blocks. Tiles of one (batch, head) share K and V, which should stay in the L2 cache: all
---- tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.
+--- What the roles need to know of a tile of queries: find(number, same, body) calls body(at), with its first row, its
+--- head and batch, and its range of key blocks. Tiles of one (batch, head) share K and V, which should stay in the L2
+--- cache: all tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.
 function module.emit(k, p, sizes)
   local tiles_of_rows = division.divided(k, sizes.queries + (p.m - 1), p.m)
   local pairs_of_heads = sizes.batches * p.heads
@@ -30,7 +30,10 @@ function module.emit(k, p, sizes)
   -- Calls body(at) unless the tile lies beyond the end of a packed sequence.
   local function find(number, same, body)
     local pair, tile = place(number)
-    local at = { batch = division.divided(k, pair, p.heads), queries = sizes.queries, keys = sizes.keys, query_start = 0, key_start = 0 }
+    local at = {
+      batch = division.divided(k, pair, p.heads), queries = sizes.queries, keys = sizes.keys, query_start = 0,
+      key_start = 0,
+    }
     at.head, at.row = pair - at.batch * p.heads, tile * p.m
     if not p.packed then return body(at) end
     at.query_start, at.queries = tensors.sequence(k, sizes.query_starts, at.batch, same)

@@ -42,7 +42,8 @@ function k:loop(range, body, ...)
 end
 
 --- A loop in the kernel that runs while a condition holds.
---- @param condition function():reg  emits the test and returns its predicate. It is called once; the test runs before each iteration
+--- @param condition function():reg  emits the test and returns its predicate. It is called once; the test runs before
+---   each iteration
 --- @param body function()  emits the body
 --- @see k:loop
 --- @example
@@ -60,8 +61,10 @@ function k:while_(condition, body, ...)
   self:end_loop()
 end
 
---- A loop in the kernel whose body runs before its test: as do ... while of C. break_ and continue_ do not know it: k:jump leaves it.
---- @param body function():reg?  emits the body, and returns the predicate by which threads run it again; where it returns nothing, they always do
+--- A loop in the kernel whose body runs before its test: as do ... while of C. break_ and continue_ do not know it:
+--- k:jump leaves it.
+--- @param body function():reg?  emits the body, and returns the predicate by which threads run it again; where it
+---   returns nothing, they always do
 --- @see k:while_
 --- @example
 ---   k:repeat_(function() k:add(n, n, 1) return n:lt(4) end)

@@ -1,11 +1,11 @@
--- Division by numbers that are known when a kernel is built. ptxas 13.0 divides by such a number as by any register: a reciprocal
--- in floating point and two corrections, some twenty instructions that wait for each other. Here it is a shift, or the upper
--- half of a product and a shift.
+-- Division by numbers that are known when a kernel is built. ptxas 13.0 divides by such a number as by any register: a
+-- reciprocal in floating point and two corrections, some twenty instructions that wait for each other. Here it is a
+-- shift, or the upper half of a product and a shift.
 
 local module = {}
 
--- A factor and a shift so that x / by = (x * factor >> 32) >> shift for all x < 2^bits, by odd; nil where no 32 bits suffice.
--- The factor is 2^(32 + shift) / by, rounded up by error / by: x * error < 2^(32 + shift) keeps the quotient.
+-- A factor and a shift so that x / by = (x * factor >> 32) >> shift for all x < 2^bits, by odd; nil where no 32 bits
+-- suffice. The factor is 2^(32 + shift) / by, rounded up by error / by: x * error < 2^(32 + shift) keeps the quotient.
 local function reciprocal(by, bits)
   for shift = 0, 29 do
     local power = 1 << (32 + shift)

@@ -1,5 +1,5 @@
--- A kernel's parameters, each in one place: what the kernel declares, what a launch gives for it, and what a launch without wgrun must
--- know. A parameter is a table:
+-- A kernel's parameters, each in one place: what the kernel declares, what a launch gives for it, and what a launch
+-- without wgrun must know. A parameter is a table:
 --
 --   name    of the parameter
 --   type    "u32", "const f32*", ...; or map: the box of a tensor map

@@ -13,8 +13,9 @@ function module.prefix_sums(k, value, lane)
   return sum
 end
 
---- The values of neighbouring lanes, f32 or s32, combined: the same in each of them. By default of four lanes, which share rows of
---- accumulators (PTX ISA 9.7.15.5.1, figure of the D fragment). combine(x, y): associative and commutative. lanes: a power of two.
+--- The values of neighbouring lanes, f32 or s32, combined: the same in each of them. By default of four lanes, which
+--- share rows of accumulators (PTX ISA 9.7.15.5.1, figure of the D fragment). combine(x, y): associative and
+--- commutative. lanes: a power of two.
 function module.over_lanes(k, value, combine, lanes)
   local distance = 1
   while distance < (lanes or 4) do

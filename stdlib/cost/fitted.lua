@@ -2,12 +2,13 @@
 -- (cost/gemm.lua, mixed/time.lua, attention/plan.lua, attention/splits.lua). Cycles are of an SM; a number without a
 -- unit is a factor. What differs on other chips is in wg.chips (roofline.lua).
 
--- Tiles of D with a share of the tensor cores' speed: { rows, columns, share }, so that the plan ranks the tiles as the chip did
--- (docs/performance.md).
+-- Tiles of D with a share of the tensor cores' speed: { rows, columns, share }, so that the plan ranks the tiles as the
+-- chip did (docs/performance.md).
 local tiles = {
   dense = {
     cooperative = {
-      { 128, 256, 1 }, { 256, 192, 0.99 }, { 256, 176, 0.99 }, { 384, 128, 0.97 }, { 128, 224, 0.98 }, { 128, 192, 0.98 },
+      { 128, 256, 1 }, { 256, 192, 0.99 }, { 256, 176, 0.99 }, { 384, 128, 0.97 }, { 128, 224, 0.98 },
+      { 128, 192, 0.98 },
       { 256, 160, 0.975 }, { 256, 208, 0.975 }, { 192, 192, 0.97 }, { 192, 176, 0.965 }, { 128, 176, 0.965 },
       { 192, 160, 0.96 }, { 256, 128, 0.955 }, { 128, 160, 0.95 }, { 192, 128, 0.94 }, { 128, 128, 0.93 },
       { 128, 144, 0.9 }, { 192, 96, 0.89 }, { 64, 128, 0.76 },
@@ -17,8 +18,8 @@ local tiles = {
       { 64, 256, 0.90 }, { 64, 224, 0.89 }, { 192, 96, 0.86 }, { 128, 96, 0.80 }, { 64, 192, 0.79 },
     },
   },
-  -- With a sparse A the tensor cores are twice as fast, and B comes from shared memory at its full bandwidth: tiles that
-  -- read fewer bytes for a product win.
+  -- With a sparse A the tensor cores are twice as fast, and B comes from shared memory at its full bandwidth: tiles
+  -- that read fewer bytes for a product win.
   sparse = {
     cooperative = {
       { 256, 192, 1 }, { 128, 256, 1 }, { 256, 176, 0.99 }, { 256, 160, 0.97 }, { 192, 192, 0.89 }, { 256, 128, 0.79 },
@@ -37,7 +38,8 @@ local tiles = {
   -- row at a time.
   grouped = {
     cooperative = {
-      { 128, 256, 1 }, { 256, 192, 0.98 }, { 128, 224, 0.97 }, { 128, 192, 0.97 }, { 256, 128, 0.96 }, { 192, 128, 0.95 },
+      { 128, 256, 1 }, { 256, 192, 0.98 }, { 128, 224, 0.97 }, { 128, 192, 0.97 }, { 256, 128, 0.96 },
+      { 192, 128, 0.95 },
       { 64, 256, 0.93 }, { 128, 160, 0.94 }, { 128, 128, 0.92 }, { 64, 128, 0.8, line = 256 },
     },
     pingpong = { { 128, 192, 0.93 }, { 128, 128, 0.86 } },
@@ -45,8 +47,8 @@ local tiles = {
 }
 
 return {
-  -- The way from the L2 cache to an SM, where all SMs read: cycles that 128 bytes take at least. 2.5 were measured on an
-  -- H100 (docs/measurements.md), where requests queue for fewer slices: with the square of their number for an SM.
+  -- The way from the L2 cache to an SM, where all SMs read: cycles that 128 bytes take at least. 2.5 were measured on
+  -- an H100 (docs/measurements.md), where requests queue for fewer slices: with the square of their number for an SM.
   row_cycles = 1.75,
 
   -- Many tiles.
@@ -57,7 +59,8 @@ return {
     c_stage = 4000, -- of a block of rows that takes stages for C from the ring
     workspace_bytes = 32, -- of sums that an SM writes to or reads from the L2 cache in a cycle: not measured
     splits_gain = 1.2, -- how much faster parts of K must be than one
-    last_splits = 4000, -- cycles that parts of K in the last round take besides their products and the bytes of their sums
+    -- cycles that parts of K in the last round take besides their products and the bytes of their sums
+    last_splits = 4000,
     memory = 0.97, -- of what kernels get of the memory's bandwidth
     exposed = 0.1, -- of groups: of the shorter of products' and memory's time, what the longer does not hide
     long_lines = 0.98, -- how long memory takes with lines of more than 128 bytes
@@ -73,7 +76,8 @@ return {
     multicast = 0.65, -- of a row that a copy brings to several CTAs
     idle = 0.31, -- of these times, what is left where the other SMs do not read
     latency = 1550, -- from the copy of a stage to its arrival
-    products = 0.935, -- of the time that the tensor cores should take, since what limits one block hides behind another's limit
+    -- of the time that the tensor cores should take, since what limits one block hides behind another's limit
+    products = 0.935,
     three_consumers = 1.08, -- how much longer they take where three consumers share a tile
     block = 1200, -- of a consumer's epilogue for 64 x 256 sums
     exchange_bytes = 19, -- of sums that a CTA receives in a cycle
@@ -104,7 +108,8 @@ return {
   -- wg.attention (docs/performance.md, "Few queries, many keys"). Times in nanoseconds.
   attention = {
     wide = 1.2, -- how much longer a tile of 192 queries takes than one of 128
-    key = { [64] = 9.0, [96] = 9.9, [128] = 10.5, [192] = 13.5, [256] = 17.8 }, -- of a key for a tile of 128 queries, by head size
+    -- of a key for a tile of 128 queries, by head size
+    key = { [64] = 9.0, [96] = 9.9, [128] = 10.5, [192] = 13.5, [256] = 17.8 },
     start = 2700, -- of each round of clusters
     join = 800, -- of parts of the keys
     join_part = 500, -- for each part but the first

@@ -17,23 +17,25 @@ local memory_bytes = gemm.memory * limits.memory_bandwidth / limits.busy_clock -
 function module.consumers(m) return m == 192 and 3 or math.min(m // 64, 2) end
 local consumers_of = module.consumers
 
---- The tiles of D and schedules that are worth a try for a plan of that kind with so many products, of "few" tiles or by
---- default "many", and the share of the tensor cores' `speed` that their main loops reach; `width` are the columns of the
---- accumulators.
+--- The tiles of D and schedules that are worth a try for a plan of that kind with so many products, of "few" tiles or
+--- by default "many", and the share of the tensor cores' `speed` that their main loops reach; `width` are the columns
+--- of the accumulators.
 function module.candidates(kind, products, of)
   local list = {}
   for _, schedule in ipairs { "cooperative", "pingpong" } do
     for _, c in ipairs(gemm.tiles[kind][schedule] or {}) do
       if not c.of or c.of == (of or "many") then
-        list[#list + 1] = { tile = { c[1], c[2] // products }, width = c[2], schedule = schedule, speed = c[3], line = c.line or 128 }
+        list[#list + 1] = {
+          tile = { c[1], c[2] // products }, width = c[2], schedule = schedule, speed = c[3], line = c.line or 128,
+        }
       end
     end
   end
   return list
 end
 
--- Cycles of a consumer's epilogue. Operations on elements come on top, and the stages that C takes from the ring where a
--- consumer has more than one block of rows.
+-- Cycles of a consumer's epilogue. Operations on elements come on top, and the stages that C takes from the ring where
+-- a consumer has more than one block of rows.
 local function epilogue_cycles(m, n, schedule, e)
   local sharing = schedule == "pingpong" and 1 or consumers_of(m)
   local blocks = m // 64 // sharing
@@ -74,19 +76,23 @@ function module.best_last_splits(m, n, tiles, cycles, blocks, e)
   local ctas, best, least = sms(), 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, e)
   local rest = tiles % ctas
   for splits = 2, rest > 0 and math.min(4, ctas // rest, blocks // 4) or 1 do
-    local total = tiles // ctas * (cycles + epilogue) + cycles / splits + epilogue + (splits + 1) * sums + gemm.last_splits
+    local total = tiles // ctas * (cycles + epilogue) + cycles / splits + epilogue + (splits + 1) * sums
+      + gemm.last_splits
     if total < least then best, least = splits, total end
   end
   return best, least
 end
 
 --- The cycles of a product for a candidate of candidates. problem: its `kind`, M, N, the `row_bytes` of a
---- row of K, the number of `groups`, which have a B each and may take as long as their `group_bytes` do, and the option `halves`.
+--- row of K, the number of `groups`, which have a B each and may take as long as their `group_bytes` do, and the option
+--- `halves`.
 function module.candidate_cycles(c, problem, e)
   local m, n, kind, groups = c.tile[1], c.tile[2], problem.kind, problem.groups
   local tiles = (groups or 1) * ceil_div(ceil_div(problem.M, groups or 1), m) * ceil_div(problem.N, n)
   local cycles, blocks = product_cycles(m, c.width, problem.row_bytes) / c.speed, problem.row_bytes // 128
-  if kind == "dense" then cycles = math.max(cycles, roofline.chip().row_cycles * (m + c.width) * problem.row_bytes / 128) end
+  if kind == "dense" then
+    cycles = math.max(cycles, roofline.chip().row_cycles * (m + c.width) * problem.row_bytes / 128)
+  end
   if groups then
     local memory = problem.group_bytes / memory_bytes * (c.line > 128 and gemm.long_lines or 1)
     local halves = problem.halves and c.schedule == "cooperative" and n == 256
@@ -94,7 +100,8 @@ function module.candidate_cycles(c, problem, e)
   end
   if kind == "scaled" then return select(2, module.best_last_splits(m, n, tiles, cycles, blocks, e)) end
   if c.schedule == "pingpong" then return cycles_of(m, n, tiles, cycles, c.schedule, 1, e) end
-  return select(2, module.best_splits(m, n, tiles, cycles, blocks, e, kind == "sparse" and m == 256 and problem.halves ~= false))
+  return select(
+    2, module.best_splits(m, n, tiles, cycles, blocks, e, kind == "sparse" and m == 256 and problem.halves ~= false))
 end
 
 --- The cycles that the copies of a tile's m + n rows take where memory is the limit. bytes: of a row along K.
@@ -104,8 +111,10 @@ function module.memory_cycles(m, n, bytes) return (m + n) * bytes * sms() / memo
 -- way, whichever are most, and a little of the others.
 local function line_cycles(c, active)
   -- The second: wgmma reads A and B from shared memory, B for 64 rows at a time.
-  local products = math.max(product_cycles(c.m, c.n, 128) / c.speed, (c.m + c.m // 64 * c.n) * 128 / limits.shared_bytes)
-  local copies = few.activation * c.activations / c.activation_ctas + (c.asked_again and few.weight * c.weights / c.weight_ctas or 0)
+  local products = math.max(
+    product_cycles(c.m, c.n, 128) / c.speed, (c.m + c.m // 64 * c.n) * 128 / limits.shared_bytes)
+  local copies = few.activation * c.activations / c.activation_ctas
+    + (c.asked_again and few.weight * c.weights / c.weight_ctas or 0)
     + few.multicast * ((c.activation_ctas > 1 and c.activations or 0) + (c.weight_ctas > 1 and c.weights or 0))
   copies = copies * (few.idle + (1 - few.idle) * active / sms()) * roofline.chip().l2
   local stage = few.latency / c.lines / (c.stages - 0.5)
@@ -120,12 +129,15 @@ function module.few_speed(m) return 1 / (m == 192 and few.three_consumers * few.
 function module.few_cycles(c)
   local problem, ctas = c.problem, math.max(c.splits, c.cluster[1] * c.cluster[2])
   local at_a_time = roofline.clusters_at_a_time(ctas)
-  local units = c.splits > 1 and c.m_tiles * c.n_tiles or ceil_div(c.m_tiles, c.cluster[1]) * ceil_div(c.n_tiles, c.cluster[2])
+  local units = c.splits > 1 and c.m_tiles * c.n_tiles
+    or ceil_div(c.m_tiles, c.cluster[1]) * ceil_div(c.n_tiles, c.cluster[2])
   local blocks = c.m // 64 // consumers_of(c.m)
   local behind = (few.block * blocks * c.n / 256 + c.m * c.n * problem.operations) / c.owners
     + (c.splits - 1) * c.m * c.n * 4 / c.owners / few.exchange_bytes
   local part = ceil_div(ceil_div(problem.lines, c.lines), c.splits) * c.lines
-  local of_sms = in_rounds(units, at_a_time, function(n) return part * line_cycles(c, n == at_a_time and sms() or n * ctas) + behind end)
+  local of_sms = in_rounds(units, at_a_time, function(n)
+    return part * line_cycles(c, n == at_a_time and sms() or n * ctas) + behind
+  end)
   local without_tile = 1 - units / (ceil_div(units, at_a_time) * at_a_time)
   local of_memory = problem.bytes / (few.memory * roofline.chip().memory) * (1 + few.uneven * without_tile)
   return limited(of_sms, of_memory, few.exposed) + (ctas > 1 and few.cluster or 0)

@@ -17,9 +17,9 @@ local chip
 local clusters = { h200.sm_count, h200.sm_count // 2, 36, 30, 20, 16, 14, 14, 9, 7, 7, 7, 7, 7, 7, 7 }
 
 --- The chip that kernels run on, an H200 where there is none: `sms`; `l2`, how much longer its L2 cache takes for the
---- same bytes of each SM than an H200's, which has as many slices for each byte of its size; `row_cycles`, what 128 bytes
---- take on their way from the L2 cache to an SM, at least, where all SMs read; `memory`, the bytes that its memory
---- delivers in a cycle of an SM, to all of them.
+--- same bytes of each SM than an H200's, which has as many slices for each byte of its size; `row_cycles`, what 128
+--- bytes take on their way from the L2 cache to an SM, at least, where all SMs read; `memory`, the bytes that its
+--- memory delivers in a cycle of an SM, to all of them.
 function module.chip()
   if not chip then
     local device = wg.device() or h200

@@ -12,7 +12,8 @@ local module = {}
 local function vector_at(k, vector, lane, warp, row, column, odd, staged)
   local along = vector.along
   local by_row = along ~= "column"
-  local first = along == "row" and row + ((warp << 4) + (lane >> 2)) or along == "column" and not staged and column + ((lane & 3) << 1)
+  local first = along == "row" and row + ((warp << 4) + (lane >> 2)) or along == "column" and not staged
+    and column + ((lane & 3) << 1)
   local of_lane = staged and staged + ((lane & 3) << 3)
   local function from_memory(values, index)
     local at = index == 0 and first or first + 8 * index
@@ -43,8 +44,8 @@ local function vector_at(k, vector, lane, warp, row, column, odd, staged)
   end
 end
 
--- The vectors along columns, whose values come to shared memory for a block: where there, by vector, how many they are, and
--- stage(column), which brings them.
+-- The vectors along columns, whose values come to shared memory for a block: where there, by vector, how many they are,
+-- and stage(column), which brings them.
 local function staging(k, opts, columns, lane, warp)
   local staged, along_columns = {}, {}
   for _, operation in ipairs(operations) do
@@ -70,10 +71,10 @@ local function staging(k, opts, columns, lane, warp)
 end
 
 --- Returns a function (row, column) that makes, for the 64 x n block at that row and column of D, the function
---- values(acc, list, c): the elements of the accumulator registers in `list`, by register, before their conversion, where c
---- has the elements of C or of the residual; and the function load(list), which loads what vectors have for these registers.
---- Also returns how many vectors go along columns, and stage(column), which brings their values for a block to shared
---- memory, for which the other threads have to wait.
+--- values(acc, list, c): the elements of the accumulator registers in `list`, by register, before their conversion,
+--- where c has the elements of C or of the residual; and the function load(list), which loads what vectors have for
+--- these registers. Also returns how many vectors go along columns, and stage(column), which brings their values for a
+--- block to shared memory, for which the other threads have to wait.
 --- opts: those of k:epilogue. columns: n. lane and warp: registers of the thread in its warpgroup.
 function module.emit(k, opts, columns, lane, warp)
   -- Rows of D are whole units of 16 bytes, so its columns are even in number; those of its transpose are not.
@@ -84,7 +85,8 @@ function module.emit(k, opts, columns, lane, warp)
   local staged, along_columns, stage = staging(k, opts, columns, lane, warp)
   local function block(row, column)
     local vectors, steps = {}, {}
-    -- What operations know of the block: at(vector) returns a function of an accumulator register, the vector's value for it.
+    -- What operations know of the block: at(vector) returns a function of an accumulator register, the vector's value
+    -- for it.
     local at = setmetatable({ columns = columns, dtype = opts.panel.dtype }, { __call = function(_, vector)
       vectors[#vectors + 1] = vector_at(k, vector, lane, warp, row, column, odd, staged[vector])
       return vectors[#vectors]

@@ -6,14 +6,16 @@
 --   apart       by option, those that it goes without
 --   check       function(p): raises where they contradict the plan
 --   cycles      function(e): those of an SM for an element
---   launch      the options of a launch: { name =, of = the option of wg.gemm that it goes with, optional = whether it may be left out }
+--   launch      the options of a launch: { name =, of = the option of wg.gemm that it goes with, optional = whether it
+--               may be left out }
 --   check_launch  function(p, given)
 --   samples     function(of, out): adds tensors to measure with (epilogue/plan.lua), by their options of a launch
 --   parameters  function(p, add): the kernel's parameters for them (builder/parameters.lua)
 --   operands    function(of): the options of k:epilogue, for which are the next ones
 --   accept      function(opts): raises where they are not what they have to be
 --   vectors     function(opts): of these options, what goes along rows or columns
---   element     function(k, opts, at): returns function(x, r, acc, c), or nil where they are left out (epilogue/elementwise.lua)
+--   element     function(k, opts, at): returns function(x, r, acc, c), or nil where they are left out
+--               (epilogue/elementwise.lua)
 
 local native = require "wgrun.native"
 

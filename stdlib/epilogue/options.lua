@@ -27,7 +27,9 @@ function module.constant_box(box) return arguments.extended({ constant = true },
 --- The vector called `name` of a launch's options, which has `want` values, `one` for each.
 function module.vector_of_launch(name, l, want, one)
   local shape = arguments.shape_of(l.given[name])
-  if not shape or #shape ~= 1 or shape[1] ~= want then fail(("gemm: %s must be a vector of %d f32, one for each %s"):format(name, want, one)) end
+  if not shape or #shape ~= 1 or shape[1] ~= want then
+    fail(("gemm: %s must be a vector of %d f32, one for each %s"):format(name, want, one))
+  end
   return l.given[name]
 end
 

@@ -1,4 +1,5 @@
--- The epilogue of wg.gemm: what its option `epilogue` says, the kernel's parameters for it, and their values at a launch.
+-- The epilogue of wg.gemm: what its option `epilogue` says, the kernel's parameters for it, and their values at a
+-- launch.
 
 local arguments = require "wgrun.arguments"
 local operations = require "wgrun.epilogue.operations"
@@ -40,17 +41,19 @@ end
 --- Raises where the epilogue of a plan contradicts its other options.
 function module.check(p) each("check", p) end
 
---- Decides how C or the residual comes to the consumers: in stages of the ring that follow those of a tile's K blocks, a block of 64
---- rows in each (`p.residual_stages`), where consumers share tiles and a block fits; otherwise into the panels of D. Not in clusters: a CTA's
---- own stage does not tell that the same stage of the others is free as well.
+--- Decides how C or the residual comes to the consumers: in stages of the ring that follow those of a tile's K blocks,
+--- a block of 64 rows in each (`p.residual_stages`), where consumers share tiles and a block fits; otherwise into the
+--- panels of D. Not in clusters: a CTA's own stage does not tell that the same stage of the others is free as well.
 function module.plan_residual(p)
   local e = p.epilogue
   local possible = not p.own_tiles and p.parts == 1 and not p.halves and p.cluster == 1
-  if (e.beta or e.residual) and possible and p.panel.bytes * p.panel.count <= p.b.bytes then p.residual_stages = p.consumers * p.blocks end
+  if (e.beta or e.residual) and possible and p.panel.bytes * p.panel.count <= p.b.bytes then
+    p.residual_stages = p.consumers * p.blocks
+  end
 end
 
---- Copies the blocks of C or the residual of a tile into stages of the ring, one for each consumer in turn. The producer with
---- `map` copies; where there is another one, it says that it has nothing to add.
+--- Copies the blocks of C or the residual of a tile into stages of the ring, one for each consumer in turn. The
+--- producer with `map` copies; where there is another one, it says that it has nothing to add.
 function module.copy_residual(k, p, ring, cursor, elected, map, buffer, row, column)
   for i = 0, p.residual_stages - 1 do
     ring:acquire(cursor)
@@ -89,18 +92,21 @@ function module.each_residual(k, p, ring, cursor, buffer, lane, mine, body)
   end
 end
 
---- Adds the kernel's parameters for the epilogue of a plan. Their values take of a launch: `given`, its options; B; `rows` and
---- `columns` of D; `gemm`, which keeps workspaces.
+--- Adds the kernel's parameters for the epilogue of a plan. Their values take of a launch: `given`, its options; B;
+--- `rows` and `columns` of D; `gemm`, which keeps workspaces.
 function module.add_parameters(p, add) each("parameters", p, add) end
 
---- The options of k:epilogue that the epilogue of a plan takes. given: maps, sizes, stages of the kernel, mine (the consumer),
---- factors(names): the list of the scales with these names that factor out of the sums.
+--- The options of k:epilogue that the epilogue of a plan takes. given: maps, sizes, stages of the kernel, mine (the
+--- consumer), factors(names): the list of the scales with these names that factor out of the sums.
 function module.operands(k, p, given)
   local e, sizes, stages, mine = p.epilogue, given.sizes, given.stages, given.mine
   local of = {
     k = k, e = e, sizes = sizes, stages = stages, mine = mine, blocks = p.blocks, factors = given.factors,
-    matrix = given.maps.C and (p.residual_stages and {} or { map = given.maps.C, barrier = k:address(stages.c, mine << 3) }),
-    bias = function(from) return from and { along = e.bias, from = from, extent = e.bias == "row" and sizes.M or sizes.N } end,
+    matrix = given.maps.C
+      and (p.residual_stages and {} or { map = given.maps.C, barrier = k:address(stages.c, mine << 3) }),
+    bias = function(from)
+      return from and { along = e.bias, from = from, extent = e.bias == "row" and sizes.M or sizes.N }
+    end,
   }
   local out = { vectors = p.vectors > 0 and k:address(stages.vectors, mine * (4 * p.n * p.vectors)) or nil }
   for _, operation in ipairs(operations) do arguments.extended(out, operation.operands(of)) end
@@ -115,14 +121,16 @@ function module.check_values(p, given)
       if given[one.name] ~= nil and not wanted then
         fail(("gemm: `%s` is given, but the epilogue of wg.gemm has no `%s`"):format(one.name, one.of))
       end
-      if wanted and given[one.name] == nil and not one.optional then fail(("gemm: `%s` is missing: the epilogue needs it"):format(one.name)) end
+      if wanted and given[one.name] == nil and not one.optional then
+        fail(("gemm: `%s` is missing: the epilogue needs it"):format(one.name))
+      end
     end
   end
   each("check_launch", p, given)
 end
 
---- Values for the epilogue of a plan, to measure with: tensors by option of a launch. b_shape: that of B; random(rows, columns, dtype)
---- makes a matrix.
+--- Values for the epilogue of a plan, to measure with: tensors by option of a launch. b_shape: that of B; random(rows,
+--- columns, dtype) makes a matrix.
 function module.tensors(p, M, N, b_shape, random)
   local out = {}
   each("samples", { p = p, e = p.epilogue, M = M, N = N, b_shape = b_shape, random = random }, out)

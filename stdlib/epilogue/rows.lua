@@ -1,6 +1,6 @@
--- What an epilogue makes of the rows of D besides D: the scale of each 128 elements of a row, for 8-bit floats, and sums over
--- whole rows, which the tiles of a row share. A thread has parts of two rows of a 64 x n block, `half` 0 and 1, and shares
--- each with three other lanes (PTX ISA 9.7.15.5.1, figure of the D fragment).
+-- What an epilogue makes of the rows of D besides D: the scale of each 128 elements of a row, for 8-bit floats, and
+-- sums over whole rows, which the tiles of a row share. A thread has parts of two rows of a 64 x n block, `half` 0 and
+-- 1, and shares each with three other lanes (PTX ISA 9.7.15.5.1, figure of the D fragment).
 
 local arguments = require "wgrun.arguments"
 local division = require "wgrun.builder.division"
@@ -11,7 +11,8 @@ local module = {}
 local options, divided = arguments.options, division.divided
 local block = 128 -- the elements of a row that share a scale
 
--- The predicate that the columns of accumulator register r are columns of the matrix, which are a multiple of 4 in number.
+-- The predicate that the columns of accumulator register r are columns of the matrix, which are a multiple of 4 in
+-- number.
 local function inside_of(lane, column, columns)
   local known = {}
   return function(r)
@@ -23,9 +24,9 @@ end
 
 local function first_row(row, lane, warp) return row + ((warp << 4) + (lane >> 2)) end
 
---- Returns quantize(acc, values, row, column, limit), which writes the scales of a 64 x n block of D, of rows before `limit`, and
---- makes the function that gives its elements divided by them. given: the option `quantize` of k:epilogue; n: columns of the
---- block, a multiple of 128; most: the largest number of D's type.
+--- Returns quantize(acc, values, row, column, limit), which writes the scales of a 64 x n block of D, of rows before
+--- `limit`, and makes the function that gives its elements divided by them. given: the option `quantize` of k:epilogue;
+--- n: columns of the block, a multiple of 128; most: the largest number of D's type.
 function module.quantizer(k, given, n, most, lane, warp)
   options("k:epilogue, quantize", given)
   -- Rows of zeros have a scale as well, the least for which `most / amax` is finite.
@@ -64,8 +65,8 @@ end
 --- begin(values, column): the function `values` of a 64 x n block of D that also adds up what it returns;
 --- share(row, column): writes the sums of the block, which the threads then wait for;
 --- count(row): counts the blocks of a tile, the first of which begins at that row, without waiting for the answer;
---- settle(): where the tile counted last completes its rows, adds up the sums of their blocks, in the order of the columns,
---- whichever was the last. Called by all threads before the next block and at the end.
+--- settle(): where the tile counted last completes its rows, adds up the sums of their blocks, in the order of the
+--- columns, whichever was the last. Called by all threads before the next block and at the end.
 --- given: the option `row_sums` of k:epilogue; n: columns of a block; sync: waits for the 128 threads.
 function module.row_summer(k, given, n, lane, warp, sync)
   options("k:epilogue, row_sums", given)
@@ -118,7 +119,9 @@ function module.row_summer(k, given, n, lane, warp, sync)
   function summer.count(row)
     k:mov(counted, none)
     k:mov(counted, row, { guard = row:lt(given.rows) }) -- not a tile below the matrix
-    k:if_(leader & counted:ne(none), function() k:atom_global_add_u32(answer, counter(), 1, { sem = "acq_rel.gpu" }) end)
+    k:if_(leader & counted:ne(none), function()
+      k:atom_global_add_u32(answer, counter(), 1, { sem = "acq_rel.gpu" })
+    end)
   end
   function summer.settle()
     k:if_(counted:ne(none), function()

@@ -1,5 +1,5 @@
--- From accumulators to a matrix in global memory: elementwise operations, conversion, panels in shared memory, and bulk copies that
--- overlap later work. C is loaded through the same panels.
+-- From accumulators to a matrix in global memory: elementwise operations, conversion, panels in shared memory, and bulk
+-- copies that overlap later work. C is loaded through the same panels.
 --
 -- A warpgroup has some panels, its buffers, and stores a block of accumulators in rounds of as many panels. In a round
 --
@@ -34,16 +34,19 @@ local function check(opts)
   if opts.rows then options("k:epilogue, rows", opts.rows) end
 end
 
--- What an epilogue consists of: the warpgroup's panels, which begin at `base`, and the operations on elements and rows. `fetched` and
--- `staged` tell that the loads of C for the first round have been issued, and those of vectors along columns.
+-- What an epilogue consists of: the warpgroup's panels, which begin at `base`, and the operations on elements and rows.
+-- `fetched` and `staged` tell that the loads of C for the first round have been issued, and those of vectors along
+-- columns.
 local function made_of(b, opts)
   local panel, source = opts.panel, opts.source or opts.residual
   local thread = b:special "tid.x" & 127
   local lane, warp, leader = thread & 31, thread >> 5, thread:eq(0)
   local base = b:address(opts.buffer, opts.offset)
   local e = {
-    b = b, opts = opts, panel = panel, buffers = opts.buffers or 1, source = source, copied = source and source.map, -- C comes into the panels
-    thread = thread, leader = leader, base = base, pieces = panels.pieces(panel, base, lane, warp), fetched = false, staged = false,
+    -- C comes into the panels
+    b = b, opts = opts, panel = panel, buffers = opts.buffers or 1, source = source, copied = source and source.map,
+    thread = thread, leader = leader, base = base, pieces = panels.pieces(panel, base, lane, warp), fetched = false,
+    staged = false,
   }
   function e.sync() b:bar_sync(opts.barrier, { threads = 128 }) end
   -- Waits until the copies of earlier rounds have read the panels.
@@ -87,11 +90,15 @@ local function wait_for_c(e)
   e.b:xor(e.phase, e.phase, 1)
 end
 
--- The block that is stored: its accumulators and place, and what gives its elements (elementwise.emit), for which all values but
--- those of C are on their way. from: the address of all panels of C's block, where it doesn't come into the panels.
+-- The block that is stored: its accumulators and place, and what gives its elements (elementwise.emit), for which all
+-- values but those of C are on their way. from: the address of all panels of C's block, where it doesn't come into the
+-- panels.
 local function block_of(e, acc, row, column, limit, from)
   local values, load = e.elementwise(row, column)
-  local block = { acc = acc, row = row, column = column, limit = limit, load = load, place = places(e, row, column), from = from, moved = {} }
+  local block = {
+    acc = acc, row = row, column = column, limit = limit, load = load, place = places(e, row, column), from = from,
+    moved = {},
+  }
   if e.along_columns > 0 and not e.staged then e.stage(column) end
   if e.row_sums then
     e.row_sums.settle()
@@ -105,8 +112,8 @@ local function block_of(e, acc, row, column, limit, from)
   return block
 end
 
--- C's words of a piece: they lie where the piece will be written, or in C's block. `moved` has the addresses of pieces there by those
--- of D's.
+-- C's words of a piece: they lie where the piece will be written, or in C's block. `moved` has the addresses of pieces
+-- there by those of D's.
 local function words_of_c(e, block, piece, first)
   if not block.from then return panels.read_piece(e.b, e.panel, piece, piece.at, piece.offset) end
   local at = block.moved[piece.at] or piece.at + (block.from - e.base)
@@ -149,7 +156,8 @@ local function copy_panels(e, block, first)
     b:if_(e.leader, function()
       for i = first, last_of(e, first) do
         local where = block.place(i)
-        b["cp_async_bulk_tensor_store_" .. #where .. "d"](b, e.opts.map, where, buffer_of(e, i, first), { policy = e.opts.policy })
+        b["cp_async_bulk_tensor_store_" .. #where .. "d"](
+          b, e.opts.map, where, buffer_of(e, i, first), { policy = e.opts.policy })
       end
       b:cp_async_bulk_commit_group()
     end)
@@ -157,7 +165,9 @@ local function copy_panels(e, block, first)
   if not block.limit then return copy_whole() end
   b:if_((block.row + 64):le(block.limit), copy_whole, function()
     for i = first, last_of(e, first) do
-      panels.copy_rows(b, e.panel, buffer_of(e, i, first), e.thread, e.opts.rows, block.row, block.column + i * e.panel.columns, block.limit)
+      panels.copy_rows(
+        b, e.panel, buffer_of(e, i, first), e.thread, e.opts.rows, block.row, block.column + i * e.panel.columns,
+        block.limit)
     end
   end)
 end
@@ -177,8 +187,9 @@ local function round(e, block, first)
 end
 
 --- Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared
---- memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias) + residual,
---- or gate(scales * acc' + bias', scales * acc + bias) + residual, computed in f32; parts that are left out drop out.
+--- memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C +
+--- bias) + residual, or gate(scales * acc' + bias', scales * acc + bias) + residual, computed in f32; parts that are
+--- left out drop out.
 --- @param options table
 --- @option panel table  made by wg.panel
 --- @option map reg  the tensor map of the matrix: k:tensor_map(name, panel.box)
@@ -200,13 +211,18 @@ end
 --- @option rows.to reg  a pointer parameter to the matrix
 --- @option rows.width reg  u32: its columns
 --- @option scales table?  a list of factors, each a table as `bias` is; along "all" it is one f32
---- @option activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
---- @option gate table?  a second product, whose accumulators follow those of the first: blocks have twice the columns of the matrix
---- @option gate.of string|function  an activation by name, whose value is multiplied by the first product, or a function of k and two f32 registers, gate and value, that returns one
+--- @option activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32
+---   register that returns one
+--- @option gate table?  a second product, whose accumulators follow those of the first: blocks have twice the columns
+---   of the matrix
+--- @option gate.of string|function  an activation by name, whose value is multiplied by the first product, or a
+---   function of k and two f32 registers, gate and value, that returns one
 --- @option gate.scales table?  as `scales`, for the second product
 --- @option gate.bias table?  as `bias`, for the second product
---- @option vectors reg?  u32: an address in shared memory for 4 bytes for each column of the block and each bias, scale and gate scale along columns; they are then loaded once for all blocks with the same columns
---- @option quantize table?  divides D, an 8-bit float, by a scale for each row and each 128 columns; blocks have a multiple of 128 columns
+--- @option vectors reg?  u32: an address in shared memory for 4 bytes for each column of the block and each bias, scale
+---   and gate scale along columns; they are then loaded once for all blocks with the same columns
+--- @option quantize table?  divides D, an 8-bit float, by a scale for each row and each 128 columns; blocks have a
+---   multiple of 128 columns
 --- @option quantize.to reg  a pointer parameter to f32: the scales, a row of them for each 128 columns
 --- @option quantize.stride reg  u32: f32 values in a row of scales
 --- @option quantize.rows reg  u32: the rows of the matrix
@@ -216,17 +232,24 @@ end
 --- @option row_sums.to reg  a pointer parameter to f32: a sum for each row
 --- @option row_sums.finish function?  a function of k and the sum that returns what is written
 --- @option row_sums.blocks integer = 1  the blocks of a tile, which are stored one below the other
---- @option row_sums.partials reg  a pointer parameter to f32: for each column of tiles as many as there are rows, rounded up to those of a tile
+--- @option row_sums.partials reg  a pointer parameter to f32: for each column of tiles as many as there are rows,
+---   rounded up to those of a tile
 --- @option row_sums.counters reg  a pointer parameter to u32, one for each row of tiles, 0 before and after the kernel
 --- @option row_sums.rows reg  u32: the rows of the matrix
 --- @option row_sums.columns reg  u32: the columns of the matrix
 --- @option row_sums.flag reg  u32: the address of 4 bytes of shared memory of this warpgroup
 --- @option policy reg?  a policy of the L2 cache for the stores, made by k:createpolicy_fractional
---- @option place function?  place(column, row) returns the list of coordinates of that element for a map of another rank; by default { column, row }
---- @return function  store(acc, row, column, limit, source, narrow): stores a block at that row and column (registers) of the matrix; `limit`, a register, goes with `rows`, and `source`, the address of all panels of C's block in shared memory, with an empty `source` or `residual`; where `narrow`, a predicate, holds, only the left half of the block is stored, which has a multiple of `buffers` panels
+--- @option place function?  place(column, row) returns the list of coordinates of that element for a map of another
+---   rank; by default { column, row }
+--- @return function  store(acc, row, column, limit, source, narrow): stores a block at that row and column (registers)
+---   of the matrix; `limit`, a register, goes with `rows`, and `source`, the address of all panels of C's block in
+---   shared memory, with an empty `source` or `residual`; where `narrow`, a predicate, holds, only the left half of the
+---   block is stored, which has a multiple of `buffers` panels
 --- @return function  finish(): waits until the last copies have read their panels
---- @return function  fetch(row, column): may be called ahead of the first store of a tile, for the same place, so that C, the residual and vectors along columns are loaded meanwhile
---- @return function  complete(row): with row_sums, to be called after the last block of a tile, with the row of its first
+--- @return function  fetch(row, column): may be called ahead of the first store of a tile, for the same place, so that
+---   C, the residual and vectors along columns are loaded meanwhile
+--- @return function  complete(row): with row_sums, to be called after the last block of a tile, with the row of its
+---   first
 function k:epilogue(opts)
   check(opts)
   local e = made_of(self, opts)

@@ -1,5 +1,6 @@
--- The end of a tile in wg.gemm: a consumer's sums become a part of D. Where K is in parts, the CTAs of a cluster exchange their sums
--- (reduction/cluster.lua), or the CTA that comes last adds them up (reduction/memory.lua); then k:epilogue applies the operations and stores.
+-- The end of a tile in wg.gemm: a consumer's sums become a part of D. Where K is in parts, the CTAs of a cluster
+-- exchange their sums (reduction/cluster.lua), or the CTA that comes last adds them up (reduction/memory.lua); then
+-- k:epilogue applies the operations and stores.
 
 local arguments = require "wgrun.arguments"
 local plan = require "wgrun.epilogue.plan"
@@ -14,7 +15,9 @@ local function factors_of(p, sizes, names)
   for _, name in ipairs(names) do
     local along = p.scales[name == "gate_scales" and "b_scales" or name]
     if along and not p.scaled then
-      out[#out + 1] = { along = along, from = sizes[name], extent = along == "row" and sizes.M or along == "column" and sizes.N or 1 }
+      out[#out + 1] = {
+        along = along, from = sizes[name], extent = along == "row" and sizes.M or along == "column" and sizes.N or 1,
+      }
     end
   end
   return out
@@ -24,24 +27,28 @@ end
 local function output_of(g, me)
   local k, p, maps, sizes, buffers = g.k, g.p, g.maps, g.sizes, g.buffers
   local store, finish, fetch, complete = k:epilogue(arguments.extended({
-    panel = p.panel, map = maps.D, buffer = buffers.d, offset = me.number * (p.buffers * p.panel.bytes), buffers = p.buffers,
-    barrier = me.number + 1, rows = p.groups and { to = sizes.D, width = sizes.N } or nil, policy = p.once.D and pipeline.used_once(k) or nil,
+    panel = p.panel, map = maps.D, buffer = buffers.d, offset = me.number * (p.buffers * p.panel.bytes),
+    buffers = p.buffers,
+    barrier = me.number + 1, rows = p.groups and { to = sizes.D, width = sizes.N } or nil,
+    policy = p.once.D and pipeline.used_once(k) or nil,
   }, plan.operands(k, p, {
-    maps = maps, sizes = sizes, stages = buffers, mine = me.number, factors = function(names) return factors_of(p, sizes, names) end,
+    maps = maps, sizes = sizes, stages = buffers, mine = me.number,
+    factors = function(names) return factors_of(p, sizes, names) end,
   })))
   return { store = store, finish = finish, fetch = fetch, complete = complete }
 end
 
---- What the consumer `me` does with the sums of a tile, `acc` (`added`: those that are added to the sums of other parts of K). An object with
---- fetch_early(piece, place), where there is something to fetch: sends for what the epilogue reads while the tile is still multiplied,
---- once its first products have been issued;
---- begin(piece, place, row, column): returns the first of the consumer's rows and the first column, and fetches where that was not early;
---- store(piece, row, column): stores the sums, which are complete;
+--- What the consumer `me` does with the sums of a tile, `acc` (`added`: those that are added to the sums of other parts
+--- of K). An object with fetch_early(piece, place), where there is something to fetch: sends for what the epilogue
+--- reads while the tile is still multiplied, once its first products have been issued;
+--- begin(piece, place, row, column): returns the first of the consumer's rows and the first column, and fetches where
+--- that was not early; store(piece, row, column): stores the sums, which are complete;
 --- finish(): waits until what was stored has left shared memory.
 function module.emit(g, me, acc, added)
   local k, p = g.k, g.p
   local output = output_of(g, me)
-  local early = (g.buffers.c or p.vectors > 0) and p.splits == 1 and not p.stream and not p.scaled and { row = k:reg "u32", column = k:reg "u32" }
+  local early = (g.buffers.c or p.vectors > 0) and p.splits == 1 and not p.stream and not p.scaled
+    and { row = k:reg "u32", column = k:reg "u32" }
   local epilogue = { finish = output.finish }
   if early then
     function epilogue.fetch_early(piece, place)

@@ -25,45 +25,81 @@ local gemm = classes.new "gemm"
 --- The epilogue computes in f32; integers are rounded to nearest, and 8-bit types saturate.
 --- @param options table
 --- @option dtype "bf16"|"f16"|"tf32"|"e4m3"|"e5m2"|"s8"|"u8" = "bf16"  the type of A and B
---- @option d "bf16"|"f16"|"f32"|"e4m3"|"e5m2"|"s32"|"s8"?  the type of D: by default `dtype`, but f32 for tf32, bf16 for 8-bit floats and s32 for integers (with scales, bf16)
+--- @option d "bf16"|"f16"|"f32"|"e4m3"|"e5m2"|"s32"|"s8"?  the type of D: by default `dtype`, but f32 for tf32, bf16
+---   for 8-bit floats and s32 for integers (with scales, bf16)
 --- @option a_major "K"|"MN" = "K"  whether A has rows of K elements in memory, or of M
 --- @option b_major "K"|"MN" = "K"  whether B has rows of K elements in memory, or of N
---- @option problem table?  { M, N, K }: the problem for which options that are left out are chosen; with `groups`, M is the rows of all of them, and a fourth number says how many groups there are
+--- @option problem table?  { M, N, K }: the problem for which options that are left out are chosen; with `groups`, M is
+---   the rows of all of them, and a fourth number says how many groups there are
 --- @option name string = "gemm"  the name of the kernel
---- @option groups "contiguous"|"masked"|"batched"?  groups of A's rows, each with its own B: "contiguous": they follow each other, and `offsets` says where each ends; "masked": all have room for as many rows, and `sizes` says how many each has; "batched": all are full
---- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"?  weights B of another type than A, packed by wg.prepack, with a scale for each `group_size` elements of K in a row
+--- @option groups "contiguous"|"masked"|"batched"?  groups of A's rows, each with its own B: "contiguous": they follow
+---   each other, and `offsets` says where each ends; "masked": all have room for as many rows, and `sizes` says how
+---   many each has; "batched": all are full
+--- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"?  weights B of another type than A, packed by wg.prepack, with a scale for
+---   each `group_size` elements of K in a row
 --- @option a_type "bf16"|"f16" = "bf16"  with b_type, the type of A, of the scales and of the zero points
---- @option zeros boolean = false  with b_type, integer weights have zero points: a weight stands for (weight - zero point) * scale
+--- @option zeros boolean = false  with b_type, integer weights have zero points: a weight stands for (weight - zero
+---   point) * scale
 --- @option scales table?  the scales of A and B, f32 values that are given at launch
---- @option scales.a "1x128"|"row"|"tensor"?  "1x128": one for each row and each 128 elements of K (8-bit floats; together with b = "128x128"); "row": one for each row; "tensor": one
---- @option scales.b "128x128"|"row"|"tensor"?  "128x128": one for each 128 rows (columns of D) and each 128 elements of K; "row": one for each row, which is a column of D; "tensor": one
+--- @option scales.a "1x128"|"row"|"tensor"?  "1x128": one for each row and each 128 elements of K (8-bit floats;
+---   together with b = "128x128"); "row": one for each row; "tensor": one
+--- @option scales.b "128x128"|"row"|"tensor"?  "128x128": one for each 128 rows (columns of D) and each 128 elements of
+---   K; "row": one for each row, which is a column of D; "tensor": one
 --- @option epilogue table?  the operations that follow the product; their values are given at launch
 --- @option epilogue.alpha boolean = false  a factor of A * B
 --- @option epilogue.beta boolean = false  adds C, of D's type, times a factor
 --- @option epilogue.bias "row"|"column"?  adds an f32 for each "row" or each "column" of D
---- @option epilogue.gate string|function?  multiplies A * B by this activation of a second product, A * gate: "silu" makes SwiGLU, "gelu" GEGLU, "relu" ReGLU, "sigmoid" GLU; or a function of k and two f32 registers, gate and value, that returns one
+--- @option epilogue.gate string|function?  multiplies A * B by this activation of a second product, A * gate: "silu"
+---   makes SwiGLU, "gelu" GEGLU, "relu" ReGLU, "sigmoid" GLU; or a function of k and two f32 registers, gate and value,
+---   that returns one
 --- @option epilogue.residual boolean = false  adds a matrix of D's type, after the activation
---- @option epilogue.quantize "1x128"?  "1x128": D, e4m3 or e5m2, is divided by a scale for each row and 128 columns, so that the largest element becomes the type's largest number; the scales are as `a_scales` of a product that takes D for A
---- @option epilogue.row_sums "squares"|"rms"|function?  "squares": the sum of the squares of each row of D, as it is before it is rounded; "rms": 1 / sqrt(mean of the squares + epsilon); or a function of k and an f32 register, whose values are summed
+--- @option epilogue.quantize "1x128"?  "1x128": D, e4m3 or e5m2, is divided by a scale for each row and 128 columns, so
+---   that the largest element becomes the type's largest number; the scales are as `a_scales` of a product that takes D
+---   for A
+--- @option epilogue.row_sums "squares"|"rms"|function?  "squares": the sum of the squares of each row of D, as it is
+---   before it is rounded; "rms": 1 / sqrt(mean of the squares + epsilon); or a function of k and an f32 register,
+---   whose values are summed
 --- @option epilogue.epsilon number = 1e-6  of "rms"
---- @option epilogue.activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
---- @option swap_ab boolean?  whether A and B are exchanged and D is written transposed, so that rows of B take the place of wgmma's 64 rows: for few rows of A and a D of 16 bits. By default chosen where the `problem` has few tiles or few rows; with a `tile`, or options that only many tiles go with, for up to 128 rows
---- @option tile table?  { m, n, k }: the tile of D that a CTA computes at a time, with swap_ab of D's transpose; with b_type { rows of B, 64 or 128; rows of A; k }
+--- @option epilogue.activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an
+---   f32 register that returns one
+--- @option swap_ab boolean?  whether A and B are exchanged and D is written transposed, so that rows of B take the
+---   place of wgmma's 64 rows: for few rows of A and a D of 16 bits. By default chosen where the `problem` has few
+---   tiles or few rows; with a `tile`, or options that only many tiles go with, for up to 128 rows
+--- @option tile table?  { m, n, k }: the tile of D that a CTA computes at a time, with swap_ab of D's transpose; with
+---   b_type { rows of B, 64 or 128; rows of A; k }
 --- @option stages integer?  the stages of the pipeline, at least 2; by default as many as fit, up to 12
 --- @option registers table?  { producer, consumer }: the registers of a thread, 24 to 256
---- @option buffers integer[1,8]?  the panels of a consumer's epilogue; by default 2, or 4 for pingpong with C or a residual
---- @option schedule "cooperative"|"pingpong"?  "cooperative": the consumers share a tile; "pingpong": each of two has its own
---- @option cluster integer|table?  the CTAs that share copies by multicast, 1 to 16 in all: along M, which share B, or { along M, along N }, of which those along N share A; with swap_ab, M and N of D's transpose. By default chosen where the `problem` has few tiles, otherwise 1
---- @option raster "grouped"|"hilbert" = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
---- @option group integer[1,65535]?  rows of tiles that the order covers before it goes on to the next column; by default 12, 16 for scales of blocks and groups, those of 2816 rows of a sparse A, 8 for pingpong, and 1 where A and B are exchanged.
+--- @option buffers integer[1,8]?  the panels of a consumer's epilogue; by default 2, or 4 for pingpong with C or a
+---   residual
+--- @option schedule "cooperative"|"pingpong"?  "cooperative": the consumers share a tile; "pingpong": each of two has
+---   its own
+--- @option cluster integer|table?  the CTAs that share copies by multicast, 1 to 16 in all: along M, which share B, or
+---   { along M, along N }, of which those along N share A; with swap_ab, M and N of D's transpose. By default chosen
+---   where the `problem` has few tiles, otherwise 1
+--- @option raster "grouped"|"hilbert" = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's
+---   curve
+--- @option group integer[1,65535]?  rows of tiles that the order covers before it goes on to the next column; by
+---   default 12, 16 for scales of blocks and groups, those of 2816 rows of a sparse A, 8 for pingpong, and 1 where A
+---   and B are exchanged.
 --- @option group_size integer = 128  with b_type, the elements of K that share a scale: 32, 64 or a multiple of 128
---- @option splits integer[1,64]?  the parts of K (with b_type up to 8), which different CTAs multiply and sum in a fixed order; the CTAs of up to 8 parts are a cluster, where the epilogue has no gate, row sums or quantised D and `cluster` is 1. By default chosen by the `problem`, otherwise 1
---- @option last_splits integer[1,64]?  with scales for blocks: where at most one of so many CTAs would have a tile in the last round, its tiles are multiplied in so many parts of K, and summed as with `splits`. By default where the `problem` has such a round and K is long
---- @option sparse "A"?  "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from wg.sparse.compress(A, "gemm"); A is K-major
---- @option halves boolean?  where at most half of the CTAs would have a tile in the last round, its tiles are cut in two: for tiles with 128 rows for each consumer, such as 256 x 192, into an upper and a lower half; with `groups`, tiles such as 128 x 256 into a left and a right half. By default for a sparse A whose `problem` has such a last round, and for groups, contiguous or masked, whose tiles have 256 columns
---- @option stream_k boolean = false  CTAs share the K blocks of the tiles in the last, partial round; with b_type those of all tiles
---- @option constant "A"|"B"?  an operand, such as weights, that is not written by any launch that may still run when this one starts; its first tiles are fetched while the previous launch ends
---- @option next boolean = false  with b_type: launches are told the weights of the product behind them, as `next`, and bring the first of these to the L2 cache once they have asked for the last of their own
+--- @option splits integer[1,64]?  the parts of K (with b_type up to 8), which different CTAs multiply and sum in a
+---   fixed order; the CTAs of up to 8 parts are a cluster, where the epilogue has no gate, row sums or quantised D and
+---   `cluster` is 1. By default chosen by the `problem`, otherwise 1
+--- @option last_splits integer[1,64]?  with scales for blocks: where at most one of so many CTAs would have a tile in
+---   the last round, its tiles are multiplied in so many parts of K, and summed as with `splits`. By default where the
+---   `problem` has such a round and K is long
+--- @option sparse "A"?  "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from
+---   wg.sparse.compress(A, "gemm"); A is K-major
+--- @option halves boolean?  where at most half of the CTAs would have a tile in the last round, its tiles are cut in
+---   two: for tiles with 128 rows for each consumer, such as 256 x 192, into an upper and a lower half; with `groups`,
+---   tiles such as 128 x 256 into a left and a right half. By default for a sparse A whose `problem` has such a last
+---   round, and for groups, contiguous or masked, whose tiles have 256 columns
+--- @option stream_k boolean = false  CTAs share the K blocks of the tiles in the last, partial round; with b_type those
+---   of all tiles
+--- @option constant "A"|"B"?  an operand, such as weights, that is not written by any launch that may still run when
+---   this one starts; its first tiles are fetched while the previous launch ends
+--- @option next boolean = false  with b_type: launches are told the weights of the product behind them, as `next`, and
+---   bring the first of these to the L2 cache once they have asked for the last of their own
 --- @return gemm
 --- @raise for options that contradict each other, and for tiles that do not fit into shared memory or registers.
 --- @see wg.tune
@@ -89,7 +125,8 @@ end
 
 --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
 --- @param A tensor  M x K, or K x M where A is MN-major; of a sparse A the values, M x K / 2
---- @param B tensor  N x K, or K x N where B is MN-major; with groups those of all, one below the other; with b_type as wg.prepack gives it
+--- @param B tensor  N x K, or K x N where B is MN-major; with groups those of all, one below the other; with b_type as
+---   wg.prepack gives it
 --- @param D tensor  M x N: the result; rows that belong to no group stay as they are
 --- @param options table?  the values of the epilogue, and the metadata of a sparse A
 --- @option alpha number = 1.0  the factor of A * B
@@ -101,15 +138,19 @@ end
 --- @option gate_scales tensor?  as `b_scales`, of the gate
 --- @option residual tensor?  M x N, of D's type
 --- @option row_sums tensor?  M values of f32, which are written
---- @option d_scales tensor?  of a quantised D: f32, ceil(N / 128) x M (M rounded up to a multiple of 4), which are written
+--- @option d_scales tensor?  of a quantised D: f32, ceil(N / 128) x M (M rounded up to a multiple of 4), which are
+---   written
 --- @option metadata tensor?  of a sparse A, as wg.sparse.compress gives it
 --- @option offsets tensor?  of contiguous groups: s32, the end of each group's rows in A and D
 --- @option sizes tensor?  of masked groups: s32, the number of each group's rows
 --- @option count integer[1,65535]?  the number of batched groups
---- @option a_scales tensor?  f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
---- @option b_scales tensor?  f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the other), N values for "row", 1 for "tensor"; with b_type K / group_size x N of A's type
+--- @option a_scales tensor?  f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row",
+---   1 for "tensor"
+--- @option b_scales tensor?  f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the
+---   other), N values for "row", 1 for "tensor"; with b_type K / group_size x N of A's type
 --- @option b_zeros tensor?  with zeros: K / group_size x N whole numbers of A's type
---- @option next tensor?  with `next`: the weights of the product behind this one, of B's shape; B itself where there is none
+--- @option next tensor?  with `next`: the weights of the product behind this one, of B's shape; B itself where there is
+---   none
 --- @return table  { grid =, args =, flops = }
 --- @raise when the extents do not fit each other, or a value of the epilogue is missing.
 function gemm:launch(A, B, D, epilogue)
@@ -125,7 +166,8 @@ function gemm:launch(A, B, D, epilogue)
   local M, N, K = extents(p, A, B, D, groups)
   if p.swapped then A, B, M, N = B, A, N, M end
   return mainloop_launch.make(self, self.kernel, {
-    A = A, B = B, D = D, M = M, N = N, K = K, rows = D.shape[1], columns = D.shape[2], given = epilogue, groups = groups, group_rows = group_rows,
+    A = A, B = B, D = D, M = M, N = N, K = K, rows = D.shape[1], columns = D.shape[2], given = epilogue,
+    groups = groups, group_rows = group_rows,
     rows_of_tiles = rows_of_tiles, gemm = self,
   })
 end
@@ -137,7 +179,8 @@ local function launch_with(name, self, A, B, D, given)
   -- A workspace has room for the sums of the CTAs that launch() counts.
   local grid, room = type(rest.grid) == "table" and rest.grid or { rest.grid }, launch.grid[1]
   if (self.plan.stream or (self.plan.last_splits or 1) > 1) and math.type(grid[1]) == "integer" and grid[1] > room then
-    fail(("%s: grid is %d CTAs, at most %d with `%s`"):format(name, grid[1], room, self.plan.stream and "stream_k" or "last_splits"))
+    fail(("%s: grid is %d CTAs, at most %d with `%s`"):format(
+      name, grid[1], room, self.plan.stream and "stream_k" or "last_splits"))
   end
   return arguments.extended(launch, rest)
 end

@@ -1,5 +1,5 @@
--- The kernel of wg.gemm: a product (mainloop/product.lua) of its plan's main loop, scheduler and reduction with the epilogue of its options
--- (gemm/epilogue.lua).
+-- The kernel of wg.gemm: a product (mainloop/product.lua) of its plan's main loop, scheduler and reduction with the
+-- epilogue of its options (gemm/epilogue.lua).
 
 local wg = require "wgrun"
 local parameters = require "wgrun.builder.parameters"
@@ -12,12 +12,16 @@ local module = {}
 local function epilogue_of(p, maps)
   local waits_for_c = maps.C and not p.residual_stages
   return {
-    shared = function(k) return { d = k:shared { bytes = p.buffers * p.consumers * p.panel.bytes, align = p.panel.align, name = "D" } } end,
+    shared = function(k)
+      return { d = k:shared { bytes = p.buffers * p.consumers * p.panel.bytes, align = p.panel.align, name = "D" } }
+    end,
     small = function(k)
       return {
-        vectors = p.vectors > 0 and k:shared { bytes = 4 * p.n * p.vectors * p.consumers, align = 16, name = "vectors" } or nil,
+        vectors = p.vectors > 0 and k:shared { bytes = 4 * p.n * p.vectors * p.consumers, align = 16, name = "vectors" }
+          or nil,
         c = waits_for_c and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
-        flags = p.epilogue.row_sums and not p.partials and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
+        flags = p.epilogue.row_sums and not p.partials
+          and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
       }
     end,
     begin = function(g)
@@ -34,7 +38,8 @@ function module.make(p)
     product.emit(k, p, maps, sizes, epilogue_of(p, maps))
   end)
   kernel:launch_rule {
-    rows = "M", columns = "N", m = p.m * p.cluster_m, n = p.n * p.cluster_n, parts = p.exchange and 1 or p.splits, notes = parameters.notes(p.parameters),
+    rows = "M", columns = "N", m = p.m * p.cluster_m, n = p.n * p.cluster_n, parts = p.exchange and 1 or p.splits,
+    notes = parameters.notes(p.parameters),
   }
   return kernel
 end

@@ -29,15 +29,16 @@ local fail, options, target = native.fail, arguments.options, wg.target
 local element_bytes, ceil_div = native.element_bytes, roofline.ceil_div
 local whole = mainloop_plan.integer
 
---- What decides which tiles are worth a try for options of wg.gemm: "sparse", "scaled" (for blocks of K), "grouped" or "dense".
+--- What decides which tiles are worth a try for options of wg.gemm: "sparse", "scaled" (for blocks of K), "grouped" or
+--- "dense".
 function module.kind(opts)
   local scaled = type(opts.scales) == "table" and opts.scales.a == "1x128"
   return opts.sparse and "sparse" or scaled and "scaled" or opts.groups and "grouped" or "dense"
 end
 
--- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. CTAs that need the same rows of
--- weights follow each other: those of a column, or with A and B exchanged of a row. A sparse A has half of B's bytes:
--- 2816 of its rows make a wave of 132 tiles of 128x256 22 by 6 tiles.
+-- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. CTAs that need the
+-- same rows of weights follow each other: those of a column, or with A and B exchanged of a row. A sparse A has half of
+-- B's bytes: 2816 of its rows make a wave of 132 tiles of 128x256 22 by 6 tiles.
 local function rows_in_order(p, kind)
   if p.swapped then return 1 end
   if p.own_tiles then return 8 end
@@ -48,7 +49,9 @@ end
 local function choose(p, M, N, K, bytes, schedule, kind, groups, halves)
   local best, least
   local d_bytes, e = element_bytes[p.d], p.epilogue
-  local problem = { kind = kind, M = M, N = N, row_bytes = (kind == "sparse" and K // 2 or K) * bytes, groups = groups, halves = halves }
+  local problem = {
+    kind = kind, M = M, N = N, row_bytes = (kind == "sparse" and K // 2 or K) * bytes, groups = groups, halves = halves,
+  }
   problem.group_bytes = groups and bytes * K * (M + groups * N * p.products) + d_bytes * M * N
   for _, c in ipairs(cost.candidates(kind, p.products)) do
     local m, n = c.tile[1], c.tile[2]
@@ -66,15 +69,21 @@ local function scales_of(p, given)
   if not given then return {} end
   options("wg.gemm, scales", given)
   if given.a == "1x128" or given.b == "128x128" then
-    if given.a ~= "1x128" or given.b ~= "128x128" then fail 'wg.gemm, scales: a = "1x128" and b = "128x128" go together' end
-    if p.dtype ~= "e4m3" and p.dtype ~= "e5m2" then fail("wg.gemm, scales: scales for blocks are of e4m3 and e5m2, not of " .. p.dtype) end
+    if given.a ~= "1x128" or given.b ~= "128x128" then
+      fail 'wg.gemm, scales: a = "1x128" and b = "128x128" go together'
+    end
+    if p.dtype ~= "e4m3" and p.dtype ~= "e5m2" then
+      fail("wg.gemm, scales: scales for blocks are of e4m3 and e5m2, not of " .. p.dtype)
+    end
     return { a_scales = "block", b_scales = "block" }
   end
   local function along(which, rows)
     local kind = given[which]
     return kind == "tensor" and "all" or kind and rows
   end
-  return { a_scales = along("a", p.swapped and "column" or "row"), b_scales = along("b", p.swapped and "row" or "column") }
+  return {
+    a_scales = along("a", p.swapped and "column" or "row"), b_scales = along("b", p.swapped and "row" or "column"),
+  }
 end
 
 -- Whether A and B may be exchanged, and D be written transposed: for few rows, since wgmma's M is 64.
@@ -87,7 +96,8 @@ end
 local function tile_of(p, M, bytes, given, chosen)
   local tile = given or chosen.tile
   if p.swapped then
-    tile = given or M <= 16 and { 64, 16, 512 // bytes } or { 64, M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
+    tile = given or M <= 16 and { 64, 16, 512 // bytes }
+      or { 64, M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
   end
   return { tile[1], tile[2], tile[3] or (given and 128 or chosen.line) // bytes }
 end
@@ -106,7 +116,8 @@ local function splits_of(p, opts, M, N, K, bytes, chosen)
   return (cost.best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
 end
 
--- The number of parts of K for the tiles of the last round: the option, or the model's choice where the problem is known.
+-- The number of parts of K for the tiles of the last round: the option, or the model's choice where the problem is
+-- known.
 local function last_splits_of(p, opts)
   if opts.last_splits then
     if opts.last_splits > 1 then exclusions.refuse_conflicts(p, "last_splits") end
@@ -127,8 +138,8 @@ local function halves_of(p, opts)
   return p.sparse and exclusions.may_choose(p, "halves") and cost.rounds(tiles, true) < cost.rounds(tiles) or false
 end
 
--- The rows of the last tile of A and of B, where it is not full: the producer copies boxes of so many rows there, since those of which
--- many lie outside are slow (docs/performance.md).
+-- The rows of the last tile of A and of B, where it is not full: the producer copies boxes of so many rows there, since
+-- those of which many lie outside are slow (docs/performance.md).
 local function edges_of(p, opts, bytes)
   if not opts.problem or p.groups or p.sparse or p.halves or p.block_k * bytes % 128 ~= 0 then return {} end
   local M, N = opts.problem[1], opts.problem[2]
@@ -137,13 +148,17 @@ local function edges_of(p, opts, bytes)
     local rows = extent % tile
     return rows > 0 and tile - rows >= 8 and major == "K" and rows or nil
   end
-  return { A = p.cluster_n == 1 and edge(M, p.m, p.a_major) or nil, B = p.cluster_m == 1 and p.products == 1 and edge(N, p.n, p.b_major) or nil }
+  return {
+    A = p.cluster_n == 1 and edge(M, p.m, p.a_major) or nil,
+    B = p.cluster_m == 1 and p.products == 1 and edge(N, p.n, p.b_major) or nil,
+  }
 end
 
 -- A plan with what the options say of the operands, of D and of the epilogue.
 local function begin(opts)
   local p = {
-    what = "wg.gemm", name = opts.name, dtype = opts.dtype, a_major = opts.a_major, b_major = opts.b_major, raster = opts.raster,
+    what = "wg.gemm", name = opts.name, dtype = opts.dtype, a_major = opts.a_major, b_major = opts.b_major,
+    raster = opts.raster,
     sparse = opts.sparse, groups = opts.groups, constant = opts.constant,
   }
   p.k_step = arguments.k_of_wgmma("wg.gemm", p.dtype)
@@ -199,11 +214,15 @@ function module.make(given)
   p.kind = mainloop_of[kind]
   local swappable = may_swap(p, opts.swap_ab)
   local cluster_m, cluster_n = order.cluster_of("wg.gemm", opts.cluster)
-  local may_be_few = opts.problem and (kind == "dense" or kind == "scaled") and opts.schedule ~= "pingpong" and cluster_m * cluster_n == 1
+  local may_be_few = opts.problem and (kind == "dense" or kind == "scaled") and opts.schedule ~= "pingpong"
+    and cluster_m * cluster_n == 1
     and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves)
   local function few_tiles(tile, swap)
     if not may_be_few then return nil end
-    local given = { splits = opts.splits, tile = tile, swap = swap, cluster = opts.cluster, scaled = kind == "scaled", a_major = opts.a_major, b_major = opts.b_major }
+    local given = {
+      splits = opts.splits, tile = tile, swap = swap, cluster = opts.cluster, scaled = kind == "scaled",
+      a_major = opts.a_major, b_major = opts.b_major,
+    }
     return gemm_few.tiles(p, M, N, K, bytes, given)
   end
   if not swappable then p.swap = false else p.swap = opts.swap_ab end -- nil: whichever is faster
@@ -215,7 +234,9 @@ function module.make(given)
   p.own_tiles = schedule == "pingpong"
   if kind == "scaled" then exclusions.refuse_conflicts(p, "block_scales") end
   local chosen = choose(p, M, N, K, bytes, schedule, kind, groups, opts.halves)
-  if not (chosen or opts.tile) then fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule)) end
+  if not (chosen or opts.tile) then
+    fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule))
+  end
   p.schedule = schedule or chosen.schedule
   mainloop_plan.set_tile(p, tile_of(p, M, bytes, opts.tile or few and few.tile, chosen))
   if opts.tile then few = few_tiles({ p.m, p.n, p.block_k }, p.swapped) end
@@ -223,7 +244,8 @@ function module.make(given)
   mainloop_plan.set_cluster(p, cluster_m, cluster_n)
 
   p.kind.plan(p)
-  p.splits = few and few.splits or (kind == "scaled" or p.groups) and (opts.splits or 1) or splits_of(p, opts, M, N, K, bytes, chosen)
+  p.splits = few and few.splits or (kind == "scaled" or p.groups) and (opts.splits or 1)
+    or splits_of(p, opts, M, N, K, bytes, chosen)
   p.stream = opts.stream_k or false
   p.halves, p.last_splits = halves_of(p, opts), last_splits_of(p, opts)
   exclusions.check_choices(p)
@@ -233,7 +255,8 @@ function module.make(given)
   p.partials = p.parts > 1 and not p.exchange -- whether sums of parts go through global memory
   p.reduction = p.exchange and cluster or p.partials and memory or nil
   if kind == "scaled" and p.splits > 1 and not p.exchange then
-    fail "wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose sums fit into shared memory"
+    fail("wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose "
+      .. "sums fit into shared memory")
   end
   -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
   p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream

@@ -1,6 +1,7 @@
--- Compressing a 2:4 sparse matrix on the device, in the order of wg.gemm (stdlib/sparse.lua). A thread makes whole words of metadata: it reads
--- the elements that belong to one in pieces of 32 bytes, keeps of each chunk of four elements the two largest (of tf32, of each two the larger
--- one), and writes these as pieces of 16 bytes. Which ones it kept is the chunk's code of 4 bits in the word.
+-- Compressing a 2:4 sparse matrix on the device, in the order of wg.gemm (stdlib/sparse.lua). A thread makes whole
+-- words of metadata: it reads the elements that belong to one in pieces of 32 bytes, keeps of each chunk of four
+-- elements the two largest (of tf32, of each two the larger one), and writes these as pieces of 16 bytes. Which ones it
+-- kept is the chunk's code of 4 bits in the word.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -24,8 +25,9 @@ end
 -- Where two of three predicates hold.
 local function most(a, b, c) return a & b | c & (a | b) end
 
--- Of four magnitudes the two largest, of equal ones the first. `first` has a number for each element that may be the first of the two, and
--- `second` one for each that may be the second: returns the OR of those of the two, and the OR of the other two magnitudes.
+-- Of four magnitudes the two largest, of equal ones the first. `first` has a number for each element that may be the
+-- first of the two, and `second` one for each that may be the second: returns the OR of those of the two, and the OR of
+-- the other two magnitudes.
 local function two_of_four(k, magnitudes, first, second)
   local wins = {} -- [i][j], i < j: element i is kept rather than element j
   for i = 1, 3 do
@@ -46,7 +48,8 @@ local function two_of_four(k, magnitudes, first, second)
   return lower | upper, lost
 end
 
--- The numbers for two_of_four: the selector of prmt for the element's bytes, and from bit 16 on its index in the code of the chunk.
+-- The numbers for two_of_four: the selector of prmt for the element's bytes, and from bit 16 on its index in the code
+-- of the chunk.
 local function numbers(select)
   local first, second = {}, {}
   for i = 0, 2 do first[i + 1] = select(i) | i << 16 end
@@ -56,15 +59,18 @@ end
 local first_16, second_16 = numbers(function(i) return (2 * i + 1) << 4 | 2 * i end)
 local first_8, second_8 = numbers(function(i) return i end)
 
--- How the words of a piece of 32 bytes are compressed, by the bytes of an element: compress(k, dtype, words) returns a list of four
--- registers, the list of the chunks' codes, and the OR of the magnitudes that are dropped.
+-- How the words of a piece of 32 bytes are compressed, by the bytes of an element: compress(k, dtype, words) returns a
+-- list of four registers, the list of the chunks' codes, and the OR of the magnitudes that are dropped.
 local compress_by = {}
 
 compress_by[2] = function(k, dtype, words)
   local out, codes, lost = {}, {}, nil
   for chunk = 0, 3 do
     local low, high = words[2 * chunk], words[2 * chunk + 1]
-    local magnitudes = { magnitude(k, dtype, low, 0), magnitude(k, dtype, low, 1), magnitude(k, dtype, high, 0), magnitude(k, dtype, high, 1) }
+    local magnitudes = {
+      magnitude(k, dtype, low, 0), magnitude(k, dtype, low, 1), magnitude(k, dtype, high, 0),
+      magnitude(k, dtype, high, 1),
+    }
     local found, dropped = two_of_four(k, magnitudes, first_16, second_16)
     out[chunk + 1], codes[chunk + 1] = k:prmt(low, high, found), k:shr_u32(found, 16)
     lost = lost and lost | dropped or dropped
@@ -99,17 +105,22 @@ compress_by[4] = function(k, dtype, words)
   return out, codes, lost
 end
 
--- Loads the pieces of a thread's words: all loads come before the first use. A word of 8-bit elements belongs to one row, one of wider
--- elements to two, 8 apart. top, left: the thread's first row and column.
+-- Loads the pieces of a thread's words: all loads come before the first use. A word of 8-bit elements belongs to one
+-- row, one of wider elements to two, 8 apart. top, left: the thread's first row and column.
 local function load_pieces(k, dtype, words, A, M, K, top, left)
   local bytes, pieces = element_bytes[dtype], {}
   for word = 0, words - 1 do
     for half = 0, bytes == 1 and 0 or 1 do
       local row, column = half == 0 and top or top + 8, left + word * (256 // bytes // words)
-      local piece = { row = row, column = column, inside = row:lt(M) & column:lt(K), data = k:regs("b32", 8), shift = 16 * half, word = word }
+      local piece = {
+        row = row, column = column, inside = row:lt(M) & column:lt(K), data = k:regs("b32", 8), shift = 16 * half,
+        word = word,
+      }
       for i = 0, 7 do k:mov(piece.data[i], 0) end
       local from = k:mad_wide_u32(column, bytes, k:mad_wide_u32(row, K * bytes, A))
-      for i = 0, 1 do k:ld_global_v4_b32(piece.data:slice(4 * i, 4), from, { offset = 16 * i, guard = piece.inside }) end
+      for i = 0, 1 do
+        k:ld_global_v4_b32(piece.data:slice(4 * i, 4), from, { offset = 16 * i, guard = piece.inside })
+      end
       pieces[#pieces + 1] = piece
     end
   end
@@ -159,7 +170,8 @@ local compressor = classes.new "compressor"
 --- wg.sparse.compress.
 --- @param options table
 --- @option dtype "bf16"|"f16"|"tf32"|"e4m3"|"e5m2"|"s8"|"u8" = "bf16"  the type of the matrix
---- @option prune boolean = false  keeps the larger half of each chunk, as wg.sparse.prune; otherwise chunks that have more are counted as faults
+--- @option prune boolean = false  keeps the larger half of each chunk, as wg.sparse.prune; otherwise chunks that have
+---   more are counted as faults
 --- @return compressor
 --- @see wg.gemm
 --- @example
@@ -184,15 +196,20 @@ end
 --- @param A tensor|device_tensor  M x K; a row is a multiple of 32 bytes
 --- @param values tensor|device_tensor  M x K / 2: the result
 --- @param metadata tensor|device_tensor  u32, of compressor:metadata_shape(M, K): the result
---- @param faults tensor|device_tensor?  u32, { 1 }, 0 before: without `prune`, 1 + the last row that has a chunk with too many nonzero elements
+--- @param faults tensor|device_tensor?  u32, { 1 }, 0 before: without `prune`, 1 + the last row that has a chunk with
+---   too many nonzero elements
 --- @return table  { grid =, args = }
 --- @raise when the shapes do not fit each other.
 function compressor:launch(A, values, metadata, faults)
   local M, K = arguments.matrix("compressor: A", A)
   local bytes = element_bytes[self.dtype]
-  if K * bytes % 32 ~= 0 then fail(("compressor: a row of A has %d bytes, must be a multiple of 32"):format(K * bytes), "pad it with zeros") end
+  if K * bytes % 32 ~= 0 then
+    fail(("compressor: a row of A has %d bytes, must be a multiple of 32"):format(K * bytes), "pad it with zeros")
+  end
   local rows, half = arguments.matrix("compressor: values", values)
-  if rows ~= M or 2 * half ~= K then fail(("compressor: values are %d x %d, must be %d x %d"):format(rows, half, M, K // 2)) end
+  if rows ~= M or 2 * half ~= K then
+    fail(("compressor: values are %d x %d, must be %d x %d"):format(rows, half, M, K // 2))
+  end
   arguments.same_shape("compressor: metadata", metadata, self:metadata_shape(M, K))
   local args = { A, values, metadata }
   if not self.prune then
@@ -207,7 +224,9 @@ end
 local on_host, made = wg.sparse.compress, {}
 function wg.sparse.compress(t, order)
   if arguments.describe(t) ~= "wgrun.device_tensor" then return on_host(t, order) end
-  if order ~= nil and order ~= "gemm" then fail("wg.sparse.compress: a tensor on the device is compressed in the order `gemm`, not " .. tostring(order)) end
+  if order ~= nil and order ~= "gemm" then
+    fail("wg.sparse.compress: a tensor on the device is compressed in the order `gemm`, not " .. tostring(order))
+  end
   local M, K = arguments.matrix("wg.sparse.compress: t", t)
   made[t.dtype] = made[t.dtype] or wg.compressor { dtype = t.dtype }
   local c = made[t.dtype]
@@ -215,7 +234,9 @@ function wg.sparse.compress(t, order)
   local faults = wg.zeros("u32", { 1 })
   c.kernel:run(c:launch(t, values, metadata, faults))
   if faults[0] > 0 then
-    fail(("sparse.compress: row %d has a chunk with too many elements that are not zero"):format(faults[0] - 1), "wg.sparse.prune first")
+    fail(
+      ("sparse.compress: row %d has a chunk with too many elements that are not zero"):format(faults[0] - 1),
+      "wg.sparse.prune first")
   end
   return values, metadata
 end

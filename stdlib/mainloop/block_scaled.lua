@@ -1,17 +1,18 @@
--- The main loop of 8-bit floats with scales for blocks of K. A row of A has a scale for each 128 elements of K, and B has one for each 128
--- rows (columns of D) and 128 elements.
+-- The main loop of 8-bit floats with scales for blocks of K. A row of A has a scale for each 128 elements of K, and B
+-- has one for each 128 rows (columns of D) and 128 elements.
 --
--- Such scales do not factor out of the sum over K, so that a consumer goes another way than that of mainloop/dense.lua. For each block of K
+-- Such scales do not factor out of the sum over K, so that a consumer goes another way than that of mainloop/dense.lua.
+-- For each block of K
 --
 --   products  = A * B of that block          wgmma, into a first set of accumulators
 --   sums     += products * A's * B's scale   CUDA cores, in f32, into the second set that the epilogue gets
 --
--- which also adds in full f32 what the tensor cores' sums of 8-bit floats keep only 13 bits of (docs/silicon.md; DeepSeek-V3, 2024,
--- section 3.3.2). While one consumer adds, the tensor cores multiply for another. Where both sets do not fit into the registers, a tile is
--- multiplied in `parts` of its columns, with a wait for each.
+-- which also adds in full f32 what the tensor cores' sums of 8-bit floats keep only 13 bits of (docs/silicon.md;
+-- DeepSeek-V3, 2024, section 3.3.2). While one consumer adds, the tensor cores multiply for another. Where both sets do
+-- not fit into the registers, a tile is multiplied in `parts` of its columns, with a wait for each.
 --
--- A's scales come into the ring by TMA, with the stage that they belong to. B's come from global memory into registers, one block of K
--- before they are needed: there are one or two for a tile, the same for all its rows.
+-- A's scales come into the ring by TMA, with the stage that they belong to. B's come from global memory into registers,
+-- one block of K before they are needed: there are one or two for a tile, the same for all its rows.
 
 local roofline = require "wgrun.cost.roofline"
 local dense = require "wgrun.mainloop.dense"
@@ -33,7 +34,8 @@ function block_scaled.plan(p)
   -- TMA begins at multiples of 16 bytes. A group begins at any row: its scales come with up to three before them.
   local lines = p.m + (p.groups and 4 or 0)
   if lines > 256 then
-    fail(("%s: tile[1] is %d: with scales for blocks at most %s"):format(p.what, p.m, p.groups and "192, with groups" or "256"))
+    fail(("%s: tile[1] is %d: with scales for blocks at most %s"):format(
+      p.what, p.m, p.groups and "192, with groups" or "256"))
   end
   local segment = common_divisor(p.n, scale_block)
   local s = {
@@ -49,7 +51,9 @@ function block_scaled.plan(p)
   while p.blocks * p.n // 2 + p.n // s.parts // 2 > most or p.n % (8 * s.parts) ~= 0 do
     s.parts = s.parts + 1
     if p.n // s.parts < 32 then
-      fail(("%s: a tile of %d x %d leaves no registers for the products of a block of K: at most %d columns fit"):format(p.what, p.m, p.n, (most - 32) // p.blocks * 2))
+      fail(
+        ("%s: a tile of %d x %d leaves no registers for the products of a block of K: at most %d columns fit"):format(
+          p.what, p.m, p.n, (most - 32) // p.blocks * 2))
     end
   end
   s.columns = p.n // s.parts
@@ -63,7 +67,8 @@ function block_scaled.parameters(p, add)
     note = "ceil(K / 128) x M, M rounded up to a multiple of 4",
   }
   add {
-    name = "b_scales", type = "const f32*", value = function(l) return l.scales "b_scales" end, note = "ceil(N / 128) x ceil(K / 128)" .. of_groups,
+    name = "b_scales", type = "const f32*", value = function(l) return l.scales "b_scales" end,
+    note = "ceil(N / 128) x ceil(K / 128)" .. of_groups,
   }
 end
 
@@ -81,7 +86,8 @@ function block_scaled.producer(g, copies)
     bytes = p.scaled.bytes, bytes_with_a = 0,
     before = function(row, first_k, stage, barrier)
       local first = p.groups and row & 0xFFFFFFFC or row
-      k:cp_async_bulk_tensor_2d(first_stage + stage * p.scaled.stride, g.maps.a_scales, { first, first_k >> 7 }, barrier)
+      k:cp_async_bulk_tensor_2d(
+        first_stage + stage * p.scaled.stride, g.maps.a_scales, { first, first_k >> 7 }, barrier)
     end,
   }
 end
@@ -90,7 +96,8 @@ end
 local function consumer_of(g, consumer, sums)
   local k, p, s, operands = g.k, g.p, g.p.scaled, consumer.operands
   local me = {
-    k = k, p = p, s = s, sums = sums, sizes = g.sizes, ring = g.ring, cursor = consumer.cursor, lane = consumer.lane, filler = consumer.filler,
+    k = k, p = p, s = s, sums = sums, sizes = g.sizes, ring = g.ring, cursor = consumer.cursor, lane = consumer.lane,
+    filler = consumer.filler,
     number = consumer.number, thread = k:special "tid.x",
     operands = function(stage) return operands.of_stage(stage, operands.whole) end,
   }
@@ -122,8 +129,8 @@ local function load_a_scales(me, from)
   end
 end
 
--- The addresses of B's first scales for a piece of a tile, one for each of the rows of scales that the tile touches; rows beyond the last
--- one repeat it.
+-- The addresses of B's first scales for a piece of a tile, one for each of the rows of scales that the tile touches;
+-- rows beyond the last one repeat it.
 local function b_scale_addresses(me, piece, column)
   local k, sizes, addresses = me.k, me.sizes, {}
   local blocks, last = (sizes.K + (scale_block - 1)) >> 7, (sizes.N - 1) >> 7
@@ -144,8 +151,8 @@ local function load_next_b_scales(me, addresses, guard, apart)
   end
 end
 
--- The scale of B for a segment of the tile's columns, as a function of the segment's number: that of one row of scales, or of one of two,
--- where it depends on `inside`, the place in its first row at which the tile begins.
+-- The scale of B for a segment of the tile's columns, as a function of the segment's number: that of one row of scales,
+-- or of one of two, where it depends on `inside`, the place in its first row at which the tile begins.
 local function scale_of_segment(me, inside)
   local s, loaded = me.s, me.b_scales
   return function(segment)
@@ -170,7 +177,9 @@ end
 
 -- A tile, or a piece of one, at that row and column: its sums are 0 so far.
 local function tile_of(me, piece, row, column)
-  local tile = { narrow = piece.narrow, a_scales_at = me.p.groups and me.a_scales_at + ((row & 3) << 2) or me.a_scales_at }
+  local tile = {
+    narrow = piece.narrow, a_scales_at = me.p.groups and me.a_scales_at + ((row & 3) << 2) or me.a_scales_at,
+  }
   tile.b_scale_of = scale_of_segment(me, column & (scale_block - 1))
   for number = 1, me.p.blocks do
     for r = 0, me.p.n // 2 - 1 do me.k:mov(me.sums[number][r], 0.0) end
@@ -178,7 +187,8 @@ local function tile_of(me, piece, row, column)
   return tile
 end
 
--- Waits for the next block of K of a tile, and begins to multiply the first part of it. Returns the descriptors of its stage.
+-- Waits for the next block of K of a tile, and begins to multiply the first part of it. Returns the descriptors of its
+-- stage.
 local function begin_block(me, tile)
   local k = me.k
   me.ring:wait(me.cursor)
@@ -191,7 +201,8 @@ local function begin_block(me, tile)
   return { a = a, b = b }
 end
 
--- Multiplies the parts that are left of a block of K, adds all of them to the sums, and releases the stage behind the last product.
+-- Multiplies the parts that are left of a block of K, adds all of them to the sums, and releases the stage behind the
+-- last product.
 local function finish_block(me, tile, stage)
   local k, p = me.k, me.p
   local function multiply_parts(parts)
@@ -199,7 +210,9 @@ local function finish_block(me, tile, stage)
       for part = 0, parts - 1 do
         if number > 1 or part > 0 then multiply(me, number, part, stage.a, stage.b) end
         k:wgmma_wait_group(0)
-        if number == p.blocks and part == parts - 1 then me.ring:release(me.cursor, { lane = me.lane, cluster = p.fillers, to = me.filler }) end
+        if number == p.blocks and part == parts - 1 then
+          me.ring:release(me.cursor, { lane = me.lane, cluster = p.fillers, to = me.filler })
+        end
         add_products(me, number, part, tile.b_scale_of)
       end
     end
@@ -228,13 +241,13 @@ local function each_by_itself(me)
   end
 end
 
--- The main loop that looks ahead: while the last block of a tile is multiplied, the place of the next tile is computed, and B's first scales
--- there are asked for.
+-- The main loop that looks ahead: while the last block of a tile is multiplied, the place of the next tile is computed,
+-- and B's first scales there are asked for.
 local function with_look_ahead(me)
   local k = me.k
   local next_row, next_column, addresses = k:reg "u32", k:reg "u32", k:regs("u64", me.s.rows)
-  -- Zero, which the assembler can't know. Without it the scales, the same in all lanes, would move to uniform registers, and be awaited
-  -- for that at once.
+  -- Zero, which the assembler can't know. Without it the scales, the same in all lanes, would move to uniform
+  -- registers, and be awaited for that at once.
   local apart = k:cvt_u64_u32((me.thread >> 7) - 1 - me.number)
   local function look_ahead(place, piece)
     local row, column = place()
@@ -267,8 +280,8 @@ end
 
 function block_scaled.consumer(g, consumer, sums)
   local p, me = g.p, consumer_of(g, consumer, sums)
-  -- Three consumers hide what one of them does between two products: looking ahead makes their loop 2 to 3 percent slower, and that of
-  -- two 4 percent faster. With parts of K a CTA has few tiles to look ahead to.
+  -- Three consumers hide what one of them does between two products: looking ahead makes their loop 2 to 3 percent
+  -- slower, and that of two 4 percent faster. With parts of K a CTA has few tiles to look ahead to.
   local alone = p.groups or p.consumers == 3 or p.splits > 1
   return alone and each_by_itself(me) or with_look_ahead(me), function() end
 end

@@ -1,6 +1,6 @@
--- A consumer of a product: a warpgroup that multiplies the stages of the ring by wgmma, with the main loop of its kind (dense, sparse,
--- block_scaled), and gives the sums of each tile to an epilogue. Here is what consumers of all kinds have: their share of a tile, the
--- descriptors of their operands, their accumulators and turns.
+-- A consumer of a product: a warpgroup that multiplies the stages of the ring by wgmma, with the main loop of its kind
+-- (dense, sparse, block_scaled), and gives the sums of each tile to an epilogue. Here is what consumers of all kinds
+-- have: their share of a tile, the descriptors of their operands, their accumulators and turns.
 
 local division = require "wgrun.builder.division"
 local sparse = require "wgrun.mainloop.sparse"
@@ -9,8 +9,8 @@ local module = {}
 
 local divided = division.divided
 
--- The CTA that this lane tells of free stages, in a cluster along M and N: the first lanes those along M, from which B comes, the others
--- those along N, from which A comes. The CTA itself is one of the first.
+-- The CTA that this lane tells of free stages, in a cluster along M and N: the first lanes those along M, from which B
+-- comes, the others those along N, from which A comes. The CTA itself is one of the first.
 local function filler_of(k, p, lane)
   local rank = k:special "cluster_ctarank"
   local row, column = division.remainder(k, rank, p.cluster_m), divided(k, rank, p.cluster_m)
@@ -19,8 +19,9 @@ local function filler_of(k, p, lane)
   return k:selp_b32(column * p.cluster_m + lane, across, lane:lt(p.cluster_m), { type = "u32" })
 end
 
--- Which consumer this is: its number, and place(piece, place, row, column), the first of its rows of a tile and the tile's first column;
--- row and column are the tile's, if place() has been called before. `shares`: consumers share a tile.
+-- Which consumer this is: its number, and place(piece, place, row, column), the first of its rows of a tile and the
+-- tile's first column; row and column are the tile's, if place() has been called before. `shares`: consumers share a
+-- tile.
 local function consumer_of(k, p)
   local thread = k:special "tid.x"
   local me = { lane = thread & 31, shares = not p.own_tiles and p.consumers > 1 }
@@ -44,9 +45,9 @@ local function descriptors(k, tile, base, stage)
   end
 end
 
--- The consumer's operands. A share of the tile is `blocks` blocks of 64 rows, the descriptor of their A, and the way to their
--- metadata; `whole` is the share of a tile, `half` that of a tile with half of the rows. of_stage(stage, share) gives the
--- descriptors of A and B in a stage.
+-- The consumer's operands. A share of the tile is `blocks` blocks of 64 rows, the descriptor of their A, and the way to
+-- their metadata; `whole` is the share of a tile, `half` that of a tile with half of the rows. of_stage(stage, share)
+-- gives the descriptors of A and B in a stage.
 local function operands_of(g, me)
   local k, p = g.k, g.p
   local function share_of(blocks)
@@ -79,14 +80,14 @@ local function accumulators(k, p)
     local sums = k:regs(p.accumulator, p.width // 2)
     acc[block], added[block] = sums, sums
   end
-  -- Sums that are sent by fours lie in aligned registers, as the products of mainloop/block_scaled.lua do. There neighbours change places, so
-  -- that an addition reads its product and its sum from different register banks.
+  -- Sums that are sent by fours lie in aligned registers, as the products of mainloop/block_scaled.lua do. There
+  -- neighbours change places, so that an addition reads its product and its sum from different register banks.
   if p.scaled and p.parts > 1 then acc = neighbours_exchanged(acc) end
   return acc, added
 end
 
--- Consumers with tiles of their own (ping-pong) take turns: one multiplies while the other stores. Turns also keep a consumer from
--- waiting for a phase that is not the next one to complete: a parity cannot tell the two apart.
+-- Consumers with tiles of their own (ping-pong) take turns: one multiplies while the other stores. Turns also keep a
+-- consumer from waiting for a phase that is not the next one to complete: a parity cannot tell the two apart.
 local function turns_of(g, me)
   local k, p, buffer = g.k, g.p, g.buffers.turns
   local function nothing() end
@@ -123,16 +124,18 @@ end
 --- The first row of a consumer's block of 64 rows.
 function module.row_of(block, row) return block == 1 and row or row + 64 * (block - 1) end
 
---- Returns store(piece, row, column), which stores the sums of a tile, `acc`, or where it is a part of K puts them together with those of the
---- other parts first (`added`). store_block(sums, row, column, limit, c, narrow) stores 64 rows, as k:epilogue's store;
---- complete(row), if it is given, comes behind the last of a whole tile.
+--- Returns store(piece, row, column), which stores the sums of a tile, `acc`, or where it is a part of K puts them
+--- together with those of the other parts first (`added`). store_block(sums, row, column, limit, c, narrow) stores 64
+--- rows, as k:epilogue's store; complete(row), if it is given, comes behind the last of a whole tile.
 function module.store_tile(g, me, acc, added, store_block, complete)
   local k, p = g.k, g.p
   local reduce = p.reduction and p.reduction.consumer(g, me)
 
   local function store_all(piece, row, column, sums)
     local function blocks(from, to)
-      for block = from, to do store_block((sums or acc)[block], module.row_of(block, row), column, piece.limit, nil, piece.narrow) end
+      for block = from, to do
+        store_block((sums or acc)[block], module.row_of(block, row), column, piece.limit, nil, piece.narrow)
+      end
     end
     if not piece.half then
       blocks(1, p.blocks)
@@ -144,15 +147,16 @@ function module.store_tile(g, me, acc, added, store_block, complete)
 
   return function(piece, row, column)
     local function store(sums, first)
-      store_all(piece, row, first and column + first or column, sums and p.scaled and neighbours_exchanged(sums) or sums)
+      store_all(
+        piece, row, first and column + first or column, sums and p.scaled and neighbours_exchanged(sums) or sums)
     end
     if not piece.part then return store() end
     reduce(added, piece, store)
   end
 end
 
---- The role of a consumer. epilogue(me, acc, added) returns what becomes of the sums (as gemm/epilogue.lua); me has `number`, the
---- consumer's, place(piece, place), `lane` and `cursor`.
+--- The role of a consumer. epilogue(me, acc, added) returns what becomes of the sums (as gemm/epilogue.lua); me has
+--- `number`, the consumer's, place(piece, place), `lane` and `cursor`.
 function module.emit(g, epilogue)
   local k, p = g.k, g.p
   local me = consumer_of(k, p)

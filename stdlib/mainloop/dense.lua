@@ -1,19 +1,22 @@
--- The main loop of dense operands. It keeps one product under way while it waits for the next stage, and releases a stage when the
--- product behind it has begun:
+-- The main loop of dense operands. It keeps one product under way while it waits for the next stage, and releases a
+-- stage when the product behind it has begun:
 --
 --   wait for stage s       wgmma s      wait_group(1): s - 1 is complete    release s - 1
 --   wait for stage s + 1   wgmma s + 1  wait_group(1): s is complete        release s
 --
--- A kind of main loop is a table of these functions; the other kinds (sparse, block_scaled) take from this one what they leave as it is.
+-- A kind of main loop is a table of these functions; the other kinds (sparse, block_scaled) take from this one what
+-- they leave as it is.
 --
 --   plan(p, opts)         adds what the kind needs to a plan (mainloop/plan.lua); raises for what contradicts it
 --   more_bytes(p)         of a stage, besides A and B
 --   parameters(p, add)    the kernel's parameters besides A and B (builder/parameters.lua)
 --   sizes(k, p, sizes)    changes the extents as the kernel gets them
 --   shared(k, p)          its buffers in shared memory, by name
---   producer(g, copies)   what a producer copies besides A and B: before(to, row, first_k, stage, barrier), of a block of K, and
---                         with_a(row), which returns the same for some blocks of 64 rows of a tile; `bytes` and `bytes_with_a` of a stage
---   consumer(g, me, acc, begun)  returns sum(piece, place), which leaves a tile's sums in the accumulators, and complete(), which waits for
+--   producer(g, copies)   what a producer copies besides A and B: before(to, row, first_k, stage, barrier), of a block
+--                         of K, and with_a(row), which returns the same for some blocks of 64 rows of a tile; `bytes`
+--                         and `bytes_with_a` of a stage
+--   consumer(g, me, acc, begun)  returns sum(piece, place), which leaves a tile's sums in the accumulators, and
+--                                complete(), which waits for
 --                         them and releases the last stage; begun(piece, place) is called behind a tile's first product
 
 local dense = { packed = 1 } -- packed: elements of A's K for each that is stored
@@ -25,8 +28,9 @@ function dense.sizes() end
 function dense.shared() return {} end
 function dense.producer() return { bytes = 0, bytes_with_a = 0 } end
 
--- acc[i] += (rows of block i) * B for `blocks` blocks and one stage, as one commit group; of B, as many rows as there are
--- accumulators for. A sparse A stores half of its K; metadata(block, step) gives the register and the selector of its indices.
+-- acc[i] += (rows of block i) * B for `blocks` blocks and one stage, as one commit group; of B, as many rows as there
+-- are accumulators for. A sparse A stores half of its K; metadata(block, step) gives the register and the selector of
+-- its indices.
 local function multiply(k, p, blocks, acc, a, b, first, metadata)
   local packed = p.kind.packed
   local form = { n = 2 * #acc[1], k = packed * p.k_step, d = p.accumulator, a = p.dtype, b = p.dtype }

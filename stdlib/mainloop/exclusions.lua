@@ -1,4 +1,5 @@
--- Which choices of a product go without which others, and why. Plans look here when they choose, and where two options contradict each other.
+-- Which choices of a product go without which others, and why. Plans look here when they choose, and where two options
+-- contradict each other.
 
 local block_scaled = require "wgrun.mainloop.block_scaled"
 local native = require "wgrun.native"
@@ -27,7 +28,9 @@ local choices = {
   end },
   a_mn = { "an MN-major A", function(p) return p.a_major == "MN" end },
   b_mn = { "an MN-major B", function(p) return p.b_major == "MN" end },
-  odd_blocks = { "tiles of 64 rows, or three times 64, for each consumer", function(p) return p.blocks and p.blocks % 2 == 1 end },
+  odd_blocks = {
+    "tiles of 64 rows, or three times 64, for each consumer", function(p) return p.blocks and p.blocks % 2 == 1 end,
+  },
   wide_d = { "a D of 8 or 32 bits", function(p) return native.element_bytes[p.d] ~= 2 end },
   beta = operation "beta", bias = operation "bias", residual = operation "residual",
   gate = operation "gate", row_sums = operation "row_sums", quantize = operation "quantize",
@@ -45,7 +48,10 @@ local rows = {
   { "last_splits", { "groups", "cluster", "splits" }, "one CTA has a tile of the last round" },
   { "halves", { "pingpong", "odd_blocks" }, "each consumer keeps half of its blocks of 64 rows" },
   { "halves", { "splits", "stream_k" }, "these share the last round by K" },
-  { "halves", { "swap_ab", "block_scales", "a_mn", "cluster_n" }, "a copy brings half of A's rows, and K-major rows alone" },
+  {
+    "halves", { "swap_ab", "block_scales", "a_mn", "cluster_n" },
+    "a copy brings half of A's rows, and K-major rows alone",
+  },
   { "halves", { "row_sums" }, "the counters of row sums count whole tiles" },
   { "sparse", { "block_scales" }, "a main loop is of one kind" },
   { "sparse", { "cluster_n" }, "each CTA copies the metadata of its own rows" },
@@ -54,7 +60,10 @@ local rows = {
   { "groups", { "splits", "stream_k", "sparse", "hilbert" }, "the number of tiles is data of the device" },
   { "groups", { "cluster_n" }, "neighbours along N may be of different groups" },
   { "groups", { "a_mn", "b_mn" }, "a group is rows of A, and of B, in memory" },
-  { "groups", { "row_scales", "beta", "bias", "residual", "row_sums" }, "they are the same for all groups, or are read by whole tiles" },
+  {
+    "groups", { "row_scales", "beta", "bias", "residual", "row_sums" },
+    "they are the same for all groups, or are read by whole tiles",
+  },
 }
 
 -- The choice of a plan that `name` goes without, as messages call it, and the reason; nil where there is none.
@@ -76,7 +85,10 @@ function module.may_choose(p, name) return conflict(p, name) == nil end
 function module.refuse_conflicts(p, name)
   local without, why = conflict(p, name)
   local text = choices[name][1]
-  if without then native.fail(("%s: %s %s: %s"):format(p.what, text, text:find "^scales" and without:gsub("^goes", "go") or without, why)) end
+  if without then
+    native.fail(
+      ("%s: %s %s: %s"):format(p.what, text, text:find "^scales" and without:gsub("^goes", "go") or without, why))
+  end
 end
 
 --- Raises where a choice of a plan contradicts another one.

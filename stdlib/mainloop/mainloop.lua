@@ -1,5 +1,6 @@
--- wg.mainloop: main loops for products of one's own. A script puts a kernel together from one of them, a scheduler (wg.scheduler), a
--- reduction (wg.reduction) and an epilogue; wg.gemm does the same with the epilogue of its options (gemm/kernel.lua).
+-- wg.mainloop: main loops for products of one's own. A script puts a kernel together from one of them, a scheduler
+-- (wg.scheduler), a reduction (wg.reduction) and an epilogue; wg.gemm does the same with the epilogue of its options
+-- (gemm/kernel.lua).
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -23,12 +24,14 @@ local tiles = require "wgrun.scheduler.tiles"
 
 local fail, options = native.fail, arguments.options
 
---- The main loop of a product, made by wg.mainloop: a producer warpgroup copies tiles of A and B into the stages of a ring, and consumer
---- warpgroups multiply them. Its methods are called in this order: parameters and emit in the kernel, launch for each launch.
+--- The main loop of a product, made by wg.mainloop: a producer warpgroup copies tiles of A and B into the stages of a
+--- ring, and consumer warpgroups multiply them. Its methods are called in this order: parameters and emit in the
+--- kernel, launch for each launch.
 --- @field threads integer  of a CTA
 --- @field cluster integer  the CTAs of a cluster
 --- @field consumers integer  the consumer warpgroups of a CTA
---- @field columns integer  of the sums that an epilogue gets: those of a tile, or with wg.reduction.cluster those that a CTA stores
+--- @field columns integer  of the sums that an epilogue gets: those of a tile, or with wg.reduction.cluster those that
+---   a CTA stores
 --- @field plan table  the choices: tile, stages, registers
 local mainloop = classes.new "mainloop"
 
@@ -38,15 +41,19 @@ local kinds = { dense = dense, sparse = sparse, block_scaled = block_scaled }
 local function plan_of(what, name, opts)
   local p = {
     what = what, kind = kinds[name], dtype = opts.dtype or (name == "block_scaled" and "e4m3" or "bf16"),
-    epilogue = {}, scales = {}, edges = {}, once = {}, products = 1, swapped = false, halves = false, narrow = false, last_splits = 1,
+    epilogue = {}, scales = {}, edges = {}, once = {}, products = 1, swapped = false, halves = false, narrow = false,
+    last_splits = 1,
     splits = 1, raster = "grouped", group = 8, scheduler = tiles,
   }
-  p.a_major, p.b_major, p.schedule, p.constant = opts.a_major, opts.b_major, opts.schedule or "cooperative", opts.constant
+  p.a_major, p.b_major, p.schedule, p.constant = opts.a_major, opts.b_major, opts.schedule or "cooperative",
+    opts.constant
   p.sparse = name == "sparse" and "A" or nil
   p.k_step = arguments.k_of_wgmma(what, p.dtype)
   p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
   if name == "block_scaled" then
-    if p.dtype ~= "e4m3" and p.dtype ~= "e5m2" then fail(("%s: scales for blocks are of e4m3 and e5m2, not of %s"):format(what, p.dtype)) end
+    if p.dtype ~= "e4m3" and p.dtype ~= "e5m2" then
+      fail(("%s: scales for blocks are of e4m3 and e5m2, not of %s"):format(what, p.dtype))
+    end
     p.scales = { a_scales = "block", b_scales = "block" }
   end
   return p
@@ -71,11 +78,15 @@ local function made(what, name, opts)
   p.kind.plan(p)
   p.stream = p.scheduler == stream_k
   p.parts = p.stream and 2 or p.splits
-  if p.stream and p.reduction ~= memory then fail(what .. ": wg.scheduler.stream_k takes a reduction = wg.reduction.memory()") end
+  if p.stream and p.reduction ~= memory then
+    fail(what .. ": wg.scheduler.stream_k takes a reduction = wg.reduction.memory()")
+  end
   if p.reduction and p.parts == 1 then fail(what .. ": a reduction puts parts of K together: `splits` of it is 1") end
   exclusions.check_choices(p)
   if p.reduction == cluster then
-    p.exchange = cluster.exchange_of(p) or fail(("%s: the sums of %d parts of a tile of %d x %d do not fit into shared memory, or the tile, the cluster or the kind of main loop does not go with wg.reduction.cluster"):format(
+    p.exchange = cluster.exchange_of(p) or fail((
+      "%s: the sums of %d parts of a tile of %d x %d do not fit into shared memory, or the tile, the cluster or the "
+        .. "kind of main loop does not go with wg.reduction.cluster"):format(
       what, p.splits, p.m, p.n))
   end
   p.partials = p.reduction == memory
@@ -99,15 +110,18 @@ wg.mainloop = {}
 --- The main loop of a product of dense operands. A is M x K, B is N x K, D is M x N.
 --- @param options table
 --- @option tile table  { m, n, k }: the tile of D, and the elements of K of a stage, by default 128 bytes of them
---- @option dtype "bf16"|"f16"|"tf32"|"e4m3"|"e5m2"|"s8"|"u8"?  the type of A and B; by default bf16, and e4m3 for scales for blocks
+--- @option dtype "bf16"|"f16"|"tf32"|"e4m3"|"e5m2"|"s8"|"u8"?  the type of A and B; by default bf16, and e4m3 for
+---   scales for blocks
 --- @option a_major "K"|"MN" = "K"  as of wg.gemm
 --- @option b_major "K"|"MN" = "K"  as of wg.gemm
---- @option schedule "cooperative"|"pingpong" = "cooperative"  "cooperative": the consumers share a tile; "pingpong": each of two has its own
+--- @option schedule "cooperative"|"pingpong" = "cooperative"  "cooperative": the consumers share a tile; "pingpong":
+---   each of two has its own
 --- @option cluster integer|table = 1  the CTAs that share copies by multicast: along M, or { along M, along N }
 --- @option scheduler table?  the order of the tiles: one of wg.scheduler; by default wg.scheduler.tiles()
 --- @option reduction table?  where K is in parts, how their sums are put together: one of wg.reduction
 --- @option constant "A"|"B"?  an operand that no launch writes that may still run when this one starts
---- @option shared integer[0,232448] = 0  the bytes of shared memory that the kernel needs besides, such as for its epilogue
+--- @option shared integer[0,232448] = 0  the bytes of shared memory that the kernel needs besides, such as for its
+---   epilogue
 --- @option stages integer?  of the ring, at least 2; by default as many as fit, up to 12
 --- @option registers table?  { producer, consumer }: the registers of a thread, 24 to 256
 --- @return mainloop
@@ -117,23 +131,25 @@ wg.mainloop = {}
 ---   local loop = wg.mainloop.dense { tile = { 128, 256, 64 }, cluster = 2, shared = 65536 }
 function wg.mainloop.dense(opts) return made("wg.mainloop.dense", "dense", opts) end
 
---- The main loop of a product whose A is 2:4 sparse. Launches get A's values and its metadata, both of wg.sparse.compress(A, "gemm").
+--- The main loop of a product whose A is 2:4 sparse. Launches get A's values and its metadata, both of
+--- wg.sparse.compress(A, "gemm").
 --- @param options table
 --- @options wg.mainloop.dense
 --- @return mainloop
 --- @see wg.mainloop.dense
 function wg.mainloop.sparse(opts) return made("wg.mainloop.sparse", "sparse", opts) end
 
---- The main loop of a product of 8-bit floats with scales for blocks of K, as scales = { a = "1x128", b = "128x128" } of wg.gemm. By
---- default the operands are e4m3.
+--- The main loop of a product of 8-bit floats with scales for blocks of K, as scales = { a = "1x128", b = "128x128" }
+--- of wg.gemm. By default the operands are e4m3.
 --- @param options table
 --- @options wg.mainloop.dense without schedule
 --- @return mainloop
 --- @see wg.mainloop.dense
 function wg.mainloop.block_scaled(opts) return made("wg.mainloop.block_scaled", "block_scaled", opts) end
 
---- Declares the main loop's parameters of the kernel: the tensor maps of A and B, M, N and K, and those of its kind, its scheduler and its
---- reduction. mainloop:launch gives the arguments for them; those of parameters that are declared later come behind them.
+--- Declares the main loop's parameters of the kernel: the tensor maps of A and B, M, N and K, and those of its kind,
+--- its scheduler and its reduction. mainloop:launch gives the arguments for them; those of parameters that are declared
+--- later come behind them.
 --- @param k k
 --- @return table  the extents: M, N and K, u32 registers
 --- @example
@@ -146,19 +162,22 @@ function mainloop:parameters(k)
   return { M = sizes.M, N = sizes.N, K = sizes.K }
 end
 
---- Emits the product: the roles of the warpgroups, the ring between them and the barriers. The kernel has `threads` and `cluster` of the
---- main loop; what it does behind this call, all threads do.
+--- Emits the product: the roles of the warpgroups, the ring between them and the barriers. The kernel has `threads` and
+--- `cluster` of the main loop; what it does behind this call, all threads do.
 --- @param k k
 --- @param options table
---- @option epilogue function  function(consumer): emitted once where the consumers' code begins; consumer.number is the warpgroup's, from 0 (a
----   register), consumer.barrier that of a named barrier for its 128 threads. Returns store(acc, row, column, limit), emitted for each
----   block of 64 rows of a tile with the registers of its sums and the place in D of its first element, and finish(), emitted
----   at the end: what k:epilogue returns, or functions of one's own. `limit`, with groups: the end of the rows that belong to the group
+--- @option epilogue function  function(consumer): emitted once where the consumers' code begins; consumer.number is the
+---   warpgroup's, from 0 (a register), consumer.barrier that of a named barrier for its 128 threads. Returns store(acc,
+---   row, column, limit), emitted for each block of 64 rows of a tile with the registers of its sums and the place in D
+---   of its first element, and finish(), emitted at the end: what k:epilogue returns, or functions of one's own.
+---   `limit`, with groups: the end of the rows that belong to the group
 --- @option begin function?  function(): emitted for one thread before all others begin, such as to initialise mbarriers
 --- @see k:epilogue
 --- @example
 ---   loop:emit(k, { epilogue = function(me)
----     return k:epilogue { panel = panel, map = D, buffer = out, offset = me.number * panel.bytes, barrier = me.barrier }
+---     return k:epilogue {
+---       panel = panel, map = D, buffer = out, offset = me.number * panel.bytes, barrier = me.barrier,
+---     }
 ---   end })
 function mainloop:emit(k, opts)
   options("mainloop:emit", opts)
@@ -166,7 +185,9 @@ function mainloop:emit(k, opts)
   if opts.begin ~= nil then arguments.body("mainloop:emit, begin", opts.begin) end
   for _, what in ipairs { "threads", "cluster" } do
     if k[what] ~= self[what] then
-      fail(("mainloop:emit: the kernel has %s = %d, the main loop needs %d: wg.kernel(name, { threads = loop.threads, cluster = { loop.cluster } }, ...)"):format(
+      fail((
+        "mainloop:emit: the kernel has %s = %d, the main loop needs %d: wg.kernel(name, { threads = loop.threads, "
+          .. "cluster = { loop.cluster } }, ...)"):format(
         what, k[what], self[what]))
     end
   end
@@ -176,18 +197,24 @@ function mainloop:emit(k, opts)
     begin = opts.begin and function() opts.begin() end,
     consumer = function(g, me, acc, added)
       local store, finish = opts.epilogue { number = me.number, barrier = me.number + 1 }
-      if type(store) ~= "function" then fail "mainloop:emit, epilogue: the function returns store and finish, as k:epilogue does" end
-      return { begin = me.place, store = consume.store_tile(g, me, acc, added, store), finish = finish or function() end }
+      if type(store) ~= "function" then
+        fail "mainloop:emit, epilogue: the function returns store and finish, as k:epilogue does"
+      end
+      return {
+        begin = me.place, store = consume.store_tile(g, me, acc, added, store), finish = finish or function() end,
+      }
     end,
   })
 end
 
---- The grid and the first arguments of a launch; those of parameters that were declared behind mainloop:parameters come behind them.
+--- The grid and the first arguments of a launch; those of parameters that were declared behind mainloop:parameters come
+--- behind them.
 --- @param kernel kernel  whose launch it is
 --- @param A tensor  M x K, or K x M where A is MN-major; of a sparse A the values
 --- @param B tensor  N x K, or K x N where B is MN-major; with groups those of all, one below the other
 --- @param options table?  as of gemm:launch: metadata, a_scales, b_scales, offsets, sizes, count
---- @options gemm:launch without alpha, beta, C, bias, gate, gate_bias, gate_scales, residual, row_sums, d_scales, b_zeros, next
+--- @options gemm:launch without alpha, beta, C, bias, gate, gate_bias, gate_scales, residual, row_sums, d_scales,
+---   b_zeros, next
 --- @return table  { grid =, args =, flops = }
 --- @raise when the extents do not fit each other.
 --- @example
@@ -200,10 +227,12 @@ function mainloop:launch(kernel, A, B, given)
   options("mainloop:launch", given)
   arguments.object("mainloop:launch, kernel", kernel, "kernel")
   launch.check_operand_values(p, given)
-  local groups, group_rows, rows_of_tiles = scheduler_groups.arguments(p, given, (arguments.matrix("mainloop:launch: A", A)), p.m * p.cluster_m)
+  local groups, group_rows, rows_of_tiles = scheduler_groups.arguments(
+    p, given, (arguments.matrix("mainloop:launch: A", A)), p.m * p.cluster_m)
   local M, N, K = launch.extents("mainloop:launch", p, A, B, groups)
   return launch.make(self, kernel, {
-    A = A, B = B, M = M, N = N, K = K, rows = M, columns = N, given = given, groups = groups, group_rows = group_rows, rows_of_tiles = rows_of_tiles,
+    A = A, B = B, M = M, N = N, K = K, rows = M, columns = N, given = given, groups = groups, group_rows = group_rows,
+    rows_of_tiles = rows_of_tiles,
   })
 end
 

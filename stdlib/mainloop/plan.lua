@@ -1,10 +1,12 @@
--- The plan of a product: what follows from its tile, cluster and operands, for wg.gemm and for the main loops of wg.mainloop. A plan has
+-- The plan of a product: what follows from its tile, cluster and operands, for wg.gemm and for the main loops of
+-- wg.mainloop. A plan has
 --
 --   what                       the function that was called, for messages
 --   kind, scheduler, reduction the strategies that it is put together from (mainloop/product.lua)
 --   dtype, a_major, b_major    of A and B; k_step: the elements of K of a wgmma; accumulator: the type of the sums
 --   products                   1, or 2 where A is multiplied by a second B, too, whose columns follow those of B
---   m, n, block_k              the tile of D and the elements of K of a stage; round_k: those after which the main loop repeats itself
+--   m, n, block_k              the tile of D and the elements of K of a stage; round_k: those after which the main loop
+--                              repeats itself
 --   width                      the columns of the accumulators, n for each product
 --   schedule, own_tiles        "pingpong": each consumer has tiles of its own
 --   consumers, blocks          the consumer warpgroups, and the blocks of 64 rows that each of them holds
@@ -17,7 +19,8 @@
 --   edges                      { A =, B = }: the rows of boxes for a last tile that is not full
 --   rotated                    each CTA begins K at another block
 --   halves, narrow             tiles of a last round may have half of their rows, or of their columns
---   splits, last_splits, parts, stream   the parts of K, of all tiles and of those of the last round; the most of them; by stream-K
+--   splits, last_splits, parts, stream   the parts of K, of all tiles and of those of the last round; the most of them;
+--                                        by stream-K
 --   exchange                   how the CTAs of a cluster exchange sums (reduction/cluster.lua)
 --   scaled, metadata_bytes     of the kinds that have scales for blocks or metadata
 
@@ -45,7 +48,9 @@ function module.set_tile(p, tile)
   p.consumers = p.own_tiles and 2 or cost.consumers(p.m)
   p.threads = 128 * (1 + p.consumers)
   local rows = p.own_tiles and 64 or 64 * p.consumers
-  if p.m % rows ~= 0 then fail(("%s: tile[1] is %d, must be a multiple of %d for %s"):format(p.what, p.m, rows, p.schedule)) end
+  if p.m % rows ~= 0 then
+    fail(("%s: tile[1] is %d, must be a multiple of %d for %s"):format(p.what, p.m, rows, p.schedule))
+  end
   if p.block_k % p.k_step ~= 0 then
     fail(("%s: tile[3] is %d, must be a multiple of %d for %s"):format(p.what, p.block_k, p.k_step, p.dtype))
   end
@@ -63,22 +68,27 @@ function module.set_cluster(p, along_m, along_n)
   p.cluster, p.fillers = along_m * along_n, along_m + along_n - 1
 end
 
---- Sets the tiles of the operands. What a copy brings is whole rows of a swizzle atom, or of an MN-major operand whole atoms of 128
---- bytes along M or N.
+--- Sets the tiles of the operands. What a copy brings is whole rows of a swizzle atom, or of an MN-major operand whole
+--- atoms of 128 bytes along M or N.
 function module.set_operands(p)
   local bytes = native.element_bytes[p.dtype]
-  for _, part in ipairs { { "cluster", p.cluster_m, p.n, "columns", p.b_major }, { "cluster[2]", p.cluster_n, p.m, "rows", p.a_major } } do
+  for _, part in ipairs {
+    { "cluster", p.cluster_m, p.n, "columns", p.b_major }, { "cluster[2]", p.cluster_n, p.m, "rows", p.a_major },
+  } do
     local name, ctas, extent, what, major = table.unpack(part)
     local unit = major == "MN" and 128 // bytes or 8
     if ctas > 1 and extent % (unit * ctas) ~= 0 then
       local of, other = "A", "B"
       if what ~= "columns" then of, other = other, of end
       local exchanged = p.swapped and (" (rows of %s, which is exchanged with %s)"):format(of, other) or ""
-      fail(("%s: %s is %d, must divide the %d %s of a tile%s into multiples of %d"):format(p.what, name, ctas, extent, what, exchanged, unit))
+      fail(("%s: %s is %d, must divide the %d %s of a tile%s into multiples of %d"):format(
+        p.what, name, ctas, extent, what, exchanged, unit))
     end
   end
   local function operand(mn, major, k)
-    return wg.tile { dtype = p.dtype, mn = mn, k = k or p.block_k, major = major, order = major == "MN" and "K" or "MN" }
+    return wg.tile {
+      dtype = p.dtype, mn = mn, k = k or p.block_k, major = major, order = major == "MN" and "K" or "MN",
+    }
   end
   p.a, p.b = operand(p.m, p.a_major, p.block_k // p.kind.packed), operand(p.width, p.b_major)
   local pieces = p.halves and 2 or p.cluster_n
@@ -86,26 +96,32 @@ function module.set_operands(p)
   p.b_piece = operand(p.n // (p.narrow and 2 or p.cluster_m), p.b_major) -- of a product
 end
 
---- Sets the number of stages, `given` or as many as fit beside `others` bytes of shared memory, and the registers of the warpgroups.
+--- Sets the number of stages, `given` or as many as fit beside `others` bytes of shared memory, and the registers of
+--- the warpgroups.
 function module.set_stages(p, others, given, registers)
   local stage = p.a.bytes + p.b.bytes + p.kind.more_bytes(p)
   local left = target.cta_shared - others - 1024 -- for alignment and mbarriers
   local most = left // stage
   -- At least two: a stage is released while the next one is being multiplied.
-  if most < 2 then fail(("%s: two stages take %d bytes, and %d bytes of shared memory are left"):format(p.what, 2 * stage, left)) end
+  if most < 2 then
+    fail(("%s: two stages take %d bytes, and %d bytes of shared memory are left"):format(p.what, 2 * stage, left))
+  end
   p.stages = module.integer(p, "stages", given or math.min(12, most), 2, most)
   for i = 1, registers and 2 or 0 do
     module.integer(p, ("registers[%d]"):format(i), registers[i], target.least_setmaxnreg, target.most_setmaxnreg)
   end
   p.registers = registers
-    or (p.consumers == 1 and { 56, 256 } or p.consumers == 3 and { 32, 160 } or p.blocks * p.width > 256 and { 24, 240 } or { 40, 232 })
+    or (
+      p.consumers == 1 and { 56, 256 } or p.consumers == 3 and { 32, 160 } or p.blocks * p.width > 256 and { 24, 240 }
+        or { 40, 232 })
 end
 
 --- Adds the parameters of A and B.
 function module.operand_parameters(p, add)
   add {
     name = "A", map = { tile = p.a_piece, constant = true },
-    note = p.kind.packed == 2 and "the values of A, M x K / 2" or p.swapped and "B of the product, for the kernel computes the transpose of D" or nil,
+    note = p.kind.packed == 2 and "the values of A, M x K / 2" or p.swapped
+      and "B of the product, for the kernel computes the transpose of D" or nil,
   }
   add {
     name = "B", map = { tile = p.b_piece, constant = true },

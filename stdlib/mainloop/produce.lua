@@ -1,6 +1,7 @@
--- The producer of a product: a warp that copies the tiles of A, of B or of both by TMA, and what comes with them (C, and what the kind of
--- main loop adds), into the stages of the ring. For each block of K it waits until all consumers have released the stage, in
--- a cluster those of all CTAs that its multicast reaches, and announces the bytes that the stage's mbarrier then counts.
+-- The producer of a product: a warp that copies the tiles of A, of B or of both by TMA, and what comes with them (C,
+-- and what the kind of main loop adds), into the stages of the ring. For each block of K it waits until all consumers
+-- have released the stage, in a cluster those of all CTAs that its multicast reaches, and announces the bytes that the
+-- stage's mbarrier then counts.
 
 local division = require "wgrun.builder.division"
 local plan = require "wgrun.epilogue.plan"
@@ -11,8 +12,8 @@ local module = {}
 
 local divided = division.divided
 
--- Where memory limits the product, CTAs that all read the same columns of K at the same time compete for the same memory channels:
--- each CTA therefore starts one block after its neighbour, and wraps around.
+-- Where memory limits the product, CTAs that all read the same columns of K at the same time compete for the same
+-- memory channels: each CTA therefore starts one block after its neighbour, and wraps around.
 local function rotation(k, p, sizes)
   if not p.rotated then return function(first_k) return first_k end end
   local whole_k = divided(k, sizes.K + (p.block_k - 1), p.block_k) * p.block_k
@@ -24,12 +25,15 @@ local function rotation(k, p, sizes)
   end
 end
 
--- In a cluster, CTAs along M need the same rows of B, and those along N the same rows of A. Each copies its share of them, to all.
+-- In a cluster, CTAs along M need the same rows of B, and those along N the same rows of A. Each copies its share of
+-- them, to all.
 local function share(k, p, to)
   if p.cluster == 1 then return end
   local rank = k:special "cluster_ctarank"
   local along_m, along_n = rank, rank -- the CTA's place in the cluster
-  if p.cluster_m > 1 and p.cluster_n > 1 then along_m, along_n = division.remainder(k, rank, p.cluster_m), divided(k, rank, p.cluster_m) end
+  if p.cluster_m > 1 and p.cluster_n > 1 then
+    along_m, along_n = division.remainder(k, rank, p.cluster_m), divided(k, rank, p.cluster_m)
+  end
   local function shifted(mask, by) return k:cvt_u16_u32(k:mov(mask, { type = "u32" }) << by) end
   if p.cluster_m > 1 then
     to.b, to.b_share = to.b + along_m * p.b:offset(p.b_piece.mn, 0), along_m * p.b_piece.mn
@@ -43,7 +47,8 @@ local function share(k, p, to)
   end
 end
 
--- What the copies of this producer have in common: the first stage of each operand, where this CTA's copies go; the policy of A.
+-- What the copies of this producer have in common: the first stage of each operand, where this CTA's copies go; the
+-- policy of A.
 local function destinations(g, copies)
   local k, p = g.k, g.p
   local to = { a = k:address(g.buffers.a), b = k:address(g.buffers.b) }
@@ -54,14 +59,16 @@ local function destinations(g, copies)
   return to
 end
 
--- The bytes that the producer announces for a stage: fewer where only half of the tile's rows or columns are copied, or those that
--- are left at the matrix's edge.
+-- The bytes that the producer announces for a stage: fewer where only half of the tile's rows or columns are copied, or
+-- those that are left at the matrix's edge.
 local function bytes_of(k, p, copies, more, piece, edges)
   local of_a = copies.A and p.a.bytes + more.bytes_with_a or 0
   local others = (copies.B and p.b.bytes or 0) + more.bytes
   local bytes = of_a + others
   if piece.half then bytes = k:selp_b32(of_a // 2 + others, bytes, piece.half, { type = "u32" }) end
-  if piece.narrow and copies.B then bytes = k:selp_b32(bytes - p.b.bytes // 2, bytes, piece.narrow, { type = "u32" }) end
+  if piece.narrow and copies.B then
+    bytes = k:selp_b32(bytes - p.b.bytes // 2, bytes, piece.narrow, { type = "u32" })
+  end
   for _, name in ipairs { "A", "B" } do
     if edges[name] then
       local less = (name == "A" and p.m or p.n) - p.edges[name]
@@ -71,8 +78,8 @@ local function bytes_of(k, p, copies, more, piece, edges)
   return bytes
 end
 
--- Whether the tile is at an edge of A or B where boxes of the rows that are left there hold all of them: predicates by the operand's
--- name. Copies of boxes of which many rows lie outside are slow.
+-- Whether the tile is at an edge of A or B where boxes of the rows that are left there hold all of them: predicates by
+-- the operand's name. Copies of boxes of which many rows lie outside are slow.
 local function edges_of(p, sizes, copies, row, column)
   local edges = {}
   if copies.A and p.edges.A then edges.A = (sizes.M - row):le(p.edges.A) end
@@ -88,15 +95,16 @@ local function copy_edge(k, whole, map, to, row, first_k, barrier, policy)
   end
 end
 
--- The rows of A and their metadata: all of them at once, or each half by itself, where a tile may have only the upper one. A sparse A
--- stores half of its K.
+-- The rows of A and their metadata: all of them at once, or each half by itself, where a tile may have only the upper
+-- one. A sparse A stores half of its K.
 local function copy_a(k, p, maps, to, tile, first_k, stage, barrier)
   local rows, blocks = p.a_piece.mn, p.a_piece.mn // 64
   local function copy(i)
     local at = to.a + stage * p.a.bytes
     k:load_tile {
       tile = p.a_piece, whole = p.a, map = maps.A, to = i == 0 and at or at + p.a:offset(i * rows, 0),
-      mn = i == 0 and tile.row or tile.row + i * rows, k = p.kind.packed == 2 and first_k >> 1 or first_k, barrier = barrier, policy = to.policy, mask = to.a_mask,
+      mn = i == 0 and tile.row or tile.row + i * rows, k = p.kind.packed == 2 and first_k >> 1 or first_k,
+      barrier = barrier, policy = to.policy, mask = to.a_mask,
     }
     if tile.with_a then tile.with_a(first_k, stage, barrier, i * blocks, (i + 1) * blocks - 1) end
   end
@@ -109,8 +117,8 @@ local function copy_a(k, p, maps, to, tile, first_k, stage, barrier)
   if p.halves then k:if_(~tile.half, function() copy(1) end) end
 end
 
--- The columns of B, and behind them those of the gate, a second product: all at once, or each half by itself, where a tile may have
--- only the left one.
+-- The columns of B, and behind them those of the gate, a second product: all at once, or each half by itself, where a
+-- tile may have only the left one.
 local function copy_b(k, p, maps, to, tile, first_k, stage, barrier)
   for product, map in ipairs { maps.B, maps.gate } do
     local at = to.b + stage * p.b.bytes
@@ -122,15 +130,16 @@ local function copy_b(k, p, maps, to, tile, first_k, stage, barrier)
       }
     end
     if tile.edges.B then
-      return k:if_(tile.edges.B, function() copy_edge(k, p.b, maps.B_edge, at, tile.column, first_k, barrier) end, function() copy(0) end)
+      local function edge() copy_edge(k, p.b, maps.B_edge, at, tile.column, first_k, barrier) end
+      return k:if_(tile.edges.B, edge, function() copy(0) end)
     end
     copy(0)
     if tile.narrow then k:if_(~tile.narrow, function() copy(p.n // 2) end) end
   end
 end
 
---- The role of a producer, which copies what `copies` names: A, B, C, scales. One thread of its warp issues the copies. The others
---- go round with it, so that what the copies need is the same in all lanes and lives in uniform registers.
+--- The role of a producer, which copies what `copies` names: A, B, C, scales. One thread of its warp issues the copies.
+--- The others go round with it, so that what the copies need is the same in all lanes and lives in uniform registers.
 function module.emit(g, copies)
   local k, p, ring, maps = g.k, g.p, g.ring, g.maps
   local cursor, elected = ring:cursor(), k:elect_sync()
@@ -138,7 +147,10 @@ function module.emit(g, copies)
 
   p.scheduler.each(g, {}, function(place, piece)
     local row, column = place()
-    local tile = { row = row, column = column, half = piece.half, narrow = piece.narrow, edges = edges_of(p, g.sizes, copies, row, column) }
+    local tile = {
+      row = row, column = column, half = piece.half, narrow = piece.narrow,
+      edges = edges_of(p, g.sizes, copies, row, column),
+    }
     if piece.b_first then tile.column = tile.column + piece.b_first end -- of the group's B
     if to.a_share then tile.row = tile.row + to.a_share end
     if to.b_share then tile.column = tile.column + to.b_share end

@@ -1,6 +1,6 @@
--- A product: persistent CTAs, in which warps of a producer warpgroup copy tiles by TMA (mainloop/produce.lua) and one to three consumer
--- warpgroups multiply them by wgmma (mainloop/consume.lua) and give the sums to an epilogue. k:pipeline is the ring between them, and each of
--- them walks over the tiles by itself (scheduler/tiles.lua).
+-- A product: persistent CTAs, in which warps of a producer warpgroup copy tiles by TMA (mainloop/produce.lua) and one
+-- to three consumer warpgroups multiply them by wgmma (mainloop/consume.lua) and give the sums to an epilogue.
+-- k:pipeline is the ring between them, and each of them walks over the tiles by itself (scheduler/tiles.lua).
 --
 -- A product is put together from a plan `p` (mainloop/plan.lua), whose strategies say what it consists of:
 --
@@ -8,7 +8,8 @@
 --   p.scheduler   the tiles (scheduler/tiles.lua)
 --   p.reduction   the sums of parts of K (reduction/cluster.lua), or nil
 --
--- and from an epilogue. While it is emitted it is a table `g`: k, p; maps and sizes, the kernel's parameters; buffers, in shared memory; ring.
+-- and from an epilogue. While it is emitted it is a table `g`: k, p; maps and sizes, the kernel's parameters; buffers,
+-- in shared memory; ring.
 
 local arguments = require "wgrun.arguments"
 local consume = require "wgrun.mainloop.consume"
@@ -32,7 +33,8 @@ local function clear_edges(g)
       k:loop(p.stages * (tile.bytes // panel), function(i)
         local to = k:address(buffer, place) + i * panel
         for offset = from, panel - 1, 16 * p.threads do
-          k:st_shared_v4_b32(to, zeros, { offset = offset, guard = offset + 16 * p.threads > panel and place:lt(panel - offset) or nil })
+          k:st_shared_v4_b32(
+            to, zeros, { offset = offset, guard = offset + 16 * p.threads > panel and place:lt(panel - offset) or nil })
         end
       end)
     end
@@ -40,12 +42,14 @@ local function clear_edges(g)
   if zeros then k:fence_proxy_async { space = "shared::cta" } end
 end
 
--- The warps of the producer warpgroup: one copies, or two, the first of which copies an operand that the previous grid of the
--- stream does not write, and need not wait for that.
+-- The warps of the producer warpgroup: one copies, or two, the first of which copies an operand that the previous grid
+-- of the stream does not write, and need not wait for that.
 local function producers(g, warp)
   local k, p = g.k, g.p
   local function role(number, body) k:if_(warp:eq(number), body) end
-  if not p.constant then return role(0, function() produce.emit(g, { A = true, B = true, C = true, scales = true }) end) end
+  if not p.constant then
+    return role(0, function() produce.emit(g, { A = true, B = true, C = true, scales = true }) end)
+  end
   local other = p.constant == "A" and "B" or "A"
   role(0, function() produce.emit(g, { [p.constant] = true }) end)
   role(1, function()
@@ -87,14 +91,15 @@ end
 --- The CTAs of a cluster of the plan's kernel.
 function module.cluster_ctas(p) return p.exchange and p.splits or p.cluster end
 
---- Emits the body of a kernel that computes the product of a plan. epilogue: consumer(g, me, acc, added), as epilogue.emit; and
---- where it has some, shared(k) and small(k), its buffers of many and of few bytes, and begin(g), emitted for one thread before all others
---- begin.
+--- Emits the body of a kernel that computes the product of a plan. epilogue: consumer(g, me, acc, added), as
+--- epilogue.emit; and where it has some, shared(k) and small(k), its buffers of many and of few bytes, and begin(g),
+--- emitted for one thread before all others begin.
 function module.emit(k, p, maps, sizes, epilogue)
   local g = { k = k, p = p, maps = maps, sizes = sizes }
   p.kind.sizes(k, p, sizes)
   g.buffers = shared_memory(g, epilogue)
-  -- Every warp that reads a stage releases it to each CTA that fills it: those along M, from which its B comes, and along N.
+  -- Every warp that reads a stage releases it to each CTA that fills it: those along M, from which its B comes, and
+  -- along N.
   local readers = 4 * (p.own_tiles and 1 or p.consumers)
   g.ring = k:pipeline { stages = p.stages, arrivals = readers * p.fillers, producers = p.constant and 2 or 1 }
   local function sync_all()

@@ -1,14 +1,15 @@
--- Weights of 4 and 8 bits become 16-bit floats in registers, two at a time, since a register of wgmma's A holds two elements of a row (PTX
--- ISA 9.7.15.5.1, figure of the A fragment).
+-- Weights of 4 and 8 bits become 16-bit floats in registers, two at a time, since a register of wgmma's A holds two
+-- elements of a row (PTX ISA 9.7.15.5.1, figure of the A fragment).
 --
 -- The bits of an integer w become the lowest bits of a float, by masks or by prmt:
 --
 --   bf16   0000 0000 wwww wwww   w * 2^-133, since subnormal numbers and the first normal ones are equally far apart
 --   f16    0110 0100 wwww wwww   1024 + w
 --
--- One fma makes the weight of it: it multiplies by a power of two and subtracts, exactly, what is too much: the 1024, what was added to
--- signed weights to store them (mixed/pack.lua), and the zero point. Of weights of 4 bits every other one is not shifted to the right, and
--- thus 16 times too large: it has a factor of its own. Of e4m3, exponent and mantissa are shifted to where those of the wider type begin.
+-- One fma makes the weight of it: it multiplies by a power of two and subtracts, exactly, what is too much: the 1024,
+-- what was added to signed weights to store them (mixed/pack.lua), and the zero point. Of weights of 4 bits every other
+-- one is not shifted to the right, and thus 16 times too large: it has a factor of its own. Of e4m3, exponent and
+-- mantissa are shifted to where those of the wider type begin.
 
 local module = {}
 
@@ -16,9 +17,11 @@ local and_or, or_and = 0xEA, 0xF8 -- lop3: a & b | c, a | b & c
 
 local function twice(half) return half << 16 | half end
 
--- What stands `above` an integer's bits, the number that 0 becomes (`zero`), and the `factor`, which gives the weight times `unit`.
+-- What stands `above` an integer's bits, the number that 0 becomes (`zero`), and the `factor`, which gives the weight
+-- times `unit`.
 local floats = {
-  bf16 = { above = 0, zero = 0.0, factor = 2.0 ^ 127, unit = 2.0 ^ -6 }, f16 = { above = 0x6400, zero = 1024.0, factor = 1.0, unit = 1.0 },
+  bf16 = { above = 0, zero = 0.0, factor = 2.0 ^ 127, unit = 2.0 ^ -6 },
+  f16 = { above = 0x6400, zero = 1024.0, factor = 1.0, unit = 1.0 },
 }
 -- What is added to a signed weight to store it.
 local offset = { s4 = 8, u4 = 0, s8 = 128, u8 = 0 }
@@ -31,8 +34,8 @@ local function number(dtype, value)
   return twice((bits >> 16 & 0x8000) | (bits >> 13 & 0x3FF) | ((bits >> 23 & 0xFF) - 112) << 10)
 end
 
--- Four bits: a word has the four pairs of a step, pair i at bits 4 i of both halves. Odd pairs, those of the thread's second row, stay four
--- bits too far up, 16 times too large.
+-- Four bits: a word has the four pairs of a step, pair i at bits 4 i of both halves. Odd pairs, those of the thread's
+-- second row, stay four bits too far up, 16 times too large.
 local function four_bits(k, words, above)
   local out, upper = {}, k:shr_u32(words[0], 8)
   for i = 0, 3 do
@@ -49,7 +52,8 @@ local function eight_bits(words, pair_of)
   return out
 end
 
--- Integers: pairs(words), and for each of the thread's two rows a factor and what is added, less the zero point if there is one.
+-- Integers: pairs(words), and for each of the thread's two rows a factor and what is added, less the zero point if
+-- there is one.
 local function of_integers(k, p)
   local float, dtype, factors, added = floats[p.dtype], p.dtype, {}, {}
   for half = 0, 1 do
@@ -63,19 +67,22 @@ local function of_integers(k, p)
     left = 1 / float.unit,
     pairs = function(words)
       if p.bits == 4 then return four_bits(k, words, float.above) end
-      return eight_bits(words, function(word, odd) return k:prmt_b32(word, twice(float.above), odd == 0 and 0x5250 or 0x5351) end)
+      return eight_bits(words, function(word, odd)
+        return k:prmt_b32(word, twice(float.above), odd == 0 and 0x5250 or 0x5351)
+      end)
     end,
     prepare = function(row, half, zero) row.added = zero and fma(zero, minus_unit, added[half]) or added[half] end,
     finish = function(pair, row, half) return fma(pair, factors[half], row.added) end,
   }
 end
 
--- e4m3: exponent and mantissa go to where those of the wider type begin. Its exponents have another bias, so that the number is the weight
--- times a power of two, also where the weight is subnormal. Where the sums are scaled, a factor of the weights makes up for that, `whole`.
--- Where weights are scaled, their scale takes on as much of it as its range allows: all of the 2^8 of f16, and 2^60 of the 2^120 of bf16,
--- whose rest is `left` to the sums.
+-- e4m3: exponent and mantissa go to where those of the wider type begin. Its exponents have another bias, so that the
+-- number is the weight times a power of two, also where the weight is subnormal. Where the sums are scaled, a factor of
+-- the weights makes up for that, `whole`. Where weights are scaled, their scale takes on as much of it as its range
+-- allows: all of the 2^8 of f16, and 2^60 of the 2^120 of bf16, whose rest is `left` to the sums.
 local made_up = {
-  bf16 = { mantissa = 7, whole = 0x7B80, scale = 0x5D80, left = 2.0 ^ 60 }, f16 = { mantissa = 10, whole = 0x5C00, scale = 0x5C00, left = 1.0 },
+  bf16 = { mantissa = 7, whole = 0x7B80, scale = 0x5D80, left = 2.0 ^ 60 },
+  f16 = { mantissa = 10, whole = 0x5C00, scale = 0x5C00, left = 1.0 },
 }
 local function of_e4m3(k, p)
   local float = made_up[p.dtype]
@@ -99,8 +106,8 @@ end
 --- How a kernel of the plan turns weights into operands.
 ---   words: the 32-bit words of a thread for a step of 16 elements of K.
 ---   left: a factor of the sums that the caller applies.
----   prepare(half, scale, zero): what `convert` needs of the thread's first or second row, half 0 or 1, from the b16 registers of its
----   scale and zero point. Its field `factor`: the scale in f32, where sums are scaled.
+---   prepare(half, scale, zero): what `convert` needs of the thread's first or second row, half 0 or 1, from the b16
+---   registers of its scale and zero point. Its field `factor`: the scale in f32, where sums are scaled.
 ---   convert(words, rows): four registers of A; rows[0] and rows[1] come from `prepare`.
 function module.emit(k, p)
   local of_type = (p.b_type == "e4m3" and of_e4m3 or of_integers)(k, p)

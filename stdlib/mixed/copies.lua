@@ -1,10 +1,12 @@
--- The warp that copies for wg.gemm{ b_type = }: weights, their scales and zero points, and A, to the stages of a ring, one stage for each
--- block of K. One lane issues the copies; the others go round with it, so that what the copies need lives in uniform registers.
+-- The warp that copies for wg.gemm{ b_type = }: weights, their scales and zero points, and A, to the stages of a ring,
+-- one stage for each block of K. One lane issues the copies; the others go round with it, so that what the copies need
+-- lives in uniform registers.
 --
--- Copies are served in the order in which they are issued. Constant weights may come before the previous launch has ended, and A may not:
--- the first `p.ahead` stages get their weights at once, and A and the scales when the launch has waited. These are as many as arrive in
--- that time anyway; with more of them A would wait for weights. The `p.prefetched` blocks behind them are brought to the L2 cache
--- only, by the warps that multiply, which have nothing to do yet: their requests do not stand in the way of the copies.
+-- Copies are served in the order in which they are issued. Constant weights may come before the previous launch has
+-- ended, and A may not: the first `p.ahead` stages get their weights at once, and A and the scales when the launch has
+-- waited. These are as many as arrive in that time anyway; with more of them A would wait for weights. The
+-- `p.prefetched` blocks behind them are brought to the L2 cache only, by the warps that multiply, which have nothing to
+-- do yet: their requests do not stand in the way of the copies.
 
 local division = require "wgrun.builder.division"
 local mixed_plan = require "wgrun.mixed.plan"
@@ -14,8 +16,8 @@ local module = {}
 
 local divided = division.divided
 
--- What the warp has: its cursor in the ring, the block of K that comes next, and where everything goes and comes from. given: as for
--- emit.
+-- What the warp has: its cursor in the ring, the block of K that comes next, and where everything goes and comes from.
+-- given: as for emit.
 local function copier_of(k, p, ring, given)
   local buffers, work = given.buffers, given.work
   local me = {
@@ -35,7 +37,8 @@ local function copier_of(k, p, ring, given)
   return me
 end
 
--- Where the weights of block `i` of the tile's 64 rows begin in `tensor`. Where N ends within the tile, the last ones come again.
+-- Where the weights of block `i` of the tile's 64 rows begin in `tensor`. Where N ends within the tile, the last ones
+-- come again.
 local function weights_of(me, i, tensor)
   local k = me.k
   return k:mad_wide_u32(k:min((me.work.row >> 6) + i, me.last_block) * me.padded_k, me.bytes_of_k, tensor)
@@ -52,15 +55,18 @@ local function copy_weights(me)
   end
 end
 
--- A box of which many rows lie outside comes slowly: where A has few rows, boxes have as many. They come a panel of 64 columns at a time,
--- whose rows lie side by side, however many are copied.
+-- A box of which many rows lie outside comes slowly: where A has few rows, boxes have as many. They come a panel of 64
+-- columns at a time, whose rows lie side by side, however many are copied.
 local function copy_a(me, to, barrier)
   local k, p = me.k, me.p
-  local function copy_tile() k:load_tile { tile = p.a, map = me.maps.A, to = to, mn = me.work.column, k = me.next_k, barrier = barrier } end
+  local function copy_tile()
+    k:load_tile { tile = p.a, map = me.maps.A, to = to, mn = me.work.column, k = me.next_k, barrier = barrier }
+  end
   if not me.few then return copy_tile() end
   k:if_(me.few, function()
     for column = 0, p.block_k - 1, 64 do
-      local panel, from = column == 0 and to or to + p.a:offset(0, column), column == 0 and me.next_k or me.next_k + column
+      local panel, from = column == 0 and to or to + p.a:offset(0, column),
+        column == 0 and me.next_k or me.next_k + column
       k:cp_async_bulk_tensor_2d(panel, me.maps.A_few, { from, me.work.column }, barrier)
     end
   end, copy_tile)
@@ -72,7 +78,8 @@ local function copy_scales_and_a(me)
   for _, scales in ipairs(me.scales) do
     for part = 0, p.scale_copies - 1 do
       local group = divided(k, part == 0 and me.next_k or me.next_k + part * p.part_k, p.group_size)
-      k:cp_async_bulk_tensor_2d(scales.to + stage * p.scale_bytes + part * p.part_scale_bytes, scales.map, { me.work.row, group }, barrier)
+      k:cp_async_bulk_tensor_2d(
+        scales.to + stage * p.scale_bytes + part * p.part_scale_bytes, scales.map, { me.work.row, group }, barrier)
     end
   end
   copy_a(me, me.a + stage * p.a.bytes, barrier)
@@ -118,8 +125,8 @@ local function prefetch_next(me)
   end
 end
 
---- The copies of a CTA's part of K, in two steps: begin() before the warps of the CTA, or cluster, have met, and finish() after it. The
---- warps that multiply may call prefetch() before it.
+--- The copies of a CTA's part of K, in two steps: begin() before the warps of the CTA, or cluster, have met, and
+--- finish() after it. The warps that multiply may call prefetch() before it.
 --- given: maps, buffers, sizes, work (row, column, from, to), and
 --- few: whether A has so few rows that boxes of A_few hold them, nil where there is no such map.
 function module.emit(k, p, ring, given)

@@ -1,9 +1,11 @@
--- The sums of parts of K of wg.gemm{ b_type = }. The CTAs of a cluster have different parts (`splits`), and so have the warpgroups of a CTA
--- where a block of K is longer than one of them takes (`k_parts`). Of 64 rows of weights, one warpgroup of one CTA puts the parts together:
--- the others send it their sums, and it adds them in a fixed order, so that the result is the same in each launch.
+-- The sums of parts of K of wg.gemm{ b_type = }. The CTAs of a cluster have different parts (`splits`), and so have the
+-- warpgroups of a CTA where a block of K is longer than one of them takes (`k_parts`). Of 64 rows of weights, one
+-- warpgroup of one CTA puts the parts together: the others send it their sums, and it adds them in a fixed order, so
+-- that the result is the same in each launch.
 --
--- Sums go straight from registers to the owner's shared memory: between CTAs by st.async (PTX ISA 9.7.9.12), whose bytes the mbarrier
--- `arrived` counts, and within a CTA without a cluster by ordinary stores, after which each thread arrives there.
+-- Sums go straight from registers to the owner's shared memory: between CTAs by st.async (PTX ISA 9.7.9.12), whose
+-- bytes the mbarrier `arrived` counts, and within a CTA without a cluster by ordinary stores, after which each thread
+-- arrives there.
 
 local division = require "wgrun.builder.division"
 
@@ -27,9 +29,10 @@ local function add_received(k, p, acc, received)
   end
 end
 
---- Adds up the sums of parts of K: of the cluster's CTAs, number b % splits puts block b's together, in its warpgroup with the
---- first part. Calls store() in warpgroups that then hold the sums of all parts. given: as for sums.emit; with stream_k a CTA
---- does this for piece after piece, and the owner says when its shared memory is free again (`buffers.free`).
+--- Adds up the sums of parts of K: of the cluster's CTAs, number b % splits puts block b's together, in its warpgroup
+--- with the first part. Calls store() in warpgroups that then hold the sums of all parts. given: as for sums.emit; with
+--- stream_k a CTA does this for piece after piece, and the owner says when its shared memory is free again
+--- (`buffers.free`).
 function module.emit(k, p, acc, given, store)
   if p.parts == 1 then return store() end
   local buffers, work, mine = given.buffers, given.work, given.mine

@@ -1,8 +1,9 @@
 -- The kernel of wg.gemm{ b_type = }: weights of 4 or 8 bits become 16-bit operands in registers.
 --
--- The roles of A and B are exchanged, so that D is computed transposed: 64 rows of weights are wgmma's A, which may be in registers, and rows
--- of A, of which there may be few, are its columns, in shared memory. A CTA has a tile of 64 or 128 rows of weights and up to 256 rows
--- of A; the CTAs of a cluster have parts of its K (`splits`), or each CTA has pieces of tiles one after the other (`stream_k`).
+-- The roles of A and B are exchanged, so that D is computed transposed: 64 rows of weights are wgmma's A, which may be
+-- in registers, and rows of A, of which there may be few, are its columns, in shared memory. A CTA has a tile of 64 or
+-- 128 rows of weights and up to 256 rows of A; the CTAs of a cluster have parts of its K (`splits`), or each CTA has
+-- pieces of tiles one after the other (`stream_k`).
 --
 --   copying warp       mixed/copies.lua    weights, scales and A, into a ring with a stage for each block of K
 --   warpgroups         mixed/convert.lua   weights from shared memory to operands in registers
@@ -26,16 +27,16 @@ local module = {}
 
 local divided = division.divided
 
--- With stream_k: where a warpgroup stands in the ring, and what else lasts from piece to piece. `begun`: it has had a stage to release;
--- `round`: the parity of the exchange of sums.
+-- With stream_k: where a warpgroup stands in the ring, and what else lasts from piece to piece. `begun`: it has had a
+-- stage to release; `round`: the parity of the exchange of sums.
 local function place_of(k)
   local place = {}
   for _, name in ipairs { "stage", "phase", "begun", "round" } do place[name] = k:mov(0, { type = "u32" }) end
   return place
 end
 
--- Stores the sums of the warpgroup's 64 rows. With stream_k those of a tile that several CTAs have go through a workspace, and the CTA that
--- comes last stores their sum.
+-- Stores the sums of the warpgroup's 64 rows. With stream_k those of a tile that several CTAs have go through a
+-- workspace, and the CTA that comes last stores their sum.
 local function storer(k, p, acc, buffers, sizes, work, mine, store)
   local function store_block() store(acc, work.row + (mine.block << 6), work.column) end
   if not p.stream then return store_block end
@@ -44,7 +45,8 @@ local function storer(k, p, acc, buffers, sizes, work, mine, store)
     k:if_(parts.count:gt(1), function()
       local first = parts.first + mine.block * parts.places
       k:mov(whole, 0, { guard = ~k:sum_parts {
-        acc = { acc }, partials = sizes.partials, counters = sizes.counters, tile = first, first = first, part = parts.part, splits = parts.count,
+        acc = { acc }, partials = sizes.partials, counters = sizes.counters, tile = first, first = first,
+        part = parts.part, splits = parts.count,
         barrier = mine.number + 1, flag = k:address(buffers.flags, mine.block << 3), early = true,
       } })
     end)
@@ -54,13 +56,19 @@ end
 
 -- A consumer: warpgroup `number` of those that multiply.
 local function consume(k, p, ring, maps, buffers, sizes, work, number)
-  local mine = { number = number, block = divided(k, number, p.k_parts), part = number & (p.k_parts - 1), thread = k:special "tid.x" & 127 }
+  local mine = {
+    number = number, block = divided(k, number, p.k_parts), part = number & (p.k_parts - 1),
+    thread = k:special "tid.x" & 127,
+  }
   local acc = k:regs("f32", p.n // 2)
   local exchanged = setmetatable({ M = sizes.N, N = sizes.M }, { __index = sizes }) -- as the accumulators have them
   local store, finish = k:epilogue(arguments.extended({
-    panel = p.panel, map = maps.D, buffer = buffers.exchange, offset = divided(k, mine.block, p.splits) * p.exchange_bytes + p.panel_offset,
+    panel = p.panel, map = maps.D, buffer = buffers.exchange,
+    offset = divided(k, mine.block, p.splits) * p.exchange_bytes + p.panel_offset,
     barrier = number + 1,
-  }, plan.operands(k, p, { maps = maps, sizes = exchanged, stages = buffers, mine = mine.block, factors = function() end })))
+  }, plan.operands(k, p, {
+    maps = maps, sizes = exchanged, stages = buffers, mine = mine.block, factors = function() end,
+  })))
   local given = { ring = ring, buffers = buffers, work = work, mine = mine, place = p.stream and place_of(k) or nil }
   local store_sums = storer(k, p, acc, buffers, sizes, work, mine, store)
   work.each(function()
@@ -99,12 +107,14 @@ local function clear_a(k, p, buffer)
   for i = 0, 3 do k:mov(zeros[i], 0) end
   local at, step = k:address(buffer, thread << 4), 16 * 128 * p.consumers
   for offset = 0, bytes - 1, step do
-    k:st_shared_v4_b32(at, zeros, { offset = offset, guard = offset + step > bytes and thread:lt((bytes - offset) // 16) or nil })
+    k:st_shared_v4_b32(
+      at, zeros, { offset = offset, guard = offset + step > bytes and thread:lt((bytes - offset) // 16) or nil })
   end
   k:fence_proxy_async { space = "shared::cta" }
 end
 
--- The buffers in shared memory: stages, mbarriers, and the sums that CTAs and warpgroups send each other, with D's panels in their place.
+-- The buffers in shared memory: stages, mbarriers, and the sums that CTAs and warpgroups send each other, with D's
+-- panels in their place.
 local function shared_memory(k, p)
   local function eight_bytes(count, name) return k:shared { bytes = 8 * count, align = 8, name = name } end
   return {
@@ -130,7 +140,8 @@ function module.make(p)
     k:shfl_sync_idx_b32(warp, k:special "tid.x" >> 5, 0, 31) -- the same in all lanes
     local copies = warp:eq(4 * p.consumers)
     local few = p.few and sizes.M:le(p.few) or nil
-    local copy = mixed_copies.emit(k, p, ring, { maps = maps, buffers = buffers, sizes = sizes, work = work, few = few })
+    local copy = mixed_copies.emit(
+      k, p, ring, { maps = maps, buffers = buffers, sizes = sizes, work = work, few = few })
     k:griddepcontrol_launch_dependents()
     -- Weights come as soon as there are mbarriers that count them, before the other warps, and CTAs, are ready.
     k:if_(copies, function()

@@ -19,7 +19,9 @@ local function of_groups(p, name)
   return function(l)
     local want = text { l.K // p.group_size, l.N }
     local got = text(arguments.shape_of(l.given[name]))
-    if got ~= want then fail(("gemm: %s must be K / %d x N = %s %s, not %s"):format(name, p.group_size, want, p.dtype, got)) end
+    if got ~= want then
+      fail(("gemm: %s must be K / %d x N = %s %s, not %s"):format(name, p.group_size, want, p.dtype, got))
+    end
     return l.given[name]
   end
 end
@@ -31,13 +33,14 @@ local function add_partials(p, add)
     value = function(l) return (memory.workspace_of(l.gemm, l.workspace)) end,
   }
   add {
-    name = "counters", type = "u32*", note = ("%d for each CTA of the grid, zeros before the first launch"):format(2 * p.consumers),
+    name = "counters", type = "u32*",
+    note = ("%d for each CTA of the grid, zeros before the first launch"):format(2 * p.consumers),
     value = function(l) return select(2, memory.workspace_of(l.gemm, l.workspace)) end,
   }
 end
 
---- The kernel's parameters (builder/parameters.lua). A launch has: A, B, D, M, N, K; rows and columns of D; `given`, its options; workspace:
---- { tiles, parts }; gemm.
+--- The kernel's parameters (builder/parameters.lua). A launch has: A, B, D, M, N, K; rows and columns of D; `given`,
+--- its options; workspace: { tiles, parts }; gemm.
 function module.parameters(p)
   local box = { dtype = p.dtype, box = { p.m, p.k_parts * p.groups_of_part // p.scale_copies }, constant = true }
   local note = ("K / %d x N"):format(p.group_size)
@@ -51,7 +54,8 @@ function module.parameters(p)
     if p.zeros then add { name = "b_zeros", map = box, value = of_groups(p, "b_zeros"), note = note } end
     if p.few then
       add {
-        name = "A_few", map = { dtype = p.dtype, box = { 64, p.few }, swizzle = "128B", constant = true }, value = function(l) return l.A end,
+        name = "A_few", map = { dtype = p.dtype, box = { 64, p.few }, swizzle = "128B", constant = true },
+        value = function(l) return l.A end,
         note = ("A again, for launches with up to %d rows"):format(p.few),
       }
     end
@@ -79,24 +83,33 @@ function module.emit(gemm, A, B, D, values)
   local M, K = arguments.matrix("gemm: A", A)
   local rows, N = arguments.matrix("gemm: D", D)
   if rows ~= M then fail(("gemm: D has %d rows, but A has %d"):format(rows, M)) end
-  if K % p.group_size ~= 0 then fail(("gemm: K is %d, must be a multiple of the %d elements that share a scale"):format(K, p.group_size)) end
+  if K % p.group_size ~= 0 then
+    fail(("gemm: K is %d, must be a multiple of the %d elements that share a scale"):format(K, p.group_size))
+  end
   if N % 8 ~= 0 then fail(("gemm: N is %d, must be a multiple of 8 with b_type"):format(N)) end
   local want = text(pack.packed_shape(p.bits, N, K))
   local got = text(arguments.shape_of(B))
   if got ~= want then
-    fail(("gemm: B is %s, but %d x %d weights of %s are packed to %s"):format(got, N, K, p.b_type, want), "wg.prepack(W, \"" .. p.b_type .. "\")")
+    fail(
+      ("gemm: B is %s, but %d x %d weights of %s are packed to %s"):format(got, N, K, p.b_type, want),
+      "wg.prepack(W, \"" .. p.b_type .. "\")")
   end
   if ceil_div(K, p.block_k) < p.splits then
-    fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ splits = 1 }"):format(K, ceil_div(K, p.block_k), p.block_k, p.splits))
+    fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ splits = 1 }"):format(
+      K, ceil_div(K, p.block_k), p.block_k, p.splits))
   end
-  if values.b_zeros ~= nil and not p.zeros then fail "gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }" end
+  if values.b_zeros ~= nil and not p.zeros then
+    fail "gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }"
+  end
   if values.next ~= nil and not p.next then fail "gemm: `next` is given, but not of a wg.gemm{ next = true }" end
   plan.check_values(p, values)
   local grid, workspace = { p.splits, ceil_div(M, p.n), ceil_div(N, p.m) }, nil
   if p.stream then
     local units = grid[2] * grid[3] * ceil_div(K, p.block_k)
     local ctas = math.min(roofline.sms(), units)
-    if (units + 1) * ctas >= 1 << 32 then fail(("gemm: %d blocks of K in all tiles are too many for stream_k: wg.gemm{stream_k = false}"):format(units)) end
+    if (units + 1) * ctas >= 1 << 32 then
+      fail(("gemm: %d blocks of K in all tiles are too many for stream_k: wg.gemm{stream_k = false}"):format(units))
+    end
     grid, workspace = { ctas }, { 2 * ctas, 1 }
   end
   local args = parameters.arguments(gemm.plan.parameters, {
@@ -118,8 +131,8 @@ function module.space(p)
   return list
 end
 
---- Operands to measure a plan with: A, B, and the values of a launch; random(rows, columns, dtype) makes a matrix. The weights are
---- random bits.
+--- Operands to measure a plan with: A, B, and the values of a launch; random(rows, columns, dtype) makes a matrix. The
+--- weights are random bits.
 function module.operands(gemm, p, random)
   local M, N, K = table.unpack(gemm.problem)
   local shape = { K // p.group_size, N }

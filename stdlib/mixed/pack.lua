@@ -1,10 +1,10 @@
--- Weights of 4 and 8 bits in the order of wg.gemm{ b_type = }: what a thread needs as its part of wgmma's A lies together, so
--- that it comes by loads of 16 bytes, and what a CTA reads is contiguous.
+-- Weights of 4 and 8 bits in the order of wg.gemm{ b_type = }: what a thread needs as its part of wgmma's A lies
+-- together, so that it comes by loads of 16 bytes, and what a CTA reads is contiguous.
 --
--- Blocks of 64 rows follow each other; in a block, units of 16 bytes along K (64 elements of 4 bits, 32 of 8), each for the
--- 128 threads of a warpgroup. Thread t holds the rows r = 16 (t / 32) + t % 32 / 4 and r + 8, and for each step of 16
--- elements of K the columns c = 2 (t % 4), c + 1, c + 8 and c + 9 (PTX ISA 9.7.15.5.1, figure of the A fragment). They make four
--- pairs: (r, c), (r + 8, c), (r, c + 8), (r + 8, c + 8), each with the element to the right of it.
+-- Blocks of 64 rows follow each other; in a block, units of 16 bytes along K (64 elements of 4 bits, 32 of 8), each for
+-- the 128 threads of a warpgroup. Thread t holds the rows r = 16 (t / 32) + t % 32 / 4 and r + 8, and for each step of
+-- 16 elements of K the columns c = 2 (t % 4), c + 1, c + 8 and c + 9 (PTX ISA 9.7.15.5.1, figure of the A fragment).
+-- They make four pairs: (r, c), (r + 8, c), (r, c + 8), (r + 8, c + 8), each with the element to the right of it.
 --   4 bits: a word for each step; pair i is at bits 4 i and 16 + 4 i.
 --   8 bits: two words; the first pair of a word is in its bytes 0 and 2, the second in bytes 1 and 3.
 -- Signed integers are stored as unsigned ones, plus 8 or 128.
@@ -26,7 +26,8 @@ function module.packed_shape(bits, N, K)
   return { ceil_div(N, 64), ceil_div(K, mixed_plan.packed_k) * mixed_plan.packed_k * bits // 256, 128, 4 }
 end
 
--- Loads the four pairs of a step: 16 bits each, of weights of 8 bits, or the byte of two of 4 bits; 0 outside of the matrix.
+-- Loads the four pairs of a step: 16 bits each, of weights of 8 bits, or the byte of two of 4 bits; 0 outside of the
+-- matrix.
 local function load_pairs(k, bits, rows, column, K)
   local out = {}
   for i = 0, 3 do
@@ -105,7 +106,8 @@ end
 function prepacker:packed_shape(N, K) return module.packed_shape(self.bits, N, K) end
 
 --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
---- @param W tensor|device_tensor  the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a byte is the first of two elements
+--- @param W tensor|device_tensor  the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a
+---   byte is the first of two elements
 --- @param packed tensor|device_tensor  u32, of prepacker:packed_shape(N, K): the result
 --- @return table  { grid =, args = }
 --- @raise when the shapes do not fit each other, or K is odd.
@@ -120,9 +122,10 @@ end
 
 local made = {} -- by type
 
---- Weights in the order of wg.gemm{ b_type = }, packed where they are: on the device, or on the host by the back end that
---- runs kernels there.
---- @param W tensor|device_tensor  the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a byte is the first of two elements
+--- Weights in the order of wg.gemm{ b_type = }, packed where they are: on the device, or on the host by the back end
+--- that runs kernels there.
+--- @param W tensor|device_tensor  the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a
+---   byte is the first of two elements
 --- @param b_type string?  the type of the weights: "s4", "u4", "s8", "u8" or "e4m3"; by default that of W
 --- @return tensor|device_tensor  u32, of the shape that prepacker:packed_shape gives
 --- @raise when W is no matrix of that type.

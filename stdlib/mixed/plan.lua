@@ -20,24 +20,28 @@ module.packed_k = 512
 
 --- The number of bits of a type of weights; raises for a type that weights cannot have.
 function module.weight_bits(what, b_type)
-  return bits_of[b_type] or fail(("%s: unknown b_type `%s` (legal: s4, u4, s8, u8, e4m3)"):format(what, tostring(b_type)))
+  return bits_of[b_type]
+    or fail(("%s: unknown b_type `%s` (legal: s4, u4, s8, u8, e4m3)"):format(what, tostring(b_type)))
 end
 
--- What follows from the tile, its parts of K and the epilogue: fields of the plan. Shared memory holds the stages, the sums that the CTAs of a
--- cluster send each other, and D's panels. A panel lies where the sums were, unless C comes to it by a copy, which would have to be
--- ordered after the sums have been read, or the next tile's sums may come before it is stored.
+-- What follows from the tile, its parts of K and the epilogue: fields of the plan. Shared memory holds the stages, the
+-- sums that the CTAs of a cluster send each other, and D's panels. A panel lies where the sums were, unless C comes to
+-- it by a copy, which would have to be ordered after the sums have been read, or the next tile's sums may come before
+-- it is stored.
 local function complete(p)
   p.part_k = math.min(p.block_k, 128) -- of a warpgroup
   p.k_parts, p.blocks = p.block_k // p.part_k, p.m // block_rows
   p.consumers = p.blocks * p.k_parts
   p.sum_bytes = block_rows * p.n * 4 -- of a warpgroup
   p.scales_sums = p.n <= 64 and p.group_size % p.part_k == 0 -- rather than each weight
-  p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.part_k == 128 and 4 or 2 -- of K, which are converted and then multiplied at a time
+  -- of K, which are converted and then multiplied at a time
+  p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.part_k == 128 and 4 or 2
   p.a = wg.tile { dtype = p.dtype, mn = p.n, k = p.block_k, major = "K", order = "MN" }
   p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
   p.weight_bytes = block_rows * p.block_k * p.bits // 8 -- of 64 rows in a stage
   p.groups_of_part = math.max(1, p.part_k // p.group_size)
-  p.scale_copies = p.group_size > p.part_k and p.k_parts or 1 -- parts that lie in one group have a copy each of its scales
+  -- parts that lie in one group have a copy each of its scales
+  p.scale_copies = p.group_size > p.part_k and p.k_parts or 1
   p.part_scale_bytes = p.groups_of_part * p.m * 2
   p.scale_bytes = p.k_parts * p.part_scale_bytes
   p.parts = p.splits * p.k_parts -- of a tile's sums
@@ -53,24 +57,32 @@ end
 -- The values of a tile that are given, or those that may be chosen.
 local function rows_of(given)
   if given == nil then return { 64, 128 } end
-  if given ~= 64 and given ~= 128 then fail(("wg.gemm: tile[1] is %s, must be 64 or 128 with b_type: the rows of B"):format(tostring(given))) end
+  if given ~= 64 and given ~= 128 then
+    fail(("wg.gemm: tile[1] is %s, must be 64 or 128 with b_type: the rows of B"):format(tostring(given)))
+  end
   return { given }
 end
 local function widths_of(given, M)
   if given == nil then
     local list, fewest = {}, ceil_div(M, most_rows)
-    for tiles = fewest, math.max(fewest, math.min(4 * fewest, ceil_div(M, 64))) do list[#list + 1] = ceil_div(ceil_div(M, tiles), 8) * 8 end
+    for tiles = fewest, math.max(fewest, math.min(4 * fewest, ceil_div(M, 64))) do
+      list[#list + 1] = ceil_div(ceil_div(M, tiles), 8) * 8
+    end
     return list
   end
   arguments.whole("wg.gemm: tile[2]", given, 8, most_rows)
-  if given % 8 ~= 0 then fail(("wg.gemm: tile[2] is %d, must be a multiple of 8 with b_type: the rows of A"):format(given)) end
+  if given % 8 ~= 0 then
+    fail(("wg.gemm: tile[2] is %d, must be a multiple of 8 with b_type: the rows of A"):format(given))
+  end
   return { given }
 end
 local function block_of(given, m, n)
-  -- Where sums are few, four warpgroups share the tile, each with 64 rows and a part of a block of K: converting takes many warps.
+  -- Where sums are few, four warpgroups share the tile, each with 64 rows and a part of a block of K: converting takes
+  -- many warps.
   local block = given or (n <= 48 and 256 or n <= 128 and 128 or 64) * (128 // m)
   if block ~= 64 and block ~= 128 and block ~= 256 and (block ~= 512 or m == 128) then
-    fail(("wg.gemm: tile[3] is %s, must be 64, 128, 256 or, with 64 rows of B, 512 with b_type"):format(tostring(block)))
+    fail(
+      ("wg.gemm: tile[3] is %s, must be 64, 128, 256 or, with 64 rows of B, 512 with b_type"):format(tostring(block)))
   end
   return block
 end
@@ -83,17 +95,21 @@ local function splits_of(opts)
   return opts.stream_k and { 1 } or { 1, 2, 3, 4, 5, 6, 7, 8 }
 end
 
--- The tile, its parts of K, and the stages: of those that go with the options the ones that take the least time (mixed/time.lua).
--- The weights are wgmma's A: a tile has 64 or 128 rows of them, which are columns of D, and n rows of A.
+-- The tile, its parts of K, and the stages: of those that go with the options the ones that take the least time
+-- (mixed/time.lua). The weights are wgmma's A: a tile has 64 or 128 rows of them, which are columns of D, and n rows of
+-- A.
 local function choose(p, opts, M, N, K)
   local tile, best, least, last = opts.tile or {}, nil, math.huge, nil
   for _, n in ipairs(widths_of(tile[2], M)) do
     for _, m in ipairs(rows_of(tile[1])) do
       local block_k = block_of(tile[3], m, n)
       local function try(splits, stream)
-        local candidate = complete(setmetatable({ n = n, m = m, block_k = block_k, splits = splits, stream = stream }, { __index = p }))
+        local candidate = complete(
+          setmetatable({ n = n, m = m, block_k = block_k, splits = splits, stream = stream }, { __index = p }))
         last = candidate
-        if candidate.room < 2 * candidate.stage_bytes or ceil_div(K, block_k) < (opts.splits and 1 or 2) * splits then return end
+        if candidate.room < 2 * candidate.stage_bytes or ceil_div(K, block_k) < (opts.splits and 1 or 2) * splits then
+          return
+        end
         local time = mixed_time.microseconds(candidate, M, N, K)
         if time < least then best, least = candidate, time end
       end
@@ -106,9 +122,12 @@ local function choose(p, opts, M, N, K)
   best = best or last
   for key, value in pairs(best) do p[key] = value end
   if p.room < 2 * p.stage_bytes then
-    fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left: fewer splits or a smaller tile"):format(2 * p.stage_bytes, p.room))
+    fail((
+      "wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left: fewer splits or a smaller tile"
+    ):format(2 * p.stage_bytes, p.room))
   end
-  p.stages = arguments.whole("wg.gemm: stages", opts.stages or math.min(16, p.room // p.stage_bytes), 2, math.min(32, p.room // p.stage_bytes))
+  p.stages = arguments.whole(
+    "wg.gemm: stages", opts.stages or math.min(16, p.room // p.stage_bytes), 2, math.min(32, p.room // p.stage_bytes))
   if M < p.n and p.n <= 32 then p.few = M end -- rows of A: boxes of so many come sooner than boxes with rows outside
 end
 
@@ -120,10 +139,10 @@ local function group_of(given)
   return group
 end
 
--- Blocks of weights that are fetched before A is there: `ahead` into the ring, `prefetched` behind them into the L2 cache, and
--- `prefetched_next` of the next launch's into the L2 cache, at the end of this one. More than memory brings until A is there would keep
--- the first blocks waiting, which are wanted first (docs/performance.md, weights of 4 and 8 bits). With 8 rows a launch's own prefetches
--- are better than those of the launch before.
+-- Blocks of weights that are fetched before A is there: `ahead` into the ring, `prefetched` behind them into the L2
+-- cache, and `prefetched_next` of the next launch's into the L2 cache, at the end of this one. More than memory brings
+-- until A is there would keep the first blocks waiting, which are wanted first (docs/performance.md, weights of 4 and 8
+-- bits). With 8 rows a launch's own prefetches are better than those of the launch before.
 local function choose_ahead(p)
   p.ahead = p.m == 64 and p.n > 16 and 1 or 2
   p.prefetched_next = p.next and p.n > 8 and (p.bits == 8 and 1 or p.n > 16 and 2 or 3) or 0
@@ -142,7 +161,8 @@ local function epilogue_of(given)
 end
 
 local legal = {
-  a_type = true, b_type = true, group_size = true, zeros = true, d = true, problem = true, name = true, epilogue = true, tile = true, stages = true,
+  a_type = true, b_type = true, group_size = true, zeros = true, d = true, problem = true, name = true, epilogue = true,
+  tile = true, stages = true,
   splits = true, stream_k = true, constant = true, next = true,
 }
 
@@ -154,14 +174,19 @@ function module.make(opts)
     if not legal[key] then fail(("wg.gemm: `%s` does not go with b_type"):format(key)) end
   end
   local p = {
-    mixed = true, swapped = true, dtype = opts.a_type or "bf16", b_type = opts.b_type, bits = module.weight_bits("wg.gemm", opts.b_type),
+    mixed = true, swapped = true, dtype = opts.a_type or "bf16", b_type = opts.b_type,
+    bits = module.weight_bits("wg.gemm", opts.b_type),
     name = opts.name or "gemm", zeros = opts.zeros or false, group_size = group_of(opts.group_size), scales = {},
   }
-  if p.dtype ~= "bf16" and p.dtype ~= "f16" then fail(("wg.gemm: a_type is %s (legal with b_type: bf16, f16)"):format(p.dtype)) end
+  if p.dtype ~= "bf16" and p.dtype ~= "f16" then
+    fail(("wg.gemm: a_type is %s (legal with b_type: bf16, f16)"):format(p.dtype))
+  end
   p.d = opts.d or p.dtype
   if p.d ~= "bf16" and p.d ~= "f16" then fail(("wg.gemm: d is %s (legal with b_type: bf16, f16)"):format(p.d)) end
   if p.zeros and p.b_type == "e4m3" then fail "wg.gemm: weights of e4m3 have no zero points" end
-  if opts.constant and opts.constant ~= "B" then fail(("wg.gemm: constant is %s (legal with b_type: B)"):format(opts.constant)) end
+  if opts.constant and opts.constant ~= "B" then
+    fail(("wg.gemm: constant is %s (legal with b_type: B)"):format(opts.constant))
+  end
   p.constant, p.next = opts.constant, opts.next
   local problem = opts.problem or { 16, 8192, 8192 }
   for i = 1, 3 do arguments.whole(("wg.gemm: problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end

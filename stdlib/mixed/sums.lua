@@ -1,14 +1,15 @@
--- What a warpgroup of wg.gemm{ b_type = } does with 64 rows of weights: it converts them to operands of wgmma, and multiplies them by the
--- rows of A.
+-- What a warpgroup of wg.gemm{ b_type = } does with 64 rows of weights: it converts them to operands of wgmma, and
+-- multiplies them by the rows of A.
 --
 -- The operands of some steps of K are converted in one set of registers while the tensor cores multiply from the other:
 --
 --   CUDA cores     convert 0   convert 1   convert 0   ...
 --   tensor cores               wgmma 0     wgmma 1     ...
 --
--- With few rows of A, the products of a group of K have sums of their own, `products`, which are scaled in f32 and added when the group is
--- complete (`p.scales_sums`). With many rows there are no registers for that, and each weight is scaled as it is converted. A stage of
--- the ring is given back one block of K later, when its products are known to be complete.
+-- With few rows of A, the products of a group of K have sums of their own, `products`, which are scaled in f32 and
+-- added when the group is complete (`p.scales_sums`). With many rows there are no registers for that, and each weight
+-- is scaled as it is converted. A stage of the ring is given back one block of K later, when its products are known to
+-- be complete.
 
 local division = require "wgrun.builder.division"
 local mixed_convert = require "wgrun.mixed.convert"
@@ -17,8 +18,9 @@ local module = {}
 
 local divided = division.divided
 
--- Loads the warpgroup's weights, scales and zero points of a stage from shared memory into registers. load(stage) returns what
--- `convert` takes for each group of K and row, and a function that gives for a step of 16 elements of K its words and its group.
+-- Loads the warpgroup's weights, scales and zero points of a stage from shared memory into registers. load(stage)
+-- returns what `convert` takes for each group of K and row, and a function that gives for a step of 16 elements of K
+-- its words and its group.
 local function loader(k, p, buffers, convert, mine)
   local base = k:address(buffers.weights, mine.thread << 4) + mine.block * p.weight_bytes
   local at_scales = ((mine.block << 6) + ((mine.thread >> 5) << 4) + (mine.thread >> 2 & 7)) << 1
@@ -42,12 +44,14 @@ local function loader(k, p, buffers, convert, mine)
         groups[group][half] = convert.prepare(half, values[1], values[2])
       end
     end
-    return groups, function(step) return words:slice(step * convert.words, convert.words), groups[16 * step // p.group_size] or groups[0] end
+    return groups, function(step)
+      return words:slice(step * convert.words, convert.words), groups[16 * step // p.group_size] or groups[0]
+    end
   end
 end
 
--- What the warpgroup has: registers for operands and sums, the descriptor of its part of A, and the mbarriers of the ring. given: as for
--- emit.
+-- What the warpgroup has: registers for operands and sums, the descriptor of its part of A, and the mbarriers of the
+-- ring. given: as for emit.
 local function multiplier_of(k, p, acc, given)
   local ring, buffers, mine = given.ring, given.buffers, given.mine
   local me = { k = k, p = p, acc = acc, convert = mixed_convert.emit(k, p), lane = mine.thread & 31, operands = {} }
@@ -55,7 +59,8 @@ local function multiplier_of(k, p, acc, given)
   me.products, me.scales = p.scales_sums and k:regs("f32", p.n // 2) or acc, p.scales_sums and k:regs("f32", 2)
   for set = 0, 1 do me.operands[set] = k:regs("b32", 4 * p.steps) end
   function me.descriptor_ahead(step) return p.a:descriptor(0, step) - p.a:descriptor(0) end
-  me.a = k:descriptor(buffers.a, { offset = p.k_parts > 1 and mine.part * (me.descriptor_ahead(p.part_k // 16) << 4) or nil })
+  me.a = k:descriptor(
+    buffers.a, { offset = p.k_parts > 1 and mine.part * (me.descriptor_ahead(p.part_k // 16) << 4) or nil })
 
   for r = 0, #acc - 1 do k:mov(acc[r], 0.0) end
   if p.scales_sums then
@@ -76,8 +81,8 @@ local function add_products(me)
   for r = 0, #me.acc - 1 do me.k:fma(me.acc[r], me.products[r], me.scales[r // 2 % 2], me.acc[r]) end
 end
 
--- Gives back the stage before this one: its products are complete, and its weights were read so long ago that the fence need not wait
--- for them. One lane says so for its warp.
+-- Gives back the stage before this one: its products are complete, and its weights were read so long ago that the fence
+-- need not wait for them. One lane says so for its warp.
 local function release_stage_before(me, stage, guard)
   me.k:fence_proxy_async { space = "shared::cta" }
   me.k:bar_warp_sync(0xFFFFFFFF)
@@ -94,7 +99,8 @@ local function convert_steps(me, first, words_of_step)
   return operands
 end
 
--- Begins to multiply these operands by the rows of A, whose descriptor at the beginning of the block is `a`. fresh: the products begin anew.
+-- Begins to multiply these operands by the rows of A, whose descriptor at the beginning of the block is `a`. fresh: the
+-- products begin anew.
 local function multiply_steps(me, first, operands, a, fresh)
   local k, p = me.k, me.p
   local form = { n = p.n, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_b = 0 }
@@ -107,7 +113,8 @@ local function multiply_steps(me, first, operands, a, fresh)
   k:wgmma_commit_group()
 end
 
--- A block of K: the last products are under way at its end. releases: a predicate of the lanes that release the stage before.
+-- A block of K: the last products are under way at its end. releases: a predicate of the lanes that release the stage
+-- before.
 local function block_of_k(me, stage, phase, releases)
   local k, p = me.k, me.p
   k:mbarrier_wait(me.full + 8 * stage, phase)
@@ -129,8 +136,8 @@ local function block_of_k(me, stage, phase, releases)
   end
 end
 
--- The blocks of a CTA's only part of K, which begin with the first stage. Rounds of the ring are unrolled, so that what depends on the
--- stage is a constant of the instructions.
+-- The blocks of a CTA's only part of K, which begin with the first stage. Rounds of the ring are unrolled, so that what
+-- depends on the stage is a constant of the instructions.
 local function each_block(me, blocks)
   local k, p = me.k, me.p
   local phase, left = k:mov(0, { type = "u32" }), k:mov(blocks, { type = "u32" })
@@ -144,8 +151,8 @@ local function each_block(me, blocks)
   end)
 end
 
--- The blocks of a piece, with stream_k: from the stage behind those of the piece before, which is in `place`, to the one before `last`, both
--- counted from the beginning of a round.
+-- The blocks of a piece, with stream_k: from the stage behind those of the piece before, which is in `place`, to the
+-- one before `last`, both counted from the beginning of a round.
 local function each_block_of_piece(me, blocks, place)
   local k, p = me.k, me.p
   local last = k:mov(place.stage + blocks, { type = "u32" })
@@ -163,8 +170,9 @@ local function each_block_of_piece(me, blocks, place)
   end)
 end
 
---- The sums of a CTA's part of K, in `acc`, an array of n / 2 registers. given: ring, buffers, work, mine (block: which 64 rows
---- of the tile; part: which part of a block of K; thread: in the warpgroup), and with stream_k place: where the warpgroup stands in the ring.
+--- The sums of a CTA's part of K, in `acc`, an array of n / 2 registers. given: ring, buffers, work, mine (block: which
+--- 64 rows of the tile; part: which part of a block of K; thread: in the warpgroup), and with stream_k place: where the
+--- warpgroup stands in the ring.
 function module.emit(k, p, acc, given)
   local work, me = given.work, multiplier_of(k, p, acc, given)
   local blocks = divided(k, work.to - work.from, p.block_k)

@@ -1,4 +1,5 @@
--- A model of how long a product with weights of 4 or 8 bits takes, by which wg.gemm{ b_type = } chooses its tile and its parts of K.
+-- A model of how long a product with weights of 4 or 8 bits takes, by which wg.gemm{ b_type = } chooses its tile and
+-- its parts of K.
 
 local cost_fitted = require "wgrun.cost.fitted"
 local roofline = require "wgrun.cost.roofline"
@@ -37,7 +38,8 @@ function module.microseconds(p, M, N, K)
   local at_a_time = resident(p.splits) * p.splits
   local rounds, of_cta = ceil_div(tiles * p.splits, at_a_time), ceil_div(blocks, p.splits)
   local sums = p.splits == 1 and 0 or fitted.sums + (p.parts - 1) * p.sum_bytes / fitted.sum_bytes
-  return fitted.start + rounds * (of_cta * block_time(p, math.min(tiles * p.splits, at_a_time)) + sums) + fitted.round * (rounds - 1)
+  return fitted.start + rounds * (of_cta * block_time(p, math.min(tiles * p.splits, at_a_time)) + sums)
+    + fitted.round * (rounds - 1)
 end
 
 return module

@@ -1,4 +1,5 @@
--- What a CTA of wg.gemm{ b_type = } works on: a tile and a part of K, or, with stream_k, pieces of tiles one after the other.
+-- What a CTA of wg.gemm{ b_type = } works on: a tile and a part of K, or, with stream_k, pieces of tiles one after the
+-- other.
 
 local division = require "wgrun.builder.division"
 
@@ -17,8 +18,9 @@ local function of_grid(k, p, blocks)
   }
 end
 
--- Stream-K (Osama et al. 2023) over all tiles: their blocks of K stand in one line, those of tiles with the same weights side by side, and
--- each CTA has an equal piece of the line. `at` is the block that its next piece of a tile begins with, `stop` the end of its line.
+-- Stream-K (Osama et al. 2023) over all tiles: their blocks of K stand in one line, those of tiles with the same
+-- weights side by side, and each CTA has an equal piece of the line. `at` is the block that its next piece of a tile
+-- begins with, `stop` the end of its line.
 local function of_stream(k, p, sizes, blocks)
   local across = divided(k, sizes.M + (p.n - 1), p.n)
   local units = across * divided(k, sizes.N + (p.m - 1), p.m) * blocks
@@ -41,7 +43,8 @@ local function of_stream(k, p, sizes, blocks)
     k:mov(at, edge(cta))
     settle()
   end
-  --- Runs body() for each piece, beginning with the one that the registers hold; moved() follows when they hold another one.
+  --- Runs body() for each piece, beginning with the one that the registers hold; moved() follows when they hold another
+  --- one.
   function work.each(body, moved)
     k:while_(function() return at:lt(stop) end, function()
       body()
@@ -50,21 +53,25 @@ local function of_stream(k, p, sizes, blocks)
       if moved then moved() end
     end)
   end
-  -- A tile's pieces belong to CTAs that follow each other, and have places of the workspace that do. A CTA has two at most that are not
-  -- whole tiles; `head` is 1 where the piece is the first of its tile.
+  -- A tile's pieces belong to CTAs that follow each other, and have places of the workspace that do. A CTA has two at
+  -- most that are not whole tiles; `head` is 1 where the piece is the first of its tile.
   function work.parts()
     local start = work.tile * blocks
     local begins = cta_of(start)
     local part = cta - begins
     local head = k:selp_b32(1, 0, work.from:eq(0), { type = "u32" })
-    return { count = cta_of(start + (blocks - 1)) - begins + 1, part = part, first = cta + k:min(work.tile, cta + head) - part, places = ctas << 1 }
+    return {
+      count = cta_of(start + (blocks - 1)) - begins + 1, part = part, first = cta + k:min(work.tile, cta + head) - part,
+      places = ctas << 1,
+    }
   end
   work.first()
   return work
 end
 
---- The work of a CTA of the plan: registers row and column (the tile's first row of weights, and of A), from and to (the first element of
---- K and the one after the last), part (of K, without stream_k); each(body, moved) and, with stream_k, first() and parts().
+--- The work of a CTA of the plan: registers row and column (the tile's first row of weights, and of A), from and to
+--- (the first element of K and the one after the last), part (of K, without stream_k); each(body, moved) and, with
+--- stream_k, first() and parts().
 function module.emit(k, p, sizes)
   local blocks = divided(k, sizes.K + (p.block_k - 1), p.block_k)
   if p.stream then return of_stream(k, p, sizes, blocks) end

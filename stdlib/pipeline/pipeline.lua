@@ -52,7 +52,9 @@ function k:load_tile(opts)
   options("k:load_tile", opts)
   local tile, whole = arguments.object("k:load_tile, tile", opts.tile, "tile"), opts.whole or opts.tile
   arguments.object("k:load_tile, whole", whole, "tile")
-  if arguments.describe(opts.to) == "wgrun.shared" then fail "k:load_tile, to: an address is expected, not a buffer: k:address(buffer)" end
+  if arguments.describe(opts.to) == "wgrun.shared" then
+    fail "k:load_tile, to: an address is expected, not a buffer: k:address(buffer)"
+  end
   for _, key in ipairs { "to", "mn", "k" } do arguments.count("k:load_tile, " .. key, opts[key]) end
   for _, key in ipairs { "map", "barrier" } do
     if opts[key] == nil then fail(("k:load_tile: option `%s` is missing"):format(key)) end
@@ -96,7 +98,8 @@ end
 --- pipeline:init, and then all threads wait at a barrier (of the cluster, where there is one).
 --- @param options table
 --- @option stages integer[1,32]  of the ring
---- @option arrivals integer[1,1048575] = 1  arrivals that release a stage, one for each consumer warp; with multicast, those of all CTAs of the cluster
+--- @option arrivals integer[1,1048575] = 1  arrivals that release a stage, one for each consumer warp; with multicast,
+---   those of all CTAs of the cluster
 --- @option producers integer[1,1024] = 1  threads that each announce their share of a stage's bytes
 --- @option name string = "pipeline"  the name of the barriers in messages: NAME_full, NAME_empty
 --- @return pipeline
@@ -105,7 +108,9 @@ end
 ---   k:if_(tid:eq(0), function() pipe:init() end)
 ---   k:bar_sync(0)
 function k:pipeline(opts)
-  if type(opts) == "number" then fail(("k:pipeline: a table of options is expected: k:pipeline{ stages = %s }"):format(opts)) end
+  if type(opts) == "number" then
+    fail(("k:pipeline: a table of options is expected: k:pipeline{ stages = %s }"):format(opts))
+  end
   opts = options("k:pipeline", opts)
   local stages = opts.stages
   return setmetatable({
@@ -128,7 +133,8 @@ end
 
 --- Makes a cursor for one role, at the first stage in its first round.
 --- @param options table?
---- @option held boolean = false  the addresses of the barriers stay in registers, for a loop in which every cycle between two products counts: otherwise the assembler makes them anew in each round. Whole warps execute it
+--- @option held boolean = false  the addresses of the barriers stay in registers, for a loop in which every cycle
+---   between two products counts: otherwise the assembler makes them anew in each round. Whole warps execute it
 --- @return table  the cursor
 --- @field stage reg  u32: the stage, from 0
 --- @field phase reg  u32: the parity of the stage's current round, 0 or 1
@@ -219,7 +225,8 @@ end
 --- @param options table
 --- @option lane reg  u32: the lane of the thread in its warp
 --- @option cluster integer[1,16] = 1  the number of CTAs that fill the stage
---- @option to reg?  u32: the rank of the CTA at which the lane arrives, where it is one of the first `cluster` lanes; the lane's number if it is left out
+--- @option to reg?  u32: the rank of the CTA at which the lane arrives, where it is one of the first `cluster` lanes;
+---   the lane's number if it is left out
 --- @option guard reg?  a predicate: the warp releases the stage only where it holds
 function pipeline:release(c, opts)
   opts = options("pipeline:release", opts)

@@ -11,10 +11,10 @@ local options = arguments.options
 --- @field members integer  the number of warpgroups
 local turns = classes.new "turns"
 
---- Lets warpgroups take turns: `turns:take` waits until it is the executing warpgroup's turn, `turns:pass` hands over to
---- the next one. The first member begins. All members take and pass equally often, and then call `turns:finish`.
---- Where each issues its wgmma between `take` and `pass`, the tensor core is busy with one warpgroup's products while the
---- others compute with what theirs gave. Each member executes this call. PTX ISA 9.7.13.1.
+--- Lets warpgroups take turns: `turns:take` waits until it is the executing warpgroup's turn, `turns:pass` hands over
+--- to the next one. The first member begins. All members take and pass equally often, and then call `turns:finish`.
+--- Where each issues its wgmma between `take` and `pass`, the tensor core is busy with one warpgroup's products while
+--- the others compute with what theirs gave. Each member executes this call. PTX ISA 9.7.13.1.
 --- @param options table
 --- @option members integer[2,8]  the warpgroups that take turns
 --- @option member reg  u32: the number of the executing warpgroup among them, from 0
@@ -32,7 +32,8 @@ function k:turns(opts)
   self:mov(following, barrier, { guard = last })
   self:bar_arrive(barrier, { threads = 256, guard = last })
   return setmetatable({
-    k = self, members = members, own = opts.member + barrier, following = following, first = opts.member:eq(0), barrier = barrier,
+    k = self, members = members, own = opts.member + barrier, following = following, first = opts.member:eq(0),
+    barrier = barrier,
   }, turns)
 end
 

@@ -1,15 +1,17 @@
--- Split-K in a cluster: the CTAs that multiply different parts of K for the same tile are a cluster, and send each other their sums,
--- straight from registers to the other's shared memory (st.async, PTX ISA 9.7.9.12). Each of the first `owners` CTAs owns some columns of
--- the tile: it waits for the other CTAs' sums of these, adds them in a fixed order, and stores them.
+-- Split-K in a cluster: the CTAs that multiply different parts of K for the same tile are a cluster, and send each
+-- other their sums, straight from registers to the other's shared memory (st.async, PTX ISA 9.7.9.12). Each of the
+-- first `owners` CTAs owns some columns of the tile: it waits for the other CTAs' sums of these, adds them in a fixed
+-- order, and stores them.
 --
 -- A reduction puts together the sums of a tile whose K is in parts. It is a table of these functions:
 --
 --   parameters(p, add)   the kernel's parameters for it (builder/parameters.lua)
 --   shared(k, p)         its buffers in shared memory, by name
---   begin(g)             emitted for one thread before all others begin, and before pipeline:init, whose fence is for its mbarriers too
---   consumer(g, me)      returns reduce(acc, piece, store): what a consumer does with the sums of its part, a list of arrays of registers;
---                        store(sums, first) is emitted where the sums of all parts are there: those of the tile's columns from `first` on, or
---                        without arguments all of them, in `acc`
+--   begin(g)             emitted for one thread before all others begin, and before pipeline:init, whose fence is for
+--                        its mbarriers too
+--   consumer(g, me)      returns reduce(acc, piece, store): what a consumer does with the sums of its part, a list of
+--                        arrays of registers; store(sums, first) is emitted where the sums of all parts are there:
+--                        those of the tile's columns from `first` on, or without arguments all of them, in `acc`
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -19,8 +21,9 @@ local classes = require "wgrun.classes"
 local divided = division.divided
 local cluster = {}
 
---- The reduction in a cluster, for wg.mainloop: the CTAs that multiply the parts of K of a tile are a cluster, and send each other their
---- sums through distributed shared memory, in a fixed order. Each of them stores some of the tile's columns.
+--- The reduction in a cluster, for wg.mainloop: the CTAs that multiply the parts of K of a tile are a cluster, and send
+--- each other their sums through distributed shared memory, in a fixed order. Each of them stores some of the tile's
+--- columns.
 --- @param options table
 --- @option splits integer[2,8]  the parts of K
 --- @return table  for the option `reduction` of wg.mainloop
@@ -31,11 +34,13 @@ end
 
 cluster.most_received = 98304 -- bytes of sums that a CTA may receive: what is left has to hold the stages
 
---- How the parts of K of a plan exchange their sums, or nil where they do so through global memory: `owners`, the number of CTAs that
---- store a part of the tile, `columns`, those of each owner, and `bytes`, what a consumer of an owner receives.
+--- How the parts of K of a plan exchange their sums, or nil where they do so through global memory: `owners`, the
+--- number of CTAs that store a part of the tile, `columns`, those of each owner, and `bytes`, what a consumer of an
+--- owner receives.
 function cluster.exchange_of(p)
   local e = p.epilogue
-  local possible = p.splits > 1 and p.splits <= wg.target.portable_cluster and p.cluster == 1 and not (p.own_tiles or p.sparse)
+  local possible = p.splits > 1 and p.splits <= wg.target.portable_cluster and p.cluster == 1
+    and not (p.own_tiles or p.sparse)
     and not (e.gate or e.quantize or e.row_sums)
   local owners, unit = p.splits, p.swapped and 8 or 16 -- a panel of D has whole units of columns
   if not possible or p.n % unit ~= 0 then return nil end
@@ -52,7 +57,8 @@ end
 
 function cluster.parameters() end
 
--- The mbarriers are of each consumer: `arrived` counts the bytes of sums, `read` the warps of owners that have read theirs.
+-- The mbarriers are of each consumer: `arrived` counts the bytes of sums, `read` the warps of owners that have read
+-- theirs.
 function cluster.shared(k, p)
   return {
     sums = k:shared { bytes = p.consumers * p.exchange.bytes, align = 16, name = "sums" },
@@ -63,7 +69,8 @@ end
 
 function cluster.begin(g)
   local k, p = g.k, g.p
-  local owns = divided(k, k:special "ctaid.x", p.splits):lt(tiles_of(g)) -- a grid may have more clusters than there are tiles
+  -- a grid may have more clusters than there are tiles
+  local owns = divided(k, k:special "ctaid.x", p.splits):lt(tiles_of(g))
   if p.exchange.owners < p.splits then owns = owns & (k:special "cluster_ctarank"):lt(p.exchange.owners) end
   for c = 0, p.consumers - 1 do
     local arrived = k:address(g.buffers.arrived, 8 * c)

@@ -11,8 +11,8 @@ local k = native.methods.builder
 local options, divided = arguments.options, division.divided
 local memory = {}
 
---- The reduction in global memory, for wg.mainloop: CTAs write the sums of their parts of K to a workspace, and the one that finishes last
---- adds them up, in a fixed order, and stores the tile.
+--- The reduction in global memory, for wg.mainloop: CTAs write the sums of their parts of K to a workspace, and the one
+--- that finishes last adds them up, in a fixed order, and stores the tile.
 --- @param options table?
 --- @option splits integer[1,64] = 1  the parts of K; 1 with wg.scheduler.stream_k, which cuts K itself
 --- @return table  for the option `reduction` of wg.mainloop
@@ -43,16 +43,20 @@ end
 --- total. All 128 threads execute it, and no CTA waits for another.
 --- @param options table
 --- @option acc table  a list of arrays of registers: the accumulators
---- @option partials reg  a pointer parameter to the accumulators' type: `splits` times as many elements as the tiles of the grid have accumulators
+--- @option partials reg  a pointer parameter to the accumulators' type: `splits` times as many elements as the tiles of
+---   the grid have accumulators
 --- @option counters reg  a pointer parameter to u32, one for each tile, 0 before and after the kernel
 --- @option tile reg  u32: the index of the tile, for its counter and its place in the workspace
---- @option first reg?  u32: the place of the tile's first part in the workspace, counted in parts; by default tile * splits
+--- @option first reg?  u32: the place of the tile's first part in the workspace, counted in parts; by default tile *
+---   splits
 --- @option part reg  u32: the part, from 0
 --- @option splits integer|reg  the number of parts, 2 to 65535; a register together with `first`
---- @option early boolean = false  a first part that finds those of all others in the workspace keeps its own in registers
+--- @option early boolean = false  a first part that finds those of all others in the workspace keeps its own in
+---   registers
 --- @option barrier integer|reg  the number of a named barrier for the 128 threads
 --- @option flag reg  u32: the address of 4 bytes of shared memory, 8 with `early`
---- @return reg  a predicate that holds in the warpgroup that finished last, whose accumulators then hold the sums of all parts
+--- @return reg  a predicate that holds in the warpgroup that finished last, whose accumulators then hold the sums of
+---   all parts
 function k:sum_parts(opts)
   options("k:sum_parts", opts)
   local acc = opts.acc
@@ -128,8 +132,10 @@ function memory.parameters(p, add)
     elements = ("%d elements for each %d CTAs of the grid"):format(p.parts * sums, p.parts)
     counters = ("%d for each %d CTAs of the grid, zeros before the first launch"):format(p.consumers, p.parts)
   else
-    local tiles = ("for each of the ceil(M / %d) * %d * ceil(N / %d) tiles"):format(p.m * p.cluster_m, p.cluster, p.n * p.cluster_n)
-    elements, counters = ("%d elements %s"):format(p.splits * sums, tiles), ("%d %s, zeros before the first launch"):format(p.consumers, tiles)
+    local tiles = ("for each of the ceil(M / %d) * %d * ceil(N / %d) tiles"):format(
+      p.m * p.cluster_m, p.cluster, p.n * p.cluster_n)
+    elements, counters = ("%d elements %s"):format(p.splits * sums, tiles),
+      ("%d %s, zeros before the first launch"):format(p.consumers, tiles)
   end
   add { name = "partials", type = p.accumulator .. "*", note = elements, value = function(l) return l.partials() end }
   add { name = "counters", type = "u32*", note = counters, value = function(l) return l.counters() end }
@@ -156,13 +162,14 @@ function memory.consumer(g, me)
   end
 end
 
---- The sums and counters in global memory for launches of a product, made for the first launch of a size. owner: has `plan` and `shared`;
---- size: { tiles of a launch, parts of each tile }.
+--- The sums and counters in global memory for launches of a product, made for the first launch of a size. owner: has
+--- `plan` and `shared`; size: { tiles of a launch, parts of each tile }.
 function memory.workspace_of(owner, size)
   local p, shared, tiles, parts = owner.plan, owner.shared, size[1], size[2]
   local elements = tiles * parts * p.m * p.width
   if elements > 0xFFFFFFFF then
-    native.fail(("gemm: %d splits of %d tiles need %d sums: at most 2^32 - 1 are possible"):format(parts, tiles, elements))
+    native.fail(
+      ("gemm: %d splits of %d tiles need %d sums: at most 2^32 - 1 are possible"):format(parts, tiles, elements))
   end
   if shared.workspace_tiles ~= tiles then
     shared.workspace_tiles = tiles

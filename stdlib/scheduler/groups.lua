@@ -1,7 +1,7 @@
--- The scheduler of groups of rows of A, each with a B of its own (wg.gemm{ groups = }). How many rows a group has is data of
--- the device, which the host need not know. Each role of the kernel therefore looks at the groups and counts their tiles itself: the lanes
--- of a warp at 32 groups at a time, whose tiles they sum up by shuffles. The roles go through the same tiles in the same order, so that no
--- place of a tile has to be handed from one to another.
+-- The scheduler of groups of rows of A, each with a B of its own (wg.gemm{ groups = }). How many rows a group has is
+-- data of the device, which the host need not know. Each role of the kernel therefore looks at the groups and counts
+-- their tiles itself: the lanes of a warp at 32 groups at a time, whose tiles they sum up by shuffles. The roles go
+-- through the same tiles in the same order, so that no place of a tile has to be handed from one to another.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -27,16 +27,18 @@ function wg.scheduler.groups(opts)
   return classes.strategy("scheduler", of_groups, { groups = opts.kind, group = opts.group })
 end
 
---- Whether tiles of groups are cut: those of a last round in which few CTAs would have one, into a left and a right half. By
---- default wide ones are, where the sizes of groups are not known before. Raises where they have no whole rounds of panels
---- or, with scales for blocks, no whole parts.
+--- Whether tiles of groups are cut: those of a last round in which few CTAs would have one, into a left and a right
+--- half. By default wide ones are, where the sizes of groups are not known before. Raises where they have no whole
+--- rounds of panels or, with scales for blocks, no whole parts.
 function of_groups.narrow(p, halves)
   if not p.groups or halves == false then return false end
   local whole = p.n % 16 == 0 and p.panel.count % (2 * p.buffers) == 0 and (not p.scaled or p.scaled.parts % 2 == 0)
   local possible = whole and not p.own_tiles and p.cluster == 1 and p.products == 1 and not p.epilogue.quantize
   if halves == nil then return possible and p.n == 256 and not p.scaled and p.groups ~= "batched" end
   if not possible then
-    fail(("wg.gemm: `halves` with groups requires the cooperative schedule, no cluster, a plain epilogue and a tile whose columns halve, such as 256; tile[2] is %d"):format(p.n))
+    fail((
+      "wg.gemm: `halves` with groups requires the cooperative schedule, no cluster, a plain epilogue and a tile whose "
+        .. "columns halve, such as 256; tile[2] is %d"):format(p.n))
   end
   return true
 end
@@ -46,13 +48,14 @@ function of_groups.parameters(p, add)
   if p.groups == "batched" then return end
   local masked = p.groups == "masked"
   add {
-    name = masked and "sizes" or "offsets", as = "rows", type = "const s32*", value = function(l) return l.group_rows end,
+    name = masked and "sizes" or "offsets", as = "rows", type = "const s32*",
+    value = function(l) return l.group_rows end,
     note = masked and "the rows of each group" or "where each group ends",
   }
 end
 
--- The first row of a group and the number of its rows, as far as they lie within the matrix: the device's data may say anything. `room`: the
--- rows that each group has room for.
+-- The first row of a group and the number of its rows, as far as they lie within the matrix: the device's data may say
+-- anything. `room`: the rows that each group has room for.
 local function rows_of(k, p, sizes, group, room)
   if p.groups == "batched" then return group * room, room end
   local function read(number, guard)
@@ -68,13 +71,14 @@ end
 
 local function variable(k, value) return k:mov(value, { type = "u32" }) end
 
--- A warp's walk over the tiles of all groups, of which it takes every `step`-th. Its lanes look at a window of 32 groups at a time:
+-- A warp's walk over the tiles of all groups, of which it takes every `step`-th. Its lanes look at a window of 32
+-- groups at a time:
 --
 --   groups   0 ... window - 1   | window ... window + 31                       | ...
 --   tiles    `passed` of them   | lane i: those of the window up to its group  |
 --
--- `next_tile` counts from the first tile of all groups. Each lane knows of its group the `first` row, the number of `rows`, and
--- `tiles_upto`, the tiles of the window up to and with this group.
+-- `next_tile` counts from the first tile of all groups. Each lane knows of its group the `first` row, the number of
+-- `rows`, and `tiles_upto`, the tiles of the window up to and with this group.
 local function walk_of(k, p, sizes, mine)
   local walk = { k = k, p = p, sizes = sizes, lane = k:special "tid.x" & 31 }
   local from, step, rank = k:special "ctaid.x", k:special "nctaid.x", 0
@@ -113,8 +117,8 @@ local function look(walk)
   k:mov(walk.tiles_upto, warps.prefix_sums(k, tiles_of(walk, walk.rows), walk.lane))
 end
 
--- The number of whole tiles, which come before those that are halves: of all groups, less those of a last round in which at most half
--- of the CTAs have one.
+-- The number of whole tiles, which come before those that are halves: of all groups, less those of a last round in
+-- which at most half of the CTAs have one.
 local function whole_tiles(walk)
   local k, of_my_groups = walk.k, variable(walk.k, tiles_of(walk, walk.rows))
   -- All lanes go round equally often: the assembler then knows that they stay together, and uses uniform registers.
@@ -131,8 +135,8 @@ local function whole_tiles(walk)
   return all - rest
 end
 
--- The walk's next tile. Behind the `whole` tiles that are not cut, each number stands for half of a tile: then also the predicate that
--- it does, and the first column of the half.
+-- The walk's next tile. Behind the `whole` tiles that are not cut, each number stands for half of a tile: then also the
+-- predicate that it does, and the first column of the half.
 local function next_of(walk, whole)
   if not whole then return walk.next_tile end
   local k, narrow = walk.k, walk.next_tile:ge(whole)
@@ -151,9 +155,9 @@ local function place_of(walk, number, count, begin, right)
   return begin + row * p.m, right and column + right or column
 end
 
--- A piece also has `limit`, the end of the group's rows; where the group's B and its rows of B's scales begin, `b_first` and
--- `scales_first`; and, if the plan cuts tiles of a last round in which at most half of the CTAs would have one, `narrow`, the predicate
--- that this is such a half. Whole warps execute it.
+-- A piece also has `limit`, the end of the group's rows; where the group's B and its rows of B's scales begin,
+-- `b_first` and `scales_first`; and, if the plan cuts tiles of a last round in which at most half of the CTAs would
+-- have one, `narrow`, the predicate that this is such a half. Whole warps execute it.
 function of_groups.each(g, more, body)
   local k, p, sizes = g.k, g.p, g.sizes
   local walk = walk_of(k, p, sizes, more.first)
@@ -162,7 +166,8 @@ function of_groups.each(g, more, body)
   k:while_(function() return walk.window:lt(sizes.groups) end, function()
     local tile, narrow, right = next_of(walk, whole)
     tile = tile - walk.passed
-    local before = variable(k, k:popc(k:vote_sync_ballot(walk.tiles_upto:le(tile)))) -- the groups that end before the tile
+    -- the groups that end before the tile
+    local before = variable(k, k:popc(k:vote_sync_ballot(walk.tiles_upto:le(tile))))
     k:if_(before:lt(32), function()
       local group, count, begin = walk.window + before, of_lane(k, walk.rows, before), of_lane(k, walk.first, before)
       local number = tile - (of_lane(k, walk.tiles_upto, before) - tiles_of(walk, count))
@@ -181,13 +186,14 @@ end
 
 function of_groups.units(p, count) return count * (p.narrow and 2 or 1) end
 
---- The number of groups of a launch, its argument that says how many rows they have (nil for "batched"), and the number of
---- tiles that the rows make at most, in rows of tiles of `height`. M: the rows of A.
+--- The number of groups of a launch, its argument that says how many rows they have (nil for "batched"), and the number
+--- of tiles that the rows make at most, in rows of tiles of `height`. M: the rows of A.
 function of_groups.arguments(p, given, M, height)
   local legal = p.groups and ({ contiguous = "offsets", masked = "sizes", batched = "count" })[p.groups]
   for _, name in ipairs { "offsets", "sizes", "count" } do
     if given[name] ~= nil and name ~= legal then
-      fail(("gemm: `%s` is given, but not of a wg.gemm{ groups = %s }"):format(name, p.groups and ('"%s"'):format(p.groups) or "nil"))
+      fail(("gemm: `%s` is given, but not of a wg.gemm{ groups = %s }"):format(
+        name, p.groups and ('"%s"'):format(p.groups) or "nil"))
     end
   end
   if not legal then return nil end

@@ -15,17 +15,22 @@ function module.cluster_of(what, given)
   if given == nil then given = 1 end
   local along = type(given) == "table" and given or { given, 1 }
   for key in pairs(along) do
-    if key ~= 1 and key ~= 2 then native.fail(("%s: cluster has an element `%s`, must be a number or { along M, along N }"):format(what, tostring(key))) end
+    if key ~= 1 and key ~= 2 then
+      native.fail(
+        ("%s: cluster has an element `%s`, must be a number or { along M, along N }"):format(what, tostring(key)))
+    end
   end
   local m = arguments.whole(what .. ": cluster", along[1], 1, wg.target.cluster)
   return m, arguments.whole(what .. ": cluster[2]", along[2] == nil and 1 or along[2], 1, wg.target.cluster // m)
 end
 
---- The order of the tiles, and their number, in clusters of tiles, and the CTAs of a cluster along M and along N: place(number) gives
---- the row and column of a tile, counted in tiles or, with a cluster, in tiles of all of its CTAs. opts: m, n, rows, columns, cluster,
---- group, order as in k:each_tile.
+--- The order of the tiles, and their number, in clusters of tiles, and the CTAs of a cluster along M and along N:
+--- place(number) gives the row and column of a tile, counted in tiles or, with a cluster, in tiles of all of its CTAs.
+--- opts: m, n, rows, columns, cluster, group, order as in k:each_tile.
 function module.tile_order(self, what, opts)
-  local function whole(name, default, most) return arguments.whole(what .. ": " .. name, opts[name] or default, 1, most) end
+  local function whole(name, default, most)
+    return arguments.whole(what .. ": " .. name, opts[name] or default, 1, most)
+  end
   local group = whole("group", 8, 0xFFFF)
   local along_m, along_n = module.cluster_of(what, opts.cluster)
   local m, n = whole("m", nil, 0xFFFF), whole("n", nil, 0xFFFF)
@@ -87,7 +92,8 @@ function wg.hilbert(rows, columns)
   return out
 end
 
---- The tensor with the order of so many tiles along Hilbert's curve, made for the first launch of a size. owner: has `shared`.
+--- The tensor with the order of so many tiles along Hilbert's curve, made for the first launch of a size. owner: has
+--- `shared`.
 function module.order_of(owner, rows, columns)
   local shared, key = owner.shared, rows << 32 | columns
   if shared.order_key ~= key then

@@ -11,10 +11,10 @@ local options = arguments.options
 --- @field tiles reg  u32: the number of tiles
 local queue = classes.new "queue"
 
---- Persistent CTAs that draw their tiles from a counter in global memory: where tiles differ in length, each CTA is busy
---- until the last of them. Long tiles should come first. CTA c begins with tile c; one thread draws the next number
---- while a tile is being worked on, and shows it to the warps that work on it. The counter is 0 before the launch, and
---- the draw of the last tile sets it to 0 again; two launches that run at a time need two counters.
+--- Persistent CTAs that draw their tiles from a counter in global memory: where tiles differ in length, each CTA is
+--- busy until the last of them. Long tiles should come first. CTA c begins with tile c; one thread draws the next
+--- number while a tile is being worked on, and shows it to the warps that work on it. The counter is 0 before the
+--- launch, and the draw of the last tile sets it to 0 again; two launches that run at a time need two counters.
 --- One thread of the CTA calls queue:init, and then all threads wait at a barrier.
 --- @param options table
 --- @option counter reg  a pointer parameter to u32: one element

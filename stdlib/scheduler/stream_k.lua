@@ -1,4 +1,5 @@
--- The scheduler of stream-K: CTAs take whole tiles, and share the K blocks of those that would leave a last round partly empty.
+-- The scheduler of stream-K: CTAs take whole tiles, and share the K blocks of those that would leave a last round
+-- partly empty.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -12,13 +13,15 @@ local k = native.methods.builder
 local options, divided = arguments.options, division.divided
 local stream_k = setmetatable({}, { __index = scheduler_tiles })
 
---- The scheduler of stream-K, for wg.mainloop: CTAs take whole tiles, and share the blocks of K of those that would leave a last round partly
---- empty. It takes the reduction wg.reduction.memory.
+--- The scheduler of stream-K, for wg.mainloop: CTAs take whole tiles, and share the blocks of K of those that would
+--- leave a last round partly empty. It takes the reduction wg.reduction.memory.
 --- @param options table?
 --- @options wg.scheduler.tiles
 --- @return table  for the option `scheduler` of wg.mainloop
 --- @see wg.reduction.memory
-function wg.scheduler.stream_k(opts) return classes.strategy("scheduler", stream_k, scheduler_tiles.plan_of_order("wg.scheduler.stream_k", opts)) end
+function wg.scheduler.stream_k(opts)
+  return classes.strategy("scheduler", stream_k, scheduler_tiles.plan_of_order("wg.scheduler.stream_k", opts))
+end
 
 --- Stream-K: a loop over this CTA's tiles and pieces of tiles. Where the tiles are not a whole number of rounds of the
 --- grid, those of the last round and of one more are cut along K, so that each CTA gets the same number of blocks; the
@@ -32,9 +35,10 @@ function wg.scheduler.stream_k(opts) return classes.strategy("scheduler", stream
 --- @option order reg?  as in k:each_tile
 --- @option K reg  u32: the K extent
 --- @option block integer[1,65535]  elements of K in a block; tiles times blocks must be less than 2^31
---- @param body function(place: function, piece: table)  emits the work on a piece: place() as in k:each_tile; piece.from and
----   piece.to (the first element of K and the one after the last), piece.cut (a predicate: the tile has another piece),
----   piece.part (0 for the first blocks, 1 for the last) and piece.number (of the cut, from 1) are registers
+--- @param body function(place: function, piece: table)  emits the work on a piece: place() as in k:each_tile;
+---   piece.from and piece.to (the first element of K and the one after the last), piece.cut (a predicate: the tile has
+---   another piece), piece.part (0 for the first blocks, 1 for the last) and piece.number (of the cut, from 1) are
+---   registers
 --- @see k:each_tile
 --- @see k:sum_parts
 function k:each_piece(opts, body, ...)
@@ -92,7 +96,8 @@ function stream_k.units(_, count) return count end
 
 function stream_k.workspace(_, work)
   if work.tiles * work.blocks >= 1 << 31 then
-    native.fail(("gemm: %d tiles of %d blocks of K are too many for stream_k: wg.gemm{stream_k = false}"):format(work.tiles, work.blocks))
+    native.fail(("gemm: %d tiles of %d blocks of K are too many for stream_k: wg.gemm{stream_k = false}"):format(
+      work.tiles, work.blocks))
   end
   return { work.clusters, 2 }
 end

@@ -1,20 +1,23 @@
--- The scheduler of whole tiles: persistent CTAs take the tiles of D in turn, or parts of K of them. It also cuts the tiles of a last round
--- in which few CTAs would have one.
+-- The scheduler of whole tiles: persistent CTAs take the tiles of D in turn, or parts of K of them. It also cuts the
+-- tiles of a last round in which few CTAs would have one.
 --
--- A scheduler says how the roles of a product walk over its tiles: the producers and consumers each by themselves, in the same order. It is a
--- table of these functions, of which g is the product (mainloop/product.lua) and p its plan:
+-- A scheduler says how the roles of a product walk over its tiles: the producers and consumers each by themselves, in
+-- the same order. It is a table of these functions, of which g is the product (mainloop/product.lua) and p its plan:
 --
---   each(g, more, body)   calls body(place, piece) for each tile of this CTA, or piece of a tile; place() gives its row and column in D.
---                         more: first, every: the CTA's tiles to take, as in k:each_tile. A piece has
+--   each(g, more, body)   calls body(place, piece) for each tile of this CTA, or piece of a tile; place() gives its row
+--                         and column in D. more: first, every: the CTA's tiles to take, as in k:each_tile. A piece has
 --                           from, to      its range of K
---                           number, part  the number of the tile among those whose sums are added up, and of this part of it, where there are parts
---                           cut           where only the run decides whether the tile is in parts, the predicate that it is
+--                           number, part  the number of the tile among those whose sums are added up, and of this part
+--                                         of it, where there are parts
+--                           cut           where only the run decides whether the tile is in parts, the predicate that
+--                                         it is
 --                           half          where a tile may have only half of its rows, the predicate that it has
 --                           following()   computes the place and the piece that the CTA visits next
 --                         and, of groups, more (scheduler/groups.lua)
 --   units(p, tiles)       the most units of work that so many tiles make, of which a cluster takes one at a time
---   workspace(p, work)    { tiles, parts }: the sums and counters that a launch needs in global memory, or nil; raises for what is too
---                         large or too small. work: tiles, blocks (of K), clusters (of the launch), most (on the chip)
+--   workspace(p, work)    { tiles, parts }: the sums and counters that a launch needs in global memory, or nil; raises
+--                         for what is too large or too small. work: tiles, blocks (of K), clusters (of the launch),
+--                         most (on the chip)
 --   parameters(p, add)    the kernel's parameters for it
 
 local wg = require "wgrun"
@@ -38,7 +41,8 @@ tiles.plan_of_order = of_order
 --- The scheduler of whole tiles, for wg.mainloop: persistent CTAs take the tiles of D in turn, or their parts of K.
 --- @param options table?
 --- @option group integer[1,65535] = 8  rows of tiles that the order covers before it goes on to the next column
---- @option raster "grouped"|"hilbert" = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
+--- @option raster "grouped"|"hilbert" = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's
+---   curve
 --- @return table  for the option `scheduler` of wg.mainloop
 --- @see wg.mainloop.dense
 function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of_order("wg.scheduler.tiles", opts)) end
@@ -51,32 +55,41 @@ function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of
 --- @option n integer[1,65535]  the columns of a tile
 --- @option rows reg  u32: of the matrix
 --- @option columns reg  u32: of the matrix
---- @option cluster integer|table = 1  CTAs of a cluster, which work on neighbouring tiles: along M, or { along M, along N }, those along M first
+--- @option cluster integer|table = 1  CTAs of a cluster, which work on neighbouring tiles: along M, or { along M, along
+---   N }, those along M first
 --- @option group integer[1,65535] = 8  rows of tiles that the order covers before it goes on to the next column
---- @option order reg?  a pointer parameter to u32, instead of `group`: for each tile its row << 16 | its column, counted in tiles, as wg.hilbert gives them
+--- @option order reg?  a pointer parameter to u32, instead of `group`: for each tile its row << 16 | its column,
+---   counted in tiles, as wg.hilbert gives them
 --- @option splits integer[1,65535] = 1  the number of parts of K: each tile is visited once for each part
 --- @option first reg?  u32: the first of the cluster's tiles that is taken; used with `every`
 --- @option every integer?  takes only every n-th of the cluster's tiles
---- @option halves boolean = false  where at most half of the clusters would have a tile in the last round, each of its tiles is two: the upper and the lower half of its rows
---- @option last_splits integer[1,65535] = 1  where at most one of so many clusters would have a tile in the last round, each of its tiles is visited once for each of so many parts of K; without `splits` and `halves`
---- @param body function(place: function, part: reg, number: reg, cut: reg, following: function)  emits the work on a tile. place() computes the tile's first
----   row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile; with last_splits
----   they count where `cut`, a predicate, holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the rows. following() computes
----   place, part, number and cut of what the CTA visits next, where it is called; behind the last tile they are those of some tile
+--- @option halves boolean = false  where at most half of the clusters would have a tile in the last round, each of its
+---   tiles is two: the upper and the lower half of its rows
+--- @option last_splits integer[1,65535] = 1  where at most one of so many clusters would have a tile in the last round,
+---   each of its tiles is visited once for each of so many parts of K; without `splits` and `halves`
+--- @param body function(place: function, part: reg, number: reg, cut: reg, following: function)  emits the work on a
+---   tile. place() computes the tile's first row and column (u32 registers) where it is called; with splits, `part` is
+---   the part of K and `number` that of the tile; with last_splits they count where `cut`, a predicate, holds, and
+---   `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the rows.
+---   following() computes place, part, number and cut of what the CTA visits next, where it is called; behind the last
+---   tile they are those of some tile
 --- @see k:each_piece
 function k:each_tile(opts, body, ...)
   arguments.surplus("each_tile", 2, ...)
   arguments.object("k:each_tile, k", self, "builder")
   options("k:each_tile", opts)
   local splits, last_splits = opts.splits or 1, opts.last_splits or 1
-  if last_splits > 1 and (splits > 1 or opts.halves) then native.fail "k:each_tile: `last_splits` goes without `splits` and `halves`" end
+  if last_splits > 1 and (splits > 1 or opts.halves) then
+    native.fail "k:each_tile: `last_splits` goes without `splits` and `halves`"
+  end
   local place, units, along_m, along_n = order.tile_order(self, "k:each_tile", opts)
   local cluster = along_m * along_n
   arguments.body("k:each_tile, body", body)
   local cta = self:special "ctaid.x"
   local from, clusters, rank = cta, self:special "nctaid.x", 0
   if cluster > 1 then
-    from, clusters, rank = divided(self, cta, cluster), divided(self, clusters, cluster), division.remainder(self, cta, cluster)
+    from, clusters, rank = divided(self, cta, cluster), divided(self, clusters, cluster),
+      division.remainder(self, cta, cluster)
   end
   if opts.first then from = from + opts.first * clusters end
   local step = opts.every and clusters * opts.every or clusters
@@ -124,14 +137,17 @@ end
 --- The options of k:each_tile for the tiles of a product.
 function tiles.tiles_of(g, more)
   local p, sizes = g.p, g.sizes
-  return arguments.extended({ m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, group = p.group, order = sizes.order }, more)
+  return arguments.extended(
+    { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, group = p.group, order = sizes.order }, more)
 end
 
 function tiles.each(g, more, body)
   local k, p, sizes = g.k, g.p, g.sizes
   local function described(place, part, number, cut)
     local piece = { from = 0, to = sizes.K, part = part, number = number, half = p.halves and cut or nil }
-    if part then piece.from, piece.to = k:part_of_k { K = sizes.K, block = p.round_k, part = part, splits = p.parts } end
+    if part then
+      piece.from, piece.to = k:part_of_k { K = sizes.K, block = p.round_k, part = part, splits = p.parts }
+    end
     if p.last_splits > 1 then
       piece.cut = cut
       piece.from = k:selp_b32(piece.from, 0, cut, { type = "u32" })
@@ -140,7 +156,8 @@ function tiles.each(g, more, body)
     return place, piece
   end
   local walk = tiles.tiles_of(g, more)
-  walk.cluster, walk.splits, walk.halves, walk.last_splits = { p.cluster_m, p.cluster_n }, p.splits, p.halves, p.last_splits
+  walk.cluster, walk.splits, walk.halves, walk.last_splits = { p.cluster_m, p.cluster_n }, p.splits, p.halves,
+    p.last_splits
   k:each_tile(walk, function(place, part, number, cut, following)
     local _, piece = described(place, part, number, cut)
     function piece.following() return described(following()) end
@@ -164,7 +181,8 @@ function tiles.parameters(p, add)
   if p.raster ~= "hilbert" then return end
   add {
     name = "order", type = "const u32*", value = function(l) return l.order() end,
-    note = ("for each tile of %d x %d its row << 16 | its column, in the order of the work (wg.hilbert)"):format(p.m * p.cluster_m, p.n * p.cluster_n),
+    note = ("for each tile of %d x %d its row << 16 | its column, in the order of the work (wg.hilbert)"):format(
+      p.m * p.cluster_m, p.n * p.cluster_n),
   }
 end
 

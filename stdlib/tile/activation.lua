@@ -1,5 +1,6 @@
--- Activations: functions of an f32 element. The special function unit computes a value for a warp in the time of eight other
--- instructions, and one warp of an SM partition often has the epilogue to itself, so that each instruction counts.
+-- Activations: functions of an f32 element. The special function unit computes a value for a warp in the time of eight
+-- other instructions, and one warp of an SM partition often has the epilogue to itself, so that each instruction
+-- counts.
 
 local native = require "wgrun.native"
 
@@ -31,8 +32,8 @@ local activations = {
 }
 local coarse = { gelu = coarse_gelu } -- for a D of bf16 or 8 bits
 
---- The activation of that name, or the function itself. `takes`: what a function gets, for the message; `dtype`: what its
---- values are rounded to.
+--- The activation of that name, or the function itself. `takes`: what a function gets, for the message; `dtype`: what
+--- its values are rounded to.
 function module.named(what, given, takes, dtype)
   if type(given) == "function" then return given end
   local known = {}
@@ -40,7 +41,8 @@ function module.named(what, given, takes, dtype)
   table.sort(known)
   if dtype and dtype ~= "f32" and dtype ~= "f16" and coarse[given] then return coarse[given] end
   return activations[given]
-    or fail(("%s `%s` (legal: %s, or a function of k and %s)"):format(what, tostring(given), table.concat(known, ", "), takes or "an f32 register"))
+    or fail(("%s `%s` (legal: %s, or a function of k and %s)"):format(
+      what, tostring(given), table.concat(known, ", "), takes or "an f32 register"))
 end
 
 return module

@@ -24,7 +24,9 @@ local accumulator = classes.new "accumulator"
 function k:fragment(acc)
   arguments.object("k:fragment", acc, "regs")
   if #acc % 4 ~= 0 then
-    fail(("k:fragment: %d registers cannot hold a 64 x n block, which takes n / 2 registers, n being a multiple of 8"):format(#acc))
+    fail((
+      "k:fragment: %d registers cannot hold a 64 x n block, which takes n / 2 registers, n being a multiple of 8"
+    ):format(#acc))
   end
   return setmetatable({ k = self, acc = acc, type = acc[0].type }, accumulator)
 end
@@ -50,9 +52,10 @@ local function places(b)
 end
 
 --- Replaces each element x by f(x, at).
---- @param f function(x: reg, at):reg|number  returns a register of the elements' type, or a number. at.row and at.column are the
----   place of x in the block (u32 registers, computed on first use); at.half is which of the thread's two rows contains
----   x (0 or 1), so that rows[at.half] is the row's value where `rows` is the result of a row reduction
+--- @param f function(x: reg, at):reg|number  returns a register of the elements' type, or a number. at.row and
+---   at.column are the place of x in the block (u32 registers, computed on first use); at.half is which of the thread's
+---   two rows contains x (0 or 1), so that rows[at.half] is the row's value where `rows` is the result of a row
+---   reduction
 --- @return accumulator  itself
 --- @example
 ---   s:map(function(x, at) return k:mul(x, scale[at.half]) end)
@@ -64,7 +67,8 @@ function accumulator:map(f)
 end
 
 --- Reduces each row to one value, with shuffles between the four lanes that share the row.
---- @param f function(x: reg, y: reg):reg  combines two elements and returns a register; it must be associative and commutative
+--- @param f function(x: reg, y: reg):reg  combines two elements and returns a register; it must be associative and
+---   commutative
 --- @return regs  two registers: the values of the thread's two rows
 function accumulator:row_reduce(f)
   arguments.body("accumulator:row_reduce", f)
@@ -98,13 +102,16 @@ end
 --- Converts the accumulators to operand A of a later product, whose K extent is their columns. The caller places
 --- k:wgmma_fence before k:mma, and must not change the registers until the product is complete.
 --- @param dtype string  "bf16" or "f16": what the elements are rounded to
---- @return regs  b32, four for each K step of 16, for the option `a` of k:mma (PTX ISA 9.7.15.5.1, figure of the A fragment)
+--- @return regs  b32, four for each K step of 16, for the option `a` of k:mma (PTX ISA 9.7.15.5.1, figure of the A
+---   fragment)
 --- @raise when n is not a multiple of 16.
 function accumulator:operand(dtype)
   local b, count = self.k, #self.acc
   local convert = (dtype == "bf16" or dtype == "f16") and elements.to_output[dtype]
     or fail("accumulator:operand makes bf16 or f16, not " .. (type(dtype) == "string" and dtype or "a " .. type(dtype)))
-  if count % 8 ~= 0 then fail(("accumulator:operand: n is %d, must be a multiple of 16 (a K step)"):format(2 * count)) end
+  if count % 8 ~= 0 then
+    fail(("accumulator:operand: n is %d, must be a multiple of 16 (a K step)"):format(2 * count))
+  end
   local words = b:regs("b32", count // 2)
   for i = 0, count // 2 - 1 do b:mov(words[i], convert(b, self.acc[2 * i], self.acc[2 * i + 1])) end
   return words

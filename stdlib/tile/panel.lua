@@ -1,7 +1,8 @@
--- Panels: the shape in which a warpgroup's accumulators pass through shared memory on their way to a matrix, and C on its way to the
--- accumulators. A panel is 64 rows of accumulators and 128 bytes wide, as wide as the widest swizzle of TMA, or 64 bytes or as wide as the
--- block where n requires it; transposed, its lines are the columns of the accumulators. Threads write 16-bit elements by stmatrix, others in
--- pairs, as the accumulators have them (PTX ISA 9.7.15.5.1, figure of the D fragment).
+-- Panels: the shape in which a warpgroup's accumulators pass through shared memory on their way to a matrix, and C on
+-- its way to the accumulators. A panel is 64 rows of accumulators and 128 bytes wide, as wide as the widest swizzle of
+-- TMA, or 64 bytes or as wide as the block where n requires it; transposed, its lines are the columns of the
+-- accumulators. Threads write 16-bit elements by stmatrix, others in pairs, as the accumulators have them (PTX ISA
+-- 9.7.15.5.1, figure of the D fragment).
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -14,8 +15,8 @@ local module = {}
 local fail, options = native.fail, arguments.options
 
 --- The shape of the panels in shared memory through which k:epilogue stores blocks of 64 x n accumulators. A panel
---- has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width; where n allows neither and is
---- a multiple of 16, a single panel without a swizzle holds the whole block.
+--- has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width; where n allows neither
+--- and is a multiple of 16, a single panel without a swizzle holds the whole block.
 --- @param options table
 --- @option dtype string  of the matrix: "f16", "bf16", "f32", "s32", "e4m3", "e5m2" or "s8"
 --- @option n integer  the columns of the accumulators: 8 to 256, a multiple of 8
@@ -50,10 +51,12 @@ function wg.panel(opts)
   local columns, lines = line_bytes // size, transposed and n or 64
   if transposed and size ~= 2 then fail "wg.panel: `transposed` requires f16 or bf16" end
   if not transposed and n % columns ~= 0 then
-    fail(("wg.panel: n is %d: for %s it must be a multiple of %d, so that the panels are 64 bytes wide"):format(n, dtype, columns))
+    fail(("wg.panel: n is %d: for %s it must be a multiple of %d, so that the panels are 64 bytes wide"):format(
+      n, dtype, columns))
   end
   return {
-    dtype = dtype, size = size, transposed = transposed, plain = plain, columns = columns, lines = lines, line_bytes = line_bytes,
+    dtype = dtype, size = size, transposed = transposed, plain = plain, columns = columns, lines = lines,
+    line_bytes = line_bytes,
     bytes = lines * line_bytes, align = 1024, count = transposed and 1 or n // columns,
     box = { dtype = dtype, box = { columns, lines }, swizzle = plain and "none" or line_bytes .. "B" },
   }
@@ -64,8 +67,8 @@ local function unit_address(panel, line, unit, line8)
   return line + ((unit ~ (panel.line_bytes == 128 and line8 or line8 >> 1)) << 4)
 end
 
--- The addresses and offsets of `count` units of a line, `step` apart, by index from 0; place(i) returns unit and line8 as
--- above. Without a swizzle all share the address of the first.
+-- The addresses and offsets of `count` units of a line, `step` apart, by index from 0; place(i) returns unit and line8
+-- as above. Without a swizzle all share the address of the first.
 local function unit_addresses(panel, line, count, step, place)
   local at, ahead = {}, {}
   for i = 0, count - 1 do
@@ -75,15 +78,17 @@ local function unit_addresses(panel, line, count, step, place)
   return at, ahead
 end
 
--- A thread's part of a panel is a list of pieces, which it writes with one instruction each: pieces(first, offset) lists those of
--- panel `first` of the block, at `offset` bytes. A piece has an address `at`, an `offset` from there, and its even registers, each of
--- which stands for itself and the next one.
+-- A thread's part of a panel is a list of pieces, which it writes with one instruction each: pieces(first, offset)
+-- lists those of panel `first` of the block, at `offset` bytes. A piece has an address `at`, an `offset` from there,
+-- and its even registers, each of which stands for itself and the next one.
 
 -- 16-bit panels: stmatrix takes four 8x8 blocks, lane i gives the address of line i % 8 of block i / 8.
 local function pieces_16bit(panel, base, lane, warp)
   local line = base + ((warp << 4) + (lane & 15)) * panel.line_bytes
   local pairs_of_blocks = panel.columns // 16
-  local at, ahead = unit_addresses(panel, line, pairs_of_blocks, 2, function(i) return (lane >> 4) + 2 * i, lane & 7 end)
+  local at, ahead = unit_addresses(panel, line, pairs_of_blocks, 2, function(i)
+    return (lane >> 4) + 2 * i, lane & 7
+  end)
   return function(first, offset)
     local pieces = {}
     for b = 0, pairs_of_blocks - 1 do
@@ -94,8 +99,8 @@ local function pieces_16bit(panel, base, lane, warp)
   end
 end
 
--- Transposed: line c of the panel is column c of the accumulators, a warp's 16 rows are two units of it. Of an odd number of eight
--- lines the last ones are a piece of two blocks.
+-- Transposed: line c of the panel is column c of the accumulators, a warp's 16 rows are two units of it. Of an odd
+-- number of eight lines the last ones are a piece of two blocks.
 local function pieces_transposed(panel, base, lane, warp)
   local in_pair = lane >> 3
   local line = base + ((lane & 7) + ((in_pair >> 1) << 3)) * panel.line_bytes
@@ -111,8 +116,8 @@ local function pieces_transposed(panel, base, lane, warp)
   end
 end
 
--- 32- and 8-bit panels: each lane writes its pairs of neighbours, one for each 8 columns and each of its two rows. The four lanes of a
--- row share two 16-byte units of a 32-bit panel, or half a unit of an 8-bit one.
+-- 32- and 8-bit panels: each lane writes its pairs of neighbours, one for each 8 columns and each of its two rows. The
+-- four lanes of a row share two 16-byte units of a 32-bit panel, or half a unit of an 8-bit one.
 local function pieces_of_pairs(panel, base, lane, warp)
   local wide, row, groups = panel.size == 4, lane >> 2, panel.columns // 8
   local line = base + ((warp << 4) + row) * panel.line_bytes
@@ -148,8 +153,8 @@ function module.place(panel, row, column, i)
   return { column + i * panel.columns, row }
 end
 
--- How a thread moves a piece between registers and a panel, by the bytes of an element: four 8x8 blocks, or two, a pair of
--- neighbours in one 16-bit register, or two registers.
+-- How a thread moves a piece between registers and a panel, by the bytes of an element: four 8x8 blocks, or two, a pair
+-- of neighbours in one 16-bit register, or two registers.
 local transfer = {
   [2] = {
     words = function(b, _, piece) return b:regs("b32", #piece) end,

@@ -1,5 +1,5 @@
--- The softmax of rows that come in blocks of columns (Milakov and Gimelshein 2018): a running maximum and sum of each row, and a factor by
--- which what was summed before shrinks when the maximum grows.
+-- The softmax of rows that come in blocks of columns (Milakov and Gimelshein 2018): a running maximum and sum of each
+-- row, and a factor by which what was summed before shrinks when the maximum grows.
 
 local arguments = require "wgrun.arguments"
 local warps = require "wgrun.builder.warp"
@@ -11,8 +11,9 @@ local module = {}
 local k = native.methods.builder
 local options = arguments.options
 
--- The most that an exponential may become, in powers of two: 2^8 fits bf16, f16 and e4m3, and the sums f32. So far a row's
--- maximum may grow before what was summed is scaled to the new one; the result does not depend on it but for rounding.
+-- The most that an exponential may become, in powers of two: 2^8 fits bf16, f16 and e4m3, and the sums f32. So far a
+-- row's maximum may grow before what was summed is scaled to the new one; the result does not depend on it but for
+-- rounding.
 local most = 8
 
 --- The running softmax of the rows of a warpgroup's accumulators, made by k:softmax.
@@ -27,7 +28,8 @@ local softmax = classes.new "softmax"
 --- @option scores regs  the f32 accumulators of a warpgroup, 64 x n
 --- @option scale reg  f32, positive: the factor of the scores, in units of log2
 --- @option empty boolean = false  a row may have no score but -inf so far: its exponentials are then 0
---- @option lift integer = 0  the exponentials are 2^lift times as large, 0 to 7: where they are rounded to a type with few exponents, such as e4m3
+--- @option lift integer = 0  the exponentials are 2^lift times as large, 0 to 7: where they are rounded to a type with
+---   few exponents, such as e4m3
 --- @return softmax
 --- @see k:fragment
 function k:softmax(opts)
@@ -35,14 +37,17 @@ function k:softmax(opts)
   arguments.object("k:softmax, scores", opts.scores, "regs")
   arguments.object("k:softmax, scale", opts.scale, "reg")
   return setmetatable({
-    k = self, scores = opts.scores, scale = opts.scale, empty = opts.empty, lift = arguments.whole("k:softmax: lift", opts.lift or 0, 0, most - 1), top = self:regs("f32", 2), sum = self:regs("f32", 2),
+    k = self, scores = opts.scores, scale = opts.scale, empty = opts.empty,
+    lift = arguments.whole("k:softmax: lift", opts.lift or 0, 0, most - 1), top = self:regs("f32", 2),
+    sum = self:regs("f32", 2),
   }, softmax)
 end
 
 -- Which of the thread's two rows holds accumulator r (PTX ISA 9.7.15.5.1, figure of the D fragment).
 local function half_of(r) return r // 2 % 2 end
 
---- Combines values as they come, in two chains, since one would wait for each result: chain(x) adds one, and chain() is all of them.
+--- Combines values as they come, in two chains, since one would wait for each result: chain(x) adds one, and chain() is
+--- all of them.
 function module.chained(combine)
   local chains, count = {}, 0
   return function(x)
@@ -119,7 +124,8 @@ end
 
 --- Ends the softmax: the sums over all lanes of a row.
 --- @return table  [0] and [1]: for the thread's two rows 1 / sum, f32; 0 for a row without a score
---- @return table  [0] and [1]: their logarithms of the sum of exp(scale * ln 2 * score), f32; -inf for a row without a score
+--- @return table  [0] and [1]: their logarithms of the sum of exp(scale * ln 2 * score), f32; -inf for a row without a
+---   score
 function softmax:finish()
   local b, inverse, logarithm = self.k, {}, {}
   for half = 0, 1 do

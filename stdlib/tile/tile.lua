@@ -98,7 +98,9 @@ end
 --- @raise when the K extents of the tiles differ, or no wgmma takes their types.
 --- @see wg.wgmma
 function k:mma(acc, opts)
-  if opts == nil and type(acc) == "table" then fail "k:mma: the accumulators come first: k:mma(acc, { a = ..., b = ... })" end
+  if opts == nil and type(acc) == "table" then
+    fail "k:mma: the accumulators come first: k:mma(acc, { a = ..., b = ... })"
+  end
   options("k:mma", opts)
   local in_registers = arguments.describe(opts.a) == "wgrun.regs"
   local a = not in_registers and tile_of("k:mma, a", opts.a)
@@ -106,7 +108,8 @@ function k:mma(acc, opts)
   a = a or { dtype = b.dtype, k = #opts.a // 4 * (wgmma_k[b.dtype] or 0), major = "K" }
   local ratio = opts.metadata and 2 or 1 -- K of B over the stored K of A
   if a.k * ratio ~= b.k then
-    fail(("k:mma: the K extents of the tiles differ: %d and %d%s"):format(a.k, b.k, opts.metadata and " (a sparse A stores half of B's K)" or ""))
+    fail(("k:mma: the K extents of the tiles differ: %d and %d%s"):format(
+      a.k, b.k, opts.metadata and " (a sparse A stores half of B's K)" or ""))
   end
   local step = arguments.k_of_wgmma("k:mma", a.dtype)
   local steps = a.k // step
@@ -135,7 +138,8 @@ function k:mma(acc, opts)
   self:wgmma_commit_group()
 end
 
--- The places of the 16-byte units of a tile. A line is a row (K-major) or one k (MN-major); `along` is the other extent.
+-- The places of the 16-byte units of a tile. A line is a row (K-major) or one k (MN-major); `along` is the other
+-- extent.
 local function geometry(tile)
   local k_major = tile.major == "K"
   local width, bytes = atom_width[tile.swizzle], element_bytes[tile.dtype]
@@ -196,20 +200,26 @@ end
 --- @option along integer|reg  the tile's first element in its lines
 --- @option lines integer|reg  the lines of the matrix
 --- @option length integer|reg  the elements of a line of the matrix
---- @option vector boolean = false  copies 16 bytes at a time, which requires `length` and `ld` to be multiples of 16 bytes; needed for elements that are not 16 bits
+--- @option vector boolean = false  copies 16 bytes at a time, which requires `length` and `ld` to be multiples of 16
+---   bytes; needed for elements that are not 16 bits
 function k:copy_tile(opts)
   options("k:copy_tile", opts)
   local tile = tile_of("k:copy_tile, to", opts.to)
   local pointee = pointee_of("k:copy_tile, from", opts.from)
-  if pointee ~= tile.dtype then fail(("k:copy_tile: `from` points to %s, but the tile holds %s"):format(pointee, tile.dtype)) end
+  if pointee ~= tile.dtype then
+    fail(("k:copy_tile: `from` points to %s, but the tile holds %s"):format(pointee, tile.dtype))
+  end
   counts("k:copy_tile", opts, { "ld", "line", "along", "lines", "length" })
   local bytes = element_bytes[tile.dtype]
-  if bytes ~= 2 and not opts.vector then fail(("k:copy_tile: %s needs `vector = true`; without it, only 16-bit elements are copied"):format(tile.dtype)) end
+  if bytes ~= 2 and not opts.vector then
+    fail(("k:copy_tile: %s needs `vector = true`; without it, only 16-bit elements are copied"):format(tile.dtype))
+  end
   whole_vectors("k:copy_tile", opts, "length", 16 // bytes)
   local g = geometry(tile)
   local tid = self:special "tid.x"
   local base = self:mov(opts.to, { type = "u32" })
-  local shift = math.tointeger(math.log(g.units, 2)) or fail(("k:copy_tile: a line of the tile has %d bytes, must be 16 times a power of two"):format(16 * g.units))
+  local shift = math.tointeger(math.log(g.units, 2))
+    or fail(("k:copy_tile: a line of the tile has %d bytes, must be 16 times a power of two"):format(16 * g.units))
   local total = g.lines * g.units
   -- All loads come before all stores, so that every load has been issued before the first result is needed.
   local stores = {}
@@ -258,7 +268,9 @@ function k:store_accumulator(acc, opts)
   end
   local one, two = self["st_global_" .. pointee], self["st_global_v2_" .. pointee]
   if #arguments.object("k:store_accumulator, acc", acc, "regs") % 4 ~= 0 then
-    fail(("k:store_accumulator: %d registers cannot hold a 64 x n block, which takes n / 2 registers, n being a multiple of 8"):format(#acc))
+    fail((
+      "k:store_accumulator: %d registers cannot hold a 64 x n block, which takes n / 2 registers, n being a multiple "
+        .. "of 8"):format(#acc))
   end
   counts("k:store_accumulator", opts, { "ld", "row", "col", "rows", "cols" })
   local ld, cols, rows = opts.ld, opts.cols, opts.rows

@@ -1,6 +1,6 @@
 -- The measurements of wg.tune in a file: one line each, with its key and its microseconds. The file is always complete:
--- each write replaces it by a new one, which keeps what other processes have written meanwhile. A file that another user
--- may have written is not trusted.
+-- each write replaces it by a new one, which keeps what other processes have written meanwhile. A file that another
+-- user may have written is not trusted.
 
 local native = require "wgrun.native"
 
@@ -14,7 +14,9 @@ local function written(value)
   local kind = type(value)
   if kind == "nil" or kind == "boolean" or math.type(value) == "integer" then return tostring(value) end
   if kind == "number" then return ("%.17g"):format(value) end
-  if kind == "string" then return '"' .. value:gsub('[%c"\\]', function(c) return ("\\x%02X"):format(c:byte()) end) .. '"' end
+  if kind == "string" then
+    return '"' .. value:gsub('[%c"\\]', function(c) return ("\\x%02X"):format(c:byte()) end) .. '"'
+  end
   if kind ~= "table" then return nil end
   local parts, listed = {}, #value
   for i = 1, listed do parts[i] = written(value[i]) or "?" end

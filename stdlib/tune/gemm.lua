@@ -13,7 +13,8 @@ local native = require "wgrun.native"
 
 local module = {}
 
-local most_few = 40 -- choices for a product with few tiles: they had the fastest for 325 of 333 shapes (docs/measurements.md)
+-- choices for a product with few tiles: they had the fastest for 325 of 333 shapes (docs/measurements.md)
+local most_few = 40
 
 -- Options of wg.gemm that are worth measuring for a problem; those that turn out not to fit are skipped.
 function module.space(gemm)
@@ -23,16 +24,23 @@ function module.space(gemm)
   local plan = gemm_plan.make(gemm)
   if plan.mixed then return mixed_launch.space(plan) end
   if gemm_plan.kind(gemm) == "dense" then -- with few tiles: what the plan's model finds fastest
-    local given = { a_major = gemm.a_major, b_major = gemm.b_major, swap = plan.swap, splits = gemm.splits, cluster = gemm.cluster }
+    local given = {
+      a_major = gemm.a_major, b_major = gemm.b_major, swap = plan.swap, splits = gemm.splits, cluster = gemm.cluster,
+    }
     if gemm.tile then given.tile, given.swap = { plan.m, plan.n, plan.block_k }, plan.swapped end
     local few = gemm_few.candidates(plan, M, N, gemm.problem[3], native.element_bytes[plan.dtype], given, most_few)
     for _, c in ipairs(few) do
-      add { tile = c.tile, splits = c.splits, cluster = c.cluster[1] * c.cluster[2] > 1 and c.cluster or nil, swap_ab = c.swapped }
+      add {
+        tile = c.tile, splits = c.splits, cluster = c.cluster[1] * c.cluster[2] > 1 and c.cluster or nil,
+        swap_ab = c.swapped,
+      }
     end
     if #few > 0 then return list end
   end
   if gemm.sparse then
-    for _, halves in ipairs { true, false } do add { tile = { 256, 176 }, schedule = "cooperative", halves = halves } end
+    for _, halves in ipairs { true, false } do
+      add { tile = { 256, 176 }, schedule = "cooperative", halves = halves }
+    end
   end
   for _, c in ipairs(cost.candidates(gemm_plan.kind(gemm), plan.products)) do
     local rows, columns = roofline.ceil_div(M, c.tile[1]), roofline.ceil_div(N, c.tile[2])
@@ -46,7 +54,9 @@ function module.space(gemm)
       local tiles = rows * columns
       if tiles > roofline.sms() and tiles % roofline.sms() ~= 0 then with("stream_k", true) end
       local rest = tiles % roofline.sms()
-      for splits = 2, plan.scaled and rest > 0 and math.min(4, roofline.sms() // rest) or 1 do with("last_splits", splits) end
+      for splits = 2, plan.scaled and rest > 0 and math.min(4, roofline.sms() // rest) or 1 do
+        with("last_splits", splits)
+      end
       for _, splits in ipairs { 2, 3, 4, 6, 8 } do
         if tiles * splits <= 2 * roofline.sms() then with("splits", splits) end
       end
@@ -58,7 +68,9 @@ end
 -- A matrix of normally distributed or, of integers, evenly distributed numbers.
 local function random(rows, columns, dtype)
   if dtype == "s8" or dtype == "u8" or dtype == "s32" then
-    return wg.randint { shape = { rows, columns }, dtype = dtype, lo = dtype == "u8" and 0 or -64, hi = 63, seed = rows + columns }
+    return wg.randint {
+      shape = { rows, columns }, dtype = dtype, lo = dtype == "u8" and 0 or -64, hi = 63, seed = rows + columns,
+    }
   end
   return wg.randn { shape = { rows, columns }, dtype = dtype, seed = rows + columns }
 end
@@ -67,11 +79,14 @@ end
 local function operands(gemm, plan)
   local M, N, K = table.unpack(gemm.problem)
   local a_mn, b_mn = gemm.a_major == "MN", gemm.b_major == "MN"
-  local A, B = random(a_mn and K or M, a_mn and M or K, plan.dtype), random(b_mn and K or N, b_mn and N or K, plan.dtype)
+  local A, B = random(a_mn and K or M, a_mn and M or K, plan.dtype),
+    random(b_mn and K or N, b_mn and N or K, plan.dtype)
   local metadata
   if plan.sparse then A, metadata = wg.sparse.compress(wg.sparse.prune(A), "gemm") end
   local given = arguments.extended({ metadata = metadata }, epilogue_plan.tensors(plan, M, N, B.shape, random))
-  for name, shape in pairs(scales.scale_shapes(plan, M, N, K)) do given[name] = wg.randn { shape = shape, dtype = "f32", seed = 2 } end
+  for name, shape in pairs(scales.scale_shapes(plan, M, N, K)) do
+    given[name] = wg.randn { shape = shape, dtype = "f32", seed = 2 }
+  end
   if plan.products == 2 then given.gate_scales = given.b_scales end
   return A, B, given
 end
@@ -79,7 +94,9 @@ end
 -- The `build` function for options of wg.gemm, with random operands.
 function module.builder(gemm)
   local plan = gemm_plan.make(gemm)
-  if plan.groups then native.fail "wg.tune: the sizes of groups are data of a launch: wg.tune{ build = } for a grouped product" end
+  if plan.groups then
+    native.fail "wg.tune: the sizes of groups are data of a launch: wg.tune{ build = } for a grouped product"
+  end
   local A, B, given = (plan.mixed and mixed_launch.operands or operands)(gemm, plan, random)
   local D = wg.zeros(plan.d, { gemm.problem[1], gemm.problem[2] })
   return function(candidate)

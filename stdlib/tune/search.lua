@@ -1,5 +1,5 @@
--- wg.tuning: what there is to tune in a kernel, as a list of candidates that can be built and measured one by one. wg.tune
--- measures them in turn; `wgrun tune` hands them to many processes.
+-- wg.tuning: what there is to tune in a kernel, as a list of candidates that can be built and measured one by one.
+-- wg.tune measures them in turn; `wgrun tune` hands them to many processes.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -51,9 +51,13 @@ function wg.tuning(opts)
   if arguments.describe(opts) == "table" and getmetatable(opts) == tuning then return opts end
   options("wg.tune", opts)
   local gemm, build, candidates = opts.gemm, opts.build, opts.candidates
-  if (gemm == nil) == (build == nil) then fail "wg.tune: either `gemm` (options of wg.gemm) or `build` (a function) must be given" end
+  if (gemm == nil) == (build == nil) then
+    fail "wg.tune: either `gemm` (options of wg.gemm) or `build` (a function) must be given"
+  end
   if gemm then
-    if type(gemm) ~= "table" or type(gemm.problem) ~= "table" then fail "wg.tune: `gemm` needs a `problem` = { M, N, K }" end
+    if type(gemm) ~= "table" or type(gemm.problem) ~= "table" then
+      fail "wg.tune: `gemm` needs a `problem` = { M, N, K }"
+    end
     build, candidates = tune_gemm.builder(gemm), candidates or tune_gemm.space(gemm)
   else
     arguments.body("wg.tune, build", build)
@@ -67,7 +71,9 @@ function wg.tuning(opts)
     if opts.candidates then fail "wg.tune: `candidates` and `space` exclude each other" end
     candidates = combinations(opts.space)
   end
-  if type(candidates) ~= "table" or #candidates == 0 then fail "wg.tune: `candidates` must be a list of tables of options" end
+  if type(candidates) ~= "table" or #candidates == 0 then
+    fail "wg.tune: `candidates` must be a list of tables of options"
+  end
   for i, candidate in ipairs(candidates) do
     if type(candidate) ~= "table" then fail(("wg.tune: candidates[%d] must be a table of options"):format(i)) end
   end
@@ -131,16 +137,16 @@ local function launch_text(value)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
---- All that decides how long a launch takes on a device: the kernel's PTX, and the launch, with the types and shapes of its
---- tensors. What has the same content need not be measured twice.
+--- All that decides how long a launch takes on a device: the kernel's PTX, and the launch, with the types and shapes of
+--- its tensors. What has the same content need not be measured twice.
 --- @param kernel kernel
 --- @param launch table
 --- @return string
 --- @raise when the checker finds an error in the kernel.
 function tuning:content(kernel, launch) return launch_text(plain(launch)) .. "\n" .. kernel:ptx() end
 
---- What the cost model of kernel:timeline expects. It runs one cluster on the simulator, which finds what the static checker
---- cannot see.
+--- What the cost model of kernel:timeline expects. It runs one cluster on the simulator, which finds what the static
+--- checker cannot see.
 --- @param kernel kernel
 --- @param launch table
 --- @return number  microseconds

@@ -26,7 +26,8 @@ local function operand(name, given, tile, swizzle, seed)
   local lines, length = tile.mn, tile.k
   if tile.major == "MN" then lines, length = length, lines end
   if shape[1] ~= lines or shape[2] ~= length or given.dtype ~= tile.dtype then
-    fail(("wg.try, %s: the tensor is %s, but its tile holds %s {%d, %d}"):format(name, tostring(given), tile.dtype, lines, length))
+    fail(("wg.try, %s: the tensor is %s, but its tile holds %s {%d, %d}"):format(
+      name, tostring(given), tile.dtype, lines, length))
   end
   return tile, given
 end
@@ -50,10 +51,11 @@ function report.__tostring(r)
   return table.concat(lines, "\n")
 end
 
---- Multiplies two tiles by wgmma and compares the result with a reference: one call gives a kernel, its PTX, its result,
---- and the findings of the checker. print(result) shows a summary.
+--- Multiplies two tiles by wgmma and compares the result with a reference: one call gives a kernel, its PTX, its
+--- result, and the findings of the checker. print(result) shows a summary.
 --- @param options table
---- @option a tile|tensor  A, with a multiple of 64 rows: a tile, which gets random elements, or a tensor {m, k}, which gets a K-major tile
+--- @option a tile|tensor  A, with a multiple of 64 rows: a tile, which gets random elements, or a tensor {m, k}, which
+---   gets a K-major tile
 --- @option b tile|tensor  B, likewise, with n rows of k elements; n is a multiple of 8 up to 256
 --- @option a_tile tile?  the tile of a tensor `a`, which then has the shape of its lines: {k, mn} for an MN-major tile
 --- @option b_tile tile?  the tile of a tensor `b`, likewise
@@ -74,7 +76,9 @@ end
 --- @field worst number  its second result
 --- @field where table  its third result
 --- @example
---- print(wg.try { a = wg.tile { dtype = "bf16", mn = 64, k = 64 }, b = wg.tile { dtype = "bf16", mn = 32, k = 64, major = "MN" } })
+--- print(wg.try {
+---   a = wg.tile { dtype = "bf16", mn = 64, k = 64 }, b = wg.tile { dtype = "bf16", mn = 32, k = 64, major = "MN" },
+--- })
 function wg.try(opts)
   options("wg.try", opts)
   for _, name in ipairs { "a", "b" } do
@@ -100,7 +104,9 @@ function wg.try(opts)
       local tile = copy[3]
       local lines, length = tile.mn, tile.k
       if tile.major == "MN" then lines, length = length, lines end
-      k:copy_tile { to = copy[1], from = copy[2], ld = length, line = 0, along = 0, lines = lines, length = length, vector = true }
+      k:copy_tile {
+        to = copy[1], from = copy[2], ld = length, line = 0, along = 0, lines = lines, length = length, vector = true,
+      }
     end
     k:fence_proxy_async()
     k:bar_sync(0)
@@ -114,10 +120,12 @@ function wg.try(opts)
   end)
 
   local D = wg.zeros(d, { m, n })
-  local result = setmetatable({ kernel = kernel, ptx = kernel:ptx(), findings = kernel:check(), A = A, B = B, D = D }, report)
+  local result = setmetatable(
+    { kernel = kernel, ptx = kernel:ptx(), findings = kernel:check(), A = A, B = B, D = D }, report)
   kernel:run { args = { A, B, D }, backend = opts.backend }
   result.want = wg.matmul(as_rows(tile_a, A), as_rows(tile_b, B):transpose()):convert(d)
-  result.ok, result.worst, result.where = wg.compare(D, result.want, opts.tolerance or { absolute = 1e-3 * tile_a.k ^ 0.5, relative = 1e-3 })
+  result.ok, result.worst, result.where = wg.compare(
+    D, result.want, opts.tolerance or { absolute = 1e-3 * tile_a.k ^ 0.5, relative = 1e-3 })
   return result
 end
 

@@ -48,14 +48,20 @@ end
 --- @param options table
 --- @option gemm table?  options of wg.gemm with a `problem`: tunes wg.gemm
 --- @option name string?  with `build`: the name under which the results are kept
---- @option build function?  build(options) makes any kernel: returns the kernel and the options for kernel:time, or nil and a reason to skip the candidate
---- @option candidates table?  a list of tables of options; for `gemm` by default tiles, schedules, clusters, orders and splits
---- @option space table?  instead of `candidates`: for each option the list of its values; every combination is a candidate
+--- @option build function?  build(options) makes any kernel: returns the kernel and the options for kernel:time, or nil
+---   and a reason to skip the candidate
+--- @option candidates table?  a list of tables of options; for `gemm` by default tiles, schedules, clusters, orders and
+---   splits
+--- @option space table?  instead of `candidates`: for each option the list of its values; every combination is a
+---   candidate
 --- @option rounds integer = 20  the launches of a measurement
 --- @option backend string?  as in kernel:run
---- @option measure "time"|"model"?  "time": a candidate is run (the default); "model": kernel:timeline estimates its time on an H200
---- @option verify function?  verify(kernel, launch, options) is called when a candidate has run and before it is measured: true, or false and what is wrong with the result
---- @option cache string|boolean?  path of the file with the results, or false for none; by default tune/results.txt in wgrun's cache folder
+--- @option measure "time"|"model"?  "time": a candidate is run (the default); "model": kernel:timeline estimates its
+---   time on an H200
+--- @option verify function?  verify(kernel, launch, options) is called when a candidate has run and before it is
+---   measured: true, or false and what is wrong with the result
+--- @option cache string|boolean?  path of the file with the results, or false for none; by default tune/results.txt in
+---   wgrun's cache folder
 --- @return table  the fastest options; those of wg.gemm can be given to it
 --- @return table  the report
 --- @field results table  a list of { options, median_us, cached }, the fastest first
@@ -73,7 +79,8 @@ function wg.tune(opts)
   local timed = tuning.how ~= "model"
   local cache, why_not = tune_cache.open(tuning.cache)
   local fixed = written(gemm or {})
-  local prefix = fixed and table.concat({ wg.version, timed and place or "model", gemm and "wg.gemm" or written(tuning.name), fixed }, "\t")
+  local prefix = fixed and table.concat(
+    { wg.version, timed and place or "model", gemm and "wg.gemm" or written(tuning.name), fixed }, "\t")
   local function key_of(candidate)
     local text = prefix and written(candidate)
     return text and prefix .. "\t" .. text
@@ -88,7 +95,8 @@ function wg.tune(opts)
   end
   local best, new
   for i, candidate in ipairs(candidates) do
-    show(("tune %d/%d%s  %s"):format(i, #candidates, best and (", best %.1f us"):format(best) or "", written(candidate) or ""))
+    show(("tune %d/%d%s  %s"):format(
+      i, #candidates, best and (", best %.1f us"):format(best) or "", written(candidate) or ""))
     local key = key_of(candidate)
     local known, reason = key and cache:get(key), nil
     local us = known
@@ -100,7 +108,8 @@ function wg.tune(opts)
     if us then
       best = math.min(best or us, us)
       report.results[#report.results + 1] = {
-        options = merged(gemm or {}, candidate), median_us = us, cached = known ~= nil, index = i, candidate = candidate,
+        options = merged(gemm or {}, candidate), median_us = us, cached = known ~= nil, index = i,
+        candidate = candidate,
       }
     else
       report.skipped[#report.skipped + 1] = { options = candidate, reason = reason }
@@ -113,7 +122,9 @@ function wg.tune(opts)
   table.sort(report.results, by_time)
   if new and timed and place ~= "sim" and new > 0 then
     run_off(report.results, tuning)
-    for i = 1, math.min(3, #report.results) do keep(key_of(report.results[i].candidate), report.results[i].median_us) end
+    for i = 1, math.min(3, #report.results) do
+      keep(key_of(report.results[i].candidate), report.results[i].median_us)
+    end
     table.sort(report.results, by_time)
   end
   show()

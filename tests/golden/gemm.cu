@@ -53,28 +53,29 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
     unsigned long long l232, l262, l263, l293, l294, l318, l320, l324, l327, l331, l334, l338, l341, l352;
     unsigned long long l353, l379, l380, l406, l407, l433, l434, l461, l462, l492, l493, l523, l524, l554;
     unsigned long long l555, l579, l581, l585, l588, l592, l595, l599, l602, l619, l620, l672, l673;
-    // gemm.lua:40
+    // gemm.lua:47
     l0 = param_A;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l1) : "l"(l0));
     l2 = param_B;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l3) : "l"(l2));
+    // gemm.lua:48
     l4 = param_D;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l5) : "l"(l4));
-    // gemm.lua:41
+    // gemm.lua:49
     r6 = param_M;
     r7 = param_N;
     r8 = param_K;
-    // gemm.lua:45
+    // gemm.lua:53
     asm("mov.u32 %0, %%ctaid.y;" : "=r"(r9) : );
     asm("mul.lo.u32 %0, %1, 128;" : "=r"(r10) : "r"(r9));
     asm("mov.u32 %0, %%ctaid.x;" : "=r"(r11) : );
     asm("mul.lo.u32 %0, %1, 128;" : "=r"(r12) : "r"(r11));
-    // gemm.lua:46
+    // gemm.lua:54
     asm("mov.u32 %0, %%tid.x;" : "=r"(r13) : );
     asm("shr.u32 %0, %1, 7;" : "=r"(r14) : "r"(r13));
-    // gemm.lua:48
+    // gemm.lua:56
     asm("mul.lo.u32 %0, %1, 8192;" : "=r"(r15) : "r"(r14));
-    // gemm.lua:65
+    // gemm.lua:73
     f16 = __uint_as_float(0x00000000u);
     f17 = __uint_as_float(0x00000000u);
     f18 = __uint_as_float(0x00000000u);
@@ -139,16 +140,16 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
     f77 = __uint_as_float(0x00000000u);
     f78 = __uint_as_float(0x00000000u);
     f79 = __uint_as_float(0x00000000u);
-    // gemm.lua:68
+    // gemm.lua:76
     r80 = 0;
     for (;;) {
         asm("{ .reg .pred q0; setp.lt.u32 q0, %1, %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p81) : "r"(r80), "r"(r8));
         if (!p81) break;
-        // gemm.lua:70
+        // gemm.lua:78
         asm volatile("wgmma.wait_group.sync.aligned 1;" :  :  : "memory");
-        // gemm.lua:71
+        // gemm.lua:79
         asm volatile("bar.sync 0;" :  :  : "memory");
-        // gemm.lua:53
+        // gemm.lua:61
         asm("mov.u32 %0, %%tid.x;" : "=r"(r82) : );
         r83 = shared_base + 0;
         asm("shr.u32 %0, %1, 3;" : "=r"(r84) : "r"(r82));
@@ -399,13 +400,13 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :  : "r"(r253), "r"(r233), "r"(r234), "r"(r235), "r"(r236) : "memory");
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :  : "r"(r284), "r"(r264), "r"(r265), "r"(r266), "r"(r267) : "memory");
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :  : "r"(r315), "r"(r295), "r"(r296), "r"(r297), "r"(r298) : "memory");
-        // gemm.lua:73
+        // gemm.lua:81
         asm volatile("fence.proxy.async.shared::cta;" :  :  : "memory");
-        // gemm.lua:74
+        // gemm.lua:82
         asm volatile("bar.sync 0;" :  :  : "memory");
-        // gemm.lua:75
+        // gemm.lua:83
         asm volatile("wgmma.fence.sync.aligned;" :  :  : "memory");
-        // gemm.lua:76
+        // gemm.lua:84
         r316 = shared_base + 0;
         asm("add.u32 %0, %1, %2;" : "=r"(r317) : "r"(r316), "r"(r15));
         l318 = 0x4000004000010000ull | (unsigned long long)((r317 & 0x3FFFF) >> 4);
@@ -437,13 +438,13 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
         l341 = 0x4000008000400000ull | (unsigned long long)((r340 & 0x3FFFF) >> 4);
         asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, 1, 1, 1, 0, 1;" : "+f"(f16), "+f"(f17), "+f"(f18), "+f"(f19), "+f"(f20), "+f"(f21), "+f"(f22), "+f"(f23), "+f"(f24), "+f"(f25), "+f"(f26), "+f"(f27), "+f"(f28), "+f"(f29), "+f"(f30), "+f"(f31), "+f"(f32), "+f"(f33), "+f"(f34), "+f"(f35), "+f"(f36), "+f"(f37), "+f"(f38), "+f"(f39), "+f"(f40), "+f"(f41), "+f"(f42), "+f"(f43), "+f"(f44), "+f"(f45), "+f"(f46), "+f"(f47), "+f"(f48), "+f"(f49), "+f"(f50), "+f"(f51), "+f"(f52), "+f"(f53), "+f"(f54), "+f"(f55), "+f"(f56), "+f"(f57), "+f"(f58), "+f"(f59), "+f"(f60), "+f"(f61), "+f"(f62), "+f"(f63), "+f"(f64), "+f"(f65), "+f"(f66), "+f"(f67), "+f"(f68), "+f"(f69), "+f"(f70), "+f"(f71), "+f"(f72), "+f"(f73), "+f"(f74), "+f"(f75), "+f"(f76), "+f"(f77), "+f"(f78), "+f"(f79) : "l"(l338), "l"(l341) : "memory");
         asm volatile("wgmma.commit_group.sync.aligned;" :  :  : "memory");
-        // gemm.lua:70
+        // gemm.lua:78
         asm volatile("wgmma.wait_group.sync.aligned 1;" :  :  : "memory");
-        // gemm.lua:71
+        // gemm.lua:79
         asm volatile("bar.sync 0;" :  :  : "memory");
-        // gemm.lua:72
+        // gemm.lua:80
         asm("add.u32 %0, %1, 64;" : "=r"(r342) : "r"(r80));
-        // gemm.lua:53
+        // gemm.lua:61
         asm("mov.u32 %0, %%tid.x;" : "=r"(r343) : );
         r344 = shared_base + 32768;
         asm("shr.u32 %0, %1, 3;" : "=r"(r345) : "r"(r343));
@@ -694,13 +695,13 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :  : "r"(r514), "r"(r494), "r"(r495), "r"(r496), "r"(r497) : "memory");
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :  : "r"(r545), "r"(r525), "r"(r526), "r"(r527), "r"(r528) : "memory");
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :  : "r"(r576), "r"(r556), "r"(r557), "r"(r558), "r"(r559) : "memory");
-        // gemm.lua:73
+        // gemm.lua:81
         asm volatile("fence.proxy.async.shared::cta;" :  :  : "memory");
-        // gemm.lua:74
+        // gemm.lua:82
         asm volatile("bar.sync 0;" :  :  : "memory");
-        // gemm.lua:75
+        // gemm.lua:83
         asm volatile("wgmma.fence.sync.aligned;" :  :  : "memory");
-        // gemm.lua:76
+        // gemm.lua:84
         r577 = shared_base + 32768;
         asm("add.u32 %0, %1, %2;" : "=r"(r578) : "r"(r577), "r"(r15));
         l579 = 0x4000004000010000ull | (unsigned long long)((r578 & 0x3FFFF) >> 4);
@@ -732,15 +733,15 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
         l602 = 0x4000008000400000ull | (unsigned long long)((r601 & 0x3FFFF) >> 4);
         asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, 1, 1, 1, 0, 1;" : "+f"(f16), "+f"(f17), "+f"(f18), "+f"(f19), "+f"(f20), "+f"(f21), "+f"(f22), "+f"(f23), "+f"(f24), "+f"(f25), "+f"(f26), "+f"(f27), "+f"(f28), "+f"(f29), "+f"(f30), "+f"(f31), "+f"(f32), "+f"(f33), "+f"(f34), "+f"(f35), "+f"(f36), "+f"(f37), "+f"(f38), "+f"(f39), "+f"(f40), "+f"(f41), "+f"(f42), "+f"(f43), "+f"(f44), "+f"(f45), "+f"(f46), "+f"(f47), "+f"(f48), "+f"(f49), "+f"(f50), "+f"(f51), "+f"(f52), "+f"(f53), "+f"(f54), "+f"(f55), "+f"(f56), "+f"(f57), "+f"(f58), "+f"(f59), "+f"(f60), "+f"(f61), "+f"(f62), "+f"(f63), "+f"(f64), "+f"(f65), "+f"(f66), "+f"(f67), "+f"(f68), "+f"(f69), "+f"(f70), "+f"(f71), "+f"(f72), "+f"(f73), "+f"(f74), "+f"(f75), "+f"(f76), "+f"(f77), "+f"(f78), "+f"(f79) : "l"(l599), "l"(l602) : "memory");
         asm volatile("wgmma.commit_group.sync.aligned;" :  :  : "memory");
-        // gemm.lua:68
+        // gemm.lua:76
         asm("add.u32 %0, %1, 128;" : "=r"(r80) : "r"(r80));
     }
-    // gemm.lua:79
+    // gemm.lua:87
     asm volatile("wgmma.wait_group.sync.aligned 0;" :  :  : "memory");
-    // gemm.lua:82
+    // gemm.lua:90
     asm("shl.b32 %0, %1, 6;" : "=r"(r603) : "r"(r14));
     asm("add.u32 %0, %1, %2;" : "=r"(r604) : "r"(r10), "r"(r603));
-    // gemm.lua:81
+    // gemm.lua:89
     asm("mov.u32 %0, %%tid.x;" : "=r"(r605) : );
     asm("and.b32 %0, %1, 127;" : "=r"(r606) : "r"(r605));
     asm("and.b32 %0, %1, 31;" : "=r"(r607) : "r"(r606));

@@ -26,7 +26,7 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
     float f136, f137, f138;
     unsigned long long l0, l1, l2, l6, l116, l118, l183, l184, l185, l186, l187, l188, l189, l190, l191, l192;
     unsigned long long l193, l194, l195, l196, l197, l198;
-    // gemm_fast.lua:65
+    // gemm_fast.lua:71
     l0 = (unsigned long long)&param_A;
     l1 = (unsigned long long)&param_B;
     l2 = (unsigned long long)&param_D;

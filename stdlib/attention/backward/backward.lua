@@ -22,19 +22,21 @@ local fail, ceil_div, text = native.fail, roofline.ceil_div, arguments.shape_tex
 --- @field plan table  the choices: tiles, stages, registers
 local backward = classes.new "attention_backward"
 
---- Kernels for the gradients of wg.attention: dQ, dK and dV from dO, the gradient of O. Three kernels follow each other: one
---- prepares the rows of the queries, one passes over all queries for each block of keys, one converts dQ, whose parts
---- are added up in f32. The order of these sums differs from launch to launch, so that dQ does in its last bits; dK and dV
---- do not. Where heads share K and V, dK and dV are the sums over the heads that share them.
+--- Kernels for the gradients of wg.attention: dQ, dK and dV from dO, the gradient of O. Three kernels follow each
+--- other: one prepares the rows of the queries, one passes over all queries for each block of keys, one converts dQ,
+--- whose parts are added up in f32. The order of these sums differs from launch to launch, so that dQ does in its last
+--- bits; dK and dV do not. Where heads share K and V, dK and dV are the sums over the heads that share them.
 --- @param options table
 --- @option dtype "bf16"|"f16" = "bf16"  the type of all tensors but lse
 --- @option dim 64|96|128|192|256 = 128  the head size, in elements
 --- @option heads integer[1,65535] = 1  the heads of Q, O and their gradients
 --- @option kv_heads integer?  the heads of K, V and their gradients; by default `heads`
 --- @option causal boolean = false  a query saw no key after its own place
---- @option window integer[1,1073741823]?  as wg.attention had it: a query saw only keys nearer than this to its own place
+--- @option window integer[1,1073741823]?  as wg.attention had it: a query saw only keys nearer than this to its own
+---   place
 --- @option packed boolean = false  sequences of any lengths one after another, as wg.attention had them
---- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before sequence
+--- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before
+---   sequence
 --- @option name string = "attention_backward"  the name of the kernel; the others are NAME_before and NAME_after
 --- @return attention_backward
 --- @raise for options that contradict each other.
@@ -48,7 +50,8 @@ function wg.attention_backward(opts)
   local p = plan.make(opts == nil and {} or opts)
   local lists = backward_parameters.make(p)
   return setmetatable({
-    plan = p, parameters = lists, before = backward_rows.before(p, lists.before), kernel = backward_kernel.make(p, lists.kernel),
+    plan = p, parameters = lists, before = backward_rows.before(p, lists.before),
+    kernel = backward_kernel.make(p, lists.kernel),
     after = backward_rows.after(p, lists.after), workspace_key = "",
   }, backward)
 end
@@ -57,7 +60,9 @@ end
 local function extents(p, given)
   local q, k = tensors.extents("attention_backward", p, given, { "Q", "O", "dO", "dQ" }, { "K", "V", "dK", "dV" })
   local shape, want = arguments.shape_of(given.lse), p.packed and { p.heads, q.rows } or { q.batch, p.heads, q.rows }
-  if text(shape) ~= text(want) then fail(("attention_backward: lse must be f32, %s, not %s"):format(text(want), text(shape))) end
+  if text(shape) ~= text(want) then
+    fail(("attention_backward: lse must be f32, %s, not %s"):format(text(want), text(shape)))
+  end
   return q.batch or 1, q.rows, k.rows
 end
 
@@ -66,7 +71,8 @@ local function workspace(self, blocks, dQ)
   local p, on_device = self.plan, arguments.describe(dQ) == "wgrun.device_tensor"
   local key = ("%d %s"):format(blocks, on_device)
   if self.workspace_key ~= key then
-    local stats, sums = wg.zeros("f32", { blocks * p.stats_bytes // 4 }), wg.zeros("f32", { blocks * p.sums_bytes // 4 })
+    local stats, sums = wg.zeros("f32", { blocks * p.stats_bytes // 4 }),
+      wg.zeros("f32", { blocks * p.sums_bytes // 4 })
     if on_device then stats, sums = stats:to "gpu", sums:to "gpu" end
     self.workspace_key, self.stats, self.sums = key, stats, sums
   end
@@ -84,7 +90,8 @@ end
 --- @option dQ tensor  as Q: receives the gradient of Q
 --- @option dK tensor  as K: receives the gradient of K
 --- @option dV tensor  as K: receives the gradient of V
---- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+--- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1
+---   values
 --- @option key_starts tensor?  s32: likewise in K
 --- @option max_queries integer[1,1073741823]?  the most queries of a packed sequence
 --- @option max_keys integer[1,1073741823]?  the most keys of a packed sequence
@@ -106,12 +113,14 @@ function backward:launches(given)
   end
   local scale = arguments.positive("attention_backward: scale", given.scale or 1 / math.sqrt(p.dim))
   if batches * queries * keys == 0 then
-    fail(("attention_backward: %d sequences of %d queries and %d keys leave nothing to compute"):format(batches, queries, keys))
+    fail(("attention_backward: %d sequences of %d queries and %d keys leave nothing to compute"):format(
+      batches, queries, keys))
   end
   local blocks = ceil_div(queries, p.rows)
   local stats, sums = workspace(self, batches * p.heads * blocks, given.dQ)
   local launch = arguments.merged(given, {
-    queries = queries, keys = keys, total = total, scale = scale, scale_log2 = scale / math.log(2), stats = stats, sums = sums,
+    queries = queries, keys = keys, total = total, scale = scale, scale_log2 = scale / math.log(2), stats = stats,
+    sums = sums,
   })
   local function arguments_of(name) return parameters.arguments(self.parameters[name], launch) end
   local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys), p.kv_heads, batches }
@@ -132,7 +141,8 @@ function backward:flops(batches, queries, keys)
   return 10.0 * batches * p.heads * p.dim * attention.pairs(p, queries, keys)
 end
 
--- Calls each(kernel, options) for the launches of the method called `name`; `given` also holds options of the kernels' method.
+-- Calls each(kernel, options) for the launches of the method called `name`; `given` also holds options of the kernels'
+-- method.
 local function each_launch(name, self, given, each)
   local operands, rest = arguments.split_options(name, "attention_backward:launches", given)
   for i, launch in ipairs(self:launches(operands)) do each(i, launch[1], arguments.extended(launch[2], rest)) end
@@ -178,7 +188,9 @@ function launches:upload() in_order(self, "upload") end
 --- @see kernel:prepare
 function backward:prepare(given)
   local list = {}
-  each_launch("attention_backward:prepare", self, given, function(i, kernel, launch) list[i] = kernel:prepare(launch) end)
+  each_launch("attention_backward:prepare", self, given, function(i, kernel, launch)
+    list[i] = kernel:prepare(launch)
+  end)
   return setmetatable(list, launches)
 end
 
@@ -186,7 +198,8 @@ end
 --- @param options table
 --- @options attention_backward:launches
 --- @options kernel:time without grid, args, flops, against
---- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (attention_backward:flops; of packed sequences 0), and the three medians
+--- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it
+---   (attention_backward:flops; of packed sequences 0), and the three medians
 --- @see kernel:time
 function backward:time(given)
   local parts, sum = {}, 0
@@ -196,7 +209,9 @@ function backward:time(given)
   end)
   local p, q, k = self.plan, arguments.shape_of(given.Q), arguments.shape_of(given.K)
   local rows = p.layout == "bshd" and 2 or 3
-  return { median_us = sum, tflops = p.packed and 0.0 or self:flops(q[1], q[rows], k[rows]) / sum * 1e-6, parts = parts }
+  return {
+    median_us = sum, tflops = p.packed and 0.0 or self:flops(q[1], q[rows], k[rows]) / sum * 1e-6, parts = parts,
+  }
 end
 
 classes.close("an attention_backward", backward)

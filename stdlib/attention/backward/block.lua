@@ -1,5 +1,6 @@
--- What the consumers of wg.attention_backward share: operands in shared memory, the mask, probabilities and gradients of a block of scores,
--- the sums of dQ, and the results. Scores are transposed: a row of accumulators is a key, a column a query.
+-- What the consumers of wg.attention_backward share: operands in shared memory, the mask, probabilities and gradients
+-- of a block of scores, the sums of dQ, and the results. Scores are transposed: a row of accumulators is a key, a
+-- column a query.
 
 local tiles = require "wgrun.attention.backward.tiles"
 local tensors = require "wgrun.attention.tensors"
@@ -32,8 +33,8 @@ function module.operands(k, p)
   return out
 end
 
---- Returns mask(query), which sets scores `s` of keys that their query does not see, and of keys after the last one, to -inf; `query` is
---- that of the first column, `first_key` the key of the consumer's first row.
+--- Returns mask(query), which sets scores `s` of keys that their query does not see, and of keys after the last one, to
+--- -inf; `query` is that of the first column, `first_key` the key of the consumer's first row.
 function module.masker(k, p, s, at, first_key)
   local thread = k:special "tid.x"
   local lane = thread & 31
@@ -66,11 +67,11 @@ function module.masker(k, p, s, at, first_key)
   end
 end
 
---- exponentials(stats) makes the probabilities of the scores acc.s in `acc.p16`, and gradients(stats) their gradients in `acc.ds16`, from acc.dp;
---- `stats` is where -lse * log2(e) of the thread's first query stands.
+--- exponentials(stats) makes the probabilities of the scores acc.s in `acc.p16`, and gradients(stats) their gradients
+--- in `acc.ds16`, from acc.dp; `stats` is where -lse * log2(e) of the thread's first query stands.
 function module.elements(k, p, acc, scale_log2)
-  -- The probabilities, and then dS. In the place of the scores, they would be accumulators that other instructions write
-  -- from one product to the next, and ptxas (13.0) finds too few registers for that.
+  -- The probabilities, and then dS. In the place of the scores, they would be accumulators that other instructions
+  -- write from one product to the next, and ptxas (13.0) finds too few registers for that.
   local f32, convert = k:regs("f32", #acc.s), elements.to_output[p.dtype]
   local function pack(words)
     for i = 0, #words - 1 do k:mov(words[i], convert(k, f32[2 * i], f32[2 * i + 1])) end
@@ -92,8 +93,8 @@ function module.elements(k, p, acc, scale_log2)
   end
 end
 
---- Returns add(dq, number), which adds the consumer's share of dQ of block `number` to its sums, in the order of its registers: shared memory is
---- what limits the products, so that nothing of this goes there.
+--- Returns add(dq, number), which adds the consumer's share of dQ of block `number` to its sums, in the order of its
+--- registers: shared memory is what limits the products, so that nothing of this goes there.
 function module.adder(k, p, sums, mine)
   local own = mine * p.share_bytes + ((k:special "tid.x" & 127) << 4)
   return function(dq, number)
@@ -110,8 +111,8 @@ function module.consumer(k, p, rings)
   return me
 end
 
---- Adds to a consumer with accumulators `acc` what makes P^T and dS^T of the scores and dP^T, whose keys begin at `key`; its places in the
---- rings; and `stage`, that of dS.
+--- Adds to a consumer with accumulators `acc` what makes P^T and dS^T of the scores and dP^T, whose keys begin at
+--- `key`; its places in the rings; and `stage`, that of dS.
 function module.prepare(me, at, sizes, key)
   local k, p, acc = me.k, me.p, me.acc
   me.mask = module.masker(k, p, acc.s, at, key)
@@ -129,7 +130,8 @@ function module.release_queries(me)
   me.k:mov(me.any_previous, 1)
 end
 
---- The main loop of a consumer: body(block, head) for each block of queries, which has arrived. `ready` is called once K and V are there.
+--- The main loop of a consumer: body(block, head) for each block of queries, which has arrived. `ready` is called once
+--- K and V are there.
 function module.each_block(me, at, ready, body)
   local k, acc, rings = me.k, me.acc, me.rings
   for i = 0, #acc.dk - 1 do
@@ -170,7 +172,8 @@ function module.store(k, p, acc, maps, buffers, at, scale, mine, key, column)
   local place, bytes = tensors.place(p), p.panel.count * p.panel.bytes
   for _, result in ipairs { { acc.dv, maps.dV, buffers.v }, { acc.dk, maps.dK, buffers.k, scale } } do
     local write = k:epilogue {
-      panel = p.panel, map = result[2], buffer = result[3], offset = mine * bytes, buffers = p.panel.count, barrier = mine + 2, alpha = result[4],
+      panel = p.panel, map = result[2], buffer = result[3], offset = mine * bytes, buffers = p.panel.count,
+      barrier = mine + 2, alpha = result[4],
       place = function(c, row) return place(c, at, row) end,
     }
     write(result[1], key, column or k:mov(0, { type = "u32" }))

@@ -1,5 +1,6 @@
--- A consumer of wg.attention_backward for heads of up to 128 elements. It has 64 of the CTA's keys, and P^T and dS^T go from
--- accumulators to the A operands of dV and dK in registers. A block of queries, or each part of it where its scores would take too many:
+-- A consumer of wg.attention_backward for heads of up to 128 elements. It has 64 of the CTA's keys, and P^T and dS^T go
+-- from accumulators to the A operands of dV and dK in registers. A block of queries, or each part of it where its
+-- scores would take too many:
 --
 --   tensor cores   S^T  dP^T          dV              | dQ  dK
 --   CUDA cores          P^T = exp ...   dS^T = ...    |     dQ to global memory
@@ -68,9 +69,13 @@ local function products(k, p, buffers, mine, acc)
     for step = 0, p.keys // 16 - 1 do
       local first = step == 0 and 0 or 1
       if p.dq == "transposed" then
-        multiply(acc.dq, at_step(key_columns, step), at_step(from, step), { n = p.rows, scale_d = first, trans_a = 1, trans_b = 0 })
+        multiply(
+          acc.dq, at_step(key_columns, step), at_step(from, step),
+          { n = p.rows, scale_d = first, trans_a = 1, trans_b = 0 })
       else
-        multiply(acc.dq, at_step(from, step), at_step(key_columns, step), { n = 2 * #acc.dq, scale_d = first, trans_a = 0, trans_b = 1 })
+        multiply(
+          acc.dq, at_step(from, step), at_step(key_columns, step),
+          { n = 2 * #acc.dq, scale_d = first, trans_a = 0, trans_b = 1 })
       end
     end
     k:wgmma_commit_group()
@@ -78,11 +83,13 @@ local function products(k, p, buffers, mine, acc)
   return out
 end
 
--- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its places in the rings.
+-- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its
+-- places in the rings.
 local function consumer_of(k, p, rings, buffers, at, sizes)
   local me = backward_block.consumer(k, p, rings)
   local acc = {
-    s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", p.dim // 2), dv = k:regs("f32", p.dim // 2),
+    s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", p.dim // 2),
+    dv = k:regs("f32", p.dim // 2),
     p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
   }
   local share = p.share_bytes // 512
@@ -90,8 +97,8 @@ local function consumer_of(k, p, rings, buffers, at, sizes)
   me.acc, me.product = acc, products(k, p, buffers, me.number, acc)
   backward_block.prepare(me, at, sizes, at.key + (me.number << 6))
 
-  -- Where the thread finds its queries' stats, and puts its pieces of dS: blocks of 8 keys x 8 queries, four for each stmatrix,
-  -- whose lines in shared memory are queries.
+  -- Where the thread finds its queries' stats, and puts its pieces of dS: blocks of 8 keys x 8 queries, four for each
+  -- stmatrix, whose lines in shared memory are queries.
   local lane = me.lane
   me.stats_at = k:address(buffers.stats) + ((lane & 3) << 3)
   local line = k:address(buffers.ds, me.number * (128 * p.rows)) + (((lane >> 4) << 3) + (lane & 7)) * 128
@@ -132,8 +139,8 @@ local function work(me, part, first_query, stats)
   end
 end
 
--- dQ of the block, as soon as dS of all consumers has arrived. dS has two stages: a consumer that writes to one of them has met the
--- others here since they read it.
+-- dQ of the block, as soon as dS of all consumers has arrived. dS has two stages: a consumer that writes to one of them
+-- has met the others here since they read it.
 local function add_dq(me, number)
   local k, p = me.k, me.p
   backward_block.meet(me)

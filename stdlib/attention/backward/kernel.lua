@@ -1,8 +1,10 @@
--- The kernel of wg.attention_backward, after FlashAttention-3 (Shah et al. 2024): dQ, dK and dV of O = softmax(Q K^T) V, with the
--- probabilities P computed anew from the scores and the rows' log-sum-exp. A CTA has a block of keys and passes over
--- the queries that see them. A producer thread copies, and two consumer warpgroups work on transposed products:
+-- The kernel of wg.attention_backward, after FlashAttention-3 (Shah et al. 2024): dQ, dK and dV of O = softmax(Q K^T)
+-- V, with the probabilities P computed anew from the scores and the rows' log-sum-exp. A CTA has a block of keys and
+-- passes over the queries that see them. A producer thread copies, and two consumer warpgroups work on transposed
+-- products:
 --
---   S^T = K Q^T,  dP^T = V dO^T,  P^T = exp(S^T - lse),  dS^T = P^T (dP^T - delta),  dV += P^T dO,  dK += dS^T Q,  dQ = dS K
+--   S^T = K Q^T,  dP^T = V dO^T,  P^T = exp(S^T - lse),  dS^T = P^T (dP^T - delta),  dV += P^T dO,  dK += dS^T Q,  dQ =
+--                 dS K
 --
 -- dQ is a sum over keys: dS of all consumers meets in shared memory, each consumer computes its share of dQ and adds it
 -- to f32 sums in global memory. The factor of the scores is applied to dQ and dK at their end. The consumers stand in
@@ -34,7 +36,8 @@ local function produce(k, p, rings, maps, buffers, at, stats)
     rings.gradient:acquire(gradient)
     local barrier = rings.gradient:expect(gradient, p.q.bytes + p.stats_bytes)
     copy(p.q, gradients + gradient.stage * p.q.bytes, maps.dO, from, row, barrier)
-    k:cp_async_bulk(rows + gradient.stage * p.stats_bytes, k:mad_wide_u32(tiles.number(p, at, block, head), p.stats_bytes, stats),
+    k:cp_async_bulk(rows + gradient.stage * p.stats_bytes, k:mad_wide_u32(
+      tiles.number(p, at, block, head), p.stats_bytes, stats),
       p.stats_bytes, barrier)
     rings.gradient:advance(gradient)
   end)
@@ -49,7 +52,8 @@ function module.make(p, list)
     local function shared(name, bytes) return k:shared { bytes = bytes, align = p.panel.align, name = name } end
     local buffers = {
       k = shared("K", p.k.bytes), v = shared("V", p.k.bytes), q = shared("Q", p.stages.q * p.q.bytes),
-      gradient = shared("dO", p.stages.gradient * p.q.bytes), ds = shared("dS", 2 * p.ds.bytes), p = p.wide and shared("P", 2 * p.ds.bytes),
+      gradient = shared("dO", p.stages.gradient * p.q.bytes), ds = shared("dS", 2 * p.ds.bytes),
+      p = p.wide and shared("P", 2 * p.ds.bytes),
       stats = shared("stats", p.stages.gradient * p.stats_bytes),
     }
     local rings = {

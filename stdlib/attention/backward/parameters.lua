@@ -5,8 +5,8 @@ local parameters = require "wgrun.builder.parameters"
 
 local module = {}
 
---- The parameters of each of the three kernels. A launch has each under its name: the tensors, `queries` and `keys`, the most of a sequence;
---- `total`, all packed queries; the factor of the scores; what the kernels hand to each other.
+--- The parameters of each of the three kernels. A launch has each under its name: the tensors, `queries` and `keys`,
+--- the most of a sequence; `total`, all packed queries; the factor of the scores; what the kernels hand to each other.
 function module.make(p)
   local const, data = "const " .. p.dtype .. "*", p.dtype .. "*"
   local function box(name, rows, constant, lines) return { name, map = tensors.box(p, rows, constant, lines) } end
@@ -18,12 +18,16 @@ function module.make(p)
       p.packed and query_starts or { "queries", "u32" }, p.packed and { "total", "u32" },
     },
     kernel = parameters.rows {
-      box("Q", p.rows, true, p.q_lines), box("K", p.keys, true, p.k_lines), box("V", p.keys, true, p.k_lines), box("dO", p.rows, true, p.q_lines),
+      box("Q", p.rows, true, p.q_lines), box("K", p.keys, true, p.k_lines), box("V", p.keys, true, p.k_lines),
+      box("dO", p.rows, true, p.q_lines),
       result("dK", 64), result("dV", 64),
       { "stats", "const f32*" }, { "sums", "f32*" }, { "queries", "u32" }, not p.packed and { "keys", "u32" },
-      { "scale", "f32" }, { "scale_log2", "f32" }, p.packed and query_starts, p.packed and { "key_starts", "const s32*" },
+      { "scale", "f32" }, { "scale_log2", "f32" }, p.packed and query_starts,
+      p.packed and { "key_starts", "const s32*" },
     },
-    after = parameters.rows { result("dQ", p.q_panel.lines, p.q_panel), { "sums", "const f32*" }, { "scale", "f32" }, p.packed and query_starts },
+    after = parameters.rows {
+      result("dQ", p.q_panel.lines, p.q_panel), { "sums", "const f32*" }, { "scale", "f32" }, p.packed and query_starts,
+    },
   }
 end
 

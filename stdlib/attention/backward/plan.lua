@@ -10,13 +10,14 @@ local options = arguments.options
 
 -- By head size. A CTA keeps blocks of `keys` and takes blocks of `rows` queries, with two consumers.
 --
--- Up to 128 each consumer has half of the keys, with all columns of their dK and dV. `parts` divide a block of queries, so that
--- its scores fit into registers. Where registers are left, each consumer keeps its keys and values there: products of 64 columns
--- read as much of A as of B from shared memory, which limits them. Wider heads (`wide`) have no room for that: all keys are each consumer's, and
--- half of the columns; of the scores, which both need, each computes those of half of the queries.
+-- Up to 128 each consumer has half of the keys, with all columns of their dK and dV. `parts` divide a block of queries,
+-- so that its scores fit into registers. Where registers are left, each consumer keeps its keys and values there:
+-- products of 64 columns read as much of A as of B from shared memory, which limits them. Wider heads (`wide`) have no
+-- room for that: all keys are each consumer's, and half of the columns; of the scores, which both need, each computes
+-- those of half of the queries.
 --
--- dQ of a block is divided among the consumers by its `rows` or its `columns`, so that each has a product with 64 rows, as wgmma wants
--- it; or by columns and `transposed`.
+-- dQ of a block is divided among the consumers by its `rows` or its `columns`, so that each has a product with 64 rows,
+-- as wgmma wants it; or by columns and `transposed`.
 local shapes = {
   [64] = { keys = 128, rows = 128, parts = 2, dq = "rows", in_registers = true },
   [96] = { keys = 128, rows = 64, parts = 1, dq = "columns" },
@@ -38,8 +39,8 @@ function module.make(opts)
   p.sums_bytes = 4 * p.rows * p.dim -- dQ of a block, in f32
   p.share_bytes = p.sums_bytes // p.consumers
 
-  -- Rows of a head, and the same bytes as an operand whose K extent are the rows. Where a product takes half of the columns, these
-  -- are whole lines of the swizzle.
+  -- Rows of a head, and the same bytes as an operand whose K extent are the rows. Where a product takes half of the
+  -- columns, these are whole lines of the swizzle.
   local half = p.dim // 2
   local function line_of(columns) return 2 * columns % 128 == 0 and 128 or 2 * columns % 64 == 0 and 64 or 32 end
   local function views(count, line)
@@ -57,7 +58,10 @@ function module.make(opts)
     p.ds = wg.tile { dtype = p.dtype, mn = p.rows, k = p.keys, major = "K" }
   end
   p.panel = wg.panel { dtype = p.dtype, n = p.wide and half or p.dim } -- of dK and dV
-  p.q_panel = wg.panel { dtype = p.dtype, n = p.dq == "rows" and p.dim or p.dq == "columns" and half or p.rows, transposed = p.dq == "transposed" }
+  p.q_panel = wg.panel {
+    dtype = p.dtype, n = p.dq == "rows" and p.dim or p.dq == "columns" and half or p.rows,
+    transposed = p.dq == "transposed",
+  }
   return p
 end
 

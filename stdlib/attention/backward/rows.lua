@@ -1,5 +1,5 @@
--- What comes before and after the kernel of wg.attention_backward, row by row. Before it: delta = the sum over a row of dO * O,
--- beside the row's log-sum-exp, and zeroes for dQ. After it: dQ from sums in f32 to the type of the tensor.
+-- What comes before and after the kernel of wg.attention_backward, row by row. Before it: delta = the sum over a row of
+-- dO * O, beside the row's log-sum-exp, and zeroes for dQ. After it: dQ from sums in f32 to the type of the tensor.
 
 local wg = require "wgrun"
 local tensors = require "wgrun.attention.tensors"
@@ -27,7 +27,8 @@ local function load_rows(k, p, from, at, queries)
   local column, down = (thread & (by.lanes - 1)) << 3, division.divided(k, thread, by.lanes)
   for turn = 0, p.rows // by.at_a_time - 1 do
     local row = at.row + down + by.at_a_time * turn
-    local first = p.packed and (at.start + row) * p.heads + at.head or p.layout == "bshd" and (at.batch * queries + row) * p.heads + at.head
+    local first = p.packed and (at.start + row) * p.heads + at.head or p.layout == "bshd"
+      and (at.batch * queries + row) * p.heads + at.head
       or at.pair * queries + row
     local words = k:regs("b32", 4 * by.units)
     for i = 0, #words - 1 do k:mov(words[i], 0) end
@@ -79,11 +80,15 @@ function module.before(p, list)
       local first = (thread & (by.lanes - 1)):eq(0)
       local deltas = k:mad_wide_u32(division.divided(k, thread, by.lanes), 4, out)
       for turn = 0, #o do
-        k:st_global_f32(deltas, dot(k, p, o[turn], gradient[turn]), { offset = 4 * (p.rows + turn * by.at_a_time), guard = first })
+        k:st_global_f32(
+          deltas, dot(k, p, o[turn], gradient[turn]), { offset = 4 * (p.rows + turn * by.at_a_time), guard = first })
       end
       k:if_(thread:lt(p.rows), function()
         local row, logarithm = at.row + thread, k:mov(-math.huge, { type = "f32" })
-        k:ld_global_f32(logarithm, k:element(sizes.lse, p.packed and at.head * sizes.total + at.start + row or at.pair * queries + row), { guard = row:lt(queries) })
+        k:ld_global_f32(
+          logarithm,
+          k:element(sizes.lse, p.packed and at.head * sizes.total + at.start + row or at.pair * queries + row),
+          { guard = row:lt(queries) })
         -- Negative, so that it is added to the scores; -inf for rows that see nothing, whose probabilities are 0.
         local value = logarithm * -log2e
         k:mov(value, -math.huge, { guard = logarithm:eq(-math.huge) })
@@ -100,7 +105,10 @@ local function store_rows(k, p, acc, dQ, at, queries, mine, scale)
   for r = 0, #acc - 1 do k:mul(acc[r], acc[r], scale) end
   if p.dq ~= "transposed" then
     local by_rows = p.dq == "rows"
-    local rows = { heads = p.heads, head = at.head, first = at.start, count = queries, column = not by_rows and mine * (p.dim // 2) or nil }
+    local rows = {
+      heads = p.heads, head = at.head, first = at.start, count = queries,
+      column = not by_rows and mine * (p.dim // 2) or nil,
+    }
     return tensors.store_pairs(k, p, acc, dQ, rows, at.row + (by_rows and (mine << 6) + line or line))
   end
   local convert, bytes = tile_elements.to_output[p.dtype], native.element_bytes[p.dtype]
@@ -109,7 +117,8 @@ local function store_rows(k, p, acc, dQ, at, queries, mine, scale)
     k:unpack(halves, convert(k, acc[r], acc[r + 1]))
     for i = 0, 1 do
       local row = at.row + ((lane & 3) << 1) + (8 * (r // 4) + i)
-      local address = k:mad_wide_u32(column, bytes, k:mad_wide_u32((at.start + row) * p.heads + at.head, bytes * p.dim, dQ))
+      local address = k:mad_wide_u32(
+        column, bytes, k:mad_wide_u32((at.start + row) * p.heads + at.head, bytes * p.dim, dQ))
       k:st_global_b16(address, halves[i], { guard = row:lt(queries) })
     end
   end
@@ -123,13 +132,15 @@ function module.after(p, list)
     each_row(k, p, sizes, function(at, queries)
       local thread = k:special "tid.x"
       local mine = thread >> 7
-      local from = k:mad_wide_u32(mine * p.share_bytes + ((thread & 127) << 4), 1, k:mad_wide_u32(at.block, p.sums_bytes, sizes.sums))
+      local from = k:mad_wide_u32(
+        mine * p.share_bytes + ((thread & 127) << 4), 1, k:mad_wide_u32(at.block, p.sums_bytes, sizes.sums))
       local acc = k:regs("f32", p.share_bytes // 512)
       for i = 0, #acc // 4 - 1 do k:ld_global_v4_f32(acc:slice(4 * i, 4), from, { offset = 2048 * i }) end
       if p.packed then return store_rows(k, p, acc, sizes.dQ, at, queries, mine, sizes.scale) end
       local place, bytes = tensors.place(p), panel.count * panel.bytes
       local store, finish = k:epilogue {
-        panel = panel, map = maps.dQ, buffer = k:shared { bytes = p.consumers * bytes, align = panel.align, name = "dQ" }, offset = mine * bytes,
+        panel = panel, map = maps.dQ,
+        buffer = k:shared { bytes = p.consumers * bytes, align = panel.align, name = "dQ" }, offset = mine * bytes,
         buffers = panel.count, barrier = mine + 1, alpha = sizes.scale,
         place = function(column, row) return place(column, at, row) end,
       }

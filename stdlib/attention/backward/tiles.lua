@@ -8,10 +8,11 @@ local module = {}
 local function signed(k, x) return k:mov(x, { type = "s32" }) end
 
 --- The CTA's block of keys, and the blocks of queries that see one of them: from `first` to before `last`. The last
---- query's place is that of the last key. A key is seen by the queries from low(key) to before high(key); both grow with it.
---- `stride` is the number of blocks that each head has in the stats and sums.
+--- query's place is that of the last key. A key is seen by the queries from low(key) to before high(key); both grow
+--- with it. `stride` is the number of blocks that each head has in the stats and sums.
 function module.tile(k, p, sizes)
-  local at = { head = k:special "ctaid.y", batch = k:special "ctaid.z", queries = sizes.queries, keys = sizes.keys } -- head of K and V
+  -- head of K and V
+  local at = { head = k:special "ctaid.y", batch = k:special "ctaid.z", queries = sizes.queries, keys = sizes.keys }
   local function blocks(rows) return division.divided(k, rows + (p.rows - 1), p.rows) end
   at.key = k:special "ctaid.x" * p.keys
   if p.packed then

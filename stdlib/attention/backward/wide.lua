@@ -1,6 +1,7 @@
--- A consumer of wg.attention_backward for heads of more than 128 elements, whose dK and dV of 64 keys don't fit into the registers of one
--- warpgroup: it has half of their columns, and of dQ's. Each consumer computes the scores of half of a block's queries; P^T and dS^T of
--- both halves meet in shared memory, and are A of the other products: dS^T, keys x queries, is A of dK and, transposed, A of dQ.
+-- A consumer of wg.attention_backward for heads of more than 128 elements, whose dK and dV of 64 keys don't fit into
+-- the registers of one warpgroup: it has half of their columns, and of dQ's. Each consumer computes the scores of half
+-- of a block's queries; P^T and dS^T of both halves meet in shared memory, and are A of the other products: dS^T, keys
+-- x queries, is A of dK and, transposed, A of dQ.
 --
 --   tensor cores   S^T  dP^T                        | dV  dQ  dK
 --   CUDA cores          P^T = exp ...   dS^T = ...  |         dQ to global memory
@@ -19,14 +20,16 @@ local function products(k, p, buffers, mine, acc)
   local half_of_queries = k:mul(mine, p.part * p.q_lines.line_bytes)
   local q, gradient = view(buffers.q, p.q, half_of_queries), view(buffers.gradient, p.q, half_of_queries)
   local half_of_columns = k:mul(mine, p.dim * p.rows) -- of each of 64 lines, in bytes
-  local q_columns, gradient_columns = view(buffers.q, p.q_columns, half_of_columns), view(buffers.gradient, p.q_columns, half_of_columns)
+  local q_columns, gradient_columns = view(buffers.q, p.q_columns, half_of_columns),
+    view(buffers.gradient, p.q_columns, half_of_columns)
   local key_columns = view(buffers.k, p.k_columns, half_of_columns)
   local probabilities, ds, ds_columns = view(buffers.p, p.ds), view(buffers.ds, p.ds), view(buffers.ds, p.ds_columns)
 
   local function product(d, a, b, steps, form)
     for step = 0, steps - 1 do
       multiply(d, at_step(a, step), at_step(b, step), {
-        n = form.n, scale_d = step == 0 and form.fresh and 0 or 1, trans_a = form.trans_a or 0, trans_b = form.trans_b or 0,
+        n = form.n, scale_d = step == 0 and form.fresh and 0 or 1, trans_a = form.trans_a or 0,
+        trans_b = form.trans_b or 0,
       })
     end
     k:wgmma_commit_group()
@@ -34,26 +37,39 @@ local function products(k, p, buffers, mine, acc)
   local of_columns, half = p.rows // 16, p.dim // 2
   local out = {}
   function out.scores(stage) product(acc.s, keys, of_stage(q, stage), p.dim // 16, { n = p.part, fresh = true }) end
-  function out.dp(stage) product(acc.dp, values, of_stage(gradient, stage), p.dim // 16, { n = p.part, fresh = true }) end
-  function out.dv(from, stage) product(acc.dv, of_stage(probabilities, from), of_stage(gradient_columns, stage), of_columns, { n = half, trans_b = 1 }) end
-  function out.dk(from, stage) product(acc.dk, of_stage(ds, from), of_stage(q_columns, stage), of_columns, { n = half, trans_b = 1 }) end
-  function out.dq(from) product(acc.dq, of_stage(ds_columns, from), key_columns, p.keys // 16, { n = half, fresh = true, trans_a = 1, trans_b = 1 }) end
+  function out.dp(stage)
+    product(acc.dp, values, of_stage(gradient, stage), p.dim // 16, { n = p.part, fresh = true })
+  end
+  function out.dv(from, stage)
+    product(
+      acc.dv, of_stage(probabilities, from), of_stage(gradient_columns, stage), of_columns, { n = half, trans_b = 1 })
+  end
+  function out.dk(from, stage)
+    product(acc.dk, of_stage(ds, from), of_stage(q_columns, stage), of_columns, { n = half, trans_b = 1 })
+  end
+  function out.dq(from)
+    product(
+      acc.dq, of_stage(ds_columns, from), key_columns, p.keys // 16,
+      { n = half, fresh = true, trans_a = 1, trans_b = 1 })
+  end
   return out
 end
 
--- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its places in the rings.
+-- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its
+-- places in the rings.
 local function consumer_of(k, p, rings, buffers, at, sizes)
   local me = backward_block.consumer(k, p, rings)
   local half = p.dim // 2
   local acc = {
-    s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", half // 2), dv = k:regs("f32", half // 2), dq = k:regs("f32", half // 2),
+    s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", half // 2),
+    dv = k:regs("f32", half // 2), dq = k:regs("f32", half // 2),
     p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
   }
   me.acc, me.product = acc, products(k, p, buffers, me.number, acc)
   backward_block.prepare(me, at, sizes, at.key)
 
-  -- Where the thread finds its queries' stats, and puts its pieces of P^T and dS^T: blocks of 8 x 8, four for each stmatrix, whose lines
-  -- in shared memory are keys of 64 queries.
+  -- Where the thread finds its queries' stats, and puts its pieces of P^T and dS^T: blocks of 8 x 8, four for each
+  -- stmatrix, whose lines in shared memory are keys of 64 queries.
   local lane = me.lane
   me.stats_at = k:address(buffers.stats, me.number * (4 * p.part)) + ((lane & 3) << 3)
   me.in_tile = ((me.warp << 4) + (lane & 15)) * 128 + (((((me.number << 2) + (lane >> 4)) ~ (lane & 7))) << 4)
@@ -84,8 +100,8 @@ local function compute_half(me, buffers, block)
   store(me, buffers.ds, me.acc.ds16)
 end
 
--- The consumer's columns of dV, dQ and dK, as soon as both halves have arrived. P and dS have two stages: a consumer that writes to one of
--- them has met the other one here since that one read it.
+-- The consumer's columns of dV, dQ and dK, as soon as both halves have arrived. P and dS have two stages: a consumer
+-- that writes to one of them has met the other one here since that one read it.
 local function multiply_both(me, at, block, head)
   local k, p, product = me.k, me.p, me.product
   backward_block.meet(me)

@@ -1,6 +1,7 @@
--- What a compute warp of wg.attention_decode does with a block of keys: the scores of its 16 rows of queries and its slice of the keys, by
--- mma.sync, their softmax, and the values that they weigh. Scores are accumulators of 16 rows and 8 keys each: register
--- 4 eight + 2 half + i is key 8 eight + column + i (PTX ISA 9.7.14.5.8, figure of the C fragment).
+-- What a compute warp of wg.attention_decode does with a block of keys: the scores of its 16 rows of queries and its
+-- slice of the keys, by mma.sync, their softmax, and the values that they weigh. Scores are accumulators of 16 rows and
+-- 8 keys each: register 4 eight + 2 half + i is key 8 eight + column + i (PTX ISA 9.7.14.5.8, figure of the C
+-- fragment).
 
 local division = require "wgrun.builder.division"
 local warps = require "wgrun.builder.warp"
@@ -8,9 +9,9 @@ local elements = require "wgrun.tile.elements"
 
 local module = {}
 
--- The addresses that ldmatrix takes in a stage, for the 16 columns `unit` (0 to 3) of each panel: eight rows of 128 bytes, whose
--- units lie in different banks by the swizzle. Scores want K as it is: lanes 8 to 15 give the next columns, lanes 16 to
--- 31 the next eight keys. Values want V transposed: lanes 8 to 15 give the next keys.
+-- The addresses that ldmatrix takes in a stage, for the 16 columns `unit` (0 to 3) of each panel: eight rows of 128
+-- bytes, whose units lie in different banks by the swizzle. Scores want K as it is: lanes 8 to 15 give the next
+-- columns, lanes 16 to 31 the next eight keys. Values want V transposed: lanes 8 to 15 give the next keys.
 local function addresses(k, p, kv, warp)
   local lane, base = warp.lane, k:address(kv) + warp.key_group * (p.slice * 128)
   local in_eight = lane & 7
@@ -75,8 +76,8 @@ local function hide(me, mask)
   end
 end
 
--- Makes probabilities of a row's scores, relative to the running maximum. Returns the factor by which the sums so far shrink, and
--- whether this maximum, or one of those before (`grown`), has grown.
+-- Makes probabilities of a row's scores, relative to the running maximum. Returns the factor by which the sums so far
+-- shrink, and whether this maximum, or one of those before (`grown`), has grown.
 local function softmax_of_row(me, half, grown)
   local k, scores, own, top, sum = me.k, me.scores, me.rows[half], nil, nil
   each_score(me, half, function(r) top = top and k:max(top, scores[r]) or scores[r] end)
@@ -111,7 +112,8 @@ end
 local function clear(k, b, mask, slice)
   for i = 0, 3 do
     local key = 16 * slice + 8 * (i % 2)
-    k["and"](k, b[i], b[i], k:selp_b32(0xFFFF, 0, mask.length:gt(key)) | k:selp_b32(0xFFFF0000, 0, mask.length:gt(key + 1)))
+    k["and"](
+      k, b[i], b[i], k:selp_b32(0xFFFF, 0, mask.length:gt(key)) | k:selp_b32(0xFFFF0000, 0, mask.length:gt(key + 1)))
   end
 end
 
@@ -125,8 +127,8 @@ local function add_values(me, v_at, mask)
   end)
 end
 
---- Returns step(at, block, masked), which adds the values of a block, of the stage that comes next, to the sums of the warp `me`: a table
---- of k, p, warp, scale, q (the queries as operand A), acc, rows and column.
+--- Returns step(at, block, masked), which adds the values of a block, of the stage that comes next, to the sums of the
+--- warp `me`: a table of k, p, warp, scale, q (the queries as operand A), acc, rows and column.
 function module.emit(me, ring, kv)
   local k, p = me.k, me.p
   me.scores, me.probabilities, me.zeros = k:regs("f32", p.slice // 2), k:regs("b32", p.slice // 4), k:regs("f32", 4)
@@ -143,7 +145,8 @@ function module.emit(me, ring, kv)
     if mask then hide(me, mask) end
     softmax(me)
     add_values(me, v_at, mask)
-    if p.copies == "boxes" then k:fence_proxy_async { space = "shared::cta" } end -- TMA's next copies come after these reads
+    -- TMA's next copies come after these reads
+    if p.copies == "boxes" then k:fence_proxy_async { space = "shared::cta" } end
     k:bar_warp_sync()
     ring:release(cursor, { lane = me.warp.lane })
     ring:advance(cursor)

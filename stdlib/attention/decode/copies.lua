@@ -1,6 +1,7 @@
--- How blocks of K and V come to shared memory for wg.attention_decode: boxes by TMA where many keys lie in a row of memory, and rows
--- of 16-byte units by threads where pages are small. Either way a block is panels of 64 columns, K's and then V's, whose lines of
--- 128 bytes have the 128-byte swizzle. Loaders look up the pages of a block while the block before is being copied.
+-- How blocks of K and V come to shared memory for wg.attention_decode: boxes by TMA where many keys lie in a row of
+-- memory, and rows of 16-byte units by threads where pages are small. Either way a block is panels of 64 columns, K's
+-- and then V's, whose lines of 128 bytes have the 128-byte swizzle. Loaders look up the pages of a block while the
+-- block before is being copied.
 
 local division = require "wgrun.builder.division"
 local roofline = require "wgrun.cost.roofline"
@@ -98,7 +99,8 @@ local function copy_boxes(k, p, source, ring, kv, work, lane, loader)
           k:if_(box:lt(boxes), function()
             for number = warp * panels, (warp + 1) * panels - 1 do
               local name = number < p.panels and "K" or "V"
-              copy_box(name, stage, number % p.panels, box * (p.box_rows * 128), place.row, at.head, place.page, barrier)
+              copy_box(
+                name, stage, number % p.panels, box * (p.box_rows * 128), place.row, at.head, place.page, barrier)
             end
           end)
         end

@@ -18,24 +18,29 @@ local fail, ceil_div, text = native.fail, roofline.ceil_div, arguments.shape_tex
 --- @field plan table  the choices: block, stages, warps, copies
 local decode = classes.new "attention_decode"
 
---- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, for a few queries that come at the
---- end of each sequence, and its launches. Q and O are batch x queries x heads x dim, K and V are batch x keys x kv_heads x
---- dim (`layout`), of which a sequence uses the first `lengths[b]` keys; in pages they are pages x page x kv_heads x dim, and
---- a table has the pages of each sequence. CTAs read about equally much of K and V, whatever the lengths, which are device data.
---- A query that sees no key gives 0. What lies in K and V behind the end of a sequence does not matter.
+--- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, for a few queries that come
+--- at the end of each sequence, and its launches. Q and O are batch x queries x heads x dim, K and V are batch x keys x
+--- kv_heads x dim (`layout`), of which a sequence uses the first `lengths[b]` keys; in pages they are pages x page x
+--- kv_heads x dim, and a table has the pages of each sequence. CTAs read about equally much of K and V, whatever the
+--- lengths, which are device data. A query that sees no key gives 0. What lies in K and V behind the end of a sequence
+--- does not matter.
 --- @param options table
 --- @option dtype "bf16"|"f16" = "bf16"  the type of Q, K, V and O
 --- @option dim 64|128|256 = 128  the head size, in elements
 --- @option heads integer[1,65535] = 1  the heads of Q and O
 --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
 --- @option queries integer[1,64] = 1  the queries of each sequence; queries * heads / kv_heads may be at most 64
---- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and so on; false: all queries see all keys
+--- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and
+---   so on; false: all queries see all keys
 --- @option page integer[1,256]?  the keys of a page: K and V are in pages
---- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch or page, sequence, head, dim, or head before sequence
+--- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch or page, sequence, head, dim, or head
+---   before sequence
 --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials
 --- @option block integer[16,256]?  the keys of a block
---- @option stages integer?  the blocks that are in shared memory at a time, 2 to 16; by default of 128 KiB, of 64 KiB at head size 64 (of pages 96)
---- @option copies "boxes"|"rows"?  how blocks are read: "boxes" by TMA, or "rows" by threads, for pages. By default boxes where they have 8 keys or more
+--- @option stages integer?  the blocks that are in shared memory at a time, 2 to 16; by default of 128 KiB, of 64 KiB
+---   at head size 64 (of pages 96)
+--- @option copies "boxes"|"rows"?  how blocks are read: "boxes" by TMA, or "rows" by threads, for pages. By default
+---   boxes where they have 8 keys or more
 --- @option together integer?  the heads of K and V that CTAs side by side work on, a divisor of kv_heads
 --- @option name string = "attention_decode"  the name of the kernel
 --- @return attention_decode
@@ -47,7 +52,8 @@ local decode = classes.new "attention_decode"
 function wg.attention_decode(opts)
   local p = plan.make(opts == nil and {} or opts)
   local parameters = decode_parameters.make(p)
-  return setmetatable({ plan = p, parameters = parameters, kernel = kernel.make(p, parameters), workspace = {}, full = {} }, decode)
+  return setmetatable(
+    { plan = p, parameters = parameters, kernel = kernel.make(p, parameters), workspace = {}, full = {} }, decode)
 end
 
 local most_kept = 64 << 20 -- bytes, of parts of heads
@@ -57,11 +63,15 @@ local function shaped(name, tensor, kind, want)
   local shape = arguments.shape_of(tensor)
   local fits = shape and #shape == #want
   for i = 1, fits and #want or 0 do fits = fits and (want[i] == 0 or want[i] == shape[i]) end
-  if not fits then fail(("attention_decode: %s must be %s, %s, not %s"):format(name, kind, text(want):gsub("%f[%d]0%f[%D]", "any"), text(shape))) end
+  if not fits then
+    fail(("attention_decode: %s must be %s, %s, not %s"):format(
+      name, kind, text(want):gsub("%f[%d]0%f[%D]", "any"), text(shape)))
+  end
   return tensor
 end
 
--- Heads that CTAs side by side work on: whose rows are 1 KiB, where that leaves few CTAs over (docs/performance.md, decoding).
+-- Heads that CTAs side by side work on: whose rows are 1 KiB, where that leaves few CTAs over (docs/performance.md,
+-- decoding).
 local function heads_together(p, ctas)
   if p.together then return p.together end
   local together = p.dim == 64 and 8 or 4
@@ -80,7 +90,8 @@ local function workspace_of(self, stretches, batches)
   local p, w = self.plan, self.workspace
   if w.stretches ~= stretches then
     w.stretches = stretches
-    w.partials, w.part_sums = wg.zeros("f32", { 2 * stretches * p.rows * p.dim }), wg.zeros("f32", { 2 * stretches * p.rows * 2 })
+    w.partials, w.part_sums = wg.zeros("f32", { 2 * stretches * p.rows * p.dim }),
+      wg.zeros("f32", { 2 * stretches * p.rows * 2 })
   end
   if w.batches ~= batches then w.batches, w.counters = batches, wg.zeros("u32", { batches * p.kv_heads }) end
   return w
@@ -103,8 +114,10 @@ end
 --- @param V tensor  as K
 --- @param O tensor  as Q: the result
 --- @param options table?
---- @option lengths tensor?  s32, the keys of each sequence, those of the queries included; more than K or the table has count as that many. By default all keys of K
---- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
+--- @option lengths tensor?  s32, the keys of each sequence, those of the queries included; more than K or the table has
+---   count as that many. By default all keys of K
+--- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a
+---   sequence's last page are not used
 --- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
 --- @option lse tensor?  f32, batch x heads x queries: receives the natural logarithms
 --- @option grid integer[1,65535]?  the CTAs; by default one on each SM that finds work
@@ -116,9 +129,12 @@ function decode:launch(Q, K, V, O, values)
   arguments.options("attention_decode:launch", values)
   attention_tensors.values("attention_decode", p, values, { lse = "lse", pages = "page" })
   if p.page and values.lengths == nil then fail "attention_decode: `lengths` is missing" end
-  local q, k = attention_tensors.extents("attention_decode", p, { Q = Q, K = K, V = V, O = O }, { "Q", "O" }, { "K", "V" })
+  local q, k = attention_tensors.extents(
+    "attention_decode", p, { Q = Q, K = K, V = V, O = O }, { "Q", "O" }, { "K", "V" })
   local function made_for(name, what, got, want)
-    if got ~= want then fail(("attention_decode: %s has %s = %d, and wg.attention_decode was made for %d"):format(name, what, got, want)) end
+    if got ~= want then
+      fail(("attention_decode: %s has %s = %d, and wg.attention_decode was made for %d"):format(name, what, got, want))
+    end
   end
   made_for("Q", "queries", q.rows, p.queries)
   made_for("K", "page", k.rows, p.page or k.rows)
@@ -134,15 +150,21 @@ function decode:launch(Q, K, V, O, values)
     keys = width * p.page
   end
   local blocks = batches * p.kv_heads * ceil_div(keys, p.block)
-  if blocks == 0 then fail(("attention_decode: %d sequences of %d keys leave nothing to compute"):format(batches, keys)) end
+  if blocks == 0 then
+    fail(("attention_decode: %d sequences of %d keys leave nothing to compute"):format(batches, keys))
+  end
   local ctas = values.grid or math.min(blocks, roofline.sms())
   local together = heads_together(p, ctas)
-  if ctas < together then fail(("attention_decode: %d CTAs cannot work on %d heads together"):format(ctas, together)) end
+  if ctas < together then
+    fail(("attention_decode: %d CTAs cannot work on %d heads together"):format(ctas, together))
+  end
   local rounds = rounds_of(p, ctas, batches, together)
   local w = workspace_of(self, ctas * rounds, batches)
   local args = builder_parameters.arguments(self.parameters, {
-    Q = Q, K = K, V = V, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width, keys = keys, batches = batches, together = together,
-    rounds = rounds, scale_log2 = scale / math.log(2), partials = w.partials, part_sums = w.part_sums, counters = w.counters,
+    Q = Q, K = K, V = V, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width,
+    keys = keys, batches = batches, together = together,
+    rounds = rounds, scale_log2 = scale / math.log(2), partials = w.partials, part_sums = w.part_sums,
+    counters = w.counters,
   })
   return { grid = { ctas }, args = args }
 end
@@ -163,7 +185,9 @@ end
 --- @options kernel:run without grid, args
 --- @return string  the back end that ran it
 --- @see attention_decode:launch
-function decode:run(Q, K, V, O, run) return self.kernel:run(launch_with("attention_decode:run", self, Q, K, V, O, run)) end
+function decode:run(Q, K, V, O, run)
+  return self.kernel:run(launch_with("attention_decode:run", self, Q, K, V, O, run))
+end
 
 --- Prepares a launch that can be started many times, with its tensors on the device.
 --- @param Q tensor
@@ -175,7 +199,9 @@ function decode:run(Q, K, V, O, run) return self.kernel:run(launch_with("attenti
 --- @options kernel:prepare without grid, args
 --- @return launch
 --- @see kernel:prepare
-function decode:prepare(Q, K, V, O, run) return self.kernel:prepare(launch_with("attention_decode:prepare", self, Q, K, V, O, run)) end
+function decode:prepare(Q, K, V, O, run)
+  return self.kernel:prepare(launch_with("attention_decode:prepare", self, Q, K, V, O, run))
+end
 
 --- Measures how long it takes.
 --- @param Q tensor
@@ -187,7 +213,9 @@ function decode:prepare(Q, K, V, O, run) return self.kernel:prepare(launch_with(
 --- @options kernel:time without grid, args, flops
 --- @return table  as of kernel:time
 --- @see kernel:time
-function decode:time(Q, K, V, O, time) return self.kernel:time(launch_with("attention_decode:time", self, Q, K, V, O, time)) end
+function decode:time(Q, K, V, O, time)
+  return self.kernel:time(launch_with("attention_decode:time", self, Q, K, V, O, time))
+end
 
 classes.close("attention_decode", decode)
 classes.shield(wg, "wg.", { "attention_decode" })

@@ -1,14 +1,16 @@
--- The end of a piece of wg.attention_decode: the sums of the warps that had different keys become one, and where several CTAs worked
--- on a head, the one that finishes last adds up theirs, in the order of the keys. Each sum is relative to its own maximum. Where
--- two CTAs share a head, its end was the first piece of one, long ago, when the other comes to the end of its last piece: having looked
--- at the counter before its last block, the other adds up both without putting its own part into memory.
+-- The end of a piece of wg.attention_decode: the sums of the warps that had different keys become one, and where
+-- several CTAs worked on a head, the one that finishes last adds up theirs, in the order of the keys. Each sum is
+-- relative to its own maximum. Where two CTAs share a head, its end was the first piece of one, long ago, when the
+-- other comes to the end of its last piece: having looked at the counter before its last block, the other adds up both
+-- without putting its own part into memory.
 
 local division = require "wgrun.builder.division"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
 
-local nothing = -2.0 ^ 100 -- the maximum of no scores: finite, so that differences are; a power of two, so that they are exact
+-- the maximum of no scores: finite, so that differences are; a power of two, so that they are exact
+local nothing = -2.0 ^ 100
 
 -- The running sum of parts, each with its maximum (in units of log2), its sum of exponentials, and a row's values.
 local function total_of(k, count)
@@ -46,8 +48,8 @@ module.nothing = nothing
 
 local function sync(me) me.k:bar_sync(1, { threads = me.threads }) end
 
--- Calls body(row, four, in_exchange) for each row and four columns from `first` on: `four` counts fours from the row's first column,
--- in_exchange from `first`.
+-- Calls body(row, four, in_exchange) for each row and four columns from `first` on: `four` counts fours from the row's
+-- first column, in_exchange from `first`.
 local function each_vector(me, first, columns, body)
   local k, vectors = me.k, columns // 4
   k:loop({ from = me.thread, to = me.p.rows * vectors, step = me.threads }, function(v)
@@ -95,7 +97,8 @@ local function sum_of_warps(me, row, four)
   local k, p, parts, total = me.k, me.p, {}, total_of(me.k, 4)
   for g = 0, p.key_groups - 1 do
     local two = k:ld_shared_v2_f32(me.sums + (row << 3), { offset = g * p.rows * 8 })
-    local values = k:ld_shared_v4_f32(me.exchange + (row * (p.pitch * 4) + (four << 4)), { offset = g * p.rows * p.pitch * 4 })
+    local values = k:ld_shared_v4_f32(
+      me.exchange + (row * (p.pitch * 4) + (four << 4)), { offset = g * p.rows * p.pitch * 4 })
     parts[g + 1] = { top = two[0], sum = two[1], values = values }
   end
   total.add(parts)
@@ -147,8 +150,8 @@ local function sum_of_parts(me, piece, row, four, at_once, own, mine)
   return total
 end
 
--- A head's counter of complete parts, which all warps learn from the leader's look at it, `number` 0 or 1 in a piece. Who finds
--- all but its own there is the last, and makes it 0 again.
+-- A head's counter of complete parts, which all warps learn from the leader's look at it, `number` 0 or 1 in a piece.
+-- Who finds all but its own there is the last, and makes it 0 again.
 local function counter_of(me, at) return me.k:element(me.sizes.counters, at.batch * me.p.kv_heads + at.head) end
 local function show(me, number, count) me.k:st_shared_u32(me.k:address(me.flags, 4 * number), count) end
 local function is_last(me, number, at, parts)
@@ -158,8 +161,8 @@ local function is_last(me, number, at, parts)
   return last
 end
 
--- Adds up what the CTA's warps have, some columns at a time, and stores or keeps it. Returns whether the head's other parts were complete
--- already, which were then added.
+-- Adds up what the CTA's warps have, some columns at a time, and stores or keeps it. Returns whether the head's other
+-- parts were complete already, which were then added.
 local function finish_cta(me, piece, at)
   local k, p, last = me.k, me.p, nil
   for first = 0, p.dim - 1, p.columns do
@@ -188,14 +191,16 @@ local function finish_head(me, piece, at)
   k:if_(me.leader, function() show(me, 1, k:atom_global_add_u32(counter_of(me, at), 1, { sem = "acq_rel.gpu" })) end)
   sync(me)
   k:if_(is_last(me, 1, at, piece.parts), function()
-    each_vector(me, 0, me.p.dim, function(row, four) store(me, at, row, four, sum_of_parts(me, piece, row, four, 8)) end)
+    each_vector(me, 0, me.p.dim, function(row, four)
+      store(me, at, row, four, sum_of_parts(me, piece, row, four, 8))
+    end)
   end)
 end
 
---- What the compute warps do for each piece, besides its blocks: begin(at, count) returns the piece; look(piece, at) comes before its last
---- block, and finish(piece, at) behind it, which all warps call together.
---- @param me table  the warp: k, p, warp, acc (the sums of the weighted rows of V), and rows: for each half its number, top (scaled to
----   log2), and whole_sum
+--- What the compute warps do for each piece, besides its blocks: begin(at, count) returns the piece; look(piece, at)
+--- comes before its last block, and finish(piece, at) behind it, which all warps call together.
+--- @param me table  the warp: k, p, warp, acc (the sums of the weighted rows of V), and rows: for each half its number,
+---   top (scaled to log2), and whole_sum
 --- @param sizes table  the kernel's parameters: O, lse, partials, part_sums, counters
 --- @param buffers table  shared memory: exchange, sums, flags
 function module.emit(me, sizes, buffers, work)
@@ -206,14 +211,17 @@ function module.emit(me, sizes, buffers, work)
   local pieces = {}
 
   function pieces.begin(at, count)
-    local piece = { whole = at.block:eq(0) & count:eq(at.blocks), complete = k:mov(0xFFFFFFFF, { type = "u32" }) } -- no number of parts
+    -- no number of parts
+    local piece = { whole = at.block:eq(0) & count:eq(at.blocks), complete = k:mov(0xFFFFFFFF, { type = "u32" }) }
     piece.own, piece.parts, piece.slot_of = work.slots(at)
     piece.of_two = at.block:eq(0) & piece.parts:eq(2)
     return piece
   end
 
   function pieces.look(piece, at)
-    k:if_(me.leader & piece.of_two, function() k:ld_global_u32(piece.complete, counter_of(me, at), { sem = "acquire.gpu" }) end)
+    k:if_(me.leader & piece.of_two, function()
+      k:ld_global_u32(piece.complete, counter_of(me, at), { sem = "acquire.gpu" })
+    end)
   end
 
   function pieces.finish(piece, at)

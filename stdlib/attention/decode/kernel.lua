@@ -1,10 +1,11 @@
--- The kernel of wg.attention_decode: few queries against long K and V, as FlashDecoding does it (Dao, Haziza et al. 2023). Memory is the
--- limit, so every SM has to read without a pause, and equally much.
+-- The kernel of wg.attention_decode: few queries against long K and V, as FlashDecoding does it (Dao, Haziza et al.
+-- 2023). Memory is the limit, so every SM has to read without a pause, and equally much.
 --
--- Persistent CTAs share the keys equally (attention_decode_work). Loader warps keep a ring of blocks full, also across the ends of
--- pieces (attention_decode_copies). The queries of all heads that share K and V are packed into rows: 16 for each compute
--- warp, which multiplies them by its own slice of a block's keys with mma.sync (attention_decode_block). Warps with different keys need nothing
--- from each other until the piece ends and their sums are added up (attention_decode_finish).
+-- Persistent CTAs share the keys equally (attention_decode_work). Loader warps keep a ring of blocks full, also across
+-- the ends of pieces (attention_decode_copies). The queries of all heads that share K and V are packed into rows: 16
+-- for each compute warp, which multiplies them by its own slice of a block's keys with mma.sync
+-- (attention_decode_block). Warps with different keys need nothing from each other until the piece ends and their sums
+-- are added up (attention_decode_finish).
 
 local wg = require "wgrun"
 local decode_block = require "wgrun.attention.decode.block"
@@ -17,8 +18,8 @@ local warps = require "wgrun.builder.warp"
 
 local module = {}
 
--- What a compute warp has: for each half of its rows, the thread's row with the running maximum and the thread's part of the sum of
--- exponentials; the sums of the rows of V that these weigh; and the queries, as operand A.
+-- What a compute warp has: for each half of its rows, the thread's row with the running maximum and the thread's part
+-- of the sum of exponentials; the sums of the rows of V that these weigh; and the queries, as operand A.
 local function compute_warp(k, p, sizes, warp)
   local row_group = division.divided(k, warp.number, p.key_groups)
   warp.key_group = warp.number - row_group * p.key_groups
@@ -34,7 +35,8 @@ local function compute_warp(k, p, sizes, warp)
   return me
 end
 
--- Loads the packed queries (PTX ISA 9.7.14.5.8, figure of the A fragment): registers 4 step + 2 (later eight columns) + half.
+-- Loads the packed queries (PTX ISA 9.7.14.5.8, figure of the A fragment): registers 4 step + 2 (later eight columns) +
+-- half.
 local function load_queries(me, Q, at)
   local k, p = me.k, me.p
   for half = 0, p.halves - 1 do

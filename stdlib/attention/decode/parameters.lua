@@ -1,4 +1,5 @@
--- The parameters of wg.attention_decode's kernel (builder/parameters.lua), which its launches and what it exports follow.
+-- The parameters of wg.attention_decode's kernel (builder/parameters.lua), which its launches and what it exports
+-- follow.
 
 local parameters = require "wgrun.builder.parameters"
 
@@ -12,12 +13,16 @@ function module.make(p)
   local function keys_of(name) return { name, not map and const or nil, map = map } end
   local each_cta = "%d elements for each CTA of the grid, times rounds"
   return parameters.rows {
-    { "Q", const }, keys_of "K", keys_of "V", { "O", p.dtype .. "*" }, p.lse and { "lse", "f32*" }, { "lengths", "const s32*" },
-    p.page and { "pages", "const s32*", ("%d keys each, for each sequence table_width numbers of pages"):format(p.page) } or false,
+    { "Q", const }, keys_of "K", keys_of "V", { "O", p.dtype .. "*" }, p.lse and { "lse", "f32*" },
+    { "lengths", "const s32*" },
+    p.page
+      and { "pages", "const s32*", ("%d keys each, for each sequence table_width numbers of pages"):format(p.page) }
+      or false,
     p.page and { "table_width", "u32" } or false,
     { "keys", "u32", "the most keys that a sequence can have" }, { "batches", "u32" },
     { "together", "u32", ("heads of K and V that CTAs side by side work on: divides %d"):format(p.kv_heads) },
-    { "rounds", "u32", "the most stretches that a CTA has" }, { "scale_log2", "f32", "the factor of the scores times log2(e)" },
+    { "rounds", "u32", "the most stretches that a CTA has" },
+    { "scale_log2", "f32", "the factor of the scores times log2(e)" },
     { "partials", "f32*", each_cta:format(2 * p.rows * p.dim) }, { "part_sums", "f32*", each_cta:format(4 * p.rows) },
     { "counters", "u32*", ("%d for each sequence, zeros before the first launch"):format(p.kv_heads) },
   }

@@ -15,8 +15,8 @@ local least_box = 8
 -- Bytes of shared memory in which warps exchange their sums: more would take the place of a block of keys.
 local most_exchanged = 20480
 
--- Bytes that a CTA's copies under way fill: with more memory is slower (docs/performance.md, decoding). At head size 64 two CTAs fit
--- onto an SM, and the next launch's wait there for the end of this one's.
+-- Bytes that a CTA's copies under way fill: with more memory is slower (docs/performance.md, decoding). At head size 64
+-- two CTAs fit onto an SM, and the next launch's wait there for the end of this one's.
 local function most_in_flight(p)
   if p.dim > 64 then return 131072 end
   return p.page and 98304 or 65536
@@ -36,7 +36,9 @@ local function share_out(p, block)
   p.block = block or p.key_groups * (p.dim <= 128 and 32 or 16)
   p.slice = p.block // p.key_groups
   if p.slice * p.key_groups ~= p.block or p.slice % 16 ~= 0 then
-    fail(("wg.attention_decode: block is %d, must be a multiple of %d: 16 keys for each of %d warps that share the keys"):format(
+    fail((
+      "wg.attention_decode: block is %d, must be a multiple of %d: 16 keys for each of %d warps that share the keys"
+    ):format(
       p.block, 16 * p.key_groups, p.key_groups))
   end
 end
@@ -57,8 +59,8 @@ end
 
 -- Shared memory: what the warps exchange at the end of a piece, and as many stages as fit beside it.
 local function choose_stages(p, stages)
-  -- The f32 in a line of the exchange are eight more, so that four lines lie in different banks. Many rows are exchanged in several
-  -- rounds of columns.
+  -- The f32 in a line of the exchange are eight more, so that four lines lie in different banks. Many rows are
+  -- exchanged in several rounds of columns.
   local function exchange() return p.key_groups * p.rows * (p.columns + 8) * 4 end
   p.columns = p.dim
   while exchange() > most_exchanged and p.columns > 32 do p.columns = p.columns // 2 end
@@ -84,7 +86,9 @@ function module.make(opts)
   p.sharing = p.heads // p.kv_heads
   p.rows = p.sharing * p.queries
   if p.rows > 64 then
-    fail(("%s: %d queries of %d heads that share K and V are %d rows, and at most 64 are possible (wg.attention takes any number)"):format(
+    fail((
+      "%s: %d queries of %d heads that share K and V are %d rows, and at most 64 are possible (wg.attention takes any "
+        .. "number)"):format(
       name, p.queries, p.sharing, p.rows))
   end
   p.halves = p.rows <= 8 and 1 or 2 -- of a warp's 16 rows, those that are used

@@ -1,13 +1,13 @@
 -- The work of wg.attention_decode in equal shares: how much there is depends on lengths that only the device knows.
 --
--- The blocks of keys of all sequences and heads of K and V stand in one list, sequence by sequence and head by head. It is cut into
--- stretches, which CTAs work on: on the end of one head, some whole ones, and the beginning of another, the pieces of a stretch. CTAs
--- form teams, each of which takes stretches of a list that counts `together` heads as one: the team's CTAs read heads that
--- lie side by side in memory at about the same time.
+-- The blocks of keys of all sequences and heads of K and V stand in one list, sequence by sequence and head by head. It
+-- is cut into stretches, which CTAs work on: on the end of one head, some whole ones, and the beginning of another, the
+-- pieces of a stretch. CTAs form teams, each of which takes stretches of a list that counts `together` heads as one:
+-- the team's CTAs read heads that lie side by side in memory at about the same time.
 --
--- Stretches are dealt in rounds, so that what all CTAs read at a time lies in one part of K and V (docs/performance.md, decoding). In the
--- first rounds each team has as many blocks as the longest head; in the last one all have equal shares of what is left. Where
--- all sequences are equally long, only the last round cuts heads.
+-- Stretches are dealt in rounds, so that what all CTAs read at a time lies in one part of K and V (docs/performance.md,
+-- decoding). In the first rounds each team has as many blocks as the longest head; in the last one all have equal
+-- shares of what is left. Where all sequences are equally long, only the last round cuts heads.
 
 local division = require "wgrun.builder.division"
 local warps = require "wgrun.builder.warp"
@@ -16,8 +16,9 @@ local module = {}
 
 local function u32(k, value) return k:mov(value, { type = "u32" }) end
 
--- Stretches of fewer blocks are all of the greatest length, as far as the list goes: the longest one decides, and fewer CTAs share
--- fewer heads. Memory is the limit of longer ones, and all SMs should read to the end. Shorter heads are not dealt in rounds.
+-- Stretches of fewer blocks are all of the greatest length, as far as the list goes: the longest one decides, and fewer
+-- CTAs share fewer heads. Memory is the limit of longer ones, and all SMs should read to the end. Shorter heads are not
+-- dealt in rounds.
 local least_even = 32
 
 -- The team's CTAs, and the list: its blocks, and how they belong to sequences.
@@ -28,13 +29,14 @@ local function list(k, p, sizes, lane)
   work.head_groups = k:div(u32(k, p.kv_heads), sizes.together)
 
   k:griddepcontrol_wait() -- what comes before it needs nothing from the launch before
-  -- Nobody but the device knows the lengths: one that cannot be is cut, so that all accesses stay within the tensors. They are no
-  -- ld.global.nc, which ptxas may move before the wait.
+  -- Nobody but the device knows the lengths: one that cannot be is cut, so that all accesses stay within the tensors.
+  -- They are no ld.global.nc, which ptxas may move before the wait.
   function work.length_of(batch) return k:min(k:ld_global_u32(k:element(sizes.lengths, batch)), sizes.keys) end
   -- An empty sequence has a block, too: its result is 0, which somebody has to write.
   function work.blocks_of(length) return k:max(division.divided(k, length + (p.block - 1), p.block), 1) end
 
-  --- The blocks of the sequences with the given numbers, 0 behind the last one. All lengths are asked for before the first is used.
+  --- The blocks of the sequences with the given numbers, 0 behind the last one. All lengths are asked for before the
+  --- first is used.
   function work.blocks_of_sequences(numbers)
     local lengths, blocks = {}, {}
     for i, number in ipairs(numbers) do
@@ -62,7 +64,8 @@ end
 -- Cuts the list: where a stretch begins, and who has which block.
 local function cut(k, sizes, work)
   local teams, total = work.teams, work.total
-  -- The first rounds: `regular` stretches of `whole` blocks, of several heads where there is no place for the parts of more rounds.
+  -- The first rounds: `regular` stretches of `whole` blocks, of several heads where there is no place for the parts of
+  -- more rounds.
   local whole, regular = u32(k, work.longest), u32(k, 0)
   k:if_(sizes.rounds:gt(1) & work.longest:ge(least_even), function()
     k:mul(whole, whole, k:div(k:div(total, teams * work.longest), sizes.rounds) + 1)
@@ -80,7 +83,8 @@ local function cut(k, sizes, work)
   k:mov(share, whole, { guard = nearly_whole })
   k:mov(longer, 0, { guard = one_more | nearly_whole })
 
-  --- Calls body(stretch, from, count) for each stretch of the CTA's team, with its first block in the list and its blocks.
+  --- Calls body(stretch, from, count) for each stretch of the CTA's team, with its first block in the list and its
+  --- blocks.
   function work.each_stretch(body)
     local stretches = regular + teams
     local stretch = k:selp_b32(work.team, stretches, work.team:lt(teams)) -- CTAs that are left over have none
@@ -111,8 +115,8 @@ local function cut(k, sizes, work)
   end
 end
 
--- Returns find(x): the sequence in which block x of the list lies, and the blocks of all sequences before it, for numbers x that do not
--- become smaller. The warp looks at 32 sequences at a time.
+-- Returns find(x): the sequence in which block x of the list lies, and the blocks of all sequences before it, for
+-- numbers x that do not become smaller. The warp looks at 32 sequences at a time.
 local function searcher(k, sizes, work, lane)
   local before, first, blocks = u32(k, 0), u32(k, 0), u32(k, work.first_blocks)
   return function(x)
@@ -139,12 +143,13 @@ end
 
 --- The CTA's share of the work, which all its warps compute alike.
 --- @param p table  the plan
---- @param sizes table  the kernel's parameters: lengths, keys (the most that a sequence can have), batches, together, rounds (the most)
+--- @param sizes table  the kernel's parameters: lengths, keys (the most that a sequence can have), batches, together,
+---   rounds (the most)
 --- @param lane reg  u32
 --- @return table  each_piece(body) calls body(at, count) for each piece, with its place `at`: the sequence `batch`, its
----   `length`, the `head` of K and V and its number of `blocks`; `count` blocks from `block` on are the piece. All lanes execute it.
----   slots(at) says where the parts of a head are kept that several stretches have: this one's own slot, the number of parts and
----   slot_of(part)
+---   `length`, the `head` of K and V and its number of `blocks`; `count` blocks from `block` on are the piece. All
+---   lanes execute it. slots(at) says where the parts of a head are kept that several stretches have: this one's own
+---   slot, the number of parts and slot_of(part)
 function module.emit(k, p, sizes, lane)
   local work = list(k, p, sizes, lane)
   cut(k, sizes, work)
@@ -167,7 +172,9 @@ function module.emit(k, p, sizes, lane)
 
   function work.each_piece(body)
     local at, find = {}, searcher(k, sizes, work, lane)
-    for _, name in ipairs { "batch", "length", "blocks", "head", "block", "stretch", "from", "count", "left" } do at[name] = u32(k, 0) end
+    for _, name in ipairs { "batch", "length", "blocks", "head", "block", "stretch", "from", "count", "left" } do
+      at[name] = u32(k, 0)
+    end
     work.each_stretch(function(stretch, from, blocks)
       k:mov(at.stretch, stretch)
       k:mov(at.from, from)
@@ -187,8 +194,9 @@ function module.emit(k, p, sizes, lane)
     end)
   end
 
-  -- A stretch has at most two pieces of heads that it shares: of one that began before it, which goes to its even slot, and of one
-  -- that goes on behind it, in the odd one. All stretches of a head but the first one thus have it in their even slot.
+  -- A stretch has at most two pieces of heads that it shares: of one that began before it, which goes to its even slot,
+  -- and of one that goes on behind it, in the odd one. All stretches of a head but the first one thus have it in their
+  -- even slot.
   function work.slots(at)
     local done = at.count - at.left
     local function slot_in(stretch) return (stretch * sizes.together + work.member) << 1 end

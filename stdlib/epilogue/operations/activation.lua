@@ -12,7 +12,9 @@ return {
   step = 3, options = { "activation" },
   read = function(given, e)
     local of = given.activation
-    if gated[of] then native.fail(("wg.gemm, epilogue: `%s` takes a second product: gate = \"%s\""):format(of, gated[of])) end
+    if gated[of] then
+      native.fail(("wg.gemm, epilogue: `%s` takes a second product: gate = \"%s\""):format(of, gated[of]))
+    end
     e.activation = options.activation(given, "activation")
   end,
   cycles = function(e) return options.activation_cycles(e.activation) end,

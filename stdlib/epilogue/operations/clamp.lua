@@ -1,9 +1,11 @@
--- Elements of D lie between two numbers, as they are before they are rounded. NaN becomes the lower one (PTX ISA 9.7.3.11, max).
+-- Elements of D lie between two numbers, as they are before they are rounded. NaN becomes the lower one (PTX ISA
+-- 9.7.3.11, max).
 
 local native = require "wgrun.native"
 
 --- @extends wg.gemm
---- @option epilogue.clamp table?  { least, most }: the elements of D, as they are before they are rounded, are brought between these two numbers; NaN becomes `least`
+--- @option epilogue.clamp table?  { least, most }: the elements of D, as they are before they are rounded, are brought
+---   between these two numbers; NaN becomes `least`
 
 --- @extends k:epilogue
 --- @option clamp table?  { least, most }: two numbers that the elements of D lie between

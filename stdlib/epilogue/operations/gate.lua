@@ -16,7 +16,8 @@ local function gate_of(given, dtype)
 end
 
 return {
-  step = 4, options = { "gate" }, launch = { { name = "gate", of = "gate" } }, apart = { gate = { "alpha", "beta", "activation" } },
+  step = 4, options = { "gate" }, launch = { { name = "gate", of = "gate" } },
+  apart = { gate = { "alpha", "beta", "activation" } },
   read = function(given, e) e.gate = options.activation(given, "gate", "two f32 registers") end,
   cycles = function(e) return options.activation_cycles(e.gate) end,
   check = function(p)
@@ -51,12 +52,17 @@ return {
     if p.scales.b_scales then
       add {
         name = "gate_scales", type = "const f32*", note = "as b_scales",
-        value = function(l) return options.vector_of_launch("gate_scales", l, p.scales.b_scales == "all" and 1 or l.columns, "scale of B") end,
+        value = function(l)
+          return options.vector_of_launch("gate_scales", l, p.scales.b_scales == "all" and 1 or l.columns, "scale of B")
+        end,
       }
     end
   end,
   operands = function(of)
-    return { gate = of.e.gate and { of = of.e.gate, bias = of.bias(of.sizes.gate_bias), scales = of.factors { "a_scales", "gate_scales" } } }
+    return {
+      gate = of.e.gate
+        and { of = of.e.gate, bias = of.bias(of.sizes.gate_bias), scales = of.factors { "a_scales", "gate_scales" } },
+    }
   end,
   accept = function(opts)
     if opts.gate then arguments.options("k:epilogue, gate", opts.gate) end

@@ -14,7 +14,8 @@ local function workspace(l, p)
   local shared, key = l.gemm.shared, tiles .. " x " .. parts
   if shared.row_tiles ~= key then
     shared.row_tiles = key
-    shared.row_partials, shared.row_counters = wg.zeros("f32", { parts * tiles * 64 * p.blocks }), wg.zeros("u32", { tiles })
+    shared.row_partials, shared.row_counters = wg.zeros("f32", { parts * tiles * 64 * p.blocks }),
+      wg.zeros("u32", { tiles })
   end
   return shared
 end
@@ -55,8 +56,10 @@ return {
     end
     return {
       row_sums = {
-        blocks = of.blocks, of = e.row_sums == "rms" and "squares" or e.row_sums, finish = e.row_sums == "rms" and finish or nil, to = sizes.row_sums,
-        partials = sizes.row_partials, counters = sizes.row_counters, rows = sizes.M, columns = sizes.N, flag = k:address(of.stages.flags, of.mine << 2),
+        blocks = of.blocks, of = e.row_sums == "rms" and "squares" or e.row_sums,
+        finish = e.row_sums == "rms" and finish or nil, to = sizes.row_sums,
+        partials = sizes.row_partials, counters = sizes.row_counters, rows = sizes.M, columns = sizes.N,
+        flag = k:address(of.stages.flags, of.mine << 2),
       },
     }
   end,

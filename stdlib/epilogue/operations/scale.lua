@@ -4,7 +4,10 @@ local options = require "wgrun.epilogue.options"
 
 return {
   step = 1, options = { "alpha", "beta" },
-  launch = { { name = "alpha", of = "alpha", optional = true }, { name = "beta", of = "beta", optional = true }, { name = "C", of = "beta" } },
+  launch = {
+    { name = "alpha", of = "alpha", optional = true }, { name = "beta", of = "beta", optional = true },
+    { name = "C", of = "beta" },
+  },
   samples = function(of, out) out.C = of.e.beta and of.random(of.M, of.N, of.p.d) or nil end,
   parameters = function(p, add)
     local e = p.epilogue
@@ -14,7 +17,10 @@ return {
     add { name = "C", map = options.constant_box(p.panel.box), value = function(l) return options.like_d("C", l) end }
   end,
   operands = function(of)
-    return { alpha = of.sizes.alpha, beta = of.sizes.beta, source = of.e.beta and of.matrix, scales = of.factors { "a_scales", "b_scales" } }
+    return {
+      alpha = of.sizes.alpha, beta = of.sizes.beta, source = of.e.beta and of.matrix,
+      scales = of.factors { "a_scales", "b_scales" },
+    }
   end,
   vectors = function(opts) return opts.scales or {} end,
   element = function(k, opts, at)
