@@ -30,7 +30,7 @@ local function part_of(text)
   end
   local number = math.tointeger(text)
   if number then return { word = text, accepts = function(value) return value == number end } end
-  if text == "integer" then return { accepts = function(value) return math.type(value) == "integer" end } end
+  if text == "integer" then return { accepts = function(value) return type(value) == "number" and math.tointeger(value) ~= nil end } end
   if lua_types[text] then return { accepts = function(value) return type(value) == text end } end
   if text:find "^function" then
     return { call = true, accepts = function(value) return type(value) == "function" end }

@@ -18,7 +18,15 @@ function module.strategy(class, kind, plan)
   return setmetatable({ kind = kind, plan = plan }, native.classes[class] or module.new(class))
 end
 
-wg.scheduler, wg.reduction = {}, {}
+--- Schedulers of products: which CTA has which tiles. For the option `scheduler` of wg.mainloop.
+--- @return table
+--- @see wg.mainloop.dense
+wg.scheduler = {}
+
+--- Reductions of products whose K is in parts: how the parts become one sum. For the option `reduction` of wg.mainloop.
+--- @return table
+--- @see wg.mainloop.dense
+wg.reduction = {}
 
 --- Makes an unknown method of the Lua class `class`, called `name` in messages, an error that suggests the nearest one.
 --- For classes whose objects have all their fields.

@@ -181,6 +181,14 @@ std::optional<std::pair<std::string_view, std::string_view>> class_of(std::strin
     return std::pair{line.substr(local.size(), at - local.size()), name.substr(0, name.find('"'))};
 }
 
+/// `wg.mainloop = {}`: the table of the module.
+std::optional<std::string_view> table_of(std::string_view line) {
+    line = trimmed(line);
+    constexpr std::string_view module = "wg.", made = " = {}";
+    if (!line.starts_with(module) || !line.ends_with(made)) return std::nullopt;
+    return line.substr(module.size(), line.size() - module.size() - made.size());
+}
+
 /// Options of an entry that another file describes, as an operation of the epilogue does its own.
 struct Extension {
     std::string entry;
@@ -200,8 +208,9 @@ void extend(Extension& extension, std::vector<Entry>& entries) {
 }
 
 /// Adds the entries of one file's comments. A comment before `local x = classes.new "NAME"` describes that
-/// type, and methods of x belong to it; one that begins with `@type NAME` describes a table that has no
-/// class, and one that begins with `@extends NAME` describes more options of that function.
+/// type, and methods of x belong to it; one before `wg.x = {}` a table of the module; one that begins with
+/// `@type NAME` describes a table that has no class, and one that begins with `@extends NAME` describes more
+/// options of that function.
 void read_file(std::string_view text, std::vector<Entry>& out, std::vector<Extension>& extensions) {
     std::map<std::string_view, std::string, std::less<>> owners{{"wg", "wg"}, {"k", "k"}};
     std::string comment;
@@ -230,6 +239,16 @@ void read_file(std::string_view text, std::vector<Entry>& out, std::vector<Exten
             entry.kind = MemberKind::type;
             entry.name = entry.member =
                 made ? made->second : trimmed(take_line(words).substr(type_tag.size()));
+            read_text(words, entry);
+            out.push_back(std::move(entry));
+            continue;
+        }
+        if (const auto table = table_of(line)) {
+            Entry entry;
+            entry.kind = MemberKind::field;
+            entry.owner = "wg";
+            entry.member = *table;
+            entry.name = entry.owner + "." + entry.member;
             read_text(words, entry);
             out.push_back(std::move(entry));
             continue;

@@ -105,6 +105,9 @@ local function made(what, name, opts)
   }, mainloop)
 end
 
+--- Main loops of products, for kernels with an epilogue of one's own: dense, sparse, block_scaled.
+--- @return table
+--- @see mainloop
 wg.mainloop = {}
 
 --- The main loop of a product of dense operands. A is M x K, B is N x K, D is M x N.
