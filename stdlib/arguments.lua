@@ -105,21 +105,21 @@ function module.options(name, given)
     native.fail(("%s: expected a table of options, got %s"):format(name, module.describe(given)))
   end
   local schema = schema_of(name)
-  for key, value in pairs(given) do
-    local option = schema.options[key]
-    if not option then
+  for key in pairs(given) do
+    if not schema.options[key] then
       native.fail(("unknown option `%s` of %s%s (legal: %s)"):format(
         tostring(key), name, native.nearest(tostring(key), schema.list), table.concat(schema.list, ", ")))
     end
-    local legal = value == false and option.optional
+  end
+  local missing
+  for _, key in ipairs(schema.list) do
+    local option, value = schema.options[key], given[key]
+    local legal = value == nil or value == false and option.optional
     for _, part in ipairs(option.parts) do legal = legal or part.accepts(value) end
     if not legal then refuse(name, option, value) end
+    missing = missing or value == nil and not option.optional and key
   end
-  for _, key in ipairs(schema.list) do
-    if given[key] == nil and not schema.options[key].optional then
-      native.fail(("%s: `%s` is missing"):format(name, key))
-    end
-  end
+  if missing then native.fail(("%s: `%s` is missing"):format(name, missing)) end
   return setmetatable({}, { __index = function(_, key)
     local value = given[key]
     if value == nil then return schema.defaults[key] end

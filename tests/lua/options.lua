@@ -16,3 +16,8 @@ check.raises("did you mean `bf16`?", wg.tile, { dtype = "bf17", mn = 64, k = 64 
 check.raises("wg.randn: option `shape`: expected a list of extents, got nil", wg.randn, { dtype = "f32" })
 check.raises("unknown option `abs` of wg.compare: tolerance", wg.compare, wg.zeros("f32", 1), wg.zeros("f32", 1), { abs = 1 })
 check.equal(wg.tile { dtype = "bf16", mn = 64.0, k = 64 }.mn, 64)
+
+-- Of several faults always the same one is named: an unknown option, then the first one of the comment.
+local function faulty() wg.attention { layout = "x", heads = 0, window = 0, dim = 80 } end
+check.refuses("wg.attention: unknown dim `80` (legal: 64, 96, 128, 192, 256)", faulty)
+check.raises("unknown option `head` of wg.attention", wg.attention, { layout = "x", heads = 0, dim = 80, head = 1 })
