@@ -15,7 +15,7 @@ end
 -- A part is a number or a string of Lua's ("K"), a range of integers, a type of Lua's, or a class of wgrun's. What
 -- accepts a value, by part: true where nothing is known of it.
 local lua_types = { string = true, number = true, boolean = true, table = true }
-local classes = { reg = true, regs = true, shared = true, tile = true, kernel = true }
+local classes = { regs = true, shared = true, tile = true, kernel = true }
 
 local function part_of(text)
   local word = text:match '^"(.*)"$'
@@ -34,6 +34,14 @@ local function part_of(text)
   if lua_types[text] then return { accepts = function(value) return type(value) == text end } end
   if text:find "^function" then
     return { call = true, accepts = function(value) return type(value) == "function" end }
+  end
+  if text == "reg" then -- what an instruction takes: a number and the address of a buffer, too
+    return {
+      accepts = function(value)
+        local kind = module.describe(value)
+        return kind == "wgrun.reg" or kind == "wgrun.shared" or kind == "number"
+      end,
+    }
   end
   if classes[text] then return { accepts = function(value) return module.describe(value) == "wgrun." .. text end } end
   if text == "tensor" then return { accepts = function(value) return module.shape_of(value) ~= nil end } end

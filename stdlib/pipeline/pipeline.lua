@@ -230,6 +230,7 @@ end
 --- @option guard reg?  a predicate: the warp releases the stage only where it holds
 function pipeline:release(c, opts)
   opts = options("pipeline:release", opts)
+  arguments.object("pipeline:release, lane", opts.lane, "reg")
   local b, cluster = self.k, opts.cluster
   local arrives = cluster == 1 and opts.lane:eq(0) or opts.lane:lt(cluster)
   if opts.guard then arrives = arrives & opts.guard end

@@ -153,7 +153,7 @@ check.refuses_in_kernel("unknown option `splits` of k:each_piece (legal: m, n, r
 check.refuses_in_kernel("k:each_tile: `m` is missing", function(k) k:each_tile({}, print) end)
 check.refuses_in_kernel("k:each_tile: splits is 0, must be an integer from 1 to 65535", function(k) k:each_tile({ m = 64, n = 64, splits = 0 }, print) end)
 check.refuses_in_kernel("k:each_tile: `last_splits` goes without `splits` and `halves`", function(k) k:each_tile({ m = 64, n = 64, rows = k:reg "u32", columns = k:reg "u32", splits = 2, last_splits = 2 }, print) end)
-check.refuses_in_kernel("k:each_tile: option `rows`: expected reg, got number 7", function(k) k:each_tile({ m = 64, n = 64, rows = 7 }, print) end)
+check.refuses_in_kernel("k:each_tile, rows: expected a register, got number", function(k) k:each_tile({ m = 64, n = 64, rows = 7, columns = k:reg "u32" }, print) end)
 check.refuses_in_kernel("unknown option `of` of k:part_of_k (legal: K, block, part, splits)", function(k) k:part_of_k { of = 1 } end)
 check.refuses_in_kernel("unknown option `to` of k:sum_parts (legal: acc, partials, counters, tile, first, part, splits, early, barrier, flag)", function(k) k:sum_parts { to = 1 } end)
 -- Options of k:sum_parts, some of them others.
