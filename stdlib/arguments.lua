@@ -16,6 +16,9 @@ end
 -- accepts a value, by part: true where nothing is known of it.
 local lua_types = { string = true, number = true, boolean = true, table = true }
 local classes = { regs = true, shared = true, tile = true, kernel = true }
+local in_words = { -- in messages
+  regs = "registers", shared = "a shared buffer", ["function"] = "a function", integer = "an integer",
+}
 
 local function part_of(text)
   local word = text:match '^"(.*)"$'
@@ -56,7 +59,9 @@ local function parts_of(text)
     if c == '"' then quoted = not quoted end
     if not quoted then depth = depth + (c == "(" and 1 or c == ")" and -1 or 0) end
     if at > #text or c == "|" and depth == 0 and not quoted then
-      parts[#parts + 1] = part_of(text:sub(from, at - 1))
+      local part = part_of(text:sub(from, at - 1))
+      part.text = text:sub(from, at - 1)
+      parts[#parts + 1] = part
       from = at + 1
     end
   end
@@ -72,11 +77,20 @@ local function schema_of(name)
     for i, option in ipairs(native.option_schema(name)) do
       schema.list[i], schema.options[option.name] = option.name, option
       option.parts = parts_of(option.type)
-      if option.default then schema.defaults[option.name] = load("return " .. option.default)() end
+      -- One that names another option ("whole tile = tile") is no constant, and stands for nil.
+      local known, default = pcall(load("return " .. (option.default or "nil"), "=default", "t", {}))
+      if known then schema.defaults[option.name] = default end
     end
     schemas[name] = schema
   end
   return schema
+end
+
+-- A part of a type as messages call it: "a table", "an integer".
+local function words_of(text)
+  if text:find '^"' then return text end
+  local word = text:match "^%a+" or text
+  return in_words[word] or "a " .. (word == "reg" and "register" or word)
 end
 
 -- Raises what is wrong with the value of an option.
@@ -101,8 +115,10 @@ local function refuse(name, option, value)
     local near = #words > 1 and #given > 1 and native.nearest(given, words) or ""
     native.fail(("%s: unknown %s `%s`%s (legal: %s)"):format(name, option.name, given, near, table.concat(words, ", ")))
   end
+  local expected = {}
+  for i, part in ipairs(option.parts) do expected[i] = words_of(part.text) end
   native.fail(("%s: option `%s`: expected %s, got %s"):format(
-    name, option.name, option.type, (text or type(value) == "number") and type(value) .. " " .. shown or shown))
+    name, option.name, table.concat(expected, " or "), (text or type(value) == "number") and type(value) .. " " .. shown or shown))
 end
 
 --- Raises unless `given` is a table, and its keys and values are as the comment at function `name` describes them
@@ -127,7 +143,7 @@ function module.options(name, given)
     if not legal then refuse(name, option, value) end
     missing = missing or value == nil and not option.optional and key
   end
-  if missing then native.fail(("%s: `%s` is missing"):format(name, missing)) end
+  if missing then native.fail(("%s: option `%s` is missing"):format(name, missing)) end
   return setmetatable({}, { __index = function(_, key)
     local value = given[key]
     if value == nil then return schema.defaults[key] end

@@ -140,7 +140,7 @@ local function given(changes)
 end
 local function refuses(message, changes) check.refuses(message, function() made:run(given(changes)) end) end
 refuses("attention_backward: `max_keys` is given, but wg.attention_backward was made without `packed`", { max_keys = 9 })
-refuses("attention_backward:run: option `dQ`: expected tensor, got number 3", { dQ = 3 })
+refuses("attention_backward:run: option `dQ`: expected a tensor, got number 3", { dQ = 3 })
 refuses("attention_backward: K has heads = 2, and wg.attention_backward was made for 1", { K = wg.zeros("bf16", { 1, 9, 2, 64 }) })
 refuses("attention_backward: rows is 9 in K, but 7 in dK", { dK = wg.zeros("bf16", { 1, 7, 1, 64 }) })
 refuses("attention_backward: lse must be f32, 1 x 2 x 8, not 1 x 8 x 2", { lse = wg.zeros("f32", { 1, 8, 2 }) })

@@ -35,7 +35,7 @@ local D = wg.zeros("f16", { 64, 128 })
 wg.gemm({ dtype = "f16", epilogue = { clamp = { -2, 1.5 } } }):run(nan, B, D, { backend = "sim" })
 for _, x in ipairs(D:totable()) do check.equal(x, -2.0) end
 
-check.raises("wg.gemm, epilogue: option `clamp`: expected table, got number 3", wg.gemm, { epilogue = { clamp = 3 } })
+check.raises("wg.gemm, epilogue: option `clamp`: expected a table, got number 3", wg.gemm, { epilogue = { clamp = 3 } })
 for _, wrong in ipairs { { 2, 1 }, { 1 }, { 0, 1, 2 }, { least = 0, most = 1 }, { "0", 1 }, { 0 / 0, 1 } } do
   check.raises("wg.gemm, epilogue: clamp must be { least, most }, two numbers", wg.gemm, { epilogue = { clamp = wrong } })
 end

@@ -86,7 +86,7 @@ check.refuses("gemm: bias must be a vector of 128 f32, one for each column of D"
 check.refuses("gemm: `alpha` is given, but the epilogue of wg.gemm has no `alpha`", function() biased:run(A, B, half, { alpha = 2, bias = half }) end)
 check.refuses("gemm: `C` is given, but the epilogue of wg.gemm has no `beta`", function() biased:run(A, B, half, { C = half, bias = half }) end)
 local added = wg.gemm { tile = tile, epilogue = { beta = true } }
-check.refuses("gemm:run: option `C`: expected tensor, got number 3", function() added:run(A, B, half, { C = 3 }) end)
+check.refuses("gemm:run: option `C`: expected a tensor, got number 3", function() added:run(A, B, half, { C = 3 }) end)
 check.refuses("gemm: C is 64 x 64, but D is 64 x 128", function() added:run(A, B, half, { C = A }) end)
 
 check.refuses("wg.panel: n is 12, must be a multiple of 8 from 8 to 256", function() wg.panel { dtype = "bf16", n = 12 } end)
@@ -100,9 +100,9 @@ local function options(k, more)
   return opts
 end
 check.refuses_in_kernel("unknown option `scale` of k:epilogue: did you mean `scales`? (legal: panel, map, buffer, offset, buffers, barrier, alpha...", function(k) k:epilogue(options(k, { scale = 1 })) end)
-check.refuses_in_kernel("k:epilogue: option `panel`: expected table, got number 1", function(k) k:epilogue(options(k, { panel = 1 })) end)
+check.refuses_in_kernel("k:epilogue: option `panel`: expected a table, got number 1", function(k) k:epilogue(options(k, { panel = 1 })) end)
 check.refuses_in_kernel("k:epilogue: buffers is 0, must be an integer from 1 to 64", function(k) k:epilogue(options(k, { buffers = 0 })) end)
 check.refuses_in_kernel("k:epilogue: `beta` and `source` go together", function(k) k:epilogue(options(k, { beta = k:reg "f32" })) end)
 check.refuses_in_kernel("unknown option `to` of k:epilogue, bias (legal: along, from, extent)", function(k) k:epilogue(options(k, { bias = { to = 1 } })) end)
 check.refuses_in_kernel("unknown option `row` of k:load_tile (legal: tile, map, to, mn, k, barrier, whole, mask, policy)", function(k) k:load_tile { row = 1 } end)
-check.refuses_in_kernel("k:load_tile: `tile` is missing", function(k) k:load_tile {} end)
+check.refuses_in_kernel("k:load_tile: option `tile` is missing", function(k) k:load_tile {} end)

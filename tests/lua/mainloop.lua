@@ -98,7 +98,7 @@ do
 end
 
 -- What is refused.
-check.refuses("wg.mainloop.dense: `tile` is missing", function() dense {} end)
+check.refuses("wg.mainloop.dense: option `tile` is missing", function() dense {} end)
 check.refuses("wg.mainloop.dense: tile[1] is 100, must be a multiple of 64 for cooperative", function() dense { tile = { 100, 64 } } end)
 check.refuses("wg.mainloop.dense: scheduler must be one of wg.scheduler", function() dense { tile = { 64, 64 }, scheduler = reduction.memory() } end)
 check.refuses("wg.mainloop.dense: wg.scheduler.stream_k takes a reduction = wg.reduction.memory()", function() dense { tile = { 64, 64 }, scheduler = scheduler.stream_k() } end)

@@ -16,7 +16,7 @@ end
 local r = wg.try { a = wg.eye("bf16", 128, 64), b = wg.arange("f32", 64 * 16):reshape(16, 64):convert "bf16", swizzle = "64B" }
 assert(r.ok and r.D[{ 3, 2 }] == r.B[{ 2, 3 }] and r.D[{ 100, 0 }] == 0, tostring(r))
 assert(tostring(r):find "A bf16 {128, 64}, B bf16 {16, 64}, D = A %* B%^T f32 {128, 16}")
-check.refuses("wg.try: `a` is missing", function() wg.try { b = wg.tile { dtype = "bf16", mn = 64, k = 64 } } end)
+check.refuses("wg.try: option `a` is missing", function() wg.try { b = wg.tile { dtype = "bf16", mn = 64, k = 64 } } end)
 check.refuses("wg.try, a: 32 rows, must be a multiple of 64", function() wg.try { a = wg.zeros("bf16", { 32, 64 }), b = wg.zeros("bf16", { 64, 64 }) } end)
 
 -- What is wrong, where, and why.

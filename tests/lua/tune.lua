@@ -127,7 +127,7 @@ check.equal(content, tuning:content(tuning:build(2)))
 assert(tuning:model(kernel, launch) > 0)
 
 check.refuses('wg.tune: unknown measure `5` (legal: time, model)', function() wg.tune { name = "x", build = build, measure = 5 } end)
-check.refuses("wg.tune: option `verify`: expected function, got number 5", function() wg.tune { name = "x", build = build, verify = 5 } end)
+check.refuses("wg.tune: option `verify`: expected a function, got number 5", function() wg.tune { name = "x", build = build, verify = 5 } end)
 check.refuses("wg.tune: candidates[2] must be a table of options", function() wg.tuning { name = "x", build = build, candidates = { {}, 5 } } end)
 -- With few tiles the candidates leave what the options say as it is.
 local function candidates_of(gemm)

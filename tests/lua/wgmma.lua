@@ -64,8 +64,8 @@ in_kernel(of .. "rows from 3 cut an 8-row group", function(k) k:descriptor(k:sha
 check.equal(refuses(of .. "K step 4 is outside the tile's 4 steps of 16 elements", function() tile:descriptor(0, 4) end).rule, "WG-DESC-02")
 check.equal(refuses("tile address 0x200 is not a multiple of 1024 bytes, on which the 128B pattern starts", function() tile:descriptor(512) end).rule, "WG-DESC-04")
 in_kernel("k:mma: expected a table of options, got nil", function(k) k:mma(k:regs("f32", 32)) end)
-in_kernel("k:mma: `a` is missing", function(k) k:mma(k:regs("f32", 32), {}) end)
-in_kernel("k:mma: option `b`: expected shared, got number 3", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = 3 }) end)
+in_kernel("k:mma: option `a` is missing", function(k) k:mma(k:regs("f32", 32), {}) end)
+in_kernel("k:mma: option `b`: expected a shared buffer, got number 3", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = 3 }) end)
 in_kernel("k:mma: the K extents of the tiles differ: 64 and 128", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = k:shared(wg.tile { dtype = "bf16", mn = 64, k = 128, major = "K" }) }) end)
 in_kernel("wgmma.mma_async, operand d: 32 registers are expected, not 30: m64n64k16: the 64 x 64 = 4096 f32 elements are shared by the 128 threads of a warpgroup, 32 each", function(k) k:mma(k:regs("f32", 30), { a = k:shared(tile), b = k:shared(tile) }) end)
 local function copy(k, change)
@@ -74,17 +74,17 @@ local function copy(k, change)
   k:copy_tile(options)
 end
 local count = "expected a register or an integer from 0 to 4294967295, got "
-in_kernel("k:copy_tile: `to` is missing", function(k) k:copy_tile {} end)
+in_kernel("k:copy_tile: option `to` is missing", function(k) k:copy_tile {} end)
 check.raises("k:copy_tile, from: a pointer made by k:param is needed", wg.kernel, "k", {}, function(k) copy(k, { from = k:reg "u64" }) end)
 check.raises("k:copy_tile: `from` points to f32, but the tile holds bf16", wg.kernel, "k", {}, function(k) copy(k, { from = k:param("B", "f32*") }) end)
-in_kernel("k:copy_tile: `ld` is missing", function(k) k:copy_tile { to = k:shared(tile), from = k:param("A", "bf16*") } end)
+in_kernel("k:copy_tile: option `ld` is missing", function(k) k:copy_tile { to = k:shared(tile), from = k:param("A", "bf16*") } end)
 check.raises("k:copy_tile, line: " .. count .. "-1", wg.kernel, "k", {}, function(k) copy(k, { line = -1 }) end)
 for _, wrong in ipairs { { "ld", 1.5, "number 1.5" }, { "along", "0", 'string "0"' }, { "lines", tile, "a tile" } } do
-  check.raises(("k:copy_tile: option `%s`: expected integer|reg, got %s"):format(wrong[1], wrong[3]), wg.kernel, "k", {}, function(k) copy(k, { [wrong[1]] = wrong[2] }) end)
+  check.raises(("k:copy_tile: option `%s`: expected an integer or a register, got %s"):format(wrong[1], wrong[3]), wg.kernel, "k", {}, function(k) copy(k, { [wrong[1]] = wrong[2] }) end)
 end
 local function places(k, type) return { to = k:param("D", type), ld = 64, row = 0, col = 0, rows = 64, cols = 64 } end
 in_kernel("k:store_accumulator: `to` points to bf16, must point to f32 or s32", function(k) k:store_accumulator(k:regs("f32", 32), places(k, "bf16*")) end)
 in_kernel("k:store_accumulator: 30 registers cannot hold a 64 x n block, which takes n / 2 registers, n being a multiple of 8", function(k) k:store_accumulator(k:regs("f32", 30), places(k, "f32*")) end)
-in_kernel("k:store_accumulator: `ld` is missing", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "f32*") }) end)
+in_kernel("k:store_accumulator: option `ld` is missing", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "f32*") }) end)
 in_kernel("k:element, pointer: a pointer made by k:param is needed", function(k) k:element(k:reg "u64", 0) end)
 in_kernel("k:element, index: " .. count .. "nil", function(k) k:element(k:param("A", "f32*")) end)
