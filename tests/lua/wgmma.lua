@@ -78,8 +78,10 @@ in_kernel("k:copy_tile: option `to` is missing", function(k) k:copy_tile {} end)
 check.raises("k:copy_tile, from: a pointer made by k:param is needed", wg.kernel, "k", {}, function(k) copy(k, { from = k:reg "u64" }) end)
 check.raises("k:copy_tile: `from` points to f32, but the tile holds bf16", wg.kernel, "k", {}, function(k) copy(k, { from = k:param("B", "f32*") }) end)
 in_kernel("k:copy_tile: option `ld` is missing", function(k) k:copy_tile { to = k:shared(tile), from = k:param("A", "bf16*") } end)
-check.raises("k:copy_tile, line: " .. count .. "-1", wg.kernel, "k", {}, function(k) copy(k, { line = -1 }) end)
-for _, wrong in ipairs { { "ld", 1.5, "number 1.5" }, { "along", "0", 'string "0"' }, { "lines", tile, "a tile" } } do
+for name, wrong in pairs { line = -1, ld = 1.5 } do
+  check.raises(("k:copy_tile, %s: %s%s"):format(name, count, wrong), wg.kernel, "k", {}, function(k) copy(k, { [name] = wrong }) end)
+end
+for _, wrong in ipairs { { "along", "0", 'string "0"' }, { "lines", tile, "a tile" } } do
   check.raises(("k:copy_tile: option `%s`: expected an integer or a register, got %s"):format(wrong[1], wrong[3]), wg.kernel, "k", {}, function(k) copy(k, { [wrong[1]] = wrong[2] }) end)
 end
 local function places(k, type) return { to = k:param("D", type), ld = 64, row = 0, col = 0, rows = 64, cols = 64 } end
