@@ -1,8 +1,8 @@
 -- Mutation: what orders the accesses of a kernel is left out, weakened, miscounted or swapped with its neighbour, call
 -- by call. Every mutant must be found by the checker, by the simulator under one of several seeds, or by a result
 -- that differs from that of the kernel as it is; or harmless.lua says why it is as good as the kernel itself.
---   wgrun tests/mutation/mutate.lua [--seeds 8] [--seconds S] [--kernel NAME] [--all yes] [--list yes]
--- --all: besides the kernels of cases.lua those of scripts/ and tests/rules/. --seconds: a sample that takes so long.
+--   wgrun tests/mutation/mutate.lua [--seeds 8] [--sample N] [--kernel NAME] [--all yes] [--list yes]
+-- --all: besides the kernels of cases.lua those of scripts/ and tests/rules/. --sample: so many of them, the same each time.
 -- --list: survivors as they are found.
 local trace = require "trace"
 local mutations = require "mutations"
@@ -83,14 +83,11 @@ for _, case in ipairs(cases) do
   if not o.kernel or case.name:find(o.kernel, 1, true) then chosen[#chosen + 1] = case end
 end
 
-if o.seconds then
+if o.sample then
   -- A sample, from all over: in steps that share no factor with the number of mutants.
-  local jobs, step, start = {}, 7919, os.clock()
+  local jobs, step = {}, 7919
   for _, case in ipairs(chosen) do mutants_of(case, jobs) end
-  for i = 1, #jobs do
-    if os.clock() - start > o.seconds then break end
-    jobs[i * step % #jobs + 1]()
-  end
+  for i = 1, math.min(o.sample, #jobs) do jobs[i * step % #jobs + 1]() end
 else
   for _, case in ipairs(chosen) do
     local jobs, before = {}, { killed, excused, total }
