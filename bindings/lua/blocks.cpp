@@ -1,4 +1,5 @@
-// Loops, branches and jumps of a kernel, of which stdlib/builder/control.lua makes k:loop, k:while_ and k:if_.
+// Loops, branches and jumps of a kernel, of which stdlib/builder/control.lua makes k:loop, k:while_ and
+// k:if_.
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/trace.hpp"
 

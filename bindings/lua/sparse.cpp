@@ -29,8 +29,8 @@ int prune(lua_State* L) {
     });
 }
 
-// wg.sparse.compress(t [, order]): values {m, k/2}, metadata u32 {m/64, steps, 128}. stdlib/mainloop/sparse.lua takes
-// device tensors.
+// wg.sparse.compress(t [, order]): values {m, k/2}, metadata u32 {m/64, steps, 128}.
+// stdlib/mainloop/sparse.lua takes device tensors.
 int compress(lua_State* L) {
     lua_settop(L, 2);
     const Tensor& tensor = hold_tensor(L, 1);
