@@ -19,7 +19,7 @@ namespace wgrun::lua {
 struct Trace {
     std::string name;
     int threads = 0;
-    int cluster = 1;  ///< CTAs
+    int cluster = 1;     ///< CTAs
     bool names = false;  ///< remembers the script's names of registers
     std::optional<Builder> builder;
     bool simulated_only =
