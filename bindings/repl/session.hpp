@@ -18,7 +18,7 @@ struct Session {
     int locals = 0;     ///< stack index of the session's locals (chunk.hpp)
     bool over = false;  ///< the session is to end
     std::string line, chunk;
-    int number = 1;  ///< of the chunk that is read; places in it are called "[1]:LINE"
+    int number = 1;    ///< of the chunk that is read; places in it are called "[1]:LINE"
     std::string kept;  ///< the chunks that compiled, for .save
     std::vector<Diagnostic> findings;
     std::string text;

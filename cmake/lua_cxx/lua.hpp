@@ -1,4 +1,5 @@
-// Lua's headers for a Lua whose functions have C++ linkage (lua_names.cmake): Lua's own lua.hpp says extern "C".
+// Lua's headers for a Lua whose functions have C++ linkage (lua_names.cmake): Lua's own lua.hpp says extern
+// "C".
 #pragma once
 
 #include "lua.h"

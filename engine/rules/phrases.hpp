@@ -10,7 +10,7 @@ namespace wgrun::rules {
 Phrase wgmma_fence();
 Phrase wgmma_commit_group();
 Phrase wgmma_wait_group(int pending);
-Phrase bar_sync();       ///< barrier 0, all threads of the CTA
+Phrase bar_sync();  ///< barrier 0, all threads of the CTA
 Phrase bar_sync(int id, int threads);
 Phrase bar_warp_sync();  ///< all lanes
 Phrase cluster_arrive();

@@ -180,7 +180,8 @@ TEST_CASE("PTX that the driver refuses") {
     fake_device.gpu.load_result = abi::invalid_ptx;
     fake_device.gpu.error_log = "ptxas application ptx input, line 7; error   : Unknown modifier '.x'\n";
     CHECK(failure("ECOMPILE", [&] { Module::from_ptx(device, "text"); }) ==
-          "the driver's assembler: line 7: Unknown modifier '.x' | the log says the line (CU_JIT_ERROR_LOG_BUFFER); wgrun check FILE.ptx, --assemble");
+          "the driver's assembler: line 7: Unknown modifier '.x' | the log says the line "
+          "(CU_JIT_ERROR_LOG_BUFFER); wgrun check FILE.ptx, --assemble");
     CHECK_THROWS_WITH(Module::from_ptx(device, ""), "the PTX text is empty");
     CHECK_THROWS_WITH(Module::from_cubin(device, {}), "the cubin is empty");
     fake_device.gpu.load_result = abi::invalid_value;

@@ -37,7 +37,8 @@ TEST_CASE("a text that the driver's assembler refuses without a word") {
     const gpu::JitLogs logs;
     CHECK_NOTHROW(gpu::throw_if_refused(driver, gpu::abi::success, "", logs));
     try {
-        gpu::throw_if_refused(driver, gpu::abi::unsupported_ptx_version, ".version 9.9\n.target sm_90a\n", logs);
+        gpu::throw_if_refused(driver, gpu::abi::unsupported_ptx_version, ".version 9.9\n.target sm_90a\n",
+                              logs);
         FAIL("nothing is thrown");
     } catch (const gpu::CompileError& error) {
         const std::string said = error.what();

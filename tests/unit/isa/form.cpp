@@ -82,7 +82,8 @@ TEST_CASE("a refusal names the qualifier and what would be legal") {
     CHECK(refused("wgmma.mma_async", "n=12 d=f32 a=bf16 b=bf16") ==
           "wgmma.mma_async: n=12 is not legal for d=f32, a=bf16, b=bf16 (legal: 8, 16, 24, ..., 256)");
     CHECK(refused("wgmma.mma_async", "n=40 d=s32 a=s8 b=u8") ==
-          "wgmma.mma_async: n=40 is not legal for d=s32, a=s8, b=u8 (legal: 8, 16, 24, 32, 48, 64, 80, ..., 256)");
+          "wgmma.mma_async: n=40 is not legal for d=s32, a=s8, b=u8 (legal: 8, 16, 24, 32, 48, 64, 80, ..., "
+          "256)");
     CHECK(refused("wgmma.mma_async", "n=64 d=f16 a=bf16 b=bf16") ==
           "wgmma.mma_async: d=f16 is not legal for a=bf16, b=bf16 (legal: f32)");
     CHECK(refused("wgmma.mma_async", "n=64 d=f32 a=f16 b=bf16") ==
@@ -120,7 +121,8 @@ TEST_CASE("what is missing is asked for") {
           "s64, f64)");
     CHECK(refused("isspacep", "") ==
           "isspacep needs `space` (legal: global, shared, shared::cta, shared::cluster, local)");
-    CHECK(refused("setp", "type=f32") == "setp needs `cmp` for type=f32 (legal: eq, ne, lt, ..., ge, equ, neu, ltu, ..., nan)");
+    CHECK(refused("setp", "type=f32") ==
+          "setp needs `cmp` for type=f32 (legal: eq, ne, lt, ..., ge, equ, neu, ltu, ..., nan)");
     CHECK(refused("cvt", "from=f32 round=rpi") ==
           "cvt needs `type` for from=f32 (legal: u32, s32, u64, s64)");
     CHECK(refused("special", "") ==

@@ -177,9 +177,8 @@ TEST_CASE("the barrier of the cluster: arrive and wait take turns: WG-SYNC-04") 
         const Diagnostic finding = finding_of(program, {}, "WG-MBAR-05", {2});
         CHECK_THAT(finding.message, ContainsSubstring("warp 0 of CTA 1 of the cluster waits for phase 0"));
         REQUIRE(finding.notes.size() == 2);
-        CHECK(
-            finding.notes[1].message ==
-            "warp 0 of CTA 0 of the cluster waits at the barrier of the cluster: 1 of 2 warps has arrived");
+        CHECK(finding.notes[1].message ==
+              "warp 0 of CTA 0 of the cluster waits at the barrier of the cluster: 1 of 2 warps has arrived");
     }
     SECTION("those that have ended are not waited for") {
         k.begin_if(10, k.is(0));
