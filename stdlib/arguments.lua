@@ -33,7 +33,9 @@ local function part_of(text)
   end
   local number = math.tointeger(text)
   if number then return { word = text, accepts = function(value) return value == number end } end
-  if text == "integer" then return { accepts = function(value) return type(value) == "number" and math.tointeger(value) ~= nil end } end
+  if text == "integer" then
+    return { accepts = function(value) return type(value) == "number" and math.tointeger(value) ~= nil end }
+  end
   if lua_types[text] then return { accepts = function(value) return type(value) == text end } end
   if text:find "^function" then
     return { call = true, accepts = function(value) return type(value) == "function" end }
@@ -117,8 +119,9 @@ local function refuse(name, option, value)
   end
   local expected = {}
   for i, part in ipairs(option.parts) do expected[i] = words_of(part.text) end
-  native.fail(("%s: option `%s`: expected %s, got %s"):format(
-    name, option.name, table.concat(expected, " or "), (text or type(value) == "number") and type(value) .. " " .. shown or shown))
+  if text or type(value) == "number" then shown = type(value) .. " " .. shown end
+  native.fail(
+    ("%s: option `%s`: expected %s, got %s"):format(name, option.name, table.concat(expected, " or "), shown))
 end
 
 --- Raises unless `given` is a table, and its keys and values are as the comment at function `name` describes them
@@ -279,15 +282,6 @@ function module.k_of_wgmma(what, dtype)
   for name in pairs(native.wgmma_k) do names[#names + 1] = name end
   table.sort(names)
   native.fail(("%s: no wgmma takes %s%s"):format(what, dtype, native.nearest(tostring(dtype), names)))
-end
-
---- Raises unless given[key] is absent or of that type (Lua's, or "wgrun.tensor"), for each key of `kinds`.
-function module.kinds(name, given, kinds)
-  for key, kind in pairs(kinds) do
-    if given[key] ~= nil and module.describe(given[key]) ~= kind then
-      native.fail(("%s: option `%s`: expected %s, got %s"):format(name, key, kind, module.describe(given[key])))
-    end
-  end
 end
 
 return module

@@ -256,7 +256,7 @@ void run_stdlib(lua_State* L) {
     const int status = lua_pcall(L, 1, 0, 0);
     if (status == LUA_OK) lua_pushnil(L);  // in the place of an error
     lua_insert(L, -3);
-    lua_setfield(L, -2, "wgrun");  // whoever opens the library enters it
+    lua_setfield(L, -2, "wgrun");  // luaopen_wgrun enters it
     lua_pop(L, 1);
     // Scripts do not come by what is not for them, and a second luaopen_wgrun, as after an error, runs all
     // files anew.

@@ -98,7 +98,7 @@ local gemm = classes.new "gemm"
 ---   of all tiles
 --- @option constant "A"|"B"?  an operand, such as weights, that is not written by any launch that may still run when
 ---   this one starts; its first tiles are fetched while the previous launch ends
---- @option next boolean = false  with b_type: launches are told the weights of the product behind them, as `next`, and
+--- @option next boolean = false  with b_type: launches take the weights of the product behind them, as `next`, and
 ---   bring the first of these to the L2 cache once they have asked for the last of their own
 --- @return gemm
 --- @raise for options that contradict each other, and for tiles that do not fit into shared memory or registers.

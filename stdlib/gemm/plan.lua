@@ -138,8 +138,8 @@ local function halves_of(p, opts)
   return p.sparse and exclusions.may_choose(p, "halves") and cost.rounds(tiles, true) < cost.rounds(tiles) or false
 end
 
--- The rows of the last tile of A and of B, where it is not full: the producer copies boxes of so many rows there, since
--- those of which many lie outside are slow (docs/performance.md).
+-- The rows of the last tile of A and of B, where it is not full: the producer copies boxes of so many rows there:
+-- boxes with many rows outside are slow (docs/performance.md).
 local function edges_of(p, opts, bytes)
   if not opts.problem or p.groups or p.sparse or p.halves or p.block_k * bytes % 128 ~= 0 then return {} end
   local M, N = opts.problem[1], opts.problem[2]

@@ -21,7 +21,9 @@ local choices = {
   sparse = { "`sparse`", function(p) return p.sparse end },
   groups = { "`groups`", function(p) return p.groups end },
   hilbert = { '`raster` = "hilbert"', function(p) return p.raster == "hilbert" end },
-  block_scales = { "scales for blocks", function(p) return p.kind == block_scaled end },
+  block_scales = { "scales for blocks", function(p)
+    return p.kind == block_scaled or p.scales and p.scales.a_scales == "block"
+  end },
   no_block_scales = { "scales for blocks of A and B", function(p) return p.kind ~= block_scaled end },
   row_scales = { "scales of rows", function(p)
     for _, along in pairs(p.scales or {}) do if along == "row" or along == "column" then return true end end

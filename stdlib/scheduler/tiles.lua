@@ -170,8 +170,10 @@ function tiles.units(p, count) return count * (p.exchange and 1 or p.splits) * p
 function tiles.workspace(p, work)
   if p.parts == 1 then return nil end
   if work.blocks < p.parts then
-    fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ %s = 1 }"):format(
-      work.K, work.blocks, p.round_k, p.parts, p.last_splits > 1 and "last_splits" or "splits"))
+    local remedy = p.what == "wg.gemm" and ("wg.gemm{ %s = 1 }"):format(p.last_splits > 1 and "last_splits" or "splits")
+      or p.what .. " with fewer `splits` of its reduction"
+    fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: %s"):format(
+      work.K, work.blocks, p.round_k, p.parts, remedy))
   end
   -- At most one of so many CTAs of the chip has a tile that is cut in the last round.
   return { p.last_splits > 1 and roofline.ceil_div(work.most, p.parts) or work.tiles * p.cluster, p.parts }

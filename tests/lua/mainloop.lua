@@ -108,6 +108,11 @@ check.refuses("wg.mainloop.dense: `splits` goes without the pingpong schedule: c
 check.refuses("wg.mainloop.block_scaled: scales for blocks are of e4m3 and e5m2, not of bf16", function() block_scaled { tile = { 64, 64 }, dtype = "bf16" } end)
 check.refuses("wg.mainloop.sparse: a sparse A must be K-major", function() sparse { tile = { 64, 64 }, a_major = "MN" } end)
 check.raises("unknown option `tiles` of wg.mainloop.sparse: did you mean `tile`?", function() sparse { tile = { 64, 64 }, tiles = 3 } end)
+do
+  local loop = dense { tile = { 64, 64 }, reduction = reduction.memory { splits = 8 }, shared = shared_of(64, 1) }
+  local A = wg.zeros("bf16", { 64, 64 })
+  check.raises("too few for 8 splits: wg.mainloop.dense with fewer `splits` of its reduction", loop.launch, loop, kernel_of(loop), A, A)
+end
 for _, options in ipairs { { threads = 128 }, { threads = 256, cluster = 2 } } do
   check.raises("mainloop:emit: the kernel has ", wg.kernel, "product", options, function(k)
     local loop = dense { tile = { 64, 64 } }

@@ -18,7 +18,7 @@ local function total_of(k, count)
   k:mov(total.top, nothing)
   k:mov(total.sum, 0.0)
   for i = 0, count - 1 do k:mov(total.values[i], 0.0) end
-  --- Adds parts { top =, sum =, values = }, of which all are loaded before the first is used.
+  --- Adds parts { top =, sum =, values = }. It loads all of them before it uses the first.
   function total.add(parts)
     local top = total.top
     for _, part in ipairs(parts) do top = k:max(top, part.top) end
