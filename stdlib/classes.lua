@@ -29,7 +29,7 @@ wg.scheduler = {}
 wg.reduction = {}
 
 --- Makes an unknown method of the Lua class `class`, called `name` in messages, an error that suggests the nearest one.
---- For classes whose objects have all their fields.
+--- For classes whose objects have all their fields, and for tables of the module.
 function module.close(name, class)
   setmetatable(class, {
     __index = function(_, key)
@@ -47,5 +47,7 @@ end
 function module.shield(class, prefix, names)
   for _, name in ipairs(names) do class[name] = native.shielded(class[name], prefix .. name) end
 end
+
+for _, name in ipairs { "scheduler", "reduction", "sparse" } do module.close("wg." .. name, wg[name]) end
 
 return module

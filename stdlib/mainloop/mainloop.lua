@@ -240,5 +240,6 @@ function mainloop:launch(kernel, A, B, given)
 end
 
 classes.close("a main loop", mainloop)
+classes.close("wg.mainloop", wg.mainloop)
 classes.shield(mainloop, "mainloop:", { "parameters", "launch" })
 classes.shield(wg.mainloop, "wg.mainloop.", { "dense", "sparse", "block_scaled" })

@@ -98,6 +98,10 @@ do
 end
 
 -- What is refused.
+check.refuses("wg.mainloop has no `dens`: did you mean `dense`?", function() wg.mainloop.dens { tile = { 64, 64 } } end)
+check.refuses("wg.scheduler has no `stream`: did you mean `stream_k`?", function() wg.scheduler.stream() end)
+check.refuses("wg.reduction has no `clusters`: did you mean `cluster`?", function() wg.reduction.clusters() end)
+check.refuses("wg.sparse has no `compres`: did you mean `compress`?", function() wg.sparse.compres() end)
 check.refuses("wg.mainloop.dense: option `tile` is missing", function() dense {} end)
 check.refuses("wg.mainloop.dense: tile[1] is 100, must be a multiple of 64 for cooperative", function() dense { tile = { 100, 64 } } end)
 check.refuses("wg.mainloop.dense: scheduler must be one of wg.scheduler", function() dense { tile = { 64, 64 }, scheduler = reduction.memory() } end)
