@@ -244,7 +244,8 @@ Command::Run declare(Arguments& arguments) {
         .unit("FILE");
     arguments
         .option("--replay", options->replay,
-                "Run nothing but the launches of these findings (as --json has them) on the simulator")
+                "Run nothing but the launches of these findings (as --json has them), on the simulator or, "
+                "with --backend gpu, guarded on a GPU")
         .unit("FINDING.json");
     arguments.flag("--fix", options->fix, "Insert what is missing, and write FILE if it then has no errors")
         .excludes("--sarif");

@@ -113,17 +113,19 @@ std::string as_json(std::span<const Diagnostic> findings, const std::vector<Look
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-/// Runs the launch on the simulator, and adds what the run finds, and what the checker finds now that it
-/// knows the launch. Returns whether another schedule may show more.
+/// Runs the launch, on a GPU its guarded build, and adds what the run finds, and what the checker finds now
+/// that it knows the launch. Returns whether another schedule may show more.
 bool add_run(const Request& request, const ForeignModule& module, const std::string& file, std::uint64_t seed,
-             Looked& out) {
+             Backend backend, Looked& out) {
     LaunchFile launch = read_launch(file, module);
     if (launch.kernel.empty() && module.names().size() != 1)
         throw ArgumentError(fmt::format("{}: `kernel` is missing: the text has {}", file,
                                         count_of(module.names().size(), "kernel")));
     Kernel kernel = module.kernel(launch.kernel.empty() ? module.names().front() : launch.kernel);
     RunOptions& options = launch.options;
-    options.backend = Backend::sim;
+    options.backend = backend;
+    options.guarded = backend != Backend::sim;
+    options.isolation = request.isolation;
     options.seed = seed;
     options.numerics = request.numerics;
     options.simulation.multiprocessors = request.limits.multiprocessors;
@@ -146,6 +148,9 @@ bool add_run(const Request& request, const ForeignModule& module, const std::str
         add(error.findings());
     } catch (const ArgumentError& error) {
         out.findings.add(error.finding());
+    } catch (const EnvironmentError& error) {  // it hangs on a GPU
+        if (backend == Backend::sim || error.finding().rule.empty()) throw;
+        add({error.finding()});
     }
     return false;
 }
@@ -156,7 +161,7 @@ void add_dynamic(const Request& request, std::string text, const PtxLaunches& la
     const ForeignModule module(out.file, std::move(text));
     std::uint64_t seed = std::max<std::uint64_t>(only, 1);
     const std::uint64_t last = only != 0 ? only : static_cast<std::uint64_t>(launches.seeds);
-    while (add_run(request, module, launches.file, seed, out) && seed < last) ++seed;
+    while (add_run(request, module, launches.file, seed, Backend::sim, out) && seed < last) ++seed;
     out.ran = fmt::format("{}: {} on the simulator\n", shown(out.kernel),
                           count_of(static_cast<std::size_t>(seed), "schedule"));
 }
@@ -304,10 +309,11 @@ std::vector<Diagnostic> replay_ptx(const Request& request, std::string text, con
     Looked out{name_of_text(request), {}, {}};
     const ForeignModule module(out.file, std::move(text));
     if (launch.by == FoundIn::By::file) {
-        add_run(request, module, launch.file, launch.seed, out);
+        add_run(request, module, launch.file, launch.seed, request.backend, out);
         return out.findings.list();
     }
-    return module.kernel(launch.kernel).replay(launch, rule);
+    return module.kernel(launch.kernel)
+        .replay(launch, rule, {.backend = request.backend, .isolation = request.isolation});
 }
 
 Mending mending_of_ptx(const Request& request, const PtxLaunches& launches, const Assumptions& given) {

@@ -84,14 +84,13 @@ struct Context {
 
 void launch(Context& context, Kernel& kernel, const RunOptions& options) {
     RunOptions run = options;
-    run.backend = Backend::sim;
     if (run.simulation.steps == 0 || run.simulation.steps > most_steps) run.simulation.steps = most_steps;
     if (std::ranges::find(context.grids, run.grid.volume()) == context.grids.end())
         context.grids.push_back(run.grid.volume());
     if (context.how.before)
         context.how.before(kernel, run, text_of(*context.ranges, context.launches[context.next]));
     try {
-        kernel.run(run);
+        run_guarded_on(context.how.backend, kernel, run);
     } catch (const EnvironmentError& error) {
         context.too_long = context.too_long || error.code() == "ELIMIT";
         throw;
@@ -180,9 +179,18 @@ void body(lua_State* L, const Request& request, Outcome& outcome, void* context_
 
 }  // namespace
 
+void run_guarded_on(Backend backend, Kernel& kernel, RunOptions options) {
+    options.backend = backend;
+    if (backend != Backend::sim) {
+        options.guarded = true;
+        options.timeout = std::min(options.timeout, ReplayOptions().timeout);
+    }
+    kernel.run(options);
+}
+
 Sweep sweep_sizes(const Request& request, const Sweeping& how) {
     Request run = request;
-    run.backend = Backend::sim;
+    run.backend = how.backend;
     run.keep_warnings = true;
     Sweep sweep;
     Context context{sweep, how};

@@ -21,6 +21,13 @@
 #include "wgrun/report.hpp"
 
 namespace wgrun::cli {
+int exit_code(std::string_view code) {
+    if (code == "ENODEV") return Exit::no_device;
+    if (code == "ECOMPILE") return Exit::not_assembled;
+    if (code == "EINTR") return Exit::interrupted;
+    return Exit::failed;
+}
+
 namespace {
 
 struct Call {
@@ -67,13 +74,6 @@ int keep_circumstances(lua_State* L) {
     lua::guarded(L, [&] { call.outcome.traceback = text; });
     lua_pop(L, 1);
     return 1;
-}
-
-int exit_code(std::string_view code) {
-    if (code == "ENODEV") return Exit::no_device;
-    if (code == "ECOMPILE") return Exit::not_assembled;
-    if (code == "EINTR") return Exit::interrupted;
-    return Exit::failed;
 }
 
 // Whether Ctrl-C ended the script, rather than a limit.

@@ -24,6 +24,9 @@ struct Outcome {
 /// The work in the state. Runs in a protected call, so its frames hold no objects with destructors.
 using Body = void (*)(lua_State* L, const Request& request, Outcome& outcome, void* context);
 
+/// The exit code of a command that an error of this code ends: "ENODEV", "ECOMPILE", ...
+int exit_code(std::string_view code);
+
 /// Makes a state with the standard libraries and wgrun, runs `body`, and closes the state. Errors that leave
 /// `body` are part of the outcome; nothing is printed.
 Outcome with_state(const Request& request, lua::Mode mode, Body body, void* context);

@@ -15,6 +15,7 @@
 
 #include "bindings/cli/choice.hpp"
 #include "bindings/cli/command.hpp"
+#include "bindings/cli/host.hpp"
 #include "bindings/cli/input.hpp"
 #include "bindings/cli/interrupt.hpp"
 #include "bindings/cli/progress.hpp"
@@ -359,7 +360,8 @@ int main(int argc, char** argv) {
         // Nothing is allocated here, since memory may have run out.
         const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
         std::fprintf(stderr, "wgrun: %s\n", memory ? "not enough memory" : error.what());
-        return Exit::failed;
+        const auto* known = dynamic_cast<const Error*>(&error);
+        return known != nullptr ? exit_code(known->code()) : Exit::failed;
     }
 }
 

@@ -10,6 +10,8 @@
 #include "bindings/cli/gather.hpp"
 #include "bindings/cli/input.hpp"
 #include "bindings/cli/json_value.hpp"
+#include "bindings/lua/types.hpp"
+#include "program/wait_words.hpp"
 #include "wgrun/count_of.hpp"
 
 namespace wgrun::cli {
@@ -21,7 +23,14 @@ struct Asked {
     std::string rule;
     int line = 0;
     FoundIn launch;
-    bool operator()(const Diagnostic& found) const { return found.rule == rule && found.where.line == line; }
+    /// A hang names everybody who waits: the likeliest cause by itself, the others in notes.
+    bool operator()(const Diagnostic& found) const {
+        const auto here = [&](const Note& note) { return note.where.line == line; };
+        if (found.rule == rule && found.where.line == line) return true;
+        return hangs() && wait_words::is_law(found.rule) &&
+               (found.where.line == line || std::ranges::any_of(found.notes, here));
+    }
+    bool hangs() const { return wait_words::is_law(rule); }
 };
 
 FoundIn launch_of(const JsonValue& value) {
@@ -76,6 +85,7 @@ std::vector<Asked> read(const std::string& file) {
 /// A kernel of a script, and what its launch breaks.
 struct Again {
     const Asked& asked;
+    ReplayOptions how;
     bool known = false;
     std::vector<Diagnostic> findings{};
 };
@@ -84,22 +94,42 @@ void replay_kernel(Kernel& kernel, void* context) {
     auto& again = *static_cast<Again*>(context);
     if (kernel.program().name() != again.asked.launch.kernel) return;
     again.known = true;
-    std::ranges::move(kernel.replay(again.asked.launch, again.asked.rule),
+    std::ranges::move(kernel.replay(again.asked.launch, again.asked.rule, again.how),
                       std::back_inserter(again.findings));
 }
 
 void replay_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
+    static_cast<Again*>(context)->how.stop = &lua::session(L).stop;
     run_scripts(L, request, outcome);
     forgive_missing_results(L, outcome);
     for_each_kernel(L, outcome, replay_kernel, context);
 }
 
+/// Runs the script with the guarded builds of its kernels on the GPU.
+void guarded_body(lua_State* L, const Request& request, Outcome& outcome, void* /*context*/) {
+    lua::guarded(L, [&] {
+        lua::session(L).debug = [backend = request.backend](Kernel& kernel, const RunOptions& options) {
+            run_guarded_on(backend, kernel, options);
+        };
+    });
+    run_scripts(L, request, outcome);
+}
+
+/// Ends the replay with what ended the script, unless that was a finding.
+std::vector<Diagnostic> findings_of(Outcome outcome) {
+    if (outcome.code == Exit::no_device) throw EnvironmentError("ENODEV", outcome.findings.front().message);
+    return std::move(outcome.findings);
+}
+
 std::vector<Diagnostic> replay_script(const Request& request, const Asked& asked) {
-    if (asked.launch.by == FoundIn::By::script && asked.launch.numbers.empty())
-        return explore(request, asked.launch.seed, nullptr).findings;
+    const bool simulated = request.backend == Backend::sim;
+    if (asked.launch.by == FoundIn::By::script && asked.launch.numbers.empty()) {
+        if (simulated) return explore(request, asked.launch.seed, nullptr).findings;
+        return findings_of(with_state(request, lua::Mode::run, guarded_body, nullptr));
+    }
     if (asked.launch.by == FoundIn::By::script)
-        return sweep_sizes(request, {.only = &asked.launch}).findings.list();
-    Again again{asked};
+        return sweep_sizes(request, {.only = &asked.launch, .backend = request.backend}).findings.list();
+    Again again{asked, {.backend = request.backend, .isolation = request.isolation}};
     const Outcome outcome = with_state(request, lua::Mode::trace, replay_body, &again);
     if (outcome.code != Exit::ok && !outcome.findings.empty()) throw ArgumentError(outcome.findings.front());
     if (!again.known)
@@ -110,20 +140,40 @@ std::vector<Diagnostic> replay_script(const Request& request, const Asked& asked
 }  // namespace
 }  // namespace replay_detail
 
-int replay(const Request& request, const std::optional<std::string>& text, const std::string& file,
+int replay(Request request, const std::optional<std::string>& text, const std::string& file,
            Results& results) {
-    const std::vector<replay_detail::Asked> all = replay_detail::read(file);
+    using replay_detail::Asked;
+    const std::vector<Asked> all = replay_detail::read(file);
+    if (request.backend == Backend::automatic) request.backend = Backend::sim;
+    const bool simulated = request.backend == Backend::sim;
+    for (const Asked& asked : all)
+        if (!simulated && !asked.hangs())
+            throw ArgumentError(
+                fmt::format("{}: {} is seen on the simulator alone: a GPU shows kernels that hang", file,
+                            asked.rule),
+                "leave --backend out");
+    choose_backend(request.backend, request.isolation);
     FindingSet shown;
-    for (const replay_detail::Asked& asked : all)
+    std::size_t again = 0;
+    for (const Asked& asked : all) {
+        bool has = false;
         for (const Diagnostic& found : text ? replay_ptx(request, *text, asked.launch, asked.rule)
-                                            : replay_detail::replay_script(request, asked))
-            if (asked(found)) shown.add(found);
+                                            : replay_detail::replay_script(request, asked)) {
+            if (!asked(found)) {
+                if (!simulated) remark("on the GPU: " + to_line(found));
+                continue;
+            }
+            shown.add(found);
+            has = true;
+        }
+        again += has ? 1 : 0;
+    }
     if (request.json) {
         results.write(to_json(shown.list()) + "\n");
     } else {
         print_findings(request, shown.list());
-        results.write(fmt::format("{}: {} of {} shown again\n", request.file, shown.size(),
-                                  count_of(all.size(), "finding")));
+        results.write(
+            fmt::format("{}: {} of {} shown again\n", request.file, again, count_of(all.size(), "finding")));
     }
     if (!results.finish()) return Exit::failed;
     return shown.empty() ? Exit::ok : Exit::failed;

@@ -13,7 +13,6 @@
 #include "kernel/arguments.hpp"
 #include "kernel/errors.hpp"
 #include "kernel/kernel_state.hpp"
-#include "kernel/synthetic.hpp"
 
 namespace wgrun {
 
@@ -57,32 +56,6 @@ void Kernel::foresee(const RunOptions& given) {
     now.checks.add(found);
     if (found.empty())
         now.checks.add(state_->ahead.at(now.program(), now.facts, options, state_->source.entry().get()));
-}
-
-std::vector<Diagnostic> Kernel::replay(const FoundIn& launch, std::string_view rule) {
-    constexpr std::uint64_t most_schedules = 16;
-    const auto extents = [](const std::array<std::uint32_t, 3>& of) { return Dim3{of[0], of[1], of[2]}; };
-    const KernelSource& source = state_->source;
-    ptx::LaunchFacts facts;
-    facts.block = extents(launch.block);
-    facts.cluster = extents(launch.cluster);
-    facts.aligned = true;
-    const std::shared_ptr<const ptx::Lowered> lowered = source.lower(facts);
-    const Program& program = lowered->program;
-    if (extents(launch.block) != program.block() || extents(launch.cluster) != program.cluster())
-        throw ArgumentError(
-            fmt::format("kernel {}: its CTAs and clusters are not those of the finding", program.name()));
-    FoundIn again = launch;
-    constexpr std::uint32_t number = 64;  // where none matters
-    if (source.entry() && !again.numbers.empty() && !again.others) again.others = number;
-    std::vector<Diagnostic> out;
-    for (std::uint64_t i = 0; i < most_schedules; ++i, ++again.seed) {
-        out = found_again(program, source.made(), again);
-        if (std::ranges::find(out, rule, &Diagnostic::rule) != out.end()) break;
-    }
-    for (Diagnostic& finding : out) finding.launch = again;
-    source.tell(out);
-    return out;
 }
 
 std::vector<Diagnostic> Kernel::performance() const {

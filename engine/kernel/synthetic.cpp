@@ -24,6 +24,7 @@ namespace {
 
 /// Of each tensor, in bytes. They become memory where they are accessed.
 constexpr std::int64_t tensor_bytes = std::int64_t{1} << 22;
+constexpr std::uint64_t steps_of_replay = std::uint64_t{1} << 23;
 constexpr std::uint64_t first_address = std::uint64_t{1} << 32;
 
 /// Zeros; nothing where there is no memory.
@@ -35,14 +36,9 @@ std::optional<memory::Pages> pages(std::size_t bytes) {
     }
 }
 
-/// A tensor of one box, whose rows can be those of a tensor map.
 sim::TensorMap tensor_of(const TensorBox& box, std::uint64_t handle, std::uint64_t address) {
-    constexpr std::int64_t unit = sm_90a.tensor_maps.unit;
-    const std::int64_t bits = wgrun::bits(box.dtype);
-    sim::TensorMap out{handle, address, box.extents, {}, &box};
-    const std::int64_t row = (box.extents[0] * bits / 8 + unit - 1) / unit * unit;
-    out.extents[0] = row * 8 / bits;
-    std::int64_t stride = row;
+    sim::TensorMap out{handle, address, synthetic_extents(box), {}, &box};
+    std::int64_t stride = out.extents[0] * bits(box.dtype) / 8;
     for (std::size_t d = 0; d + 1 < box.extents.size(); ++d) {
         out.strides.push_back(stride);
         stride *= box.extents[d + 1];
@@ -82,7 +78,8 @@ class SyntheticLaunch {
     }
 
     /// Returns what is found, without accesses beyond tensors: how long those of a launch are is not known.
-    std::vector<Diagnostic> run(const Program& program, check::Made made, const sim::Synthetic& synthetic,
+    /// synthetic: null, if the zeros in memory may decide.
+    std::vector<Diagnostic> run(const Program& program, check::Made made, const sim::Synthetic* synthetic,
                                 sim::Observer* observer, Dim3 grid, std::uint64_t seed = 0) {
         if (!memory_) return {};
         sim::SimulatedLaunch launch;
@@ -92,7 +89,8 @@ class SyntheticLaunch {
         launch.structures = structures_;
         launch.buffers = buffers_;
         launch.tensor_maps = maps_;
-        launch.synthetic = &synthetic;
+        launch.synthetic = synthetic;
+        launch.most_steps = synthetic == nullptr ? steps_of_replay : 0;
         launch.observer = observer;
         launch.by_compiler = made == check::Made::by_compiler;
         try {
@@ -114,10 +112,19 @@ class SyntheticLaunch {
 
 }  // namespace
 
+std::vector<std::int64_t> synthetic_extents(const TensorBox& box) {
+    constexpr std::int64_t unit = sm_90a.tensor_maps.unit;
+    const std::int64_t bits = wgrun::bits(box.dtype);
+    std::vector<std::int64_t> out = box.extents;
+    out[0] = (out[0] * bits / 8 + unit - 1) / unit * unit * 8 / bits;
+    return out;
+}
+
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
                                               sim::Observer* observer) {
     const Dim3 grid = program.grid().value_or(program.cluster());
-    std::vector<Diagnostic> out = SyntheticLaunch(program).run(program, made, {}, observer, grid);
+    const sim::Synthetic synthetic;
+    std::vector<Diagnostic> out = SyntheticLaunch(program).run(program, made, &synthetic, observer, grid);
     for (Diagnostic& finding : out) finding.launch = check::launch_of(program, {grid, {}});
     return out;
 }
@@ -137,10 +144,9 @@ sim::Outcome run_synthetic(const Program& program, const FoundIn& launch, sim::S
     return sim::run(program, simulated);
 }
 
-std::vector<Diagnostic> found_again(const Program& program, check::Made made, const FoundIn& launch) {
-    constexpr std::uint64_t most_steps = 1U << 23;
+Program with_numbers_of(const Program& program, const FoundIn& launch) {
     Assumptions given{.numbers = launch.numbers};
-    if (launch.others) {  // a text does not say which of its numbers are addresses
+    if (launch.others) {
         const std::vector<bool> addresses = synthetic_params(program, *launch.others).addresses;
         std::erase_if(given.numbers, [&](const auto& number) {
             const auto at = std::ranges::find(program.params(), number.first, &Param::name);
@@ -148,16 +154,21 @@ std::vector<Diagnostic> found_again(const Program& program, check::Made made, co
                    addresses[static_cast<std::size_t>(at - program.params().begin())];
         });
     }
-    const Program with = with_numbers(program, given);
+    return with_numbers(program, given);
+}
+
+std::vector<Diagnostic> found_again(const Program& program, check::Made made, const FoundIn& launch,
+                                    bool memory_decides) {
+    const Program with = with_numbers_of(program, launch);
     if (launch.others) {
         sim::BoxSizes boxes;
-        const sim::Synthetic limits{.steps = most_steps, .boxes = &boxes, .goes_on = true};
+        const sim::Synthetic limits{.steps = steps_of_replay, .boxes = &boxes, .goes_on = true};
         run_synthetic(with, launch, limits);  // it tells how long boxes are
         return run_synthetic(with, launch, limits).findings;
     }
     const sim::Synthetic synthetic{
-        .numbers = launch.numbers.empty(), .first = launch.first, .steps = most_steps};
-    return SyntheticLaunch(with).run(with, made, synthetic, nullptr,
+        .numbers = launch.numbers.empty(), .first = launch.first, .steps = steps_of_replay};
+    return SyntheticLaunch(with).run(with, made, memory_decides ? nullptr : &synthetic, nullptr,
                                      {launch.grid[0], launch.grid[1], launch.grid[2]}, launch.seed);
 }
 
@@ -171,9 +182,9 @@ std::vector<Diagnostic> found_in_launch(const Program& program, std::span<const 
     launch.give(program, numbers);
     Dim3 grid = program.cluster();
     grid.x *= clusters;
+    const sim::Synthetic ahead{.numbers = false, .steps = 1U << 16};
     std::vector<Diagnostic> out =
-        launch.run(program, check::Made::by_author, {.numbers = false, .steps = 1U << 16}, nullptr,
-                   program.grid().value_or(grid));
+        launch.run(program, check::Made::by_author, &ahead, nullptr, program.grid().value_or(grid));
     std::string said = clusters == 1 ? "" : fmt::format("{} along x", count_of(clusters, "cluster"));
     for (std::size_t i = 0; i < numbers.size(); ++i)
         if (const Param& param = program.params()[i]; !param.pointee && !param.box)

@@ -16,6 +16,9 @@ struct SyntheticParams {
     std::vector<bool> addresses;  ///< by parameter: it is one of memory, and no number
 };
 
+/// Returns whether the value is the address that synthetic_params() gives a parameter, or a member of one.
+bool is_synthetic_address(std::uint64_t value);
+
 /// Returns arguments whose numbers are all `number`, also those within structures, and 1 where they have 8
 /// bits. A value of 64 bits that the program uses as an address, or adds to one, is the address of no
 /// memory.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace wgrun::wait_words {
 
 Law law(isa::Awaits wait) {
@@ -25,6 +28,12 @@ Law law(isa::Awaits wait) {
                     "let every warp that a barrier counts reach it, or give its count with threads ="};
         default: return {&rules::WG_SYNC_07, "let the body change what the condition looks at"};
     }
+}
+
+bool is_law(std::string_view rule) {
+    using enum isa::Awaits;
+    constexpr std::array all{nothing, mbarrier, memory, barrier, cluster, registers, lanes, grids};
+    return std::ranges::any_of(all, [&](isa::Awaits wait) { return law(wait).rule->id == rule; });
 }
 
 const SharedBuffer* buffer_at(const Program& program, std::uint32_t offset) {

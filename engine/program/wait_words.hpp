@@ -18,6 +18,8 @@ struct Law {
     std::string_view fix;
 };
 Law law(isa::Awaits wait);
+/// Returns whether a wait without end breaks the rule of this id.
+bool is_law(std::string_view rule);
 
 /// The fix where the four warps of a warpgroup do not execute a step together (WG-SYNC-01).
 inline constexpr std::string_view whole_warpgroup =

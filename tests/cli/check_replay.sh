@@ -48,3 +48,13 @@ fact sized.json '"others" in launch and facts["access"] in ("read", "write")'
 run check --replay sized.json "$sized"
 exits 1
 
+# A GPU shows hangs: without one that is an error of its own, and a race is none for it.
+run check --replay less.json --backend gpu "$less"
+exits 4
+err_has "no GPU to run on"
+run check --replay sized.json --backend gpu "$sized"
+exits 2
+err_has "is seen on the simulator alone: a GPU shows kernels that hang"
+
+# Each hang of the scripts of rules shows again, whatever memory has to hold for it.
+REPLAY_ON=sim "$SOURCE/tests/gpu/replay.sh" "$WGRUN" > all.txt 2>&1 || bad "tests/gpu/replay.sh: $(grep FAILED all.txt)"

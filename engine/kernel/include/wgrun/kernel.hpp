@@ -134,6 +134,14 @@ struct AssemblyReport {
     std::string assembler;                               ///< "ptxas 13.0.88", "driver JIT"
 };
 
+/// Where the launch of a finding is made again.
+struct ReplayOptions {
+    Backend backend = Backend::sim;  ///< automatic: the GPU if there is one
+    gpu::Isolation isolation = gpu::Isolation::worker;
+    std::chrono::milliseconds timeout{2000};  ///< of the GPU
+    const std::atomic<bool>* stop = nullptr;
+};
+
 /// What makes machine code: ptxas, the driver's JIT (of PTX), NVRTC (of CUDA C++); any: the first available.
 enum class Assembler : std::uint8_t { any, ptxas, driver, nvrtc };
 
@@ -224,10 +232,14 @@ class Kernel {
     /// Throws ArgumentError if they fit no launch; memory arguments are ignored.
     std::vector<Diagnostic> check(const HostLaunch& launch);
 
-    /// Runs the launch that a finding names, of `by` wgrun, on the simulator, and returns what it breaks. Of
-    /// several schedules, the first that shows `rule`, beginning with the launch's. Throws ArgumentError
-    /// where it is no launch of the kernel.
-    std::vector<Diagnostic> replay(const FoundIn& launch, std::string_view rule);
+    /// Runs the launch that a finding names, of `by` wgrun, and returns what it breaks. The simulator tries
+    /// several schedules, beginning with the launch's, and takes the first that shows `rule`. A GPU then
+    /// runs the guarded build, which shows what hangs (docs/hangs.md). Throws ArgumentError where it is no
+    /// launch of the kernel and, for a GPU, where memory or boxes decide that the finding does not name;
+    /// EnvironmentError on the GPU's, but for a kernel that hangs or
+    /// faults.
+    std::vector<Diagnostic> replay(const FoundIn& launch, std::string_view rule,
+                                   const ReplayOptions& how = {});
 
     /// What the static checker knows to be slower than necessary: WG-PERF-05.
     std::vector<Diagnostic> performance() const;

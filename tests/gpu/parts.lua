@@ -1,0 +1,102 @@
+-- Kernels put together from the library's public parts, beside the library's own: wgrun tests/gpu/parts.lua
+-- Each row: medians of microseconds of both, measured in turn, and their ratio. Without a GPU: nothing.
+local wg = require "wgrun"
+if not wg.device() then return print "skipped: no device" end
+
+local turns <const> = 7
+
+local function median(list)
+  table.sort(list)
+  return list[#list // 2 + 1]
+end
+
+-- Measures all in turn; the first is what the others are compared with.
+local function row(name, list)
+  local times = {}
+  for _ = 1, turns do
+    for i, one in ipairs(list) do
+      times[i] = times[i] or {}
+      table.insert(times[i], one.time().median_us)
+    end
+  end
+  local base = median(times[1])
+  for i = 2, #list do
+    local us = median(times[i])
+    print(("%-44s %-10s %9.1f us  %-14s %9.1f us  speed %.3f"):format(name, list[1].name, base, list[i].name, us, base / us))
+  end
+end
+
+-- A product whose epilogue is the caller's: rounds to bf16 and stores, without staging in shared memory.
+local function stored(shape)
+  local loop = wg.mainloop.dense { dtype = "bf16", tile = { 128, 256, 64 }, constant = "B" }
+  local kernel = wg.kernel("stored", { threads = loop.threads, cluster = { loop.cluster } }, function(k)
+    local sizes = loop:parameters(k)
+    local D = k:param("D", "bf16*")
+    loop:emit(k, { epilogue = function()
+      return function(acc, first, column)
+        local thread = k:special "tid.x"
+        local at = first + ((thread >> 5 & 3) << 4) + (thread >> 2 & 7)
+        local rows = { [0] = at, [1] = at + 8 }
+        local pair -- accumulators of two columns follow each other
+        k:fragment(acc):map(function(x, place)
+          if not pair then
+            pair = { x = x, column = column + place.column }
+            return x
+          end
+          local j = pair.column
+          local to = k:element(D, rows[place.half] * sizes.N + j)
+          k:st_global_b32(to, k:cvt_rn_bf16x2_f32(x, pair.x), { guard = rows[place.half]:lt(sizes.M) & j:lt(sizes.N) })
+          pair = nil
+          return x
+        end)
+      end
+    end })
+  end)
+  local M, N, K = table.unpack(shape)
+  local A = wg.randn { shape = { M, K }, dtype = "bf16", seed = 1 }
+  local B = wg.randn { shape = { N, K }, dtype = "bf16", seed = 2 }
+  local D, E = wg.zeros("bf16", { M, N }), wg.zeros("bf16", { M, N })
+  local launch = loop:launch(kernel, A, B)
+  launch.args[#launch.args + 1] = E
+  local gemm = wg.gemm { dtype = "bf16", d = "bf16", tile = { 128, 256, 64 }, constant = "B" }
+  gemm:run(A, B, D)
+  launch.flops = nil
+  kernel:run(launch)
+  local same = 0
+  for i = 0, M - 1, 97 do
+    for j = 0, N - 1, 89 do same = same + (D[{ i, j }] == E[{ i, j }] and 0 or 1) end
+  end
+  print(("product %dx%dx%d: %d of the samples differ"):format(M, N, K, same))
+  row(("product %dx%dx%d"):format(M, N, K), {
+    { name = "wg.gemm", time = function() return gemm:time(A, B, D) end },
+    { name = "own epilogue", time = function() launch.rounds = 20 return kernel:time(launch) end } })
+end
+
+local function scored(shape)
+  local b, s, h, d = table.unpack(shape)
+  local function random(seed) return wg.randn { shape = { b, s, h, d }, dtype = "bf16", seed = seed } end
+  local Q, K, V, O = random(1), random(2), random(3), wg.zeros("bf16", { b, s, h, d })
+  local function timed(options)
+    options.dim, options.heads = d, h
+    local attention = wg.attention(options)
+    return function() return attention:time(Q, K, V, O) end
+  end
+  local name = ("attention %dx%dx%dx%d"):format(b, s, h, d)
+  row(name, {
+    { name = "plain", time = timed {} },
+    { name = "score: x", time = timed { score = function(_, x) return x end } },
+    { name = "score: bias", time = timed { score = function(k, x, at)
+      return x - k:cvt_rn_f32_s32(at.place - at.key) * 0.125
+    end } } })
+  row(name, {
+    { name = "softcap", time = timed { softcap = 30 } },
+    { name = "score: cap", time = timed { score = function(k, x)
+      return k:tanh_approx_f32(x * (1 / 30)) * 30
+    end } } })
+  row(name, {
+    { name = "causal", time = timed { causal = true } },
+    { name = "mask: causal", time = timed { mask = function(_, at) return at.key:le(at.place) end } } })
+end
+
+for _, shape in ipairs { { 8192, 8192, 4096 }, { 4096, 4096, 4096 }, { 2048, 4096, 7168 } } do stored(shape) end
+for _, shape in ipairs { { 2, 8192, 16, 128 }, { 4, 4096, 16, 64 } } do scored(shape) end
