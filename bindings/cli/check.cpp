@@ -1,5 +1,6 @@
 // wgrun check FILE: every finding in every kernel of a script, or of a PTX text. With --dynamic the kernels
 // also run.
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "bindings/cli/given.hpp"
 #include "bindings/cli/input.hpp"
 #include "bindings/cli/replay.hpp"
+#include "bindings/cli/server.hpp"
 #include "bindings/cli/verdicts.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/rules.hpp"
@@ -31,6 +33,8 @@ struct Options {
     bool strict = false;  ///< not good unless everything is proved
     GivenWords given;     ///< of the launches
     std::string replay;   ///< findings whose launches run once more
+    bool batch = false;   ///< FILE has messages
+    Serving serving{default_jobs(), batch_seconds, {}};
 };
 
 nlohmann::ordered_json sizes_json(const LookedAt& kernel, const std::vector<std::vector<std::int64_t>>& all) {
@@ -100,8 +104,9 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
 }
 
 /// Gives the changes that all findings propose their places and lines in the scripts they are for.
-void resolve_remedies(FindingSet& findings) {
+void resolve_remedies(const Request& request, FindingSet& findings) {
     std::map<std::string, std::optional<ScriptText>> scripts;
+    if (request.text) scripts.try_emplace(request.file, ScriptText(*request.text));
     for (Diagnostic& finding : findings)
         for (Remedy& remedy : finding.remedies)
             for (Change& change : remedy) {
@@ -121,10 +126,25 @@ void try_remedies(const Request& request, const Search& search, FindingSet& find
 
 /// The script's text, unless it can be read only once.
 std::vector<Input> inputs_of(const Request& request) {
-    if (request.text) return {input_of("stdin", *request.text)};
+    if (request.text) return {input_of(request.file == "-" ? "stdin" : request.file, *request.text)};
     std::error_code none;
     if (!std::filesystem::is_regular_file(request.file, none)) return {};
     return {input_of(request.file, contents(request.file))};
+}
+
+/// Checks what the messages of FILE say, each with the options of this command line.
+int check_batch(const Request& request, Serving serving) {
+    for (std::size_t i = 1; i < request.words.size(); ++i) {  // the first is the command
+        const std::string& word = request.words[i];
+        if (word == "--jobs")
+            ++i;
+        else if (word != "--batch" && word != "--json" && !word.starts_with("--jobs="))
+            serving.words.push_back(word);
+    }
+    file::Descriptor in(request.file == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                            : ::open(request.file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!in) throw Unreadable(request.file);
+    return serve_lines(std::move(in), std::move(serving));
 }
 
 /// Exit::usage, with a remark, if a number is given that no kernel of the script has.
@@ -138,6 +158,7 @@ int refuse_unknown(const Request& request, const Checked& checked, const Assumpt
 }
 
 int check(Request request, Options options) {
+    if (options.batch) return check_batch(request, std::move(options.serving));
     Results results(true);
     try {
         options.search.given = options.given.read();
@@ -211,7 +232,7 @@ int check(Request request, Options options) {
     if (checked.code == Exit::ok && refuse_unknown(request, checked, options.search.given) != Exit::ok)
         return Exit::usage;
     if (checked.code == Exit::ok) try_remedies(request, options.search, checked.findings);
-    if (for_programs) resolve_remedies(checked.findings);
+    if (for_programs) resolve_remedies(request, checked.findings);
     if (request.json) {
         results.write(as_json(options.search, checked, inputs));
     } else if (options.sarif) {
@@ -256,6 +277,12 @@ Command::Run declare(Arguments& arguments) {
               "Exit with 6 if a property of a kernel is undecided, and with 1 if one is refuted")
         .excludes("--fix")
         .excludes("--diff");
+    arguments.flag(
+        "--batch", options->batch,
+        "FILE has messages, a line of JSON each; an answer for each, as wgrun serve gives (docs/serve.md)");
+    arguments.option("--jobs", options->serving.jobs, "Inputs that --batch checks at a time")
+        .between(1, most_jobs)
+        .shows_default();
     options->given.declare(arguments);
     arguments.flag(
         "--perf", search.perf,

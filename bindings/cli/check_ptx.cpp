@@ -169,7 +169,7 @@ void add_dynamic(const Request& request, std::string text, const PtxLaunches& la
 /// What findings call the text. Lines of PTX that a file carries or makes are none of that file's.
 std::string name_of_text(const Request& request) {
     if (request.file == "-") return "stdin";
-    const bool is_text = request.file.ends_with(".ptx") || begins_as_ptx(request.file);
+    const bool is_text = request.text || request.file.ends_with(".ptx") || begins_as_ptx(request.file);
     return is_text ? request.file : request.file + ".ptx";
 }
 
@@ -276,12 +276,13 @@ void resolve(FindingSet& findings, std::string text) {
 }  // namespace
 
 std::optional<std::string> ptx_text(Request& request) {
+    if (request.text && (request.file.ends_with(".ptx") || is_ptx(*request.text))) return request.text;
+    if (request.text) return {};
     if (request.file.ends_with(".ptx")) return contents(request.file);
     if (request.file != "-") {
         if (std::optional<std::string> made = ptx_from(request.file)) return made;
         return begins_as_ptx(request.file) ? std::optional(contents(request.file)) : std::nullopt;
     }
-    if (request.text) return {};
     std::string text = contents(request.file);
     if (is_ptx(text)) return text;
     request.text = std::move(text);

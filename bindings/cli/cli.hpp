@@ -31,6 +31,7 @@ struct Request {
     std::string file;                 ///< "-" is standard input; empty: none given
     std::optional<std::string> text;  ///< the text that is run in place of the file's contents
     std::vector<std::string> args;    ///< of the script
+    std::vector<std::string> words;   ///< of the command line between the command and FILE
     std::vector<std::string> code;    ///< -e
     Backend backend = Backend::automatic;
     isa::Numerics numerics;

@@ -288,6 +288,11 @@ int mend(const Request& request, Mending mending, const std::string& before, con
     return outcome.problem.empty() ? Exit::ok : Exit::failed;
 }
 
+/// Whether there is no file to change. What would change can be shown of a text that has a name.
+bool is_standard_input(const Request& request, bool diff) {
+    return request.file == "-" || (request.text && !diff);
+}
+
 int refuse_standard_input() {
     remark("wgrun: check --fix needs a file, since standard input cannot be written");
     return Exit::usage;
@@ -296,13 +301,14 @@ int refuse_standard_input() {
 }  // namespace
 
 int fix(const Request& request, const Search& search, bool diff, Results& results) {
-    if (request.file == "-") return refuse_standard_input();
-    return mend(request, mending_of(request, search), contents(request.file), "call", diff, results);
+    if (is_standard_input(request, diff)) return refuse_standard_input();
+    return mend(request, mending_of(request, search), request.text ? *request.text : contents(request.file),
+                "call", diff, results);
 }
 
 int fix_ptx(const Request& request, const std::string& text, const Mending& mending, bool diff,
             Results& results) {
-    if (request.file == "-") return refuse_standard_input();
+    if (is_standard_input(request, diff)) return refuse_standard_input();
     return mend(request, mending, text, "instruction", diff, results);
 }
 

@@ -41,6 +41,7 @@ struct Words {
     std::string colour = "auto";
     std::string numerics = "exact";
     std::string isolation = "worker";
+    std::optional<std::string> stdin_name;
     // Limits of scripts, in the units of the command line; 0: none.
     bool restricted = false;
     std::optional<std::uint64_t> memory, instructions, tensors, program, steps;
@@ -112,6 +113,10 @@ void add_script_options(CLI::App& app, Request& request, Words& words) {
     app.add_option("--numerics", words.numerics, "How the simulator accumulates the products of matrices")
         ->check(Choice({"exact", "h200"}))
         ->capture_default_str();
+    app.add_option(
+           "--stdin-name", words.stdin_name,
+           "With - as FILE: what findings call standard input, as an editor does with an unsaved text")
+        ->type_name("NAME");
     add_colour_option(app, words);
     add_limit_options(app, words);
     app.add_flag("--watch", request.watch,
@@ -215,6 +220,18 @@ std::vector<std::string> script_arguments(const CLI::App& command, const CLI::Ap
     return out;
 }
 
+/// Reads standard input, which then has this name. False, with a remark: FILE is another.
+bool take_standard_input(Request& request, const std::string& name) {
+    if (request.file == "-" && !name.empty()) {
+        request.text = contents("-");
+        request.file = name;
+        return true;
+    }
+    remark(name.empty() ? "wgrun: --stdin-name: a name is missing (wgrun --help)"
+                        : "wgrun: --stdin-name is for standard input: give - as FILE (wgrun --help)");
+    return false;
+}
+
 /// As where a shell's variable has no value.
 int refuse_no_name() {
     remark("wgrun: the name of the file is empty (wgrun --help)");
@@ -307,7 +324,11 @@ int dispatch(int argc, char** argv) {
         if (command.takes >= Takes::script) request.args = script_arguments(here, app);
         if (command.takes == Takes::program && !take_program(request, here)) return Exit::usage;
         if (!ends_with(argc, argv, request.args)) return refuse_option(here, request.args.front());
+        const auto behind = argc - static_cast<std::ptrdiff_t>(request.args.size()) - 1;
+        request.words.assign(std::find(argv + 1, argv + behind, std::string_view(command.name)),
+                             argv + behind);
         if (command.takes == Takes::script && request.file.empty()) return refuse_no_name();
+        if (words.stdin_name && !take_standard_input(request, *words.stdin_name)) return Exit::usage;
         const bool takes_script = command.takes == Takes::script && &command != &check_command;
         if (takes_script && refuse_ptx(request.file)) return Exit::usage;
         return request.watch ? watch(request.file, argc, argv) : run(request);
@@ -321,7 +342,9 @@ int dispatch(int argc, char** argv) {
     }
     if (rest.size() == remaining.size() && request.file.starts_with('-') && request.file != "-")
         return refuse_option(app, request.file);
-    if (refuse_command(request.file) || refuse_ptx(request.file)) return Exit::usage;
+    if (words.stdin_name && !take_standard_input(request, *words.stdin_name)) return Exit::usage;
+    if (!request.text && refuse_command(request.file)) return Exit::usage;
+    if (refuse_ptx(request.file)) return Exit::usage;
     return request.watch ? watch(request.file, argc, argv) : run_script(request);
 }
 

@@ -26,6 +26,8 @@ def faults(value, schema, root, at="$"):
     unknown = set(schema) - KNOWN
     if unknown:
         return [f"{at}: this test does not know {unknown}"]
+    if not set(schema) - {"description"}:
+        return []
     if "$ref" in schema:
         ref = schema["$ref"]
         if ref.startswith("#/$defs/"):
@@ -170,6 +172,19 @@ for action in ("info", "verify", "clear"):
 check("timeline.json", "timeline", GOOD)
 check("help.json", "help")
 check("help.json", "help", "wg.tile")
+
+# Messages and answers.
+messages = [{"id": 1, "file": GOOD}, {"id": [2], "command": "run", "text": "print(1)", "name": "x.lua", "args": ["a"], "seconds": 9},
+            {"id": 3, "command": "layout", "args": ["--help"]}, {"id": 4, "command": "decode", "options": {"x": True}},
+            {"id": 5, "command": "none"}, {"id": 6, "text": "while true do end", "seconds": 0.2}, {"cancel": 7}]
+answers = subprocess.run([WGRUN, "serve"], input="\n".join(map(json.dumps, messages)), capture_output=True, text=True).stdout
+bad += ["serve: no answer of each kind"] * (len(answers.splitlines()) != 6)
+for name, lines in (("message", messages), ("answer", [json.loads(line) for line in answers.splitlines()])):
+    schema = SCHEMAS[name + ".json"]
+    used.add(name + ".json")
+    for line in lines:
+        bad += [f"serve, {name}: {fault}" for fault in faults(line, schema, schema)] if line.get("id") != 5 or name == "answer" else []
+        covered(line, schema, schema, seen)
 
 # The checker itself: what is wrong is seen.
 for value, count in (({"start": 0, "lbo": 0, "sbo": 0, "base_offset": 0, "swizzle": "32B"}, 0), ({}, 5),
