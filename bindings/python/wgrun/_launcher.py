@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+import weakref
 from typing import Any
 
 from . import _abi
@@ -30,10 +31,18 @@ def _capture_of(stream: int) -> int | None:
     return number.value if failed == 0 and status.value == 1 else None
 
 
+class Workspaces(weakref.WeakValueDictionary[tuple[int, int, int, int | None], Any]):
+    """The memory on devices that the launches of a script need besides their operands, as long as a plan holds it: by
+    the address of its first contents, device, stream and capture. What the script hands to several launches is one
+    tensor there, and one here: what one kernel leaves in it, the next one reads."""
+
+
 class _Plan:
     """Grid and arguments for operands of certain shapes, and the additional memory that the kernel needs."""
 
-    def __init__(self, handle: Handle, kernel: Kernel) -> None:
+    def __init__(self, handle: Handle, kernel: Kernel, workspaces: "Workspaces") -> None:
+        self.workspaces = workspaces
+        self.held: dict[tuple[int, int, int, bool], Any] = {}
         self.handle = handle  # owns the first contents of the workspaces
         info = _abi.PlanInfo()
         check(LIBRARY.wgrun_plan_info_get(handle.value, ctypes.byref(info)))
@@ -41,8 +50,6 @@ class _Plan:
         self.arguments: list[int | float | Memory] = []
         self.operands: list[int] = []  # of each argument, -1: none
         self.sizes: dict[int, tuple[int, bool]] = {}  # of workspaces: bytes, all zeros
-        self.kept: dict[tuple[int, int], Any] = {}  # workspaces on devices, by argument and stream
-        self.captured: dict[tuple[int, int], tuple[int, Any]] = {}  # those of the last capture, and its number
         for i in range(info.argument_count):
             planned = _abi.Planned()
             check(LIBRARY.wgrun_plan_argument(handle.value, i, ctypes.byref(planned)))
@@ -70,14 +77,14 @@ class _Plan:
                    "options that need none (of wg.gemm: splits = 1, stream_k = false, raster = \"grouped\")")
         memory = self.arguments[index]
         assert isinstance(memory, Memory)
-        key = (index, 0 if self.read[index] else stream)
-        kept, capture = self.kept.get(key), _capture_of(stream) if torch.cuda.is_current_stream_capturing() else None
-        if capture is not None and not self.read[index]:
-            number, kept = self.captured.get(key, (None, None))
-            if number != capture:
-                kept = None
+        size, zeros = self.sizes[index]
+        table = self.read[index] and not zeros  # zeros are read where another launch has written
+        used_on = 0 if table else stream
+        capture = _capture_of(stream) if torch.cuda.is_current_stream_capturing() else None
+        of_capture = None if table else capture
+        key = (memory.address, device, used_on, of_capture)
+        kept = self.workspaces.get(key)
         if kept is None:
-            size, zeros = self.sizes[index]
             if zeros:
                 kept = torch.zeros(size, dtype=torch.uint8, device=f"cuda:{device}")
             elif capture is not None:
@@ -86,10 +93,10 @@ class _Plan:
             else:
                 first = torch.frombuffer(bytearray(ctypes.string_at(memory.address, size)), dtype=torch.uint8)
                 kept = first.to(f"cuda:{device}")
-            if capture is None:
-                self.kept[key] = kept
-            elif not self.read[index]:
-                self.captured[key] = (capture, kept)
+            if capture is None or of_capture is not None:
+                self.workspaces[key] = kept
+        # Of captures the last one's. A plan keeps the script's tensor, so that no other can have its address.
+        self.held[index, device, used_on, of_capture is None] = kept
         return memory._replace(address=kept.data_ptr(), device=device, stream=None, keep=kept)
 
 
@@ -97,8 +104,9 @@ class Launcher:
     """An object of a script with a ``launch`` method, such as wg.gemm makes: ``gemm(A, B, D)`` asks it for grid and
     arguments, once for all operands of the same shapes, and runs its kernel, as Kernel does."""
 
-    def __init__(self, engine: Engine, script: Handle, index: int, name: str, kernel: Kernel) -> None:
-        self._engine, self._script, self._index = engine, script, index
+    def __init__(self, engine: Engine, script: Handle, index: int, name: str, kernel: Kernel,
+                 workspaces: Workspaces) -> None:
+        self._engine, self._script, self._index, self._workspaces = engine, script, index, workspaces
         self.name = name
         self.kernel = kernel  #: the kernel that it launches
         self._plans: dict[Any, _Plan] = {}
@@ -146,4 +154,4 @@ class Launcher:
             out.name = None if name is None else name.encode()
         handle = opened(LIBRARY.wgrun_script_plan, LIBRARY.wgrun_plan_close, self._script.value, self._index, operands,
                         len(values), _abi.NO_DEVICE if device is None else device)
-        return _Plan(handle, self.kernel)
+        return _Plan(handle, self.kernel, self._workspaces)

@@ -11,7 +11,7 @@ from ._abi import LIBRARY
 from ._engine import Engine, Handle, Limits, opened
 from ._errors import Findings, ScriptError, check, refuse, take_findings
 from ._kernel import Kernel
-from ._launcher import Launcher
+from ._launcher import Launcher, Workspaces
 
 Item = Union[Kernel, Launcher]
 
@@ -22,6 +22,7 @@ class Script:
 
     def __init__(self, engine: Engine, handle: Handle) -> None:
         self._engine, self._handle = engine, handle
+        self._workspaces = Workspaces()
         self._items: list[tuple[str, Item]] = [self._item(i) for i in range(self._count(_abi.RETURNED))]
         self._made: list[Kernel] | None = None
         self.warnings = self._warnings()  #: findings, of a script that stopped because no kernel ran
@@ -40,7 +41,9 @@ class Script:
         check(LIBRARY.wgrun_script_item(self._handle.value, _abi.RETURNED, index, ctypes.byref(out)))
         name = out.name.decode("utf-8", "replace")
         kernel = self._kernel(_abi.RETURNED, index)
-        return name, Launcher(self._engine, self._handle, index, name, kernel) if out.launches else kernel
+        if not out.launches:
+            return name, kernel
+        return name, Launcher(self._engine, self._handle, index, name, kernel, self._workspaces)
 
     def _warnings(self) -> Findings:
         handle = ctypes.c_void_p()
@@ -128,7 +131,8 @@ def loads(text: str, *arguments: Any, name: str | None = None, run_kernels: bool
                  restricted, limits)
 
 
-def _literal(value: Any) -> str:
+def literal(value: Any) -> str:
+    """A value as Lua text."""
     if value is None:
         return "nil"
     if isinstance(value, bool):
@@ -139,10 +143,10 @@ def _literal(value: Any) -> str:
         return '"' + "".join(f"\\{byte:03d}" if byte < 32 or byte in b'"\\' or byte > 126 else chr(byte)
                              for byte in value.encode()) + '"'
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"[{_literal(key)}] = {_literal(entry)}" for key, entry in value.items()) + "}"
+        return "{" + ", ".join(f"[{literal(key)}] = {literal(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, (list, tuple)):
-        return "{" + ", ".join(_literal(entry) for entry in value) + "}"
-    refuse(f"gemm: an option of type {type(value).__name__}")
+        return "{" + ", ".join(literal(entry) for entry in value) + "}"
+    refuse(f"an option of type {type(value).__name__}")
 
 
 def gemm(**options: Any) -> Launcher:
@@ -153,6 +157,6 @@ def gemm(**options: Any) -> Launcher:
         gemm = wgrun.gemm(dtype="bf16", problem=(M, N, K), epilogue={"bias": "column", "activation": "gelu"})
         gemm(A, B, D, bias=bias)  # D = gelu(A @ B.T + bias)
     """
-    launcher = loads(f'return require("wgrun").gemm({_literal(options)})', name="wgrun.gemm").only
+    launcher = loads(f'return require("wgrun").gemm({literal(options)})', name="wgrun.gemm").only
     assert isinstance(launcher, Launcher)
     return launcher

@@ -1,0 +1,13 @@
+"""PyTorch's operators by wgrun's kernels: ``from wgrun.torch import linear, attention, flash_attn_func``.
+
+Each has the arguments of the function that it stands for, works under autograd, torch.compile, torch.export and in CUDA
+graphs, and knows its shapes without running (fake tensors). Tensors on a Hopper GPU are used there; tensors of the host
+are used by the simulator, which is for tests."""
+
+from ._attention import (attention, attention_decode, flash_attn_func, flash_attn_varlen_func,
+                         scaled_dot_product_attention)
+from ._operator import operator
+from ._products import grouped_mm, linear, matmul, scaled_mm
+
+__all__ = ["attention", "attention_decode", "flash_attn_func", "flash_attn_varlen_func", "grouped_mm", "linear", "matmul",
+           "operator", "scaled_dot_product_attention", "scaled_mm"]

@@ -1,0 +1,312 @@
+"""Attention: PyTorch's and flash-attention's signatures over one operator for whole batches and one for packed sequences."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Optional
+
+import torch
+from torch import Tensor
+
+from ._made import dtype_of, launcher, missing, script, wrong
+
+_DIMS = (64, 96, 128, 192, 256)
+
+_FORWARD = """
+if options.top_left then -- query i sees the keys up to i, however many there are
+  options.mask = function(_, at) return at.key:le(at.query) end
+end
+options.top_left = nil
+return require("wgrun").attention(options)
+"""
+
+_BACKWARD = """
+if options.top_left then
+  options.mask = function(_, at) return at.key:le(at.query) end
+end
+options.top_left = nil
+local backward = require("wgrun").attention_backward(options)
+local names <const> = { "Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV" }
+local function step(number, kernel)
+  return { kernel = kernel, launch = function(_, ...)
+    local operands, all = { ... }, {}
+    for name, value in pairs(operands[#names + 1] or {}) do all[name] = value end
+    for i, name in ipairs(names) do all[name] = operands[i] end
+    return backward:launches(all)[number][2]
+  end }
+end
+return { first = step(1, backward.before), second = step(2, backward.kernel), third = step(3, backward.after) }
+"""
+
+
+def _options(q: Tensor, k: Tensor, heads: int, kv_heads: int, causal: bool, window: int, softcap: float, **more: Any) -> dict[str, Any]:
+    out: dict[str, Any] = {"dtype": dtype_of("attention", q, k), "dim": q.shape[-1], "heads": heads, "kv_heads": kv_heads,
+                           "causal": causal, **more}
+    if window > 0:
+        out["window"] = window
+    if softcap > 0:
+        out["softcap"] = softcap
+    return out
+
+
+def _heads(q: Tensor, k: Tensor, layout: str) -> tuple[int, int]:
+    at = 2 if layout == "bshd" else 1
+    return q.shape[at], k.shape[at]
+
+
+@torch.library.custom_op("wgrun::attention", mutates_args=())
+def _attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, window: int, softcap: float, layout: str,
+               top_left: bool, lse: bool) -> tuple[Tensor, Tensor]:
+    heads, kv_heads = _heads(q, k, layout)
+    sequence = 1 if layout == "bshd" else 2
+    o, sums = torch.empty_like(q), _empty_sums(q, heads, q.shape[sequence], lse)
+    if o.numel() == 0:
+        return o, sums
+    if k.shape[sequence] == 0:
+        return o.zero_(), sums.fill_(-math.inf)
+    options = _options(q, k, heads, kv_heads, causal, window, softcap, layout=layout, lse=lse)
+    named: dict[str, Any] = {"lse": sums} if lse else {}
+    made = script(_FORWARD, {**options, "top_left": True}).only if top_left else launcher("attention", options)
+    made(q, k, v, o, scale=scale, **named)
+    return o, sums
+
+
+def _empty_sums(q: Tensor, heads: int, queries: int, lse: bool) -> Tensor:
+    return q.new_empty((q.shape[0], heads, queries) if lse else (0,), dtype=torch.float32)
+
+
+@_attention.register_fake
+def _(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, window: int, softcap: float, layout: str,
+      top_left: bool, lse: bool) -> tuple[Tensor, Tensor]:
+    heads, _ = _heads(q, k, layout)
+    return torch.empty_like(q), _empty_sums(q, heads, q.shape[1 if layout == "bshd" else 2], lse)
+
+
+@torch.library.custom_op("wgrun::attention_backward", mutates_args=())
+def _attention_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, scale: float, causal: bool,
+                        window: int, softcap: float, layout: str, top_left: bool) -> tuple[Tensor, Tensor, Tensor]:
+    heads, kv_heads = _heads(q, k, layout)
+    dq, dk, dv = torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
+    if q.numel() == 0 or k.numel() == 0:
+        return dq.zero_(), dk.zero_(), dv.zero_()
+    options = _options(q, k, heads, kv_heads, causal, window, softcap, layout=layout)
+    if top_left:
+        options["top_left"] = True
+    for step in script(_BACKWARD, options):
+        step(q, k, v, o, lse, d, dq, dk, dv, scale=scale)
+    return dq, dk, dv
+
+
+@_attention_backward.register_fake
+def _(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, scale: float, causal: bool, window: int,
+      softcap: float, layout: str, top_left: bool) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
+
+
+def _attention_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    q, k, v, *ctx.how, ctx.lse = inputs
+    ctx.mark_non_differentiable(output[1])
+    ctx.save_for_backward(q, k, v, *output)
+
+
+def _attention_gradients(ctx: Any, d: Tensor, _: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
+    if not ctx.lse:
+        wrong("attention", "gradients need lse = True of wgrun::attention")
+    return (*_attention_backward(*ctx.saved_tensors, d.contiguous(), *ctx.how), *(None,) * (len(ctx.how) + 1))
+
+
+_attention.register_autograd(_attention_gradients, setup_context=_attention_context)
+
+
+def _check(what: str, q: Tensor, k: Tensor, v: Tensor, rank: int, head_at: int) -> None:
+    dtype_of(what, q, k, v)
+    if q.dim() != rank or k.dim() != rank or v.shape != k.shape or q.shape[-1] != k.shape[-1]:
+        wrong(what, f"Q {tuple(q.shape)}, K {tuple(k.shape)} and V {tuple(v.shape)} do not fit")
+    if rank == 4 and q.shape[0] != k.shape[0]:
+        wrong(what, f"Q has {q.shape[0]} sequences and K {k.shape[0]}")
+    if q.shape[-1] not in _DIMS:
+        missing(what, f"a head size of {q.shape[-1]}: 64, 96, 128, 192 or 256")
+    if k.shape[head_at] == 0 or q.shape[head_at] % max(k.shape[head_at], 1):
+        wrong(what, f"{q.shape[head_at]} heads of Q and {k.shape[head_at]} of K: each of K serves equally many of Q")
+
+
+def _no(what: str, **given: Any) -> None:
+    for name, value in given.items():
+        if value:
+            missing(what, f"{name}")
+
+
+def _needs_gradients(*tensors: Tensor) -> bool:
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+
+
+def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None, dropout_p: float = 0.0,
+              is_causal: bool = False, scale: Optional[float] = None, enable_gqa: bool = False) -> Tensor:
+    """torch.nn.functional.scaled_dot_product_attention: tensors are batch x heads x sequence x head size, or such views of
+    batch x sequence x heads x head size, which are then not copied. bfloat16 or float16, head sizes 64, 96, 128, 192 and
+    256; neither attn_mask nor dropout. With is_causal query i sees the keys up to i, as PyTorch has it: where there
+    are more keys than queries flash_attn_func has the last query see the last key."""
+    _no("attention", attn_mask=attn_mask is not None, dropout_p=dropout_p)
+    _check("attention", query, key, value, 4, 1)
+    if query.shape[1] != key.shape[1] and not enable_gqa:
+        wrong("attention", f"{query.shape[1]} heads of Q and {key.shape[1]} of K: enable_gqa=True")
+    views = [tensor.transpose(1, 2) for tensor in (query, key, value)]
+    layout = "bshd" if all(view.is_contiguous() for view in views) else "bhsd"
+    q, k, v = views if layout == "bshd" else (tensor.contiguous() for tensor in (query, key, value))
+    top_left = is_causal and query.shape[2] != key.shape[2]
+    o, _ = _attention(q, k, v, scale or 1 / math.sqrt(query.shape[3]), is_causal and not top_left, 0, 0.0, layout, top_left,
+                      _needs_gradients(query, key, value))
+    return o.transpose(1, 2) if layout == "bshd" else o
+
+
+scaled_dot_product_attention = attention
+
+
+def _window(what: str, causal: bool, window: tuple[int, int]) -> tuple[bool, int]:
+    """What wg.attention calls the window of flash-attention, whose sides have so many keys besides the query's own."""
+    left, right = window
+    if right == 0:
+        causal = True
+    if causal:
+        return True, left + 1 if left >= 0 else 0
+    if left < 0 and right < 0:
+        return False, 0
+    if left != right:
+        missing(what, f"window_size {window}: the same on both sides, or causal")
+    return False, left + 1
+
+
+def flash_attn_func(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, softmax_scale: Optional[float] = None,
+                    causal: bool = False, window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,
+                    alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
+                    return_attn_probs: bool = False) -> Any:
+    """flash-attention's function of this name: tensors are batch x sequence x heads x head size. Neither dropout, alibi_slopes
+    nor deterministic; return_attn_probs gives (o, lse, None)."""
+    what = "flash_attn_func"
+    _no(what, dropout_p=dropout_p, alibi_slopes=alibi_slopes is not None, deterministic=deterministic)
+    _check(what, q, k, v, 4, 2)
+    causal, window = _window(what, causal, window_size)
+    o, lse = _attention(q.contiguous(), k.contiguous(), v.contiguous(), softmax_scale or 1 / math.sqrt(q.shape[3]), causal,
+                        window, softcap, "bshd", False, return_attn_probs or _needs_gradients(q, k, v))
+    return (o, lse, None) if return_attn_probs else o
+
+
+@torch.library.custom_op("wgrun::attention_packed", mutates_args=())
+def _packed(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: Tensor, max_queries: int, max_keys: int,
+            scale: float, causal: bool, window: int, softcap: float, lse: bool) -> tuple[Tensor, Tensor]:
+    o = torch.empty_like(q)
+    sums = q.new_empty((q.shape[1], q.shape[0]) if lse else (0,), dtype=torch.float32)
+    if o.numel() == 0:
+        return o, sums
+    if k.numel() == 0:
+        return o.zero_(), sums.fill_(-math.inf)
+    options = _options(q, k, q.shape[1], k.shape[1], causal, window, softcap, packed=True, lse=lse)
+    named: dict[str, Any] = {"lse": sums} if lse else {}
+    launcher("attention", options)(q, k, v, o, scale=scale, query_starts=query_starts, key_starts=key_starts,
+                                   max_queries=max_queries, **named)
+    return o, sums
+
+
+@_packed.register_fake
+def _(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: Tensor, max_queries: int, max_keys: int,
+      scale: float, causal: bool, window: int, softcap: float, lse: bool) -> tuple[Tensor, Tensor]:
+    return torch.empty_like(q), q.new_empty((q.shape[1], q.shape[0]) if lse else (0,), dtype=torch.float32)
+
+
+@torch.library.custom_op("wgrun::attention_packed_backward", mutates_args=())
+def _packed_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, query_starts: Tensor,
+                     key_starts: Tensor, max_queries: int, max_keys: int, scale: float, causal: bool, window: int,
+                     softcap: float) -> tuple[Tensor, Tensor, Tensor]:
+    # Rows of no sequence have no gradient.
+    dq, dk, dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
+    if q.numel() == 0 or k.numel() == 0:
+        return dq, dk, dv
+    options = _options(q, k, q.shape[1], k.shape[1], causal, window, softcap, packed=True)
+    for step in script(_BACKWARD, options):
+        step(q, k, v, o, lse, d, dq, dk, dv, scale=scale, query_starts=query_starts, key_starts=key_starts,
+             max_queries=max_queries, max_keys=max_keys)
+    return dq, dk, dv
+
+
+@_packed_backward.register_fake
+def _(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, query_starts: Tensor, key_starts: Tensor,
+      max_queries: int, max_keys: int, scale: float, causal: bool, window: int,
+      softcap: float) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
+
+
+def _packed_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    q, k, v, query_starts, key_starts, *ctx.how, ctx.lse = inputs
+    ctx.mark_non_differentiable(output[1])
+    ctx.save_for_backward(q, k, v, *output, query_starts, key_starts)
+
+
+def _packed_gradients(ctx: Any, d: Tensor, _: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
+    if not ctx.lse:
+        wrong("attention", "gradients need lse = True of wgrun::attention_packed")
+    q, k, v, o, lse, query_starts, key_starts = ctx.saved_tensors
+    gradients = _packed_backward(q, k, v, o, lse, d.contiguous(), query_starts, key_starts, *ctx.how)
+    return (*gradients, *(None,) * (len(ctx.how) + 3))
+
+
+_packed.register_autograd(_packed_gradients, setup_context=_packed_context)
+
+
+def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor, cu_seqlens_k: Tensor, max_seqlen_q: int,
+                           max_seqlen_k: int, dropout_p: float = 0.0, softmax_scale: Optional[float] = None,
+                           causal: bool = False, window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,
+                           alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
+                           return_attn_probs: bool = False, block_table: Optional[Tensor] = None) -> Any:
+    """flash-attention's function of this name: sequences of any lengths one after another, tensors are total x heads x head
+    size, cu_seqlens_q and cu_seqlens_k (int32) say where each begins and the last one ends. Neither dropout, alibi_slopes,
+    deterministic nor block_table; return_attn_probs gives (o, lse, None)."""
+    what = "flash_attn_varlen_func"
+    _no(what, dropout_p=dropout_p, alibi_slopes=alibi_slopes is not None, deterministic=deterministic,
+        block_table=block_table is not None)
+    _check(what, q, k, v, 3, 1)
+    for starts in (cu_seqlens_q, cu_seqlens_k):
+        if starts.dtype != torch.int32 or starts.dim() != 1 or starts.shape != cu_seqlens_q.shape:
+            wrong(what, f"cu_seqlens of {starts.dtype} {tuple(starts.shape)}: int32, one more than there are sequences, the "
+                        "same number of both")
+    causal, window = _window(what, causal, window_size)
+    o, lse = _packed(q.contiguous(), k.contiguous(), v.contiguous(), cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous(),
+                     max_seqlen_q, max_seqlen_k, softmax_scale or 1 / math.sqrt(q.shape[2]), causal, window, softcap,
+                     return_attn_probs or _needs_gradients(q, k, v))
+    return (o, lse, None) if return_attn_probs else o
+
+
+@torch.library.custom_op("wgrun::attention_decode", mutates_args=())
+def _decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Tensor], scale: float, causal: bool) -> Tensor:
+    o = torch.empty_like(q)
+    if o.numel() == 0:
+        return o
+    options: dict[str, Any] = {"dtype": dtype_of("attention_decode", q, k, v), "dim": q.shape[3], "heads": q.shape[2],
+                               "kv_heads": k.shape[2], "queries": q.shape[1], "causal": causal}
+    named: dict[str, Any] = {"lengths": lengths}
+    if pages is not None:
+        options["page"] = k.shape[1]
+        named["pages"] = pages
+    launcher("attention_decode", options)(q, k, v, o, scale=scale, **named)
+    return o
+
+
+@_decode.register_fake
+def _(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Tensor], scale: float, causal: bool) -> Tensor:
+    return torch.empty_like(q)
+
+
+def attention_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, cache_seqlens: Tensor, block_table: Optional[Tensor] = None,
+                     softmax_scale: Optional[float] = None, causal: bool = True) -> Tensor:
+    """Attention of a few queries at the end of each sequence to its cache, as flash-attention's flash_attn_with_kvcache without
+    new keys: q is batch x queries x heads x head size, the caches batch x keys x kv heads x head size, of which sequence b
+    uses the first cache_seqlens[b] (int32) keys, or with block_table (int32, batch x pages) pages x page x kv heads x head
+    size. No gradients."""
+    what = "attention_decode"
+    dtype_of(what, q, k_cache, v_cache)
+    if q.dim() != 4 or k_cache.dim() != 4 or k_cache.shape != v_cache.shape or q.shape[3] != k_cache.shape[3]:
+        wrong(what, f"Q {tuple(q.shape)} and caches {tuple(k_cache.shape)}, {tuple(v_cache.shape)} do not fit")
+    for name, table in (("cache_seqlens", cache_seqlens), ("block_table", block_table)):
+        if table is not None and table.dtype != torch.int32:
+            wrong(what, f"{name} of {table.dtype}: int32")
+    return _decode(q.contiguous(), k_cache, v_cache, cache_seqlens.contiguous(),
+                   None if block_table is None else block_table.contiguous(), softmax_scale or 1 / math.sqrt(q.shape[3]), causal)

@@ -1,0 +1,56 @@
+"""The library's objects by their options, made once, and what the operators say of tensors that do not fit."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NoReturn
+
+import torch
+
+from .._launcher import Launcher
+from .._script import Script, literal, loads
+
+DTYPES = {torch.bfloat16: "bf16", torch.float16: "f16", torch.float8_e4m3fn: "e4m3", torch.float8_e5m2: "e5m2",
+          torch.float32: "f32", torch.int8: "s8", torch.int32: "s32"}
+
+
+@functools.lru_cache(maxsize=1024)
+def _loaded(text: str) -> Script:
+    return loads(text, name="wgrun.torch")
+
+
+def launcher(function: str, options: dict[str, Any]) -> Launcher:
+    """What a function of the library ("gemm", "attention") makes with these options."""
+    made = _loaded(f'return require("wgrun").{function}({literal(options)})').only
+    assert isinstance(made, Launcher)
+    return made
+
+
+def script(text: str, options: dict[str, Any]) -> Script:
+    """A script that begins with `local options = {...}`."""
+    return _loaded(f"local options = {literal(options)}\n{text}")
+
+
+def wrong(what: str, why: str) -> NoReturn:
+    raise ValueError(f"{what}: {why}")
+
+
+def missing(what: str, why: str) -> NoReturn:
+    raise NotImplementedError(f"{what}: {why}")
+
+
+def dtype_of(what: str, *tensors: torch.Tensor) -> str:
+    """The dtype that all of these have, which is one of 16 bits."""
+    dtype = tensors[0].dtype
+    for tensor in tensors:
+        if tensor.dtype != dtype:
+            wrong(what, f"tensors of {dtype} and {tensor.dtype}: all must have one dtype")
+    if dtype not in (torch.bfloat16, torch.float16):
+        wrong(what, f"tensors of {dtype}: bfloat16 or float16")
+    return DTYPES[dtype]
+
+
+def bucket(rows: int) -> int:
+    """A number of rows that stands for those near it, so that few kernels serve all lengths: plans depend on it, and
+    results do not."""
+    return max(16, 1 << (rows - 1).bit_length()) if rows > 0 else 16

@@ -1,0 +1,296 @@
+"""Products of matrices: linear, matmul, scaled_mm, grouped_mm."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Optional
+
+import torch
+from torch import Tensor
+
+from ._made import DTYPES, bucket, dtype_of, launcher, missing, wrong
+
+
+def _operand(matrix: Tensor) -> tuple[Tensor, str]:
+    """The tensor that a kernel takes for a matrix of rows of K, and its major-ness: a transposed view stays one."""
+    if matrix.is_contiguous():
+        return matrix, "K"
+    if matrix.t().is_contiguous() and matrix.shape[0] % _unit(matrix) == 0:
+        return matrix.t(), "MN"
+    return matrix.contiguous(), "K"
+
+
+def _unit(matrix: Tensor) -> int:
+    """The elements of 16 bytes, of which rows have a whole number: TMA copies no others."""
+    return 16 // matrix.element_size()
+
+
+def _padded(matrix: Tensor, rows: int, columns: int) -> Tensor:
+    """The matrix with zeros behind its rows and columns, up to multiples of these."""
+    more = (0, -matrix.shape[1] % columns, 0, -matrix.shape[0] % rows)
+    return torch.nn.functional.pad(matrix, more) if any(more) else matrix
+
+
+def _product(a: Tensor, b: Tensor, bias: Optional[Tensor]) -> Tensor:
+    """a @ b.T + bias: a is M x K, b is N x K."""
+    (m, k), n = a.shape, b.shape[0]
+    d = a.new_empty((m, n))
+    if m == 0 or n == 0:
+        return d
+    if k == 0:
+        return d.zero_() if bias is None else d.copy_(bias.expand(m, n))
+    unit = _unit(a)
+    if n % unit or k % unit:
+        more = None if bias is None else torch.nn.functional.pad(bias, (0, -n % unit))
+        return _product(_padded(a, 1, unit), _padded(b, unit, unit), more)[:, :n].contiguous()
+    (left, a_major), (right, b_major) = _operand(a.detach()), _operand(b.detach())
+    options: dict[str, Any] = {"dtype": DTYPES[a.dtype], "a_major": a_major, "b_major": b_major,
+                               "problem": (bucket(m), n, k)}
+    named = {}
+    if bias is not None:
+        options["epilogue"] = {"bias": "column"}
+        named["bias"] = bias.detach().float().contiguous()
+    launcher("gemm", options)(left, right, d, **named)
+    return d
+
+
+@torch.library.custom_op("wgrun::mm", mutates_args=())
+def _mm(a: Tensor, b: Tensor, bias: Optional[Tensor]) -> Tensor:
+    return _product(a, b, bias)
+
+
+@_mm.register_fake
+def _(a: Tensor, b: Tensor, bias: Optional[Tensor]) -> Tensor:
+    return a.new_empty((a.shape[0], b.shape[0]))
+
+
+def _mm_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    a, b, bias = inputs
+    ctx.save_for_backward(a, b)
+    ctx.bias = None if bias is None else bias.dtype
+
+
+def _mm_gradients(ctx: Any, d: Tensor) -> tuple[Optional[Tensor], ...]:
+    a, b = ctx.saved_tensors
+    needs = ctx.needs_input_grad
+    d = d.contiguous()
+    return (_mm(d, b.t(), None) if needs[0] else None,
+            _mm(d.t(), a.t(), None) if needs[1] else None,
+            d.sum(0, dtype=torch.float32).to(ctx.bias) if needs[2] else None)
+
+
+_mm.register_autograd(_mm_gradients, setup_context=_mm_context)
+
+
+def _flat(tensor: Tensor) -> Tensor:
+    """Its rows, one below the other."""
+    return tensor.reshape(math.prod(tensor.shape[:-1]), tensor.shape[-1])
+
+
+def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+    """torch.nn.functional.linear: input @ weight.T + bias. bfloat16 or float16; sums are f32."""
+    dtype_of("linear", input, weight)
+    if weight.dim() != 2 or input.dim() < 1 or input.shape[-1] != weight.shape[1]:
+        wrong("linear", f"input {tuple(input.shape)} and weight {tuple(weight.shape)} do not fit: (..., K) and (N, K)")
+    if bias is not None and bias.shape != (weight.shape[0],):
+        wrong("linear", f"bias {tuple(bias.shape)}: {weight.shape[0]} values are needed")
+    out = _mm(_flat(input), weight, bias)
+    return out.reshape(*input.shape[:-1], weight.shape[0])
+
+
+def _batched(a: Tensor, b: Tensor) -> Tensor:
+    """a[i] @ b[i].T: a is G x M x K, b is G x N x K."""
+    groups, m, k = a.shape
+    n = b.shape[1]
+    d = a.new_empty((groups, m, n))
+    if d.numel() == 0:
+        return d
+    if k == 0:
+        return d.zero_()
+    if groups == 1:
+        d[0] = _product(a[0], b[0], None)
+        return d
+    unit = _unit(a)
+    if n % unit or k % unit:
+        pad = torch.nn.functional.pad
+        return _batched(pad(a, (0, -k % unit)), pad(b, (0, -k % unit, 0, -n % unit)))[..., :n].contiguous()
+    options = {"dtype": DTYPES[a.dtype], "groups": "batched", "problem": (groups * bucket(m), n, k, groups)}
+    launcher("gemm", options)(_flat(a.detach()).contiguous(), _flat(b.detach()).contiguous(),
+                              d.view(-1, n), count=groups)
+    return d
+
+
+@torch.library.custom_op("wgrun::bmm", mutates_args=())
+def _bmm(a: Tensor, b: Tensor) -> Tensor:
+    return _batched(a, b)
+
+
+@_bmm.register_fake
+def _(a: Tensor, b: Tensor) -> Tensor:
+    return a.new_empty((a.shape[0], a.shape[1], b.shape[1]))
+
+
+def _bmm_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.save_for_backward(*inputs)
+
+
+def _bmm_gradients(ctx: Any, d: Tensor) -> tuple[Optional[Tensor], ...]:
+    a, b = ctx.saved_tensors
+    return (_bmm(d, b.mT) if ctx.needs_input_grad[0] else None,
+            _bmm(d.mT, a.mT) if ctx.needs_input_grad[1] else None)
+
+
+_bmm.register_autograd(_bmm_gradients, setup_context=_bmm_context)
+
+
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """torch.matmul: vectors, matrices, and batches of them that broadcast. bfloat16 or float16; sums are f32."""
+    dtype_of("matmul", input, other)
+    if input.dim() == 0 or other.dim() == 0:
+        wrong("matmul", "both tensors need at least one dimension")
+    row, column = input.dim() == 1, other.dim() == 1
+    a, b = input.unsqueeze(0) if row else input, other.unsqueeze(1) if column else other
+    if a.shape[-1] != b.shape[-2]:
+        wrong("matmul", f"{tuple(input.shape)} and {tuple(other.shape)} do not fit")
+    if b.dim() == 2:
+        out = _mm(_flat(a), b.t(), None).reshape(*a.shape[:-1], b.shape[1])
+    else:
+        batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        left, right = a.expand(*batch, *a.shape[-2:]), b.expand(*batch, *b.shape[-2:])
+        out = _bmm(left.reshape(math.prod(batch), *a.shape[-2:]), right.reshape(math.prod(batch), *b.shape[-2:]).mT)
+        out = out.reshape(*batch, a.shape[-2], b.shape[-1])
+    out = out.squeeze(-2) if row else out
+    return out.squeeze(-1) if column else out
+
+
+def _scales(what: str, mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor) -> tuple[dict[str, str], Tensor, Tensor]:
+    """The option `scales`, and the tensors as launches take them. mat_b is K x N."""
+    (m, k), n = mat_a.shape, mat_b.shape[1]
+    blocks = (k + 127) // 128
+    if scale_a.dtype != torch.float32 or scale_b.dtype != torch.float32:
+        wrong(what, f"scales of {scale_a.dtype} and {scale_b.dtype}: float32")
+    if scale_a.numel() == 1 and scale_b.numel() == 1:
+        return {"a": "tensor", "b": "tensor"}, scale_a.reshape(1), scale_b.reshape(1)
+    if scale_a.shape == (m, 1) and scale_b.shape == (1, n):
+        return {"a": "row", "b": "row"}, scale_a.reshape(m).contiguous(), scale_b.reshape(n).contiguous()
+    if scale_a.shape == (m, blocks) and scale_b.shape == (blocks, (n + 127) // 128):
+        of_a = torch.nn.functional.pad(scale_a.t(), (0, -m % 4)).contiguous()
+        return {"a": "1x128", "b": "128x128"}, of_a, scale_b.t().contiguous()
+    wrong(what, f"scales {tuple(scale_a.shape)} and {tuple(scale_b.shape)} of {m} x {k} and {k} x {n}: one each, ({m}, 1) and "
+                f"(1, {n}), or ({m}, {blocks}) and ({blocks}, {(n + 127) // 128})")
+
+
+@torch.library.custom_op("wgrun::scaled_mm", mutates_args=())
+def _scaled(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor],
+            out_dtype: torch.dtype) -> Tensor:
+    (m, k), n = mat_a.shape, mat_b.shape[1]
+    d = mat_a.new_empty((m, n), dtype=out_dtype)
+    if d.numel() == 0:
+        return d
+    scales, of_a, of_b = _scales("scaled_mm", mat_a, mat_b, scale_a, scale_b)
+    options: dict[str, Any] = {"dtype": DTYPES[mat_a.dtype], "d": DTYPES[out_dtype], "scales": scales,
+                               "problem": (bucket(m), n, k)}
+    named = {"a_scales": of_a, "b_scales": of_b}
+    if bias is not None:
+        options["epilogue"] = {"bias": "column"}
+        named["bias"] = bias.float().contiguous()
+    launcher("gemm", options)(mat_a.contiguous(), mat_b.t().contiguous(), d, **named)
+    return d
+
+
+@_scaled.register_fake
+def _(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor], out_dtype: torch.dtype) -> Tensor:
+    return mat_a.new_empty((mat_a.shape[0], mat_b.shape[1]), dtype=out_dtype)
+
+
+def scaled_mm(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor] = None,
+              scale_result: Optional[Tensor] = None, out_dtype: torch.dtype = torch.bfloat16,
+              use_fast_accum: bool = False) -> Tensor:
+    """torch._scaled_mm: (scale_a * mat_a) @ (scale_b * mat_b) + bias, of float8_e4m3fn or float8_e5m2. mat_a is M x K; mat_b is
+    K x N, best as the transposed view of an N x K tensor. Scales are one each, (M, 1) and (1, N), or (M, K / 128) and
+    (K / 128, N / 128). use_fast_accum changes nothing: sums are those of the tensor cores, and of scales for blocks f32."""
+    if mat_a.dim() != 2 or mat_b.dim() != 2 or mat_a.shape[1] != mat_b.shape[0]:
+        wrong("scaled_mm", f"{tuple(mat_a.shape)} and {tuple(mat_b.shape)} do not fit")
+    if mat_a.dtype != mat_b.dtype or mat_a.dtype not in (torch.float8_e4m3fn, torch.float8_e5m2):
+        wrong("scaled_mm", f"{mat_a.dtype} and {mat_b.dtype}: float8_e4m3fn or float8_e5m2, the same of both")
+    if out_dtype not in (torch.bfloat16, torch.float16, torch.float32):
+        wrong("scaled_mm", f"out_dtype {out_dtype}: bfloat16, float16 or float32")
+    if scale_result is not None:
+        missing("scaled_mm", "scale_result: D is of 16 or 32 bits")
+    _scales("scaled_mm", mat_a, mat_b, scale_a, scale_b)
+    return _scaled(mat_a, mat_b, scale_a, scale_b, bias, out_dtype)
+
+
+@torch.library.custom_op("wgrun::grouped_mm", mutates_args=())
+def _grouped(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
+    groups, k, n = b.shape
+    d = a.new_empty((a.shape[0], n))
+    if d.numel() == 0 or groups == 0:
+        return d
+    if k == 0:
+        return d.zero_()
+    unit = _unit(a)
+    if n % unit or k % unit:
+        pad = torch.nn.functional.pad
+        return _grouped(pad(a, (0, -k % unit)), pad(b, (0, -n % unit, 0, -k % unit)), ends)[:, :n].contiguous()
+    options = {"dtype": DTYPES[a.dtype], "groups": "contiguous", "problem": (bucket(a.shape[0]), n, k, groups)}
+    launcher("gemm", options)(a.contiguous(), b.mT.reshape(groups * n, k).contiguous(), d, offsets=ends.contiguous())
+    return d
+
+
+@_grouped.register_fake
+def _(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
+    return a.new_empty((a.shape[0], b.shape[2]))
+
+
+@torch.library.custom_op("wgrun::grouped_mm_along_k", mutates_args=())
+def _along_k(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
+    # The groups' lengths are those of K: each is a product of its own, and the host has to know them.
+    d = a.new_zeros((ends.shape[0], a.shape[0], b.shape[1]))
+    begin = 0
+    for group, end in enumerate(ends.tolist()):
+        if end > begin:
+            d[group] = _product(a[:, begin:end], b[begin:end].t(), None)
+        begin = max(begin, end)
+    return d
+
+
+@_along_k.register_fake
+def _(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
+    return a.new_empty((ends.shape[0], a.shape[0], b.shape[1]))
+
+
+def _grouped_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.save_for_backward(*inputs)
+
+
+def _grouped_gradients(ctx: Any, d: Tensor) -> tuple[Optional[Tensor], ...]:
+    a, b, ends = ctx.saved_tensors
+    return (_grouped(d, b.mT, ends) if ctx.needs_input_grad[0] else None,
+            _along_k(a.t(), d, ends) if ctx.needs_input_grad[1] else None, None)
+
+
+_grouped.register_autograd(_grouped_gradients, setup_context=_grouped_context)
+
+
+def grouped_mm(mat_a: Tensor, mat_b: Tensor, *, offs: Optional[Tensor] = None, bias: Optional[Tensor] = None,
+               out_dtype: Optional[torch.dtype] = None) -> Tensor:
+    """torch.nn.functional.grouped_mm: mat_a (rows of all groups, K) by mat_b (G, K, N), offs (G,) int32, where the rows of each group
+    end; or both of three dimensions, without offs; or, as the gradient of the weights needs it, (M, K of all groups)
+    by (K of all groups, N), for which the host waits for offs. Rows behind the last group are left as they are."""
+    dtype_of("grouped_mm", mat_a, mat_b)
+    if bias is not None:
+        missing("grouped_mm", "bias")
+    if out_dtype not in (None, mat_a.dtype):
+        missing("grouped_mm", f"out_dtype {out_dtype}: that of the operands")
+    if mat_a.dim() == 3 and mat_b.dim() == 3:
+        if offs is not None or mat_a.shape[0] != mat_b.shape[0] or mat_a.shape[2] != mat_b.shape[1]:
+            wrong("grouped_mm", f"{tuple(mat_a.shape)} and {tuple(mat_b.shape)}: (G, M, K) and (G, K, N), without offs")
+        return _bmm(mat_a, mat_b.mT)
+    if offs is None or offs.dtype != torch.int32 or offs.dim() != 1:
+        wrong("grouped_mm", "offs: int32, where each group ends")
+    if mat_a.dim() == 2 and mat_b.dim() == 2 and mat_a.shape[1] == mat_b.shape[0]:
+        return _along_k(mat_a, mat_b, offs)
+    if mat_a.dim() != 2 or mat_b.dim() != 3 or mat_a.shape[1] != mat_b.shape[1] or offs.shape[0] != mat_b.shape[0]:
+        wrong("grouped_mm", f"{tuple(mat_a.shape)}, {tuple(mat_b.shape)} and offs {tuple(offs.shape)}: (M, K), (G, K, N) and (G,)")
+    return _grouped(mat_a, mat_b, offs)

@@ -1,0 +1,304 @@
+"""wgrun.torch beside PyTorch in binary64: results, gradients, shapes without a run, what is refused. On a GPU where there is
+one, else on the simulator, with small tensors."""
+
+import math
+import sys
+import tempfile
+import unittest
+
+try:
+    import torch
+except ImportError:
+    print("skipped: no torch")
+    sys.exit(77)
+
+import wgrun
+import wgrun.torch as wt
+
+DEVICE = "cuda" if torch.cuda.is_available() and torch.cuda.get_device_capability()[0] == 9 else "cpu"
+torch.manual_seed(1)
+
+
+def random(*shape, dtype=torch.bfloat16, grad=False):
+    return torch.randn(*shape, device=DEVICE).to(dtype).requires_grad_(grad)
+
+
+def double(*tensors):
+    out = [t.detach().double().requires_grad_(t.requires_grad) for t in tensors]
+    return out if len(out) > 1 else out[0]
+
+
+class Case(unittest.TestCase):
+    def near(self, got, want, bound=0.01):
+        """In the root of the mean square, of the values wanted."""
+        self.assertEqual(got.shape, want.shape)
+        got, want = got.detach().double(), want.detach().double()
+        self.assertTrue(torch.isfinite(got).all())
+        error = (got - want).norm() / want.norm().clamp(min=1e-30)
+        self.assertLess(error.item(), bound)
+
+    def gradients(self, ours, theirs, tensors, bound=0.02):
+        """Results and gradients of both, and that fake tensors have the same shapes."""
+        exact = double(*tensors)
+        exact = exact if isinstance(exact, list) else [exact]
+        got, want = ours(*tensors), theirs(*exact)
+        self.near(got, want, bound)
+        d = torch.randn_like(want)
+        got.backward(d.to(got.dtype))
+        want.backward(d.to(got.dtype).double())
+        for mine, other in zip(tensors, exact):
+            if mine.requires_grad:
+                self.near(mine.grad, other.grad, bound)
+
+
+class Products(Case):
+    def test_linear(self):
+        for shape in ((5, 64), (2, 3, 64), (64,), (0, 64)):
+            x, w, b = random(*shape), random(48, 64), random(48)
+            self.near(wt.linear(x, w, b), torch.nn.functional.linear(*double(x, w, b)))
+        self.gradients(wt.linear, torch.nn.functional.linear, [random(40, 64, grad=True), random(32, 64, grad=True), random(32, grad=True)])
+        self.gradients(wt.linear, torch.nn.functional.linear,
+                       [random(3, 8, 64, dtype=torch.float16, grad=True), random(32, 64, dtype=torch.float16)])
+
+    def test_views(self):
+        x, w = random(64, 40).t(), random(64, 48).t()  # both with rows of M and N in memory
+        self.near(wt.linear(x, w), x.double() @ w.double().T)
+        x, w = random(40, 128)[:, ::2], random(48, 128)[:, :64]
+        self.near(wt.linear(x, w), x.double() @ w.double().T)
+
+    def test_matmul(self):
+        shapes = (((40, 64), (64, 48)), ((64,), (64, 48)), ((40, 64), (64,)), ((64,), (64,)), ((3, 40, 64), (64, 16)),
+                  ((2, 40, 64), (2, 64, 48)), ((2, 1, 8, 64), (3, 64, 16)), ((1, 8, 64), (1, 64, 16)))
+        for a, b in shapes:
+            x, y = random(*a), random(*b)
+            self.near(wt.matmul(x, y), double(x) @ double(y))
+        self.gradients(wt.matmul, torch.matmul, [random(2, 24, 64, grad=True), random(2, 64, 32, grad=True)])
+        self.gradients(wt.matmul, torch.matmul, [random(2, 24, 64, grad=True), random(64, 32, grad=True)])
+
+    def test_any_size(self):
+        for m, n, k in ((7, 9, 5), (1, 1, 1), (33, 64, 30), (16, 20, 64), (9, 0, 3), (5, 3, 0)):
+            x, w, b = random(m, k), random(n, k), random(n)
+            got, want = wt.linear(x, w, b), torch.nn.functional.linear(*double(x, w, b))
+            self.assertTrue(got.is_contiguous())
+            self.near(got, want)
+            self.near(wt.matmul(random(k, m).t(), random(k, n)), want * 0, math.inf)
+        x, y = random(2, 7, 30, grad=True), random(2, 30, 9, grad=True)
+        self.gradients(wt.matmul, torch.matmul, [x, y])
+        ends = torch.tensor([4, 12], dtype=torch.int32, device=DEVICE)
+        x, y = random(12, 30), random(2, 30, 9)
+        self.near(wt.grouped_mm(x, y, offs=ends), torch.cat([double(x)[:4] @ double(y)[0], double(x)[4:] @ double(y)[1]]))
+
+    def test_scaled_mm(self):
+        m, n, k = 24, 128, 256
+        a, b = random(m, k).to(torch.float8_e4m3fn), random(n, k).to(torch.float8_e4m3fn)
+        def rand(*shape): return torch.rand(*shape, device=DEVICE) + 0.5
+        exact = lambda sa, sb: (a.double() * sa.double()) @ (b.double() * sb.double()).T
+        one, two = rand(1), rand(())
+        self.near(wt.scaled_mm(a, b.t(), one, two, out_dtype=torch.float32), exact(one, two), 1e-3)
+        row, column, bias = rand(m, 1), rand(1, n), random(n)
+        self.near(wt.scaled_mm(a, b.t(), row, column), exact(row, column.t()))
+        self.near(wt.scaled_mm(a, b.t(), one, two, bias=bias), exact(one, two) + bias.double())
+        for rows in (m, m - 1):
+            left = a[:rows]
+            of_a, of_b = rand(rows, k // 128), rand(k // 128, n // 128)
+            want = (left.double() * of_a.double().repeat_interleave(128, 1)) @ (
+                b.double() * of_b.t().double().repeat_interleave(128, 0).repeat_interleave(128, 1)).T
+            self.near(wt.scaled_mm(left, b.t(), of_a, of_b), want)
+
+    def test_grouped_mm(self):
+        groups, n, k = 3, 64, 64
+        a, b = random(70, k, grad=True), random(groups, n, k, grad=True)
+        ends = torch.tensor([30, 30, 70], dtype=torch.int32, device=DEVICE)
+        def theirs(x, y):
+            return torch.cat([x[first:last] @ y[g].T for g, (first, last) in enumerate(((0, 30), (30, 30), (30, 70)))])
+        self.gradients(lambda x, y: wt.grouped_mm(x, y.mT, offs=ends), theirs, [a, b])
+        x, y = random(2, 24, 64), random(2, 64, 32)
+        self.near(wt.grouped_mm(x, y), double(x) @ double(y))
+        x, y = random(40, 70), random(70, 32)
+        want = torch.stack([x[:, p:q].double() @ y[p:q].double() for p, q in ((0, 30), (30, 30), (30, 70))])
+        self.near(wt.grouped_mm(x, y, offs=ends), want)
+
+    def test_refused(self):
+        x, w = random(4, 64), random(8, 64)
+        for call, text in ((lambda: wt.linear(x, random(8, 32)), "do not fit"), (lambda: wt.linear(x.float(), w.float()), "float32"),
+                           (lambda: wt.linear(x, w.half()), "one dtype"), (lambda: wt.linear(x, w, random(7)), "8 values"),
+                           (lambda: wt.matmul(x, w), "do not fit"), (lambda: wt.grouped_mm(x, random(2, 64, 8)), "offs"),
+                           (lambda: wt.scaled_mm(x, w.t(), x, x), "float8")):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
+        with self.assertRaises(NotImplementedError):
+            wt.grouped_mm(random(2, 4, 64), random(2, 64, 8), bias=x)
+
+
+def exact_attention(q, k, v, mask=None, scale=None, softcap=0.0):
+    """Of batch x sequence x heads x dim, in binary64; mask(i, j) of columns and rows of numbers."""
+    group = q.shape[2] // k.shape[2]
+    k, v = k.repeat_interleave(group, 2), v.repeat_interleave(group, 2)
+    s = torch.einsum("bqhd,bkhd->bhqk", q, k) * (scale or 1 / math.sqrt(q.shape[3]))
+    if softcap:
+        s = softcap * torch.tanh(s / softcap)
+    if mask is not None:
+        i = torch.arange(q.shape[1], device=q.device)[:, None]
+        s = s.masked_fill(~mask(i, torch.arange(k.shape[1], device=q.device)[None, :]), -math.inf)
+    return torch.einsum("bhqk,bkhd->bqhd", torch.softmax(s, -1).nan_to_num(), v)
+
+
+class Attention(Case):
+    def tensors(self, batch, queries, keys, heads, kv_heads, dim, grad=True, dtype=torch.bfloat16):
+        return [random(batch, queries, heads, dim, grad=grad, dtype=dtype), random(batch, keys, kv_heads, dim, grad=grad, dtype=dtype),
+                random(batch, keys, kv_heads, dim, grad=grad, dtype=dtype)]
+
+    def test_flash(self):
+        for queries, keys, causal, window in ((64, 96, False, (-1, -1)), (64, 96, True, (-1, -1)), (96, 96, True, (20, 0)),
+                                              (96, 96, False, (9, 9))):
+            ahead = keys - queries
+            def mask(i, j):
+                seen = (j <= i + ahead) if causal else torch.ones_like(i + j, dtype=torch.bool)
+                if window[0] >= 0:
+                    seen = seen & (j >= i + ahead - window[0])
+                return seen & (j <= i + ahead + window[1]) if window[1] > 0 else seen
+            self.gradients(lambda q, k, v: wt.flash_attn_func(q, k, v, causal=causal, window_size=window),
+                           lambda q, k, v: exact_attention(q, k, v, mask), self.tensors(2, queries, keys, 4, 2, 64))
+
+    def test_options(self):
+        q, k, v = self.tensors(1, 32, 64, 2, 2, 128, grad=False, dtype=torch.float16)
+        self.near(wt.flash_attn_func(q, k, v, softcap=5.0, softmax_scale=0.3), exact_attention(*double(q, k, v), scale=0.3, softcap=5.0))
+        o, lse, none = wt.flash_attn_func(q, k, v, return_attn_probs=True)
+        s = torch.einsum("bqhd,bkhd->bhqk", q.double(), k.double()) / math.sqrt(128)
+        self.near(lse, torch.logsumexp(s, -1), 1e-3)
+        self.assertIsNone(none)
+
+    def test_softcap_gradients(self):
+        self.gradients(lambda q, k, v: wt.flash_attn_func(q, k, v, softcap=4.0),
+                       lambda q, k, v: exact_attention(q, k, v, softcap=4.0), self.tensors(1, 64, 64, 2, 2, 64))
+
+    def test_scaled_dot_product(self):
+        theirs = torch.nn.functional.scaled_dot_product_attention
+        for queries, keys, causal, views in ((64, 64, True, False), (40, 96, True, True), (40, 96, False, True)):
+            leaves = self.tensors(1, queries, keys, 2, 2, 64)
+            if not views:
+                leaves = [t.detach().transpose(1, 2).contiguous().requires_grad_() for t in leaves]
+            turn = (lambda t: t.transpose(1, 2)) if views else (lambda t: t)
+            self.gradients(lambda q, k, v: wt.attention(turn(q), turn(k), turn(v), is_causal=causal),
+                           lambda q, k, v: theirs(turn(q), turn(k), turn(v), is_causal=causal), leaves)
+        q, k, v = (t.transpose(1, 2) for t in self.tensors(1, 32, 32, 4, 2, 64, grad=False))
+        with self.assertRaisesRegex(ValueError, "enable_gqa"):
+            wt.attention(q, k, v)
+        self.near(wt.attention(q, k, v, enable_gqa=True), theirs(*double(q, k, v), enable_gqa=True))
+
+    def test_packed(self):
+        lengths, keys = (40, 0, 30), (64, 16, 30)
+        starts = torch.tensor([0, 40, 40, 70], dtype=torch.int32, device=DEVICE)
+        key_starts = torch.tensor([0, 64, 80, 110], dtype=torch.int32, device=DEVICE)
+        def ours(q, k, v):
+            return wt.flash_attn_varlen_func(q, k, v, starts, key_starts, 40, 64, causal=True)
+        def theirs(q, k, v):
+            parts, at, key = [], 0, 0
+            for n, m in zip(lengths, keys):
+                parts.append(exact_attention(q[None, at:at + n], k[None, key:key + m], v[None, key:key + m],
+                                             lambda i, j: j <= i + m - n)[0])
+                at, key = at + n, key + m
+            return torch.cat(parts)
+        self.gradients(ours, theirs, [random(70, 2, 64, grad=True), random(110, 2, 64, grad=True), random(110, 2, 64, grad=True)])
+
+    def test_decode(self):
+        q, k, v = self.tensors(2, 1, 64, 4, 2, 64, grad=False)
+        lengths = torch.tensor([64, 21], dtype=torch.int32, device=DEVICE)
+        o = wt.attention_decode(q, k, v, lengths)
+        for b, n in enumerate((64, 21)):
+            self.near(o[b:b + 1], exact_attention(*double(q[b:b + 1], k[b:b + 1, :n], v[b:b + 1, :n])))
+        pages = torch.tensor([[3, 0, 5, 1], [2, 4, 0, 0]], dtype=torch.int32, device=DEVICE)
+        table = [random(6, 16, 2, 64) for _ in range(2)]
+        o = wt.attention_decode(q, *table, lengths, block_table=pages)
+        for b, n in enumerate((64, 21)):
+            rows = [t[pages[b].long()].reshape(1, 64, 2, 64)[:, :n] for t in table]
+            self.near(o[b:b + 1], exact_attention(*double(q[b:b + 1], *rows)))
+
+    def test_refused(self):
+        q, k, v = self.tensors(1, 32, 32, 2, 2, 64, grad=False)
+        for call in (lambda: wt.flash_attn_func(q, k, v, dropout_p=0.1), lambda: wt.flash_attn_func(q, k, v, window_size=(3, 4)),
+                     lambda: wt.attention(q, k, v, attn_mask=q), lambda: wt.flash_attn_func(q[..., :40], k[..., :40], v[..., :40]),
+                     lambda: wt.flash_attn_func(q, k, v, alibi_slopes=q)):
+            with self.assertRaises(NotImplementedError):
+                call()
+        with self.assertRaisesRegex(ValueError, "do not fit"):
+            wt.flash_attn_func(q, k, v[:, :16])
+
+
+class Operators(Case):
+    def check(self, operator, *arguments):
+        torch.library.opcheck(operator, arguments, test_utils=("test_schema", "test_autograd_registration", "test_faketensor",
+                                                               "test_aot_dispatch_dynamic"))
+
+    def test_opcheck(self):
+        self.check(torch.ops.wgrun.mm.default, random(16, 64, grad=True), random(32, 64, grad=True), random(32, grad=True))
+        self.check(torch.ops.wgrun.bmm.default, random(2, 16, 64, grad=True), random(2, 32, 64, grad=True))
+        ends = torch.tensor([8, 16], dtype=torch.int32, device=DEVICE)
+        self.check(torch.ops.wgrun.grouped_mm.default, random(16, 64, grad=True), random(2, 64, 32, grad=True), ends)
+        q, k, v = (random(1, 64, 2, 64, grad=True) for _ in range(3))
+        self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", False, True)
+        starts = torch.tensor([0, 24, 64], dtype=torch.int32, device=DEVICE)
+        q, k, v = (random(64, 2, 64, grad=True) for _ in range(3))
+        self.check(torch.ops.wgrun.attention_packed.default, q, k, v, starts, starts, 40, 40, 0.125, True, 0, 0.0, True)
+
+    def test_export(self):
+        class Net(torch.nn.Module):
+            def forward(self, x, w, q):
+                return wt.linear(x, w), wt.flash_attn_func(q, q, q, causal=True)
+        x, w, q = random(16, 64), random(32, 64), random(1, 64, 2, 64)
+        program = torch.export.export(Net(), (x, w, q))
+        self.assertIn("wgrun.attention", str(program.graph))
+        for got, want in zip(program.module()(x, w, q), Net()(x, w, q)):
+            self.assertTrue(torch.equal(got, want))
+
+    def test_compile(self):
+        compiled = torch.compile(lambda x, w: wt.linear(x, w).relu(), backend="aot_eager", fullgraph=True)
+        for rows in (16, 24):
+            x, w = random(rows, 64, grad=True), random(32, 64, grad=True)
+            out = compiled(x, w)
+            self.near(out, (double(x) @ double(w).T).relu())
+            out.sum().backward()
+            self.assertEqual(x.grad.shape, x.shape)
+
+    def test_decorator(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
+            file.write('''local wg = require "wgrun"
+local threads = tonumber((...))
+return wg.kernel("scale", { threads = threads }, function(k)
+  local X, by, Y = k:param("X", "const f32*"), k:param("by", "f32"), k:param("Y", "f32*")
+  local i = k:special "ctaid.x" * threads + k:special "tid.x"
+  k:st_global_f32(k:element(Y, i), k:ld_global_f32(k:element(X, i)) * by)
+end)
+''')
+            file.flush()
+
+            @wt.operator("wgrun_test::scale", file.name, 64, grid=lambda x, by: x.numel() // 64)
+            def scale(x: torch.Tensor, by: float) -> torch.Tensor:
+                return torch.empty_like(x)
+
+            x = torch.randn(128, device=DEVICE)
+            self.assertTrue(torch.equal(scale(x, 0.5), x * 0.5))
+            self.check(torch.ops.wgrun_test.scale.default, x, 2.0)
+
+    @unittest.skipUnless(DEVICE == "cuda", "no GPU")
+    def test_graph(self):
+        q, k, v = (random(1, 256, 2, 64, grad=True) for _ in range(3))
+        def step():
+            o = wt.flash_attn_func(q, k, v, causal=True)
+            return torch.autograd.grad(o, (q, k, v), torch.ones_like(o))
+        want = step()
+        graph = torch.cuda.CUDAGraph()
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            step()
+        torch.cuda.current_stream().wait_stream(side)
+        with torch.cuda.graph(graph):
+            got = step()
+        graph.replay()
+        for mine, other in zip(got, want):
+            self.near(mine, other)
+
+
+if __name__ == "__main__":
+    unittest.main()
