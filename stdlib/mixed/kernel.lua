@@ -5,12 +5,14 @@
 -- 128 rows of weights and up to 256 rows of A; the CTAs of a cluster have parts of its K (`splits`), or each CTA has
 -- pieces of tiles one after the other (`stream_k`).
 --
---   copying warp       mixed/copies.lua    weights, scales and A, into a ring with a stage for each block of K
---   warpgroups         mixed/convert.lua   weights from shared memory to operands in registers
---                      mixed/sums.lua      times A's stages, one step of K converted while another is multiplied
---                      mixed/exchange.lua  the sums of parts of K, put together in one warpgroup
---                      k:epilogue          which stores them, transposed
+--   copying warp       mixed/copies.lua      weights, scales and A, into a ring with a stage for each block of K
+--   warpgroups         mixed/convert.lua     weights from shared memory to operands in registers
+--                      mixed/sums.lua        times A's stages, one step of K converted while another is multiplied
+--                      reduction/blocks.lua  the sums of parts of K in a cluster; reduction/memory.lua, of CTAs
+--                      k:epilogue            which stores them, transposed
 --
+-- Its parts are those of other products (mainloop/product.lua): a scheduler (scheduler/grid.lua, equal_shares.lua),
+-- reductions one after the other, an epilogue. Who does what is other: a warp copies before the CTA's threads have met.
 -- Where a block of K is longer than 128, more warpgroups have a part of each block: more of them convert at a time.
 
 local wg = require "wgrun"
@@ -19,86 +21,66 @@ local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 local plan = require "wgrun.epilogue.plan"
 local mixed_copies = require "wgrun.mixed.copies"
-local exchange = require "wgrun.mixed.exchange"
 local sums = require "wgrun.mixed.sums"
-local mixed_work = require "wgrun.mixed.work"
 
 local module = {}
 
 local divided = division.divided
 
--- With stream_k: where a warpgroup stands in the ring, and what else lasts from piece to piece. `begun`: it has had a
--- stage to release; `round`: the parity of the exchange of sums.
+-- With stream_k: where a warpgroup stands in the ring. `begun`: it has had a stage to release.
 local function place_of(k)
   local place = {}
-  for _, name in ipairs { "stage", "phase", "begun", "round" } do place[name] = k:mov(0, { type = "u32" }) end
+  for _, name in ipairs { "stage", "phase", "begun" } do place[name] = k:mov(0, { type = "u32" }) end
   return place
 end
 
--- Stores the sums of the warpgroup's 64 rows. With stream_k those of a tile that several CTAs have go through a
--- workspace, and the CTA that comes last stores their sum.
-local function storer(k, p, acc, buffers, sizes, work, mine, store)
-  local function store_block() store(acc, work.row + (mine.block << 6), work.column) end
-  if not p.stream then return store_block end
-  return function()
-    local parts, whole = work.parts(), k:mov(1, { type = "u32" })
-    k:if_(parts.count:gt(1), function()
-      local first = parts.first + mine.block * parts.places
-      k:mov(whole, 0, { guard = ~k:sum_parts {
-        acc = { acc }, partials = sizes.partials, counters = sizes.counters, tile = first, first = first,
-        part = parts.part, splits = parts.count,
-        barrier = mine.number + 1, flag = k:address(buffers.flags, mine.block << 3), early = true,
-      } })
-    end)
-    k:if_(whole:ne(0), store_block)
-  end
+-- The consumer's epilogue: store and finish of k:epilogue.
+local function epilogue_of(g, me)
+  local k, p, maps, sizes, buffers = g.k, g.p, g.maps, g.sizes, g.buffers
+  return k:epilogue(arguments.extended({
+    panel = p.panel, map = maps.D, buffer = buffers.exchange,
+    offset = divided(k, me.block, p.splits) * p.exchange_bytes + p.panel_offset,
+    barrier = me.number + 1,
+  }, plan.operands(k, p, {
+    maps = maps, sizes = sizes, stages = buffers, mine = me.block, factors = function() end,
+  })))
 end
 
--- A consumer: warpgroup `number` of those that multiply.
-local function consume(k, p, ring, maps, buffers, sizes, work, number)
-  local mine = {
+-- A consumer: warpgroup `number` of those that multiply. The sums of its 64 rows go to those of other parts of K in
+-- the CTA or the cluster first; with stream_k, those of a tile that several CTAs have then go through a workspace.
+local function consume(g, number)
+  local k, p = g.k, g.p
+  local me = {
     number = number, block = divided(k, number, p.k_parts), part = number & (p.k_parts - 1),
     thread = k:special "tid.x" & 127,
   }
   local acc = k:regs("f32", p.n // 2)
-  local exchanged = setmetatable({ M = sizes.N, N = sizes.M }, { __index = sizes }) -- as the accumulators have them
-  local store, finish = k:epilogue(arguments.extended({
-    panel = p.panel, map = maps.D, buffer = buffers.exchange,
-    offset = divided(k, mine.block, p.splits) * p.exchange_bytes + p.panel_offset,
-    barrier = number + 1,
-  }, plan.operands(k, p, {
-    maps = maps, sizes = exchanged, stages = buffers, mine = mine.block, factors = function() end,
-  })))
-  local given = { ring = ring, buffers = buffers, work = work, mine = mine, place = p.stream and place_of(k) or nil }
-  local store_sums = storer(k, p, acc, buffers, sizes, work, mine, store)
-  work.each(function()
-    sums.emit(k, p, acc, given)
-    exchange.emit(k, p, acc, given, function()
-      store_sums()
+  local store, finish = epilogue_of(g, me)
+  if p.stream then me.place, me.round = place_of(k), k:mov(0, { type = "u32" }) end
+  local reductions = {}
+  for i, reduction in ipairs(p.reductions) do reductions[i] = reduction.consumer(g, me) end
+  p.scheduler.each(g, {}, function(place, piece)
+    sums.emit(g, me, acc, piece)
+    local function reduce(i)
+      if reductions[i] then return reductions[i]({ acc }, piece, function() reduce(i + 1) end) end
+      local row, column = place()
+      store(acc, row + (me.block << 6), column)
       if not p.stream then finish() end
-    end)
-    if p.stream then k:xor(given.place.round, given.place.round, 1) end
+    end
+    reduce(1)
   end)
   if p.stream then finish() end
 end
 
 -- What one thread does before all others begin.
-local function begin(k, p, maps, buffers, work)
+local function begin(g)
+  local k, p, maps, buffers = g.k, g.p, g.maps, g.buffers
   for _, name in ipairs { "A", "A_few", "b_scales", "b_zeros", "C", "D" } do
     if maps[name] then k:prefetch_tensormap(maps[name]) end
   end
-  if buffers.c then
-    for c = 0, p.blocks - 1 do k:mbarrier_init(k:address(buffers.c, 8 * c), 1) end
-  end
-  local arrived = buffers.arrived and k:address(buffers.arrived)
-  if arrived then k:mbarrier_init(arrived, p.splits == 1 and 128 * p.blocks * (p.k_parts - 1) or 1) end
-  if buffers.free then k:mbarrier_init(k:address(buffers.free), 128 * p.blocks) end
-  if p.splits > 1 or buffers.c then k:fence_mbarrier_init() end
-  if p.splits > 1 then
-    -- CTA r puts the blocks r, r + splits, ... together.
-    local owned = divided(k, p.blocks + p.splits - 1 - work.part, p.splits)
-    k:mbarrier_arrive_expect_tx(arrived, owned * ((p.parts - 1) * p.sum_bytes))
-  end
+  for c = 0, buffers.c and p.blocks - 1 or -1 do k:mbarrier_init(k:address(buffers.c, 8 * c), 1) end
+  for _, reduction in ipairs(p.reductions) do reduction.begin(g) end
+  if p.splits == 1 and buffers.c then k:fence_mbarrier_init() end
 end
 
 -- Zeros in the stages of A, where boxes come with fewer rows than a tile has.
@@ -116,51 +98,50 @@ end
 -- The buffers in shared memory: stages, mbarriers, and the sums that CTAs and warpgroups send each other, with D's
 -- panels in their place.
 local function shared_memory(k, p)
-  local function eight_bytes(count, name) return k:shared { bytes = 8 * count, align = 8, name = name } end
-  return {
+  local buffers = {
     a = k:shared { tile = p.a, count = p.stages, name = "A" },
     exchange = k:shared { bytes = p.owned * p.exchange_bytes, align = p.panel.align, name = "D" },
     weights = k:shared { bytes = p.stages * p.blocks * p.weight_bytes, align = 128, name = "B" },
     b_scales = k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_scales" },
     b_zeros = p.zeros and k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_zeros" } or nil,
-    free = p.stream and p.parts > 1 and eight_bytes(1, "sums_free") or nil,
-    flags = p.stream and eight_bytes(p.blocks, "flags") or nil,
-    arrived = p.parts > 1 and eight_bytes(1, "sums") or nil,
-    c = (p.epilogue.beta or p.epilogue.residual) and eight_bytes(p.blocks, "C") or nil,
+    c = (p.epilogue.beta or p.epilogue.residual) and k:shared { bytes = 8 * p.blocks, align = 8, name = "C" } or nil,
   }
+  for _, reduction in ipairs(p.reductions) do arguments.extended(buffers, reduction.shared(k, p)) end
+  return buffers
 end
 
 --- The kernel of a plan (of plan.make).
 function module.make(p)
   local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
     local maps, sizes = parameters.declare(k, p.parameters)
-    local buffers = shared_memory(k, p)
-    local ring = k:pipeline { stages = p.stages, arrivals = 4 * p.consumers }
-    local warp, work = k:reg "u32", mixed_work.emit(k, p, sizes)
+    local g = { k = k, p = p, maps = maps, buffers = shared_memory(k, p) }
+    g.sizes = setmetatable({ M = sizes.N, N = sizes.M }, { __index = sizes }) -- as the accumulators have them
+    g.ring = k:pipeline { stages = p.stages, arrivals = 4 * p.consumers }
+    local warp = k:reg "u32"
+    g.piece = p.scheduler.first(g)
     k:shfl_sync_idx_b32(warp, k:special "tid.x" >> 5, 0, 31) -- the same in all lanes
     local copies = warp:eq(4 * p.consumers)
-    local few = p.few and sizes.M:le(p.few) or nil
-    local copy = mixed_copies.emit(
-      k, p, ring, { maps = maps, buffers = buffers, sizes = sizes, work = work, few = few })
+    g.few = p.few and sizes.M:le(p.few) or nil
+    local copy = mixed_copies.emit(g)
     k:griddepcontrol_launch_dependents()
     -- Weights come as soon as there are mbarriers that count them, before the other warps, and CTAs, are ready.
     k:if_(copies, function()
       local elected = k:elect_sync()
-      k:if_(elected, function() ring:init() end)
+      k:if_(elected, function() g.ring:init() end)
       copy.begin()
-      k:if_(elected, function() begin(k, p, maps, buffers, work) end)
+      k:if_(elected, function() begin(g) end)
     end)
-    if few or p.prefetched > 0 then
+    if g.few or p.prefetched > 0 then
       k:if_(warp:lt(4 * p.consumers), function()
         if p.prefetched > 0 then copy.prefetch() end
-        if few then k:if_(few, function() clear_a(k, p, buffers.a) end) end
+        if g.few then k:if_(g.few, function() clear_a(k, p, g.buffers.a) end) end
       end)
     end
     if p.splits == 1 then
       k:bar_sync(0)
     else
       -- fence.mbarrier_init has released what others must see, but for zeros
-      k:barrier_cluster_arrive { sem = few and "release" or "relaxed" }
+      k:barrier_cluster_arrive { sem = g.few and "release" or "relaxed" }
       k:barrier_cluster_wait()
     end
     k:if_(warp:ge(4 * p.consumers), function()
@@ -168,7 +149,7 @@ function module.make(p)
       k:if_(copies, copy.finish)
     end, function()
       if p.registers then k:setmaxnreg_inc(p.registers[2]) end
-      consume(k, p, ring, maps, buffers, sizes, work, warp >> 2)
+      consume(g, warp >> 2)
     end)
   end)
   kernel:launch_rule { notes = parameters.notes(p.parameters) }

@@ -6,6 +6,10 @@ local roofline = require "wgrun.cost.roofline"
 local plan = require "wgrun.epilogue.plan"
 local mixed_time = require "wgrun.mixed.time"
 local native = require "wgrun.native"
+local blocks = require "wgrun.reduction.blocks"
+local memory = require "wgrun.reduction.memory"
+local equal_shares = require "wgrun.scheduler.equal_shares"
+local grid = require "wgrun.scheduler.grid"
 
 local module = {}
 
@@ -174,7 +178,8 @@ function module.make(opts)
     if not legal[key] then fail(("wg.gemm: `%s` does not go with b_type"):format(key)) end
   end
   local p = {
-    mixed = true, swapped = true, dtype = opts.a_type or "bf16", b_type = opts.b_type,
+    what = "wg.gemm", mixed = true, swapped = true, products = 1, cluster = 1, cluster_m = 1, cluster_n = 1,
+    last_splits = 1, dtype = opts.a_type or "bf16", b_type = opts.b_type,
     bits = module.weight_bits("wg.gemm", opts.b_type),
     name = opts.name or "gemm", zeros = opts.zeros or false, group_size = group_of(opts.group_size), scales = {},
   }
@@ -194,7 +199,10 @@ function module.make(opts)
   p.accumulator = "f32"
   p.epilogue, p.vectors = epilogue_of(opts.epilogue or {}), 0
   choose(p, opts, M, N, K)
-  p.width = p.n
+  p.width, p.round_k = p.n, p.block_k
+  p.scheduler = p.stream and equal_shares or grid
+  p.reductions = { p.parts > 1 and blocks or nil }
+  if p.stream then p.reductions[#p.reductions + 1] = memory end
   choose_ahead(p)
   -- A warp that copies besides the consumers; of a warpgroup that gives them its registers, where the sums take many.
   p.registers = p.n > 128 and { 24, 240 } or nil

@@ -11,10 +11,16 @@
 --                                         of it, where there are parts
 --                           cut           where only the run decides whether the tile is in parts, the predicate that
 --                                         it is
+--                           shared(block) instead of these, where only the run decides in how many parts a tile is:
+--                                         the tile's `count` of parts, `part`, `cut` and first(), the place in the
+--                                         workspace of the parts of a block of 64 rows
 --                           half          where a tile may have only half of its rows, the predicate that it has
 --                           following()   computes the place and the piece that the CTA visits next
 --                         and, of groups, more (scheduler/groups.lua)
---   units(p, tiles)       the most units of work that so many tiles make, of which a cluster takes one at a time
+--   units(p, tiles, blocks)  the most units of work that so many tiles of so many blocks of K make, of which a cluster
+--                         takes one at a time
+--   grid(p, rows, columns)  the grid of a launch with so many tiles, where it is not as many clusters as find units
+--   first(g)              emits what the roles share, where they do: the CTA's first piece, g.piece
 --   workspace(p, work)    { tiles, parts }: the sums and counters that a launch needs in global memory, or nil; raises
 --                         for what is too large or too small. work: tiles, blocks (of K), clusters (of the launch),
 --                         most (on the chip)
@@ -167,14 +173,19 @@ end
 
 function tiles.units(p, count) return count * (p.exchange and 1 or p.splits) * p.last_splits end
 
-function tiles.workspace(p, work)
-  if p.parts == 1 then return nil end
-  if work.blocks < p.parts then
+--- Raises where K has too few blocks for so many parts.
+function tiles.check_parts(p, parts, work)
+  if work.blocks < parts then
     local remedy = p.what == "wg.gemm" and ("wg.gemm{ %s = 1 }"):format(p.last_splits > 1 and "last_splits" or "splits")
       or p.what .. " with fewer `splits` of its reduction"
     fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: %s"):format(
-      work.K, work.blocks, p.round_k, p.parts, remedy))
+      work.K, work.blocks, p.round_k, parts, remedy))
   end
+end
+
+function tiles.workspace(p, work)
+  if p.parts == 1 then return nil end
+  tiles.check_parts(p, p.parts, work)
   -- At most one of so many CTAs of the chip has a tile that is cut in the last round.
   return { p.last_splits > 1 and roofline.ceil_div(work.most, p.parts) or work.tiles * p.cluster, p.parts }
 end
