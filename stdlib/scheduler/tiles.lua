@@ -40,7 +40,7 @@ local tiles = {}
 
 local function of_order(what, opts)
   opts = options(what, opts or {})
-  return { raster = opts.raster, group = opts.group }
+  return { raster = opts.raster, group = opts.group, halves = opts.halves }
 end
 tiles.plan_of_order = of_order
 
@@ -49,6 +49,8 @@ tiles.plan_of_order = of_order
 --- @option group integer[1,65535] = 8  rows of tiles that the order covers before it goes on to the next column
 --- @option raster "grouped"|"hilbert" = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's
 ---   curve
+--- @option halves boolean = false  as of wg.gemm: where at most half of the clusters would have a tile in the last
+---   round, its tiles are cut into an upper and a lower half. The epilogue gets fewer blocks of 64 rows of them
 --- @return table  for the option `scheduler` of wg.mainloop
 --- @see wg.mainloop.dense
 function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of_order("wg.scheduler.tiles", opts)) end

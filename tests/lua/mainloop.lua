@@ -22,7 +22,7 @@ end
 
 local function shared_of(columns, consumers) return consumers * 64 * 4 * math.min(columns, 32) end
 
-local function try(name, make, opts, M, N, K)
+local function try(name, make, opts, M, N, K, ctas)
   opts.shared = shared_of(opts.tile[2], 3)
   local loop = make(opts)
   local kernel = kernel_of(loop)
@@ -45,6 +45,7 @@ local function try(name, make, opts, M, N, K)
   check.equal(launch.flops, 2.0 * M * N * K)
   launch.args[#launch.args + 1] = D
   launch.backend, launch.flops, launch.seed = "sim", nil, 3
+  launch.grid = ctas and { ctas } or launch.grid
   kernel:run(launch)
   A = dense or A
   multiplying.compare(name, D, 11, 7, function(i, j)
@@ -69,6 +70,8 @@ try("pingpong", dense, { tile = { 64, 96, 64 }, schedule = "pingpong", constant 
 try("a cluster", dense, { tile = { 64, 64, 64 }, cluster = { 2, 2 }, scheduler = scheduler.tiles { group = 1 } }, 300, 200, 136)
 try("MN-major", dense, { tile = { 64, 64, 64 }, a_major = "MN", b_major = "MN" }, 136, 72, 136)
 try("Hilbert's curve", dense, { tile = { 64, 64 }, scheduler = scheduler.tiles { raster = "hilbert" } }, 200, 200, 64)
+try("halves, two consumers", dense, { tile = { 256, 64, 64 }, scheduler = scheduler.tiles { halves = true } }, 600, 72, 136, 4) -- 6 tiles
+try("halves, sparse", sparse, { tile = { 256, 64 }, scheduler = scheduler.tiles { halves = true } }, 1100, 72, 192, 4)
 try("parts of K in a cluster", dense, { tile = { 64, 64, 64 }, reduction = reduction.cluster { splits = 3 } }, 100, 100, 400)
 try("parts of K in memory", dense, { tile = { 128, 64, 64 }, reduction = reduction.memory { splits = 3 } }, 200, 100, 400)
 try("stream-K", dense, { tile = { 64, 64, 64 }, scheduler = scheduler.stream_k(), reduction = reduction.memory() }, 200, 1000, 400)
@@ -109,6 +112,11 @@ check.refuses("wg.mainloop.dense: wg.scheduler.stream_k takes a reduction = wg.r
 check.refuses("wg.mainloop.dense: a reduction puts parts of K together: `splits` of it is 1", function() dense { tile = { 64, 64 }, reduction = reduction.memory() } end)
 check.refuses("wg.mainloop.dense: `splits` goes without the pingpong schedule: consumers with tiles of their own do not share the sums of one",
   function() dense { tile = { 64, 64 }, schedule = "pingpong", reduction = reduction.memory { splits = 2 } } end)
+check.refuses("wg.mainloop.dense: `halves` goes without tiles of 64 rows, or three times 64, for each consumer: each consumer keeps half of its blocks of 64 rows",
+  function() dense { tile = { 64, 64 }, scheduler = scheduler.tiles { halves = true } } end)
+check.refuses("wg.mainloop.dense: `halves` goes without `splits`: these share the last round by K",
+  function() dense { tile = { 256, 64 }, scheduler = scheduler.tiles { halves = true }, reduction = reduction.memory { splits = 2 } } end)
+check.raises("unknown option `halves` of wg.scheduler.stream_k", scheduler.stream_k, { halves = true })
 check.refuses("wg.mainloop.block_scaled: scales for blocks are of e4m3 and e5m2, not of bf16", function() block_scaled { tile = { 64, 64 }, dtype = "bf16" } end)
 check.refuses("wg.mainloop.sparse: a sparse A must be K-major", function() sparse { tile = { 64, 64 }, a_major = "MN" } end)
 check.raises("unknown option `tiles` of wg.mainloop.sparse: did you mean `tile`?", function() sparse { tile = { 64, 64 }, tiles = 3 } end)
