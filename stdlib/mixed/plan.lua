@@ -4,6 +4,7 @@ local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local roofline = require "wgrun.cost.roofline"
 local plan = require "wgrun.epilogue.plan"
+local exclusions = require "wgrun.mainloop.exclusions"
 local mixed_time = require "wgrun.mixed.time"
 local native = require "wgrun.native"
 local blocks = require "wgrun.reduction.blocks"
@@ -93,7 +94,6 @@ end
 local function splits_of(opts)
   if opts.splits ~= nil then
     local splits = arguments.whole("wg.gemm: splits", opts.splits, 1, target.portable_cluster)
-    if opts.stream_k and splits > 1 then fail "wg.gemm: with b_type `stream_k` goes without `splits`" end
     return { splits }
   end
   return opts.stream_k and { 1 } or { 1, 2, 3, 4, 5, 6, 7, 8 }
@@ -154,50 +154,23 @@ local function choose_ahead(p)
   p.prefetched = p.constant and p.prefetched_next == 0 and own or 0
 end
 
--- The epilogue of a D that is written transposed.
-local function epilogue_of(given)
-  local e = plan.read(given)
-  for _, name in ipairs { "gate", "quantize", "row_sums" } do
-    if e[name] then fail(("wg.gemm: `epilogue.%s` does not go with b_type"):format(name)) end
-  end
-  if e.bias then e.bias = e.bias == "row" and "column" or "row" end
-  return e
-end
-
-local legal = {
-  a_type = true, b_type = true, group_size = true, zeros = true, d = true, problem = true, name = true, epilogue = true,
-  tile = true, stages = true,
-  splits = true, stream_k = true, constant = true, next = true,
-}
-
 --- The plan for the options of wg.gemm with a b_type.
 function module.make(opts)
   options("wg.gemm", opts)
   opts = arguments.renamed("wg.gemm with b_type", opts, "group", "group_size")
-  for key in pairs(opts) do
-    if not legal[key] then fail(("wg.gemm: `%s` does not go with b_type"):format(key)) end
-  end
   local p = {
     what = "wg.gemm", mixed = true, swapped = true, products = 1, cluster = 1, cluster_m = 1, cluster_n = 1,
-    last_splits = 1, dtype = opts.a_type or "bf16", b_type = opts.b_type,
-    bits = module.weight_bits("wg.gemm", opts.b_type),
-    name = opts.name or "gemm", zeros = opts.zeros or false, group_size = group_of(opts.group_size), scales = {},
+    last_splits = 1, name = opts.name or "gemm", dtype = opts.a_type or "bf16", b_type = opts.b_type,
+    bits = module.weight_bits("wg.gemm", opts.b_type), zeros = opts.zeros or false,
+    group_size = group_of(opts.group_size), scales = {}, accumulator = "f32", vectors = 0, constant = opts.constant,
+    next = opts.next, splits = opts.splits, stream = opts.stream_k, sparse = opts.sparse, groups = opts.groups,
   }
-  if p.dtype ~= "bf16" and p.dtype ~= "f16" then
-    fail(("wg.gemm: a_type is %s (legal with b_type: bf16, f16)"):format(p.dtype))
-  end
-  p.d = opts.d or p.dtype
-  if p.d ~= "bf16" and p.d ~= "f16" then fail(("wg.gemm: d is %s (legal with b_type: bf16, f16)"):format(p.d)) end
-  if p.zeros and p.b_type == "e4m3" then fail "wg.gemm: weights of e4m3 have no zero points" end
-  if opts.constant and opts.constant ~= "B" then
-    fail(("wg.gemm: constant is %s (legal with b_type: B)"):format(opts.constant))
-  end
-  p.constant, p.next = opts.constant, opts.next
+  p.d, p.epilogue = opts.d or p.dtype, plan.read(opts.epilogue or {})
+  exclusions.check_choices(p, opts)
+  if p.epilogue.bias then p.epilogue.bias = p.epilogue.bias == "row" and "column" or "row" end -- of D's transpose
   local problem = opts.problem or { 16, 8192, 8192 }
   for i = 1, 3 do arguments.whole(("wg.gemm: problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
   local M, N, K = problem[1], problem[2], problem[3]
-  p.accumulator = "f32"
-  p.epilogue, p.vectors = epilogue_of(opts.epilogue or {}), 0
   choose(p, opts, M, N, K)
   p.width, p.round_k = p.n, p.block_k
   p.scheduler = p.stream and equal_shares or grid
