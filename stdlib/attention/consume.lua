@@ -85,7 +85,7 @@ local function consumer_of(k, p, rings, buffers, sizes)
   me.score, me.weigh = products(k, p, buffers, me.scores, probabilities, me.acc)
   me.factors = fp8.factors(k, p, sizes)
   me.soft = k:softmax {
-    scores = me.scores, scale = me.factors.scale, empty = p.causal or p.packed or p.window ~= nil or p.mask ~= nil,
+    scores = me.scores, scale = me.factors.scale, empty = (p.causal or p.packed or p.window or p.mask) and true,
     lift = p.lift,
   }
   me.weights = (p.narrow and fp8_weights.emit or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
@@ -131,7 +131,7 @@ end
 -- are seen.
 local function step(me, at, block, scored, mask)
   local k = me.k
-  k:sub(block, block, 1)
+  tiles.step(k, me.p, at, block)
   if not me.p.narrow then me.rings.k:wait(me.key) end
   me.turns:take()
   me.score(me.query, me.key)
@@ -154,6 +154,8 @@ end
 local function each_step(k, p, at, block, body)
   local function down_to(limit, masked) k:while_(function() return block:gt(limit) end, function() body(masked) end) end
   local function inside(limit) return (p.window or p.splits > 1) and k:max(limit, at.first) or limit end
+  -- Blocks that are left out may be those at which masks begin and end.
+  if p.block_mask then return down_to(at.first, p.causal or p.window ~= nil) end
   if at.clear_to then down_to(inside(at.clear_to), true) end
   down_to(p.window and inside(at.clear_from) or at.first, false)
   if p.window then down_to(at.first, true) end

@@ -121,7 +121,7 @@ end
 function module.factors(k, p, sizes)
   local factors = { scale = sizes.scale, cap = sizes.cap, load = function() end }
   if not p.descale then return factors end
-  local scaled = p.softcap and "cap" or "scale"
+  local scaled = (p.softcap or p.score) and "cap" or "scale"
   factors[scaled] = k:mov(sizes[scaled], { type = "f32" })
   function factors.load(at)
     local place = p.descale == "head" and at.batch * p.kv_heads + division.divided(k, at.head, p.heads // p.kv_heads)

@@ -37,12 +37,14 @@ local function produce(k, p, rings, maps, buffers, queue, find)
     local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
     load_k(kv, key)
     for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end
-    k:loop({ from = at.first, to = at.last }, function()
-      local before = key - p.block
+    local function next_block(before)
       if p.narrow then load_v(kv, key) end -- it is transposed before it is needed
       load_k(kv, before)
       if not p.narrow then load_v(kv, key) end
       k:mov(key, before)
+    end
+    attention_tiles.each_later(k, p, at, function(block)
+      next_block(block and at.key_start + block * p.block or key - p.block)
     end)
     load_v(kv, key)
   end
@@ -60,7 +62,11 @@ local function transpose(k, p, rings, buffers, queue, find)
   local function same(x) return tensors.same_in_lanes(k, x) end
   fp8.transpose_values(k, p, rings, buffers, same(k:special "tid.x" >> 5) - (4 - p.transposers), function(body)
     queue:each(function(number)
-      find(number, same, function(at) k:loop({ from = at.first, to = at.last + 1 }, body) end)
+      find(number, same, function(at)
+        if not p.block_mask then return k:loop({ from = at.first, to = at.last + 1 }, body) end
+        body()
+        attention_tiles.each_later(k, p, at, body)
+      end)
     end)
   end)
 end

@@ -1,5 +1,6 @@
 -- The tiles of wg.attention: which queries, which blocks of keys they see, and the mask of their scores.
 
+local attention_mask = require "wgrun.attention.mask"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
@@ -45,47 +46,87 @@ function module.emit(k, p, sizes)
   -- A query sees the keys from low(row) to before high(row); both grow with the row.
   local function range(at)
     local ahead = signed(at.keys - at.queries) -- the last query's place is that of the last key
+    local before, after = attention_mask.reach(p)
     local function high(row)
-      local seen = p.causal and row + ahead + 1 or p.window and row + ahead + p.window
+      local seen = after and row + ahead + (after + 1)
       return seen and k:min(signed(at.keys), seen) or signed(at.keys)
     end
-    local function low(row) return row + ahead - (p.window - 1) end
-    at.high, at.low = high, p.window and low
+    local function low(row) return row + ahead - before end
+    at.high, at.low = high, before and low
     local first_row = signed(at.row)
     local function block_of(key) return division.divided(k, k:mov(k:max(key, 0), { type = "u32" }), p.block) end
     at.last = block_of(high(first_row + (p.m - 1)) - 1)
-    at.first = p.window and k:min(block_of(low(first_row)), at.last) or 0
-    at.clear_to = (p.causal or p.window) and block_of(high(first_row))
-    at.clear_from = p.window and block_of(low(first_row + (p.m - 1)) + (p.block - 1))
+    at.first = before and k:min(block_of(low(first_row)), at.last) or 0
+    at.clear_to = after and block_of(high(first_row))
+    at.clear_from = before and block_of(low(first_row + (p.m - 1)) + (p.block - 1))
+  end
+
+  -- Leaves out blocks at both ends that `block_mask` hides. One is left in any case, in which `mask` then hides all; of
+  -- a part of the keys none need be.
+  local function leave_out(at)
+    local first, last = k:mov(at.first, { type = "u32" }), k:mov(at.last, { type = "u32" })
+    at.first, at.last = first, last
+    local function trim()
+      module.skip(k, p, at, last)
+      k:while_(function() return first:lt(last) & ~module.is_seen(k, p, at, first) end, function()
+        k:add(first, first, 1)
+      end)
+    end
+    if not at.some then return trim() end
+    k:if_(at.some, trim)
+    at.some = at.some & module.is_seen(k, p, at, first)
   end
 
   return function(number, same, body)
     find(number, same, function(at)
       range(at)
       if p.splits > 1 then splits.part(k, p, at) end
+      if p.block_mask then leave_out(at) end
       body(at)
     end)
   end, tiles_of_rows * pairs_of_heads
+end
+
+--- Whether `block_mask` shows the tile a block of keys.
+function module.is_seen(k, p, at, block)
+  return attention_mask.block_is_seen(k, p, at, { at.row, p.m, block * p.block, p.block })
+end
+
+--- Counts `block`, a register, down to the next one that the tile sees, or to at.first.
+function module.skip(k, p, at, block)
+  k:while_(function() return block:gt(at.first) & ~module.is_seen(k, p, at, block) end, function()
+    k:sub(block, block, 1)
+  end)
+end
+
+--- Counts `block` down to the one that is visited next.
+function module.step(k, p, at, block)
+  k:sub(block, block, 1)
+  if p.block_mask then module.skip(k, p, at, block) end
+end
+
+--- Emits body(block) for each block that is visited after the tile's first one; without `block_mask` they follow each
+--- other, and `block` is nil.
+function module.each_later(k, p, at, body)
+  if not p.block_mask then return k:loop({ from = at.first, to = at.last }, function() body() end) end
+  local block = k:mov(at.last, { type = "u32" })
+  k:while_(function() return block:gt(at.first) end, function()
+    module.step(k, p, at, block)
+    body(block)
+  end)
 end
 
 --- Returns mask(block), which sets scores of keys that their query does not see to -inf.
 function module.masker(k, p, scores, at, mine, lane)
   local first_column = k:mov((lane & 3) << 1, { type = "s32" })
   local row = k:mov(at.row + (mine << 6) + (((k:special "tid.x" >> 5 & 3) << 4) + (lane >> 2)), { type = "s32" })
-  local high, low = {}, {} -- by half, counted from the thread's first column
+  local high, low = {}, at.low and {} -- by half, counted from the thread's first column
   for half = 0, 1 do
     high[half] = at.high(row + 8 * half) - first_column
-    low[half] = at.low and at.low(row + 8 * half) - first_column
+    if low then low[half] = at.low(row + 8 * half) - first_column end
   end
-  return function(block)
-    local from, limits = k:mov(block * p.block, { type = "s32" }), {}
-    for half = 0, 1 do limits[half] = { high = high[half] - from, low = at.low and low[half] - from } end
-    for r = 0, #scores - 1 do
-      local limit, column = limits[r // 2 % 2], 8 * (r // 4) + r % 2
-      k:mov(scores[r], -math.huge, { guard = limit.high:le(column) })
-      if at.low then k:mov(scores[r], -math.huge, { guard = limit.low:gt(column) }) end
-    end
-  end
+  local hide = attention_mask.hider(k, scores, high, low)
+  return function(block) hide(k:mov(block * p.block, { type = "s32" })) end
 end
 
 return module

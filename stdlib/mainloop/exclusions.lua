@@ -2,10 +2,9 @@
 -- operations of its epilogue, and of weights of another type than A (`b_type`). Plans look here when they choose, and
 -- where two options contradict each other. What depends on numbers, such as those of a tile, stands with the plans.
 
+local exclusions = require "wgrun.exclusions"
 local block_scaled = require "wgrun.mainloop.block_scaled"
 local native = require "wgrun.native"
-
-local module = {}
 
 local function operation(name) return { "`epilogue." .. name .. "`", function(p) return p.epilogue[name] end } end
 
@@ -14,8 +13,6 @@ local function option(name)
   return { ("`%s`"):format(name), function(_, given) return given and given[name] ~= nil end }
 end
 
--- The choices: how messages call them, and whether a plan has made them, of the options `given`. What requires a choice
--- goes without its lack: these are called after what they lack.
 local choices = {
   swap_ab = { "`swap_ab`", function(p) return p.swapped and not p.b_type end },
   pingpong = { "the pingpong schedule", function(p) return p.own_tiles end },
@@ -103,36 +100,4 @@ for _, name in ipairs(of_weights) do
   rows[#rows + 1] = { name, { "no_b_type" }, "it says something of weights of another type than A" }
 end
 
--- The choice of a plan that `name` goes without, as messages call it, and the reason; nil where there is none.
-local function conflict(p, name, given)
-  for _, row in ipairs(rows) do
-    for _, other in ipairs(row[1] == name and row[2] or {}) do
-      local choice = choices[other]
-      if choice[#choice](p, given) then
-        return choice.lacks and "requires " .. choice.lacks or "goes without " .. choice[1], row[3]
-      end
-    end
-  end
-end
-
---- Whether a plan may choose `name`.
-function module.may_choose(p, name) return conflict(p, name) == nil end
-
---- Raises where a plan has made choices that `name` goes without.
-function module.refuse_conflicts(p, name, given)
-  local without, why = conflict(p, name, given)
-  local text = choices[name][1]
-  if without then
-    native.fail(
-      ("%s: %s %s: %s"):format(p.what, text, text:find "^scales" and without:gsub("^goes", "go") or without, why))
-  end
-end
-
---- Raises where a choice of a plan contradicts another one; `given`: the options, where some count as such.
-function module.check_choices(p, given)
-  for _, row in ipairs(rows) do
-    if choices[row[1]][2](p, given) then module.refuse_conflicts(p, row[1], given) end
-  end
-end
-
-return module
+return exclusions.new(choices, rows)

@@ -34,6 +34,14 @@ local backward = classes.new "attention_backward"
 --- @option causal boolean = false  a query saw no key after its own place
 --- @option window integer[1,1073741823]?  as wg.attention had it: a query saw only keys nearer than this to its own
 ---   place
+--- @option softcap number?  as wg.attention had it
+--- @option score function?  as wg.attention had it. Its derivative follows from the instructions that it emits: those
+---   of f32 arithmetic (add, sub, mul, fma, div, neg, abs, min, max, selp, ex2, lg2, tanh, rcp, sqrt, rsqrt, sin, cos),
+---   and any others of what does not depend on the score
+--- @option score_slope function?  the derivative of `score`, where it does not follow: a function of k, the score that
+---   `score` gets, and its table, that returns an f32 register
+--- @option mask function?  as wg.attention had it
+--- @option block_mask function?  as of wg.attention; the blocks are other ones
 --- @option packed boolean = false  sequences of any lengths one after another, as wg.attention had them
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before
 ---   sequence

@@ -3,6 +3,8 @@
 -- column a query.
 
 local tiles = require "wgrun.attention.backward.tiles"
+local attention_mask = require "wgrun.attention.mask"
+local scores = require "wgrun.attention.scores"
 local tensors = require "wgrun.attention.tensors"
 local elements = require "wgrun.tile.elements"
 
@@ -46,6 +48,7 @@ function module.masker(k, p, s, at, first_key)
     k:mov(low[half], 1 << 30, { guard = key:ge(at.keys) })
     high[half] = at.high and at.high(signed(k, key)) - first_query
   end
+  local hide = attention_mask.hider(k, s, at.high and high, low)
   local over = (at.key + p.keys):gt(at.keys)
   local low_of_last = at.low and at.low(signed(k, at.key + (p.keys - 1)))
   local high_of_first = at.high and at.high(signed(k, at.key))
@@ -53,26 +56,18 @@ function module.masker(k, p, s, at, first_key)
     local from, needed = signed(k, query), over
     if at.low then needed = needed | from:lt(low_of_last) end
     if at.high then needed = needed | (from + p.part):gt(high_of_first) end
-    k:if_(needed, function()
-      for half = 0, 1 do
-        local after, before = low[half] - from, at.high and high[half] - from
-        for r = 2 * half, #s - 1, 4 do
-          for i = r, r + 1 do
-            k:mov(s[i], -math.huge, { guard = after:gt(query_of(i)) })
-            if before then k:mov(s[i], -math.huge, { guard = before:le(query_of(i)) }) end
-          end
-        end
-      end
-    end)
+    k:if_(needed, function() hide(from) end)
   end
 end
 
 --- exponentials(stats) makes the probabilities of the scores acc.s in `acc.p16`, and gradients(stats) their gradients
---- in `acc.ds16`, from acc.dp; `stats` is where -lse * log2(e) of the thread's first query stands.
-function module.elements(k, p, acc, scale_log2)
+--- in `acc.ds16`, from acc.dp; `stats` is where -lse * log2(e) of the thread's first query stands. factor: of the
+--- scores, in units of log2. slopes, and the registers f32, as scores.emit_with_slopes has them.
+function module.elements(k, p, acc, factor, slopes, f32)
   -- The probabilities, and then dS. In the place of the scores, they would be accumulators that other instructions
-  -- write from one product to the next, and ptxas (13.0) finds too few registers for that.
-  local f32, convert = k:regs("f32", #acc.s), elements.to_output[p.dtype]
+  -- write from one product to the next, and ptxas (13.0) finds too few registers for that. Slopes, which are there
+  -- before the probabilities, change places with the scores.
+  local convert = elements.to_output[p.dtype]
   local function pack(words)
     for i = 0, #words - 1 do k:mov(words[i], convert(k, f32[2 * i], f32[2 * i + 1])) end
   end
@@ -84,11 +79,24 @@ function module.elements(k, p, acc, scale_log2)
       for i = r, r + 3 do compute(i, pair[i % 2]) end
     end
   end
+  local function exponential(r, logarithm)
+    local exponent = k:fma(acc.s[r], factor, logarithm)
+    if slopes[r] ~= true then return k:ex2_approx_ftz(f32[r], exponent) end
+    local probability = k:ex2_approx_ftz(exponent)
+    k:mov(acc.s[r], f32[r])
+    k:mov(acc.s[r], 0.0, { guard = probability:eq(0.0) }) -- where no score is seen, its slope may be no number
+    k:mov(f32[r], probability)
+  end
+  local function gradient(r, delta)
+    k:mul(f32[r], f32[r], acc.dp[r] - delta)
+    local slope = slopes[r] == true and acc.s[r] or slopes[r]
+    if slope and slope ~= 1 then k:mul(f32[r], f32[r], slope) end
+  end
   return function(stats)
-    each(stats, 0, function(r, logarithm) k:ex2_approx_ftz(f32[r], k:fma(acc.s[r], scale_log2, logarithm)) end)
+    each(stats, 0, exponential)
     pack(acc.p16)
   end, function(stats)
-    each(stats, 4 * p.rows, function(r, delta) k:mul(f32[r], f32[r], acc.dp[r] - delta) end)
+    each(stats, 4 * p.rows, gradient)
     pack(acc.ds16)
   end
 end
@@ -115,8 +123,14 @@ end
 --- `key`; its places in the rings; and `stage`, that of dS.
 function module.prepare(me, at, sizes, key)
   local k, p, acc = me.k, me.p, me.acc
-  me.mask = module.masker(k, p, acc.s, at, key)
-  me.exponentials, me.gradients = module.elements(k, p, acc, sizes.scale_log2)
+  me.slopes = {}
+  local factor, held = (p.softcap or p.score) and 1 / math.log(2) or sizes.scale_log2, k:regs("f32", #acc.s)
+  me.exponentials, me.gradients = module.elements(k, p, acc, factor, me.slopes, held)
+  local scored, mask = scores.emit_with_slopes(me, at, key, sizes.scale, held), module.masker(k, p, acc.s, at, key)
+  function me.finish_scores(query) -- of the block that begins with that query
+    scored(query, me.head)
+    mask(query)
+  end
   me.add = module.adder(k, p, sizes.sums, me.number)
   me.query, me.gradient = me.rings.q:cursor(), me.rings.gradient:cursor()
   me.stage = k:mov(0, { type = "u32" })
@@ -143,6 +157,7 @@ function module.each_block(me, at, ready, body)
   tiles.each(k, me.p, at, function(block, head)
     rings.q:wait(me.query)
     k:wgmma_fence()
+    me.head = head
     body(block, head)
     rings.q:advance(me.query)
     rings.gradient:advance(me.gradient)

@@ -122,7 +122,7 @@ local function work(me, part, first_query, stats)
   if part == 0 then
     backward_block.release_queries(me)
   end
-  me.mask(part == 0 and first_query or first_query + part * p.part)
+  me.finish_scores(part == 0 and first_query or first_query + part * p.part)
   me.exponentials(part == 0 and stats or stats + 4 * p.part * part)
   k:wgmma_fence()
   product.dv(me.gradient.stage, part)

@@ -92,7 +92,7 @@ local function compute_half(me, buffers, block)
   product.dp(me.gradient.stage)
   k:wgmma_wait_group(1) -- the scores are complete, and dK of the block before
   backward_block.release_queries(me)
-  me.mask(block * me.p.rows + me.number * me.p.part)
+  me.finish_scores(block * me.p.rows + me.number * me.p.part)
   me.exponentials(stats)
   store(me, buffers.p, me.acc.p16)
   k:wgmma_wait_group(0)
