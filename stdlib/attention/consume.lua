@@ -10,6 +10,7 @@ local attention_scores = require "wgrun.attention.scores"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
 local tiles = require "wgrun.attention.tiles"
+local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
@@ -17,11 +18,6 @@ local module = {}
 -- The products of one consumer: scores = Q * K^T of a stage, and acc += P * V of a stage, each as a commit group.
 local function products(k, p, buffers, scores, probabilities, acc)
   local q, kk, v = k:descriptor(buffers.q), k:descriptor(buffers.k), k:descriptor(buffers.v)
-  local function of_stage(tile, base, cursor) return k:mad_wide_u32(cursor.stage, tile.bytes >> 4, base) end
-  local function at_step(tile, base, step, row)
-    local ahead = tile:descriptor(0, step, row or 0) - tile:descriptor(0, 0)
-    return ahead == 0 and base or k:add(base, ahead)
-  end
   -- trans: for 16-bit types; 8-bit operands have K contiguous.
   local function form(n, scale_d, trans)
     local out = { n = n, k = p.k_step, d = "f32", a = p.dtype, b = p.dtype, scale_d = scale_d }
@@ -29,24 +25,24 @@ local function products(k, p, buffers, scores, probabilities, acc)
     return out
   end
   local function score(query_cursor, key_cursor)
-    local a, b = of_stage(p.q, q, query_cursor), of_stage(p.k, kk, key_cursor)
+    local a, b = descriptors.of(k, p.q, q, query_cursor.stage), descriptors.of(k, p.k, kk, key_cursor.stage)
     k:wgmma_fence()
     for step = 0, p.dim // p.k_step - 1 do
-      k:wgmma_mma_async(scores, at_step(p.q, a, step), at_step(p.k, b, step),
-        form(p.block, step == 0 and 0 or 1, { trans_a = 0, trans_b = 0 }))
+      k:wgmma_mma_async(
+        scores, a(step), b(step), form(p.block, step == 0 and 0 or 1, { trans_a = 0, trans_b = 0 }))
     end
     k:wgmma_commit_group()
   end
   local columns = p.dim + p.ones -- of V and of ones: one product, or two where they are more than 256
   local parts = columns <= 256 and { { 0, columns } } or { { 0, 128 }, { 128, columns - 128 } }
   local function weigh(value_cursor)
-    local b = of_stage(p.v, v, value_cursor)
+    local b = descriptors.of(k, p.v, v, value_cursor.stage)
     k:wgmma_fence()
     for step = 0, p.block // p.k_step - 1 do
       local words = probabilities:slice(4 * step, 4)
       for _, part in ipairs(parts) do
         local from, n = part[1], part[2]
-        k:wgmma_mma_async(acc:slice(from // 2, n // 2), words, at_step(p.v, b, step, from), form(n, 1, { trans_b = 1 }))
+        k:wgmma_mma_async(acc:slice(from // 2, n // 2), words, b(step, from), form(n, 1, { trans_b = 1 }))
       end
     end
     k:wgmma_commit_group()

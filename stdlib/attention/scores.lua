@@ -111,8 +111,8 @@ end
 --- me.acc.s, in the block whose first query that is, and hides what `mask` hides. Where there is a function for them,
 --- they are in natural units then, and me.slopes has for each the factor between its gradient and the product's,
 --- besides that of all: a number, or true where it is in the register of `held`.
-function module.emit_with_slopes(me, at, key, scale, held)
-  local k, p, products = me.k, me.p, me.acc.s
+function module.emit_with_slopes(me, key, held)
+  local k, p, at, products = me.k, me.p, me.at, me.acc.s
   if not (p.softcap or p.score or p.mask) then return function() end end
   local function signed(x) return k:mov(x, { type = "s32" }) end
   local row, first_column = signed(key + ((me.warp << 4) + (me.lane >> 2))), signed((me.lane & 3) << 1)
@@ -124,7 +124,7 @@ function module.emit_with_slopes(me, at, key, scale, held)
       local down, right = offsets(r)
       local place = { query = queries(right), place = own(right), key = keys[down], head = head, batch = at.batch }
       if p.softcap or p.score then
-        local score, slope = score_and_slope(k, p, products[r] * scale, place)
+        local score, slope = score_and_slope(k, p, products[r] * me.sizes.scale, place)
         k:mov(products[r], score)
         me.slopes[r] = type(slope) == "number" and slope or true
         if me.slopes[r] == true then k:mov(held[r], slope) end

@@ -5,6 +5,7 @@
 local division = require "wgrun.builder.division"
 local sparse = require "wgrun.mainloop.sparse"
 local tail = require "wgrun.mainloop.tail"
+local descriptors = require "wgrun.tile.descriptors"
 
 local module = {}
 
@@ -37,15 +38,6 @@ local function consumer_of(k, p)
   return me
 end
 
--- The descriptors of one stage, which differ from those of the first stage only in the start address.
-local function descriptors(k, tile, base, stage)
-  local first = k:mad_wide_u32(stage, tile.bytes >> 4, base)
-  return function(step, row)
-    local ahead = tile:descriptor(0, step, row or 0) - tile:descriptor(0, 0)
-    return ahead == 0 and first or k:add(first, ahead)
-  end
-end
-
 -- The consumer's operands. A share of the tile is `blocks` blocks of 64 rows, the descriptor of their A, and the way to
 -- their metadata; `whole` is the share of a tile, `half` that of one that is cut. of_stage(stage, share)
 -- gives the descriptors of A and B in a stage.
@@ -61,7 +53,9 @@ local function operands_of(g, me)
   local operands = { whole = share_of(p.blocks) }
   operands.half = p.halves and share_of(p.blocks // 2) or operands.whole
   local b = k:descriptor(g.buffers.b)
-  function operands.of_stage(stage, share) return descriptors(k, p.a, share.a, stage), descriptors(k, p.b, b, stage) end
+  function operands.of_stage(stage, share)
+    return descriptors.of(k, p.a, share.a, stage), descriptors.of(k, p.b, b, stage)
+  end
   return operands
 end
 

@@ -6,6 +6,7 @@ local tiles = require "wgrun.attention.backward.tiles"
 local attention_mask = require "wgrun.attention.mask"
 local scores = require "wgrun.attention.scores"
 local tensors = require "wgrun.attention.tensors"
+local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
@@ -15,24 +16,16 @@ local function signed(k, x) return k:mov(x, { type = "s32" }) end
 -- The query of accumulator r, counted from the thread's first one.
 local function query_of(r) return 8 * (r // 4) + r % 2 end
 
---- Operands of wgmma: views of buffers, that is bytes at an address, read as a tile.
-function module.operands(k, p)
-  local out = {}
-  function out.view(buffer, tile, offset)
-    return { tile = tile, base = k:matrix_descriptor(k:address(buffer, offset), tile:descriptor(0) & ~0x3FFF) }
-  end
-  function out.of_stage(from, stage)
-    return { tile = from.tile, base = k:mad_wide_u32(stage, from.tile.bytes >> 4, from.base) }
-  end
-  function out.at_step(from, step, row)
-    local ahead = from.tile:descriptor(0, step, row or 0) - from.tile:descriptor(0, 0)
-    return ahead == 0 and from.base or k:add(from.base, ahead)
-  end
-  function out.multiply(d, a, b, form)
-    form.k, form.d, form.a, form.b = 16, "f32", p.dtype, p.dtype
-    k:wgmma_mma_async(d, a, b, form)
-  end
-  return out
+--- An operand of wgmma: bytes in a buffer, read as a tile. Returns of(stage), its descriptors (tile/descriptors.lua).
+function module.view(k, buffer, tile, offset)
+  local first = k:matrix_descriptor(k:address(buffer, offset), tile:descriptor(0) & ~0x3FFF)
+  return function(stage) return descriptors.of(k, tile, first, stage) end
+end
+
+--- Emits a product of 16-bit operands, d += a * b.
+function module.multiply(k, p, d, a, b, form)
+  form.k, form.d, form.a, form.b = 16, "f32", p.dtype, p.dtype
+  k:wgmma_mma_async(d, a, b, form)
 end
 
 --- Returns mask(query), which sets scores `s` of keys that their query does not see, and of keys after the last one, to
@@ -111,22 +104,23 @@ function module.adder(k, p, sums, mine)
   end
 end
 
---- A consumer: its number, and where its thread is in it.
-function module.consumer(k, p, rings)
+--- A consumer: what all roles have (attention/backward/kernel.lua), its number, and where its thread is in it.
+function module.consumer(g)
+  local k, me = g.k, setmetatable({}, { __index = g })
   local thread = k:special "tid.x"
-  local me = { k = k, p = p, rings = rings, lane = thread & 31, warp = thread >> 5 & 3 }
+  me.lane, me.warp = thread & 31, thread >> 5 & 3
   me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
   return me
 end
 
 --- Adds to a consumer with accumulators `acc` what makes P^T and dS^T of the scores and dP^T, whose keys begin at
 --- `key`; its places in the rings; and `stage`, that of dS.
-function module.prepare(me, at, sizes, key)
-  local k, p, acc = me.k, me.p, me.acc
+function module.prepare(me, key)
+  local k, p, acc, sizes = me.k, me.p, me.acc, me.sizes
   me.slopes = {}
   local factor, held = (p.softcap or p.score) and 1 / math.log(2) or sizes.scale_log2, k:regs("f32", #acc.s)
   me.exponentials, me.gradients = module.elements(k, p, acc, factor, me.slopes, held)
-  local scored, mask = scores.emit_with_slopes(me, at, key, sizes.scale, held), module.masker(k, p, acc.s, at, key)
+  local scored, mask = scores.emit_with_slopes(me, key, held), module.masker(k, p, acc.s, me.at, key)
   function me.finish_scores(query) -- of the block that begins with that query
     scored(query, me.head)
     mask(query)
@@ -146,7 +140,7 @@ end
 
 --- The main loop of a consumer: body(block, head) for each block of queries, which has arrived. `ready` is called once
 --- K and V are there.
-function module.each_block(me, at, ready, body)
+function module.each_block(me, ready, body)
   local k, acc, rings = me.k, me.acc, me.rings
   for i = 0, #acc.dk - 1 do
     k:mov(acc.dk[i], 0.0)
@@ -154,7 +148,7 @@ function module.each_block(me, at, ready, body)
   end
   rings.keys:wait(rings.keys:cursor())
   if ready then ready() end
-  tiles.each(k, me.p, at, function(block, head)
+  tiles.each(me, function(block, head)
     rings.q:wait(me.query)
     k:wgmma_fence()
     me.head = head
@@ -173,8 +167,9 @@ function module.meet(me)
 end
 
 --- Stores dV and dK: the consumer's 64 keys from `key` on, and its columns from `column` on.
-function module.store(k, p, acc, maps, buffers, at, scale, mine, key, column)
-  local thread = k:special "tid.x"
+function module.store(me, key, column)
+  local k, p, acc, maps, buffers, at, scale = me.k, me.p, me.acc, me.maps, me.buffers, me.at, me.sizes.scale
+  local thread, mine = k:special "tid.x", me.number
   local leader = (thread & 127):eq(0)
   if p.packed then
     local rows = { heads = p.kv_heads, head = at.head, first = at.key_start, count = at.keys, column = column }

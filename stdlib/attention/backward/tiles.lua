@@ -11,7 +11,8 @@ local function signed(k, x) return k:mov(x, { type = "s32" }) end
 --- The CTA's block of keys, and the blocks of queries that see one of them: from `first` to before `last`. The last
 --- query's place is that of the last key. A key is seen by the queries from low(key) to before high(key); both grow
 --- with it. `stride` is the number of blocks that each head has in the stats and sums.
-function module.tile(k, p, sizes)
+function module.tile(g)
+  local k, p, sizes = g.k, g.p, g.sizes
   -- head of K and V
   local at = { head = k:special "ctaid.y", batch = k:special "ctaid.z", queries = sizes.queries, keys = sizes.keys }
   local function blocks(rows) return division.divided(k, rows + (p.rows - 1), p.rows) end
@@ -53,7 +54,8 @@ local function each_seen(k, p, at, head, body)
 end
 
 --- Calls body(block, head) for each block of queries that sees the tile, of each head that shares its K and V.
-function module.each(k, p, at, body)
+function module.each(g, body)
+  local k, p, at = g.k, g.p, g.at
   local function of_head(head)
     if p.block_mask then return each_seen(k, p, at, head, body) end
     k:loop({ from = at.first, to = at.last }, function(block) body(block, head) end)
