@@ -1,16 +1,29 @@
 -- The tiles of wg.attention: which queries, which blocks of keys they see, and the mask of their scores.
 
-local attention_mask = require "wgrun.attention.mask"
+local mask = require "wgrun.attention.mask"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
 
 local module = {}
 
---- What the roles need to know of a tile of queries: find(number, same, body) calls body(at), with its first row, its
---- head and batch, and its range of key blocks. Tiles of one (batch, head) share K and V, which should stay in the L2
---- cache: all tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.
-function module.emit(k, p, sizes)
+-- Whether `block_mask` shows the tile a block of keys.
+local function is_seen(g, at, block)
+  return mask.block_is_seen(g.k, g.p, at, { at.row, g.p.m, block * g.p.block, g.p.block })
+end
+
+-- Counts `block`, a register, down to the next one that the tile sees, or to at.first.
+local function skip(g, at, block)
+  g.k:while_(function() return block:gt(at.first) & ~is_seen(g, at, block) end, function()
+    g.k:sub(block, block, 1)
+  end)
+end
+
+-- The tiles: find(number, same, body) calls body(at) for a tile of queries, with its first row, its head and batch, and
+-- its range of key blocks; and their number. Tiles of one (batch, head) share K and V, which should stay in the L2
+-- cache: all tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.
+local function tiles_of(g)
+  local k, p, sizes = g.k, g.p, g.sizes
   local tiles_of_rows = division.divided(k, sizes.queries + (p.m - 1), p.m)
   local pairs_of_heads = sizes.batches * p.heads
   local function signed(x) return k:mov(x, { type = "s32" }) end
@@ -46,7 +59,7 @@ function module.emit(k, p, sizes)
   -- A query sees the keys from low(row) to before high(row); both grow with the row.
   local function range(at)
     local ahead = signed(at.keys - at.queries) -- the last query's place is that of the last key
-    local before, after = attention_mask.reach(p)
+    local before, after = mask.reach(p)
     local function high(row)
       local seen = after and row + ahead + (after + 1)
       return seen and k:min(signed(at.keys), seen) or signed(at.keys)
@@ -67,14 +80,12 @@ function module.emit(k, p, sizes)
     local first, last = k:mov(at.first, { type = "u32" }), k:mov(at.last, { type = "u32" })
     at.first, at.last = first, last
     local function trim()
-      module.skip(k, p, at, last)
-      k:while_(function() return first:lt(last) & ~module.is_seen(k, p, at, first) end, function()
-        k:add(first, first, 1)
-      end)
+      skip(g, at, last)
+      k:while_(function() return first:lt(last) & ~is_seen(g, at, first) end, function() k:add(first, first, 1) end)
     end
     if not at.some then return trim() end
     k:if_(at.some, trim)
-    at.some = at.some & module.is_seen(k, p, at, first)
+    at.some = at.some & is_seen(g, at, first)
   end
 
   return function(number, same, body)
@@ -87,37 +98,50 @@ function module.emit(k, p, sizes)
   end, tiles_of_rows * pairs_of_heads
 end
 
---- Whether `block_mask` shows the tile a block of keys.
-function module.is_seen(k, p, at, block)
-  return attention_mask.block_is_seen(k, p, at, { at.row, p.m, block * p.block, p.block })
+-- What a queue is without parts of the keys: the cluster has one tile, and as many clusters as tiles are launched.
+local function one_tile(g, tiles)
+  local k = g.k
+  local number = division.divided(k, k:special "ctaid.x", g.p.splits)
+  local function visit(_, body) k:if_(number:lt(tiles), function() body(number) end) end
+  return { init = function() end, draw = visit, each = visit }
 end
 
---- Counts `block`, a register, down to the next one that the tile sees, or to at.first.
-function module.skip(k, p, at, block)
-  k:while_(function() return block:gt(at.first) & ~module.is_seen(k, p, at, block) end, function()
-    k:sub(block, block, 1)
-  end)
+--- The scheduler, with so many warps that receive tiles: draw(body), for one thread, and each(body), for warps, call
+--- body(at) for each tile of the CTA; init() comes before.
+function module.scheduler(g, readers)
+  local k = g.k
+  local find, tiles = tiles_of(g)
+  local queue = g.p.splits > 1 and one_tile(g, tiles)
+    or k:queue { counter = g.sizes.counter, tiles = tiles, readers = readers }
+  local function same(x) return tensors.same_in_lanes(k, x) end
+  return {
+    init = function() queue:init() end,
+    draw = function(body) queue:draw(function(number) find(number, function(x) return x end, body) end) end,
+    each = function(body) queue:each(function(number) find(number, same, body) end) end,
+  }
 end
 
---- Counts `block` down to the one that is visited next.
-function module.step(k, p, at, block)
-  k:sub(block, block, 1)
-  if p.block_mask then module.skip(k, p, at, block) end
+--- Counts `block`, a register, down to the one that is visited next.
+function module.step(g, at, block)
+  g.k:sub(block, block, 1)
+  if g.p.block_mask then skip(g, at, block) end
 end
 
 --- Emits body(block) for each block that is visited after the tile's first one; without `block_mask` they follow each
 --- other, and `block` is nil.
-function module.each_later(k, p, at, body)
-  if not p.block_mask then return k:loop({ from = at.first, to = at.last }, function() body() end) end
+function module.each_later(g, at, body)
+  local k = g.k
+  if not g.p.block_mask then return k:loop({ from = at.first, to = at.last }, function() body() end) end
   local block = k:mov(at.last, { type = "u32" })
   k:while_(function() return block:gt(at.first) end, function()
-    module.step(k, p, at, block)
+    module.step(g, at, block)
     body(block)
   end)
 end
 
---- Returns mask(block), which sets scores of keys that their query does not see to -inf.
-function module.masker(k, p, scores, at, mine, lane)
+--- Returns hide(block), which sets a consumer's scores of keys that their query does not see to -inf.
+function module.hider(me, at)
+  local k, p, lane, mine = me.k, me.p, me.lane, me.number
   local first_column = k:mov((lane & 3) << 1, { type = "s32" })
   local row = k:mov(at.row + (mine << 6) + (((k:special "tid.x" >> 5 & 3) << 4) + (lane >> 2)), { type = "s32" })
   local high, low = {}, at.low and {} -- by half, counted from the thread's first column
@@ -125,7 +149,7 @@ function module.masker(k, p, scores, at, mine, lane)
     high[half] = at.high(row + 8 * half) - first_column
     if low then low[half] = at.low(row + 8 * half) - first_column end
   end
-  local hide = attention_mask.hider(k, scores, high, low)
+  local hide = mask.hider(k, me.scores, high, low)
   return function(block) hide(k:mov(block * p.block, { type = "s32" })) end
 end
 
