@@ -1,6 +1,7 @@
 -- Which keys a query sees, for wg.attention and its gradients: those of its sequence up to its own place (`causal`) or
 -- near it (`window`), and of these the ones that a script's functions say (`mask`, attention/scores.lua; `block_mask`).
 
+local captured = require "wgrun.attention.captured"
 local scores = require "wgrun.attention.scores"
 
 local module = {}
@@ -28,7 +29,8 @@ end
 --- Whether a query of a block sees a key of another one, by the script's function. at: head and batch; queries, keys:
 --- the numbers of those of the sequence; ranges: { first query, count, first key, count }, of which what lies behind
 --- the sequence's end does not count.
-function module.block_is_seen(k, p, at, ranges)
+function module.block_is_seen(g, at, ranges)
+  local k, p = g.k, g.p
   local function signed(x) return k:mov(x, { type = "s32" }) end
   local function range(first, count, extent)
     first = signed(first)
@@ -40,6 +42,7 @@ function module.block_is_seen(k, p, at, ranges)
   return scores.returned("block_mask", p.block_mask(k, {
     first_query = first_query, last_query = last_query, first_key = first_key, last_key = last_key,
     first_place = first_query + ahead, last_place = last_query + ahead, head = at.head, batch = at.batch,
+    tensors = captured.pointers(g),
   }), "pred", p)
 end
 

@@ -1,6 +1,7 @@
 -- The options that wg.attention, wg.attention_decode and wg.attention_backward have in common.
 
 local arguments = require "wgrun.arguments"
+local captured = require "wgrun.attention.captured"
 local exclusions = require "wgrun.attention.exclusions"
 local native = require "wgrun.native"
 
@@ -11,7 +12,7 @@ function module.plan(what, opts)
   local p = { what = what }
   for _, name in ipairs {
     "dtype", "dim", "layout", "packed", "causal", "window", "lse", "name", "heads", "descale", "score", "score_slope",
-    "mask", "block_mask",
+    "mask", "block_mask", "tensors",
   } do
     p[name] = opts[name]
   end
@@ -21,6 +22,7 @@ function module.plan(what, opts)
     native.fail(
       ("%s: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(what, p.heads, p.kv_heads))
   end
+  captured.check(p)
   exclusions.check_choices(p)
   return p
 end

@@ -3,6 +3,7 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local captured = require "wgrun.attention.captured"
 local derivative = require "wgrun.builder.derivative"
 local native = require "wgrun.native"
 
@@ -18,11 +19,15 @@ function module.returned(option, value, type, p)
   return value
 end
 
--- Numbers from `first` on, a register each: of(i) is first + i.
-local function from(first)
-  local known = { [0] = first }
+-- Numbers from `first` on, a register each: of(i) is first + i, or the last one of `extent`, where the functions read
+-- tensors.
+local function numbers(k, p, first, extent)
+  local known, last = {}, p.tensors and k:mov(extent, { type = "s32" }) - 1
   return function(i)
-    known[i] = known[i] or first + i
+    if not known[i] then
+      known[i] = i == 0 and first or first + i
+      if last then known[i] = k:min(known[i], last) end
+    end
     return known[i]
   end
 end
@@ -38,17 +43,16 @@ local function places(me, at)
   local first_column = signed((me.lane & 3) << 1)
   local row = signed(at.row + (me.number << 6) + (((me.thread >> 5 & 3) << 4) + (me.lane >> 2)))
   local ahead = signed(at.keys - at.queries) -- the last query's place is that of the last key
-  local queries = {}
-  for half = 0, 1 do
-    local query = half == 0 and row or row + 8
-    queries[8 * half] = { query = query, place = query + ahead }
-  end
+  local query, queries, tensors = numbers(k, p, row, at.queries), {}, captured.pointers(me)
+  for down = 0, 8, 8 do queries[down] = { query = query(down), place = query(down) + ahead } end
   return function(block)
-    local key = from(signed(block * p.block) + first_column)
+    local key = numbers(k, p, signed(block * p.block) + first_column, at.keys)
     return function(r)
       local down, right = offsets(r)
       local of = queries[down]
-      return { query = of.query, place = of.place, key = key(right), head = at.head, batch = at.batch }
+      return {
+        query = of.query, place = of.place, key = key(right), head = at.head, batch = at.batch, tensors = tensors,
+      }
     end
   end
 end
@@ -100,7 +104,8 @@ function module.slopes_vary(p)
   if not p.score or p.softcap then return p.softcap ~= nil end
   local slope
   wg.kernel("slope", { threads = 128 }, function(k) -- emitted for its slope alone
-    local place = { head = k:reg "u32", batch = k:reg "u32" }
+    local place = { head = k:reg "u32", batch = k:reg "u32", tensors = {} }
+    for name, kind in pairs(p.tensors or {}) do place.tensors[name] = k:param(name, ("const %s*"):format(kind)) end
     for _, name in ipairs { "query", "key", "place" } do place[name] = k:reg "s32" end
     slope = select(2, score_and_slope(k, p, k:reg "f32", place))
   end)
@@ -116,13 +121,19 @@ function module.emit_with_slopes(me, key, held)
   if not (p.softcap or p.score or p.mask) then return function() end end
   local function signed(x) return k:mov(x, { type = "s32" }) end
   local row, first_column = signed(key + ((me.warp << 4) + (me.lane >> 2))), signed((me.lane & 3) << 1)
-  local keys, ahead = { [0] = row, [8] = row + 8 }, signed(at.keys - at.queries)
+  local keys, ahead, tensors = numbers(k, p, row, at.keys), signed(at.keys - at.queries), captured.pointers(me)
+  keys(0) -- here, not in a branch
+  keys(8)
   return function(query, head)
-    local queries = from(signed(query) + first_column)
-    local own = from(queries(0) + ahead)
+    local queries = numbers(k, p, signed(query) + first_column, at.queries)
+    local places_of = {}
     for r = 0, #products - 1 do
       local down, right = offsets(r)
-      local place = { query = queries(right), place = own(right), key = keys[down], head = head, batch = at.batch }
+      places_of[right] = places_of[right] or queries(right) + ahead
+      local place = {
+        query = queries(right), place = places_of[right], key = keys(down), head = head, batch = at.batch,
+        tensors = tensors,
+      }
       if p.softcap or p.score then
         local score, slope = score_and_slope(k, p, products[r] * me.sizes.scale, place)
         k:mov(products[r], score)

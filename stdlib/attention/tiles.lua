@@ -9,7 +9,7 @@ local module = {}
 
 -- Whether `block_mask` shows the tile a block of keys.
 local function is_seen(g, at, block)
-  return mask.block_is_seen(g.k, g.p, at, { at.row, g.p.m, block * g.p.block, g.p.block })
+  return mask.block_is_seen(g, at, { at.row, g.p.m, block * g.p.block, g.p.block })
 end
 
 -- Counts `block`, a register, down to the next one that the tile sees, or to at.first.
@@ -84,8 +84,12 @@ local function tiles_of(g)
       k:while_(function() return first:lt(last) & ~is_seen(g, at, first) end, function() k:add(first, first, 1) end)
     end
     if not at.some then return trim() end
-    k:if_(at.some, trim)
-    at.some = at.some & is_seen(g, at, first)
+    local some = k:mov(0, { type = "u32" })
+    k:if_(at.some, function()
+      trim()
+      k:mov(some, 1, { guard = is_seen(g, at, first) })
+    end)
+    at.some = some:ne(0)
   end
 
   return function(number, same, body)

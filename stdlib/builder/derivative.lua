@@ -131,8 +131,8 @@ for name, operator in pairs {
   end
 end
 
---- Calls f(k, x, at), where `at` is a table of registers, and returns its result and the result's slope by x: an f32
---- register, a number, or nil for 0. what: its name, for messages.
+--- Calls f(k, x, at), where `at` is a table of registers, and of tables of them, and returns its result and the
+--- result's slope by x: an f32 register, a number, or nil for 0. what: its name, for messages.
 function module.of(k, what, f, x, at)
   local of = { k = k, what = what }
   local builder = setmetatable({}, { __index = function(_, name)
@@ -140,9 +140,12 @@ function module.of(k, what, f, x, at)
     if type(member) ~= "function" then return member end
     return function(_, ...) return apply(of, name, function(...) return member(k, ...) end, ...) end
   end })
-  local places = {}
-  for name, register in pairs(at) do places[name] = made(of, register) end
-  local y = f(builder, made(of, x, 1), places)
+  local function constant(registers)
+    local out = {}
+    for name, one in pairs(registers) do out[name] = type(one) == "table" and constant(one) or made(of, one) end
+    return out
+  end
+  local y = f(builder, made(of, x, 1), constant(at))
   return value_of(y), slope_of(y)
 end
 

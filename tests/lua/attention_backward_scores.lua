@@ -34,7 +34,7 @@ local function reference(o, t, h, queries, keys, score, seen)
 end
 
 --- o: options; score and seen as above. poison: keys whose K and V are infinite: blocks of them must not be read.
-local function differentiate(name, o, queries, keys, score, seen, poison)
+local function differentiate(name, o, queries, keys, score, seen, poison, tensors)
   o.dim, o.heads, o.dtype = o.dim or 64, o.heads or 2, "f16"
   o.kv_heads = o.kv_heads or o.heads
   local function randn(rows, heads, seed) return wg.randn { shape = { 1, rows, heads, o.dim }, dtype = "f16", seed = seed } end
@@ -50,10 +50,10 @@ local function differentiate(name, o, queries, keys, score, seen, poison)
   for tensor, of in pairs { dQ = "Q", dK = "K", dV = "V" } do given[tensor] = wg.full("f16", given[of].shape, 99) end
   local forward = { lse = true }
   for key, value in pairs(o) do if key ~= "score_slope" then forward[key] = value end end
-  wg.attention(forward):run(given.Q, given.K, given.V, given.O, { lse = given.lse, backend = "sim", grid = 2 })
+  wg.attention(forward):run(given.Q, given.K, given.V, given.O, { lse = given.lse, backend = "sim", grid = 2, tensors = tensors })
   local backward = wg.attention_backward(o)
   assert(#backward.kernel:check() == 0, name)
-  given.backend = "sim"
+  given.backend, given.tensors = "sim", tensors
   backward:run(given)
   local t = {}
   for tensor, value in pairs(given) do t[tensor] = type(value) == "userdata" and value:totable() or value end
@@ -132,6 +132,21 @@ end
 differentiate("a mask for each head", { mask = function(_, at) return (at.key >> 6):eq(at.head) end,
   block_mask = function(k, at) return k:mov(at.first_key >> 6, { type = "u32" }):le(at.head) & k:mov(at.last_key >> 6, { type = "u32" }):ge(at.head) end, score = function(k, x) return k:mul(x, 2.0) end },
   100, 140, function(x) return 2 * x, 2 end, function(at) return at.key // 64 == at.head end)
+
+-- Tensors that the functions read: documents of any lengths, and a factor for each distance.
+do
+  local list, factors = {}, {}
+  for i = 0, 149 do list[i + 1], factors[i + 1] = i < 40 and 0 or i < 41 and 1 or i < 110 and 2 or 3, 0.5 + (i * 7 % 32) / 32 end
+  local function document(k, at, which) return k:ld_global_s32(k:element(at.tensors.documents, at[which])) end
+  differentiate("tensors", { causal = true, tensors = { documents = "s32", factors = "f32" },
+    mask = function(k, at) return document(k, at, "query"):eq(document(k, at, "key")) end,
+    block_mask = function(k, at) return document(k, at, "first_query"):le(document(k, at, "last_key")) & document(k, at, "last_query"):ge(document(k, at, "first_key")) end,
+    score = function(k, x, at) return k:mul(x, k:ld_global_f32(k:element(at.tensors.factors, k:max(at.place - at.key, 0)))) end,
+  }, 150, 150, function(x, at)
+    local factor = factors[at.place - at.key + 1]
+    return factor * x, factor
+  end, function(at) return list[at.key + 1] == list[at.query + 1] end, nil, { documents = wg.tensor("s32", { 150 }, list), factors = wg.tensor("f32", { 150 }, factors) })
+end
 
 -- Packed sequences are what each of them is by itself.
 do

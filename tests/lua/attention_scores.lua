@@ -6,7 +6,7 @@ local dim, heads = 64, 2
 
 --- o: options of wg.attention; score(x, at) and seen(at) compute the same in Lua. poison: keys whose V is no number: blocks of them
 --- must not be read. Of e4m3 the root of the mean square of the errors counts.
-local function attend(name, o, queries, keys, score, seen, poison)
+local function attend(name, o, queries, keys, score, seen, poison, tensors)
   o.dim, o.heads, o.dtype, o.lse = dim, heads, o.dtype or "f16", o.dtype ~= "e4m3"
   local errors, values = 0, 0
   local function randn(rows, seed) return wg.randn { shape = { 1, rows, heads, dim }, dtype = o.dtype, seed = seed } end
@@ -20,7 +20,7 @@ local function attend(name, o, queries, keys, score, seen, poison)
   local grid, descales = not o.splits and 2 or nil, o.descale and { wg.full("f32", { 1 }, 0.5), wg.full("f32", { 1 }, 2.0), wg.full("f32", { 1 }, 4.0) } or {}
   local attention = wg.attention(o)
   assert(#attention.kernel:check() == 0, name)
-  attention:run(Q, K, V, O, { lse = lse, backend = "sim", grid = grid, q_descale = descales[1], k_descale = descales[2], v_descale = descales[3] })
+  attention:run(Q, K, V, O, { lse = lse, backend = "sim", grid = grid, q_descale = descales[1], k_descale = descales[2], v_descale = descales[3], tensors = tensors })
   local q, k, v, got, logs = Q:totable(), K:totable(), V:totable(), O:totable(), lse and lse:totable()
   local function row(rows, i, h) return (i * heads + h) * dim end
   for h = 0, heads - 1 do
@@ -100,6 +100,34 @@ attend("every other block, causal, 8 bits", { dtype = "e4m3", causal = true, mas
 attend("nothing is seen", { mask = function(_, at) return at.key:lt(0) end, block_mask = function(_, at) return at.first_key:lt(0) end }, 70, 300, same, function() return false end)
 attend("by head", { block = 64, mask = function(_, at) return (at.key >> 6):eq(at.head) end,
   block_mask = function(k, at) return k:mov(at.first_key >> 6, { type = "u32" }):eq(at.head) end }, 40, 300, same, function(at) return at.key // 64 == at.head end, function(j) return j >= 128 end)
+
+-- Tensors that the functions read: documents of any lengths, whose numbers grow, and a bias for each distance.
+local ends, list, biases = { 30, 95, 150, 151, 230 }, {}, {}
+for i = 0, 229 do
+  list[i + 1] = 0
+  for _, last in ipairs(ends) do list[i + 1] = list[i + 1] + (i >= last and 1 or 0) end
+end
+for i = 1, 230 do biases[i] = (i * 37 % 64) / 64 end
+local captured = { documents = wg.tensor("s32", { 230 }, list), bias = wg.tensor("f32", { 230 }, biases) }
+local function of_document(k, at, which) return k:ld_global_s32(k:element(at.tensors.documents, at[which])) end
+for name, more in pairs { ["16 bits"] = {}, ["8 bits"] = { dtype = "e4m3" }, ["in parts"] = { splits = 3 } } do
+  attend("tensors, " .. name, { dtype = more.dtype, splits = more.splits, causal = true, block = 64, tensors = { documents = "s32", bias = "f32" },
+    mask = function(k, at) return of_document(k, at, "query"):eq(of_document(k, at, "key")) end,
+    block_mask = function(k, at)
+      return of_document(k, at, "first_query"):le(of_document(k, at, "last_key")) & of_document(k, at, "last_query"):ge(of_document(k, at, "first_key"))
+    end,
+    score = function(k, x, at) return k:add(x, k:ld_global_f32(k:element(at.tensors.bias, k:max(at.place - at.key, 0)))) end,
+  }, 230, 230, function(x, at) return x + biases[at.place - at.key + 1] end, function(at) return list[at.key + 1] == list[at.query + 1] end, nil, captured)
+end
+do
+  local attention, T = wg.attention { dim = 64, tensors = { bias = "f32" }, score = function(k, x, at) return k:add(x, k:ld_global_f32(at.tensors.bias)) end }, wg.zeros("bf16", { 1, 8, 1, 64 })
+  check.refuses("attention: `tensors` is missing", function() attention:run(T, T, T, T) end)
+  check.refuses("attention: tensor `bias` is missing", function() attention:run(T, T, T, T, { tensors = {} }) end)
+  check.refuses("attention: there is no tensor `bais`: did you mean `bias`?", function() attention:run(T, T, T, T, { tensors = { bais = T } }) end)
+  check.refuses("attention: `tensors` is given, but wg.attention was made without `tensors`", function() wg.attention({ dim = 64 }):run(T, T, T, T, { tensors = {} }) end)
+  check.raises("wg.attention, tensors: `1` is no name", wg.attention, { tensors = { "f32" } })
+  check.raises("f31", wg.attention, { tensors = { bias = "f31" } })
+end
 
 check.raises("wg.attention: `block_mask` requires `mask`: it says in which blocks `mask` hides all keys", wg.attention, { block_mask = blocks })
 check.raises("wg.attention, block_mask: the function must return a register of type pred, not boolean", wg.attention, { mask = document, block_mask = function() return true end })

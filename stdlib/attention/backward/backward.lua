@@ -42,6 +42,7 @@ local backward = classes.new "attention_backward"
 ---   `score` gets, and its table, that returns an f32 register
 --- @option mask function?  as wg.attention had it
 --- @option block_mask function?  as of wg.attention; the blocks are other ones
+--- @option tensors table?  as of wg.attention: tensors that these functions read. They get no gradients
 --- @option packed boolean = false  sequences of any lengths one after another, as wg.attention had them
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before
 ---   sequence
@@ -103,6 +104,7 @@ end
 --- @option key_starts tensor?  s32: likewise in K
 --- @option max_queries integer[1,1073741823]?  the most queries of a packed sequence
 --- @option max_keys integer[1,1073741823]?  the most keys of a packed sequence
+--- @option tensors table?  the tensors of the option `tensors`, by name
 --- @option scale number?  the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
 --- @return table  a list of { kernel, { grid =, args = } }
 --- @raise when the extents do not fit each other.
@@ -110,7 +112,7 @@ function backward:launches(given)
   local p = self.plan
   arguments.options("attention_backward:launches", given)
   tensors.values("attention_backward", p, given, {
-    query_starts = "packed", key_starts = "packed", max_queries = "packed", max_keys = "packed",
+    query_starts = "packed", key_starts = "packed", max_queries = "packed", max_keys = "packed", tensors = "tensors",
   })
   local batches, queries, keys = extents(p, given)
   local total = queries

@@ -38,11 +38,13 @@ function module.tile(g)
 end
 
 -- The blocks of a head's queries, without those that `block_mask` hides from the tile's keys.
-local function each_seen(k, p, at, head, body)
+local function each_seen(g, head, body)
+  local k, p, at = g.k, g.p, g.at
   local block = k:mov(at.first, { type = "u32" })
   local of_head = setmetatable({ head = head }, { __index = at })
   local function is_seen()
-    return mask.block_is_seen(k, p, of_head, { block * p.rows, p.rows, at.key, p.keys })
+    local inside = k:min(block, at.last - 1) -- the function may read memory
+    return mask.block_is_seen(g, of_head, { inside * p.rows, p.rows, at.key, p.keys })
   end
   k:while_(function()
     k:while_(function() return block:lt(at.last) & ~is_seen() end, function() k:add(block, block, 1) end)
@@ -57,7 +59,7 @@ end
 function module.each(g, body)
   local k, p, at = g.k, g.p, g.at
   local function of_head(head)
-    if p.block_mask then return each_seen(k, p, at, head, body) end
+    if p.block_mask then return each_seen(g, head, body) end
     k:loop({ from = at.first, to = at.last }, function(block) body(block, head) end)
   end
   if p.group == 1 then return of_head(at.head) end
