@@ -120,6 +120,33 @@ differentiate("a slope that is given, behind a bound", { softcap = 2.0, score = 
 differentiate("a pole", { score = function(k, x) return k:neg(k:rcp_approx_ftz(k:fma(x, x, k:selp_f32(0.0, 1.0, x:eq(0.0))))) end }, 65, 130,
   function(x) return -1 / (x * x + 1), 2 * x / (x * x + 1) ^ 2 end)
 
+-- The derivative of each instruction, beside a difference quotient; operators of registers; what does not depend on the score has none.
+local function square(k, x) return k:fma(x, x, 1.0) end
+for name, one in pairs {
+  add = { function(k, x) return k:add(k:add(x, x), 1.0) end, function(x) return 2 * x + 1 end },
+  sub = { function(k, x) return k:sub(1.0, k:mul(x, x)) end, function(x) return 1 - x * x end },
+  fma = { function(k, x) return k:fma(x, k:mul(x, 0.5), x) end, function(x) return x * x / 2 + x end },
+  div = { function(k, x) return k:div_full(x, square(k, x)) end, function(x) return x / (x * x + 1) end },
+  ["div by a number"] = { function(k, x) return k:div_full(k:mul(x, x), 4.0) end, function(x) return x * x / 4 end },
+  abs = { function(k, x) return k:abs(k:sub(x, 0.25)) end, function(x) return math.abs(x - 0.25) end },
+  min = { function(k, x) return k:min(0.3, k:mul(x, 2.0)) end, function(x) return math.min(0.3, 2 * x) end },
+  max = { function(k, x) return k:max(k:mul(x, x), x) end, function(x) return math.max(x * x, x) end },
+  selp = { function(k, x) return k:selp(k:mul(x, 3.0), k:neg(x), x:gt(0.1)) end, function(x) return x > 0.1 and 3 * x or -x end },
+  ex2 = { function(k, x) return k:ex2_approx_ftz(x) end, function(x) return 2 ^ x end },
+  lg2 = { function(k, x) return k:lg2_approx_ftz(square(k, x)) end, function(x) return math.log(x * x + 1, 2) end },
+  tanh = { function(k, x) return k:tanh_approx(x) end, tanh },
+  rcp = { function(k, x) return k:rcp_approx_ftz(square(k, x)) end, function(x) return 1 / (x * x + 1) end },
+  sqrt = { function(k, x) return k:sqrt_approx(square(k, x)) end, function(x) return math.sqrt(x * x + 1) end },
+  rsqrt = { function(k, x) return k:rsqrt_approx_ftz(square(k, x)) end, function(x) return 1 / math.sqrt(x * x + 1) end },
+  sin = { function(k, x) return k:sin_approx(x) end, math.sin },
+  cos = { function(k, x) return k:cos_approx(x) end, math.cos },
+  operators = { function(k, x, at) return k:mov(-(2.0 * x - x * x) / (x * x + 1.5) + k:cvt_rn_f32_s32((at.key & 3) * 2 - at.query % 2)) end, function(x, at)
+    return -(2 * x - x * x) / (x * x + 1.5) + (at.key & 3) * 2 - at.query % 2
+  end },
+} do
+  differentiate(name, { heads = 1, score = one[1] }, 6, 9, function(x, at) return one[2](x, at), (one[2](x + 1e-6, at) - one[2](x - 1e-6, at)) / 2e-6 end)
+end
+
 -- Documents of 64 that do not see each other: what their keys and values are does not matter where no query sees them.
 local function documents(_, at) return (at.key >> 6):eq(at.place >> 6) end
 local function of_documents(_, at) return (at.first_key >> 6):le(at.last_place >> 6) & (at.last_key >> 6):ge(at.first_place >> 6) end
