@@ -37,10 +37,11 @@ local choices = {
   odd_blocks = {
     "tiles of 64 rows, or three times 64, for each consumer", function(p) return p.blocks and p.blocks % 2 == 1 end,
   },
-  wide_d = { "a D of 8 or 32 bits", function(p) return native.element_bytes[p.d] ~= 2 end },
+  wide_d = { "a D of 8 or 32 bits", function(p) return p.d and native.element_bytes[p.d] ~= 2 end },
   b_type = { "`b_type`", function(p) return p.b_type end },
   no_b_type = { lacks = "`b_type`", function(p) return not p.b_type end },
   weights_e4m3 = { "weights of e4m3", function(p) return p.b_type == "e4m3" end },
+  zero_points = { "`zeros`", function(p) return p.zeros end },
   constant_a = { '`constant` = "A"', function(p) return p.constant == "A" end },
 }
 for _, name in ipairs { "alpha", "beta", "bias", "activation", "residual", "gate", "row_sums", "quantize" } do
@@ -94,7 +95,7 @@ local rows = {
   { "b_type", { "wide_d" }, "D is written transposed by stmatrix, which moves 16 bits" },
   { "b_type", { "gate", "row_sums", "quantize" }, "these go along rows of D, which are columns of the tile" },
   { "b_type", { "constant_a" }, "weights come before the previous launch has ended, and A after it" },
-  { "zeros", { "weights_e4m3" }, "floats have no zero points" },
+  { "zero_points", { "weights_e4m3" }, "floats have no zero points" },
 }
 for _, name in ipairs(of_weights) do
   rows[#rows + 1] = { name, { "no_b_type" }, "it says something of weights of another type than A" }

@@ -15,6 +15,11 @@ local fail, ceil_div = native.fail, roofline.ceil_div
 
 --- Raises for values of a launch that belong to another main loop than the plan's.
 function module.check_operand_values(p, given)
+  for option, value in pairs { zeros = "b_zeros", next = "next" } do
+    if given[value] ~= nil then
+      fail(("gemm: `%s` is given, but not of a wg.gemm{ %s = true }"):format(value, option))
+    end
+  end
   if given.metadata ~= nil and not p.sparse then
     fail(("gemm: `metadata` is given, but A is dense: %s"):format(
       p.what == "wg.gemm" and 'wg.gemm{ sparse = "A" }' or "wg.mainloop.sparse"))

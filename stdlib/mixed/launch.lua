@@ -35,7 +35,7 @@ function module.parameters(p)
   return parameters.list(function(add)
     add { name = "A", map = { tile = p.a, constant = true } }
     add { name = "B", as = "weights", type = "const u32*", note = "as wg.prepack gives them" .. grid }
-    add { name = "D", map = p.panel.box }
+    if p.panel then add { name = "D", map = p.panel.box } end
     for _, name in ipairs { "M", "N", "K" } do add { name = name, type = "u32" } end
     add { name = "b_scales", map = box, value = of_groups(p, "b_scales"), note = note }
     if p.zeros then add { name = "b_zeros", map = box, value = of_groups(p, "b_zeros"), note = note } end
@@ -61,14 +61,23 @@ function module.parameters(p)
   end)
 end
 
---- gemm:launch for a plan with weights of another type than A.
-function module.emit(gemm, A, B, D, values)
-  local p = gemm.plan
+-- N of a launch without D: the columns of its scales.
+local function columns_of(p, values)
+  local shape = arguments.shape_of(values.b_scales)
+  if not shape or #shape ~= 2 then fail(("gemm: b_scales must be K / %d x N"):format(p.group_size)) end
+  return shape[2]
+end
+
+--- A launch of `kernel`, of a plan with weights of another type than A. owner: has `plan` and `shared`. D: nil where
+--- the kernel has another result.
+function module.make(owner, kernel, A, B, D, values)
+  local p = owner.plan
   for _, name in ipairs { "metadata", "offsets", "sizes", "count", "a_scales" } do
     if values[name] ~= nil then fail(("gemm: `%s` does not go with wg.gemm{ b_type = }"):format(name)) end
   end
   local M, K = arguments.matrix("gemm: A", A)
-  local rows, N = arguments.matrix("gemm: D", D)
+  local rows, N = M, D or columns_of(p, values)
+  if D then rows, N = arguments.matrix("gemm: D", D) end
   if rows ~= M then fail(("gemm: D has %d rows, but A has %d"):format(rows, M)) end
   if K % p.group_size ~= 0 then
     fail(("gemm: K is %d, must be a multiple of the %d elements that share a scale"):format(K, p.group_size))
@@ -86,8 +95,8 @@ function module.emit(gemm, A, B, D, values)
   end
   if values.next ~= nil and not p.next then fail "gemm: `next` is given, but not of a wg.gemm{ next = true }" end
   plan.check_values(p, values)
-  return launch.make(gemm, gemm.kernel, {
-    A = A, B = B, D = D, M = M, N = N, K = K, rows = M, columns = N, given = values, gemm = gemm,
+  return launch.make(owner, kernel, {
+    A = A, B = B, D = D, M = M, N = N, K = K, rows = M, columns = N, given = values, gemm = owner,
     rows_of_tiles = ceil_div(N, p.m), columns_of_tiles = ceil_div(M, p.n),
   })
 end
