@@ -41,10 +41,16 @@ local attention = classes.new "attention"
 --- @option softcap number?  bounds the scores: each becomes softcap * tanh(score / softcap)
 --- @option score function?  makes another score of each: a function of k, the score (an f32 register, `scale` times the
 ---   product, bounded by `softcap`) and a table of registers: `query`, `key` and `place`, s32, the numbers of the query
----   and the key in their sequence, and of the key at the query's own place; `head` and `batch`, u32. Not with e4m3
+---   and the key in their sequence, and of the key at the query's own place; `head` and `batch`, u32
 --- @option mask function?  hides keys, besides those that `causal` and `window` hide: a function of k and the same
----   table that returns a predicate, which holds where the query sees the key. Blocks that it hides whole are computed
----   all the same. Not with e4m3; wg.attention_backward has neither
+---   table that returns a predicate, which holds where the query sees the key
+--- @option block_mask function?  leaves out blocks in which `mask` hides all: a function of k and a table of registers
+---   that returns a predicate, which holds where a query of a block may see a key of a block. The table has
+---   `first_query`, `last_query`, `first_key`, `last_key`, `first_place` and `last_place`, s32, the first and the last
+---   number in both blocks, and of the keys at the queries' own places; `head` and `batch`, u32
+--- @option tensors table?  tensors that these functions read, by name their types: { documents = "s32" } makes
+---   `at.tensors.documents`, a pointer, and launches give `tensors`. Queries and keys that the functions get lie within
+---   their sequence then, also where a block reaches across its end
 --- @option problem table?  { queries, keys, batch }: the lengths, and the number of sequences where it is known, for
 ---   which options that are left out are chosen
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before
@@ -108,6 +114,7 @@ end
 --- @option q_descale tensor?  f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
 --- @option k_descale tensor?  likewise of K
 --- @option v_descale tensor?  likewise of V
+--- @option tensors table?  the tensors of the option `tensors`, by name
 --- @return table  { grid =, args = }
 --- @raise when the extents do not fit each other, or a value is missing.
 function attention:launch(Q, K, V, O, values)
@@ -116,7 +123,7 @@ function attention:launch(Q, K, V, O, values)
   arguments.options("attention:launch", values)
   attention_tensors.values("attention", p, values, {
     lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed", q_descale = "descale",
-    k_descale = "descale", v_descale = "descale",
+    k_descale = "descale", v_descale = "descale", tensors = "tensors",
   })
   local q, k = extents(p, Q, K, V, O)
   local scale = arguments.positive("attention: scale", values.scale or 1 / math.sqrt(p.dim))

@@ -8,20 +8,16 @@ local fp8_weights = require "wgrun.attention.fp8_weights"
 local attention_output = require "wgrun.attention.output"
 local attention_scores = require "wgrun.attention.scores"
 local splits = require "wgrun.attention.splits"
-local tensors = require "wgrun.attention.tensors"
 local tiles = require "wgrun.attention.tiles"
+local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
 
 -- The products of one consumer: scores = Q * K^T of a stage, and acc += P * V of a stage, each as a commit group.
-local function products(k, p, buffers, scores, probabilities, acc)
+local function products(g, scores, probabilities, acc)
+  local k, p, buffers = g.k, g.p, g.buffers
   local q, kk, v = k:descriptor(buffers.q), k:descriptor(buffers.k), k:descriptor(buffers.v)
-  local function of_stage(tile, base, cursor) return k:mad_wide_u32(cursor.stage, tile.bytes >> 4, base) end
-  local function at_step(tile, base, step, row)
-    local ahead = tile:descriptor(0, step, row or 0) - tile:descriptor(0, 0)
-    return ahead == 0 and base or k:add(base, ahead)
-  end
   -- trans: for 16-bit types; 8-bit operands have K contiguous.
   local function form(n, scale_d, trans)
     local out = { n = n, k = p.k_step, d = "f32", a = p.dtype, b = p.dtype, scale_d = scale_d }
@@ -29,24 +25,24 @@ local function products(k, p, buffers, scores, probabilities, acc)
     return out
   end
   local function score(query_cursor, key_cursor)
-    local a, b = of_stage(p.q, q, query_cursor), of_stage(p.k, kk, key_cursor)
+    local a, b = descriptors.of(k, p.q, q, query_cursor.stage), descriptors.of(k, p.k, kk, key_cursor.stage)
     k:wgmma_fence()
     for step = 0, p.dim // p.k_step - 1 do
-      k:wgmma_mma_async(scores, at_step(p.q, a, step), at_step(p.k, b, step),
-        form(p.block, step == 0 and 0 or 1, { trans_a = 0, trans_b = 0 }))
+      k:wgmma_mma_async(
+        scores, a(step), b(step), form(p.block, step == 0 and 0 or 1, { trans_a = 0, trans_b = 0 }))
     end
     k:wgmma_commit_group()
   end
   local columns = p.dim + p.ones -- of V and of ones: one product, or two where they are more than 256
   local parts = columns <= 256 and { { 0, columns } } or { { 0, 128 }, { 128, columns - 128 } }
   local function weigh(value_cursor)
-    local b = of_stage(p.v, v, value_cursor)
+    local b = descriptors.of(k, p.v, v, value_cursor.stage)
     k:wgmma_fence()
     for step = 0, p.block // p.k_step - 1 do
       local words = probabilities:slice(4 * step, 4)
       for _, part in ipairs(parts) do
         local from, n = part[1], part[2]
-        k:wgmma_mma_async(acc:slice(from // 2, n // 2), words, at_step(p.v, b, step, from), form(n, 1, { trans_b = 1 }))
+        k:wgmma_mma_async(acc:slice(from // 2, n // 2), words, b(step, from), form(n, 1, { trans_b = 1 }))
       end
     end
     k:wgmma_commit_group()
@@ -74,18 +70,20 @@ local function weights_of(k, p, soft, scores, words, acc)
   }
 end
 
--- What a consumer has: its number among the consumers, its accumulators, products, softmax and place in the rings.
-local function consumer_of(k, p, rings, buffers, sizes)
+-- What a consumer has: what all roles have, its number among the consumers, its accumulators, products, softmax and
+-- place in the rings.
+local function consumer_of(g)
+  local k, p, rings, me = g.k, g.p, g.rings, setmetatable({}, { __index = g })
   local thread = k:special "tid.x"
-  local me = { k = k, p = p, rings = rings, thread = thread, lane = thread & 31 }
+  me.thread, me.lane = thread, thread & 31
   me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
   me.leader = (thread & 127):eq(0)
   me.scores, me.acc = k:regs("f32", p.block // 2), k:regs("f32", (p.dim + p.ones) // 2)
   local probabilities = k:regs("b32", 4 * p.block // p.k_step)
-  me.score, me.weigh = products(k, p, buffers, me.scores, probabilities, me.acc)
-  me.factors = fp8.factors(k, p, sizes)
+  me.score, me.weigh = products(g, me.scores, probabilities, me.acc)
+  me.factors = fp8.factors(g)
   me.soft = k:softmax {
-    scores = me.scores, scale = me.factors.scale, empty = p.causal or p.packed or p.window ~= nil or p.mask ~= nil,
+    scores = me.scores, scale = me.factors.scale, empty = (p.causal or p.packed or p.window or p.mask) and true,
     lift = p.lift,
   }
   me.weights = (p.narrow and fp8_weights.emit or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
@@ -131,7 +129,7 @@ end
 -- are seen.
 local function step(me, at, block, scored, mask)
   local k = me.k
-  k:sub(block, block, 1)
+  tiles.step(me, at, block)
   if not me.p.narrow then me.rings.k:wait(me.key) end
   me.turns:take()
   me.score(me.query, me.key)
@@ -154,6 +152,8 @@ end
 local function each_step(k, p, at, block, body)
   local function down_to(limit, masked) k:while_(function() return block:gt(limit) end, function() body(masked) end) end
   local function inside(limit) return (p.window or p.splits > 1) and k:max(limit, at.first) or limit end
+  -- Blocks that are left out may be those at which masks begin and end.
+  if p.block_mask then return down_to(at.first, p.causal or p.window ~= nil) end
   if at.clear_to then down_to(inside(at.clear_to), true) end
   down_to(p.window and inside(at.clear_from) or at.first, false)
   if p.window then down_to(at.first, true) end
@@ -198,28 +198,25 @@ local function part(me, at, scored, mask)
 end
 
 --- The role of a consumer.
-function module.emit(k, p, rings, maps, buffers, queue, find, sizes)
-  local me = consumer_of(k, p, rings, buffers, sizes)
-  local output = attention_output.emit(me, maps, buffers, sizes)
+function module.emit(g)
+  local k, p, me = g.k, g.p, consumer_of(g)
+  local output = attention_output.emit(me)
 
-  local function attend(at)
-    local mask = tiles.masker(k, p, me.scores, at, me.number, me.lane)
-    local scored = attention_scores.emit(me, at)
+  g.scheduler.each(function(at)
+    local hide, scored = tiles.hider(me, at), attention_scores.emit(me, at)
     if p.splits > 1 then
-      part(me, at, scored, mask)
-      return splits.join(me, at, buffers, output)
+      part(me, at, scored, hide)
+      return splits.join(me, at, output)
     end
     local value_factor = me.factors.load(at)
     local block = k:mov(at.last, { type = "u32" })
-    first_block(me, at, block, scored, mask)
+    first_block(me, at, block, scored, hide)
     output.free_queries_before()
-    each_step(k, p, at, block, function(masked) step(me, at, block, scored, masked and mask) end)
+    each_step(k, p, at, block, function(masked) step(me, at, block, scored, masked and hide) end)
     local row = last_product(me, at, output, value_factor)
     output.store(at, row)
-    rings.q:skip(me.query, p.consumers)
-  end
-
-  queue:each(function(number) find(number, function(x) return tensors.same_in_lanes(k, x) end, attend) end)
+    g.rings.q:skip(me.query, p.consumers)
+  end)
   me.turns:finish()
   output.finish()
 end

@@ -50,7 +50,8 @@ end
 -- What a transposing warp has: where its lanes read and write in the stages, and how they put two elements apart. For
 -- ldmatrix (PTX ISA 9.7.14.5.15) lane i names key i of 32; for stmatrix (9.7.14.5.16) it names line i % 8 of matrix i /
 -- 8, where matrices 0 and 1 have the first 16 keys, 2 and 3 the next ones.
-local function transposer_of(k, p, rings, buffers, mine)
+local function transposer_of(g, mine)
+  local k, p, rings, buffers = g.k, g.p, g.rings, g.buffers
   local lane = k:special "tid.x" & 31
   local me = { k = k, p = p, lane = lane }
   me.cursor = rings.raw:cursor() -- of both rings, which have equally many stages
@@ -95,8 +96,8 @@ end
 
 --- The role of the warps that transpose V, of which this is number `mine` (a register): blocks(body) executes body for
 --- each block. The warps take 32 keys of it in turn.
-function module.transpose_values(k, p, rings, buffers, mine, blocks)
-  local me = transposer_of(k, p, rings, buffers, mine)
+function module.transpose_values(g, mine, blocks)
+  local k, p, rings, me = g.k, g.p, g.rings, transposer_of(g, mine)
   local cursor = me.cursor
   blocks(function()
     rings.raw:wait(cursor)
@@ -118,10 +119,11 @@ end
 --- The factors of the scores, `scale`, and of the bound of their tanh, `cap` (option `softcap`), and load(at), which
 --- multiplies those of Q and K of the tile's head and sequence into them and returns that of V; without the option
 --- `descale` nil.
-function module.factors(k, p, sizes)
+function module.factors(g)
+  local k, p, sizes = g.k, g.p, g.sizes
   local factors = { scale = sizes.scale, cap = sizes.cap, load = function() end }
   if not p.descale then return factors end
-  local scaled = p.softcap and "cap" or "scale"
+  local scaled = (p.softcap or p.score) and "cap" or "scale"
   factors[scaled] = k:mov(sizes[scaled], { type = "f32" })
   function factors.load(at)
     local place = p.descale == "head" and at.batch * p.kv_heads + division.divided(k, at.head, p.heads // p.kv_heads)

@@ -8,14 +8,15 @@ local consume = require "wgrun.attention.consume"
 local fp8 = require "wgrun.attention.fp8"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
-local attention_tiles = require "wgrun.attention.tiles"
+local tiles = require "wgrun.attention.tiles"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 
 local module = {}
 
 -- The producer: the queries of a tile, its blocks of K, and V a block behind, since the scores come first.
-local function produce(k, p, rings, maps, buffers, queue, find)
+local function produce(g)
+  local k, p, rings, maps, buffers = g.k, g.p, g.rings, g.maps, g.buffers
   local load = tensors.loader(k, p)
   local function loader(ring, tile, map, base)
     local cursor = ring:cursor()
@@ -37,39 +38,32 @@ local function produce(k, p, rings, maps, buffers, queue, find)
     local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
     load_k(kv, key)
     for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end
-    k:loop({ from = at.first, to = at.last }, function()
-      local before = key - p.block
+    tiles.each_later(g, at, function(block)
+      local following = block and at.key_start + block * p.block or key - p.block
       if p.narrow then load_v(kv, key) end -- it is transposed before it is needed
-      load_k(kv, before)
+      load_k(kv, following)
       if not p.narrow then load_v(kv, key) end
-      k:mov(key, before)
+      k:mov(key, following)
     end)
     load_v(kv, key)
   end
 
-  queue:draw(function(number)
-    find(number, function(x) return x end, function(at)
-      if not at.some then return copies(at) end
-      k:if_(at.some, function() copies(at) end)
-    end)
+  g.scheduler.draw(function(at)
+    if not at.some then return copies(at) end
+    k:if_(at.some, function() copies(at) end)
   end)
 end
 
 -- The warps that transpose V of 8-bit types.
-local function transpose(k, p, rings, buffers, queue, find)
-  local function same(x) return tensors.same_in_lanes(k, x) end
-  fp8.transpose_values(k, p, rings, buffers, same(k:special "tid.x" >> 5) - (4 - p.transposers), function(body)
-    queue:each(function(number)
-      find(number, same, function(at) k:loop({ from = at.first, to = at.last + 1 }, body) end)
+local function transpose(g)
+  local k, p = g.k, g.p
+  fp8.transpose_values(g, tensors.same_in_lanes(k, k:special "tid.x" >> 5) - (4 - p.transposers), function(body)
+    g.scheduler.each(function(at)
+      if not p.block_mask then return k:loop({ from = at.first, to = at.last + 1 }, body) end
+      body()
+      tiles.each_later(g, at, body)
     end)
   end)
-end
-
--- What a queue is without parts of the keys: the cluster has one tile, and as many clusters as tiles are launched.
-local function one_tile(k, p, tiles)
-  local number = division.divided(k, k:special "ctaid.x", p.splits)
-  local function visit(_, body) k:if_(number:lt(tiles), function() body(number) end) end
-  return { init = function() end, draw = visit, each = visit }
 end
 
 -- Stages of the operands in shared memory, and the rings over them; of 8-bit types also V as it comes, and panels of O.
@@ -101,31 +95,32 @@ local function stages_of(k, p, readers)
 end
 
 -- What one thread does before all others begin.
-local function begin(k, p, maps, buffers, rings, queue)
+local function begin(g)
+  local k, p, maps, rings = g.k, g.p, g.maps, g.rings
   for _, name in ipairs { "Q", "K", "V", "O" } do
     if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
   end
-  if p.splits > 1 then splits.begin_join(k, p, buffers) end
-  for _, ring in ipairs { rings.q, rings.k, rings.v, queue, rings.raw } do ring:init() end
+  if p.splits > 1 then splits.begin_join(k, p, g.buffers) end
+  for _, ring in ipairs { rings.q, rings.k, rings.v, g.scheduler, rings.raw } do ring:init() end
 end
 
---- The kernel of a plan (of plan.make), with these parameters.
+--- The kernel of a plan (of plan.make), with these parameters. While it is emitted it is a table `g`: k, p; maps and
+--- sizes, its parameters; buffers and rings; scheduler (attention/tiles.lua).
 function module.make(p, list)
   local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
-    local maps, sizes = parameters.declare(k, list)
-    maps.O = maps.O or sizes.O
+    local g = { k = k, p = p }
+    g.maps, g.sizes = parameters.declare(k, list)
+    g.maps.O = g.maps.O or g.sizes.O
     local readers = 4 * p.consumers
-    local buffers, rings = stages_of(k, p, readers)
-    local find, tiles = attention_tiles.emit(k, p, sizes)
-    local queue = p.splits > 1 and one_tile(k, p, tiles)
-      or k:queue { counter = sizes.counter, tiles = tiles, readers = readers + p.transposers }
+    g.buffers, g.rings = stages_of(k, p, readers)
+    g.scheduler = tiles.scheduler(g, readers + p.transposers)
 
     local thread = k:special "tid.x"
-    k:if_(thread:eq(0), function() begin(k, p, maps, buffers, rings, queue) end)
+    k:if_(thread:eq(0), function() begin(g) end)
     -- The next launch's CTAs may come as this one's go. What the launch before has written is there after the wait.
     k:griddepcontrol_launch_dependents()
     k:griddepcontrol_wait()
-    fp8.ones(k, p, buffers.v)
+    fp8.ones(k, p, g.buffers.v)
     if p.splits > 1 then
       k:barrier_cluster_arrive()
       k:barrier_cluster_wait()
@@ -134,13 +129,11 @@ function module.make(p, list)
     end
     k:if_((thread >> 7):eq(0), function()
       k:setmaxnreg_dec(p.registers[1])
-      k:if_(thread:eq(0), function() produce(k, p, rings, maps, buffers, queue, find) end)
-      if p.narrow then
-        k:if_((thread >> 5):ge(4 - p.transposers), function() transpose(k, p, rings, buffers, queue, find) end)
-      end
+      k:if_(thread:eq(0), function() produce(g) end)
+      if p.narrow then k:if_((thread >> 5):ge(4 - p.transposers), function() transpose(g) end) end
     end, function()
       k:setmaxnreg_inc(p.registers[2])
-      consume.emit(k, p, rings, maps, buffers, queue, find, sizes)
+      consume.emit(g)
     end)
   end)
   kernel:launch_rule { notes = parameters.notes(list) }

@@ -11,8 +11,9 @@ local module = {}
 --- store_pairs(at, row, values, column): stores columns of O by the threads alone, from `column` on;
 --- row(at): the thread's first row; store_lse(at, row, logarithm): stores the log-sum-exp of the thread's two rows;
 --- finish(): to be called at the end.
-function module.emit(me, maps, buffers, sizes)
-  local k, p, leader, mine, queries = me.k, me.p, me.leader, me.number, me.rings.q
+function module.emit(me)
+  local k, p, maps, buffers, sizes = me.k, me.p, me.maps, me.buffers, me.sizes
+  local leader, mine, queries = me.leader, me.number, me.rings.q
   local output = {}
 
   -- A stage of the queries, in which O is stored, is free once the copy of O has read it. With two stages the copy has

@@ -2,6 +2,7 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local captured = require "wgrun.attention.captured"
 local tensors = require "wgrun.attention.tensors"
 local parameters = require "wgrun.builder.parameters"
 local native = require "wgrun.native"
@@ -39,7 +40,7 @@ function module.make(p)
     local function shape(l) return p.descale == "head" and { l.batches, p.kv_heads } or { 1 } end
     return p.descale and { name, "const f32*", value = of_shape(name, shape) } or false
   end
-  return parameters.rows {
+  local rows = {
     operand("Q", 64), operand("K", p.block), operand("V", p.block),
     (p.packed or p.splits > 1) and { "O", p.o .. "*" } or { "O", map = tensors.box(p, 64) },
     p.lse and { "lse", "f32*", value = of_shape("lse", lse_shape) },
@@ -58,6 +59,7 @@ function module.make(p)
     descale "q_descale", descale "k_descale", descale "v_descale",
     p.splits == 1 and { "counter", "u32*", "one element, 0 before the launch and after it" },
   }
+  return parameters.rows(captured.add_parameters(p, rows, function(l) return l.given.tensors end))
 end
 
 return module

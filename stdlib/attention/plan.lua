@@ -2,6 +2,7 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local exclusions = require "wgrun.attention.exclusions"
 local attention_options = require "wgrun.attention.options"
 local splits = require "wgrun.attention.splits"
 local fitted = require "wgrun.cost.fitted"
@@ -111,15 +112,10 @@ function module.make(opts)
   local p = attention_options.plan("wg.attention", opts)
   p.narrow = p.dtype == "e4m3"
   p.o = type_of_o(p, opts.o)
-  p.descale = opts.descale
-  if p.descale and not p.narrow then fail "wg.attention: `descale` goes with 8-bit types: others have no scales" end
   for i = 1, opts.problem and (opts.problem[3] == nil and 2 or 3) or 0 do
     whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
   end
   local shape = shape_of(p.dim, p.narrow, p.causal, opts.problem, p.heads)
-  p.softcap = opts.softcap and arguments.positive("wg.attention: softcap", opts.softcap)
-  p.score, p.mask = opts.score, opts.mask
-  if p.narrow and (p.score or p.mask) then fail "wg.attention: `score` and `mask` go with 16-bit types" end
   p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
   p.k_step = native.wgmma_k[p.dtype]
   p.block = whole("block", opts.block or shape.block, p.k_step, 256)
@@ -139,7 +135,7 @@ function module.make(opts)
   end
   p.splits = opts.splits and whole("splits", opts.splits, 1, splits.most) or splits.choose(p, opts.problem)
   if p.splits > 1 then
-    if p.narrow then fail "wg.attention: `splits` goes with 16-bit types: keys of 8 bits stay in one part" end
+    exclusions.refuse_conflicts(p, "splits")
     p.join, p.query_stages = splits.join_plan(p, p.splits), 1 -- a CTA has one tile
     p.stages = splits.split_stages(p)
   end

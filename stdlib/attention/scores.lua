@@ -1,40 +1,64 @@
--- What becomes of a block's scores before the softmax: the options `softcap`, `score` and `mask` of wg.attention.
+-- What becomes of scores before the softmax, for wg.attention and its gradients: the options `softcap`, `score` and
+-- `mask`.
 
+local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local captured = require "wgrun.attention.captured"
+local derivative = require "wgrun.builder.derivative"
 local native = require "wgrun.native"
 
 local module = {}
 
--- Where the thread's scores stand: place(r, block) returns what `score` and `mask` get of accumulator r in that block
+--- The register of that type that the function of an option returned.
+function module.returned(option, value, type, p)
+  arguments.made(("%s, %s"):format(p.what, option), value)
+  local got = arguments.describe(value) == "wgrun.reg" and value.type or arguments.describe(value)
+  if got ~= type then
+    native.fail(("%s, %s: the function must return a register of type %s, not %s"):format(p.what, option, type, got))
+  end
+  return value
+end
+
+-- Numbers from `first` on, a register each: of(i) is first + i, or the last one of `extent`, where the functions read
+-- tensors.
+local function numbers(k, p, first, extent)
+  local known, last = {}, p.tensors and k:mov(extent, { type = "s32" }) - 1
+  return function(i)
+    if not known[i] then
+      known[i] = i == 0 and first or first + i
+      if last then known[i] = k:min(known[i], last) end
+    end
+    return known[i]
+  end
+end
+
+-- How far accumulator r is from the thread's first one: down and to the right.
+local function offsets(r) return 8 * (r // 2 % 2), 8 * (r // 4) + r % 2 end
+
+-- Forward: the thread's rows are queries. place(r, block) returns what the functions get of accumulator r in that block
 -- of keys.
 local function places(me, at)
   local k, p = me.k, me.p
   local function signed(x) return k:mov(x, { type = "s32" }) end
-  local queries, first_column = {}, signed((me.lane & 3) << 1)
+  local first_column = signed((me.lane & 3) << 1)
   local row = signed(at.row + (me.number << 6) + (((me.thread >> 5 & 3) << 4) + (me.lane >> 2)))
   local ahead = signed(at.keys - at.queries) -- the last query's place is that of the last key
-  for half = 0, 1 do
-    local query = half == 0 and row or row + 8
-    queries[half] = { query = query, place = query + ahead }
-  end
+  local query, queries, tensors = numbers(k, p, row, at.queries), {}, captured.pointers(me)
+  for down = 0, 8, 8 do queries[down] = { query = query(down), place = query(down) + ahead } end
   return function(block)
-    local first, keys = signed(block * p.block) + first_column, {}
+    local key = numbers(k, p, signed(block * p.block) + first_column, at.keys)
     return function(r)
-      local column, of = 8 * (r // 4) + r % 2, queries[r // 2 % 2]
-      keys[column] = keys[column] or (column == 0 and first or first + column)
-      return { query = of.query, place = of.place, key = keys[column], head = at.head, batch = at.batch }
+      local down, right = offsets(r)
+      local of = queries[down]
+      return {
+        query = of.query, place = of.place, key = key(right), head = at.head, batch = at.batch, tensors = tensors,
+      }
     end
   end
 end
 
--- The register of that type that the option returned.
-local function returned(option, value, type)
-  arguments.made("wg.attention, " .. option, value)
-  local got = arguments.describe(value) == "wgrun.reg" and value.type or arguments.describe(value)
-  if got ~= type then
-    native.fail(("wg.attention, %s: the function must return a register of type %s, not %s"):format(option, type, got))
-  end
-  return value
+local function hide(k, p, score, place)
+  k:mov(score, -math.huge, { guard = ~module.returned("mask", p.mask(k, place), "pred", p) })
 end
 
 --- Returns scored(block): computes the scores of a block of keys, whose products are complete, in natural units where
@@ -48,11 +72,75 @@ function module.emit(me, at)
       if p.softcap then k:tanh_approx(scores[r], scores[r] * cap) end
       if p.score then
         local x = p.softcap and scores[r] * p.softcap or scores[r] * cap
-        k:mov(scores[r], returned("score", p.score(k, x, place(r)), "f32"))
+        k:mov(scores[r], module.returned("score", p.score(k, x, place(r)), "f32", p))
       end
-      if p.mask then
-        k:mov(scores[r], -math.huge, { guard = ~returned("mask", p.mask(k, place(r)), "pred") })
+      if p.mask then hide(k, p, scores[r], place(r)) end
+    end
+  end
+end
+
+-- The score of a product `x`, which is in natural units, and its slope by x: a register or a number.
+local function score_and_slope(k, p, x, place)
+  local what = p.what .. ", score"
+  local function bounded(b, score)
+    return p.softcap and b:mul(b:tanh_approx(b:mul(score, 1 / p.softcap)), p.softcap) or score
+  end
+  local function made(b, score, at)
+    score = bounded(b, score)
+    if not p.score then return score end
+    return p.score(b, score, at)
+  end
+  if not p.score_slope then
+    local score, slope = derivative.of(k, what, made, x, place)
+    return module.returned("score", score, "f32", p), slope or 0
+  end
+  local score, slope = derivative.of(k, what, bounded, x, {})
+  local own = module.returned("score_slope", p.score_slope(k, score, place), "f32", p)
+  return module.returned("score", p.score(k, score, place), "f32", p), slope == 1 and own or k:mul(own, slope)
+end
+
+--- Whether the slopes of a plan's scores are other ones for each score, rather than a number.
+function module.slopes_vary(p)
+  if not p.score or p.softcap then return p.softcap ~= nil end
+  local slope
+  wg.kernel("slope", { threads = 128 }, function(k) -- emitted for its slope alone
+    local place = { head = k:reg "u32", batch = k:reg "u32", tensors = {} }
+    for name, kind in pairs(p.tensors or {}) do place.tensors[name] = k:param(name, ("const %s*"):format(kind)) end
+    for _, name in ipairs { "query", "key", "place" } do place[name] = k:reg "s32" end
+    slope = select(2, score_and_slope(k, p, k:reg "f32", place))
+  end)
+  return type(slope) ~= "number"
+end
+
+--- Gradients: the thread's rows are keys, from `key` on. Returns scored(query, head), which makes scores of products,
+--- me.acc.s, in the block whose first query that is, and hides what `mask` hides. Where there is a function for them,
+--- they are in natural units then, and me.slopes has for each the factor between its gradient and the product's,
+--- besides that of all: a number, or true where it is in the register of `held`.
+function module.emit_with_slopes(me, key, held)
+  local k, p, at, products = me.k, me.p, me.at, me.acc.s
+  if not (p.softcap or p.score or p.mask) then return function() end end
+  local function signed(x) return k:mov(x, { type = "s32" }) end
+  local row, first_column = signed(key + ((me.warp << 4) + (me.lane >> 2))), signed((me.lane & 3) << 1)
+  local keys, ahead, tensors = numbers(k, p, row, at.keys), signed(at.keys - at.queries), captured.pointers(me)
+  keys(0) -- here, not in a branch
+  keys(8)
+  return function(query, head)
+    local queries = numbers(k, p, signed(query) + first_column, at.queries)
+    local places_of = {}
+    for r = 0, #products - 1 do
+      local down, right = offsets(r)
+      places_of[right] = places_of[right] or queries(right) + ahead
+      local place = {
+        query = queries(right), place = places_of[right], key = keys(down), head = head, batch = at.batch,
+        tensors = tensors,
+      }
+      if p.softcap or p.score then
+        local score, slope = score_and_slope(k, p, products[r] * me.sizes.scale, place)
+        k:mov(products[r], score)
+        me.slopes[r] = type(slope) == "number" and slope or true
+        if me.slopes[r] == true then k:mov(held[r], slope) end
       end
+      if p.mask then hide(k, p, products[r], place) end
     end
   end
 end

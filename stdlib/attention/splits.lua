@@ -174,8 +174,9 @@ end
 
 --- What a consumer does with the O of its part of the keys, me.acc, which is complete: puts it together with those of
 --- the other CTAs, and stores the columns that it owns, and the log-sum-exp in the first CTA.
-function module.join(me, at, buffers, output)
-  local k, p, join, soft = me.k, me.p, me.p.join, me.soft
+function module.join(me, at, output)
+  local k, p, buffers, soft = me.k, me.p, me.buffers, me.soft
+  local join = p.join
   local rank = k:special "cluster_ctarank"
   local rows, inbox = k:regs("f32", 4), inbox_of(me, buffers, rank)
   for half = 0, 1 do

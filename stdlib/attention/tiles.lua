@@ -1,15 +1,29 @@
 -- The tiles of wg.attention: which queries, which blocks of keys they see, and the mask of their scores.
 
+local mask = require "wgrun.attention.mask"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
 
 local module = {}
 
---- What the roles need to know of a tile of queries: find(number, same, body) calls body(at), with its first row, its
---- head and batch, and its range of key blocks. Tiles of one (batch, head) share K and V, which should stay in the L2
---- cache: all tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.
-function module.emit(k, p, sizes)
+-- Whether `block_mask` shows the tile a block of keys.
+local function is_seen(g, at, block)
+  return mask.block_is_seen(g, at, { at.row, g.p.m, block * g.p.block, g.p.block })
+end
+
+-- Counts `block`, a register, down to the next one that the tile sees, or to at.first.
+local function skip(g, at, block)
+  g.k:while_(function() return block:gt(at.first) & ~is_seen(g, at, block) end, function()
+    g.k:sub(block, block, 1)
+  end)
+end
+
+-- The tiles: find(number, same, body) calls body(at) for a tile of queries, with its first row, its head and batch, and
+-- its range of key blocks; and their number. Tiles of one (batch, head) share K and V, which should stay in the L2
+-- cache: all tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.
+local function tiles_of(g)
+  local k, p, sizes = g.k, g.p, g.sizes
   local tiles_of_rows = division.divided(k, sizes.queries + (p.m - 1), p.m)
   local pairs_of_heads = sizes.batches * p.heads
   local function signed(x) return k:mov(x, { type = "s32" }) end
@@ -45,47 +59,102 @@ function module.emit(k, p, sizes)
   -- A query sees the keys from low(row) to before high(row); both grow with the row.
   local function range(at)
     local ahead = signed(at.keys - at.queries) -- the last query's place is that of the last key
+    local before, after = mask.reach(p)
     local function high(row)
-      local seen = p.causal and row + ahead + 1 or p.window and row + ahead + p.window
+      local seen = after and row + ahead + (after + 1)
       return seen and k:min(signed(at.keys), seen) or signed(at.keys)
     end
-    local function low(row) return row + ahead - (p.window - 1) end
-    at.high, at.low = high, p.window and low
+    local function low(row) return row + ahead - before end
+    at.high, at.low = high, before and low
     local first_row = signed(at.row)
     local function block_of(key) return division.divided(k, k:mov(k:max(key, 0), { type = "u32" }), p.block) end
     at.last = block_of(high(first_row + (p.m - 1)) - 1)
-    at.first = p.window and k:min(block_of(low(first_row)), at.last) or 0
-    at.clear_to = (p.causal or p.window) and block_of(high(first_row))
-    at.clear_from = p.window and block_of(low(first_row + (p.m - 1)) + (p.block - 1))
+    at.first = before and k:min(block_of(low(first_row)), at.last) or 0
+    at.clear_to = after and block_of(high(first_row))
+    at.clear_from = before and block_of(low(first_row + (p.m - 1)) + (p.block - 1))
+  end
+
+  -- Leaves out blocks at both ends that `block_mask` hides. One is left in any case, in which `mask` then hides all; of
+  -- a part of the keys none need be.
+  local function leave_out(at)
+    local first, last = k:mov(at.first, { type = "u32" }), k:mov(at.last, { type = "u32" })
+    at.first, at.last = first, last
+    local function trim()
+      skip(g, at, last)
+      k:while_(function() return first:lt(last) & ~is_seen(g, at, first) end, function() k:add(first, first, 1) end)
+    end
+    if not at.some then return trim() end
+    local some = k:mov(0, { type = "u32" })
+    k:if_(at.some, function()
+      trim()
+      k:mov(some, 1, { guard = is_seen(g, at, first) })
+    end)
+    at.some = some:ne(0)
   end
 
   return function(number, same, body)
     find(number, same, function(at)
       range(at)
       if p.splits > 1 then splits.part(k, p, at) end
+      if p.block_mask then leave_out(at) end
       body(at)
     end)
   end, tiles_of_rows * pairs_of_heads
 end
 
---- Returns mask(block), which sets scores of keys that their query does not see to -inf.
-function module.masker(k, p, scores, at, mine, lane)
+-- What a queue is without parts of the keys: the cluster has one tile, and as many clusters as tiles are launched.
+local function one_tile(g, tiles)
+  local k = g.k
+  local number = division.divided(k, k:special "ctaid.x", g.p.splits)
+  local function visit(_, body) k:if_(number:lt(tiles), function() body(number) end) end
+  return { init = function() end, draw = visit, each = visit }
+end
+
+--- The scheduler, with so many warps that receive tiles: draw(body), for one thread, and each(body), for warps, call
+--- body(at) for each tile of the CTA; init() comes before.
+function module.scheduler(g, readers)
+  local k = g.k
+  local find, tiles = tiles_of(g)
+  local queue = g.p.splits > 1 and one_tile(g, tiles)
+    or k:queue { counter = g.sizes.counter, tiles = tiles, readers = readers }
+  local function same(x) return tensors.same_in_lanes(k, x) end
+  return {
+    init = function() queue:init() end,
+    draw = function(body) queue:draw(function(number) find(number, function(x) return x end, body) end) end,
+    each = function(body) queue:each(function(number) find(number, same, body) end) end,
+  }
+end
+
+--- Counts `block`, a register, down to the one that is visited next.
+function module.step(g, at, block)
+  g.k:sub(block, block, 1)
+  if g.p.block_mask then skip(g, at, block) end
+end
+
+--- Emits body(block) for each block that is visited after the tile's first one; without `block_mask` they follow each
+--- other, and `block` is nil.
+function module.each_later(g, at, body)
+  local k = g.k
+  if not g.p.block_mask then return k:loop({ from = at.first, to = at.last }, function() body() end) end
+  local block = k:mov(at.last, { type = "u32" })
+  k:while_(function() return block:gt(at.first) end, function()
+    module.step(g, at, block)
+    body(block)
+  end)
+end
+
+--- Returns hide(block), which sets a consumer's scores of keys that their query does not see to -inf.
+function module.hider(me, at)
+  local k, p, lane, mine = me.k, me.p, me.lane, me.number
   local first_column = k:mov((lane & 3) << 1, { type = "s32" })
   local row = k:mov(at.row + (mine << 6) + (((k:special "tid.x" >> 5 & 3) << 4) + (lane >> 2)), { type = "s32" })
-  local high, low = {}, {} -- by half, counted from the thread's first column
+  local high, low = {}, at.low and {} -- by half, counted from the thread's first column
   for half = 0, 1 do
     high[half] = at.high(row + 8 * half) - first_column
-    low[half] = at.low and at.low(row + 8 * half) - first_column
+    if low then low[half] = at.low(row + 8 * half) - first_column end
   end
-  return function(block)
-    local from, limits = k:mov(block * p.block, { type = "s32" }), {}
-    for half = 0, 1 do limits[half] = { high = high[half] - from, low = at.low and low[half] - from } end
-    for r = 0, #scores - 1 do
-      local limit, column = limits[r // 2 % 2], 8 * (r // 4) + r % 2
-      k:mov(scores[r], -math.huge, { guard = limit.high:le(column) })
-      if at.low then k:mov(scores[r], -math.huge, { guard = limit.low:gt(column) }) end
-    end
-  end
+  local hide = mask.hider(k, me.scores, high, low)
+  return function(block) hide(k:mov(block * p.block, { type = "s32" })) end
 end
 
 return module

@@ -3,7 +3,6 @@
 --   step        the order in which they are applied, and of their parameters
 --   options     their names in the option `epilogue` of wg.gemm
 --   read        function(given, e): checks them, and keeps them in e; where it is left out they are true or false
---   apart       by option, those that it goes without
 --   check       function(p): raises where they contradict the plan
 --   cycles      function(e): those of an SM for an element
 --   launch      the options of a launch: { name =, of = the option of wg.gemm that it goes with, optional = whether it

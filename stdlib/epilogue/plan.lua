@@ -25,9 +25,6 @@ function module.read(given)
   local e = {}
   for _, operation in ipairs(operations) do
     for _, name in ipairs(operation.options) do
-      for _, other in ipairs(given[name] and operation.apart and operation.apart[name] or {}) do
-        if given[other] then fail(("%s: `%s` goes without `%s`"):format(what, name, other)) end
-      end
       if not operation.read then e[name] = given[name] or nil end
     end
     if operation.read then operation.read(given, e) end

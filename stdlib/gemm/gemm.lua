@@ -157,9 +157,7 @@ function gemm:launch(A, B, D, epilogue)
   local p = self.plan
   if epilogue == nil then epilogue = {} end
   arguments.options("gemm:launch", epilogue)
-  if p.mixed then return mixed_launch.emit(self, A, B, D, epilogue) end
-  if epilogue.b_zeros ~= nil then fail "gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }" end
-  if epilogue.next ~= nil then fail "gemm: `next` is given, but not of a wg.gemm{ next = true }" end
+  if p.mixed then return mixed_launch.make(self, self.kernel, A, B, matrix("D", D) and D, epilogue) end
   epilogue_plan.check_values(p, epilogue)
   mainloop_launch.check_operand_values(p, epilogue)
   local groups, group_rows, rows_of_tiles = scheduler_groups.arguments(p, epilogue, (matrix("A", A)), p.m * p.cluster_m)

@@ -202,9 +202,6 @@ local mainloop_of = { sparse = sparse, scaled = block_scaled, grouped = dense, d
 function module.make(given)
   local opts = options("wg.gemm", given)
   if opts.b_type then return mixed_plan.make(given) end
-  for _, key in ipairs { "a_type", "zeros", "next", "group_size" } do
-    if given[key] ~= nil then fail(("wg.gemm: `%s` goes with b_type"):format(key)) end
-  end
   local p, bytes = begin(opts)
   local problem = opts.problem or { 4096, 4096, 4096 }
   for i = 1, 3 do whole(p, ("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
@@ -248,7 +245,7 @@ function module.make(given)
     or splits_of(p, opts, M, N, K, bytes, chosen)
   p.stream = opts.stream_k or false
   p.halves, p.last_splits = halves_of(p, opts), last_splits_of(p, opts)
-  exclusions.check_choices(p)
+  exclusions.check_choices(p, given)
   p.scheduler = p.groups and scheduler_groups or p.stream and stream_k or scheduler_tiles
   p.parts = p.stream and 2 or math.max(p.splits, p.last_splits) -- into which a tile's K is cut, where it is
   p.exchange = cluster.exchange_of(p)

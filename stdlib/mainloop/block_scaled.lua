@@ -16,6 +16,7 @@
 
 local roofline = require "wgrun.cost.roofline"
 local dense = require "wgrun.mainloop.dense"
+local tail = require "wgrun.mainloop.tail"
 local native = require "wgrun.native"
 
 local scale_block = 128 -- the elements of K that share scales, and the rows of B that do
@@ -217,11 +218,9 @@ local function finish_block(me, tile, stage)
       end
     end
   end
-  if tile.narrow then
-    k:if_(tile.narrow, function() multiply_parts(me.s.parts // 2) end, function() multiply_parts(me.s.parts) end)
-  else
+  tail.either(k, tile.narrow, function() multiply_parts(me.s.parts // 2) end, function()
     multiply_parts(me.s.parts)
-  end
+  end)
   me.ring:advance(me.cursor)
 end
 

@@ -4,6 +4,8 @@
 
 local division = require "wgrun.builder.division"
 local sparse = require "wgrun.mainloop.sparse"
+local tail = require "wgrun.mainloop.tail"
+local descriptors = require "wgrun.tile.descriptors"
 
 local module = {}
 
@@ -31,22 +33,13 @@ local function consumer_of(k, p)
     if not row then row, column = place() end
     if not me.shares then return row, column end
     local rows = 64 * p.blocks
-    return row + me.number * (piece.half and k:selp_b32(rows // 2, rows, piece.half, { type = "u32" }) or rows), column
+    return row + me.number * tail.without(k, piece.half, rows, rows // 2), column
   end
   return me
 end
 
--- The descriptors of one stage, which differ from those of the first stage only in the start address.
-local function descriptors(k, tile, base, stage)
-  local first = k:mad_wide_u32(stage, tile.bytes >> 4, base)
-  return function(step, row)
-    local ahead = tile:descriptor(0, step, row or 0) - tile:descriptor(0, 0)
-    return ahead == 0 and first or k:add(first, ahead)
-  end
-end
-
 -- The consumer's operands. A share of the tile is `blocks` blocks of 64 rows, the descriptor of their A, and the way to
--- their metadata; `whole` is the share of a tile, `half` that of a tile with half of the rows. of_stage(stage, share)
+-- their metadata; `whole` is the share of a tile, `half` that of one that is cut. of_stage(stage, share)
 -- gives the descriptors of A and B in a stage.
 local function operands_of(g, me)
   local k, p = g.k, g.p
@@ -57,9 +50,12 @@ local function operands_of(g, me)
       metadata = p.sparse and sparse.load_metadata(k, p, g.buffers.metadata, me.shares and me.number, blocks),
     }
   end
-  local operands = { whole = share_of(p.blocks), half = p.halves and share_of(p.blocks // 2) }
+  local operands = { whole = share_of(p.blocks) }
+  operands.half = p.halves and share_of(p.blocks // 2) or operands.whole
   local b = k:descriptor(g.buffers.b)
-  function operands.of_stage(stage, share) return descriptors(k, p.a, share.a, stage), descriptors(k, p.b, b, stage) end
+  function operands.of_stage(stage, share)
+    return descriptors.of(k, p.a, share.a, stage), descriptors.of(k, p.b, b, stage)
+  end
   return operands
 end
 
@@ -132,17 +128,12 @@ function module.store_tile(g, me, acc, added, store_block, complete)
   local reduce = p.reduction and p.reduction.consumer(g, me)
 
   local function store_all(piece, row, column, sums)
-    local function blocks(from, to)
+    tail.each(k, piece.half, p.blocks, function(from, to)
       for block = from, to do
         store_block((sums or acc)[block], module.row_of(block, row), column, piece.limit, nil, piece.narrow)
       end
-    end
-    if not piece.half then
-      blocks(1, p.blocks)
-      return complete and complete(row)
-    end
-    blocks(1, p.blocks // 2)
-    k:if_(~piece.half, function() blocks(p.blocks // 2 + 1, p.blocks) end)
+    end)
+    if complete and not piece.half then complete(row) end
   end
 
   return function(piece, row, column)

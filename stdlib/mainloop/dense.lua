@@ -19,6 +19,8 @@
 --                                complete(), which waits for
 --                         them and releases the last stage; begun(piece, place) is called behind a tile's first product
 
+local tail = require "wgrun.mainloop.tail"
+
 local dense = { packed = 1 } -- packed: elements of A's K for each that is stored
 
 function dense.plan(p) p.round_k = p.block_k end
@@ -54,16 +56,10 @@ local function multiply(k, p, blocks, acc, a, b, first, metadata)
   k:wgmma_commit_group()
 end
 
--- A tile's accumulators of its left half, where it may have only that.
-local function left_half(p, acc)
-  local left = {}
-  for block = 1, p.narrow and p.blocks or 0 do left[block] = acc[block]:slice(0, p.width // 4) end
-  return left
-end
-
 function dense.consumer(g, me, acc, begun)
   local k, p, ring, cursor = g.k, g.p, g.ring, me.cursor
-  local operands, left, previous = me.operands, left_half(p, acc), { stage = k:reg "u32" }
+  local operands, previous = me.operands, { stage = k:reg "u32" }
+  local left = p.narrow and tail.left(p, acc) or acc
   k:mov(previous.stage, 0)
 
   local function block_of_k(share, sums, piece, place, first_k, set)
@@ -87,13 +83,9 @@ function dense.consumer(g, me, acc, begun)
       end)
     end
     me.turns.take()
-    if piece.half then
-      k:if_(piece.half, function() whole_k(operands.half, acc) end, function() whole_k(operands.whole, acc) end)
-    elseif piece.narrow then
-      k:if_(piece.narrow, function() whole_k(operands.whole, left) end, function() whole_k(operands.whole, acc) end)
-    else
+    tail.either(k, piece.half or piece.narrow, function() whole_k(operands.half, left) end, function()
       whole_k(operands.whole, acc)
-    end
+    end)
     me.turns.pass()
   end
 

@@ -1,16 +1,20 @@
--- Which choices of a product go without which others, and why. Plans look here when they choose, and where two options
--- contradict each other.
+-- Which choices of a product go without which others, and why: those of its main loop, scheduler and reduction, of the
+-- operations of its epilogue, and of weights of another type than A (`b_type`). Plans look here when they choose, and
+-- where two options contradict each other. What depends on numbers, such as those of a tile, stands with the plans.
 
+local exclusions = require "wgrun.exclusions"
 local block_scaled = require "wgrun.mainloop.block_scaled"
 local native = require "wgrun.native"
 
-local module = {}
-
 local function operation(name) return { "`epilogue." .. name .. "`", function(p) return p.epilogue[name] end } end
 
--- The choices: how messages call them, and whether a plan has made them.
+-- An option that is given, whatever its value is.
+local function option(name)
+  return { ("`%s`"):format(name), function(_, given) return given and given[name] ~= nil end }
+end
+
 local choices = {
-  swap_ab = { "`swap_ab`", function(p) return p.swapped end },
+  swap_ab = { "`swap_ab`", function(p) return p.swapped and not p.b_type end },
   pingpong = { "the pingpong schedule", function(p) return p.own_tiles end },
   cluster = { "`cluster`", function(p) return p.cluster and p.cluster > 1 end },
   cluster_n = { "a cluster along N", function(p) return p.cluster_n and p.cluster_n > 1 end },
@@ -24,7 +28,7 @@ local choices = {
   block_scales = { "scales for blocks", function(p)
     return p.kind == block_scaled or p.scales and p.scales.a_scales == "block"
   end },
-  no_block_scales = { "scales for blocks of A and B", function(p) return p.kind ~= block_scaled end },
+  no_block_scales = { lacks = "scales for blocks of A and B", function(p) return p.kind ~= block_scaled end },
   row_scales = { "scales of rows", function(p)
     for _, along in pairs(p.scales or {}) do if along == "row" or along == "column" then return true end end
   end },
@@ -33,10 +37,23 @@ local choices = {
   odd_blocks = {
     "tiles of 64 rows, or three times 64, for each consumer", function(p) return p.blocks and p.blocks % 2 == 1 end,
   },
-  wide_d = { "a D of 8 or 32 bits", function(p) return native.element_bytes[p.d] ~= 2 end },
-  beta = operation "beta", bias = operation "bias", residual = operation "residual",
-  gate = operation "gate", row_sums = operation "row_sums", quantize = operation "quantize",
+  wide_d = { "a D of 8 or 32 bits", function(p) return p.d and native.element_bytes[p.d] ~= 2 end },
+  b_type = { "`b_type`", function(p) return p.b_type end },
+  no_b_type = { lacks = "`b_type`", function(p) return not p.b_type end },
+  weights_e4m3 = { "weights of e4m3", function(p) return p.b_type == "e4m3" end },
+  zero_points = { "`zeros`", function(p) return p.zeros end },
+  constant_a = { '`constant` = "A"', function(p) return p.constant == "A" end },
 }
+for _, name in ipairs { "alpha", "beta", "bias", "activation", "residual", "gate", "row_sums", "quantize" } do
+  choices[name] = operation(name)
+end
+local of_weights = { "a_type", "group_size", "zeros", "next" }
+local not_of_weights = { "dtype", "scales", "a_major", "b_major", "schedule", "raster", "buffers", "registers" }
+for _, list in ipairs { of_weights, not_of_weights } do
+  for _, name in ipairs(list) do choices[name] = option(name) end
+end
+choices.given_swap_ab, choices.given_cluster = option "swap_ab", option "cluster"
+choices.given_halves, choices.given_last_splits = option "halves", option "last_splits"
 
 local rows = {
   { "swap_ab", { "wide_d" }, "D is written transposed by stmatrix, which moves 16 bits" },
@@ -66,38 +83,22 @@ local rows = {
     "groups", { "row_scales", "beta", "bias", "residual", "row_sums" },
     "they are the same for all groups, or are read by whole tiles",
   },
+  { "gate", { "alpha", "beta", "activation" }, "it makes an element of two products, by an activation of its own" },
+  { "residual", { "beta" }, "the epilogue reads one matrix" },
+  { "quantize", { "beta", "residual" }, "these are of D's type, and would need scales, too" },
+  { "b_type", { "dtype" }, "`a_type` is the type of A" },
+  { "b_type", { "a_major", "b_major" }, "A is K-major, and weights are packed" },
+  { "b_type", { "sparse", "groups", "scales" }, "a main loop is of one kind" },
+  { "b_type", { "given_swap_ab" }, "its kernel always exchanges A and B" },
+  { "b_type", { "schedule", "raster", "buffers", "registers" }, "its kernel has one tile at a time" },
+  { "b_type", { "given_cluster", "given_halves", "given_last_splits" }, "`splits` and `stream_k` share its tiles" },
+  { "b_type", { "wide_d" }, "D is written transposed by stmatrix, which moves 16 bits" },
+  { "b_type", { "gate", "row_sums", "quantize" }, "these go along rows of D, which are columns of the tile" },
+  { "b_type", { "constant_a" }, "weights come before the previous launch has ended, and A after it" },
+  { "zero_points", { "weights_e4m3" }, "floats have no zero points" },
 }
-
--- The choice of a plan that `name` goes without, as messages call it, and the reason; nil where there is none.
-local function conflict(p, name)
-  for _, row in ipairs(rows) do
-    for _, other in ipairs(row[1] == name and row[2] or {}) do
-      if choices[other][2](p) then
-        local text = choices[other][1]
-        return other == "no_block_scales" and "requires " .. text or "goes without " .. text, row[3]
-      end
-    end
-  end
+for _, name in ipairs(of_weights) do
+  rows[#rows + 1] = { name, { "no_b_type" }, "it says something of weights of another type than A" }
 end
 
---- Whether a plan may choose `name`.
-function module.may_choose(p, name) return conflict(p, name) == nil end
-
---- Raises where a plan has made choices that `name` goes without.
-function module.refuse_conflicts(p, name)
-  local without, why = conflict(p, name)
-  local text = choices[name][1]
-  if without then
-    native.fail(
-      ("%s: %s %s: %s"):format(p.what, text, text:find "^scales" and without:gsub("^goes", "go") or without, why))
-  end
-end
-
---- Raises where a choice of a plan contradicts another one.
-function module.check_choices(p)
-  for _, row in ipairs(rows) do
-    if choices[row[1]][2](p) then module.refuse_conflicts(p, row[1]) end
-  end
-end
-
-return module
+return exclusions.new(choices, rows)

@@ -15,6 +15,11 @@ local fail, ceil_div = native.fail, roofline.ceil_div
 
 --- Raises for values of a launch that belong to another main loop than the plan's.
 function module.check_operand_values(p, given)
+  for option, value in pairs { zeros = "b_zeros", next = "next" } do
+    if given[value] ~= nil then
+      fail(("gemm: `%s` is given, but not of a wg.gemm{ %s = true }"):format(value, option))
+    end
+  end
   if given.metadata ~= nil and not p.sparse then
     fail(("gemm: `metadata` is given, but A is dense: %s"):format(
       p.what == "wg.gemm" and 'wg.gemm{ sparse = "A" }' or "wg.mainloop.sparse"))
@@ -47,21 +52,23 @@ end
 --- A launch of `kernel`, which computes a product: { grid =, args =, flops = }. With stream-K or parts of K in the last
 --- round, a larger grid has no room in the workspace. owner: has `plan`, whose `parameters` are the kernel's, and
 --- `shared`, where what its launches share is kept. l: A, B, M, N, K as the kernel takes them; what else the values of
---- the parameters look at; rows_of_tiles, where it is not M that says how many there are.
+--- the parameters look at; rows_of_tiles and columns_of_tiles, where it is not M and N that say how many there are.
 function module.make(owner, kernel, l)
   local p = owner.plan
-  local rows, columns = l.rows_of_tiles or ceil_div(l.M, p.m * p.cluster_m), ceil_div(l.N, p.n * p.cluster_n)
-  local ctas = product.cluster_ctas(p)
-  local most = ctas > 1 and kernel:resident_clusters() or roofline.sms()
-  local clusters = math.min(p.scheduler.units(p, rows * columns), most)
+  local rows = l.rows_of_tiles or ceil_div(l.M, p.m * p.cluster_m)
+  local columns = l.columns_of_tiles or ceil_div(l.N, p.n * p.cluster_n)
+  local tiles, blocks, ctas = rows * columns, ceil_div(l.K, p.round_k), product.cluster_ctas(p)
+  local grid = p.scheduler.grid and p.scheduler.grid(p, rows, columns)
+  local most = ctas > 1 and not grid and kernel:resident_clusters() or roofline.sms()
+  local clusters = math.min(p.scheduler.units(p, tiles, blocks), most)
   local workspace = p.scheduler.workspace(
-    p, { tiles = rows * columns, K = l.K, blocks = ceil_div(l.K, p.round_k), clusters = clusters, most = most })
+    p, { tiles = tiles, K = l.K, blocks = blocks, clusters = clusters, most = most })
   function l.order() return order.order_of(owner, rows, columns) end
   function l.scales(name) return scales.scales_of_launch(p, name, l) end
   function l.partials() return (memory.workspace_of(owner, workspace)) end
   function l.counters() return select(2, memory.workspace_of(owner, workspace)) end
   local args = parameters.arguments(p.parameters, l)
-  return { grid = { clusters * ctas }, args = args, flops = 2.0 * l.M * l.N * l.K * p.products }
+  return { grid = grid or { clusters * ctas }, args = args, flops = 2.0 * l.M * l.N * l.K * p.products }
 end
 
 return module

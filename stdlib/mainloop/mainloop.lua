@@ -22,6 +22,8 @@ local order = require "wgrun.scheduler.order"
 local stream_k = require "wgrun.scheduler.stream_k"
 local tiles = require "wgrun.scheduler.tiles"
 
+local module = {}
+
 local fail, options = native.fail, arguments.options
 
 --- The main loop of a product, made by wg.mainloop: a producer warpgroup copies tiles of A and B into the stages of a
@@ -68,6 +70,39 @@ local function add_part(p, opts, key)
   arguments.extended(p, part.plan)
 end
 
+-- How the kinds of this file emit their product, and launch it.
+local strategy = {
+  emit = function(k, p, declared, begin, epilogue)
+    product.emit(k, p, declared.maps, declared.sizes, {
+      begin = begin,
+      consumer = function(g, me, acc, added)
+        local store, finish = epilogue(me.number, me.number)
+        return { begin = me.place, store = consume.store_tile(g, me, acc, added, store), finish = finish }
+      end,
+    })
+  end,
+  launch = function(self, kernel, A, B, given)
+    local p = self.plan
+    launch.check_operand_values(p, given)
+    local groups, group_rows, rows_of_tiles = scheduler_groups.arguments(
+      p, given, (arguments.matrix("mainloop:launch: A", A)), p.m * p.cluster_m)
+    local M, N, K = launch.extents("mainloop:launch", p, A, B, groups)
+    return launch.make(self, kernel, {
+      A = A, B = B, M = M, N = N, K = K, rows = M, columns = N, given = given, groups = groups,
+      group_rows = group_rows, rows_of_tiles = rows_of_tiles,
+    })
+  end,
+}
+
+--- A main loop of a plan: fields, which are cluster, consumers and columns; strategy: emit(k, p, declared, begin,
+--- epilogue) and launch(self, kernel, A, B, given).
+function module.of_plan(p, fields, of_strategy)
+  return setmetatable(
+    arguments.extended(
+      { plan = p, strategy = of_strategy, threads = p.threads, shared = {}, declared = false }, fields),
+    mainloop)
+end
+
 local function made(what, name, opts)
   opts = options(what, opts)
   local p = plan_of(what, name, opts)
@@ -99,10 +134,9 @@ local function made(what, name, opts)
     p.scheduler.parameters(p, add)
     if p.reduction then p.reduction.parameters(p, add) end
   end)
-  return setmetatable({
-    plan = p, threads = p.threads, cluster = product.cluster_ctas(p), consumers = p.consumers,
-    columns = p.exchange and p.exchange.columns or p.n, shared = {}, declared = false,
-  }, mainloop)
+  return module.of_plan(p, {
+    cluster = product.cluster_ctas(p), consumers = p.consumers, columns = p.exchange and p.exchange.columns or p.n,
+  }, strategy)
 end
 
 --- Main loops of products, for kernels with an epilogue of one's own: dense, sparse, block_scaled.
@@ -196,18 +230,16 @@ function mainloop:emit(k, opts)
   end
   local declared = self.declared
   if not declared or declared.k ~= k then fail "mainloop:emit: call mainloop:parameters(k) before it" end
-  product.emit(k, self.plan, declared.maps, declared.sizes, {
-    begin = opts.begin and function() opts.begin() end,
-    consumer = function(g, me, acc, added)
-      local store, finish = opts.epilogue { number = me.number, barrier = me.number + 1 }
-      if type(store) ~= "function" then
-        fail "mainloop:emit, epilogue: the function returns store and finish, as k:epilogue does"
-      end
-      return {
-        begin = me.place, store = consume.store_tile(g, me, acc, added, store), finish = finish or function() end,
-      }
-    end,
-  })
+  -- store and finish of the script's epilogue, for warpgroup `number`, whose rows are the `block`-th of those that
+  -- are stored.
+  local function epilogue(number, block)
+    local store, finish = opts.epilogue { number = block, barrier = number + 1 }
+    if type(store) ~= "function" then
+      fail "mainloop:emit, epilogue: the function returns store and finish, as k:epilogue does"
+    end
+    return store, finish or function() end
+  end
+  self.strategy.emit(k, self.plan, declared, opts.begin and function() opts.begin() end, epilogue)
 end
 
 --- The grid and the first arguments of a launch; those of parameters that were declared behind mainloop:parameters come
@@ -215,9 +247,8 @@ end
 --- @param kernel kernel  whose launch it is
 --- @param A tensor  M x K, or K x M where A is MN-major; of a sparse A the values
 --- @param B tensor  N x K, or K x N where B is MN-major; with groups those of all, one below the other
---- @param options table?  as of gemm:launch: metadata, a_scales, b_scales, offsets, sizes, count
---- @options gemm:launch without alpha, beta, C, bias, gate, gate_bias, gate_scales, residual, row_sums, d_scales,
----   b_zeros, next
+--- @param options table?  as of gemm:launch: metadata, a_scales, b_scales, b_zeros, next, offsets, sizes, count
+--- @options gemm:launch without alpha, beta, C, bias, gate, gate_bias, gate_scales, residual, row_sums, d_scales
 --- @return table  { grid =, args =, flops = }
 --- @raise when the extents do not fit each other.
 --- @example
@@ -225,21 +256,15 @@ end
 ---   launch.args[#launch.args + 1] = D
 ---   kernel:run(launch)
 function mainloop:launch(kernel, A, B, given)
-  local p = self.plan
   given = given or {}
   options("mainloop:launch", given)
   arguments.object("mainloop:launch, kernel", kernel, "kernel")
-  launch.check_operand_values(p, given)
-  local groups, group_rows, rows_of_tiles = scheduler_groups.arguments(
-    p, given, (arguments.matrix("mainloop:launch: A", A)), p.m * p.cluster_m)
-  local M, N, K = launch.extents("mainloop:launch", p, A, B, groups)
-  return launch.make(self, kernel, {
-    A = A, B = B, M = M, N = N, K = K, rows = M, columns = N, given = given, groups = groups, group_rows = group_rows,
-    rows_of_tiles = rows_of_tiles,
-  })
+  return self.strategy.launch(self, kernel, A, B, given)
 end
 
 classes.close("a main loop", mainloop)
 classes.close("wg.mainloop", wg.mainloop)
 classes.shield(mainloop, "mainloop:", { "parameters", "launch" })
 classes.shield(wg.mainloop, "wg.mainloop.", { "dense", "sparse", "block_scaled" })
+
+return module

@@ -18,7 +18,7 @@
 --   once                       the operands whose bytes are used once
 --   edges                      { A =, B = }: the rows of boxes for a last tile that is not full
 --   rotated                    each CTA begins K at another block
---   halves, narrow             tiles of a last round may have half of their rows, or of their columns
+--   halves, narrow             tiles of a last round may have half of their rows, or columns (mainloop/tail.lua)
 --   splits, last_splits, parts, stream   the parts of K, of all tiles and of those of the last round; the most of them;
 --                                        by stream-K
 --   exchange                   how the CTAs of a cluster exchange sums (reduction/cluster.lua)
@@ -27,6 +27,7 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local cost = require "wgrun.cost.gemm"
+local tail = require "wgrun.mainloop.tail"
 local native = require "wgrun.native"
 
 local module = {}
@@ -91,9 +92,9 @@ function module.set_operands(p)
     }
   end
   p.a, p.b = operand(p.m, p.a_major, p.block_k // p.kind.packed), operand(p.width, p.b_major)
-  local pieces = p.halves and 2 or p.cluster_n
-  p.a_piece = pieces > 1 and operand(p.m // pieces, p.a_major, p.a.k) or p.a
-  p.b_piece = operand(p.n // (p.narrow and 2 or p.cluster_m), p.b_major) -- of a product
+  local rows, columns = tail.copied(p)
+  p.a_piece = rows < p.m and operand(rows, p.a_major, p.a.k) or p.a
+  p.b_piece = operand(columns, p.b_major) -- of a product
 end
 
 --- Sets the number of stages, `given` or as many as fit beside `others` bytes of shared memory, and the registers of

@@ -5,6 +5,7 @@
 
 local division = require "wgrun.builder.division"
 local plan = require "wgrun.epilogue.plan"
+local tail = require "wgrun.mainloop.tail"
 local native = require "wgrun.native"
 local pipeline = require "wgrun.pipeline.pipeline"
 
@@ -65,10 +66,8 @@ local function bytes_of(k, p, copies, more, piece, edges)
   local of_a = copies.A and p.a.bytes + more.bytes_with_a or 0
   local others = (copies.B and p.b.bytes or 0) + more.bytes
   local bytes = of_a + others
-  if piece.half then bytes = k:selp_b32(of_a // 2 + others, bytes, piece.half, { type = "u32" }) end
-  if piece.narrow and copies.B then
-    bytes = k:selp_b32(bytes - p.b.bytes // 2, bytes, piece.narrow, { type = "u32" })
-  end
+  bytes = tail.without(k, piece.half, bytes, of_a // 2)
+  if copies.B then bytes = tail.without(k, piece.narrow, bytes, p.b.bytes // 2) end
   for _, name in ipairs { "A", "B" } do
     if edges[name] then
       local less = (name == "A" and p.m or p.n) - p.edges[name]
@@ -113,8 +112,7 @@ local function copy_a(k, p, maps, to, tile, first_k, stage, barrier)
       copy_edge(k, p.a, maps.A_edge, to.a + stage * p.a.bytes, tile.row, first_k, barrier, to.policy)
     end, function() copy(0) end)
   end
-  copy(0)
-  if p.halves then k:if_(~tile.half, function() copy(1) end) end
+  tail.each(k, tile.half, 2, function(number) copy(number - 1) end)
 end
 
 -- The columns of B, and behind them those of the gate, a second product: all at once, or each half by itself, where a
@@ -133,8 +131,7 @@ local function copy_b(k, p, maps, to, tile, first_k, stage, barrier)
       local function edge() copy_edge(k, p.b, maps.B_edge, at, tile.column, first_k, barrier) end
       return k:if_(tile.edges.B, edge, function() copy(0) end)
     end
-    copy(0)
-    if tile.narrow then k:if_(~tile.narrow, function() copy(p.n // 2) end) end
+    tail.each(k, tile.narrow, p.n, function(first) copy(first - 1) end)
   end
 end
 

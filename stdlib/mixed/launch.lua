@@ -5,6 +5,7 @@ local arguments = require "wgrun.arguments"
 local parameters = require "wgrun.builder.parameters"
 local roofline = require "wgrun.cost.roofline"
 local plan = require "wgrun.epilogue.plan"
+local launch = require "wgrun.mainloop.launch"
 local pack = require "wgrun.mixed.pack"
 local native = require "wgrun.native"
 local memory = require "wgrun.reduction.memory"
@@ -26,21 +27,7 @@ local function of_groups(p, name)
   end
 end
 
-local function add_partials(p, add)
-  if not p.stream then return end
-  add {
-    name = "partials", type = "f32*", note = ("%d elements for each CTA of the grid"):format(2 * p.m * p.n),
-    value = function(l) return (memory.workspace_of(l.gemm, l.workspace)) end,
-  }
-  add {
-    name = "counters", type = "u32*",
-    note = ("%d for each CTA of the grid, zeros before the first launch"):format(2 * p.consumers),
-    value = function(l) return select(2, memory.workspace_of(l.gemm, l.workspace)) end,
-  }
-end
-
---- The kernel's parameters (builder/parameters.lua). A launch has: A, B, D, M, N, K; rows and columns of D; `given`,
---- its options; workspace: { tiles, parts }; gemm.
+--- The kernel's parameters (builder/parameters.lua). A launch has what those of mainloop/launch.lua have, and `gemm`.
 function module.parameters(p)
   local box = { dtype = p.dtype, box = { p.m, p.k_parts * p.groups_of_part // p.scale_copies }, constant = true }
   local note = ("K / %d x N"):format(p.group_size)
@@ -48,7 +35,7 @@ function module.parameters(p)
   return parameters.list(function(add)
     add { name = "A", map = { tile = p.a, constant = true } }
     add { name = "B", as = "weights", type = "const u32*", note = "as wg.prepack gives them" .. grid }
-    add { name = "D", map = p.panel.box }
+    if p.panel then add { name = "D", map = p.panel.box } end
     for _, name in ipairs { "M", "N", "K" } do add { name = name, type = "u32" } end
     add { name = "b_scales", map = box, value = of_groups(p, "b_scales"), note = note }
     if p.zeros then add { name = "b_zeros", map = box, value = of_groups(p, "b_zeros"), note = note } end
@@ -70,18 +57,27 @@ function module.parameters(p)
       }
     end
     plan.add_parameters(p, add)
-    add_partials(p, add)
+    if p.stream then memory.parameters(p, add) end
   end)
 end
 
---- gemm:launch for a plan with weights of another type than A.
-function module.emit(gemm, A, B, D, values)
-  local p = gemm.plan
+-- N of a launch without D: the columns of its scales.
+local function columns_of(p, values)
+  local shape = arguments.shape_of(values.b_scales)
+  if not shape or #shape ~= 2 then fail(("gemm: b_scales must be K / %d x N"):format(p.group_size)) end
+  return shape[2]
+end
+
+--- A launch of `kernel`, of a plan with weights of another type than A. owner: has `plan` and `shared`. D: nil where
+--- the kernel has another result.
+function module.make(owner, kernel, A, B, D, values)
+  local p = owner.plan
   for _, name in ipairs { "metadata", "offsets", "sizes", "count", "a_scales" } do
     if values[name] ~= nil then fail(("gemm: `%s` does not go with wg.gemm{ b_type = }"):format(name)) end
   end
   local M, K = arguments.matrix("gemm: A", A)
-  local rows, N = arguments.matrix("gemm: D", D)
+  local rows, N = M, D or columns_of(p, values)
+  if D then rows, N = arguments.matrix("gemm: D", D) end
   if rows ~= M then fail(("gemm: D has %d rows, but A has %d"):format(rows, M)) end
   if K % p.group_size ~= 0 then
     fail(("gemm: K is %d, must be a multiple of the %d elements that share a scale"):format(K, p.group_size))
@@ -94,28 +90,15 @@ function module.emit(gemm, A, B, D, values)
       ("gemm: B is %s, but %d x %d weights of %s are packed to %s"):format(got, N, K, p.b_type, want),
       "wg.prepack(W, \"" .. p.b_type .. "\")")
   end
-  if ceil_div(K, p.block_k) < p.splits then
-    fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: wg.gemm{ splits = 1 }"):format(
-      K, ceil_div(K, p.block_k), p.block_k, p.splits))
-  end
   if values.b_zeros ~= nil and not p.zeros then
     fail "gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }"
   end
   if values.next ~= nil and not p.next then fail "gemm: `next` is given, but not of a wg.gemm{ next = true }" end
   plan.check_values(p, values)
-  local grid, workspace = { p.splits, ceil_div(M, p.n), ceil_div(N, p.m) }, nil
-  if p.stream then
-    local units = grid[2] * grid[3] * ceil_div(K, p.block_k)
-    local ctas = math.min(roofline.sms(), units)
-    if (units + 1) * ctas >= 1 << 32 then
-      fail(("gemm: %d blocks of K in all tiles are too many for stream_k: wg.gemm{stream_k = false}"):format(units))
-    end
-    grid, workspace = { ctas }, { 2 * ctas, 1 }
-  end
-  local args = parameters.arguments(gemm.plan.parameters, {
-    A = A, B = B, D = D, M = M, N = N, K = K, rows = M, columns = N, given = values, workspace = workspace, gemm = gemm,
+  return launch.make(owner, kernel, {
+    A = A, B = B, D = D, M = M, N = N, K = K, rows = M, columns = N, given = values, gemm = owner,
+    rows_of_tiles = ceil_div(N, p.m), columns_of_tiles = ceil_div(M, p.n),
   })
-  return { grid = grid, args = args, flops = 2.0 * M * N * K }
 end
 
 --- Options that are worth measuring for a plan.

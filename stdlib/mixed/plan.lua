@@ -4,8 +4,13 @@ local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local roofline = require "wgrun.cost.roofline"
 local plan = require "wgrun.epilogue.plan"
+local exclusions = require "wgrun.mainloop.exclusions"
 local mixed_time = require "wgrun.mixed.time"
 local native = require "wgrun.native"
+local blocks = require "wgrun.reduction.blocks"
+local memory = require "wgrun.reduction.memory"
+local equal_shares = require "wgrun.scheduler.equal_shares"
+local grid = require "wgrun.scheduler.grid"
 
 local module = {}
 
@@ -37,7 +42,7 @@ local function complete(p)
   -- of K, which are converted and then multiplied at a time
   p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.part_k == 128 and 4 or 2
   p.a = wg.tile { dtype = p.dtype, mn = p.n, k = p.block_k, major = "K", order = "MN" }
-  p.panel = wg.panel { dtype = p.d, n = p.n, transposed = true }
+  p.panel = p.d and wg.panel { dtype = p.d, n = p.n, transposed = true } -- without a D, panels are a script's own
   p.weight_bytes = block_rows * p.block_k * p.bits // 8 -- of 64 rows in a stage
   p.groups_of_part = math.max(1, p.part_k // p.group_size)
   -- parts that lie in one group have a copy each of its scales
@@ -48,21 +53,21 @@ local function complete(p)
   p.owned = ceil_div(p.blocks, p.splits) -- blocks of 64 rows that a CTA puts together and stores
   local received = (p.parts - 1) * p.sum_bytes -- for each of them
   p.panel_offset = (p.epilogue.beta or p.epilogue.residual or p.stream) and received or 0
-  p.exchange_bytes = math.max(received, p.panel_offset + p.panel.bytes)
+  p.exchange_bytes = math.max(received, p.panel_offset + (p.panel and p.panel.bytes or 0))
   p.stage_bytes = p.blocks * p.weight_bytes + p.a.bytes + (p.zeros and 2 or 1) * p.scale_bytes
-  p.room = target.cta_shared - p.owned * p.exchange_bytes - 2048 -- the rest for alignment and barriers
+  p.room = target.cta_shared - p.others - p.owned * p.exchange_bytes - 2048 -- the rest for alignment and barriers
   return p
 end
 
 -- The values of a tile that are given, or those that may be chosen.
-local function rows_of(given)
+local function rows_of(what, given)
   if given == nil then return { 64, 128 } end
   if given ~= 64 and given ~= 128 then
-    fail(("wg.gemm: tile[1] is %s, must be 64 or 128 with b_type: the rows of B"):format(tostring(given)))
+    fail(("%s: tile[1] is %s, must be 64 or 128 with b_type: the rows of B"):format(what, tostring(given)))
   end
   return { given }
 end
-local function widths_of(given, M)
+local function widths_of(what, given, M)
   if given == nil then
     local list, fewest = {}, ceil_div(M, most_rows)
     for tiles = fewest, math.max(fewest, math.min(4 * fewest, ceil_div(M, 64))) do
@@ -70,26 +75,25 @@ local function widths_of(given, M)
     end
     return list
   end
-  arguments.whole("wg.gemm: tile[2]", given, 8, most_rows)
+  arguments.whole(what .. ": tile[2]", given, 8, most_rows)
   if given % 8 ~= 0 then
-    fail(("wg.gemm: tile[2] is %d, must be a multiple of 8 with b_type: the rows of A"):format(given))
+    fail(("%s: tile[2] is %d, must be a multiple of 8 with b_type: the rows of A"):format(what, given))
   end
   return { given }
 end
-local function block_of(given, m, n)
+local function block_of(what, given, m, n)
   -- Where sums are few, four warpgroups share the tile, each with 64 rows and a part of a block of K: converting takes
   -- many warps.
   local block = given or (n <= 48 and 256 or n <= 128 and 128 or 64) * (128 // m)
   if block ~= 64 and block ~= 128 and block ~= 256 and (block ~= 512 or m == 128) then
     fail(
-      ("wg.gemm: tile[3] is %s, must be 64, 128, 256 or, with 64 rows of B, 512 with b_type"):format(tostring(block)))
+      ("%s: tile[3] is %s, must be 64, 128, 256 or, with 64 rows of B, 512 with b_type"):format(what, tostring(block)))
   end
   return block
 end
-local function splits_of(opts)
+local function splits_of(what, opts)
   if opts.splits ~= nil then
-    local splits = arguments.whole("wg.gemm: splits", opts.splits, 1, target.portable_cluster)
-    if opts.stream_k and splits > 1 then fail "wg.gemm: with b_type `stream_k` goes without `splits`" end
+    local splits = arguments.whole(what .. ": splits", opts.splits, 1, target.portable_cluster)
     return { splits }
   end
   return opts.stream_k and { 1 } or { 1, 2, 3, 4, 5, 6, 7, 8 }
@@ -100,9 +104,9 @@ end
 -- A.
 local function choose(p, opts, M, N, K)
   local tile, best, least, last = opts.tile or {}, nil, math.huge, nil
-  for _, n in ipairs(widths_of(tile[2], M)) do
-    for _, m in ipairs(rows_of(tile[1])) do
-      local block_k = block_of(tile[3], m, n)
+  for _, n in ipairs(widths_of(p.what, tile[2], M)) do
+    for _, m in ipairs(rows_of(p.what, tile[1])) do
+      local block_k = block_of(p.what, tile[3], m, n)
       local function try(splits, stream)
         local candidate = complete(
           setmetatable({ n = n, m = m, block_k = block_k, splits = splits, stream = stream }, { __index = p }))
@@ -113,7 +117,7 @@ local function choose(p, opts, M, N, K)
         local time = mixed_time.microseconds(candidate, M, N, K)
         if time < least then best, least = candidate, time end
       end
-      for _, splits in ipairs(splits_of(opts)) do
+      for _, splits in ipairs(splits_of(p.what, opts)) do
         if not (splits == 1 and opts.stream_k) then try(splits, false) end
       end
       if opts.stream_k ~= false and (opts.stream_k or not opts.splits) then try(1, true) end
@@ -123,18 +127,18 @@ local function choose(p, opts, M, N, K)
   for key, value in pairs(best) do p[key] = value end
   if p.room < 2 * p.stage_bytes then
     fail((
-      "wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left: fewer splits or a smaller tile"
-    ):format(2 * p.stage_bytes, p.room))
+      "%s: two stages take %d bytes, and %d bytes of shared memory are left: fewer splits or a smaller tile"
+    ):format(p.what, 2 * p.stage_bytes, p.room))
   end
-  p.stages = arguments.whole(
-    "wg.gemm: stages", opts.stages or math.min(16, p.room // p.stage_bytes), 2, math.min(32, p.room // p.stage_bytes))
+  local most = p.room // p.stage_bytes
+  p.stages = arguments.whole(p.what .. ": stages", opts.stages or math.min(16, most), 2, math.min(32, most))
   if M < p.n and p.n <= 32 then p.few = M end -- rows of A: boxes of so many come sooner than boxes with rows outside
 end
 
-local function group_of(given)
-  local group = arguments.whole("wg.gemm: group_size", given or 128, 32, 1 << 30)
+local function group_of(what, given)
+  local group = arguments.whole(what .. ": group_size", given or 128, 32, 1 << 30)
   if group ~= 32 and group ~= 64 and group % 128 ~= 0 then
-    fail(("wg.gemm: group_size is %d, must be 32, 64 or a multiple of 128 with b_type"):format(group))
+    fail(("%s: group_size is %d, must be 32, 64 or a multiple of 128 with b_type"):format(what, group))
   end
   return group
 end
@@ -150,56 +154,54 @@ local function choose_ahead(p)
   p.prefetched = p.constant and p.prefetched_next == 0 and own or 0
 end
 
--- The epilogue of a D that is written transposed.
-local function epilogue_of(given)
-  local e = plan.read(given)
-  for _, name in ipairs { "gate", "quantize", "row_sums" } do
-    if e[name] then fail(("wg.gemm: `epilogue.%s` does not go with b_type"):format(name)) end
-  end
-  if e.bias then e.bias = e.bias == "row" and "column" or "row" end
-  return e
+-- A plan with what the options of `what` say of the operands.
+local function begin(what, opts)
+  return {
+    what = what, mixed = true, swapped = true, products = 1, cluster = 1, cluster_m = 1, cluster_n = 1,
+    last_splits = 1, name = opts.name or "gemm", dtype = opts.a_type or "bf16", b_type = opts.b_type,
+    bits = module.weight_bits(what, opts.b_type), zeros = opts.zeros or false,
+    group_size = group_of(what, opts.group_size), scales = {}, epilogue = {}, accumulator = "f32", vectors = 0,
+    others = opts.shared or 0, constant = opts.constant, next = opts.next, splits = opts.splits,
+    stream = opts.stream_k, sparse = opts.sparse, groups = opts.groups,
+  }
 end
 
-local legal = {
-  a_type = true, b_type = true, group_size = true, zeros = true, d = true, problem = true, name = true, epilogue = true,
-  tile = true, stages = true,
-  splits = true, stream_k = true, constant = true, next = true,
-}
-
---- The plan for the options of wg.gemm with a b_type.
-function module.make(opts)
-  options("wg.gemm", opts)
-  opts = arguments.renamed("wg.gemm with b_type", opts, "group", "group_size")
-  for key in pairs(opts) do
-    if not legal[key] then fail(("wg.gemm: `%s` does not go with b_type"):format(key)) end
-  end
-  local p = {
-    mixed = true, swapped = true, dtype = opts.a_type or "bf16", b_type = opts.b_type,
-    bits = module.weight_bits("wg.gemm", opts.b_type),
-    name = opts.name or "gemm", zeros = opts.zeros or false, group_size = group_of(opts.group_size), scales = {},
-  }
-  if p.dtype ~= "bf16" and p.dtype ~= "f16" then
-    fail(("wg.gemm: a_type is %s (legal with b_type: bf16, f16)"):format(p.dtype))
-  end
-  p.d = opts.d or p.dtype
-  if p.d ~= "bf16" and p.d ~= "f16" then fail(("wg.gemm: d is %s (legal with b_type: bf16, f16)"):format(p.d)) end
-  if p.zeros and p.b_type == "e4m3" then fail "wg.gemm: weights of e4m3 have no zero points" end
-  if opts.constant and opts.constant ~= "B" then
-    fail(("wg.gemm: constant is %s (legal with b_type: B)"):format(opts.constant))
-  end
-  p.constant, p.next = opts.constant, opts.next
-  local problem = opts.problem or { 16, 8192, 8192 }
-  for i = 1, 3 do arguments.whole(("wg.gemm: problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
-  local M, N, K = problem[1], problem[2], problem[3]
-  p.accumulator = "f32"
-  p.epilogue, p.vectors = epilogue_of(opts.epilogue or {}), 0
+-- Adds what follows from the problem: tile, parts of K and stages, and from these.
+local function finish(p, opts, M, N, K)
   choose(p, opts, M, N, K)
-  p.width = p.n
+  p.width, p.round_k = p.n, p.block_k
+  p.scheduler = p.stream and equal_shares or grid
+  p.reductions = { p.parts > 1 and blocks or nil }
+  if p.stream then p.reductions[#p.reductions + 1] = memory end
   choose_ahead(p)
   -- A warp that copies besides the consumers; of a warpgroup that gives them its registers, where the sums take many.
   p.registers = p.n > 128 and { 24, 240 } or nil
   p.threads = 128 * p.consumers + (p.registers and 128 or 32)
   return p
+end
+
+--- The plan for the options of wg.gemm with a b_type.
+function module.make(opts)
+  options("wg.gemm", opts)
+  opts = arguments.renamed("wg.gemm with b_type", opts, "group", "group_size")
+  local p = begin("wg.gemm", opts)
+  p.d, p.epilogue = opts.d or p.dtype, plan.read(opts.epilogue or {})
+  exclusions.check_choices(p, opts)
+  if p.epilogue.bias then p.epilogue.bias = p.epilogue.bias == "row" and "column" or "row" end -- of D's transpose
+  local problem = opts.problem or { 16, 8192, 8192 }
+  for i = 1, 3 do arguments.whole(("wg.gemm: problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
+  return finish(p, opts, problem[1], problem[2], problem[3])
+end
+
+--- The plan for the options of wg.mainloop.mixed, whose tile is given.
+function module.make_loop(opts)
+  local p, tile = begin("wg.mainloop.mixed", opts), opts.tile
+  exclusions.check_choices(p)
+  local chosen = {
+    tile = { tile[1] or false, tile[2] or false, tile[3] }, stages = opts.stages, stream_k = opts.stream_k,
+    splits = not opts.stream_k and opts.splits or nil,
+  }
+  return finish(p, chosen, math.tointeger(tile[2]) or 1, 8192, 8192)
 end
 
 return module

@@ -51,9 +51,9 @@ local function loader(k, p, buffers, convert, mine)
 end
 
 -- What the warpgroup has: registers for operands and sums, the descriptor of its part of A, and the mbarriers of the
--- ring. given: as for emit.
-local function multiplier_of(k, p, acc, given)
-  local ring, buffers, mine = given.ring, given.buffers, given.mine
+-- ring.
+local function multiplier_of(g, mine, acc)
+  local k, p, ring, buffers = g.k, g.p, g.ring, g.buffers
   local me = { k = k, p = p, acc = acc, convert = mixed_convert.emit(k, p), lane = mine.thread & 31, operands = {} }
   me.load = loader(k, p, buffers, me.convert, mine)
   me.products, me.scales = p.scales_sums and k:regs("f32", p.n // 2) or acc, p.scales_sums and k:regs("f32", 2)
@@ -170,13 +170,12 @@ local function each_block_of_piece(me, blocks, place)
   end)
 end
 
---- The sums of a CTA's part of K, in `acc`, an array of n / 2 registers. given: ring, buffers, work, mine (block: which
---- 64 rows of the tile; part: which part of a block of K; thread: in the warpgroup), and with stream_k place: where the
---- warpgroup stands in the ring.
-function module.emit(k, p, acc, given)
-  local work, me = given.work, multiplier_of(k, p, acc, given)
-  local blocks = divided(k, work.to - work.from, p.block_k)
-  if given.place then each_block_of_piece(me, blocks, given.place) else each_block(me, blocks) end
+--- The sums of a piece, in `acc`, an array of n / 2 registers. mine: block (which 64 rows of the tile), part (which
+--- part of a block of K), thread (in the warpgroup), and with stream_k place: where the warpgroup stands in the ring.
+function module.emit(g, mine, acc, piece)
+  local k, p, me = g.k, g.p, multiplier_of(g, mine, acc)
+  local blocks = divided(k, piece.to - piece.from, p.block_k)
+  if mine.place then each_block_of_piece(me, blocks, mine.place) else each_block(me, blocks) end
   k:wgmma_wait_group(0)
   if p.scales_sums then add_products(me) end
   if me.convert.left ~= 1.0 then

@@ -17,6 +17,7 @@ local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local division = require "wgrun.builder.division"
 local classes = require "wgrun.classes"
+local sums = require "wgrun.reduction.sums"
 
 local divided = division.divided
 local cluster = {}
@@ -92,34 +93,17 @@ function cluster.consumer(g, me)
   k:mov(phase, 0)
   local tiles, clusters = tiles_of(g), divided(k, k:special "nctaid.x", splits)
 
-  -- Four registers at a time, 16 bytes of each thread: threads side by side.
-  local function each_four(visit)
-    for block = 1, p.blocks do
-      for r = 0, registers - 1, 4 do visit(block, r, ((block - 1) * registers + r) * 128 * 4) end
-    end
-  end
-
   -- Sends the columns of each other owner to it, and keeps one's own.
   local function send(acc)
     for owner = 0, owners - 1 do
-      local function columns(block, r) return acc[block]:slice(owner * registers + r, 4) end
+      local columns = {}
+      for block = 1, p.blocks do columns[block] = acc[block]:slice(owner * registers, registers) end
       local own, others = rank:eq(owner), rank:ne(owner)
       local slot = k:selp_b32(rank - 1, rank, rank:gt(owner), { type = "u32" })
       local to, counted = k:mapa(buffer + slot * part_bytes, owner), k:mapa(arrived, owner)
-      each_four(function(block, r, place)
-        local four = columns(block, r)
+      sums.each_four(columns, function(four, place, block, r)
         for i = 0, 3 do k:mov(owned[block][r + i], four[i], { guard = own }) end
         k["st_async_v4_" .. p.accumulator](k, place == 0 and to or to + place, four, counted, { guard = others })
-      end)
-    end
-  end
-
-  local function add()
-    for sender = 0, splits - 2 do
-      each_four(function(block, r, place)
-        local theirs = k:regs(p.accumulator, 4)
-        k["ld_shared_v4_" .. p.accumulator](k, theirs, buffer, { offset = sender * part_bytes + place })
-        for i = 0, 3 do k:add(owned[block][r + i], owned[block][r + i], theirs[i]) end
       end)
     end
   end
@@ -134,7 +118,7 @@ function cluster.consumer(g, me)
     k:if_(rank:lt(owners), function()
       k:mbarrier_wait(arrived, phase)
       k:mbarrier_arrive_expect_tx(arrived, p.exchange.bytes, { guard = more & (k:special "tid.x" & 127):eq(0) })
-      add()
+      for sender = 0, splits - 2 do sums.add(k, owned, "shared", buffer, sender * part_bytes) end
       k:bar_warp_sync(0xFFFFFFFF)
       k:mbarrier_arrive(k:mapa(read, me.lane), { space = "shared::cluster", guard = more & me.lane:lt(splits) })
       store(owned, rank * p.exchange.columns)

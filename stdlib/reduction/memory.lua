@@ -6,6 +6,7 @@ local arguments = require "wgrun.arguments"
 local division = require "wgrun.builder.division"
 local classes = require "wgrun.classes"
 local native = require "wgrun.native"
+local sums = require "wgrun.reduction.sums"
 
 local k = native.methods.builder
 local options, divided = arguments.options, division.divided
@@ -66,15 +67,7 @@ function k:sum_parts(opts)
   if first == nil or math.type(splits) == "integer" then arguments.whole("k:sum_parts: splits", splits, 2, 0xFFFF) end
   if first == nil then first = opts.tile * splits end
   local thread = self:special "tid.x" & 127
-  local per_thread = #acc * #acc[1]
-  local one = per_thread * 128 -- elements of one part of a tile
-
-  -- Four registers at a time: threads side by side, 16 bytes each.
-  local function each_four(visit)
-    for b, block in ipairs(acc) do
-      for r = 0, #block - 1, 4 do visit(block:slice(r, 4), (#block * (b - 1) + r) * 128 * 4) end
-    end
-  end
+  local one = #acc * #acc[1] * 128 -- elements of one part of a tile
   local counter = self:element(opts.counters, opts.tile)
   local leader = thread:eq(0)
   local function sync() self:bar_sync(opts.barrier, { threads = 128 }) end
@@ -83,17 +76,13 @@ function k:sum_parts(opts)
     self:st_global_u32(counter, 0, { guard = leader })
     local at = self:element(opts.partials, place * one + (thread << 2))
     self:loop(count, function()
-      each_four(function(four, offset)
-        local theirs = self:regs(kind, 4)
-        self["ld_global_v4_" .. kind](self, theirs, at, { offset = offset })
-        for i = 0, 3 do self:add(four[i], four[i], theirs[i]) end
-      end)
+      sums.add(self, acc, "global", at, 0)
       self:add(at, at, 4 * one)
     end)
   end
   local function sum()
     local mine = self:element(opts.partials, (first + opts.part) * one + (thread << 2))
-    each_four(function(four, offset) self["st_global_v4_" .. kind](self, mine, four, { offset = offset }) end)
+    sums.each_four(acc, function(four, place) self["st_global_v4_" .. kind](self, mine, four, { offset = place }) end)
     sync()
     self:if_(leader, function()
       self:st_shared_u32(opts.flag, self:atom_global_add_u32(counter, 1, { sem = "acq_rel.gpu" }))
@@ -123,41 +112,49 @@ function k:sum_parts(opts)
 end
 
 function memory.parameters(p, add)
-  local sums = p.m * p.width
+  local of_tile, of_ctas = p.m * p.width, p.consumers * (p.scheduler.counters or 1)
   local elements, counters
   if p.stream then
-    elements = ("%d elements for each CTA of the grid"):format(2 * sums)
-    counters = ("%d for each CTA of the grid, zeros before the first launch"):format(p.consumers)
+    elements = ("%d elements for each CTA of the grid"):format(2 * of_tile)
+    counters = ("%d for each CTA of the grid, zeros before the first launch"):format(of_ctas)
   elseif p.last_splits > 1 then
-    elements = ("%d elements for each %d CTAs of the grid"):format(p.parts * sums, p.parts)
-    counters = ("%d for each %d CTAs of the grid, zeros before the first launch"):format(p.consumers, p.parts)
+    elements = ("%d elements for each %d CTAs of the grid"):format(p.parts * of_tile, p.parts)
+    counters = ("%d for each %d CTAs of the grid, zeros before the first launch"):format(of_ctas, p.parts)
   else
     local tiles = ("for each of the ceil(M / %d) * %d * ceil(N / %d) tiles"):format(
       p.m * p.cluster_m, p.cluster, p.n * p.cluster_n)
-    elements, counters = ("%d elements %s"):format(p.splits * sums, tiles),
-      ("%d %s, zeros before the first launch"):format(p.consumers, tiles)
+    elements, counters = ("%d elements %s"):format(p.splits * of_tile, tiles),
+      ("%d %s, zeros before the first launch"):format(of_ctas, tiles)
   end
   add { name = "partials", type = p.accumulator .. "*", note = elements, value = function(l) return l.partials() end }
   add { name = "counters", type = "u32*", note = counters, value = function(l) return l.counters() end }
 end
 
-function memory.shared(k, p) return { flags = k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } } end
+-- Four bytes for each consumer; eight with sums that may stay in registers (k:sum_parts, early).
+function memory.shared(k, p)
+  local bytes = 4 * (p.scheduler.counters or 1)
+  return { flags = k:shared { bytes = bytes * p.consumers, align = bytes, name = "flags" } }
+end
 function memory.begin() end
 
+-- A piece may say only here in how many parts its tile is, and where these have their place: shared(block).
 function memory.consumer(g, me)
   local k, p, sizes = g.k, g.p, g.sizes
   return function(acc, piece, store)
+    local of = piece.shared and piece.shared(me.block) or piece
     -- The predicate holds in the CTA that comes last, which then has the tile's sums.
     local function sum()
+      local first = of.first and of.first()
       return k:sum_parts {
-        acc = acc, partials = sizes.partials, counters = sizes.counters, tile = piece.number * p.consumers + me.number,
-        part = piece.part, splits = p.parts, barrier = me.number + 1, flag = k:address(g.buffers.flags, me.number << 2),
+        acc = acc, partials = sizes.partials, counters = sizes.counters,
+        tile = first or piece.number * p.consumers + me.number, first = first, part = of.part,
+        splits = of.count or p.parts, early = of.count ~= nil, barrier = me.number + 1,
+        flag = k:address(g.buffers.flags, me.number << (of.count and 3 or 2)),
       }
     end
-    if not piece.cut then return k:if_(sum(), store) end
-    local whole = k:reg "u32"
-    k:mov(whole, 1)
-    k:if_(piece.cut, function() k:mov(whole, 0, { guard = ~sum() }) end)
+    if not of.cut then return k:if_(sum(), store) end
+    local whole = k:mov(1, { type = "u32" })
+    k:if_(of.cut, function() k:mov(whole, 0, { guard = ~sum() }) end)
     k:if_(whole:ne(0), store)
   end
 end

@@ -16,7 +16,7 @@ local stream_k = setmetatable({}, { __index = scheduler_tiles })
 --- The scheduler of stream-K, for wg.mainloop: CTAs take whole tiles, and share the blocks of K of those that would
 --- leave a last round partly empty. It takes the reduction wg.reduction.memory.
 --- @param options table?
---- @options wg.scheduler.tiles
+--- @options wg.scheduler.tiles without halves
 --- @return table  for the option `scheduler` of wg.mainloop
 --- @see wg.reduction.memory
 function wg.scheduler.stream_k(opts)

@@ -11,10 +11,16 @@
 --                                         of it, where there are parts
 --                           cut           where only the run decides whether the tile is in parts, the predicate that
 --                                         it is
+--                           shared(block) instead of these, where only the run decides in how many parts a tile is:
+--                                         the tile's `count` of parts, `part`, `cut` and first(), the place in the
+--                                         workspace of the parts of a block of 64 rows
 --                           half          where a tile may have only half of its rows, the predicate that it has
 --                           following()   computes the place and the piece that the CTA visits next
 --                         and, of groups, more (scheduler/groups.lua)
---   units(p, tiles)       the most units of work that so many tiles make, of which a cluster takes one at a time
+--   units(p, tiles, blocks)  the most units of work that so many tiles of so many blocks of K make, of which a cluster
+--                         takes one at a time
+--   grid(p, rows, columns)  the grid of a launch with so many tiles, where it is not as many clusters as find units
+--   first(g)              emits what the roles share, where they do: the CTA's first piece, g.piece
 --   workspace(p, work)    { tiles, parts }: the sums and counters that a launch needs in global memory, or nil; raises
 --                         for what is too large or too small. work: tiles, blocks (of K), clusters (of the launch),
 --                         most (on the chip)
@@ -34,7 +40,7 @@ local tiles = {}
 
 local function of_order(what, opts)
   opts = options(what, opts or {})
-  return { raster = opts.raster, group = opts.group }
+  return { raster = opts.raster, group = opts.group, halves = opts.halves }
 end
 tiles.plan_of_order = of_order
 
@@ -43,6 +49,8 @@ tiles.plan_of_order = of_order
 --- @option group integer[1,65535] = 8  rows of tiles that the order covers before it goes on to the next column
 --- @option raster "grouped"|"hilbert" = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's
 ---   curve
+--- @option halves boolean = false  as of wg.gemm: where at most half of the clusters would have a tile in the last
+---   round, its tiles are cut into an upper and a lower half. The epilogue gets fewer blocks of 64 rows of them
 --- @return table  for the option `scheduler` of wg.mainloop
 --- @see wg.mainloop.dense
 function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of_order("wg.scheduler.tiles", opts)) end
@@ -167,14 +175,19 @@ end
 
 function tiles.units(p, count) return count * (p.exchange and 1 or p.splits) * p.last_splits end
 
-function tiles.workspace(p, work)
-  if p.parts == 1 then return nil end
-  if work.blocks < p.parts then
+--- Raises where K has too few blocks for so many parts.
+function tiles.check_parts(p, parts, work)
+  if work.blocks < parts then
     local remedy = p.what == "wg.gemm" and ("wg.gemm{ %s = 1 }"):format(p.last_splits > 1 and "last_splits" or "splits")
       or p.what .. " with fewer `splits` of its reduction"
     fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: %s"):format(
-      work.K, work.blocks, p.round_k, p.parts, remedy))
+      work.K, work.blocks, p.round_k, parts, remedy))
   end
+end
+
+function tiles.workspace(p, work)
+  if p.parts == 1 then return nil end
+  tiles.check_parts(p, p.parts, work)
   -- At most one of so many CTAs of the chip has a tile that is cut in the last round.
   return { p.last_splits > 1 and roofline.ceil_div(work.most, p.parts) or work.tiles * p.cluster, p.parts }
 end

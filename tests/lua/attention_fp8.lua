@@ -87,7 +87,7 @@ check.refuses("wg.attention: unknown o `e4m3` (legal: bf16, f16)", made { o = "e
 check.refuses("wg.attention: unknown descale `row` (legal: tensor, head)", made { descale = "row" })
 check.refuses("wg.attention: block is 48, must be a multiple of 32 (a K step)", made { block = 48 })
 check.refuses("wg.attention: blocks of 256 keys take 446464 bytes of shared memory, and there are 231424", made { dim = 256, block = 256 })
-check.refuses("wg.attention: `descale` goes with 8-bit types: others have no scales", function() wg.attention { descale = "head" } end)
+check.refuses("wg.attention: `descale` requires 8-bit elements: others have no scales", function() wg.attention { descale = "head" } end)
 
 local function zeros(dtype) return wg.zeros(dtype, { 2, 8, 2, 64 }) end
 local attention = wg.attention { dtype = "e4m3", dim = 64, heads = 2, descale = "head" }

@@ -1,4 +1,5 @@
--- Choices of wg.gemm that go without each other: each row of stdlib/mainloop/exclusions.lua refuses what it names.
+-- Choices that go without each other: each row of stdlib/mainloop/exclusions.lua, of wg.gemm, and of stdlib/attention/exclusions.lua
+-- refuses what it names.
 local wg = require "wgrun"
 local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
 
@@ -15,11 +16,26 @@ local makes = {
   quantize = { dtype = "e4m3", epilogue = { quantize = "1x128" } },
 }
 
+-- Options that count as choices wherever they are given, and what the operations of an epilogue take.
+for name, value in pairs { dtype = "f16", scales = {}, schedule = "cooperative", raster = "grouped", buffers = 2, registers = { 40, 232 },
+  a_type = "f16", group_size = 64, next = true } do makes["given_" .. name] = { [name] = value } end
+makes.a_major, makes.b_major, makes.given_swap_ab, makes.given_cluster = { a_major = "K" }, { b_major = "K" }, { swap_ab = true }, { cluster = 1 }
+makes.given_halves, makes.given_last_splits, makes.constant_a = { halves = false }, { last_splits = 1 }, { constant = "A" }
+makes.b_type, makes.weights_e4m3, makes.zeros = { b_type = "s4" }, { b_type = "e4m3" }, { zeros = true }
+makes.alpha, makes.activation = { epilogue = { alpha = true } }, { epilogue = { activation = "relu" } }
+
 local function refuses(name, others, text)
   for _, other in ipairs(others) do
     local options = {}
     for _, choice in ipairs { other, name } do
-      for key, value in pairs(makes[choice]) do options[key] = options[key] or value end
+      for key, value in pairs(makes[choice]) do
+        if key == "epilogue" then -- operations of both choices
+          options.epilogue = options.epilogue or {}
+          for operation, of in pairs(value) do options.epilogue[operation] = of end
+        elseif options[key] == nil then
+          options[key] = value
+        end
+      end
     end
     if other == "odd_blocks" then options.tile = makes.odd_blocks.tile end
     check.raises(text, wg.gemm, options)
@@ -54,3 +70,28 @@ refuses("groups", { "splits", "stream_k", "sparse", "hilbert" }, "the number of 
 refuses("groups", { "cluster_n" }, "neighbours along N may be of different groups")
 refuses("groups", { "a_mn", "b_mn" }, "a group is rows of A, and of B, in memory")
 refuses("groups", { "row_scales", "beta", "bias", "residual", "row_sums" }, "they are the same for all groups")
+refuses("gate", { "alpha", "beta", "activation" }, "`epilogue.gate` goes without `epilogue.")
+refuses("residual", { "beta" }, "`epilogue.residual` goes without `epilogue.beta`: the epilogue reads one matrix")
+refuses("quantize", { "beta", "residual" }, "these are of D's type, and would need scales, too")
+refuses("b_type", { "given_dtype" }, "`b_type` goes without `dtype`: `a_type` is the type of A")
+refuses("b_type", { "a_major", "b_major" }, "A is K-major, and weights are packed")
+refuses("b_type", { "sparse", "groups", "given_scales" }, "a main loop is of one kind")
+refuses("b_type", { "given_swap_ab" }, "`b_type` goes without `swap_ab`: its kernel always exchanges A and B")
+refuses("b_type", { "given_schedule", "given_raster", "given_buffers", "given_registers" }, "its kernel has one tile at a time")
+refuses("b_type", { "given_cluster", "given_halves", "given_last_splits" }, "`splits` and `stream_k` share its tiles")
+refuses("b_type", { "wide_d" }, "`b_type` goes without a D of 8 or 32 bits: D is written transposed")
+refuses("b_type", { "gate", "row_sums" }, "these go along rows of D, which are columns of the tile")
+check.raises("these go along rows of D", wg.gemm, { b_type = "s4", epilogue = { quantize = "1x128" } })
+refuses("b_type", { "constant_a" }, "weights come before the previous launch has ended, and A after it")
+refuses("zeros", { "weights_e4m3" }, "`zeros` goes without weights of e4m3: floats have no zero points")
+for _, name in ipairs { "given_a_type", "given_group_size", "zeros", "given_next" } do
+  check.raises("requires `b_type`: it says something of weights of another type than A", wg.gemm, makes[name])
+end
+
+-- Attention.
+local function any() end
+check.raises('wg.attention: `packed` goes without `layout` = "bhsd": packed tensors are sequence x head x dim', wg.attention, { packed = true, layout = "bhsd" })
+check.raises("wg.attention: `descale` requires 8-bit elements: others have no scales", wg.attention, { descale = "head" })
+check.raises("wg.attention: `splits` goes without 8-bit elements: keys of 8 bits stay in one part", wg.attention, { splits = 2, dtype = "e4m3" })
+check.raises("wg.attention: `block_mask` requires `mask`: it says in which blocks `mask` hides all keys", wg.attention, { block_mask = any })
+check.raises("wg.attention_backward: `score_slope` requires `score`: it is the derivative of that function", wg.attention_backward, { score_slope = any })

@@ -22,7 +22,7 @@ end
 
 local function shared_of(columns, consumers) return consumers * 64 * 4 * math.min(columns, 32) end
 
-local function try(name, make, opts, M, N, K)
+local function try(name, make, opts, M, N, K, ctas)
   opts.shared = shared_of(opts.tile[2], 3)
   local loop = make(opts)
   local kernel = kernel_of(loop)
@@ -45,6 +45,7 @@ local function try(name, make, opts, M, N, K)
   check.equal(launch.flops, 2.0 * M * N * K)
   launch.args[#launch.args + 1] = D
   launch.backend, launch.flops, launch.seed = "sim", nil, 3
+  launch.grid = ctas and { ctas } or launch.grid
   kernel:run(launch)
   A = dense or A
   multiplying.compare(name, D, 11, 7, function(i, j)
@@ -69,6 +70,8 @@ try("pingpong", dense, { tile = { 64, 96, 64 }, schedule = "pingpong", constant 
 try("a cluster", dense, { tile = { 64, 64, 64 }, cluster = { 2, 2 }, scheduler = scheduler.tiles { group = 1 } }, 300, 200, 136)
 try("MN-major", dense, { tile = { 64, 64, 64 }, a_major = "MN", b_major = "MN" }, 136, 72, 136)
 try("Hilbert's curve", dense, { tile = { 64, 64 }, scheduler = scheduler.tiles { raster = "hilbert" } }, 200, 200, 64)
+try("halves, two consumers", dense, { tile = { 256, 64, 64 }, scheduler = scheduler.tiles { halves = true } }, 600, 72, 136, 4) -- 6 tiles
+try("halves, sparse", sparse, { tile = { 256, 64 }, scheduler = scheduler.tiles { halves = true } }, 1100, 72, 192, 4)
 try("parts of K in a cluster", dense, { tile = { 64, 64, 64 }, reduction = reduction.cluster { splits = 3 } }, 100, 100, 400)
 try("parts of K in memory", dense, { tile = { 128, 64, 64 }, reduction = reduction.memory { splits = 3 } }, 200, 100, 400)
 try("stream-K", dense, { tile = { 64, 64, 64 }, scheduler = scheduler.stream_k(), reduction = reduction.memory() }, 200, 1000, 400)
@@ -77,6 +80,65 @@ try("sparse", sparse, { tile = { 128, 64 } }, 130, 72, 192)
 try("sparse, parts of K", sparse, { tile = { 64, 64 }, reduction = reduction.memory { splits = 2 } }, 130, 72, 512)
 try("scales for blocks", block_scaled, { tile = { 64, 64 } }, 100, 144, 384)
 try("scales for blocks, parts of K", block_scaled, { tile = { 64, 64 }, reduction = reduction.cluster { splits = 2 } }, 100, 144, 512)
+
+-- Weights of 8 bits: D is computed transposed, and stored so by k:epilogue, or by an epilogue of one's own that takes the least of a
+-- column.
+local function weights(name, opts, M, N, K, ctas)
+  local own = opts.own
+  opts.own = nil
+  opts.shared = own and 0 or 2 * 64 * 2 * opts.tile[2]
+  local loop = wg.mainloop.mixed(opts)
+  local panel = wg.panel { dtype = "bf16", n = loop.columns, transposed = true }
+  local kernel = wg.kernel("weights", { threads = loop.threads, cluster = { loop.cluster } }, function(k)
+    local sizes = loop:parameters(k)
+    if own then
+      local least = k:param("least", "s32*")
+      return loop:emit(k, { epilogue = function()
+        return function(acc, row, column)
+          k:fragment(acc):map(function(x, here)
+            local a_row = column + here.column
+            k:red_global_min_s32(k:element(least, a_row), k:cvt_rni_s32_f32(k:mul(x, 8.0)), { guard = a_row:lt(sizes.M) & (row + here.row):lt(sizes.N) })
+            return x
+          end)
+        end
+      end })
+    end
+    local D = k:tensor_map("D", panel.box)
+    local out = k:shared { bytes = loop.consumers * panel.bytes, align = panel.align, name = "D" }
+    loop:emit(k, { epilogue = function(me)
+      return k:epilogue { panel = panel, map = D, buffer = out, offset = me.number * panel.bytes, barrier = me.barrier }
+    end })
+  end)
+  assert(#kernel:check() == 0, name)
+  local A = wg.randn { shape = { M, K }, dtype = "bf16", seed = 1 }
+  if own then A = wg.full("bf16", { M, K }, 1) end
+  local W = wg.randint { shape = { N, K }, dtype = "s8", lo = own and 0 or -20, hi = 20, seed = 2 }
+  local scales, D = wg.full("bf16", { K // 128, N }, 0.125), own and wg.full("s32", { M }, 1 << 30) or wg.full("bf16", { M, N }, 99)
+  local launch = loop:launch(kernel, A, wg.prepack(W, "s8"), { b_scales = scales })
+  check.equal(launch.flops, 2.0 * M * N * K)
+  launch.args[#launch.args + 1], launch.backend, launch.flops = D, "sim", nil
+  launch.grid = ctas and { ctas } or launch.grid
+  kernel:run(launch)
+  local B = W:convert "f32" * 0.125
+  if own then
+    local smallest = math.huge
+    for j = 0, N - 1 do smallest = math.min(smallest, multiplying.dot(A, B, K, 0, j)) end
+    for i = 0, M - 1 do check.equal(D[i], math.tointeger(8 * smallest)) end
+    return
+  end
+  multiplying.compare(name, D, 3, 7, function(i, j)
+    local want = multiplying.dot(A, B, K, i, j)
+    return want, 2 ^ -8 * (math.abs(want) + 0.1 * math.sqrt(K))
+  end)
+end
+weights("weights of 8 bits", { b_type = "s8", tile = { 64, 16 } }, 20, 136, 512)
+weights("two blocks of rows, parts of K in a cluster", { b_type = "s8", tile = { 128, 32, 128 }, splits = 3 }, 40, 200, 640)
+weights("equal shares of K", { b_type = "s8", tile = { 128, 16, 128 }, stream_k = true }, 20, 200, 640, 3)
+weights("an epilogue of one's own", { b_type = "s8", tile = { 64, 16, 128 }, own = true }, 20, 136, 384)
+check.refuses("wg.mainloop.mixed: tile[2] is 20, must be a multiple of 8 with b_type: the rows of A", function() wg.mainloop.mixed { b_type = "s8", tile = { 64, 20 } } end)
+check.refuses("wg.mainloop.mixed: tile[1] is 96, must be 64 or 128 with b_type: the rows of B", function() wg.mainloop.mixed { b_type = "s8", tile = { 96, 16 } } end)
+check.refuses("wg.mainloop.mixed: `stream_k` goes without `splits`: both cut K", function() wg.mainloop.mixed { b_type = "s8", tile = { 64, 16 }, splits = 2, stream_k = true } end)
+check.refuses("wg.mainloop.mixed: `zeros` goes without weights of e4m3: floats have no zero points", function() wg.mainloop.mixed { b_type = "e4m3", tile = { 64, 16 }, zeros = true } end)
 
 -- Groups: rows that belong to none stay as they are.
 do
@@ -109,6 +171,11 @@ check.refuses("wg.mainloop.dense: wg.scheduler.stream_k takes a reduction = wg.r
 check.refuses("wg.mainloop.dense: a reduction puts parts of K together: `splits` of it is 1", function() dense { tile = { 64, 64 }, reduction = reduction.memory() } end)
 check.refuses("wg.mainloop.dense: `splits` goes without the pingpong schedule: consumers with tiles of their own do not share the sums of one",
   function() dense { tile = { 64, 64 }, schedule = "pingpong", reduction = reduction.memory { splits = 2 } } end)
+check.refuses("wg.mainloop.dense: `halves` goes without tiles of 64 rows, or three times 64, for each consumer: each consumer keeps half of its blocks of 64 rows",
+  function() dense { tile = { 64, 64 }, scheduler = scheduler.tiles { halves = true } } end)
+check.refuses("wg.mainloop.dense: `halves` goes without `splits`: these share the last round by K",
+  function() dense { tile = { 256, 64 }, scheduler = scheduler.tiles { halves = true }, reduction = reduction.memory { splits = 2 } } end)
+check.raises("unknown option `halves` of wg.scheduler.stream_k", scheduler.stream_k, { halves = true })
 check.refuses("wg.mainloop.block_scaled: scales for blocks are of e4m3 and e5m2, not of bf16", function() block_scaled { tile = { 64, 64 }, dtype = "bf16" } end)
 check.refuses("wg.mainloop.sparse: a sparse A must be K-major", function() sparse { tile = { 64, 64 }, a_major = "MN" } end)
 check.raises("unknown option `tiles` of wg.mainloop.sparse: did you mean `tile`?", function() sparse { tile = { 64, 64 }, tiles = 3 } end)

@@ -34,6 +34,15 @@ local backward = classes.new "attention_backward"
 --- @option causal boolean = false  a query saw no key after its own place
 --- @option window integer[1,1073741823]?  as wg.attention had it: a query saw only keys nearer than this to its own
 ---   place
+--- @option softcap number?  as wg.attention had it
+--- @option score function?  as wg.attention had it. Its derivative follows from the instructions that it emits: those
+---   of f32 arithmetic (add, sub, mul, fma, div, neg, abs, min, max, selp, ex2, lg2, tanh, rcp, sqrt, rsqrt, sin, cos),
+---   and any others of what does not depend on the score
+--- @option score_slope function?  the derivative of `score`, where it does not follow: a function of k, the score that
+---   `score` gets, and its table, that returns an f32 register
+--- @option mask function?  as wg.attention had it
+--- @option block_mask function?  as of wg.attention; the blocks are other ones
+--- @option tensors table?  as of wg.attention: tensors that these functions read. They get no gradients
 --- @option packed boolean = false  sequences of any lengths one after another, as wg.attention had them
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before
 ---   sequence
@@ -95,6 +104,7 @@ end
 --- @option key_starts tensor?  s32: likewise in K
 --- @option max_queries integer[1,1073741823]?  the most queries of a packed sequence
 --- @option max_keys integer[1,1073741823]?  the most keys of a packed sequence
+--- @option tensors table?  the tensors of the option `tensors`, by name
 --- @option scale number?  the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
 --- @return table  a list of { kernel, { grid =, args = } }
 --- @raise when the extents do not fit each other.
@@ -102,7 +112,7 @@ function backward:launches(given)
   local p = self.plan
   arguments.options("attention_backward:launches", given)
   tensors.values("attention_backward", p, given, {
-    query_starts = "packed", key_starts = "packed", max_queries = "packed", max_keys = "packed",
+    query_starts = "packed", key_starts = "packed", max_queries = "packed", max_keys = "packed", tensors = "tensors",
   })
   local batches, queries, keys = extents(p, given)
   local total = queries

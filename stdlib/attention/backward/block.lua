@@ -3,7 +3,10 @@
 -- column a query.
 
 local tiles = require "wgrun.attention.backward.tiles"
+local attention_mask = require "wgrun.attention.mask"
+local scores = require "wgrun.attention.scores"
 local tensors = require "wgrun.attention.tensors"
+local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
@@ -13,24 +16,16 @@ local function signed(k, x) return k:mov(x, { type = "s32" }) end
 -- The query of accumulator r, counted from the thread's first one.
 local function query_of(r) return 8 * (r // 4) + r % 2 end
 
---- Operands of wgmma: views of buffers, that is bytes at an address, read as a tile.
-function module.operands(k, p)
-  local out = {}
-  function out.view(buffer, tile, offset)
-    return { tile = tile, base = k:matrix_descriptor(k:address(buffer, offset), tile:descriptor(0) & ~0x3FFF) }
-  end
-  function out.of_stage(from, stage)
-    return { tile = from.tile, base = k:mad_wide_u32(stage, from.tile.bytes >> 4, from.base) }
-  end
-  function out.at_step(from, step, row)
-    local ahead = from.tile:descriptor(0, step, row or 0) - from.tile:descriptor(0, 0)
-    return ahead == 0 and from.base or k:add(from.base, ahead)
-  end
-  function out.multiply(d, a, b, form)
-    form.k, form.d, form.a, form.b = 16, "f32", p.dtype, p.dtype
-    k:wgmma_mma_async(d, a, b, form)
-  end
-  return out
+--- An operand of wgmma: bytes in a buffer, read as a tile. Returns of(stage), its descriptors (tile/descriptors.lua).
+function module.view(k, buffer, tile, offset)
+  local first = k:matrix_descriptor(k:address(buffer, offset), tile:descriptor(0) & ~0x3FFF)
+  return function(stage) return descriptors.of(k, tile, first, stage) end
+end
+
+--- Emits a product of 16-bit operands, d += a * b.
+function module.multiply(k, p, d, a, b, form)
+  form.k, form.d, form.a, form.b = 16, "f32", p.dtype, p.dtype
+  k:wgmma_mma_async(d, a, b, form)
 end
 
 --- Returns mask(query), which sets scores `s` of keys that their query does not see, and of keys after the last one, to
@@ -46,6 +41,7 @@ function module.masker(k, p, s, at, first_key)
     k:mov(low[half], 1 << 30, { guard = key:ge(at.keys) })
     high[half] = at.high and at.high(signed(k, key)) - first_query
   end
+  local hide = attention_mask.hider(k, s, at.high and high, low)
   local over = (at.key + p.keys):gt(at.keys)
   local low_of_last = at.low and at.low(signed(k, at.key + (p.keys - 1)))
   local high_of_first = at.high and at.high(signed(k, at.key))
@@ -53,26 +49,18 @@ function module.masker(k, p, s, at, first_key)
     local from, needed = signed(k, query), over
     if at.low then needed = needed | from:lt(low_of_last) end
     if at.high then needed = needed | (from + p.part):gt(high_of_first) end
-    k:if_(needed, function()
-      for half = 0, 1 do
-        local after, before = low[half] - from, at.high and high[half] - from
-        for r = 2 * half, #s - 1, 4 do
-          for i = r, r + 1 do
-            k:mov(s[i], -math.huge, { guard = after:gt(query_of(i)) })
-            if before then k:mov(s[i], -math.huge, { guard = before:le(query_of(i)) }) end
-          end
-        end
-      end
-    end)
+    k:if_(needed, function() hide(from) end)
   end
 end
 
 --- exponentials(stats) makes the probabilities of the scores acc.s in `acc.p16`, and gradients(stats) their gradients
---- in `acc.ds16`, from acc.dp; `stats` is where -lse * log2(e) of the thread's first query stands.
-function module.elements(k, p, acc, scale_log2)
+--- in `acc.ds16`, from acc.dp; `stats` is where -lse * log2(e) of the thread's first query stands. factor: of the
+--- scores, in units of log2. slopes, and the registers f32, as scores.emit_with_slopes has them.
+function module.elements(k, p, acc, factor, slopes, f32)
   -- The probabilities, and then dS. In the place of the scores, they would be accumulators that other instructions
-  -- write from one product to the next, and ptxas (13.0) finds too few registers for that.
-  local f32, convert = k:regs("f32", #acc.s), elements.to_output[p.dtype]
+  -- write from one product to the next, and ptxas (13.0) finds too few registers for that. Slopes, which are there
+  -- before the probabilities, change places with the scores.
+  local convert = elements.to_output[p.dtype]
   local function pack(words)
     for i = 0, #words - 1 do k:mov(words[i], convert(k, f32[2 * i], f32[2 * i + 1])) end
   end
@@ -84,11 +72,24 @@ function module.elements(k, p, acc, scale_log2)
       for i = r, r + 3 do compute(i, pair[i % 2]) end
     end
   end
+  local function exponential(r, logarithm)
+    local exponent = k:fma(acc.s[r], factor, logarithm)
+    if slopes[r] ~= true then return k:ex2_approx_ftz(f32[r], exponent) end
+    local probability = k:ex2_approx_ftz(exponent)
+    k:mov(acc.s[r], f32[r])
+    k:mov(acc.s[r], 0.0, { guard = probability:eq(0.0) }) -- where no score is seen, its slope may be no number
+    k:mov(f32[r], probability)
+  end
+  local function gradient(r, delta)
+    k:mul(f32[r], f32[r], acc.dp[r] - delta)
+    local slope = slopes[r] == true and acc.s[r] or slopes[r]
+    if slope and slope ~= 1 then k:mul(f32[r], f32[r], slope) end
+  end
   return function(stats)
-    each(stats, 0, function(r, logarithm) k:ex2_approx_ftz(f32[r], k:fma(acc.s[r], scale_log2, logarithm)) end)
+    each(stats, 0, exponential)
     pack(acc.p16)
   end, function(stats)
-    each(stats, 4 * p.rows, function(r, delta) k:mul(f32[r], f32[r], acc.dp[r] - delta) end)
+    each(stats, 4 * p.rows, gradient)
     pack(acc.ds16)
   end
 end
@@ -103,20 +104,27 @@ function module.adder(k, p, sums, mine)
   end
 end
 
---- A consumer: its number, and where its thread is in it.
-function module.consumer(k, p, rings)
+--- A consumer: what all roles have (attention/backward/kernel.lua), its number, and where its thread is in it.
+function module.consumer(g)
+  local k, me = g.k, setmetatable({}, { __index = g })
   local thread = k:special "tid.x"
-  local me = { k = k, p = p, rings = rings, lane = thread & 31, warp = thread >> 5 & 3 }
+  me.lane, me.warp = thread & 31, thread >> 5 & 3
   me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
   return me
 end
 
 --- Adds to a consumer with accumulators `acc` what makes P^T and dS^T of the scores and dP^T, whose keys begin at
 --- `key`; its places in the rings; and `stage`, that of dS.
-function module.prepare(me, at, sizes, key)
-  local k, p, acc = me.k, me.p, me.acc
-  me.mask = module.masker(k, p, acc.s, at, key)
-  me.exponentials, me.gradients = module.elements(k, p, acc, sizes.scale_log2)
+function module.prepare(me, key)
+  local k, p, acc, sizes = me.k, me.p, me.acc, me.sizes
+  me.slopes = {}
+  local factor, held = (p.softcap or p.score) and 1 / math.log(2) or sizes.scale_log2, k:regs("f32", #acc.s)
+  me.exponentials, me.gradients = module.elements(k, p, acc, factor, me.slopes, held)
+  local scored, mask = scores.emit_with_slopes(me, key, held), module.masker(k, p, acc.s, me.at, key)
+  function me.finish_scores(query) -- of the block that begins with that query
+    scored(query, me.head)
+    mask(query)
+  end
   me.add = module.adder(k, p, sizes.sums, me.number)
   me.query, me.gradient = me.rings.q:cursor(), me.rings.gradient:cursor()
   me.stage = k:mov(0, { type = "u32" })
@@ -132,7 +140,7 @@ end
 
 --- The main loop of a consumer: body(block, head) for each block of queries, which has arrived. `ready` is called once
 --- K and V are there.
-function module.each_block(me, at, ready, body)
+function module.each_block(me, ready, body)
   local k, acc, rings = me.k, me.acc, me.rings
   for i = 0, #acc.dk - 1 do
     k:mov(acc.dk[i], 0.0)
@@ -140,9 +148,10 @@ function module.each_block(me, at, ready, body)
   end
   rings.keys:wait(rings.keys:cursor())
   if ready then ready() end
-  tiles.each(k, me.p, at, function(block, head)
+  tiles.each(me, function(block, head)
     rings.q:wait(me.query)
     k:wgmma_fence()
+    me.head = head
     body(block, head)
     rings.q:advance(me.query)
     rings.gradient:advance(me.gradient)
@@ -158,8 +167,9 @@ function module.meet(me)
 end
 
 --- Stores dV and dK: the consumer's 64 keys from `key` on, and its columns from `column` on.
-function module.store(k, p, acc, maps, buffers, at, scale, mine, key, column)
-  local thread = k:special "tid.x"
+function module.store(me, key, column)
+  local k, p, acc, maps, buffers, at, scale = me.k, me.p, me.acc, me.maps, me.buffers, me.at, me.sizes.scale
+  local thread, mine = k:special "tid.x", me.number
   local leader = (thread & 127):eq(0)
   if p.packed then
     local rows = { heads = p.kv_heads, head = at.head, first = at.key_start, count = at.keys, column = column }

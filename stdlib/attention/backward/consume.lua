@@ -13,32 +13,31 @@ local module = {}
 
 -- The products of one consumer, each a commit group.
 local function products(k, p, buffers, mine, acc)
-  local operands = backward_block.operands(k, p)
-  local view, of_stage, at_step, multiply = operands.view, operands.of_stage, operands.at_step, operands.multiply
+  local function view(buffer, tile, offset) return backward_block.view(k, buffer, tile, offset) end
+  local function multiply(...) backward_block.multiply(k, p, ...) end
   local line = p.k_lines.line_bytes
   local function mine_of(bytes) return k:mul(mine, bytes) end
-  local keys = p.in_registers and {} or view(buffers.k, p.k, mine_of(64 * line))
-  local values = p.in_registers and {} or view(buffers.v, p.k, mine_of(64 * line))
+  local keys = not p.in_registers and view(buffers.k, p.k, mine_of(64 * line))()
+  local values = not p.in_registers and view(buffers.v, p.k, mine_of(64 * line))()
   local q, gradient = view(buffers.q, p.q), view(buffers.gradient, p.q)
   local q_columns, gradient_columns = view(buffers.q, p.q_columns), view(buffers.gradient, p.q_columns)
   local ds = view(buffers.ds, p.ds, p.dq == "rows" and mine_of(64 * 128) or nil)
-  local key_columns = view(buffers.k, p.k_columns, p.dq ~= "rows" and mine_of(p.dim * p.keys) or nil)
+  local key_columns = view(buffers.k, p.k_columns, p.dq ~= "rows" and mine_of(p.dim * p.keys) or nil)()
 
   -- The consumer's 64 keys times the queries (or rows of dO) of a part.
   local function by_rows(d, a, b, stage, part)
-    local from = of_stage(b, stage)
+    local from = b(stage)
     for step = 0, p.dim // 16 - 1 do
-      local of_a = a.words and a.words:slice(4 * step, 4) or at_step(a, step)
-      multiply(d, of_a, at_step(from, step, part * p.part),
-        { n = p.part, scale_d = step == 0 and 0 or 1, trans_a = not a.words and 0 or nil, trans_b = 0 })
+      multiply(d, a(step), from(step, part * p.part),
+        { n = p.part, scale_d = step == 0 and 0 or 1, trans_a = not p.in_registers and 0 or nil, trans_b = 0 })
     end
     k:wgmma_commit_group()
   end
   -- Sums over the queries of a part.
   local function by_columns(d, words, b, stage, part)
-    local from, steps = of_stage(b, stage), p.part // 16
+    local from, steps = b(stage), p.part // 16
     for step = 0, steps - 1 do
-      multiply(d, words:slice(4 * step, 4), at_step(from, step + part * steps), { n = p.dim, scale_d = 1, trans_b = 1 })
+      multiply(d, words:slice(4 * step, 4), from(step + part * steps), { n = p.dim, scale_d = 1, trans_b = 1 })
     end
     k:wgmma_commit_group()
   end
@@ -49,15 +48,17 @@ local function products(k, p, buffers, mine, acc)
   function out.load()
     local thread = k:special "tid.x"
     local row = ((thread >> 5 & 3) << 4) + (thread & 15)
-    for _, name in ipairs { "k", "v" } do
-      local operand = name == "k" and keys or values
-      operand.words = k:regs("b32", p.dim // 4)
+    local function words_of(name)
+      local words = k:regs("b32", p.dim // 4)
       local from = k:address(buffers[name], mine_of(64 * line)) + row * line
       for step = 0, p.dim // 16 - 1 do
         local unit = ((thread >> 4 & 1) + 2 * step) ~ (thread & 7)
-        k:ldmatrix_x4(operand.words:slice(4 * step, 4), from + (unit << 4), { trans = 0 })
+        k:ldmatrix_x4(words:slice(4 * step, 4), from + (unit << 4), { trans = 0 })
       end
+      return function(step) return words:slice(4 * step, 4) end
     end
+    keys = words_of "k"
+    values = words_of "v"
   end
   function out.scores(stage, part) by_rows(acc.s, keys, q, stage, part) end
   function out.dp(stage, part) by_rows(acc.dp, values, gradient, stage, part) end
@@ -65,16 +66,16 @@ local function products(k, p, buffers, mine, acc)
   function out.dk(stage, part) by_columns(acc.dk, acc.ds16, q_columns, stage, part) end
   -- The consumer's share of dQ of a block.
   function out.dq(stage)
-    local from = of_stage(ds, stage)
+    local from = ds(stage)
     for step = 0, p.keys // 16 - 1 do
       local first = step == 0 and 0 or 1
       if p.dq == "transposed" then
         multiply(
-          acc.dq, at_step(key_columns, step), at_step(from, step),
+          acc.dq, key_columns(step), from(step),
           { n = p.rows, scale_d = first, trans_a = 1, trans_b = 0 })
       else
         multiply(
-          acc.dq, at_step(from, step), at_step(key_columns, step),
+          acc.dq, from(step), key_columns(step),
           { n = 2 * #acc.dq, scale_d = first, trans_a = 0, trans_b = 1 })
       end
     end
@@ -85,8 +86,8 @@ end
 
 -- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its
 -- places in the rings.
-local function consumer_of(k, p, rings, buffers, at, sizes)
-  local me = backward_block.consumer(k, p, rings)
+local function consumer_of(g)
+  local k, p, buffers, me = g.k, g.p, g.buffers, backward_block.consumer(g)
   local acc = {
     s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", p.dim // 2),
     dv = k:regs("f32", p.dim // 2),
@@ -95,7 +96,8 @@ local function consumer_of(k, p, rings, buffers, at, sizes)
   local share = p.share_bytes // 512
   acc.dq = share == #acc.dp and acc.dp or k:regs("f32", share) -- the values of dP are used up by then
   me.acc, me.product = acc, products(k, p, buffers, me.number, acc)
-  backward_block.prepare(me, at, sizes, at.key + (me.number << 6))
+  me.key = g.at.key + (me.number << 6) -- its first one
+  backward_block.prepare(me, me.key)
 
   -- Where the thread finds its queries' stats, and puts its pieces of dS: blocks of 8 keys x 8 queries, four for each
   -- stmatrix, whose lines in shared memory are queries.
@@ -122,7 +124,7 @@ local function work(me, part, first_query, stats)
   if part == 0 then
     backward_block.release_queries(me)
   end
-  me.mask(part == 0 and first_query or first_query + part * p.part)
+  me.finish_scores(part == 0 and first_query or first_query + part * p.part)
   me.exponentials(part == 0 and stats or stats + 4 * p.part * part)
   k:wgmma_fence()
   product.dv(me.gradient.stage, part)
@@ -153,16 +155,16 @@ local function add_dq(me, number)
 end
 
 --- The role of a consumer.
-function module.emit(k, p, rings, maps, buffers, at, sizes)
-  local me = consumer_of(k, p, rings, buffers, at, sizes)
-  backward_block.each_block(me, at, p.in_registers and me.product.load, function(block, head)
+function module.emit(g)
+  local p, me = g.p, consumer_of(g)
+  backward_block.each_block(me, p.in_registers and me.product.load, function(block, head)
     me.product.scores(me.query.stage, 0)
-    rings.gradient:wait(me.gradient)
+    g.rings.gradient:wait(me.gradient)
     local stats = me.stats_at + me.gradient.stage * p.stats_bytes
     for part = 0, p.parts - 1 do work(me, part, block * p.rows, stats) end
-    add_dq(me, tiles.number(p, at, block, head))
+    add_dq(me, tiles.number(p, g.at, block, head))
   end)
-  backward_block.store(k, p, me.acc, maps, buffers, at, sizes.scale, me.number, at.key + (me.number << 6))
+  backward_block.store(me, me.key)
 end
 
 return module

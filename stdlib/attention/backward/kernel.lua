@@ -19,7 +19,8 @@ local parameters = require "wgrun.builder.parameters"
 
 local module = {}
 
-local function produce(k, p, rings, maps, buffers, at, stats)
+local function produce(g)
+  local k, p, rings, maps, buffers, at = g.k, g.p, g.rings, g.maps, g.buffers, g.at
   local copy = tensors.loader(k, p)
   local keys = rings.keys:expect(rings.keys:cursor(), 2 * p.k.bytes)
   local first_key = p.packed and at.key_start + at.key or at.key
@@ -27,7 +28,7 @@ local function produce(k, p, rings, maps, buffers, at, stats)
   copy(p.k, k:address(buffers.v), maps.V, at, first_key, keys)
   local query, gradient = rings.q:cursor(), rings.gradient:cursor()
   local q, gradients, rows = k:address(buffers.q), k:address(buffers.gradient), k:address(buffers.stats)
-  tiles.each(k, p, at, function(block, head)
+  tiles.each(g, function(block, head)
     local from, row = { batch = at.batch, head = head }, block * p.rows
     if p.packed then row = at.query_start + row end
     rings.q:acquire(query)
@@ -37,50 +38,56 @@ local function produce(k, p, rings, maps, buffers, at, stats)
     local barrier = rings.gradient:expect(gradient, p.q.bytes + p.stats_bytes)
     copy(p.q, gradients + gradient.stage * p.q.bytes, maps.dO, from, row, barrier)
     k:cp_async_bulk(rows + gradient.stage * p.stats_bytes, k:mad_wide_u32(
-      tiles.number(p, at, block, head), p.stats_bytes, stats),
+      tiles.number(p, at, block, head), p.stats_bytes, g.sizes.stats),
       p.stats_bytes, barrier)
     rings.gradient:advance(gradient)
   end)
 end
 
+-- The buffers in shared memory, and the rings over their stages. Bytes, not tiles: products read Q, K and dO along
+-- either extent.
+local function stages_of(k, p)
+  local function shared(name, bytes) return k:shared { bytes = bytes, align = p.panel.align, name = name } end
+  return {
+    k = shared("K", p.k.bytes), v = shared("V", p.k.bytes), q = shared("Q", p.stages.q * p.q.bytes),
+    gradient = shared("dO", p.stages.gradient * p.q.bytes), ds = shared("dS", 2 * p.ds.bytes),
+    p = p.wide and shared("P", 2 * p.ds.bytes),
+    stats = shared("stats", p.stages.gradient * p.stats_bytes),
+  }, {
+    keys = k:pipeline { stages = 1, name = "keys" },
+    q = k:pipeline { stages = p.stages.q, arrivals = 4 * p.consumers, name = "query" },
+    gradient = k:pipeline { stages = p.stages.gradient, arrivals = 4 * p.consumers, name = "gradient" },
+  }
+end
+
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are block of keys, head of K and V, and batch.
+--- While it is emitted it is a table `g`: k, p; maps and sizes, its parameters; buffers and rings; at, the CTA's tile.
 function module.make(p, list)
   return wg.kernel(p.name, { threads = p.threads }, function(k)
-    local maps, sizes = parameters.declare(k, list)
-    if p.packed then maps.dK, maps.dV = sizes.dK, sizes.dV end
-    -- Bytes, not tiles: products read Q, K and dO along either extent.
-    local function shared(name, bytes) return k:shared { bytes = bytes, align = p.panel.align, name = name } end
-    local buffers = {
-      k = shared("K", p.k.bytes), v = shared("V", p.k.bytes), q = shared("Q", p.stages.q * p.q.bytes),
-      gradient = shared("dO", p.stages.gradient * p.q.bytes), ds = shared("dS", 2 * p.ds.bytes),
-      p = p.wide and shared("P", 2 * p.ds.bytes),
-      stats = shared("stats", p.stages.gradient * p.stats_bytes),
-    }
-    local rings = {
-      keys = k:pipeline { stages = 1, name = "keys" },
-      q = k:pipeline { stages = p.stages.q, arrivals = 4 * p.consumers, name = "query" },
-      gradient = k:pipeline { stages = p.stages.gradient, arrivals = 4 * p.consumers, name = "gradient" },
-    }
+    local g = { k = k, p = p }
+    g.maps, g.sizes = parameters.declare(k, list)
+    local maps = g.maps
+    if p.packed then maps.dK, maps.dV = g.sizes.dK, g.sizes.dV end
+    g.buffers, g.rings = stages_of(k, p)
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
       for _, name in ipairs { "K", "V", "Q", "dO", "dK", "dV" } do
         if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
       end
-      for _, ring in ipairs { rings.keys, rings.q, rings.gradient } do ring:init() end
+      for _, name in ipairs { "keys", "q", "gradient" } do g.rings[name]:init() end
     end)
     k:bar_sync(0)
-    local at = tiles.tile(k, p, sizes)
+    g.at = tiles.tile(g)
     -- Unless the block of keys lies beyond the end of a packed sequence.
     local function within(body)
-      if p.packed then k:if_(at.key:lt(at.keys), body) else body() end
+      if p.packed then k:if_(g.at.key:lt(g.at.keys), body) else body() end
     end
     k:if_((thread >> 7):eq(0), function()
       k:setmaxnreg_dec(p.registers[1])
-      k:if_(thread:eq(0), function() within(function() produce(k, p, rings, maps, buffers, at, sizes.stats) end) end)
+      k:if_(thread:eq(0), function() within(function() produce(g) end) end)
     end, function()
       k:setmaxnreg_inc(p.registers[2])
-      local consume = p.wide and wide.emit or backward_consume.emit
-      within(function() consume(k, p, rings, maps, buffers, at, sizes) end)
+      within(function() (p.wide and wide or backward_consume).emit(g) end)
     end)
   end)
 end

@@ -1,5 +1,6 @@
 -- The parameters of the kernels of wg.attention_backward (builder/parameters.lua), which their launches follow.
 
+local captured = require "wgrun.attention.captured"
 local tensors = require "wgrun.attention.tensors"
 local parameters = require "wgrun.builder.parameters"
 
@@ -17,14 +18,14 @@ function module.make(p)
       { "O", const }, { "dO", const }, { "lse", "const f32*" }, { "stats", "f32*" }, { "sums", "f32*" },
       p.packed and query_starts or { "queries", "u32" }, p.packed and { "total", "u32" },
     },
-    kernel = parameters.rows {
+    kernel = parameters.rows(captured.add_parameters(p, {
       box("Q", p.rows, true, p.q_lines), box("K", p.keys, true, p.k_lines), box("V", p.keys, true, p.k_lines),
       box("dO", p.rows, true, p.q_lines),
       result("dK", 64), result("dV", 64),
       { "stats", "const f32*" }, { "sums", "f32*" }, { "queries", "u32" }, not p.packed and { "keys", "u32" },
       { "scale", "f32" }, { "scale_log2", "f32" }, p.packed and query_starts,
       p.packed and { "key_starts", "const s32*" },
-    },
+    }, function(l) return l.tensors end)),
     after = parameters.rows {
       result("dQ", p.q_panel.lines, p.q_panel), { "sums", "const f32*" }, { "scale", "f32" }, p.packed and query_starts,
     },

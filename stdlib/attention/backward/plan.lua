@@ -3,6 +3,7 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local attention_options = require "wgrun.attention.options"
+local scores = require "wgrun.attention.scores"
 
 local module = {}
 
@@ -32,6 +33,9 @@ function module.make(opts)
   local p = attention_options.plan("wg.attention_backward", opts)
   p.group = p.heads // p.kv_heads -- heads that share K and V
   arguments.extended(p, shapes[p.dim])
+  if scores.slopes_vary(p) then -- and take registers
+    p.in_registers, p.parts = false, p.dim == 128 and 2 or p.parts
+  end
   p.part = p.rows // p.parts
   p.consumers, p.registers, p.stages = 2, { 24, 240 }, { q = 2, gradient = 2 }
   p.threads = 128 * (1 + p.consumers)

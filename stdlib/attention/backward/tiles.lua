@@ -1,5 +1,6 @@
 -- The tile of a CTA in wg.attention_backward: a block of keys, and the blocks of queries that see it.
 
+local mask = require "wgrun.attention.mask"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
 
@@ -10,7 +11,8 @@ local function signed(k, x) return k:mov(x, { type = "s32" }) end
 --- The CTA's block of keys, and the blocks of queries that see one of them: from `first` to before `last`. The last
 --- query's place is that of the last key. A key is seen by the queries from low(key) to before high(key); both grow
 --- with it. `stride` is the number of blocks that each head has in the stats and sums.
-function module.tile(k, p, sizes)
+function module.tile(g)
+  local k, p, sizes = g.k, g.p, g.sizes
   -- head of K and V
   local at = { head = k:special "ctaid.y", batch = k:special "ctaid.z", queries = sizes.queries, keys = sizes.keys }
   local function blocks(rows) return division.divided(k, rows + (p.rows - 1), p.rows) end
@@ -23,22 +25,41 @@ function module.tile(k, p, sizes)
   at.stride = p.packed and blocks(sizes.queries) or at.last
   local ahead = signed(k, at.keys - at.queries)
   local function block_of(query) return division.divided(k, k:mov(k:max(query, 0), { type = "u32" }), p.rows) end
-  if p.causal then
-    at.low = function(key) return key - ahead end
-  elseif p.window then
-    at.low = function(key) return key - ahead - (p.window - 1) end
+  local before, after = mask.reach(p)
+  if after then
+    at.low = function(key) return after == 0 and key - ahead or key - ahead - after end
+    at.first = block_of(at.low(signed(k, at.key)))
   end
-  if at.low then at.first = block_of(at.low(signed(k, at.key))) end
-  if p.window then
-    at.high = function(key) return key - ahead + p.window end
+  if before then
+    at.high = function(key) return key - ahead + (before + 1) end
     at.last = k:min(at.last, block_of(at.high(signed(k, at.key + (p.keys - 1))) + (p.rows - 1)))
   end
   return at
 end
 
+-- The blocks of a head's queries, without those that `block_mask` hides from the tile's keys.
+local function each_seen(g, head, body)
+  local k, p, at = g.k, g.p, g.at
+  local block = k:mov(at.first, { type = "u32" })
+  local of_head = setmetatable({ head = head }, { __index = at })
+  local function is_seen()
+    local inside = k:min(block, at.last - 1) -- the function may read memory
+    return mask.block_is_seen(g, of_head, { inside * p.rows, p.rows, at.key, p.keys })
+  end
+  k:while_(function()
+    k:while_(function() return block:lt(at.last) & ~is_seen() end, function() k:add(block, block, 1) end)
+    return block:lt(at.last)
+  end, function()
+    body(block, head)
+    k:add(block, block, 1)
+  end)
+end
+
 --- Calls body(block, head) for each block of queries that sees the tile, of each head that shares its K and V.
-function module.each(k, p, at, body)
+function module.each(g, body)
+  local k, p, at = g.k, g.p, g.at
   local function of_head(head)
+    if p.block_mask then return each_seen(g, head, body) end
     k:loop({ from = at.first, to = at.last }, function(block) body(block, head) end)
   end
   if p.group == 1 then return of_head(at.head) end

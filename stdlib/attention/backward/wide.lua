@@ -14,20 +14,19 @@ local module = {}
 
 -- The products of one consumer, each a commit group.
 local function products(k, p, buffers, mine, acc)
-  local operands = backward_block.operands(k, p)
-  local view, of_stage, at_step, multiply = operands.view, operands.of_stage, operands.at_step, operands.multiply
-  local keys, values = view(buffers.k, p.k), view(buffers.v, p.k)
+  local function view(buffer, tile, offset) return backward_block.view(k, buffer, tile, offset) end
+  local keys, values = view(buffers.k, p.k)(), view(buffers.v, p.k)()
   local half_of_queries = k:mul(mine, p.part * p.q_lines.line_bytes)
   local q, gradient = view(buffers.q, p.q, half_of_queries), view(buffers.gradient, p.q, half_of_queries)
   local half_of_columns = k:mul(mine, p.dim * p.rows) -- of each of 64 lines, in bytes
   local q_columns, gradient_columns = view(buffers.q, p.q_columns, half_of_columns),
     view(buffers.gradient, p.q_columns, half_of_columns)
-  local key_columns = view(buffers.k, p.k_columns, half_of_columns)
+  local key_columns = view(buffers.k, p.k_columns, half_of_columns)()
   local probabilities, ds, ds_columns = view(buffers.p, p.ds), view(buffers.ds, p.ds), view(buffers.ds, p.ds_columns)
 
   local function product(d, a, b, steps, form)
     for step = 0, steps - 1 do
-      multiply(d, at_step(a, step), at_step(b, step), {
+      backward_block.multiply(k, p, d, a(step), b(step), {
         n = form.n, scale_d = step == 0 and form.fresh and 0 or 1, trans_a = form.trans_a or 0,
         trans_b = form.trans_b or 0,
       })
@@ -36,29 +35,25 @@ local function products(k, p, buffers, mine, acc)
   end
   local of_columns, half = p.rows // 16, p.dim // 2
   local out = {}
-  function out.scores(stage) product(acc.s, keys, of_stage(q, stage), p.dim // 16, { n = p.part, fresh = true }) end
-  function out.dp(stage)
-    product(acc.dp, values, of_stage(gradient, stage), p.dim // 16, { n = p.part, fresh = true })
-  end
+  function out.scores(stage) product(acc.s, keys, q(stage), p.dim // 16, { n = p.part, fresh = true }) end
+  function out.dp(stage) product(acc.dp, values, gradient(stage), p.dim // 16, { n = p.part, fresh = true }) end
   function out.dv(from, stage)
-    product(
-      acc.dv, of_stage(probabilities, from), of_stage(gradient_columns, stage), of_columns, { n = half, trans_b = 1 })
+    product(acc.dv, probabilities(from), gradient_columns(stage), of_columns, { n = half, trans_b = 1 })
   end
   function out.dk(from, stage)
-    product(acc.dk, of_stage(ds, from), of_stage(q_columns, stage), of_columns, { n = half, trans_b = 1 })
+    product(acc.dk, ds(from), q_columns(stage), of_columns, { n = half, trans_b = 1 })
   end
   function out.dq(from)
     product(
-      acc.dq, of_stage(ds_columns, from), key_columns, p.keys // 16,
-      { n = half, fresh = true, trans_a = 1, trans_b = 1 })
+      acc.dq, ds_columns(from), key_columns, p.keys // 16, { n = half, fresh = true, trans_a = 1, trans_b = 1 })
   end
   return out
 end
 
 -- What a consumer has: its number, accumulators, products, and what makes P^T and dS^T of the scores and dP^T; its
 -- places in the rings.
-local function consumer_of(k, p, rings, buffers, at, sizes)
-  local me = backward_block.consumer(k, p, rings)
+local function consumer_of(g)
+  local k, p, buffers, me = g.k, g.p, g.buffers, backward_block.consumer(g)
   local half = p.dim // 2
   local acc = {
     s = k:regs("f32", p.part // 2), dp = k:regs("f32", p.part // 2), dk = k:regs("f32", half // 2),
@@ -66,7 +61,7 @@ local function consumer_of(k, p, rings, buffers, at, sizes)
     p16 = k:regs("b32", p.part // 4), ds16 = k:regs("b32", p.part // 4),
   }
   me.acc, me.product = acc, products(k, p, buffers, me.number, acc)
-  backward_block.prepare(me, at, sizes, at.key)
+  backward_block.prepare(me, g.at.key)
 
   -- Where the thread finds its queries' stats, and puts its pieces of P^T and dS^T: blocks of 8 x 8, four for each
   -- stmatrix, whose lines in shared memory are keys of 64 queries.
@@ -84,15 +79,15 @@ local function store(me, buffer, words)
 end
 
 -- P^T and dS^T of the consumer's half of a block of queries: its scores are under way.
-local function compute_half(me, buffers, block)
-  local k, product = me.k, me.product
+local function compute_half(me, block)
+  local k, product, buffers = me.k, me.product, me.buffers
   me.rings.gradient:wait(me.gradient)
   local stats = me.stats_at + me.gradient.stage * me.p.stats_bytes
   k:wgmma_fence()
   product.dp(me.gradient.stage)
   k:wgmma_wait_group(1) -- the scores are complete, and dK of the block before
   backward_block.release_queries(me)
-  me.mask(block * me.p.rows + me.number * me.p.part)
+  me.finish_scores(block * me.p.rows + me.number * me.p.part)
   me.exponentials(stats)
   store(me, buffers.p, me.acc.p16)
   k:wgmma_wait_group(0)
@@ -102,7 +97,7 @@ end
 
 -- The consumer's columns of dV, dQ and dK, as soon as both halves have arrived. P and dS have two stages: a consumer
 -- that writes to one of them has met the other one here since that one read it.
-local function multiply_both(me, at, block, head)
+local function multiply_both(me, block, head)
   local k, p, product = me.k, me.p, me.product
   backward_block.meet(me)
   product.dv(me.stage, me.gradient.stage)
@@ -110,19 +105,19 @@ local function multiply_both(me, at, block, head)
   product.dk(me.stage, me.query.stage)
   k:wgmma_wait_group(1)
   me.rings.gradient:release(me.gradient, { lane = me.lane })
-  me.add(me.acc.dq, tiles.number(p, at, block, head))
+  me.add(me.acc.dq, tiles.number(p, me.at, block, head))
   k:xor(me.stage, me.stage, 1)
 end
 
 --- The role of a consumer.
-function module.emit(k, p, rings, maps, buffers, at, sizes)
-  local me = consumer_of(k, p, rings, buffers, at, sizes)
-  backward_block.each_block(me, at, nil, function(block, head)
+function module.emit(g)
+  local me = consumer_of(g)
+  backward_block.each_block(me, nil, function(block, head)
     me.product.scores(me.query.stage)
-    compute_half(me, buffers, block)
-    multiply_both(me, at, block, head)
+    compute_half(me, block)
+    multiply_both(me, block, head)
   end)
-  backward_block.store(k, p, me.acc, maps, buffers, at, sizes.scale, me.number, at.key, me.number * (p.dim // 2))
+  backward_block.store(me, g.at.key, me.number * (g.p.dim // 2))
 end
 
 return module

@@ -17,7 +17,6 @@ end
 
 return {
   step = 4, options = { "gate" }, launch = { { name = "gate", of = "gate" } },
-  apart = { gate = { "alpha", "beta", "activation" } },
   read = function(given, e) e.gate = options.activation(given, "gate", "two f32 registers") end,
   cycles = function(e) return options.activation_cycles(e.gate) end,
   check = function(p)

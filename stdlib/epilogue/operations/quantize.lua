@@ -11,7 +11,6 @@ local note = "ceil(N / 128) x M, M rounded up to a multiple of 4"
 
 return {
   step = 7, options = { "quantize" }, launch = { { name = "d_scales", of = "quantize" } },
-  apart = { quantize = { "beta", "residual" } },
   cycles = function(e) return e.quantize and 0.03 or 0 end,
   check = function(p)
     if not p.epilogue.quantize then return end

@@ -4,7 +4,6 @@ local options = require "wgrun.epilogue.options"
 
 return {
   step = 5, options = { "residual" }, launch = { { name = "residual", of = "residual" } },
-  apart = { residual = { "beta" } },
   samples = function(of, out) out.residual = of.e.residual and of.random(of.M, of.N, of.p.d) or nil end,
   parameters = function(p, add)
     if not p.epilogue.residual then return end

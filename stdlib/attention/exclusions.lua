@@ -1,0 +1,21 @@
+-- Which choices of wg.attention and wg.attention_backward go without which others, and why.
+
+local exclusions = require "wgrun.exclusions"
+
+local function option(name) return { ("`%s`"):format(name), function(p) return p[name] end } end
+local function lacking(name) return { lacks = ("`%s`"):format(name), function(p) return not p[name] end } end
+
+return exclusions.new({
+  packed = option "packed", descale = option "descale", block_mask = option "block_mask",
+  score_slope = option "score_slope", no_score = lacking "score", no_mask = lacking "mask",
+  splits = { "`splits`", function(p) return p.splits and p.splits > 1 end },
+  bhsd = { '`layout` = "bhsd"', function(p) return p.layout == "bhsd" end },
+  narrow = { "8-bit elements", function(p) return p.dtype == "e4m3" end },
+  wide = { lacks = "8-bit elements", function(p) return p.dtype ~= "e4m3" end },
+}, {
+  { "packed", { "bhsd" }, "packed tensors are sequence x head x dim" },
+  { "descale", { "wide" }, "others have no scales" },
+  { "splits", { "narrow" }, "keys of 8 bits stay in one part" },
+  { "block_mask", { "no_mask" }, "it says in which blocks `mask` hides all keys" },
+  { "score_slope", { "no_score" }, "it is the derivative of that function" },
+})

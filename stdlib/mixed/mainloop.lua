@@ -1,0 +1,47 @@
+-- wg.mainloop.mixed: the main loop of weights of 4 or 8 bits, for products of one's own.
+
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local classes = require "wgrun.classes"
+local mainloop = require "wgrun.mainloop.mainloop"
+local mixed_launch = require "wgrun.mixed.launch"
+local plan = require "wgrun.mixed.plan"
+local product = require "wgrun.mixed.product"
+
+local strategy = {
+  emit = function(k, p, declared, begin, epilogue)
+    product.emit(k, p, declared.maps, declared.sizes, {
+      begin = begin, consumer = function(_, me) return epilogue(me.number, me.block) end,
+    })
+  end,
+  launch = function(self, kernel, A, B, given) return mixed_launch.make(self, kernel, A, B, nil, given) end,
+}
+
+--- The main loop of a product whose B are weights of 4 or 8 bits, packed by wg.prepack, as wg.gemm{ b_type = } has it.
+--- It computes the transpose of D: the epilogue gets 64 rows of B, which are columns of D, and `columns` rows of A;
+--- `row` counts rows of B. Launches give `b_scales`, and `b_zeros`.
+--- @param options table
+--- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"  as of wg.gemm
+--- @option a_type "bf16"|"f16" = "bf16"  the type of A, of the scales and of the zero points
+--- @option group_size integer = 128  as of wg.gemm
+--- @option zeros boolean = false  as of wg.gemm
+--- @option tile table  { rows of B, 64 or 128; rows of A; k }: k is by default chosen by the others
+--- @option splits integer[1,8] = 1  the parts of K, which the CTAs of a cluster multiply
+--- @option stream_k boolean = false  CTAs have equal shares of the K blocks of all tiles
+--- @option constant "B"?  the weights are not written by any launch that may still run when this one starts
+--- @option next boolean = false  as of wg.gemm
+--- @option shared integer[0,232448] = 0  the bytes of shared memory that the kernel needs besides, such as for its
+---   epilogue
+--- @option stages integer?  of the ring, at least 2; by default as many as fit, up to 16
+--- @return mainloop
+--- @see wg.prepack
+--- @example
+---   local loop = wg.mainloop.mixed { b_type = "s4", tile = { 64, 16 }, shared = 8192 }
+---   local panel = wg.panel { dtype = "bf16", n = loop.columns, transposed = true }
+function wg.mainloop.mixed(opts)
+  local p = plan.make_loop(arguments.options("wg.mainloop.mixed", opts))
+  p.parameters = mixed_launch.parameters(p)
+  return mainloop.of_plan(p, { cluster = p.splits, consumers = p.blocks, columns = p.n }, strategy)
+end
+
+classes.shield(wg.mainloop, "wg.mainloop.", { "mixed" })

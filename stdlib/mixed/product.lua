@@ -1,0 +1,142 @@
+-- A product whose B are weights of 4 or 8 bits, which become 16-bit operands in registers.
+--
+-- The roles of A and B are exchanged, so that D is computed transposed: 64 rows of weights are wgmma's A, which may be
+-- in registers, and rows of A, of which there may be few, are its columns, in shared memory. A CTA has a tile of 64 or
+-- 128 rows of weights and up to 256 rows of A; the CTAs of a cluster have parts of its K (`splits`), or each CTA has
+-- pieces of tiles one after the other (`stream_k`).
+--
+--   copying warp       mixed/copies.lua      weights, scales and A, into a ring with a stage for each block of K
+--   warpgroups         mixed/convert.lua     weights from shared memory to operands in registers
+--                      mixed/sums.lua        times A's stages, one step of K converted while another is multiplied
+--                      reduction/blocks.lua  the sums of parts of K in a cluster; reduction/memory.lua, of CTAs
+--                      k:epilogue            which stores them, transposed
+--
+-- Its parts are those of other products (mainloop/product.lua): a scheduler (scheduler/grid.lua, equal_shares.lua),
+-- reductions one after the other, an epilogue. Who does what is other: a warp copies before the CTA's threads have met.
+-- Where a block of K is longer than 128, more warpgroups have a part of each block: more of them convert at a time.
+
+local arguments = require "wgrun.arguments"
+local division = require "wgrun.builder.division"
+local mixed_copies = require "wgrun.mixed.copies"
+local sums = require "wgrun.mixed.sums"
+
+local module = {}
+
+local divided = division.divided
+
+-- With stream_k: where a warpgroup stands in the ring. `begun`: it has had a stage to release.
+local function place_of(k)
+  local place = {}
+  for _, name in ipairs { "stage", "phase", "begun" } do place[name] = k:mov(0, { type = "u32" }) end
+  return place
+end
+
+-- A consumer: warpgroup `number` of those that multiply. The sums of its 64 rows go to those of other parts of K in
+-- the CTA or the cluster first; with stream_k, those of a tile that several CTAs have then go through a workspace.
+local function consume(g, number, epilogue)
+  local k, p = g.k, g.p
+  local me = {
+    number = number, block = divided(k, number, p.k_parts), part = number & (p.k_parts - 1),
+    thread = k:special "tid.x" & 127,
+  }
+  local acc = k:regs("f32", p.n // 2)
+  local store, finish = epilogue.consumer(g, me)
+  if p.stream then me.place, me.round = place_of(k), k:mov(0, { type = "u32" }) end
+  local reductions = {}
+  for i, reduction in ipairs(p.reductions) do reductions[i] = reduction.consumer(g, me) end
+  p.scheduler.each(g, {}, function(place, piece)
+    sums.emit(g, me, acc, piece)
+    local function reduce(i)
+      if reductions[i] then return reductions[i]({ acc }, piece, function() reduce(i + 1) end) end
+      local row, column = place()
+      store(acc, row + (me.block << 6), column)
+      if not p.stream then finish() end
+    end
+    reduce(1)
+  end)
+  if p.stream then finish() end
+end
+
+-- What one thread does before all others begin.
+local function begin(g, epilogue)
+  local k, p, maps = g.k, g.p, g.maps
+  for _, name in ipairs { "A", "A_few", "b_scales", "b_zeros", "C", "D" } do
+    if maps[name] then k:prefetch_tensormap(maps[name]) end
+  end
+  if epilogue.begin then epilogue.begin(g) end
+  for _, reduction in ipairs(p.reductions) do reduction.begin(g) end
+  if p.splits == 1 and epilogue.begin then k:fence_mbarrier_init() end
+end
+
+-- Zeros in the stages of A, where boxes come with fewer rows than a tile has.
+local function clear_a(k, p, buffer)
+  local zeros, thread, bytes = k:regs("b32", 4), k:special "tid.x", p.stages * p.a.bytes
+  for i = 0, 3 do k:mov(zeros[i], 0) end
+  local at, step = k:address(buffer, thread << 4), 16 * 128 * p.consumers
+  for offset = 0, bytes - 1, step do
+    k:st_shared_v4_b32(
+      at, zeros, { offset = offset, guard = offset + step > bytes and thread:lt((bytes - offset) // 16) or nil })
+  end
+  k:fence_proxy_async { space = "shared::cta" }
+end
+
+-- The buffers in shared memory: stages, mbarriers, and the sums that CTAs and warpgroups send each other. Panels of D,
+-- where the plan has some, stand in their place.
+local function shared_memory(k, p, epilogue)
+  local exchanged, align = p.owned * p.exchange_bytes, p.panel and p.panel.align or 16
+  local buffers = {
+    a = k:shared { tile = p.a, count = p.stages, name = "A" },
+    exchange = exchanged > 0 and k:shared { bytes = exchanged, align = align, name = "D" } or nil,
+    weights = k:shared { bytes = p.stages * p.blocks * p.weight_bytes, align = 128, name = "B" },
+    b_scales = k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_scales" },
+    b_zeros = p.zeros and k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_zeros" } or nil,
+  }
+  if epilogue.shared then arguments.extended(buffers, epilogue.shared(k)) end
+  for _, reduction in ipairs(p.reductions) do arguments.extended(buffers, reduction.shared(k, p)) end
+  return buffers
+end
+
+--- Emits the body of a kernel that computes the product of a plan. epilogue: consumer(g, me), returns store and finish,
+--- as those of k:epilogue, of the consumer `me` (`number`, and `block`, its 64 rows of the tile); and where it has
+--- some, shared(k), its buffers, and begin(g), emitted for one thread before all others begin.
+function module.emit(k, p, maps, sizes, epilogue)
+  local g = { k = k, p = p, maps = maps, buffers = shared_memory(k, p, epilogue) }
+  g.sizes = setmetatable({ M = sizes.N, N = sizes.M }, { __index = sizes }) -- as the accumulators have them
+  g.ring = k:pipeline { stages = p.stages, arrivals = 4 * p.consumers }
+  local warp = k:reg "u32"
+  g.piece = p.scheduler.first(g)
+  k:shfl_sync_idx_b32(warp, k:special "tid.x" >> 5, 0, 31) -- the same in all lanes
+  local copies = warp:eq(4 * p.consumers)
+  g.few = p.few and sizes.M:le(p.few) or nil
+  local copy = mixed_copies.emit(g)
+  k:griddepcontrol_launch_dependents()
+  -- Weights come as soon as there are mbarriers that count them, before the other warps, and CTAs, are ready.
+  k:if_(copies, function()
+    local elected = k:elect_sync()
+    k:if_(elected, function() g.ring:init() end)
+    copy.begin()
+    k:if_(elected, function() begin(g, epilogue) end)
+  end)
+  if g.few or p.prefetched > 0 then
+    k:if_(warp:lt(4 * p.consumers), function()
+      if p.prefetched > 0 then copy.prefetch() end
+      if g.few then k:if_(g.few, function() clear_a(k, p, g.buffers.a) end) end
+    end)
+  end
+  if p.splits == 1 then
+    k:bar_sync(0)
+  else
+    -- fence.mbarrier_init has released what others must see, but for zeros
+    k:barrier_cluster_arrive { sem = g.few and "release" or "relaxed" }
+    k:barrier_cluster_wait()
+  end
+  k:if_(warp:ge(4 * p.consumers), function()
+    if p.registers then k:setmaxnreg_dec(p.registers[1]) end
+    k:if_(copies, copy.finish)
+  end, function()
+    if p.registers then k:setmaxnreg_inc(p.registers[2]) end
+    consume(g, warp >> 2, epilogue)
+  end)
+end
+
+return module
