@@ -46,7 +46,7 @@ end
 
 --- The address of an element behind a pointer parameter, in a new u64 register.
 --- @param pointer reg  made by k:param; its pointee gives the size of the elements
---- @param index integer|reg  the element, from 0 (u32)
+--- @param index integer|reg  the element, from 0 (u32, or u64 where there may be more)
 --- @return reg  u64
 --- @raise for elements that are not whole bytes.
 --- @example
@@ -56,6 +56,9 @@ function k:element(pointer, index)
   local bytes = element_bytes[pointee] or fail("k:element: elements must be whole bytes, not " .. pointee)
   arguments.count("k:element, index", index)
   if type(index) == "number" then return native.points_to(self:add(pointer, index * bytes), pointer) end
+  if index.type == "u64" or index.type == "s64" then
+    return native.points_to(self:mad(index, bytes, pointer, { type = "u64", half = "lo" }), pointer)
+  end
   return native.points_to(self:mad_wide_u32(index, bytes, pointer), pointer)
 end
 

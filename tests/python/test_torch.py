@@ -186,6 +186,29 @@ class Attention(Case):
             wt.attention(q, k, v)
         self.near(wt.attention(q, k, v, enable_gqa=True), theirs(*double(q, k, v), enable_gqa=True))
 
+    def test_masks(self):
+        theirs = torch.nn.functional.scaled_dot_product_attention
+        seen = torch.rand(2, 1, 40, 72, device=DEVICE) > 0.3
+        added = torch.randn(4, 40, 72, device=DEVICE)
+        for mask in (seen, added):
+            exact = mask if mask.dtype == torch.bool else mask.double()
+            leaves = [t.detach().transpose(1, 2).contiguous().requires_grad_() for t in self.tensors(2, 40, 72, 4, 4, 64)]
+            self.gradients(lambda q, k, v: wt.attention(q, k, v, mask), lambda q, k, v: theirs(q, k, v, exact), leaves)
+
+    def test_alibi(self):
+        slopes = torch.tensor([[0.5, 0.25, 0.1, 0.05], [0.3, 0.2, 0.0, 0.7]], device=DEVICE)
+        def theirs(given):
+            def run(q, k, v):
+                k, v = k.repeat_interleave(2, 2), v.repeat_interleave(2, 2)
+                i, j = torch.arange(64, device=DEVICE)[:, None] + 32, torch.arange(96, device=DEVICE)[None, :]
+                bias = -given.double().expand(2, 4)[:, :, None, None] * (i - j).abs()
+                s = torch.einsum("bqhd,bkhd->bhqk", q, k) / 8 + bias.masked_fill(j > i, -math.inf)
+                return torch.einsum("bhqk,bkhd->bqhd", torch.softmax(s, -1), v)
+            return run
+        for given in (slopes, slopes[0]):
+            self.gradients(lambda q, k, v: wt.flash_attn_func(q, k, v, causal=True, alibi_slopes=given), theirs(given),
+                           self.tensors(2, 64, 96, 4, 2, 64))
+
     def test_packed(self):
         lengths, keys = (40, 0, 30), (64, 16, 30)
         starts = torch.tensor([0, 40, 40, 70], dtype=torch.int32, device=DEVICE)
@@ -217,12 +240,15 @@ class Attention(Case):
     def test_refused(self):
         q, k, v = self.tensors(1, 32, 32, 2, 2, 64, grad=False)
         for call in (lambda: wt.flash_attn_func(q, k, v, dropout_p=0.1), lambda: wt.flash_attn_func(q, k, v, window_size=(3, 4)),
-                     lambda: wt.attention(q, k, v, attn_mask=q), lambda: wt.flash_attn_func(q[..., :40], k[..., :40], v[..., :40]),
-                     lambda: wt.flash_attn_func(q, k, v, alibi_slopes=q)):
+                     lambda: wt.attention(q, k, v, attn_mask=torch.zeros(32, 32, requires_grad=True)), lambda: wt.flash_attn_func(q[..., :40], k[..., :40], v[..., :40]),
+                     lambda: wt.flash_attn_func(q, k, v, deterministic=True)):
             with self.assertRaises(NotImplementedError):
                 call()
-        with self.assertRaisesRegex(ValueError, "do not fit"):
-            wt.flash_attn_func(q, k, v[:, :16])
+        for call, text in ((lambda: wt.flash_attn_func(q, k, v[:, :16]), "do not fit"),
+                           (lambda: wt.flash_attn_func(q, k, v, alibi_slopes=q), "alibi_slopes of"),
+                           (lambda: wt.attention(q, q, q, attn_mask=q[:, :3].float()), "does not broadcast")):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
 
 
 class Operators(Case):
@@ -236,7 +262,7 @@ class Operators(Case):
         ends = torch.tensor([8, 16], dtype=torch.int32, device=DEVICE)
         self.check(torch.ops.wgrun.grouped_mm.default, random(16, 64, grad=True), random(2, 64, 32, grad=True), ends)
         q, k, v = (random(1, 64, 2, 64, grad=True) for _ in range(3))
-        self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", False, True)
+        self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", "", None, True)
         starts = torch.tensor([0, 24, 64], dtype=torch.int32, device=DEVICE)
         q, k, v = (random(64, 2, 64, grad=True) for _ in range(3))
         self.check(torch.ops.wgrun.attention_packed.default, q, k, v, starts, starts, 40, 40, 0.125, True, 0, 0.0, True)

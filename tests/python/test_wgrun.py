@@ -352,6 +352,32 @@ class Gemm(unittest.TestCase):
         self.assertTrue(seen[0])
         self.assertEqual(len(set(every)), len(every))
 
+    def test_a_workspace_of_two_launches(self):
+        script = quiet(SCALE.replace("return scale", """
+          local sums, other = wg.zeros("f32", { 128 }), wg.zeros("f32", { 128 })
+          local function step(sums) return { kernel = scale, launch = function(self, A)
+            return { grid = 1, args = { sums, 128, 2.0 } }
+          end } end
+          return { one = step(sums), two = step(sums), three = step(other) }"""))
+        a = np.ones(128, np.float32)
+        for step in script:
+            step(a)
+        torch = types.SimpleNamespace(cuda=types.SimpleNamespace(is_current_stream_capturing=lambda: False), uint8=None,
+                                      zeros=lambda size, dtype, device: Memory())
+
+        class Memory:
+            def data_ptr(self):
+                return id(self)
+
+        def address(step, stream):
+            (plan,) = step._plans.values()
+            return plan.workspace(0, 0, stream).address
+
+        with mock.patch.dict(sys.modules, torch=torch):
+            first = address(script.one, 1)
+            self.assertEqual(address(script.two, 1), first)
+            self.assertEqual(len({address(script.one, 1), address(script.two, 2), address(script.three, 1)}), 3)
+
     def test_refused(self):
         with self.assertRaises(wgrun.ScriptError) as caught:
             wgrun.gemm(dtype="bf17")

@@ -7,7 +7,7 @@ import io
 import json
 from dataclasses import dataclass
 
-from ._script import _literal, loads
+from ._script import literal, loads
 
 #: In the order of CUtensorMapSwizzle; and what the layout type of a matrix descriptor says of each (PTX ISA 9.7.15.5.1.2.2).
 _SWIZZLES = ("none", "32B", "64B", "128B")
@@ -54,5 +54,5 @@ def layout(layout: str, dtype: str = "bf16") -> Layout:
     """Identifies a layout, (row, k) to the element offset, such as "Sw<3,4,3> o (8,64):(64,1)": wg.identify."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        loads(_SCRIPT.format(layout=_literal(layout), dtype=_literal(dtype)), name="wgrun.layout")
+        loads(_SCRIPT.format(layout=literal(layout), dtype=literal(dtype)), name="wgrun.layout")
     return Layout(dtype=dtype, **json.loads(printed.getvalue()))

@@ -12,25 +12,53 @@ from ._made import dtype_of, launcher, missing, script, wrong
 
 _DIMS = (64, 96, 128, 192, 256)
 
-_FORWARD = """
-if options.top_left then -- query i sees the keys up to i, however many there are
-  options.mask = function(_, at) return at.key:le(at.query) end
+# What becomes of scores besides the options of wg.attention, by `options.kind`. Tensors that are read have a value for each
+# score ("bias", "hides") or for each head of each sequence ("alibi").
+_SCORES = """
+local kind, queries, keys, heads = options.kind, options.queries, options.keys, options.heads
+options.kind, options.queries, options.keys = nil, nil, nil
+local function at_head(at) return at.batch * heads + at.head end
+local function element(k, at)
+  local row = k:cvt_u64_u32(at_head(at)) * queries + k:cvt_u64_u32(k:mov(at.query, { type = "u32" }))
+  return k:element(at.tensors.bias, row * keys + k:cvt_u64_u32(k:mov(at.key, { type = "u32" })))
 end
-options.top_left = nil
-return require("wgrun").attention(options)
+if kind == "top_left" then -- query i sees the keys up to i, however many there are
+  options.mask = function(_, at) return at.key:le(at.query) end
+  options.block_mask = function(_, block) return block.first_key:le(block.last_query) end
+elseif kind == "hides" then
+  options.tensors = { bias = "u8" }
+  options.mask = function(k, at) return k:ld_global_u8(element(k, at)):ne(0) end
+elseif kind == "bias" then
+  options.tensors = { bias = "f32" }
+  options.score = function(k, score, at) return score + k:ld_global_f32(element(k, at)) end
+elseif kind == "alibi" then
+  options.tensors = { bias = "f32" }
+  options.score = function(k, score, at)
+    local slope = k:ld_global_f32(k:element(at.tensors.bias, at_head(at)))
+    return k:fma(slope, -k:cvt_rn_f32_s32(k:abs(at.place - at.key)), score)
+  end
+end
+local function with_tensors(given)
+  if given.bias then given.tensors = { bias = given.bias } end
+  given.bias = nil
+  return given
+end
 """
 
-_BACKWARD = """
-if options.top_left then
-  options.mask = function(_, at) return at.key:le(at.query) end
-end
-options.top_left = nil
+_FORWARD = _SCORES + """
+local attention = require("wgrun").attention(options)
+return { kernel = attention.kernel, launch = function(_, Q, K, V, O, given)
+  return attention:launch(Q, K, V, O, with_tensors(given))
+end }
+"""
+
+_BACKWARD = _SCORES + """
 local backward = require("wgrun").attention_backward(options)
 local names <const> = { "Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV" }
 local function step(number, kernel)
   return { kernel = kernel, launch = function(_, ...)
     local operands, all = { ... }, {}
-    for name, value in pairs(operands[#names + 1] or {}) do all[name] = value end
+    for name, value in pairs(with_tensors(operands[#names + 1])) do all[name] = value end
     for i, name in ipairs(names) do all[name] = operands[i] end
     return backward:launches(all)[number][2]
   end }
@@ -56,7 +84,7 @@ def _heads(q: Tensor, k: Tensor, layout: str) -> tuple[int, int]:
 
 @torch.library.custom_op("wgrun::attention", mutates_args=())
 def _attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, window: int, softcap: float, layout: str,
-               top_left: bool, lse: bool) -> tuple[Tensor, Tensor]:
+               kind: str, bias: Optional[Tensor], lse: bool) -> tuple[Tensor, Tensor]:
     heads, kv_heads = _heads(q, k, layout)
     sequence = 1 if layout == "bshd" else 2
     o, sums = torch.empty_like(q), _empty_sums(q, heads, q.shape[sequence], lse)
@@ -66,9 +94,21 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, wind
         return o.zero_(), sums.fill_(-math.inf)
     options = _options(q, k, heads, kv_heads, causal, window, softcap, layout=layout, lse=lse)
     named: dict[str, Any] = {"lse": sums} if lse else {}
-    made = script(_FORWARD, {**options, "top_left": True}).only if top_left else launcher("attention", options)
+    if kind:
+        made = script(_FORWARD, {**options, **_kind(q, k, kind, bias, layout, named)}).only
+    else:
+        made = launcher("attention", options)
     made(q, k, v, o, scale=scale, **named)
     return o, sums
+
+
+def _kind(q: Tensor, k: Tensor, kind: str, bias: Optional[Tensor], layout: str, named: dict[str, Any]) -> dict[str, Any]:
+    """The options of _SCORES; adds the tensor that is read to the operands."""
+    if bias is not None:
+        named["bias"] = bias
+    sequence = 1 if layout == "bshd" else 2
+    sizes = {"queries": q.shape[sequence], "keys": k.shape[sequence]} if kind in ("hides", "bias") else {}
+    return {"kind": kind, **sizes}
 
 
 def _empty_sums(q: Tensor, heads: int, queries: int, lse: bool) -> Tensor:
@@ -77,42 +117,45 @@ def _empty_sums(q: Tensor, heads: int, queries: int, lse: bool) -> Tensor:
 
 @_attention.register_fake
 def _(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, window: int, softcap: float, layout: str,
-      top_left: bool, lse: bool) -> tuple[Tensor, Tensor]:
+      kind: str, bias: Optional[Tensor], lse: bool) -> tuple[Tensor, Tensor]:
     heads, _ = _heads(q, k, layout)
     return torch.empty_like(q), _empty_sums(q, heads, q.shape[1 if layout == "bshd" else 2], lse)
 
 
 @torch.library.custom_op("wgrun::attention_backward", mutates_args=())
 def _attention_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, scale: float, causal: bool,
-                        window: int, softcap: float, layout: str, top_left: bool) -> tuple[Tensor, Tensor, Tensor]:
+                        window: int, softcap: float, layout: str, kind: str,
+                        bias: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
     heads, kv_heads = _heads(q, k, layout)
     dq, dk, dv = torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
     if q.numel() == 0 or k.numel() == 0:
         return dq.zero_(), dk.zero_(), dv.zero_()
     options = _options(q, k, heads, kv_heads, causal, window, softcap, layout=layout)
-    if top_left:
-        options["top_left"] = True
+    named: dict[str, Any] = {}
+    if kind:
+        options.update(_kind(q, k, kind, bias, layout, named))
     for step in script(_BACKWARD, options):
-        step(q, k, v, o, lse, d, dq, dk, dv, scale=scale)
+        step(q, k, v, o, lse, d, dq, dk, dv, scale=scale, **named)
     return dq, dk, dv
 
 
 @_attention_backward.register_fake
 def _(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, scale: float, causal: bool, window: int,
-      softcap: float, layout: str, top_left: bool) -> tuple[Tensor, Tensor, Tensor]:
+      softcap: float, layout: str, kind: str, bias: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
     return torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
 
 
 def _attention_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    q, k, v, *ctx.how, ctx.lse = inputs
+    q, k, v, *ctx.how, bias, ctx.lse = inputs
     ctx.mark_non_differentiable(output[1])
-    ctx.save_for_backward(q, k, v, *output)
+    ctx.save_for_backward(q, k, v, *output, bias)
 
 
 def _attention_gradients(ctx: Any, d: Tensor, _: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
     if not ctx.lse:
         wrong("attention", "gradients need lse = True of wgrun::attention")
-    return (*_attention_backward(*ctx.saved_tensors, d.contiguous(), *ctx.how), *(None,) * (len(ctx.how) + 1))
+    *saved, bias = ctx.saved_tensors
+    return (*_attention_backward(*saved, d.contiguous(), *ctx.how, bias), *(None,) * (len(ctx.how) + 2))
 
 
 _attention.register_autograd(_attention_gradients, setup_context=_attention_context)
@@ -140,13 +183,26 @@ def _needs_gradients(*tensors: Tensor) -> bool:
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
+def _mask(what: str, query: Tensor, key: Tensor, mask: Tensor) -> tuple[str, Tensor]:
+    """A mask of PyTorch's: bool says what is seen, other types are added to the scores."""
+    if mask.requires_grad:
+        missing(what, "gradients of attn_mask")
+    every = (*query.shape[:3], key.shape[2])
+    try:
+        whole = mask.expand(every)
+    except RuntimeError:
+        wrong(what, f"attn_mask {tuple(mask.shape)} does not broadcast to {every}")
+    return ("hides", whole.to(torch.uint8).contiguous()) if mask.dtype == torch.bool else ("bias", whole.float().contiguous())
+
+
 def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None, dropout_p: float = 0.0,
               is_causal: bool = False, scale: Optional[float] = None, enable_gqa: bool = False) -> Tensor:
     """torch.nn.functional.scaled_dot_product_attention: tensors are batch x heads x sequence x head size, or such views of
     batch x sequence x heads x head size, which are then not copied. bfloat16 or float16, head sizes 64, 96, 128, 192 and
-    256; neither attn_mask nor dropout. With is_causal query i sees the keys up to i, as PyTorch has it: where there
+    256; no dropout. attn_mask, of bool or what is added to the scores, is read score by score, which takes time, and
+    gets no gradient. With is_causal query i sees the keys up to i, as PyTorch has it: where there
     are more keys than queries flash_attn_func has the last query see the last key."""
-    _no("attention", attn_mask=attn_mask is not None, dropout_p=dropout_p)
+    _no("attention", dropout_p=dropout_p)
     _check("attention", query, key, value, 4, 1)
     if query.shape[1] != key.shape[1] and not enable_gqa:
         wrong("attention", f"{query.shape[1]} heads of Q and {key.shape[1]} of K: enable_gqa=True")
@@ -154,7 +210,10 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Ten
     layout = "bshd" if all(view.is_contiguous() for view in views) else "bhsd"
     q, k, v = views if layout == "bshd" else (tensor.contiguous() for tensor in (query, key, value))
     top_left = is_causal and query.shape[2] != key.shape[2]
-    o, _ = _attention(q, k, v, scale or 1 / math.sqrt(query.shape[3]), is_causal and not top_left, 0, 0.0, layout, top_left,
+    kind, bias = ("top_left" if top_left else "", None) if attn_mask is None else _mask("attention", query, key, attn_mask)
+    if is_causal and attn_mask is not None:
+        wrong("attention", "is_causal and attn_mask: one of them")
+    o, _ = _attention(q, k, v, scale or 1 / math.sqrt(query.shape[3]), is_causal and not top_left, 0, 0.0, layout, kind, bias,
                       _needs_gradients(query, key, value))
     return o.transpose(1, 2) if layout == "bshd" else o
 
@@ -176,18 +235,26 @@ def _window(what: str, causal: bool, window: tuple[int, int]) -> tuple[bool, int
     return False, left + 1
 
 
+def _slopes(what: str, q: Tensor, slopes: Optional[Tensor]) -> tuple[str, Optional[Tensor]]:
+    if slopes is None:
+        return "", None
+    if slopes.dtype != torch.float32 or slopes.shape not in ((q.shape[2],), (q.shape[0], q.shape[2])):
+        wrong(what, f"alibi_slopes of {slopes.dtype} {tuple(slopes.shape)}: float32, ({q.shape[2]},) or {tuple(q.shape[::2][:2])}")
+    return "alibi", slopes.detach().expand(q.shape[0], q.shape[2]).contiguous()
+
+
 def flash_attn_func(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, softmax_scale: Optional[float] = None,
                     causal: bool = False, window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,
                     alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
                     return_attn_probs: bool = False) -> Any:
-    """flash-attention's function of this name: tensors are batch x sequence x heads x head size. Neither dropout, alibi_slopes
-    nor deterministic; return_attn_probs gives (o, lse, None)."""
+    """flash-attention's function of this name: tensors are batch x sequence x heads x head size. Neither dropout nor
+    deterministic; return_attn_probs gives (o, lse, None)."""
     what = "flash_attn_func"
-    _no(what, dropout_p=dropout_p, alibi_slopes=alibi_slopes is not None, deterministic=deterministic)
+    _no(what, dropout_p=dropout_p, deterministic=deterministic)
     _check(what, q, k, v, 4, 2)
     causal, window = _window(what, causal, window_size)
     o, lse = _attention(q.contiguous(), k.contiguous(), v.contiguous(), softmax_scale or 1 / math.sqrt(q.shape[3]), causal,
-                        window, softcap, "bshd", False, return_attn_probs or _needs_gradients(q, k, v))
+                        window, softcap, "bshd", *_slopes(what, q, alibi_slopes), return_attn_probs or _needs_gradients(q, k, v))
     return (o, lse, None) if return_attn_probs else o
 
 
