@@ -92,7 +92,10 @@ local function scored(shape)
     end } } })
   row(name, {
     { name = "causal", time = timed { causal = true } },
-    { name = "mask: causal", time = timed { mask = function(_, at) return at.key:le(at.place) end } } })
+    { name = "mask: causal", time = timed {
+      mask = function(_, at) return at.key:le(at.place) end,
+      block_mask = function(_, block) return block.first_key:le(block.last_place) end,
+    } } })
 end
 
 for _, shape in ipairs { { 8192, 8192, 4096 }, { 4096, 4096, 4096 }, { 2048, 4096, 7168 } } do stored(shape) end

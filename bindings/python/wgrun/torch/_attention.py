@@ -8,7 +8,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._made import dtype_of, launcher, missing, script, wrong
+from ._made import DTYPES, dtype_of, launcher, missing, script, wrong
 
 _DIMS = (64, 96, 128, 192, 256)
 
@@ -67,14 +67,12 @@ return { first = step(1, backward.before), second = step(2, backward.kernel), th
 """
 
 
-def _options(q: Tensor, k: Tensor, heads: int, kv_heads: int, causal: bool, window: int, softcap: float, **more: Any) -> dict[str, Any]:
-    out: dict[str, Any] = {"dtype": dtype_of("attention", q, k), "dim": q.shape[-1], "heads": heads, "kv_heads": kv_heads,
-                           "causal": causal, **more}
-    if window > 0:
-        out["window"] = window
-    if softcap > 0:
-        out["softcap"] = softcap
-    return out
+_Options = tuple[tuple[str, Any], ...]
+
+
+def _options(q: Tensor, k: Tensor, heads: int, kv_heads: int, causal: bool, window: int, softcap: float) -> _Options:
+    return (("dtype", DTYPES[q.dtype]), ("dim", q.shape[-1]), ("heads", heads), ("kv_heads", kv_heads), ("causal", causal),
+            ("window", window or None), ("softcap", softcap or None))
 
 
 def _heads(q: Tensor, k: Tensor, layout: str) -> tuple[int, int]:
@@ -92,23 +90,23 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, wind
         return o, sums
     if k.shape[sequence] == 0:
         return o.zero_(), sums.fill_(-math.inf)
-    options = _options(q, k, heads, kv_heads, causal, window, softcap, layout=layout, lse=lse)
+    options = (*_options(q, k, heads, kv_heads, causal, window, softcap), ("layout", layout), ("lse", lse))
     named: dict[str, Any] = {"lse": sums} if lse else {}
     if kind:
-        made = script(_FORWARD, {**options, **_kind(q, k, kind, bias, layout, named)}).only
+        made = script(_FORWARD, *options, *_kind(q, k, kind, bias, layout, named)).only
     else:
-        made = launcher("attention", options)
+        made = launcher("attention", *options)
     made(q, k, v, o, scale=scale, **named)
     return o, sums
 
 
-def _kind(q: Tensor, k: Tensor, kind: str, bias: Optional[Tensor], layout: str, named: dict[str, Any]) -> dict[str, Any]:
+def _kind(q: Tensor, k: Tensor, kind: str, bias: Optional[Tensor], layout: str, named: dict[str, Any]) -> _Options:
     """The options of _SCORES; adds the tensor that is read to the operands."""
     if bias is not None:
         named["bias"] = bias
     sequence = 1 if layout == "bshd" else 2
-    sizes = {"queries": q.shape[sequence], "keys": k.shape[sequence]} if kind in ("hides", "bias") else {}
-    return {"kind": kind, **sizes}
+    sizes = (("queries", q.shape[sequence]), ("keys", k.shape[sequence])) if kind in ("hides", "bias") else ()
+    return (("kind", kind), *sizes)
 
 
 def _empty_sums(q: Tensor, heads: int, queries: int, lse: bool) -> Tensor:
@@ -130,11 +128,11 @@ def _attention_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor,
     dq, dk, dv = torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
     if q.numel() == 0 or k.numel() == 0:
         return dq.zero_(), dk.zero_(), dv.zero_()
-    options = _options(q, k, heads, kv_heads, causal, window, softcap, layout=layout)
+    options = (*_options(q, k, heads, kv_heads, causal, window, softcap), ("layout", layout))
     named: dict[str, Any] = {}
     if kind:
-        options.update(_kind(q, k, kind, bias, layout, named))
-    for step in script(_BACKWARD, options):
+        options += _kind(q, k, kind, bias, layout, named)
+    for step in script(_BACKWARD, *options):
         step(q, k, v, o, lse, d, dq, dk, dv, scale=scale, **named)
     return dq, dk, dv
 
@@ -267,9 +265,9 @@ def _packed(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: T
         return o, sums
     if k.numel() == 0:
         return o.zero_(), sums.fill_(-math.inf)
-    options = _options(q, k, q.shape[1], k.shape[1], causal, window, softcap, packed=True, lse=lse)
+    options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("packed", True), ("lse", lse))
     named: dict[str, Any] = {"lse": sums} if lse else {}
-    launcher("attention", options)(q, k, v, o, scale=scale, query_starts=query_starts, key_starts=key_starts,
+    launcher("attention", *options)(q, k, v, o, scale=scale, query_starts=query_starts, key_starts=key_starts,
                                    max_queries=max_queries, **named)
     return o, sums
 
@@ -288,8 +286,8 @@ def _packed_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d:
     dq, dk, dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
     if q.numel() == 0 or k.numel() == 0:
         return dq, dk, dv
-    options = _options(q, k, q.shape[1], k.shape[1], causal, window, softcap, packed=True)
-    for step in script(_BACKWARD, options):
+    options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("packed", True))
+    for step in script(_BACKWARD, *options):
         step(q, k, v, o, lse, d, dq, dk, dv, scale=scale, query_starts=query_starts, key_starts=key_starts,
              max_queries=max_queries, max_keys=max_keys)
     return dq, dk, dv
@@ -347,13 +345,10 @@ def _decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Te
     o = torch.empty_like(q)
     if o.numel() == 0:
         return o
-    options: dict[str, Any] = {"dtype": dtype_of("attention_decode", q, k, v), "dim": q.shape[3], "heads": q.shape[2],
-                               "kv_heads": k.shape[2], "queries": q.shape[1], "causal": causal}
-    named: dict[str, Any] = {"lengths": lengths}
-    if pages is not None:
-        options["page"] = k.shape[1]
-        named["pages"] = pages
-    launcher("attention_decode", options)(q, k, v, o, scale=scale, **named)
+    options = (("dtype", DTYPES[q.dtype]), ("dim", q.shape[3]), ("heads", q.shape[2]), ("kv_heads", k.shape[2]),
+               ("queries", q.shape[1]), ("causal", causal), ("page", None if pages is None else k.shape[1]))
+    named: dict[str, Any] = {"lengths": lengths} if pages is None else {"lengths": lengths, "pages": pages}
+    launcher("attention_decode", *options)(q, k, v, o, scale=scale, **named)
     return o
 
 

@@ -14,21 +14,24 @@ DTYPES = {torch.bfloat16: "bf16", torch.float16: "f16", torch.float8_e4m3fn: "e4
           torch.float32: "f32", torch.int8: "s8", torch.int32: "s32"}
 
 
+def _nested(options: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    return {name: _nested(value) if isinstance(value, tuple) and value and isinstance(value[0], tuple) else value
+            for name, value in options}
+
+
 @functools.lru_cache(maxsize=1024)
-def _loaded(text: str) -> Script:
-    return loads(text, name="wgrun.torch")
-
-
-def launcher(function: str, options: dict[str, Any]) -> Launcher:
-    """What a function of the library ("gemm", "attention") makes with these options."""
-    made = _loaded(f'return require("wgrun").{function}({literal(options)})').only
+def launcher(function: str, *options: tuple[str, Any]) -> Launcher:
+    """What a function of the library ("gemm", "attention") makes with these options, names and values; tables are
+    tuples of names and values, too."""
+    made = loads(f'return require("wgrun").{function}({literal(_nested(options))})', name="wgrun.torch").only
     assert isinstance(made, Launcher)
     return made
 
 
-def script(text: str, options: dict[str, Any]) -> Script:
+@functools.lru_cache(maxsize=1024)
+def script(text: str, *options: tuple[str, Any]) -> Script:
     """A script that begins with `local options = {...}`."""
-    return _loaded(f"local options = {literal(options)}\n{text}")
+    return loads(f"local options = {literal(_nested(options))}\n{text}", name="wgrun.torch")
 
 
 def wrong(what: str, why: str) -> NoReturn:

@@ -11,6 +11,9 @@ from torch import Tensor
 from ._made import DTYPES, bucket, dtype_of, launcher, missing, wrong
 
 
+_BIAS = ("epilogue", (("bias", "column"),))
+
+
 def _operand(matrix: Tensor) -> tuple[Tensor, str]:
     """The tensor that a kernel takes for a matrix of rows of K, and its major-ness: a transposed view stays one."""
     if matrix.is_contiguous():
@@ -44,13 +47,11 @@ def _product(a: Tensor, b: Tensor, bias: Optional[Tensor]) -> Tensor:
         more = None if bias is None else torch.nn.functional.pad(bias, (0, -n % unit))
         return _product(_padded(a, 1, unit), _padded(b, unit, unit), more)[:, :n].contiguous()
     (left, a_major), (right, b_major) = _operand(a.detach()), _operand(b.detach())
-    options: dict[str, Any] = {"dtype": DTYPES[a.dtype], "a_major": a_major, "b_major": b_major,
-                               "problem": (bucket(m), n, k)}
-    named = {}
-    if bias is not None:
-        options["epilogue"] = {"bias": "column"}
-        named["bias"] = bias.detach().float().contiguous()
-    launcher("gemm", options)(left, right, d, **named)
+    options = (("dtype", DTYPES[a.dtype]), ("a_major", a_major), ("b_major", b_major), ("problem", (bucket(m), n, k)))
+    if bias is None:
+        launcher("gemm", *options)(left, right, d)
+    else:
+        launcher("gemm", *options, _BIAS)(left, right, d, bias=bias.detach().float().contiguous())
     return d
 
 
@@ -114,8 +115,8 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
     if n % unit or k % unit:
         pad = torch.nn.functional.pad
         return _batched(pad(a, (0, -k % unit)), pad(b, (0, -k % unit, 0, -n % unit)))[..., :n].contiguous()
-    options = {"dtype": DTYPES[a.dtype], "groups": "batched", "problem": (groups * bucket(m), n, k, groups)}
-    launcher("gemm", options)(_flat(a.detach()).contiguous(), _flat(b.detach()).contiguous(),
+    options = (("dtype", DTYPES[a.dtype]), ("groups", "batched"), ("problem", (groups * bucket(m), n, k, groups)))
+    launcher("gemm", *options)(_flat(a.detach()).contiguous(), _flat(b.detach()).contiguous(),
                               d.view(-1, n), count=groups)
     return d
 
@@ -163,19 +164,19 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     return out.squeeze(-1) if column else out
 
 
-def _scales(what: str, mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor) -> tuple[dict[str, str], Tensor, Tensor]:
+def _scales(what: str, mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor) -> tuple[Any, Tensor, Tensor]:
     """The option `scales`, and the tensors as launches take them. mat_b is K x N."""
     (m, k), n = mat_a.shape, mat_b.shape[1]
     blocks = (k + 127) // 128
     if scale_a.dtype != torch.float32 or scale_b.dtype != torch.float32:
         wrong(what, f"scales of {scale_a.dtype} and {scale_b.dtype}: float32")
     if scale_a.numel() == 1 and scale_b.numel() == 1:
-        return {"a": "tensor", "b": "tensor"}, scale_a.reshape(1), scale_b.reshape(1)
+        return (("a", "tensor"), ("b", "tensor")), scale_a.reshape(1), scale_b.reshape(1)
     if scale_a.shape == (m, 1) and scale_b.shape == (1, n):
-        return {"a": "row", "b": "row"}, scale_a.reshape(m).contiguous(), scale_b.reshape(n).contiguous()
+        return (("a", "row"), ("b", "row")), scale_a.reshape(m).contiguous(), scale_b.reshape(n).contiguous()
     if scale_a.shape == (m, blocks) and scale_b.shape == (blocks, (n + 127) // 128):
         of_a = torch.nn.functional.pad(scale_a.t(), (0, -m % 4)).contiguous()
-        return {"a": "1x128", "b": "128x128"}, of_a, scale_b.t().contiguous()
+        return (("a", "1x128"), ("b", "128x128")), of_a, scale_b.t().contiguous()
     wrong(what, f"scales {tuple(scale_a.shape)} and {tuple(scale_b.shape)} of {m} x {k} and {k} x {n}: one each, ({m}, 1) and "
                 f"(1, {n}), or ({m}, {blocks}) and ({blocks}, {(n + 127) // 128})")
 
@@ -188,13 +189,13 @@ def _scaled(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bias
     if d.numel() == 0:
         return d
     scales, of_a, of_b = _scales("scaled_mm", mat_a, mat_b, scale_a, scale_b)
-    options: dict[str, Any] = {"dtype": DTYPES[mat_a.dtype], "d": DTYPES[out_dtype], "scales": scales,
-                               "problem": (bucket(m), n, k)}
+    options: tuple[tuple[str, Any], ...] = (("dtype", DTYPES[mat_a.dtype]), ("d", DTYPES[out_dtype]), ("scales", scales),
+                                            ("problem", (bucket(m), n, k)))
     named = {"a_scales": of_a, "b_scales": of_b}
     if bias is not None:
-        options["epilogue"] = {"bias": "column"}
+        options += (_BIAS,)
         named["bias"] = bias.float().contiguous()
-    launcher("gemm", options)(mat_a.contiguous(), mat_b.t().contiguous(), d, **named)
+    launcher("gemm", *options)(mat_a.contiguous(), mat_b.t().contiguous(), d, **named)
     return d
 
 
@@ -233,8 +234,8 @@ def _grouped(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
     if n % unit or k % unit:
         pad = torch.nn.functional.pad
         return _grouped(pad(a, (0, -k % unit)), pad(b, (0, -n % unit, 0, -k % unit)), ends)[:, :n].contiguous()
-    options = {"dtype": DTYPES[a.dtype], "groups": "contiguous", "problem": (bucket(a.shape[0]), n, k, groups)}
-    launcher("gemm", options)(a.contiguous(), b.mT.reshape(groups * n, k).contiguous(), d, offsets=ends.contiguous())
+    options = (("dtype", DTYPES[a.dtype]), ("groups", "contiguous"), ("problem", (bucket(a.shape[0]), n, k, groups)))
+    launcher("gemm", *options)(a.contiguous(), b.mT.reshape(groups * n, k).contiguous(), d, offsets=ends.contiguous())
     return d
 
 
