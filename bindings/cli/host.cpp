@@ -324,7 +324,9 @@ void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kerne
                      void* context) {
     lua::push_kernels(L);
     const auto count = static_cast<lua_Integer>(lua_rawlen(L, -1));
-    for (lua_Integer i = 1; i <= count && outcome.code != Exit::interrupted; ++i) {
+    lua::LimitState& limits = lua::limit_state(L);
+    const auto late = [&] { return limits.limits.time.count() != 0 && lua::out_of_time(limits); };
+    for (lua_Integer i = 1; i <= count && outcome.code != Exit::interrupted && !late(); ++i) {
         lua_rawgeti(L, -1, i);
         auto& kernel = lua::check<Kernel>(L, -1);
         lua::guarded(L, [&] {
@@ -332,7 +334,7 @@ void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kerne
                 visit(kernel, context);
             } catch (const Error& error) {
                 outcome.code = exit_code(error.code());
-                outcome.findings.push_back(error.finding());
+                outcome.findings.push_back(late() ? lua::limit_error(limits).finding() : error.finding());
             }
         });
         lua_pop(L, 1);

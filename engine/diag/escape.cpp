@@ -56,7 +56,7 @@ std::string lua_string(std::string_view text) {
         return fmt::format("[==[{}]==]", text);
     std::string out = "\"";
     for (const char c : text) {
-        if (is_control(c))
+        if (is_control(c) || c == ',')  // where scripts are broken into lines
             out += fmt::format("\\{:03}", static_cast<unsigned char>(c));
         else
             (c == '"' || c == '\\' ? out += '\\' : out) += c;

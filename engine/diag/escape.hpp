@@ -22,7 +22,8 @@ std::string c_characters(std::string_view text);
 /// A string literal of C or C++ with its quotes.
 std::string c_string(std::string_view text);
 
-/// A string of Lua: in long brackets of level 2 if these hold it unchanged, else in quotes and on one line.
+/// A string of Lua: in long brackets of level 2 if these hold it unchanged, else in quotes, on one line and
+/// without commas.
 std::string lua_string(std::string_view text);
 
 /// A string of JSON with its quotes. Bytes that are not UTF-8 (a file name may hold any) become U+FFFD.

@@ -238,8 +238,8 @@ class CudaEmitter {
             out_.line(fmt::format("const unsigned shared_base = (unsigned)__cvta_generic_to_shared({});",
                                   shared_name));
             for (const SharedBuffer& buffer : program_.shared())
-                out_.line(fmt::format("// shared_base + {}: {}, {}", buffer.offset, buffer.name,
-                                      count_of(buffer.bytes, "byte")));
+                out_.line(fmt::format("// shared_base + {}: {}, {}", buffer.offset,
+                                      escape::comment(buffer.name), count_of(buffer.bytes, "byte")));
         }
         if (program_.local_bytes() > 0)
             out_.line(fmt::format("__align__({}) unsigned char {}[{}];", program_.local_align(), local_name,

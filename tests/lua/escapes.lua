@@ -24,3 +24,18 @@ harmless(kernel:cuda(), "CUDA C++")
 local good, e = pcall(load("local wg = ... wg.kernel('k', {threads = 0}, print)", "@" .. evil), wg)
 assert(not good and e.file == evil, tostring(e))
 assert(not tostring(e):find "\n#define", tostring(e))
+
+-- What is exported for compilers.
+local folder = os.tmpname()
+os.remove(folder)
+for _, file in ipairs(assert(kernel:export(folder)).files) do
+  local path = file:find "/" and file or folder .. "/" .. file
+  local text = assert(io.open(path, "rb")):read "a"
+  if path:find "%.ptx$" or path:find "%.cu$" or path:find "%.c$" or path:find "%.h$" then
+    for line in (text .. "\n"):gmatch "([^\n\r]*)[\n\r]" do
+      assert(not line:find "^%s*#define [PM]", path .. ": " .. line)
+    end
+  end
+  os.remove(path)
+end
+os.remove(folder)
