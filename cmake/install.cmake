@@ -26,7 +26,8 @@ foreach(side lua c)
     endif()
 endforeach()
 foreach(name IN LISTS published)
-    install(TARGETS wgrun_lib_${name}_static wgrun_lib_${name}_shared EXPORT wgrun)
+    # The component is for `make wheel`, which wants one library as it is installed.
+    install(TARGETS wgrun_lib_${name}_static wgrun_lib_${name}_shared EXPORT wgrun LIBRARY COMPONENT lib_${name})
 endforeach()
 
 set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/wgrun)

@@ -65,8 +65,16 @@ function(wgrun_publish name)
     list(JOIN arg_EXPORTS "; " patterns)
     file(CONFIGURE OUTPUT ${map} CONTENT "{ global: ${patterns}; local: *; };\n")
     target_link_options(wgrun_lib_${name}_shared PRIVATE LINKER:--version-script=${map})
+    # The interface of C is stable; that of C++ may change with each minor version before 1.0. The libraries of the build
+    # tree look for each other as those that are installed do: CMake's other way pads their RUNPATH with colons, which
+    # stand for the current directory.
+    if(arg_LUA OR NOT PROJECT_VERSION_MAJOR EQUAL 0)
+        set(soversion ${PROJECT_VERSION_MAJOR})
+    else()
+        set(soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    endif()
     set_target_properties(wgrun_lib_${name}_shared PROPERTIES LINK_DEPENDS ${map}
-        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH "$ORIGIN")
+        VERSION ${PROJECT_VERSION} SOVERSION ${soversion} INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
 
     if(BUILD_SHARED_LIBS)
         add_library(wgrun::${name} ALIAS wgrun_lib_${name}_shared)

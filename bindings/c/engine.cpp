@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 
 #include "bindings/c/structs.hpp"
 #include "wgrun/kernel.hpp"
@@ -48,7 +49,10 @@ Engine::Engine(const wgrun_engine_options& asked, const lua::Limits& may)
 
 void Engine::interrupt() {
     const std::lock_guard lock(mutex_);
-    if (stop_ != nullptr) *stop_ = true;
+    if (stop_ != nullptr)
+        *stop_ = true;
+    else
+        stop_next_ = true;
 }
 
 Turn::Turn(Engine& engine) : engine_(engine) {
@@ -59,8 +63,11 @@ Turn::Turn(Engine& engine) : engine_(engine) {
 
 Turn::~Turn() { engine_.busy_.store(false, std::memory_order_release); }
 
-Interruptible::Interruptible(Engine& engine, std::atomic<bool>& stop) : engine_(engine) {
+Interruptible::Interruptible(Engine& engine, std::atomic<bool>& stop)
+    : engine_(engine), cancellation_(&stop) {
     const std::lock_guard lock(engine_.mutex_);
+    stop = std::exchange(engine_.stop_next_, false) || Cancellation::requested();
+    Cancellation::poll();
     engine_.stop_ = &stop;
 }
 

@@ -5,8 +5,10 @@
 #include <memory>
 #include <mutex>
 
+#include "bindings/c/cancellation.hpp"
 #include "bindings/c/failure.hpp"
 #include "bindings/c/handle.hpp"
+#include "wgrun/cancellation.hpp"
 #include "wgrun/limits.hpp"
 
 namespace wgrun::c {
@@ -18,7 +20,7 @@ class Engine {
     const wgrun_engine_options options;  ///< except its pointer to limits, which is null
     const lua::Limits limits;            ///< of each script
 
-    /// Sets the stop flag of the work in progress, if there is any. Callable from any thread.
+    /// Ends the work in progress or, if there is none, the next. Callable from any thread.
     void interrupt();
 
   private:
@@ -27,6 +29,7 @@ class Engine {
     std::atomic<bool> busy_ = false;
     std::mutex mutex_;
     std::atomic<bool>* stop_ = nullptr;  ///< of the work in progress
+    bool stop_next_ = false;
 };
 
 template <>
@@ -41,10 +44,12 @@ class Turn {
     Turn& operator=(const Turn&) = delete;
 
   private:
+    TokenInUse token_;
     Engine& engine_;
 };
 
-/// While it lives, interrupt() raises `stop`.
+/// While it lives, work of this thread ends once interrupt() or the thread's token says so; its maker throws
+/// if that was before. `stop` is set then, too: a flag of the work's own.
 class Interruptible {
   public:
     Interruptible(Engine& engine, std::atomic<bool>& stop);
@@ -54,6 +59,7 @@ class Interruptible {
 
   private:
     Engine& engine_;
+    Cancellation cancellation_;
 };
 
 }  // namespace wgrun::c

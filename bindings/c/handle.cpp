@@ -12,9 +12,9 @@
 namespace wgrun::c {
 namespace {
 
-constexpr std::array<std::string_view, 7> names = {"wgrun_engine", "wgrun_script",   "wgrun_kernel",
-                                                   "wgrun_plan",   "wgrun_findings", "wgrun_verdicts",
-                                                   "wgrun_tensor"};
+constexpr std::array<std::string_view, 8> names = {"wgrun_engine", "wgrun_script",      "wgrun_kernel",
+                                                   "wgrun_plan",   "wgrun_findings",    "wgrun_verdicts",
+                                                   "wgrun_tensor", "wgrun_cancellation"};
 
 struct Entry {
     Kind kind;

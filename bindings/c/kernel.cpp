@@ -49,6 +49,16 @@ int with_kernel(const wgrun_kernel* handle, Body&& body) {
     });
 }
 
+/// The same for work that takes long.
+template <class Body>
+int with_work(const wgrun_kernel* handle, Body&& body) {
+    return with_kernel(handle, [&](KernelRef& ref) {
+        std::atomic<bool> stop = false;
+        const Interruptible interruptible(ref.state->engine(), stop);
+        body(ref);
+    });
+}
+
 }  // namespace
 
 KernelRef::KernelRef(std::shared_ptr<State> of, Kernel& made)
@@ -106,31 +116,29 @@ int wgrun_kernel_parameter(wgrun_kernel* kernel, size_t index, wgrun_parameter* 
 }
 
 int wgrun_kernel_check(wgrun_kernel* kernel, const wgrun_launch* launch, wgrun_findings** findings) {
-    return with_kernel(kernel, [&](KernelRef& ref) {
+    return with_work(kernel, [&](KernelRef& ref) {
         give_findings(findings,
                       launch == nullptr ? ref.kernel->check() : ref.kernel->check(launch_of(launch)));
     });
 }
 
 int wgrun_kernel_verdicts(wgrun_kernel* kernel, wgrun_verdicts** verdicts) {
-    return with_kernel(kernel, [&](KernelRef& ref) {
+    return with_work(kernel, [&](KernelRef& ref) {
         result(verdicts, "verdicts");
-        std::atomic<bool> stop = false;
-        const Interruptible interruptible(ref.state->engine(), stop);
-        give_handle(verdicts, std::make_shared<Verdicts>(ref.kernel->verdicts({.stop = &stop})));
+        give_handle(verdicts, std::make_shared<Verdicts>(ref.kernel->verdicts({})));
     });
 }
 
 int wgrun_kernel_ptx(wgrun_kernel* kernel, const char** text, size_t* length) {
-    return with_kernel(kernel, [&](KernelRef& ref) { give_text(ref.kernel->ptx(), text, length); });
+    return with_work(kernel, [&](KernelRef& ref) { give_text(ref.kernel->ptx(), text, length); });
 }
 
 int wgrun_kernel_cuda(wgrun_kernel* kernel, const char** text, size_t* length) {
-    return with_kernel(kernel, [&](KernelRef& ref) { give_text(ref.kernel->cuda(), text, length); });
+    return with_work(kernel, [&](KernelRef& ref) { give_text(ref.kernel->cuda(), text, length); });
 }
 
 int wgrun_kernel_cubin(wgrun_kernel* kernel, int assembler, const void** image, size_t* bytes) {
-    return with_kernel(kernel, [&](KernelRef& ref) {
+    return with_work(kernel, [&](KernelRef& ref) {
         result(image, "image");
         result(bytes, "bytes");
         ref.cubin = ref.kernel->cubin(assembler_of(assembler));
@@ -140,7 +148,7 @@ int wgrun_kernel_cubin(wgrun_kernel* kernel, int assembler, const void** image, 
 }
 
 int wgrun_kernel_load(wgrun_kernel* kernel, int backend, int device) {
-    return with_kernel(kernel, [&](KernelRef& ref) {
+    return with_work(kernel, [&](KernelRef& ref) {
         if (backend < WGRUN_AUTO || backend > WGRUN_SIM)
             refuse_argument("backend " + std::to_string(backend) + ": not a wgrun_backend");
         ref.kernel->load(static_cast<wgrun::Backend>(backend), device);
@@ -152,11 +160,8 @@ int wgrun_kernel_launch(wgrun_kernel* kernel, const wgrun_launch* launch) {
 }
 
 int wgrun_kernel_simulate(wgrun_kernel* kernel, const wgrun_launch* launch) {
-    return with_kernel(kernel, [&](KernelRef& ref) {
+    return with_work(kernel, [&](KernelRef& ref) {
         wgrun::HostSimulation run = launch_of(launch);
-        std::atomic<bool> stop = false;
-        const Interruptible interruptible(ref.state->engine(), stop);
-        run.stop = &stop;
         const wgrun::lua::Limits& limits = ref.state->engine().limits;
         run.limits = {limits.time, limits.simulation_steps};
         try {
@@ -165,7 +170,6 @@ int wgrun_kernel_simulate(wgrun_kernel* kernel, const wgrun_launch* launch) {
             if (error.code() != "ETIMEDOUT") throw;
             throw wgrun::Error("ELIMIT", error.finding());  // the only limit of time that a simulation has
         }
-        if (stop) throw Failure(WGRUN_INTERRUPTED, "EINTR", "interrupted");
     });
 }
 

@@ -1,5 +1,6 @@
 // Launches that a script computes from shapes: item:launch(operands...) returns grid and arguments.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "bindings/c/convert.hpp"
@@ -46,6 +47,7 @@ struct Asking {
     const wgrun_argument* operands;
     std::size_t count;
     int device;
+    std::optional<Interruptible> interruptible{};  ///< while the script's function runs
 };
 
 // __index of an operand's table.
@@ -182,6 +184,7 @@ void plan_main(lua_State* L, void* context) {
     auto& asking = *static_cast<Asking*>(context);
     lua::set_limits(L, asking.plan.state->engine().limits);
     lua::guarded(L, [&] {
+        asking.interruptible.emplace(asking.plan.state->engine(), lua::session(L).stop);
         lua::session(L).resident_clusters = [device = asking.device](Kernel& kernel) -> std::optional<int> {
             if (device == WGRUN_SIMULATOR_DEVICE) return std::nullopt;
             return kernel.resident_clusters(Backend::gpu, device);
@@ -219,7 +222,7 @@ int wgrun_script_plan(wgrun_script* script, size_t index, const wgrun_argument* 
             refuse_argument("item " + std::to_string(index) + " has no `launch` method");
         const Turn turn(state->engine());
         const auto made = std::make_shared<Plan>(state, *state->returned()[index].kernel);
-        Asking asking{*made, index, operands, count, device};
+        Asking asking{*made, index, operands, count, device, {}};
         state->protect(plan_main, &asking);
         for (Planned& planned : made->arguments) planned.argument.shape = planned.shape.data();
         give_handle(plan, made);

@@ -1,4 +1,5 @@
 // PTX that other compilers have made.
+#include "bindings/c/cancellation.hpp"
 #include "bindings/c/failure.hpp"
 #include "bindings/c/structs.hpp"
 #include "wgrun/foreign.hpp"
@@ -10,6 +11,8 @@ extern "C" {
 int wgrun_check_ptx(const char* name, const char* text, size_t length, const char** json) {
     return answer([&] {
         if (text == nullptr) refuse_argument("text is NULL");
+        const TokenInUse token;
+        wgrun::Cancellation::poll();
         thread_local std::string last;
         last = wgrun::to_json(wgrun::check_ptx(name == nullptr ? "(text)" : name, std::string(text, length)));
         result(json, "json") = last.c_str();

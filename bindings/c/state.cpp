@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
@@ -66,6 +67,9 @@ void take_error(lua_State* L, Trouble& trouble) {
 
 // Whether the script has reached a limit, even if it caught the error or was stopped inside the engine.
 bool take_limit(lua_State* L, Trouble& trouble) {
+    // Work of the engine ends by the deadline itself.
+    lua::LimitState& counted = lua::limit_state(L);
+    if (trouble.code == "ETIMEDOUT" && counted.limits.time.count() != 0) lua::out_of_time(counted);
     const lua::Limit limit = lua::limit_reached(L);
     if (limit == lua::Limit::none) return false;
     // What the script may have done without.
@@ -297,6 +301,7 @@ int State::load_main(lua_State* L) {
     lua::set_script_arguments(L, "wgrun", file == nullptr ? "(text)" : file, source.arguments);
     if (file != nullptr && state.engine().options.restricted == 0) lua::set_script_path(L, file);
     lua::set_limits(L, state.engine().limits);
+    if (TokenInUse::any()) lua::watch_cancellation(L);
     lua_pushlightuserdata(L, &load.trouble);
     lua_pushcclosure(L, keep_circumstances, 1);  // index 2
     const int loaded = lua::load_script(L, file, source.has_text ? &source.text : nullptr);
@@ -328,7 +333,7 @@ int State::load_main(lua_State* L) {
         load.status = WGRUN_LIMIT_REACHED;
         return 0;
     }
-    if (stop) {  // Lua code is not stopped, but its results after the kernels were stopped prove nothing
+    if (stop) {  // Lua code may not be stopped, but its results after the kernels were stopped prove nothing
         load.status = WGRUN_INTERRUPTED;
         lua::guarded(L, [&] {
             load.trouble.code = "EINTR";
@@ -367,9 +372,30 @@ lua_State* new_state(Engine& engine) {
 State::State(std::shared_ptr<Engine> engine)
     : engine_(std::move(engine)), state_(new_state(*engine_), lua_close) {
     if (state_ == nullptr) throw std::bad_alloc();
+    lua_setwarnf(state_.get(), State::warn, this);
 }
 
 State::~State() = default;
+
+// Lua's warn: to the host's log, once the script says "@on". Lua's own way is the standard error of the
+// process.
+void State::warn(void* self, const char* message, int to_be_continued) {
+    auto& state = *static_cast<State*>(self);
+    try {
+        state.warning_ += message;
+        if (to_be_continued != 0) return;
+        const std::string whole = std::exchange(state.warning_, {});
+        const wgrun_engine_options& options = state.engine_->options;
+        if (whole.starts_with('@')) {
+            if (whole == "@on" || whole == "@off") state.warns_ = whole == "@on";
+        } else if (state.warns_ && options.log != nullptr) {
+            const std::string line = "Lua warning: " + whole + "\n";
+            options.log(options.log_user, line.data(), line.size());
+        }
+    } catch (const std::bad_alloc&) {
+        state.warning_.clear();  // there is no memory for the warning
+    }
+}
 
 void State::load(const Source& source) {
     Load load{*this, source, {}, WGRUN_OK, {}};

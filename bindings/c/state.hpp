@@ -63,12 +63,15 @@ class State {
   private:
     struct Load;
     static int load_main(lua_State* L);
+    static void warn(void* self, const char* message, int to_be_continued);
 
     std::shared_ptr<Engine> engine_;
     std::unique_ptr<lua_State, void (*)(lua_State*)> state_;
     std::vector<Item> returned_, made_;
     std::vector<TensorItem> tensors_;
     std::vector<Diagnostic> warnings_;
+    std::string warning_;  ///< of Lua's, as far as it is there
+    bool warns_ = false;
 };
 
 template <>

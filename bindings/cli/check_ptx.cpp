@@ -42,8 +42,8 @@ std::string shown(const std::string& name) {
 }
 
 std::string describe(const ForeignKernel& kernel) {
-    std::string out = fmt::format("{}:{}: {}: {}", kernel.where.file, kernel.where.line, shown(kernel.name),
-                                  count_of(kernel.instructions, "instruction"));
+    std::string out = fmt::format("{}:{}: {}: {}", kernel.where.file.view(), kernel.where.line,
+                                  shown(kernel.name), count_of(kernel.instructions, "instruction"));
     if (kernel.unread > 0) out += fmt::format(", {} not checked", kernel.unread);
     out += '\n';
     constexpr std::size_t most = 8;
@@ -129,6 +129,7 @@ bool add_run(const Request& request, const ForeignModule& module, const std::str
     options.seed = seed;
     options.numerics = request.numerics;
     options.simulation.multiprocessors = request.limits.multiprocessors;
+    options.simulation.steps = request.limits.simulation_steps;
     options.coverage = &out.coverage;
     options.unchecked = true;  // the checker's findings are printed by themselves
     kernel.fit(options);
@@ -174,10 +175,12 @@ std::string name_of_text(const Request& request) {
 }
 
 /// Nothing, with a remark, where what is given does not fit the text.
-std::optional<ForeignText> checked(const std::string& name, const std::string& text,
+std::optional<ForeignText> checked(const Request& request, const std::string& name, const std::string& text,
                                    const Assumptions& given) {
     try {
-        return check_ptx(name, text, given);
+        Assumptions limited = given;
+        limited.most_instructions = request.limits.program;
+        return check_ptx(name, text, limited);
     } catch (const ArgumentError& error) {
         remark(fmt::format("wgrun: {}: {}", name, error.what()));
         return {};
@@ -223,7 +226,7 @@ void add_newer(Looked& out) {
 std::optional<Looked> look(const Request& request, const std::string& text, const PtxLaunches& launches,
                            const PtxWanted& wanted) {
     const std::string name = name_of_text(request);
-    std::optional<ForeignText> checked = cli::checked(name, text, wanted.given);
+    std::optional<ForeignText> checked = cli::checked(request, name, text, wanted.given);
     if (!checked) return {};
     Looked out{name, std::move(*checked), input_of(name, text)};
     out.findings.add_all(out.text.errors);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "wgrun/cancellation.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/limits.hpp"
 
@@ -38,6 +39,8 @@ struct Request {
     gpu::Isolation isolation = gpu::Isolation::worker;  ///< where the GPU's driver is
     bool restricted = false;                            ///< scripts are restricted, and have limits
     lua::Limits limits;
+    /// When the time is over (limits.time, from the start of the command).
+    Cancellation::Clock::time_point deadline = Cancellation::Clock::time_point::max();
     bool json = false;
     std::uint64_t seed = 0;  ///< of the simulator's schedule
     bool traceback = false;

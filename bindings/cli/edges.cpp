@@ -9,7 +9,7 @@
 
 #include "bindings/lua/sizes.hpp"
 #include "bindings/lua/types.hpp"
-#include "wgrun/progress.hpp"
+#include "diag/progress.hpp"
 
 namespace wgrun::cli {
 

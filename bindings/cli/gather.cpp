@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "diag/progress.hpp"
 #include "gpu/cache.hpp"
-#include "wgrun/progress.hpp"
 
 namespace wgrun::cli {
 namespace {

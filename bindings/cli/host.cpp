@@ -18,6 +18,7 @@
 #include "gpu/compile.hpp"
 #include "wgrun/isa.hpp"
 #include "wgrun/lua.hpp"
+#include "wgrun/printable.hpp"
 #include "wgrun/report.hpp"
 
 namespace wgrun::cli {
@@ -37,6 +38,7 @@ struct Call {
     void* context;
     Outcome& outcome;
     lua::Raisers raisers{};
+    std::optional<Cancellation> cancellation{};  ///< by Ctrl-C
     std::optional<Watchdog> watchdog{};
 };
 
@@ -55,12 +57,15 @@ void place_in_script(lua_State* L) {
     if (lua_type(L, 1) != LUA_TSTRING ||
         std::strncmp(lua_tostring(L, 1), library.data(), library.size()) != 0)
         return;
-    const Where where = lua::caller(L);
-    if (!where) return;
-    lua_pushlstring(L, where.file.data(), where.file.size());
-    lua_pushfstring(L, "%s:%d: in the library, %s", lua_tostring(L, -1), where.line, lua_tostring(L, 1));
-    lua_replace(L, 1);
-    lua_pop(L, 1);
+    auto& where = lua::held<Where>(L);
+    where = lua::caller(L);
+    if (where) {
+        const std::string_view file = where.file;
+        lua_pushlstring(L, file.data(), file.size());
+        lua_pushfstring(L, "%s:%d: in the library, %s", lua_tostring(L, -1), where.line, lua_tostring(L, 1));
+        lua_replace(L, 1);
+    }
+    lua_settop(L, 1);
 }
 
 // Message handler: records which function raised the error, and the traceback.
@@ -84,7 +89,8 @@ bool stopped(lua_State* L) {
 // Reports the limit that a script has reached, even if the script caught the error or was stopped inside the
 // engine.
 void report_limit(lua_State* L, Outcome& outcome) {
-    const lua::LimitState& state = lua::limit_state(L);
+    lua::LimitState& state = lua::limit_state(L);
+    if (state.limits.time.count() != 0) lua::out_of_time(state);
     const lua::Limit limit = state.reached.load();
     if (limit == lua::Limit::none) return;
     lua::guarded(L, [&] {
@@ -234,7 +240,11 @@ int body_main(lua_State* L) {
     lua::set_script_arguments(L, call.request.program, call.request.file, call.request.args);
     lua::set_limits(L, call.request.limits);
     lua::LimitState& limits = lua::limit_state(L);
-    lua::guarded(L, [&] { call.watchdog.emplace(limits, session.stop); });
+    limits.deadline = std::min(limits.deadline, call.request.deadline);  // the time is that of the command
+    lua::guarded(L, [&] {
+        call.cancellation.emplace(&session.stop);
+        call.watchdog.emplace(limits, session.stop);
+    });
     call.body(L, call.request, call.outcome, call.context);
     return 0;
 }
@@ -251,7 +261,7 @@ void print_warning(void* context, const char* message, int to_be_continued) {
         if (std::strcmp(message, "@on") == 0) warnings.on = true;
         if (std::strcmp(message, "@off") == 0) warnings.on = false;
     } else if (warnings.on) {
-        std::fprintf(stderr, "%s%s%s", begins ? "Lua warning: " : "", message,
+        std::fprintf(stderr, "%s%s%s", begins ? "Lua warning: " : "", printable(message).c_str(),
                      warnings.continues ? "" : "\n");
     }
 }
@@ -271,7 +281,7 @@ Outcome with_state(const Request& request, lua::Mode mode, Body body, void* cont
     Warnings warnings;
     const std::unique_ptr<lua_State, CloseState> state(lua_newstate(LuaHeap::allocate, &heap));
     // Destroyed before the state, which the watchdog may stop.
-    Call call{request, mode, body, context, outcome, {}, {}};
+    Call call{request, mode, body, context, outcome, {}, {}, {}};
     if (state == nullptr) throw std::bad_alloc();
     lua_State* L = state.get();
     lua_setwarnf(L, print_warning, &warnings);
@@ -314,7 +324,9 @@ void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kerne
                      void* context) {
     lua::push_kernels(L);
     const auto count = static_cast<lua_Integer>(lua_rawlen(L, -1));
-    for (lua_Integer i = 1; i <= count && outcome.code != Exit::interrupted; ++i) {
+    lua::LimitState& limits = lua::limit_state(L);
+    const auto late = [&] { return limits.limits.time.count() != 0 && lua::out_of_time(limits); };
+    for (lua_Integer i = 1; i <= count && outcome.code != Exit::interrupted && !late(); ++i) {
         lua_rawgeti(L, -1, i);
         auto& kernel = lua::check<Kernel>(L, -1);
         lua::guarded(L, [&] {
@@ -322,7 +334,7 @@ void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kerne
                 visit(kernel, context);
             } catch (const Error& error) {
                 outcome.code = exit_code(error.code());
-                outcome.findings.push_back(error.finding());
+                outcome.findings.push_back(late() ? lua::limit_error(limits).finding() : error.finding());
             }
         });
         lua_pop(L, 1);

@@ -20,6 +20,8 @@
 #include "bindings/cli/interrupt.hpp"
 #include "bindings/cli/progress.hpp"
 #include "bindings/cli/watch.hpp"
+#include "bindings/lua/limits.hpp"
+#include "wgrun/tensor_budget.hpp"
 #include "wgrun/version.hpp"
 
 namespace wgrun::cli {
@@ -314,6 +316,12 @@ int dispatch(int argc, char** argv) {
     request.numerics = numerics_named(words.numerics);
     request.restricted = words.restricted;
     request.limits = limits_of(words);
+    if (request.limits.time.count() != 0) request.deadline = Cancellation::Clock::now() + request.limits.time;
+    const Cancellation in_time(nullptr, request.deadline);
+    // Of what has no script; scripts have budgets of their own.
+    std::optional<TensorBudget> tensors;
+    std::optional<TensorBudget::Scope> charged;
+    if (request.limits.tensors != 0) charged.emplace(tensors.emplace(request.limits.tensors));
     request.isolation = gpu::isolation_named(words.isolation);
     request.colour = coloured(words.colour, STDERR_FILENO);
     request.colour_output = coloured(words.colour, STDOUT_FILENO);
@@ -379,6 +387,12 @@ int main(int argc, char** argv) {
     } catch (const Unreadable& error) {
         std::fprintf(stderr, "wgrun: %s\n", error.what());
         return Exit::usage;
+    } catch (const EnvironmentError& error) {
+        const bool late = error.code() == "ETIMEDOUT" && error.finding().fix.empty();
+        const std::string fix = late ? lua::advice_on(lua::Limit::time) : error.finding().fix;
+        remark(fmt::format("wgrun: {}{}", error.finding().message,
+                           fix.empty() ? "" : fmt::format(" (fix: {})", fix)));
+        return Exit::failed;
     } catch (const std::exception& error) {
         // Nothing is allocated here, since memory may have run out.
         const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "wgrun/progress.hpp"
+#include "diag/progress.hpp"
 
 namespace wgrun::cli {
 

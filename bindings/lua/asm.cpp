@@ -1,6 +1,7 @@
 #include "bindings/lua/asm.hpp"
 
 #include "bindings/lua/args.hpp"
+#include "bindings/lua/limits.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/trace.hpp"
 #include "wgrun/inline_ptx.hpp"
@@ -72,6 +73,7 @@ int inline_ptx_from_lua(lua_State* L) {
     const Options options(L, 2, "k:asm", keys);
     auto& asked = held<AsmArguments>(L);
     const std::string_view text = options.string("text"), isa_version = options.string("isa", "8.0");
+    spend(L, text.size() / 256);  // as much memory as so many instructions
     asked.ptx.declared = options.boolean("declared");
     asked.ptx.reads = options.boolean("reads");
     asked.ptx.writes = options.boolean("writes");
@@ -109,7 +111,7 @@ int inline_ptx_from_lua(lua_State* L) {
     }
     Builder& builder = builder_of(L, trace);
     guarded(L, [&] {
-        const isa::Instruction* const op = &isa::inline_ptx(asked.ptx);
+        const isa::InstructionRef op = isa::inline_ptx(asked.ptx);
         if (asked.guard && op->ptx.starts_with("{{\n"))
             throw ArgumentError("k:asm: `guard` applies to one instruction, and the text has several",
                                 "k:if_(p, function() ... end)");

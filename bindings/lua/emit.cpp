@@ -32,6 +32,7 @@ struct Request {
     Reg guard;
     bool guard_negated = false;
     Operand result;
+    Where where;
 };
 
 /// The request that calls use one after the other: a userdata for each would be most of what the collector
@@ -424,7 +425,6 @@ std::optional<int> qualifier(lua_State* L, int index, Field field) {
 int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::Spelling& spelling,
                   int first) {
     Builder& builder = builder_of(L, trace);
-    const Where where = builder.where();
     const int top = lua_gettop(L);
     int last = top;
     auto& shared = kept<SharedRequest>(L);
@@ -432,6 +432,7 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
     if (alone) shared.take(trace);
     auto& request = alone ? shared.request : held<Request>(L);
     request.op = spelling.op;
+    request.where = builder.where();
     request.form = spelling.form;
     guarded(L, [&] { request.operands.resize(spelling.op->operands.size()); });
     if (last >= first && is_option_table(L, last)) read_options(L, trace, request, last--);
@@ -442,7 +443,7 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
     // A finalizer that runs while operands are read or the result is pushed may add steps of its own, which
     // changes the builder's place and moves the steps.
     const bool has_result = guarded(L, [&] {
-        builder.at(where);
+        builder.at(request.where);
         place_operands(request);
         place_numbers(*trace, builder, request);
         check_pointee(*trace, request);

@@ -11,7 +11,7 @@ namespace wgrun::lua {
 
 Where caller(lua_State* L) noexcept {
     // Consecutive builder calls mostly come from one file, so its interned name is kept.
-    static thread_local std::string_view last_file;
+    static thread_local FileName last_file;
     lua_Debug frame;
     for (int level = 0; lua_getstack(L, level, &frame) != 0; ++level) {
         lua_getinfo(L, "Sl", &frame);
@@ -280,7 +280,15 @@ void read_finding(lua_State* L, int index, Diagnostic& finding) {
         std::size_t size = 0;
         // __tostring of an error object without a message (a script may remove it) would recurse into this
         // function.
-        const char* text = is_error(L, index) ? "" : luaL_tolstring(L, index, &size);
+        // A value without a text of its own has only its address, which says nothing.
+        const char* text = "";
+        if (!is_error(L, index)) {
+            const bool has_text =
+                lua_isstring(L, index) != 0 || luaL_getmetafield(L, index, "__tostring") != LUA_TNIL;
+            text = has_text ? luaL_tolstring(L, index, &size)
+                            : lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, index));
+            if (!has_text) size = std::strlen(text);
+        }
         guarded(L, [&] { read_message({text, size}, finding); });
         lua_settop(L, top);
         return;

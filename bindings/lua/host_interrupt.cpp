@@ -51,6 +51,7 @@ struct HostInterrupt::Watch {
 
 HostInterrupt::HostInterrupt(const HostHooks& hooks) {
     if (hooks.stop == nullptr) return;
+    cancellation_.emplace(hooks.stop);
     watch_ = std::make_unique<Watch>(hooks);
     // Signals are left to the threads of the host.
     sigset_t all;

@@ -8,6 +8,10 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
+
+#include "bindings/lua/guard.hpp"
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::lua {
 
@@ -33,6 +37,17 @@ class HostInterrupt {
   private:
     struct Watch;
     std::unique_ptr<Watch> watch_;
+    std::optional<Cancellation> cancellation_;
 };
+
+/// guarded(), for a body that takes long.
+template <class Body>
+void guarded_work(lua_State* L, Body&& body) {
+    const HostHooks hooks = host_hooks(L);
+    guarded(L, [&] {
+        const HostInterrupt interrupt(hooks);
+        body();
+    });
+}
 
 }  // namespace wgrun::lua

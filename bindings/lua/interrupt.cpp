@@ -6,6 +6,7 @@
 #include "bindings/lua/guard.hpp"
 #include "bindings/lua/limits.hpp"
 #include "bindings/lua/session.hpp"
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -17,7 +18,9 @@ static_assert(std::atomic<Session*>::is_always_lock_free && std::atomic<lua_Stat
 
 constexpr int interval = 1000;  // instructions between two checks of the limits
 
-bool counts(const LimitState& here) { return here.limits.instructions != 0 || here.limits.time.count() != 0; }
+bool counts(const LimitState& here) {
+    return here.cancellable || here.limits.instructions != 0 || here.limits.time.count() != 0;
+}
 
 // Whether the script has reached one of its limits.
 bool at_limit(LimitState& here) {
@@ -36,6 +39,7 @@ void set_hook(lua_State* L) { lua_sethook(L, hook, LUA_MASKCOUNT, 1); }
 
 void hook(lua_State* L, lua_Debug*) {
     LimitState& here = limit_state(L);
+    if (here.cancellable && Cancellation::requested()) session(L).stop = true;
     if (!at_limit(here) && !session(L).stop) {
         lua_sethook(L, counts(here) ? hook : nullptr, counts(here) ? LUA_MASKCOUNT : 0, interval);
         return;
@@ -123,11 +127,21 @@ void watch_limits(lua_State* L) {
     lua_pop(L, 1);
 }
 
+void watch_cancellation(lua_State* L) {
+    limit_state(L).cancellable = true;
+    watch_limits(L);
+}
+
 bool interrupt() noexcept {
     Session* target = prepared;
     if (target == nullptr || target->stop.exchange(true)) return false;
     set_hook(running);
     return true;
+}
+
+bool interrupted() noexcept {
+    const Session* target = prepared;
+    return target != nullptr && target->stop.load();
 }
 
 bool has_interrupts(const Session& session) noexcept { return prepared == &session; }

@@ -20,6 +20,9 @@ void install_interrupt(lua_State* L);
 /// already set.
 bool interrupt() noexcept;
 
+/// Whether an interrupt of that state has not been answered yet. May be called from a signal handler.
+bool interrupted() noexcept;
+
 /// Whether `session` belongs to the state prepared last.
 bool has_interrupts(const Session& session) noexcept;
 

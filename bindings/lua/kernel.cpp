@@ -5,6 +5,7 @@
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
+#include "bindings/lua/host_interrupt.hpp"
 #include "bindings/lua/limits.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/session.hpp"
@@ -65,7 +66,6 @@ int kernel_new(lua_State* L) {
     if (options.has("translated")) translated = read_assumed(L, options);
     const bool names = options.boolean("names", session(L).name_registers);
     if (lua_type(L, 3) != LUA_TFUNCTION) fail_argument(L, 3, "a function that builds the kernel");
-    const Where where = caller(L);
     limit_state(L).parts = 0;
 
     lua_pushvalue(L, 3);
@@ -73,7 +73,7 @@ int kernel_new(lua_State* L) {
         auto trace = std::make_shared<Trace>();
         trace->name = name;
         trace->names = names;
-        trace->builder.emplace(std::string(name), block, cluster, where);
+        trace->builder.emplace(std::string(name), block, cluster, caller(L));
         if (grid) trace->builder->only_grid(*grid);
         if (translated) trace->builder->translated(*translated);
         trace->threads = static_cast<int>(block.volume());
@@ -97,7 +97,7 @@ int kernel_check(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     // A copy, since a finalizer may run the kernel while the list is made, which adds findings.
     auto& findings = held<std::vector<Diagnostic>>(L);
-    guarded(L, [&] { findings = kernel.check(); });
+    guarded_work(L, [&] { findings = kernel.check(); });
     push_findings(L, findings);
     return 1;
 }
@@ -146,7 +146,7 @@ int kernel_verdicts(lua_State* L) {
     }
     given.stop = &session(L).stop;
     auto& verdicts = held<std::vector<Verdict>>(L);
-    guarded(L, [&] { verdicts = kernel.verdicts(given); });
+    guarded_work(L, [&] { verdicts = kernel.verdicts(given); });
     lua_createtable(L, static_cast<int>(verdicts.size()), 0);
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
         const Verdict& verdict = verdicts[i];
@@ -172,7 +172,8 @@ int kernel_verdicts(lua_State* L) {
 template <const std::string& (Kernel::*text)()>
 int kernel_text(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
-    const std::string* result = guarded(L, [&] { return &(kernel.*text)(); });
+    const std::string* result = nullptr;
+    guarded_work(L, [&] { result = &(kernel.*text)(); });
     lua_pushlstring(L, result->data(), result->size());
     return 1;
 }

@@ -18,7 +18,8 @@ namespace wgrun::lua {
 /// The limits of one Lua state, and what has been used.
 struct LimitState {
     Limits limits;
-    bool restricted = false;  ///< made by open_restricted (sandbox.hpp)
+    bool restricted = false;   ///< made by open_restricted (sandbox.hpp)
+    bool cancellable = false;  ///< Lua code looks whether its work is cancelled
     std::uint64_t instructions = 0;
     std::chrono::steady_clock::time_point deadline;
     std::atomic<Limit> reached = Limit::none;  ///< instructions or time

@@ -11,6 +11,7 @@ struct PrintCall {
     Operand condition;
     Reg guard;
     bool guard_negated = false;
+    Where where;
 };
 
 void read_register(lua_State* L, const std::shared_ptr<Trace>& trace, int index, const char* what,
@@ -84,8 +85,8 @@ int say(lua_State* L, Message::Kind kind, int format_at) {
     const bool has_format = kind == Message::Kind::print || !lua_isnoneornil(L, format_at);
     const std::string_view format = has_format ? string_argument(L, format_at) : std::string_view();
     Builder& builder = builder_of(L, trace);
-    const Where where = builder.where();
     auto& call = held<PrintCall>(L);
+    call.where = builder.where();
     lua_insert(L, 1);  // below the arguments
     if (kind == Message::Kind::assertion) {
         auto& condition = held<Operand>(L);
@@ -97,7 +98,7 @@ int say(lua_State* L, Message::Kind kind, int format_at) {
         read_values(L, trace, format_at + 2, call);
     }
     guarded(L, [&] {
-        builder.at(where);
+        builder.at(call.where);
         builder.say(kind, format, std::move(call.values), call.condition, call.guard, call.guard_negated);
     });
     return 0;

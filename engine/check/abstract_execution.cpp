@@ -6,6 +6,7 @@
 
 #include "isa/peer_window.hpp"
 #include "machine/coordinates.hpp"
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::check {
 
@@ -65,6 +66,7 @@ abstract::Encoded AbstractExecution::state() const {
 void AbstractExecution::run() {
     for (;;) {
         if (of_ != nullptr) of_->poll();
+        Cancellation::poll();
         if (proof_) {
             if (execution_.stopped) return;
             if (loops_ == nullptr) {
@@ -98,6 +100,7 @@ void AbstractExecution::run() {
 void AbstractExecution::go(Warp& warp) {
     execution_.warp = &warp;
     while (warp.state == Warp::State::ready && --budget_ >= 0) {
+        Cancellation::poll();
         const Op& op = execution_.skeleton.ops[warp.pc];
         execution_.op = &op;
         if (op.kind == Op::Kind::step)

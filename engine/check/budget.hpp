@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "wgrun/assumptions.hpp"
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::check {
 
@@ -27,6 +28,7 @@ class Budget {
     /// Throws EnvironmentError EINTR if the work was interrupted.
     void poll() const {
         if (stop_ != nullptr && *stop_) throw EnvironmentError("EINTR", "interrupted");
+        Cancellation::poll();
     }
 
   private:

@@ -42,7 +42,7 @@ void Dataflow::guarded(const Step& step) {
     const State::MmaGroups flights = state.flights;
     std::optional<State> skipped;
     if (!plain) skipped = state;
-    analysis_.scopes.push_back({decision, &guard, step.where, "guard", 0, &step, analysis_.block});
+    analysis_.scopes.push_back({decision, &guard, &step.where, "guard", 0, &step, analysis_.block});
     execute(step);
     analysis_.scopes.pop_back();
     for (std::size_t i = 0; i < results.size(); ++i)

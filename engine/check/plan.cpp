@@ -7,6 +7,7 @@
 #include "isa/effects.hpp"
 #include "isa/membermask.hpp"
 #include "isa/registers.hpp"
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::check {
 
@@ -126,9 +127,11 @@ void Plan::find_live(std::size_t registers) {
     }
     for (bool grew = true; grew;) {
         grew = false;
-        for (auto id = graph.order().rbegin(); id != graph.order().rend(); ++id)
+        for (auto id = graph.order().rbegin(); id != graph.order().rend(); ++id) {
+            Cancellation::poll();
             blocks[*id].for_each_successor(
                 [&](BlockId to, int) { grew |= live_[*id].add(live_[to], written[*id]); });
+        }
     }
 }
 

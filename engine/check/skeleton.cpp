@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "flow/traps.hpp"
 #include "isa/effects.hpp"
 #include "isa/registers.hpp"
 #include "isa/special.hpp"
+#include "wgrun/cancellation.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun::check {
@@ -78,6 +80,7 @@ Skeleton::Skeleton(const Outline& outline, const Pressure* pressure, bool access
     : slots(outline.program().registers().size(), -1),
       outline_(outline),
       graph_(outline_.graph()),
+      control_(graph_),
       pressure_(pressure),
       accesses_(accesses) {
     const Program& program = outline.program();
@@ -158,17 +161,18 @@ void Skeleton::slice() {
             const std::vector<Step>& steps = graph_.blocks()[*id].steps;
             for (auto step = steps.rbegin(); step != steps.rend(); ++step)
                 if (needed(*step, outline_.number(*id, *step))) kept_[*id].push_back(&*step);
-            if (!kept_[*id].empty() || decides_[*id]) need_branches(*id);
+            if (matters(*id)) need_branches(*id);
+            Cancellation::poll();
         }
     } while (grew_);
 }
 
 void Skeleton::need_branches(BlockId block) {
-    for (const flow::Dependence& on : graph_.dependences(block)) {
-        if (decides_[on.block]) continue;
-        decides_[on.block] = grew_ = true;
-        need(graph_.blocks()[on.block].condition);
-    }
+    control_.take(block, [&](BlockId on, int) {
+        if (decides_[on]) return;
+        decides_[on] = grew_ = true;
+        need(graph_.blocks()[on].condition);
+    });
 }
 
 /// Returns the block that follows one whose end decides nothing that matters; no_block: the kernel ends.
@@ -178,9 +182,12 @@ BlockId Skeleton::follower(BlockId block) const {
 }
 
 /// Returns the first block from `block` on in which something matters; no_block: there is none.
-BlockId Skeleton::entered(BlockId block) const {
-    while (block != no_block && kept_[block].empty() && !decides_[block]) block = follower(block);
-    return block;
+BlockId Skeleton::entered(BlockId block) {
+    BlockId found = block;
+    while (found != no_block && !matters(found)) found = entered_[found];
+    // Who comes here again goes there at once.
+    while (block != found) block = std::exchange(entered_[block], found);
+    return found;
 }
 
 void Skeleton::add(const Step& step) {
@@ -203,6 +210,7 @@ void Skeleton::add(const Step& step) {
 
 void Skeleton::flatten() {
     using Kind = SkeletonOp::Kind;
+    for (BlockId id = 0; id < graph_.blocks().size(); ++id) entered_.push_back(follower(id));
     std::vector<std::uint32_t> begins(graph_.blocks().size());
     struct End {
         std::uint32_t op;
@@ -220,7 +228,7 @@ void Skeleton::flatten() {
     };
     for (BlockId id = 0; id < graph_.blocks().size(); ++id) {
         // If nothing matters in the first block, it becomes a jump.
-        if (!graph_.reachable(id) || (id != 0 && entered(id) != id)) continue;
+        if (!graph_.reachable(id) || (id != 0 && !matters(id))) continue;
         begins[id] = static_cast<std::uint32_t>(ops.size());
         for (auto step = kept_[id].rbegin(); step != kept_[id].rend(); ++step) add(**step);
         end(id);
@@ -232,10 +240,9 @@ void Skeleton::flatten() {
         return to == no_block ? last : begins[to];
     };
     std::vector<bool> both_arms(graph_.blocks().size());
+    flow::Control others(graph_, 1);
     for (BlockId block : graph_.order())
-        if (!kept_[block].empty() || decides_[block])
-            for (const flow::Dependence& on : graph_.dependences(block))
-                if (on.arm == 1) both_arms[on.block] = true;
+        if (matters(block)) others.take(block, [&](BlockId on, int) { both_arms[on] = true; });
     const std::vector<bool> trapping = flow::trapping(graph_);
     for (const End& from : ends) {
         SkeletonOp& op = ops[from.op];

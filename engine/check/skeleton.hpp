@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check/pressure.hpp"
+#include "flow/control.hpp"
 #include "flow/divergence.hpp"
 #include "flow/graph.hpp"
 
@@ -67,12 +68,15 @@ struct Skeleton {
     void flatten();
     void add(const Step& step);
     BlockId follower(BlockId block) const;
-    BlockId entered(BlockId block) const;
+    bool matters(BlockId block) const { return !kept_[block].empty() || decides_[block]; }
+    BlockId entered(BlockId block);
 
     const Outline outline_;
     const flow::Graph& graph_;
     std::vector<std::vector<const Step*>> kept_;  ///< steps that matter, by block, the last one first
     std::vector<bool> decides_;                   ///< by block: the branch at its end matters
+    flow::Control control_;                       ///< the arms that nothing has asked for yet
+    std::vector<BlockId> entered_;                ///< by block: from where on entered() looks further
     bool grew_ = false;
     const Pressure* pressure_;
     bool accesses_;

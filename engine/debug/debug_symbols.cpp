@@ -387,12 +387,12 @@ std::vector<std::byte> bytes_at(const Place& place, sim::View view) {
 
 std::string source_line(Where where) {
     static thread_local std::map<std::string, std::vector<std::string>, std::less<>> files;
-    auto found = files.find(where.file);
+    auto found = files.find(where.file.view());
     if (found == files.end()) {
         std::vector<std::string> lines;
-        std::ifstream file{std::string(where.file)};
+        std::ifstream file{std::string(where.file.view())};
         for (std::string line; std::getline(file, line);) lines.push_back(line);
-        found = files.emplace(std::string(where.file), std::move(lines)).first;
+        found = files.emplace(where.file.view(), std::move(lines)).first;
     }
     const auto index = static_cast<std::size_t>(where.line) - 1;
     return where && index < found->second.size() ? found->second[index] : std::string();

@@ -22,7 +22,7 @@ std::string place_of(sim::View view, int number, Dim3 grid, std::uint64_t time) 
     const std::string who = fmt::format("cta {} warp {}", number_of(warp.cta, grid), warp.warp);
     if (warp.state == sim::View::State::ended) return fmt::format("{} has ended, time {}", who, time);
     const Where where = where_of(view, warp);
-    std::string out = fmt::format("{}:{}, {}, time {}", where.file, where.line, who, time);
+    std::string out = fmt::format("{}:{}, {}, time {}", where.file.view(), where.line, who, time);
     if (warp.running != warp.all) out += fmt::format(", lanes {:#010x}", warp.running);
     if (warp.state == sim::View::State::waits) out += ", waits " + warp.waits_for;
     if (const std::string line = source_line(where); !line.empty())

@@ -65,7 +65,7 @@ std::string threads_of(isa::Mask lanes, int first) {
 
 std::string words_of(const Write& change, sim::View view, const Place& place, Dim3 grid) {
     const Where where = view.code().where(change.pc);
-    const std::string line = fmt::format("{}:{}", where.file, where.line);
+    const std::string line = fmt::format("{}:{}", where.file.view(), where.line);
     if (change.warp < 0) {
         const int warps = view.warps() / view.ctas();
         const int warp = change.thread / isa::lanes;

@@ -1,22 +1,11 @@
 #include "wgrun/diagnostic.hpp"
 
-#include "wgrun/nearest.hpp"
-
 #include <algorithm>
-#include <mutex>
 #include <string_view>
 
-#include "diag/file_names.hpp"
+#include "wgrun/nearest.hpp"
 
 namespace wgrun {
-
-Where Where::at(std::string_view file, int line) {
-    // Never destroyed: a Where may be read when the process ends.
-    static std::mutex mutex;
-    static auto& files = *new FileNames;
-    const std::lock_guard lock(mutex);
-    return {files.kept(file), line};
-}
 
 std::string_view to_string(Severity severity) {
     switch (severity) {

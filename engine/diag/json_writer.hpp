@@ -5,10 +5,11 @@
 #pragma once
 
 #include <concepts>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "diag/escape.hpp"
 
 namespace wgrun {
 
@@ -28,12 +29,12 @@ class JsonWriter {
     }
     void key(std::string_view name) {
         next();
-        out_ += quoted(name) + ": ";
+        out_ += escape::json_string(name) + ": ";
         named_ = true;
     }
     void value(std::string_view text) {
         next();
-        out_ += quoted(text);
+        out_ += escape::json_string(text);
     }
     void value(std::integral auto number) {
         next();
@@ -52,11 +53,6 @@ class JsonWriter {
     std::string take() { return std::move(out_); }
 
   private:
-    // Bytes that are not UTF-8 (a file name may hold any) become U+FFFD instead of an exception.
-    static std::string quoted(std::string_view text) {
-        using nlohmann::json;
-        return json(std::string(text)).dump(-1, ' ', false, json::error_handler_t::replace);
-    }
     void new_line() { out_.append("\n").append(2 * depth_, ' '); }
     void next() {
         if (std::exchange(named_, false) || depth_ == 0) return;

@@ -1,4 +1,4 @@
-#include "wgrun/progress.hpp"
+#include "diag/progress.hpp"
 
 #include <algorithm>
 #include <mutex>

@@ -22,13 +22,6 @@ std::string_view colour_of(Severity severity) {
     return "\x1b[1;31m";
 }
 
-/// "file:line: ", "file: " without a line, nothing without a file.
-std::string place(const Where& where) {
-    if (where.file.empty()) return {};
-    const std::string file = printable(where.file);
-    return where ? fmt::format("{}:{}: ", file, where.line) : fmt::format("{}: ", file);
-}
-
 /// `text` made safe for a terminal, with each newline replaced.
 std::string with_newlines(std::string_view text, std::string_view replacement) {
     std::string out;
@@ -40,6 +33,13 @@ std::string with_newlines(std::string_view text, std::string_view replacement) {
         }
     }
     return out;
+}
+
+/// "file:line: ", "file: " without a line, nothing without a file. The name takes no second line.
+std::string place(const Where& where) {
+    if (where.file.empty()) return {};
+    const std::string file = with_newlines(where.file, "\\x0a");
+    return where ? fmt::format("{}:{}: ", file, where.line) : fmt::format("{}: ", file);
 }
 
 std::string tag(const Diagnostic& finding) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "diag/escape.hpp"
 #include "emit/writer.hpp"
 #include "isa/effects.hpp"
 #include "wgrun/count_of.hpp"
@@ -72,7 +73,8 @@ bool takes_param_address(const Step& step) {
     return false;
 }
 
-constexpr char placeholder = '\x01';  // replaces the % of an operand until literal % signs are doubled
+constexpr char placeholder =
+    '\x01';  // replaces the % of an operand until literal % signs are doubled: no text has it
 
 /// An asm statement under construction. As in GCC, outputs are numbered first.
 class Assembly {
@@ -88,18 +90,18 @@ class Assembly {
     std::string statement() {
         std::string text = isa::expand(
             step_.op->ptx, step_, [&](const Operand& o, const OperandRule& rule) { return print(o, rule); });
+        std::string doubled;
+        for (const char c : prologue_ + ended(text) + epilogue_) {
+            doubled += c == '\t' ? ' ' : c;
+            if (c == '%') doubled += c;
+        }
         std::string escaped;
-        for (char c : prologue_ + ended(text) + epilogue_) {
-            if (c == '%')
-                escaped += "%%";
-            else if (c == placeholder)
-                escaped += '%';
-            else if (c == '\n')
-                escaped += "\\n";
-            else if (c == '\t')
-                escaped += ' ';
-            else
-                escaped += c;
+        for (std::string_view rest = doubled;;) {
+            const std::size_t at = rest.find(placeholder);
+            escaped += escape::c_characters(rest.substr(0, at));
+            if (at == std::string_view::npos) break;
+            escaped += '%';
+            rest.remove_prefix(at + 1);
         }
         if (predicates_ > 0) escaped = "{ " + escaped + " }";
         const bool memory = isa::pinned(*step_.op);
@@ -236,8 +238,8 @@ class CudaEmitter {
             out_.line(fmt::format("const unsigned shared_base = (unsigned)__cvta_generic_to_shared({});",
                                   shared_name));
             for (const SharedBuffer& buffer : program_.shared())
-                out_.line(fmt::format("// shared_base + {}: {}, {}", buffer.offset, buffer.name,
-                                      count_of(buffer.bytes, "byte")));
+                out_.line(fmt::format("// shared_base + {}: {}, {}", buffer.offset,
+                                      escape::comment(buffer.name), count_of(buffer.bytes, "byte")));
         }
         if (program_.local_bytes() > 0)
             out_.line(fmt::format("__align__({}) unsigned char {}[{}];", program_.local_align(), local_name,

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "diag/escape.hpp"
 #include "emit/lua_asm.hpp"
 #include "emit/lua_call.hpp"
 #include "emit/lua_declarations.hpp"
@@ -61,7 +62,7 @@ class LuaPrinter {
         line(fmt::format("{} = wg.kernel(\"{}\", {{ {} }}, function(k)", notes_.variable, program_.name(),
                          declared_.options()));
         ++depth_;
-        for (const std::string& comment : notes_.heading) line("-- " + comment);
+        for (const std::string& comment : notes_.heading) line("-- " + escape::comment(comment));
         for (const std::string& text : declared_.lines(remarks_)) line(text);
         registers_.for_each_table([&](const std::string& variable, isa::Type type) {
             line(fmt::format("local {} = registers(k, \"{}\")", variable, isa::to_string(type)));
@@ -288,7 +289,7 @@ class LuaPrinter {
         for (std::size_t i = 0; i < block.steps.size(); ++i) {
             const Step& step = block.steps[i];
             const std::string source = notes_.source ? notes_.source(step.where.line) : "";
-            if (!source.empty() && source != last_source_) line("-- " + source);
+            if (!source.empty() && source != last_source_) line("-- " + escape::comment(source));
             if (!source.empty()) last_source_ = source;
             if (isa::is_opaque(*step.op)) {
                 const OpaqueText& text = notes_.opaque.at(opaque_++);

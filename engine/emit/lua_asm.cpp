@@ -8,6 +8,7 @@
 #include <map>
 #include <string_view>
 
+#include "diag/escape.hpp"
 #include "emit/writer.hpp"
 #include "isa/opaque.hpp"
 
@@ -56,7 +57,7 @@ std::string LuaAsm::text_of(const Step& step, const OpaqueText& text) {
                 : fmt::format("line {}: a call that is not followed is left out, and what it returns: "
                               "the script does not do what the text does",
                               step.where.line));
-    return "-- left out: " + text.text.substr(0, text.text.find('\n'));
+    return "-- left out: " + escape::comment(text.text.substr(0, text.text.find('\n')));
 }
 
 std::string LuaAsm::text_of(const Step& step) {
@@ -99,7 +100,7 @@ std::string LuaAsm::text_of(const Step& step) {
 }
 
 std::string LuaAsm::call(const OpaqueText& text, const std::string& effects, const Step& step) const {
-    std::vector<std::string> parts{fmt::format("[==[{}]==]", text.text)};
+    std::vector<std::string> parts{escape::lua_string(text.text)};
     std::map<std::string_view, std::string> operands;
     const auto middle = text.registers.begin() + static_cast<std::ptrdiff_t>(text.written);
     for (std::size_t i = 0; i < text.registers.size(); ++i) {

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <set>
 
+#include "diag/escape.hpp"
+
 namespace wgrun::emit {
 namespace {
 
@@ -133,7 +135,7 @@ void LuaDeclarations::add_allocations(std::vector<std::string>& out) const {
                                       places.size() == 1 ? ""
                                                          : " and " + in_hex(places[1] + allocation.base) +
                                                                (places.size() == 2 ? "" : ", ..."),
-                                      allocation.says));
+                                      escape::comment(allocation.says)));
             continue;
         }
         std::string value = in_hex(places.front());
@@ -142,7 +144,7 @@ void LuaDeclarations::add_allocations(std::vector<std::string>& out) const {
             for (std::size_t k = 1; k < places.size(); ++k) value += ", " + in_hex(places[k]);
             value += " }";
         }
-        out.push_back("-- " + allocation.says);
+        out.push_back("-- " + escape::comment(allocation.says));
         out.push_back(fmt::format("{} = {}", declared(allocations_[i]), value));
     }
 }

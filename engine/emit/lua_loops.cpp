@@ -46,7 +46,7 @@ Line read(std::string_view text) {
     const std::size_t indent = text.find_first_not_of(' ');
     const std::string_view rest = indent == std::string_view::npos ? "" : text.substr(indent);
     const bool part = rest.find("function(") != std::string_view::npos || rest.starts_with("end") ||
-                      rest.find("[==[") != std::string_view::npos || rest.starts_with("--") ||
+                      rest.find("asm {") != std::string_view::npos || rest.starts_with("--") ||
                       rest.starts_with("k:place") || rest.starts_with("return");
     out.begins = !part && rest.starts_with("k:");
     std::size_t from = 0;

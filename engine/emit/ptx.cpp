@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "diag/escape.hpp"
 #include "emit/writer.hpp"
 #include "wgrun/count_of.hpp"
 
@@ -105,8 +106,8 @@ class PtxEmitter {
 
     void describe_shared() {
         for (const SharedBuffer& buffer : program_.shared())
-            out_.line(fmt::format("// {}+{}: {}, {}", shared_name, buffer.offset, buffer.name,
-                                  count_of(buffer.bytes, "byte")));
+            out_.line(fmt::format("// {}+{}: {}, {}", shared_name, buffer.offset,
+                                  escape::comment(buffer.name), count_of(buffer.bytes, "byte")));
     }
 
     const std::string& name(Reg reg) const { return names_[reg.id]; }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "diag/escape.hpp"
+
 namespace wgrun::emit {
 
 std::string param_name(const Program& program, int index) {
@@ -39,38 +41,22 @@ std::size_t Writer::number_of(std::string_view file) {
     return number;
 }
 
-namespace {
-
-/// Returns the name in quotes, without characters that would end them.
-std::string quoted(std::string_view file) {
-    std::string out = "\"";
-    for (char c : file)
-        if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= ' ') out += c;
-    return out + '"';
-}
-
-}  // namespace
-
 void Writer::list_files() {
     for (std::size_t i = 0; i < files_.size(); ++i)
-        raw(fmt::format(".file {} {}", i + 1, quoted(files_[i])), {});
+        raw(fmt::format(".file {} {}", i + 1, escape::ptx_string(files_[i])), {});
 }
 
 // After #line, a compiler counts on from there: each line of the text must state its own.
 void Writer::direct(Where where) {
     if (naming_ != Naming::directives || !where) return;
-    text_.text += fmt::format("#line {} {}\n", where.line, quoted(where.file));
+    text_.text += fmt::format("#line {} {}\n", where.line, escape::c_string(where.file));
     text_.lines.push_back(where);
 }
 
 void Writer::line(std::string_view text, Where where) {
     if (where && where != last_) {
         // The folder is left out, so that texts do not depend on it.
-        const std::size_t slash = where.file.rfind('/');
-        raw(fmt::format("// {}:{}",
-                        slash == std::string_view::npos ? where.file : where.file.substr(slash + 1),
-                        where.line),
-            where);
+        raw(fmt::format("// {}:{}", escape::comment(where.file.base()), where.line), where);
         last_ = where;
         if (naming_ == Naming::loc)
             raw(fmt::format(".loc {} {} 0", number_of(where.file), where.line), where);

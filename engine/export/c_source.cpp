@@ -1,6 +1,7 @@
 // NAME.h and NAME.c: the kernel through CUDA's driver, in C99.
 #include <fmt/format.h>
 
+#include "diag/escape.hpp"
 #include "export/sources.hpp"
 #include "wgrun/version.hpp"
 
@@ -333,7 +334,7 @@ std::string header(const Facts& facts) {
              {"signature", grid_signature(facts)}});
     return fill(header_text, {{"name", facts.name()},
                               {"version", WGRUN_VERSION},
-                              {"script", facts.script},
+                              {"script", escape::comment(facts.script)},
                               {"grid", grid},
                               {"comment", launch_comment(facts, " *")},
                               {"launch", launch_signature(facts)}});

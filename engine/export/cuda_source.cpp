@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "diag/escape.hpp"
 #include "emit/emit.hpp"
 #include "export/sources.hpp"
 #include "number/element.hpp"
@@ -259,7 +260,7 @@ std::string source(const Facts& facts) {
 )",
                {{"name", facts.name()},
                 {"version", WGRUN_VERSION},
-                {"script", facts.script},
+                {"script", escape::comment(facts.script)},
                 {"headers", headers(facts)}}) +
            kernel_source(facts) + "#pragma nv_diag_default 549\n#pragma nv_diag_default 550\n\n" +
            (facts.has_maps() ? std::string(encoder) : "") + allow + grid_source(facts) +

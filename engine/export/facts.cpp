@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "diag/escape.hpp"
 #include "kernel/launch_spec.hpp"
 #include "wgrun/count_of.hpp"
 
@@ -83,15 +84,6 @@ std::vector<std::string> extents_of(const std::string& name, std::size_t rank, N
     return out;
 }
 
-std::string file_name(Where where) {
-    std::string name(where.file.substr(where.file.rfind('/') + 1));
-    // It goes into comments.
-    std::replace_if(
-        name.begin(), name.end(),
-        [](unsigned char c) { return c < ' ' || c == '\\' || c == '*' || c == '?'; }, '_');
-    return name;
-}
-
 }  // namespace
 
 bool Facts::has_maps() const {
@@ -110,7 +102,7 @@ Facts facts_of(const Program& program, const LaunchRule& rule,
                 text ? text->version : fmt::format("{}.{}", least.major, least.minor)};
     if (text) facts.launch.shared_bytes = text->dynamic_shared;
     if (program.where())
-        facts.script = fmt::format("{}:{}", file_name(program.where()), program.where().line);
+        facts.script = fmt::format("{}:{}", program.where().file.base(), program.where().line);
     else
         facts.script = "a script";
     Names names(program);
@@ -170,7 +162,7 @@ std::string launch_comment(const Facts& facts, std::string_view prefix) {
         if (argument.param->box)
             out += fmt::format(", packed, of {}: its extents in elements, the last one contiguous",
                                fmt::join(argument.extents, " x "));
-        if (!argument.note.empty()) out += fmt::format("; {}", argument.note);
+        if (!argument.note.empty()) out += fmt::format("; {}", escape::comment(argument.note));
         out += '\n';
     }
     return out;

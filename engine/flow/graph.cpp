@@ -1,7 +1,11 @@
 #include "flow/graph.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
+
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::flow {
 
@@ -13,13 +17,13 @@ Graph::Graph(const std::vector<BasicBlock>& blocks) : blocks_(&blocks) {
     for (BlockId block = 0; block < blocks.size(); ++block)
         if (reachable(block) && blocks[block].end == BasicBlock::End::exit) exits[last = block] = true;
     post_dominators_ = post_dominators(exits);
+    post_dominator_tree_ = Tree(post_dominators_);
     if (last != no_block) {
         exits.assign(blocks.size(), false);
         exits[last] = true;
     }
     reconvergences_ = post_dominators(std::move(exits));
     find_loops();
-    find_dependences();
 }
 
 namespace {
@@ -73,6 +77,7 @@ std::vector<BlockId> immediate_dominators(std::size_t count, const std::vector<B
     for (bool changed = true; changed;) {
         changed = false;
         for (std::size_t i = 1; i < order.size(); ++i) {
+            Cancellation::poll();
             BlockId found = no_block;
             predecessors(order[i], [&](BlockId from) {
                 if (above[from] == no_block) return;
@@ -105,19 +110,37 @@ void Graph::find_dominators() {
         for (BlockId from : predecessors_[block]) visit(from);
     });
     dominators_[0] = no_block;
-}
-
-bool Graph::dominates(BlockId above, BlockId below) const {
-    while (below != no_block && place_[below] > place_[above]) below = dominators_[below];
-    return below == above;
+    dominator_tree_ = Tree(dominators_);
 }
 
 /// As dominators, but from the end: all `exits` lead to one more block. Of blocks that never reach an exit,
 /// the last ones count as exits, but not for blocks before them that may reach a real one.
 std::vector<BlockId> Graph::post_dominators(std::vector<bool> exits) const {
     const auto end = static_cast<BlockId>(blocks().size());
-    const auto order_from_end = [&] {
-        return reverse_post_order(blocks().size() + 1, end, [&](BlockId block, auto visit) {
+    std::vector<bool> ends(blocks().size());
+    const auto reach = [&](BlockId exit) {
+        std::vector<BlockId> left{exit};
+        ends[exit] = true;
+        while (!left.empty()) {
+            const BlockId block = left.back();
+            left.pop_back();
+            for (BlockId from : predecessors_[block])
+                if (!ends[from]) {
+                    ends[from] = true;
+                    left.push_back(from);
+                }
+        }
+    };
+    for (BlockId block = 0; block < end; ++block)
+        if (exits[block]) reach(block);
+    const std::vector<bool> really = ends;
+    for (auto block = order_.rbegin(); block != order_.rend(); ++block)
+        if (!ends[*block]) {
+            exits[*block] = true;
+            reach(*block);
+        }
+    const std::vector<BlockId> order =
+        reverse_post_order(blocks().size() + 1, end, [&](BlockId block, auto visit) {
             if (block != end) {
                 for (BlockId from : predecessors_[block]) visit(from);
                 return;
@@ -125,19 +148,6 @@ std::vector<BlockId> Graph::post_dominators(std::vector<bool> exits) const {
             for (BlockId from = 0; from < end; ++from)
                 if (exits[from]) visit(from);
         });
-    };
-    std::vector<BlockId> order = order_from_end();
-    const auto ends = [&] {
-        std::vector<bool> out(blocks().size() + 1);
-        for (BlockId block : order) out[block] = true;
-        return out;
-    };
-    const std::vector<bool> really = ends();
-    while (order.size() <= order_.size()) {
-        const std::vector<bool> now = ends();
-        exits[*std::find_if(order_.rbegin(), order_.rend(), [&](BlockId b) { return !now[b]; })] = true;
-        order = order_from_end();
-    }
     std::vector<BlockId> found =
         immediate_dominators(blocks().size() + 1, order, [&](BlockId block, auto visit) {
             blocks()[block].for_each_successor([&](BlockId to, int) {
@@ -150,6 +160,16 @@ std::vector<BlockId> Graph::post_dominators(std::vector<bool> exits) const {
     return found;
 }
 
+void Graph::refuse_depth(BlockId header) const {
+    const BasicBlock& block = blocks()[header];
+    throw ArgumentError(
+        plain_error(fmt::format("this loop is inside {} others: loops may be nested {} deep", max_loop_depth,
+                                max_loop_depth),
+                    "fewer loops inside each other; jumps back and forth between labels count, too",
+                    block.steps.empty() ? block.label.where ? block.label.where : block.where
+                                        : block.steps.front().where));
+}
+
 /// The strongly connected components and, inside each, those of the rest without its header. In reverse
 /// post-order an edge between two components goes forward: the first block of a component is its header, and
 /// the others are the blocks from which a path leads there (Bourdoncle 1993: a weak topological ordering).
@@ -157,15 +177,17 @@ void Graph::find_loops() {
     struct Part {
         std::vector<BlockId> blocks;  ///< in reverse post-order
         int loop;                     ///< the loop around them
+        int depth;                    ///< the number of loops around them
     };
     constexpr std::size_t done = SIZE_MAX;
     loop_of_.assign(blocks().size(), no_loop);
-    std::vector<Part> parts{{order_, no_loop}};
+    std::vector<Part> parts{{order_, no_loop, 0}};
     std::vector<std::size_t> part_of(blocks().size(), 0);
     for (std::size_t part = 0; part < parts.size(); ++part) {
-        const std::vector<BlockId> among = parts[part].blocks;
+        const std::vector<BlockId> among = std::move(parts[part].blocks);
         for (BlockId header : among) {
             if (part_of[header] != part) continue;
+            Cancellation::poll();
             bool again = false;
             std::vector<BlockId> inside, left{header};
             part_of[header] = parts.size();
@@ -182,6 +204,7 @@ void Graph::find_loops() {
             }
             part_of[header] = done;
             if (inside.size() == 1 && !again) continue;
+            if (parts[part].depth == max_loop_depth) refuse_depth(header);
             Loop loop{header, inside, parts[part].loop};
             std::ranges::sort(loop.blocks);
             for (BlockId block : inside) {
@@ -190,7 +213,7 @@ void Graph::find_loops() {
             }
             std::erase(inside, header);
             std::ranges::sort(inside, {}, [&](BlockId block) { return place_[block]; });
-            parts.push_back({std::move(inside), static_cast<int>(loops_.size())});
+            parts.push_back({std::move(inside), static_cast<int>(loops_.size()), parts[part].depth + 1});
             loops_.push_back(std::move(loop));
         }
     }
@@ -200,17 +223,6 @@ bool Graph::inside(BlockId block, int loop) const {
     int at = loop_of_[block];
     while (at != no_loop && at != loop) at = loops_[static_cast<std::size_t>(at)].parent;
     return at == loop;
-}
-
-void Graph::find_dependences() {
-    dependences_.resize(blocks().size());
-    for (BlockId block : order_) {
-        if (blocks()[block].end != BasicBlock::End::branch) continue;
-        blocks()[block].for_each_successor([&](BlockId to, int arm) {
-            for (BlockId at = to; at != no_block && at != post_dominators_[block]; at = post_dominators_[at])
-                dependences_[at].push_back({block, arm});
-        });
-    }
 }
 
 }  // namespace wgrun::flow

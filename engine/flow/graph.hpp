@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "flow/tree.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun::flow {
@@ -20,14 +21,12 @@ struct Loop {
 };
 inline constexpr int no_loop = -1;
 
-/// Whether a block runs depends on the direction of the branch at the end of `block`.
-struct Dependence {
-    BlockId block = no_block;
-    int arm = 0;  ///< 0: taken, 1: not taken
-    bool operator==(const Dependence&) const = default;
-};
+/// How deep loops may be nested: what is computed of each block may take as many steps as loops are around
+/// it.
+inline constexpr int max_loop_depth = 256;
 
-/// Points to the blocks that it was made from. It is immutable; any thread may read it.
+/// Points to the blocks that it was made from. It is immutable; any thread may read it. The constructor
+/// throws ArgumentError for loops that are nested more than max_loop_depth deep.
 class Graph {
   public:
     explicit Graph(const Program& program) : Graph(program.blocks()) {}
@@ -43,10 +42,13 @@ class Graph {
 
     /// The last block, besides itself, on every path to `block`; no_block for the first block.
     BlockId dominator(BlockId block) const { return dominators_[block]; }
-    bool dominates(BlockId above, BlockId below) const;
+    bool dominates(BlockId above, BlockId below) const {
+        return above != no_block && dominator_tree_.is_above(above, below);
+    }
     /// The first block, besides itself, on every path from `block` to the end of the kernel; no_block: the
     /// paths end in different blocks.
     BlockId post_dominator(BlockId block) const { return post_dominators_[block]; }
+    const Tree& post_dominator_tree() const { return post_dominator_tree_; }
     /// Where lanes that diverge at the end of `block` reconverge: its post-dominator, ignoring paths that end
     /// before the end of the kernel's text. no_block: they do not.
     BlockId reconvergence(BlockId block) const { return reconvergences_[block]; }
@@ -56,23 +58,20 @@ class Graph {
     int innermost_loop(BlockId block) const { return loop_of_[block]; }  ///< index; no_loop: in none
     bool inside(BlockId block, int loop) const;
 
-    /// The branches that directly decide whether the block runs.
-    const std::vector<Dependence>& dependences(BlockId block) const { return dependences_[block]; }
-
   private:
     void number();
     void find_dominators();
     std::vector<BlockId> post_dominators(std::vector<bool> exits) const;
     void find_loops();
-    void find_dependences();
+    [[noreturn]] void refuse_depth(BlockId header) const;
 
     const std::vector<BasicBlock>* blocks_;
     std::vector<BlockId> order_, place_;  ///< place_: in order_; no_block: cannot be reached
     std::vector<std::vector<BlockId>> predecessors_;
     std::vector<BlockId> dominators_, post_dominators_, reconvergences_;
+    Tree dominator_tree_, post_dominator_tree_;
     std::vector<Loop> loops_;
     std::vector<int> loop_of_;
-    std::vector<std::vector<Dependence>> dependences_;
 };
 
 }  // namespace wgrun::flow

@@ -17,17 +17,17 @@ bool traps(const isa::Step& step) {
 
 std::vector<bool> trapping(const Graph& graph) {
     std::vector<bool> out(graph.blocks().size());
-    for (bool grew = true; grew;) {
-        grew = false;
-        for (BlockId id = 0; id < out.size(); ++id) {
-            if (out[id] || !graph.reachable(id)) continue;
-            const BasicBlock& block = graph.blocks()[id];
-            const auto follows = [&](BlockId next) { return next == no_block || out[next]; };
-            out[id] = std::ranges::any_of(block.steps,
-                                          [](const isa::Step& step) { return !step.guard && traps(step); }) ||
-                      (block.taken != no_block && follows(block.taken) && follows(block.otherwise));
-            grew |= out[id];
-        }
+    std::vector<BlockId> left = graph.order();
+    while (!left.empty()) {
+        const BlockId id = left.back();
+        left.pop_back();
+        if (out[id]) continue;
+        const BasicBlock& block = graph.blocks()[id];
+        const auto follows = [&](BlockId next) { return next == no_block || out[next]; };
+        out[id] = std::ranges::any_of(block.steps,
+                                      [](const isa::Step& step) { return !step.guard && traps(step); }) ||
+                  (block.taken != no_block && follows(block.taken) && follows(block.otherwise));
+        if (out[id]) left.insert(left.end(), graph.predecessors(id).begin(), graph.predecessors(id).end());
     }
     return out;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "gpu/driver.hpp"
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::gpu {
 
@@ -27,7 +28,7 @@ double seconds(std::chrono::milliseconds time) { return static_cast<double>(time
 
 bool stopped() {
     const std::atomic<bool>* stop = Patience::current().stop;
-    return stop != nullptr && *stop;
+    return (stop != nullptr && *stop) || Cancellation::requested();
 }
 
 // Spins at first, then sleeps an eighth of the time that has passed, at most 1 ms.

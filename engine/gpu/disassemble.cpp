@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <fstream>
 #include <vector>
 
 #include "gpu/library.hpp"
@@ -30,11 +29,8 @@ std::string disassemble(std::span<const std::byte> cubin, const std::atomic<bool
                                "pip install nvidia-cuda-nvdisasm, or set CUDA_HOME to the toolkit");
     const std::string& program = found.path;
     TemporaryFolder folder;
-    const std::filesystem::path input = folder.file("kernel.cubin");
-    std::ofstream file(input, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(cubin.data()), static_cast<std::streamsize>(cubin.size()));
-    file.close();
-    if (!file) throw EnvironmentError("EIO", "cannot write " + input.string());
+    const std::filesystem::path input =
+        folder.file("kernel.cubin", {reinterpret_cast<const char*>(cubin.data()), cubin.size()});
     std::vector<std::string> command = {program, "-c", input.string()};
     if (lines) command.insert(command.begin() + 2, "-g");
     ProcessResult run = run_process(command, std::chrono::minutes(1), stop);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "memory/shared_block.hpp"
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::gpu {
 
@@ -110,7 +111,8 @@ abi::Result Link::lose(abi::Result result, std::string words) {
 
 // The reason to stop waiting; success if there is none. The slow part of every wait.
 abi::Result Link::trouble(Clock::time_point start, std::chrono::milliseconds limit) {
-    if (const std::atomic<bool>* stop = Patience::current().stop; stop != nullptr && *stop)
+    if (const std::atomic<bool>* stop = Patience::current().stop;
+        (stop != nullptr && *stop) || Cancellation::requested())
         return lose(abi::interrupted, "was interrupted");
     if (process_->ended()) return lose(abi::worker_gone, "has ended");
     if (limit.count() > 0 && Clock::now() - start > limit)

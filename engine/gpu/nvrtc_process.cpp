@@ -26,13 +26,6 @@ constexpr const char* result_file = "result";  // written last
 
 constexpr std::chrono::minutes patience(10);
 
-void write_file(const std::filesystem::path& path, std::string_view content) {
-    std::ofstream file(path, std::ios::binary);
-    file << content;
-    file.close();
-    if (!file) throw EnvironmentError("EIO", fmt::format("cannot write {}", path.string()));
-}
-
 std::string read_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     return std::string{std::istreambuf_iterator<char>(file), {}};
@@ -43,10 +36,10 @@ std::string read_file(const std::filesystem::path& path) {
 NvrtcAnswer nvrtc_apart(const std::string& program, const std::string& text,
                         const std::vector<std::string>& options) {
     TemporaryFolder folder;
-    write_file(folder.file(text_file), text);
+    folder.file(text_file, text);
     std::string list;
     for (const std::string& option : options) list.append(option).push_back('\0');
-    write_file(folder.file(options_file), list);
+    folder.file(options_file, list);
     const std::filesystem::path log = folder.file(log_file), image = folder.file(image_file),
                                 result = folder.file(result_file);
     const ProcessResult run =

@@ -17,6 +17,7 @@
 
 #include "file/descriptor.hpp"
 #include "file/leftovers.hpp"
+#include "wgrun/cancellation.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun::gpu {
@@ -114,6 +115,7 @@ class Limits {
 
     // Throws if one of them has occurred.
     void check() const {
+        Cancellation::poll();
         if (stop_ != nullptr && stop_->load(std::memory_order_relaxed))
             throw EnvironmentError("EINTR", fmt::format("{} was interrupted", program_));
         if (Clock::now() >= deadline_)
@@ -191,6 +193,25 @@ TemporaryFolder::~TemporaryFolder() {
 std::filesystem::path TemporaryFolder::file(const std::string& name) {
     leftovers_.push_back(file::Leftover::file(own_.get(), name));
     return path_ / name;
+}
+
+std::filesystem::path TemporaryFolder::file(const std::string& name, std::string_view content) {
+    std::filesystem::path path = file(name);
+    write_file(path, content);
+    return path;
+}
+
+void write_file(const std::filesystem::path& path, std::string_view content) {
+    const file::Descriptor made(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    while (made.get() >= 0 && !content.empty()) {
+        const ssize_t written = ::write(made.get(), content.data(), content.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) break;
+        content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    if (made.get() < 0 || !content.empty())
+        throw EnvironmentError("EIO", fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)),
+                               "set TMPDIR to a folder that can be written and has room");
 }
 
 }  // namespace wgrun::gpu

@@ -35,11 +35,16 @@ class TemporaryFolder {
 
     /// The path of a file in it, which is also removed when a signal ends the process.
     std::filesystem::path file(const std::string& name);
+    /// The same, with that content. Throws EnvironmentError EIO with the reason, such as a full disk.
+    std::filesystem::path file(const std::string& name, std::string_view content);
 
   private:
     std::filesystem::path path_;
     file::Descriptor parent_, own_;
     std::vector<file::Leftover> leftovers_;
 };
+
+/// Writes a new file. Throws as TemporaryFolder::file does.
+void write_file(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace wgrun::gpu

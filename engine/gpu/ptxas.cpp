@@ -5,10 +5,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "diag/progress.hpp"
 #include "gpu/cache.hpp"
 #include "gpu/compile.hpp"
 #include "gpu/process.hpp"
-#include "wgrun/progress.hpp"
 
 namespace wgrun::gpu {
 
@@ -27,13 +27,6 @@ std::string without(std::string text, const std::string& folder) {
     for (std::size_t at = 0; (at = text.find(folder, at)) != std::string::npos;)
         text.erase(at, folder.size());
     return text;
-}
-
-void write_file(const std::filesystem::path& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) throw EnvironmentError("EIO", fmt::format("cannot write {}", path.string()));
 }
 
 std::vector<std::byte> read_image(const std::filesystem::path& path) {
@@ -78,9 +71,8 @@ Cubin ptxas_assemble(std::string_view ptx, std::span<const std::string> options,
 
     const Progress progress(Progress::Is::work, "ptxas assembles " + kernel_of(ptx, ".entry "));
     TemporaryFolder folder;
-    const std::filesystem::path input = folder.file("kernel.ptx");
+    const std::filesystem::path input = folder.file("kernel.ptx", text);
     const std::filesystem::path output = folder.file("kernel.cubin");
-    write_file(input, text);
     std::vector<std::string> command = {ptxas.path, fmt::format("-arch={}", architecture), "-v"};
     command.insert(command.end(), options.begin(), options.end());
     command.insert(command.end(), {input.string(), "-o", output.string()});

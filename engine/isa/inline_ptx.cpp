@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
@@ -15,6 +15,8 @@
 
 namespace wgrun::isa {
 namespace {
+
+constexpr std::size_t longest = 1 << 20;  // bytes of a text
 
 using TypeOf = Type (*)(const Form&);
 
@@ -33,11 +35,46 @@ TypeOf constant_type(Type type) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+/// Returns the text without comments; with `strict`, one that stays within its place in any other text.
+std::string without_comments(std::string_view text, bool strict) {
+    const auto refuse = [&](const char* what) {
+        if (strict) throw ArgumentError(fmt::format("asm: {}", what));
+    };
+    std::string out;
+    int open = 0;
+    for (std::size_t i = 0; i < text.size();) {
+        const char c = text[i];
+        if ((static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' && c != '\r') || c == '\x7f')
+            refuse("the text has a control character");
+        std::size_t end = i + 1;
+        if (c == '"') {
+            end = text.find('"', i + 1);
+            if (end >= text.find('\n', i)) refuse("the text has a string without its end");
+            end = end == std::string_view::npos ? text.size() : end + 1;
+        } else if (text.substr(i, 2) == "//") {
+            i = std::min(text.find('\n', i), text.size());
+            continue;
+        } else if (text.substr(i, 2) == "/*") {
+            end = text.find("*/", i + 2);
+            if (end == std::string_view::npos) refuse("the text has a comment without its end");
+            i = end == std::string_view::npos ? text.size() : end + 2;
+            out += ' ';
+            continue;
+        }
+        open += c == '{' ? 1 : c == '}' ? -1 : 0;
+        if (open < 0) refuse("the text has a } without its {");
+        out.append(text.substr(i, end - i));
+        i = end;
+    }
+    if (open > 0) refuse("the text has a { without its }");
+    return out;
+}
+
 /// Returns the text as a template of operands, with its braces doubled.
 std::string as_template(const InlinePtx& request) {
     std::string out;
     std::vector<bool> used(request.places.size());
-    const std::string_view text = request.text;
+    const std::string text = without_comments(request.text, true);
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
         if (c == '{' || c == '}') out += c;
@@ -47,7 +84,7 @@ std::string as_template(const InlinePtx& request) {
         }
         std::size_t end = i + 1;
         while (end < text.size() && is_word(text[end])) ++end;
-        const std::string_view name = text.substr(i + 1, end - i - 1);
+        const std::string_view name = std::string_view(text).substr(i + 1, end - i - 1);
         const auto place = std::ranges::find(request.places, name, &InlinePtx::Place::name);
         if (place != request.places.end()) {
             used[static_cast<std::size_t>(place - request.places.begin())] = true;
@@ -78,12 +115,27 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-/// Owns the strings that a record's views refer to.
-struct Record {
+}  // namespace
+
+/// Owns the strings that its instruction's views refer to.
+struct InlineRecord {
     InlinePtx made_of;
     std::string text;
     Instruction op{};
+    mutable std::atomic<std::size_t> uses{0};
 };
+
+void InstructionRef::retain() const noexcept {
+    if (op_ != nullptr && op_->of_text != nullptr) op_->of_text->uses.fetch_add(1, std::memory_order_relaxed);
+}
+
+InstructionRef::~InstructionRef() {
+    if (op_ != nullptr && op_->of_text != nullptr &&
+        op_->of_text->uses.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        delete op_->of_text;
+}
+
+namespace {
 
 void run(const Step& step, Machine&) {
     const InlinePtx* made_of = inline_ptx_of(*step.op);
@@ -92,8 +144,13 @@ void run(const Step& step, Machine&) {
                         "k:asm{ ..., meaning = function(k, v) ... end } says it with other instructions");
 }
 
-std::unique_ptr<Record> make(InlinePtx request) {
-    auto record = std::make_unique<Record>();
+}  // namespace
+
+InstructionRef inline_ptx(InlinePtx request) {
+    if (request.text.size() > longest)
+        throw ArgumentError(
+            fmt::format("asm: a text of {} bytes: {} are possible", request.text.size(), longest));
+    auto record = std::make_unique<InlineRecord>();
     record->made_of = std::move(request);
     const InlinePtx& made_of = record->made_of;
     const std::string body = as_template(made_of);
@@ -117,42 +174,12 @@ std::unique_ptr<Record> make(InlinePtx request) {
     op.effects = [](const Step&, Effects& e) { e.unknown(); };       // the effects cannot be analysed
     op.value = [](const Step&, const ValueOf&) { return Value{}; };  // nor can the results
     op.run = run;
-    return record;
-}
-
-struct Store {
-    std::mutex mutex;
-    std::vector<std::unique_ptr<Record>> records;
-    std::map<const Instruction*, std::unique_ptr<Instruction>> simulated;
-    std::size_t bytes = 0;
-};
-
-/// It is never destroyed: programs may be read while the process ends.
-Store& store() {
-    static auto& all = *new Store();
-    return all;
-}
-
-}  // namespace
-
-const Instruction& inline_ptx(InlinePtx request) {
-    constexpr std::size_t most_bytes = 4 << 20;
-    Store& all = store();
-    const std::lock_guard lock(all.mutex);
-    for (const auto& record : all.records)
-        if (record->made_of == request) return record->op;
-    all.bytes += request.text.size() + 256;
-    if (all.bytes > most_bytes) throw ArgumentError("asm: more than 4 MiB of inline PTX in one process");
-    return all.records.emplace_back(make(std::move(request)))->op;
+    op.of_text = record.get();
+    return &record.release()->op;
 }
 
 const InlinePtx* inline_ptx_of(const Instruction& op) {
-    if (op.run != run) return nullptr;
-    Store& all = store();
-    const std::lock_guard lock(all.mutex);
-    const auto found =
-        std::ranges::find_if(all.records, [&](const auto& record) { return &record->op == &op; });
-    return found == all.records.end() ? nullptr : &(*found)->made_of;
+    return op.of_text == nullptr ? nullptr : &op.of_text->made_of;
 }
 
 bool pinned(const Instruction& op) {
@@ -185,16 +212,7 @@ bool has_effects(std::string_view mnemonic) {
 
 std::string hidden_effect(const InlinePtx& request) {
     if (!request.declared || request.reads || request.writes || request.synchronises) return {};
-    std::string text;
-    for (std::string_view rest = request.text; !rest.empty();) {  // without comments
-        const std::size_t begin = std::min(rest.find("//"), rest.find("/*"));
-        text += rest.substr(0, begin);
-        if (begin == std::string_view::npos) break;
-        const std::string_view close = rest[begin + 1] == '/' ? "\n" : "*/";
-        const std::size_t end = rest.find(close, begin + 2);
-        text += ' ';
-        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + close.size());
-    }
+    const std::string text = without_comments(request.text, false);
     std::string_view left = text;
     while (!left.empty()) {
         std::string_view statement = until(left, ";{}\n");
@@ -211,14 +229,17 @@ std::string hidden_effect(const InlinePtx& request) {
 }
 
 const Instruction& simulated_only(const Instruction& op) {
-    Store& all = store();
-    const std::lock_guard lock(all.mutex);
-    std::unique_ptr<Instruction>& copy = all.simulated[&op];
-    if (copy == nullptr) {
-        copy = std::make_unique<Instruction>(op);
-        copy->ptx = copy->cuda = {};
-    }
-    return *copy;
+    // Never destroyed: programs may be read while the process ends.
+    static const auto& copies = *[] {
+        auto made = std::make_unique<std::map<const Instruction*, Instruction>>();
+        for (const Instruction* each : all()) {
+            Instruction copy = *each;
+            copy.ptx = copy.cuda = {};
+            made->emplace(each, std::move(copy));
+        }
+        return made.release();
+    }();
+    return copies.at(&op);
 }
 
 }  // namespace wgrun::isa

@@ -357,7 +357,7 @@ class Translator {
 
     /// The lines that define the most registers.
     std::vector<Note> largest() const {
-        std::map<std::pair<std::string_view, int>, int> words;  // 32-bit registers of each line
+        std::map<std::pair<FileName, int>, int> words;  // 32-bit registers of each line
         for (const RegisterInfo& info : program_.registers())
             words[{info.where.file, info.where.line}] += std::max(1, isa::bits(info.type) / 32);
         std::vector<std::pair<int, Where>> places;

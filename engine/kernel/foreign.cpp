@@ -309,6 +309,13 @@ void tell(const ptx::Module& module, Diagnostic& finding) {
 
 namespace {
 
+/// What is beyond the limits of the checker, such as the depth of loops, is a finding of the kernel.
+Diagnostic beyond_limits(const ptx::Module& module, const ptx::Lowered& lowered, Diagnostic finding) {
+    if (!finding.where) finding.where = lowered.where;
+    name_sources(module, finding);
+    return finding;
+}
+
 /// part: of the time of proofs and runs that a kernel alone has.
 ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered, Assumptions given,
                       double part) {
@@ -322,7 +329,21 @@ ForeignKernel checked(const ptx::Module& module, const ptx::Lowered& lowered, As
     std::ranges::stable_sort(out.opcodes,
                              [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
     out.undecided = undecided(lowered);
-    out.findings = foreign_findings(module, lowered, given, part);
+    const std::uint64_t most = given.most_instructions;
+    if (const auto count = static_cast<std::uint64_t>(lowered.instructions); most != 0 && count > most) {
+        out.findings.push_back(beyond_limits(
+            module, lowered,
+            plain_error(fmt::format("the kernel has {} instructions, and is not checked: {} are allowed",
+                                    count, most),
+                        "a higher limit (--max-program)")));
+        return out;
+    }
+    try {
+        out.findings = foreign_findings(module, lowered, given, part);
+    } catch (const ArgumentError& refused) {
+        out.findings.push_back(beyond_limits(module, lowered, refused.finding()));
+        return out;
+    }
     if (given.seconds <= 0) return out;
     given.seconds *= part;
     const std::optional<check::OpenShape> unknown = open_shape(lowered);

@@ -24,7 +24,8 @@ emit::LuaNotes notes_of(const ptx::Module& module, ptx::Lowered& kernel) {
         out.source = [&module](int line) {
             std::string text;
             for (const Where& where : ptx::sources_of(module, line))
-                text += fmt::format("{}{}:{}", text.empty() ? "" : ", inlined at ", where.file, where.line);
+                text += fmt::format("{}{}:{}", text.empty() ? "" : ", inlined at ", where.file.view(),
+                                    where.line);
             return text;
         };
     // With types, of C++ (Itanium's mangled names begin with _Z).

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "diag/progress.hpp"
 #include "emit/emit.hpp"
 #include "flow/graph.hpp"
 #include "isa/awaited.hpp"
@@ -21,7 +22,6 @@
 #include "sim/observer.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/finding_set.hpp"
-#include "wgrun/progress.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
@@ -219,7 +219,7 @@ std::string name_of(const Program& program, const RunOptions& options) {
 
 std::string said_at(const Kernel& kernel) {
     const Where where = kernel.program().where();
-    return fmt::format("{}:{}\n{}", where.file, where.line, emit::ptx(kernel.program()).text);
+    return fmt::format("{}:{}\n{}", where.file.view(), where.line, emit::ptx(kernel.program()).text);
 }
 
 }  // namespace

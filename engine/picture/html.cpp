@@ -1,8 +1,8 @@
 // Pictures as pages of HTML: the SVG, and a script that enlarges and moves it and says what is pointed at.
 #include <fmt/format.h>
 
+#include "diag/escape.hpp"
 #include "file/replacement.hpp"
-#include "picture/svg.hpp"
 #include "wgrun/picture.hpp"
 
 namespace wgrun {
@@ -132,20 +132,6 @@ window.addEventListener('resize', showDetail);
 show();
 )JS";
 
-// A string literal for a script element, in which no "</script>" can appear.
-std::string literal(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\')
-            out += {'\\', c};
-        else if (c == '<' || static_cast<unsigned char>(c) < 0x20)
-            out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-        else
-            out += c;
-    }
-    return out + '"';
-}
-
 std::string details_of(const Picture& picture) {
     std::string out = "const details = [";
     for (const Grid& grid : picture) {
@@ -155,8 +141,8 @@ std::string details_of(const Picture& picture) {
         }
         std::string text, tips, colours;
         for (const Grid::Cell& cell : grid.detail->cells) {
-            text += literal(cell.text) + ',';
-            tips += literal(cell.tip) + ',';
+            text += escape::script_string(cell.text) + ',';
+            tips += escape::script_string(cell.tip) + ',';
             colours += fmt::format("{},", cell.colour);
         }
         out += fmt::format("\n{{rows:{},columns:{},across:{},\ntext:[{}],\ntip:[{}],\ncolour:[{}]}},",
@@ -168,7 +154,7 @@ std::string details_of(const Picture& picture) {
 }  // namespace
 
 std::string to_html(const Picture& picture) {
-    const std::string title = picture.empty() ? "" : svg::escaped(picture.front().title);
+    const std::string title = picture.empty() ? "" : escape::xml(picture.front().title);
     return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
         "<meta name=\"viewport\" "

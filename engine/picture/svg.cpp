@@ -1,8 +1,7 @@
 // Pictures as SVG.
-#include "picture/svg.hpp"
-
 #include <fmt/format.h>
 
+#include "diag/escape.hpp"
 #include "file/replacement.hpp"
 #include "picture/geometry.hpp"
 #include "picture/palette.hpp"
@@ -19,7 +18,7 @@ std::string class_of(bool heat, int colour) {
 
 void add_label(std::string& out, std::string_view kind, const Label& label) {
     out += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>", kind, label.x, label.y,
-                       svg::escaped(label.text));
+                       escape::xml(label.text));
 }
 
 void add_cells(std::string& out, const geometry::GridPlan& p) {
@@ -32,11 +31,11 @@ void add_cells(std::string& out, const geometry::GridPlan& p) {
             const std::string links = cell.links.empty() ? "" : fmt::format(" data-k=\"{}\"", cell.links);
             out += fmt::format(
                 "<g{}><title>{}</title><rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-                links, svg::escaped(cell.tip), class_of(grid.heat, cell.colour), x, y, p.cell_width,
+                links, escape::xml(cell.tip), class_of(grid.heat, cell.colour), x, y, p.cell_width,
                 p.cell_height);
             for (const Label& word : geometry::word_labels(p, row, column))
                 out +=
-                    fmt::format("<text x=\"{}\" y=\"{}\">{}</text>", word.x, word.y, svg::escaped(word.text));
+                    fmt::format("<text x=\"{}\" y=\"{}\">{}</text>", word.x, word.y, escape::xml(word.text));
             out += "</g>\n";
         }
 }
@@ -124,24 +123,6 @@ std::string style_sheet() {
 }
 
 }  // namespace
-
-namespace svg {
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '&': out += "&amp;"; break;
-            case '"': out += "&quot;"; break;
-            default: out += c;
-        }
-    }
-    return out;
-}
-
-}  // namespace svg
 
 std::string to_svg(const Picture& picture) {
     const geometry::Plan plan = geometry::plan(picture);

@@ -131,7 +131,7 @@ std::string converted(const std::string& conversion, Type type, std::uint64_t va
     }
 }
 
-std::string file_of(Where where) { return std::string(where.file.substr(where.file.rfind('/') + 1)); }
+std::string file_of(Where where) { return std::string(where.file.base()); }
 
 /// "thread 3", "threads 0-3, 8"
 std::string names_of(const std::vector<std::uint32_t>& threads) {

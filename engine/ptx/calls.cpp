@@ -13,8 +13,9 @@ namespace {
 using isa::Field;
 using isa::Form;
 
-/// What a body may grow to by the functions that it calls.
-constexpr std::size_t most_statements = 1'000'000, deepest = 32;
+/// How many statements of functions are read in place of calls: so many, and so many for each one of the
+/// text.
+constexpr std::size_t most_statements = 100'000, most_for_each = 8, deepest = 32;
 
 }  // namespace
 
@@ -147,7 +148,7 @@ bool Lowering::call(const Statement& statement, Reg guard) {
     if (callee == nullptr || std::ranges::find(active_, callee) != active_.end() || active_.size() > deepest)
         return false;
     expanded_ += callee->last - callee->first;
-    if (expanded_ > most_statements) return false;
+    if (expanded_ > most_statements + most_for_each * module_.statements.size()) return false;
     std::vector<Passed> taken, returned;
     if (!passed(callee->params, arguments, taken) || !passed(callee->results, result, returned)) return false;
     const Where here = where(statement.text);

@@ -9,6 +9,7 @@
 #include "isa/opaque.hpp"
 #include "isa/special.hpp"
 #include "ptx/lowering.hpp"
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::ptx {
 
@@ -58,6 +59,7 @@ void Lowering::body(Frame& frame) {
     const Function& function = frame.function;
     int scopes = 0;
     for (std::uint32_t i = function.first; i < function.last;) {
+        Cancellation::poll();
         const Statement& statement = module_.statements[i];
         switch (statement.kind) {
             case Statement::Kind::open:

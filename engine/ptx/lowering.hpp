@@ -122,7 +122,7 @@ class Lowering final : private Rewriting, private Names {
     Reg condition_code_{};
     std::deque<std::string> components_;  ///< names of the registers of vectors
 
-    std::string_view file_;
+    FileName file_;
     bool given_registers_ = false;  ///< .maxnreg
     bool whole_ = false;            ///< LaunchFacts::whole
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ptx/words.hpp"
+#include "wgrun/cancellation.hpp"
 #include "wgrun/printable.hpp"
 
 namespace wgrun::ptx {
@@ -109,6 +110,7 @@ bool Parser::begins_function() const {
 
 Parsed Parser::run() {
     while (token_.kind != Token::Kind::end && !gave_up_) {
+        Cancellation::poll();
         const std::uint32_t begin = token_.span.offset;
         try {
             item();

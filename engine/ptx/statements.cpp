@@ -3,6 +3,7 @@
 
 #include "ptx/parser.hpp"
 #include "ptx/words.hpp"
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::ptx {
 
@@ -11,6 +12,7 @@ void Parser::body() {
     // Scopes are counted rather than entered, so that their depth costs nothing.
     std::vector<std::uint32_t> open{begin};
     while (!open.empty() && !gave_up_) {
+        Cancellation::poll();
         if (token_.kind == Token::Kind::end) {
             report({open.back(), 1}, "this `{` is never closed");
             return;

@@ -43,7 +43,7 @@ ArgumentError refusal(const Rule& rule, std::string message, std::string fix) {
 std::string line_of(Where where, Where from) {
     std::string out = fmt::format("line {}", where.line);
     if (where.file == from.file) return out;
-    return fmt::format("{} of {}", out, where.file.substr(where.file.rfind('/') + 1));
+    return fmt::format("{} of {}", out, where.file.base());
 }
 
 std::string before(Where where) { return where ? fmt::format("before line {}", where.line) : "before it"; }

@@ -53,7 +53,7 @@ static_assert(rows.size() == static_cast<std::size_t>(none));
 /// "gemm.lua:57: the branch depends on a value in memory; --assume n=..."
 std::string why(const Verdict& verdict) {
     std::string out = verdict.kind == Verdict::Kind::refuted ? "refuted: " : "undecided: ";
-    if (verdict.where) out += fmt::format("{}:{}: ", verdict.where.file, verdict.where.line);
+    if (verdict.where) out += fmt::format("{}:{}: ", verdict.where.file.view(), verdict.where.line);
     out += verdict.reason;
     if (!verdict.assumption.empty()) out += fmt::format(" ({})", verdict.assumption);
     return out;

@@ -15,6 +15,7 @@
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
 #include "sim/executed.hpp"
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::sim {
 namespace {
@@ -72,7 +73,9 @@ Cluster::Pause Cluster::run(bool alone, Crowd crowd) {
         for (std::size_t w = 0; w < scene_.warps.size(); ++w)
             if (scene_.warps[w].state == Warp::State::ready) ready_.push_back(static_cast<int>(w));
         const std::atomic<bool>* stop = scene_.launch.stop;
-        if (stop != nullptr && stop->load(std::memory_order_relaxed)) return Pause::ended;
+        if (scene_.turns.over() || (stop != nullptr && stop->load(std::memory_order_relaxed)))
+            return Pause::ended;
+        Cancellation::poll();
         const auto in_flight = static_cast<std::uint32_t>(bulk_.in_flight() + copies_.in_flight());
         if (ready_.empty() && in_flight == 0) {
             if (bulk_.land_unsized()) continue;

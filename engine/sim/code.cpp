@@ -53,7 +53,7 @@ class Flattener {
         ops_.back().place = here() - 1;
         if (where)
             ops_.back().place =
-                places_.try_emplace({where.file.data(), where.line}, here() - 1).first->second;
+                places_.try_emplace({where.file.view().data(), where.line}, here() - 1).first->second;
         return ops_.back();
     }
 

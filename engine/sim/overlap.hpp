@@ -49,7 +49,7 @@ class Touched {
         std::array<std::uint64_t, page_bytes / 64> words_{};
     };
     /// By file, line and write.
-    using Page = std::map<std::tuple<std::string_view, int, bool>, Bytes>;
+    using Page = std::map<std::tuple<FileName, int, bool>, Bytes>;
     template <class F>
     static void for_each_part(const std::byte* place, std::uint64_t bytes, F f);
 

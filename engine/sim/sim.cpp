@@ -13,10 +13,11 @@
 #include <optional>
 #include <thread>
 
+#include "diag/progress.hpp"
 #include "sim/cluster.hpp"
 #include "sim/executed.hpp"
+#include "wgrun/cancellation.hpp"
 #include "wgrun/count_of.hpp"
-#include "wgrun/progress.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun::sim {
@@ -75,6 +76,7 @@ class Grid {
         const std::lock_guard lock(mutex_);
         failure_ = std::current_exception();
         last_ = 0;
+        turns_.end_all();
         moved_.notify_all();
     }
 
@@ -125,6 +127,7 @@ class Grid {
         std::unique_lock lock(mutex_);
         for (;;) {
             if (failure_ || stopped()) return nullptr;
+            Cancellation::poll();
             std::erase_if(running_,
                           [&](const auto& one) { return !one.second->at_work && one.first > last_.load(); });
             for (const auto& [index, running] : running_)

@@ -48,6 +48,10 @@ class Turns {
     std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
     void changed() { changes_.fetch_add(1, std::memory_order_relaxed); }
 
+    /// Ends the run: all clusters are to end where they are.
+    void end_all() { over_.store(true, std::memory_order_relaxed); }
+    bool over() const { return over_.load(std::memory_order_relaxed); }
+
     /// A cluster begins, or ceases, to wait for others to change memory.
     void waits(bool begins) { waiting_.fetch_add(begins ? 1 : -1, std::memory_order_relaxed); }
     /// Returns whether a cluster waits for others.
@@ -60,6 +64,7 @@ class Turns {
     std::set<std::uint64_t> running_;
     std::atomic<std::uint64_t> changes_{0};
     std::atomic<int> waiting_{0};
+    std::atomic<bool> over_{false};
 };
 
 }  // namespace wgrun::sim

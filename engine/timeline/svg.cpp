@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "diag/escape.hpp"
 #include "wgrun/timeline.hpp"
 
 namespace wgrun {
@@ -29,17 +30,6 @@ constexpr std::array<Colour, 10> colours{{{"w", "#4c78a8", "#6f9bd1", "executes"
                                           {"m", "#a0662a", "#c98b4a", "bytes in transit"},
                                           {"c", "#8d6e9c", "#a98bbd", "copies in flight"}}};
 
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) switch (c) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            default: out += c;
-        }
-    return out;
-}
-
 std::string style() {
     std::string out = "<style>text{font:12px sans-serif;fill:#222}.g{stroke:#ddd}.bg{fill:#fff}";
     for (const Colour& colour : colours) out += fmt::format(".{}{{fill:{}}}", colour.name, colour.light);
@@ -63,7 +53,7 @@ class Drawing {
 
     void row(std::size_t index, double y) {
         out_ += fmt::format("<text x=\"8\" y=\"{:.0f}\">{}</text>\n", y + bar - 5,
-                            escaped(timeline_.rows[index].name));
+                            escape::xml(timeline_.rows[index].name));
         // Copies overlap: each has a line of its own while it lasts.
         std::vector<double> lanes;
         const bool exclusive = timeline_.rows[index].exclusive;
@@ -120,14 +110,14 @@ class Drawing {
         if (open_ == nullptr) return;
         std::string tip =
             fmt::format("{}{}{}", to_string(kind_), open_->what.empty() ? "" : ": ", open_->what);
-        if (open_->where) tip += fmt::format("\n{}:{}", open_->where.file, open_->where.line);
+        if (open_->where) tip += fmt::format("\n{}:{}", open_->where.file.view(), open_->where.line);
         tip += merged_ == 1 ? fmt::format("\n{} {:.0f} to {:.0f}", unit_, open_->begin, open_->end)
                             : fmt::format("\nand {} more", merged_ - 1);
         out_ += fmt::format(
             "<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" "
             "height=\"{:.1f}\"><title>{}</title></rect>\n",
             colours[static_cast<std::size_t>(kind_)].name, begin_, y_, std::max(end_ - begin_, 0.2), height_,
-            escaped(tip));
+            escape::xml(tip));
         open_ = nullptr;
     }
 
@@ -145,7 +135,7 @@ class Drawing {
 double draw(const Timeline& timeline, double from, double to, double y, std::string& out) {
     const double rows = y + top, rows_end = rows + row_height * static_cast<double>(timeline.rows.size());
     out += fmt::format("<text x=\"8\" y=\"{:.0f}\" style=\"font-weight:bold\">{}</text>\n", y + 20,
-                       escaped(headline(timeline)));
+                       escape::xml(headline(timeline)));
     Drawing drawing(timeline, from, to);
     drawing.axis(rows, rows_end);
     for (std::size_t row = 0; row < timeline.rows.size(); ++row)
@@ -154,7 +144,7 @@ double draw(const Timeline& timeline, double from, double to, double y, std::str
     double words = rows_end + 8;
     for (const std::string& sentence : timeline.verdict) {
         words += line;
-        out += fmt::format("<text x=\"8\" y=\"{:.0f}\">{}</text>\n", words - 4, escaped(sentence));
+        out += fmt::format("<text x=\"8\" y=\"{:.0f}\">{}</text>\n", words - 4, escape::xml(sentence));
     }
     return words + 8;
 }

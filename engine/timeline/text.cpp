@@ -115,7 +115,7 @@ std::string requests(const Timeline& timeline) {
             return fmt::format("{:.4g}", static_cast<double>(units) / static_cast<double>(of.count));
         };
         const std::string_view unit = of.shared ? "pass" : "sector";
-        out += fmt::format("  {}:{}: {}: {}, {} {}{} each", of.where.file, of.where.line, of.what,
+        out += fmt::format("  {}:{}: {}: {}, {} {}{} each", of.where.file.view(), of.where.line, of.what,
                            count_of(of.count, "request"), each(of.units), unit,
                            of.units == of.count ? ""
                            : of.shared          ? "es"

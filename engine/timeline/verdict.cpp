@@ -129,7 +129,8 @@ class Words {
 
     std::string sentence(std::size_t row, const Wait& wait) const {
         const std::string share = percent(wait.share);
-        const std::string at = wait.where ? fmt::format(" ({}:{})", wait.where.file, wait.where.line) : "";
+        const std::string at =
+            wait.where ? fmt::format(" ({}:{})", wait.where.file.view(), wait.where.line) : "";
         const std::string by = wait.barrier.empty() ? "" : completed_by(wait.barrier);
         switch (wait.kind) {
             case Kind::copies:

@@ -36,3 +36,25 @@ err_has "${shown}absent.lua"
 err_lacks "$escape"
 run explain "${escape}[31m"
 err_lacks "$escape"
+
+# What a text of PTX holds stays within the comment or the string of the script that is made of it, and of the messages.
+{
+    printf '.version 8.0\n.target sm_90a\n.address_size 64\n.file 1 "a\ros.exit(9)--.cu"\n'
+    printf '.visible .entry k(.param .u64 p) .reqntid 32 {\n.reg .u32 %%r<3>;\n.loc 1 3 0\nmov.u32 %%r1, %%tid.x;\n'
+    printf '.pragma "]==] } os.exit(9) --[==[, \\";\nadd.u32 %%r1, %%r1, 1;\nret;\n}\n'
+} > hostile.ptx
+run lua hostile.ptx
+exits 0
+out_lacks "$(printf '\r')"
+cp out.txt hostile.lua
+run hostile.lua
+exits 0
+
+# A name with a newline makes no line of its own, in messages and in the texts of a kernel.
+name="$(printf 'a\nb.lua')"
+printf 'local wg = require "wgrun" k = wg.kernel("k", { threads = 32 }, function(k)\n  k:bar_sync(0) end) print(k:ptx(), k:cuda()) error("here")' > "$name"
+run --backend=sim "$name"
+exits 1
+grep -q '^b.lua' out.txt err.txt && bad "$ran: the name begins a line"
+err_has 'a\x0ab.lua:2: here'
+out_has '// a_b.lua:2'

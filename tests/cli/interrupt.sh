@@ -18,3 +18,5 @@ interrupt 'while true do pcall(function() while true do end end) end' '^wgrun: \
 interrupt 'local wg = require "wgrun"
 local k = wg.kernel("k", { threads = 128 }, function(k) k:loop(4000000000, function() end) end)
 k:run { grid = { 1, 1, 1 }, backend = "sim" }' '^wgrun: \(command line\):[123]: (the simulation was )?interrupted'
+# Lua's C functions look at nothing: the script is ended.
+interrupt 'string.find(("a"):rep(40), ("a?"):rep(40) .. ("a"):rep(40) .. "b")' '^wgrun: interrupted; the script did not stop and was ended$'

@@ -70,3 +70,25 @@ run --max-seconds -1 -e ''
 exits 2
 run --max-memory x -e ''
 exits 2
+
+# The time is that of the command, whatever it does with a script, and however often it runs that.
+cat > slow.lua <<'LUA'
+local wg = require "wgrun"
+local spin = wg.kernel("spin", { threads = 32 }, function(k)
+  local n, D = k:param("n", "u32"), k:param("D", "u32*")
+  local x = k:mov(0, { type = "u32" })
+  k:loop({ from = 0, to = n }, function(i) k:add(x, x, i) end)
+  k:st_global_u32(k:element(D, k:special "tid.x"), x)
+end)
+spin:run { args = { 2000000000, wg.zeros("u32", { 32 }) }, backend = "sim" }
+LUA
+printf 'local wg = require "wgrun" local g = wg.gemm { dtype = "bf16", problem = { 4096, 4096, 4096 } }' > proof.lua
+for words in "--dynamic slow.lua" "--budget 10000 proof.lua" "--perf --budget 10000 proof.lua"; do
+    begun=$(date +%s)
+    # shellcheck disable=SC2086
+    run check --max-seconds 2 $words
+    exits 1
+    err_has 'has run for more than 2 s'
+    [ "$(grep -c 'more than 2 s' err.txt)" = 1 ] || bad "$ran: said twice"
+    [ $(($(date +%s) - begun)) -le 8 ] || bad "$ran: took $(($(date +%s) - begun)) s"
+done

@@ -42,11 +42,17 @@ install() {
         echo "#include <$header>" | alone || fail "$header does not stand alone"
     done < "$build/embed.never"
 
+    find "$prefix" -type f -exec "$root/cmake/runpaths.sh" {} + || fail "a RUNPATH leads elsewhere"
+
     libdir=$(dirname "$(find "$prefix" -name 'libwgrun.so')")
     for library in wgrun wgrun_lua wgrun_c; do
         shared=$libdir/lib$library.so
         [ -e "$shared" ] || continue
-        readelf -d "$shared" | grep -q "SONAME.*\[lib$library.so.[0-9]*\]" || fail "$shared has no soname"
+        case $library in
+            wgrun_c) soname='[0-9]+' ;;
+            *) soname='0\.[0-9]+|[1-9][0-9]*' ;;  # C++ may change with each minor version before 1.0
+        esac
+        readelf -d "$shared" | grep -qE "SONAME.*\[lib$library\.so\.($soname)\]" || fail "$shared has no soname, or another one"
         nm -D --defined-only "$shared" | awk '{ print $NF }' > "$build/embed.symbols"
         case $library in
             wgrun) allowed='^_Z(T[IVS])?NK?5wgrun' ;;

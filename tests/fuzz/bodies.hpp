@@ -51,6 +51,10 @@ std::string script_of(Bytes bytes, bool restricted = false);
 /// 64 bits are a matrix descriptor that is written again as it was read, or refused with a message.
 void descriptor(Bytes bytes);
 
+/// Any text is escaped for each language that wgrun writes: it stays within its comment or string, and where
+/// the language has escapes, what its own reader makes of it are the same bytes.
+void escapes(Bytes bytes);
+
 /// Any log of an assembler is parsed: lines, figures and names that are not negative and not made up.
 void assembler_log(Bytes bytes);
 

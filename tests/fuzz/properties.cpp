@@ -96,6 +96,19 @@ TEST_CASE("more scripts", "[.scripts]") {
     for (std::uint64_t seed = first; seed <= last; ++seed) run_script(seed);
 }
 
+TEST_CASE("text of others in what wgrun writes") {
+    const std::string_view seeds[]{"@k\n#endif\n}\nstatic int pwn_ = system(\"id\");\\",
+                                   "/* ?\?/ */ ]==] ]] <b> </script>", "%d\r\n\t"};
+    const std::string_view letters("\"'\\/*?=[]<>&%\n\r\t\0\x01\x7f 0nu", 25);
+    std::mt19937_64 random(20261129);
+    for (int i = 0; i < 20000; ++i) {
+        std::vector<std::uint8_t> text = bytes_of(seeds[random() % std::size(seeds)]);
+        for (int edits = 0; edits < 8; ++edits) mutate(text, letters, random);
+        INFO(std::string(text.begin(), text.end()));
+        REQUIRE_NOTHROW(fuzz::escapes(text));
+    }
+}
+
 TEST_CASE("descriptors, logs and entries of the cache, of any bytes") {
     const std::string_view log =
         "ptxas info    : Compiling entry function 'k' for 'sm_90a'\nptxas info    : Function properties for "

@@ -111,6 +111,14 @@ if grep -q '^ptxas  *[0-9]' out.txt; then
     err_has "$full"
     [ "$(grep -c "$full" err.txt)" = 1 ] || bad "said more than once"
     nothing_left
+    # The folder for what ptxas reads.
+    fill 0
+    export TMPDIR="$PWD/disk" WGRUN_CACHE=off
+    run check --assemble old.lua
+    out_has "kernel.ptx: $full"
+    unset TMPDIR
+    export WGRUN_CACHE="$WORK/disk"
+    nothing_left
 fi
 export WGRUN_CUDA=off
 run cache info

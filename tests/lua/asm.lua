@@ -88,3 +88,29 @@ in_kernel("k:asm: `guard` applies to one instruction, and the text has several",
 in_kernel("k:asm: option `isa`: expected a version of the PTX ISA, such as \"8.6\", got \"new\"", function(k) k:asm { "exit;", isa = "new" } end)
 in_kernel("`meaning` of k:asm must be straight-line code, without loops and branches", function(k) k:asm { "mov.u32 %d, 1;", out = { d = "u32" }, meaning = function(k) k:loop(2, print) end } end)
 in_kernel("`meaning` of k:asm must be straight-line code, without guards", function(k) k:asm { "mov.u32 %d, 1;", out = { d = "u32" }, meaning = function(k) return k:mov(k:reg "u32", 1, { guard = k:reg "pred" }) end } end)
+
+-- What the text holds stays within its statement, in both languages.
+local function asm(text, more)
+  return wg.kernel("text", { threads = 32 }, function(k)
+    local opts = { text, effects = { "reads", "writes", "barrier" } }
+    for name, value in pairs(more or {}) do opts[name] = value end
+    k:asm(opts)
+  end)
+end
+kernel = asm '.pragma "nounroll";'
+assert(kernel:ptx():find('\n    .pragma "nounroll";\n', 1, true), kernel:ptx())
+assert(kernel:cuda():find('asm volatile(".pragma \\"nounroll\\";"', 1, true), kernel:cuda())
+kernel = asm '.pragma "a\\\\b";'
+assert(kernel:cuda():find('asm volatile(".pragma \\"a\\\\\\\\b\\";"', 1, true), kernel:cuda())
+-- Comments are left out, so that what they hold (quotes, braces, semicolons) is no text.
+kernel = asm 'membar.gl; // "}" \\ ;\n /* }" : ); } */'
+assert(kernel:ptx():find("\n    membar.gl;\n", 1, true) and not kernel:cuda():find('}"', 1, true), kernel:cuda())
+in_kernel("asm: the text has a } without its {", function(k) k:asm { "membar.gl; } .entry other() {" } end)
+in_kernel("asm: the text has a { without its }", function(k) k:asm { "{ membar.gl;" } end)
+in_kernel("asm: the text has a comment without its end", function(k) k:asm { "membar.gl; /* */ /*" } end)
+in_kernel("asm: the text has a string without its end", function(k) k:asm { '.pragma "a\n";' } end)
+in_kernel("asm: the text has a control character", function(k) k:asm { "membar.gl;\0" } end)
+in_kernel("asm: a text of 1048577 bytes: 1048576 are possible", function(k) k:asm { ("x"):rep((1 << 20) + 1) } end)
+
+-- The texts of one kernel are none of another's: there is no store of the process that they could fill.
+for i = 1, 300 do asm("membar.gl; " .. ("mov.u32 %d, 1; "):rep(2000) .. "mov.u32 %d, " .. i .. ";", { out = { d = "u32" } }) end

@@ -1,4 +1,4 @@
--- A kernel that takes the simulator a long time, for run.sh to interrupt.
+-- A kernel that takes the simulator, or a proof, a long time, for run.sh to interrupt.
 local wg = require "wgrun"
 local spin = wg.kernel("spin", { threads = 128 }, function(k)
   local n, D = k:param("n", "u32"), k:param("D", "u32*")
@@ -11,6 +11,8 @@ print "running"
 io.stdout:flush()
 if arg[1] == "coroutine" then
   assert(coroutine.resume(coroutine.create(run)))
+elseif arg[1] == "proof" then
+  wg.gemm { dtype = "bf16", problem = { 4096, 4096, 4096 } }.kernel:verdicts { budget = 10000 }
 else
   run()
 end

@@ -35,7 +35,7 @@ done
 
 # lua5.4 answers Ctrl-C with a hook, which ends a long run in the middle. The host of this folder has no handler.
 case $interpreter in *host*) exit 0 ;; esac
-for how in plain coroutine; do
+for how in plain coroutine proof; do
     code=0
     output=$(timeout --foreground -s INT -k 10 2 "$interpreter" "$here/interrupt.lua" $how 2>&1) || code=$?
     case $code$output in

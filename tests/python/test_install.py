@@ -56,7 +56,13 @@ class Install(unittest.TestCase):
         self.assertIn("/no/such/library.so", str(caught.exception))
 
     def test_a_wheel_that_carries_it(self):
-        shutil.copy(LIBRARY, self.package / "wgrun" / "libwgrun_c.so.0")
+        # As `make wheel` does: the library as it is installed.
+        prefix = self.folder / "prefix"
+        subprocess.run(["cmake", "--install", LIBRARY.parents[1], "--component", "lib_c", "--prefix", prefix], check=True,
+                       stdout=subprocess.DEVNULL)
+        (installed,) = prefix.rglob("libwgrun_c.so.0")
+        shutil.copy(installed, self.package / "wgrun" / "libwgrun_c.so.0")
+        subprocess.run([SOURCE / "cmake" / "runpaths.sh", installed], check=True)
         (self.package / "VERSION").write_text("1.2.3\n")
         run("-m", "pip", "wheel", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--wheel-dir",
             str(self.folder), str(self.package))
@@ -64,6 +70,17 @@ class Install(unittest.TestCase):
                                    else "wgrun-1.2.3-py3-none-*.whl")
         self.install(made)
         self.assertIn(f"k {self.target}", run("-c", USE, PYTHONPATH=str(self.target)))
+
+    def test_other_runpaths_are_refused(self):
+        """Of libraries whose RUNPATH has the entries of a build tree, an empty one or a relative one."""
+        compiler = shutil.which("cc") or shutil.which("c++")
+        for path, good in (("$ORIGIN", True), ("$ORIGIN/../lib", True), ("", True), ("/build/lib:::", False), (":", False),
+                           ("lib", False), ("$ORIGIN:", False)):
+            made = self.folder / "a.so"
+            subprocess.run([compiler, "-shared", "-o", made, "-x", "c", os.devnull, *([f"-Wl,-rpath,{path}"] if path else [])],
+                           check=True)
+            said = subprocess.run([SOURCE / "cmake" / "runpaths.sh", made], stdout=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(said.returncode == 0, good, f"{path}: {said.stdout}")
 
 
 if __name__ == "__main__":

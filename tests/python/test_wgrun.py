@@ -247,6 +247,64 @@ class Simulating(unittest.TestCase):
             endless[1](np.zeros(1, np.uint32), unchecked=True)
         self.assertLess(time.monotonic() - begun, 30)
 
+    def test_an_interrupt_ends_what_takes_long(self):
+        """A script, a check and the compiler: Ctrl-C comes where Python runs nothing."""
+        def interrupted(work):
+            begun = time.monotonic()
+            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+            with self.assertRaises(KeyboardInterrupt):
+                work()
+            self.assertLess(time.monotonic() - begun, 10)
+
+        handler = signal.getsignal(signal.SIGINT)
+        interrupted(lambda: wgrun.loads("local function f() while true do end end while true do pcall(f) end"))
+        heavy = wgrun.loads("""return require("wgrun").kernel("heavy", { threads = 32 }, function(k)
+            local A, x = k:param("A", "u32*"), k:special "tid.x"
+            for _ = 1, 250000 do x = x + 1 end
+            k:st_global_u32(k:element(A, 0), x)
+          end)""").only
+        interrupted(lambda: [heavy.check() for _ in range(1000)])
+        self.assertEqual(signal.getsignal(signal.SIGINT), handler)
+        self.assertEqual(heavy.name, "heavy")
+
+    def test_a_cancellation_ends_calls_of_its_thread(self):
+        with wgrun.Cancellation() as cancellation:
+            kernel = quiet(SCALE).only
+            threading.Timer(0.2, cancellation.request).start()
+            with self.assertRaises(wgrun.Interrupted) as caught:
+                wgrun.loads("while true do end")
+            self.assertEqual(caught.exception.code, "EINTR")
+            for work in (kernel.check, kernel.ptx, kernel.cuda, kernel.verdicts, kernel.cubin):
+                with self.assertRaises(wgrun.Interrupted):
+                    work()
+            others = []
+            thread = threading.Thread(target=lambda: others.append(kernel.check()))
+            thread.start()
+            thread.join()
+            self.assertEqual(len(others), 1)
+        self.assertEqual(kernel.check(), [])
+
+    def test_errors_without_a_text(self):
+        for code, message in (("error({})", "(error object is a table value)"), ("error()", "(error object is a nil value)")):
+            with self.assertRaises(wgrun.ScriptError) as caught:
+                wgrun.loads(code)
+            self.assertIn(message, str(caught.exception))
+
+    def test_one_tenants_texts_and_names_are_none_of_anothers(self):
+        filling = """local wg = require "wgrun"
+          for i = 1, 100 do
+            wg.kernel("k", { threads = 32 }, function(k)
+              k:asm { ("mov.u32 %d, 1;"):rep(5000) .. "mov.u32 %d, " .. i .. ";", out = { d = "u32" }, effects = "none" }
+            end)
+            load("return require 'wgrun'.kernel('n', { threads = 32 }, function() end)", ("x"):rep(60000) .. i)()
+          end"""
+        wgrun.loads(filling, restricted=True)
+        kernel = wgrun.loads("""return require "wgrun".kernel("k", { threads = 32 }, function(k)
+            local d = k:param("D", "u32*")
+            k:st_global_u32(k:element(d, 0), k:asm { "mov.u32 %d, 7;", out = { d = "u32" }, effects = "none" })
+          end)""", name="honest.lua").only
+        self.assertIn("honest.lua:3", kernel.ptx())
+
     def test_threads(self):
         kernel = quiet(SCALE).only
         wrong = []

@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-#define WGRUN_C_API_VERSION 4
+#define WGRUN_C_API_VERSION 5
 
 #if defined(__GNUC__)
 #define WGRUN_API __attribute__((visibility("default")))
@@ -44,6 +44,7 @@ typedef struct wgrun_plan wgrun_plan;         /* a launch that the script comput
 typedef struct wgrun_tensor wgrun_tensor;     /* host memory: another library's, or a tensor that a script returned */
 typedef struct wgrun_findings wgrun_findings; /* what the checker, the simulator or an error reported */
 typedef struct wgrun_verdicts wgrun_verdicts; /* what is proved of a kernel */
+typedef struct wgrun_cancellation wgrun_cancellation; /* by which another thread ends a call */
 
 /* ---- Statuses and errors -------------------------------------------------------------------------------------------- */
 
@@ -61,7 +62,7 @@ enum wgrun_status {
     WGRUN_NOT_COMPILED = 10, /* the assembler or NVRTC refused the text */
     WGRUN_TIMED_OUT = 11,
     WGRUN_DEVICE_FAILED = 12, /* a kernel failed on the device, or the driver refused a call */
-    WGRUN_INTERRUPTED = 13,   /* by wgrun_engine_interrupt */
+    WGRUN_INTERRUPTED = 13,   /* by wgrun_cancellation_request or wgrun_engine_interrupt */
     WGRUN_LIMIT_REACHED = 14, /* one of the engine's limits for scripts: wgrun_limits */
     WGRUN_INTERNAL = 99       /* a fault of the library */
 };
@@ -92,6 +93,26 @@ typedef struct wgrun_error {
 
 /* WGRUN_BAD_ARGUMENT if `error` is NULL or its `size` is invalid. */
 WGRUN_API int wgrun_last_error(wgrun_error *error);
+
+/* ---- Cancellation --------------------------------------------------------------------------------------------------
+ *
+ * A call that takes long (loading a script, plans, checks, verdicts, texts, compiling, simulating) ends with
+ * WGRUN_INTERRUPTED once its token is cancelled, also if that was before the call began. A token is for as many calls as
+ * the host likes; one for each call is usual. Work of the driver and of NVRTC in this process is not ended. All of this
+ * since version 5. */
+
+/* Asked in the thread that works, at most every 20 ms; the call ends once it returns another value than 0. It must return,
+ * and not call the library. */
+typedef int (*wgrun_poll_function)(void *user);
+
+/* `poll` may be NULL: then the token is cancelled by wgrun_cancellation_request alone. */
+WGRUN_API int wgrun_cancellation_open(wgrun_poll_function poll, void *user, wgrun_cancellation **cancellation);
+/* Any thread may call it, at any time. A cancelled token stays so. */
+WGRUN_API int wgrun_cancellation_request(wgrun_cancellation *cancellation);
+/* From now on the token is that of all calls of the calling thread; NULL: none is. Lua code of scripts that are loaded with
+ * a token looks at it every 1000 instructions: that takes a few percent of tracing a kernel, and half of a bare loop. */
+WGRUN_API int wgrun_cancellation_use(wgrun_cancellation *cancellation);
+WGRUN_API int wgrun_cancellation_close(wgrun_cancellation *cancellation);
 
 /* ---- Findings ------------------------------------------------------------------------------------------------------- */
 
@@ -210,9 +231,9 @@ typedef struct wgrun_engine_options {
 WGRUN_API int wgrun_engine_open(const wgrun_engine_options *options, wgrun_engine **engine);
 WGRUN_API int wgrun_engine_close(wgrun_engine *engine);
 
-/* Ends the simulation that the engine is running, also one of a script that it is loading, with WGRUN_INTERRUPTED; does
- * nothing if there is none. A script's own Lua code is not stopped. This is the one function that another thread may call
- * while the engine is in use. */
+/* Ends the call that takes long which the engine is doing, with WGRUN_INTERRUPTED, or, if there is none, the next one. A
+ * script's own Lua code is stopped if the engine has a limit of time or of instructions, or the call a wgrun_cancellation.
+ * This is the one function that another thread may call while the engine is in use. */
 WGRUN_API int wgrun_engine_interrupt(wgrun_engine *engine);
 
 /* ---- Scripts -------------------------------------------------------------------------------------------------------- */
@@ -363,7 +384,7 @@ typedef struct wgrun_launch {
 WGRUN_API int wgrun_kernel_check(wgrun_kernel *kernel, const wgrun_launch *launch, wgrun_findings **findings);
 
 /* What is proved of the kernel for every launch. Takes longer than wgrun_kernel_check, some seconds at most;
- * wgrun_engine_interrupt ends it with WGRUN_INTERRUPTED. What the proof finds is among the findings of later checks.
+ * it can be cancelled. What the proof finds is among the findings of later checks.
  * Since version 3. */
 WGRUN_API int wgrun_kernel_verdicts(wgrun_kernel *kernel, wgrun_verdicts **verdicts);
 

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from ._compilations import check_compilations
-from ._errors import (ArgumentError, CheckError, CompileError, DeviceError, Error, FileError, Finding, Findings, LimitError,
-                      Note, ScriptError, Verdict)
+from ._errors import (ArgumentError, CheckError, CompileError, DeviceError, Error, FileError, Finding, Findings, Interrupted,
+                      LimitError, Note, ScriptError, Verdict)
 from ._ptx import check_ptx, check_triton
 from ._record import record, record_launch
 
 if _TYPE_CHECKING:
+    from ._cancellation import Cancellation
     from ._engine import Limits
     from ._kernel import BoundKernel, Kernel, Parameter
     from ._launcher import Launcher
@@ -35,8 +36,9 @@ if _TYPE_CHECKING:
 
 #: What needs the library, by module: it is loaded when the first of these is asked for.
 _OF_LIBRARY = {
-    "_engine": ("Limits",), "_kernel": ("BoundKernel", "Kernel", "Parameter"), "_launcher": ("Launcher",),
-    "_layout": ("Layout", "layout"), "_memory": ("View", "view"), "_script": ("Script", "gemm", "load", "loads"),
+    "_cancellation": ("Cancellation",), "_engine": ("Limits",), "_kernel": ("BoundKernel", "Kernel", "Parameter"),
+    "_launcher": ("Launcher",), "_layout": ("Layout", "layout"), "_memory": ("View", "view"),
+    "_script": ("Script", "gemm", "load", "loads"),
 }
 
 
@@ -52,9 +54,9 @@ def __getattr__(name: str) -> _Any:
 
 
 __all__ = [
-    "ArgumentError", "BoundKernel", "CheckError", "CompileError", "DeviceError", "Error", "FileError", "Finding",
-    "Findings", "Kernel", "Launcher", "Layout", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError",
-    "Verdict", "View", "check_compilations", "check_ptx", "check_triton", "gemm", "layout", "load", "loads", "record",
+    "ArgumentError", "BoundKernel", "Cancellation", "CheckError", "CompileError", "DeviceError", "Error", "FileError",
+    "Finding", "Findings", "Interrupted", "Kernel", "Launcher", "Layout", "LimitError", "Limits", "Note", "Parameter",
+    "Script", "ScriptError", "Verdict", "View", "check_compilations", "check_ptx", "check_triton", "gemm", "layout", "load", "loads", "record",
     "record_launch", "view",
 ]
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Iterator
 
-API_VERSION = 4  # of wgrun.h, as used here
+API_VERSION = 5  # of wgrun.h, as used here
 LIBRARY_NAMES = ("libwgrun_c.so.0", "libwgrun_c.so")
 
 # wgrun_backend
@@ -26,6 +26,7 @@ MEMORY, INTEGER, REAL = range(1, 4)
 CURRENT_DEVICE, NO_DEVICE = -1, -2
 NO_LIMIT = 2**64 - 1
 
+PollFunction = ctypes.CFUNCTYPE(c_int, c_void_p)
 TextFunction = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, c_size_t)
 
 
@@ -120,6 +121,10 @@ _FUNCTIONS = {
     "verdicts_json": [_H, _STRINGS],
     "verdicts_close": [_H],
     "check_ptx": [c_char_p, c_char_p, c_size_t, _STRINGS],
+    "cancellation_open": [PollFunction, c_void_p, _OUT],
+    "cancellation_request": [_H],
+    "cancellation_use": [_H],
+    "cancellation_close": [_H],
     "engine_open": [POINTER(EngineOptions), _OUT],
     "engine_close": [_H],
     "engine_interrupt": [_H],

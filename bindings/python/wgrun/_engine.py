@@ -11,7 +11,8 @@ from typing import Any, Callable
 
 from . import _abi
 from ._abi import LIBRARY
-from ._errors import check, last_failure, refuse
+from ._cancellation import work
+from ._errors import check, refuse
 
 _log = logging.getLogger("wgrun")
 
@@ -43,6 +44,18 @@ def opened(function: Callable[..., int], close: Callable[[Any], int], *arguments
     """The handle that `function` returns as its last result."""
     value = ctypes.c_void_p()
     check(function(*arguments, ctypes.byref(value)))
+    return Handle(value, close)
+
+
+def opened_by_work(function: Callable[..., int], close: Callable[[Any], int], *arguments: Any) -> Handle:
+    """The same of a function that may take long."""
+    value = ctypes.c_void_p()
+    try:
+        work(lambda: function(*arguments, ctypes.byref(value)))
+    except BaseException:  # Ctrl-C may come when the work is done
+        if value:
+            close(value)
+        raise
     return Handle(value, close)
 
 
@@ -91,28 +104,3 @@ class Engine:
             options.limits = ctypes.pointer(limits._struct())
         self.turn = threading.RLock()
         self.handle = opened(LIBRARY.wgrun_engine_open, LIBRARY.wgrun_engine_close, ctypes.byref(options))
-
-    def interruptible(self, work: Callable[[], int]) -> None:
-        """Calls the library for long work, which Ctrl-C ends."""
-        if threading.current_thread() is not threading.main_thread():
-            check(work())
-            return
-        # Python handles signals in its main thread, between its own instructions, so that thread must not be in the library.
-        failure: list[BaseException] = []
-        done = threading.Event()  # Thread.join gives up once it was interrupted
-
-        def run() -> None:
-            try:
-                if work() != 0:
-                    failure.append(last_failure())
-            finally:
-                done.set()
-
-        threading.Thread(target=run, name="wgrun", daemon=True).start()
-        while not done.is_set():
-            try:
-                done.wait()
-            except KeyboardInterrupt:
-                LIBRARY.wgrun_engine_interrupt(self.handle.value)
-        if failure:
-            raise failure[0]

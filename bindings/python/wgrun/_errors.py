@@ -112,6 +112,10 @@ class FileError(Error, OSError):
     """A file, or a program or library of CUDA's, is not there or cannot be read."""
 
 
+class Interrupted(Error):
+    """A Cancellation has ended the call."""
+
+
 class LimitError(Error):
     """The script, or a simulation of one of its kernels, has reached one of its limits."""
 
@@ -178,7 +182,7 @@ def last_failure() -> BaseException:
     if status == NO_MEMORY:
         return MemoryError(text)
     if status == INTERRUPTED:
-        return KeyboardInterrupt(text)
+        return Interrupted(text, code)
     handle = ctypes.c_void_p()
     findings = None
     if LIBRARY.wgrun_last_findings(ctypes.byref(handle)) == 0:

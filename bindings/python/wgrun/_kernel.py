@@ -8,6 +8,7 @@ from typing import Any, Sequence, Union
 
 from . import _abi
 from ._abi import LIBRARY
+from ._cancellation import work
 from ._engine import Engine, Handle, backend_number
 from ._errors import Findings, Verdict, check, refuse, take_findings, take_verdicts
 from ._memory import Memory, argument_of, current_stream, device_of, stream_number
@@ -159,7 +160,7 @@ class Kernel:
             launch.device, launch.stream = _abi.CURRENT_DEVICE, None
             launch.seed = seed
             launch.numerics = None if numerics is None else numerics.encode()
-            self._engine.interruptible(lambda: LIBRARY.wgrun_kernel_simulate(self._handle.value, launch))
+            work(lambda: LIBRARY.wgrun_kernel_simulate(self._handle.value, launch))
 
     def _prepare(self, values: Sequence[Memory | int | float]) -> _abi.Launch:
         launch = self._launch
@@ -184,20 +185,20 @@ class Kernel:
                 values = [0 if a is None else argument_of(a, None) for a in arguments or [None] * len(self.parameters)]
                 launch = self._prepare(values)
                 launch.grid[0], launch.grid[1], launch.grid[2] = grid_of(grid)
-            check(LIBRARY.wgrun_kernel_check(self._handle.value, launch, ctypes.byref(handle)))
+            work(lambda: LIBRARY.wgrun_kernel_check(self._handle.value, launch, ctypes.byref(handle)))
         return take_findings(handle)
 
     def verdicts(self) -> list[Verdict]:
         """What is proved of the kernel for every launch, property by property (docs/verdicts.md). Takes some seconds at most."""
         handle = ctypes.c_void_p()
         with self._engine.turn:
-            self._engine.interruptible(lambda: LIBRARY.wgrun_kernel_verdicts(self._handle.value, ctypes.byref(handle)))
+            work(lambda: LIBRARY.wgrun_kernel_verdicts(self._handle.value, ctypes.byref(handle)))
         return take_verdicts(handle)
 
     def _text(self, function: Any) -> str:
         text, length = ctypes.c_char_p(), ctypes.c_size_t()
         with self._engine.turn:
-            check(function(self._handle.value, ctypes.byref(text), ctypes.byref(length)))
+            work(lambda: function(self._handle.value, ctypes.byref(text), ctypes.byref(length)))
             return ctypes.string_at(text, length.value).decode()
 
     def ptx(self) -> str:
@@ -214,14 +215,15 @@ class Kernel:
             refuse(f"unknown assembler `{assembler}` (legal: ptxas, driver, nvrtc)")
         image, size = ctypes.c_void_p(), ctypes.c_size_t()
         with self._engine.turn:
-            check(LIBRARY.wgrun_kernel_cubin(self._handle.value, _abi.ASSEMBLERS[assembler], ctypes.byref(image),
-                                             ctypes.byref(size)))
+            work(lambda: LIBRARY.wgrun_kernel_cubin(self._handle.value, _abi.ASSEMBLERS[assembler], ctypes.byref(image),
+                                                    ctypes.byref(size)))
             return ctypes.string_at(image, size.value)
 
     def load(self, device: int = _abi.CURRENT_DEVICE, backend: str | None = None) -> None:
         """Compiles the kernel and loads it into the context of that CUDA device, ahead of its first launch."""
         with self._engine.turn:
-            check(LIBRARY.wgrun_kernel_load(self._handle.value, backend_number(backend), device))
+            number = backend_number(backend)
+            work(lambda: LIBRARY.wgrun_kernel_load(self._handle.value, number, device))
 
 
 class BoundKernel:

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _abi
 from ._abi import LIBRARY
-from ._engine import Engine, Handle, opened
+from ._engine import Engine, Handle, opened_by_work
 from ._errors import check, refuse
 from ._kernel import Kernel, write_argument
 from ._memory import Memory, argument_of, current_stream, device_of, stream_number
@@ -152,6 +152,6 @@ class Launcher:
         for out, value, name in zip(operands, values, names):
             keep.append(write_argument(out, value))
             out.name = None if name is None else name.encode()
-        handle = opened(LIBRARY.wgrun_script_plan, LIBRARY.wgrun_plan_close, self._script.value, self._index, operands,
-                        len(values), _abi.NO_DEVICE if device is None else device)
+        handle = opened_by_work(LIBRARY.wgrun_script_plan, LIBRARY.wgrun_plan_close, self._script.value, self._index,
+                                operands, len(values), _abi.NO_DEVICE if device is None else device)
         return _Plan(handle, self.kernel, self._workspaces)

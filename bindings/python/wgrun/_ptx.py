@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from ._abi import LIBRARY
-from ._errors import FileError, Finding, Findings, Note, Verdict, check
+from ._cancellation import work
+from ._errors import FileError, Finding, Findings, Note, Verdict
 
 
 def _by_tool(tool: str, text: str) -> str:
@@ -28,7 +29,7 @@ def _by_library(text: str) -> str:
     printed = c_char_p()
     raw = text.encode()
     try:
-        check(LIBRARY.wgrun_check_ptx(b"stdin", raw, len(raw), byref(printed)))
+        work(lambda: LIBRARY.wgrun_check_ptx(b"stdin", raw, len(raw), byref(printed)))
     except (ImportError, OSError) as error:
         raise FileError(f"no wgrun on PATH and none in WGRUN_TOOL, and {error}", "ENOENT") from None
     return (printed.value or b"").decode()

@@ -8,7 +8,7 @@ from typing import Any, Iterator, Mapping, Sequence, Union
 
 from . import _abi
 from ._abi import LIBRARY
-from ._engine import Engine, Handle, Limits, opened
+from ._engine import Engine, Handle, Limits, opened, opened_by_work
 from ._errors import Findings, ScriptError, check, refuse, take_findings
 from ._kernel import Kernel
 from ._launcher import Launcher, Workspaces
@@ -104,8 +104,8 @@ def _load(file: bytes | None, text: bytes | None, arguments: Sequence[Any], run_
     words = (ctypes.c_char_p * max(len(arguments), 1))(*(str(a).encode() for a in arguments))
     source = _abi.Source(file=file, text=text, length=len(text) if text is not None else 0, arguments=words,
                          argument_count=len(arguments))
-    script = Script(engine, opened(LIBRARY.wgrun_script_load, LIBRARY.wgrun_script_close, engine.handle.value,
-                                   ctypes.byref(source)))
+    script = Script(engine, opened_by_work(LIBRARY.wgrun_script_load, LIBRARY.wgrun_script_close, engine.handle.value,
+                                           ctypes.byref(source)))
     if not len(script) and script.warnings:
         raise ScriptError(str(script.warnings), "EINVAL", script.warnings)
     return script

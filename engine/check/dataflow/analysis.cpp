@@ -6,7 +6,7 @@ namespace wgrun::check::dataflow {
 
 namespace {
 // Loops nested many times would take too long. What follows this many steps, plus this many visits of each
-// step, is left to the simulator.
+// step or block, is left to the simulator.
 constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
 }  // namespace
 
@@ -22,6 +22,7 @@ Analysis::Analysis(const Outline& outline, Findings& found, Made made)
     state.touched_by = Chunks<const Step*>(static_cast<std::size_t>(plan.slot_count), toucher_lists_);
     state.cells = InternedArray<CellState>(static_cast<std::size_t>(cells.count()), cell_states_);
     most_executed_ = most_steps_in_all + most_visits * static_cast<std::int64_t>(plan.outline.steps());
+    most_entered_ = most_steps_in_all + most_visits * static_cast<std::int64_t>(program.blocks().size());
 }
 
 namespace {

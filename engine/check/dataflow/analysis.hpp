@@ -18,7 +18,7 @@ namespace wgrun::check::dataflow {
 struct Scope {
     Decision decision;
     const Known* condition;
-    Where where;
+    const Where* where;
     std::string_view what;  ///< "branch", "loop", "guard"
     int arm;                ///< 0: then, 1: else
     const void* node;
@@ -62,8 +62,9 @@ class Analysis {
     const StepUses& uses() const { return plan.uses(number); }
 
     std::int64_t executed = 0;  ///< steps and iterations, over all passes
+    std::int64_t entered = 0;   ///< blocks, over all passes: they may have no steps
     /// There are too many of them: what follows is left to the simulator.
-    bool gave_up() const { return executed > most_executed_; }
+    bool gave_up() const { return executed > most_executed_ || entered > most_entered_; }
 
     /// Returns whether `fact`, which breaks that property, holds on a path that certainly exists. One that
     /// may hold is a gap.
@@ -82,7 +83,7 @@ class Analysis {
   private:
     bool certain(const Fact& fact) const;
 
-    std::int64_t most_executed_ = 0;
+    std::int64_t most_executed_ = 0, most_entered_ = 0;
 };
 
 }  // namespace wgrun::check::dataflow

@@ -104,7 +104,7 @@ bool Convergence::aligned(const Step& step) {
                 Property::convergence,
                 fmt::format("whether the condition of the {} of line {} is the same for all threads is not "
                             "known",
-                            scope.what, scope.where.line));
+                            scope.what, scope.where->line));
             continue;
         }
         if (step.op->without_ended && others_end(scope)) continue;
@@ -130,7 +130,7 @@ bool Convergence::aligned(const Step& step) {
                                  whole == Participants::warpgroup ? sm_90a.warpgroup : sm_90a.lanes)),
                              move)},
                 step.op->section),
-            step.where, {{scope.where, fmt::format("the {} is here", scope.what)}});
+            step.where, {{*scope.where, fmt::format("the {} is here", scope.what)}});
         return true;
     }
     return false;
@@ -162,7 +162,7 @@ void Convergence::members(const Step& step, const Operand& membermask) {
         if (auto wrong = rules::wrong_membermask(step.op->name, active, existing, own)) {
             std::vector<Note> notes;
             if (!analysis_.scopes.empty())
-                notes.push_back({analysis_.scopes.back().where,
+                notes.push_back({*analysis_.scopes.back().where,
                                  fmt::format("the {} is here", analysis_.scopes.back().what)});
             return analysis_.findings.add(rules::cited(std::move(*wrong), step.op->section), step.where,
                                           std::move(notes));
@@ -220,7 +220,7 @@ void Convergence::barriers_met() {
                     "is in",
                     first.step->op->name, count_of(analysis_.program.threads(), "thread"), first.scope.what),
         "move the barrier out, or give it an id and the number of threads that arrive",
-        {{first.scope.where, fmt::format("the {} is here", first.scope.what)}});
+        {{*first.scope.where, fmt::format("the {} is here", first.scope.what)}});
 }
 
 void Convergence::barrier(const Operand& threads) {

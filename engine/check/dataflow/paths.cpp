@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "program/end.hpp"
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::check::dataflow {
 
@@ -17,17 +18,24 @@ constexpr int most_passes = 8;
 void Paths::run() {
     ways_.resize(analysis_.program.blocks().size());
     ways_.front().push_back({std::move(analysis_.state), {}});
-    region(flow::no_loop);
-}
-
-/// Follows the blocks of a loop, or of the kernel, that have been reached.
-void Paths::region(int loop) {
-    for (const Plan::Place& place : analysis_.plan.region(loop)) {
-        if (analysis_.gave_up() || (!loops_.empty() && loops_.back().stopped)) return;
-        if (place.loop != flow::no_loop)
-            follow(place.loop);
-        else if (!ways_[place.block].empty())
-            block(place.block);
+    // The blocks of a loop, or of the kernel, that have been reached.
+    for (std::size_t next = 0;;) {
+        if (analysis_.gave_up()) return loops_.clear();
+        Cancellation::poll();
+        const std::vector<Plan::Place>& places =
+            analysis_.plan.region(loops_.empty() ? flow::no_loop : loops_.back().loop);
+        std::size_t& at = loops_.empty() ? next : loops_.back().next;
+        if (at < places.size() && (loops_.empty() || !loops_.back().stopped)) {
+            const Plan::Place& place = places[at++];
+            if (place.loop != flow::no_loop)
+                begin_loop(place.loop);
+            else if (!ways_[place.block].empty())
+                block(place.block);
+        } else if (loops_.empty()) {
+            return;
+        } else {
+            end_iteration();
+        }
     }
 }
 
@@ -37,8 +45,13 @@ void Paths::block(BlockId id) {
     for (Scope& scope : analysis_.scopes) scope.left |= analysis_.plan.joins(scope.block) == id;
     for (const Step& inner : analysis_.program.blocks()[id].steps) {
         if (analysis_.gave_up()) return;
+        Cancellation::poll();
         step_into_(inner);
     }
+    // A branch compares its decision with those that it depends on.
+    constexpr std::size_t compared_in_the_time_of_a_block = 32;
+    analysis_.entered +=
+        1 + static_cast<std::int64_t>(analysis_.scopes.size() / compared_in_the_time_of_a_block);
     end(id);
 }
 
@@ -73,24 +86,28 @@ bool Paths::continues(BlockId block) const {
     return header.kind == Label::Kind::loop && header.number == label.number;
 }
 
-/// Joins all ways into a block. Of the decisions between them that are over now, the first counts.
-Paths::Way Paths::meet(std::vector<Way> ways, BlockId block) const {
-    for (Way& way : ways) {
-        const std::size_t index = first_over(way, block);
-        if (index >= way.scopes.size()) continue;
-        Scope& first = way.scopes[index];
-        const int loop = analysis_.plan.graph.innermost_loop(first.block);
-        if (continues(block) || (loop != flow::no_loop && !analysis_.plan.graph.inside(block, loop))) {
-            Known all = *first.condition;
-            for (std::size_t inner = index + 1; inner < way.scopes.size(); ++inner) {
-                all.inputs |= way.scopes[inner].condition->inputs;
-                all.value.uniform = std::min(all.value.uniform, way.scopes[inner].uniform());
-            }
-            all.exact = {};
-            first.condition = analysis_.known.the(all);
+/// Of the decisions that are over where the block begins, the first counts. This is done when a path arrives
+/// there, since all paths through a long chain of branches may arrive at one block.
+void Paths::close_scopes(Way& way, BlockId block) const {
+    const std::size_t index = first_over(way, block);
+    if (index >= way.scopes.size()) return;
+    Scope& first = way.scopes[index];
+    const int loop = analysis_.plan.graph.innermost_loop(first.block);
+    if (continues(block) || (loop != flow::no_loop && !analysis_.plan.graph.inside(block, loop))) {
+        Known all = *first.condition;
+        for (std::size_t inner = index + 1; inner < way.scopes.size(); ++inner) {
+            all.inputs |= way.scopes[inner].condition->inputs;
+            all.value.uniform = std::min(all.value.uniform, way.scopes[inner].uniform());
         }
-        way.scopes.resize(index + 1, first);
+        all.exact = {};
+        first.condition = analysis_.known.the(all);
     }
+    way.scopes.resize(index + 1, first);
+    way.scopes.shrink_to_fit();
+}
+
+/// Joins all ways into a block.
+Paths::Way Paths::meet(std::vector<Way> ways, BlockId block) const {
     if (ways.size() > 1) std::ranges::stable_sort(ways, {}, [](const Way& way) { return way.scopes.size(); });
     Way out = std::move(ways.front());
     for (std::size_t i = 1; i < ways.size(); ++i) out = joined(std::move(out), std::move(ways[i]), block);
@@ -155,7 +172,7 @@ void Paths::branch(BlockId id) {
     if (constant)
         return send(*constant != 0 ? block.taken : block.otherwise,
                     {std::move(analysis_.state), std::move(analysis_.scopes)});
-    Scope scope{analysis_.decision_of(&block, known), &known, block.where, "branch", 0, &block, id};
+    Scope scope{analysis_.decision_of(&block, known), &known, &block.where, "branch", 0, &block, id};
     // On each arm the condition is known, in case it is tested again.
     Way taken{analysis_.state, analysis_.scopes},
         otherwise{std::move(analysis_.state), std::move(analysis_.scopes)};
@@ -181,17 +198,21 @@ void Paths::iterate(BlockId id, const Known& unknown) {
     const bool stays = analysis_.plan.graph.inside(block.taken, loop.loop);
     loop.exits.push_back({stays ? block.otherwise : block.taken, {analysis_.state, analysis_.scopes}, true});
     analysis_.scopes.push_back({loop.decision, analysis_.known.the(known),
-                                header.label.where ? header.label.where : block.where, "loop", 0,
+                                header.label.where ? &header.label.where : &block.where, "loop", 0,
                                 &header.label, id});
     send(stays ? block.taken : block.otherwise, {std::move(analysis_.state), std::move(analysis_.scopes)});
 }
 
 /// Adds a way into block `to`.
 void Paths::send(BlockId to, Way way) {
-    if (loops_.empty()) return ways_[to].push_back(std::move(way));
+    const auto arrive = [&](std::vector<Way>& ways) {
+        close_scopes(way, to);
+        ways.push_back(std::move(way));
+    };
+    if (loops_.empty()) return arrive(ways_[to]);
     Around& loop = loops_.back();
-    if (to == analysis_.plan.loop(loop.loop).header) return loop.back.push_back(std::move(way));
-    if (analysis_.plan.graph.inside(to, loop.loop)) return ways_[to].push_back(std::move(way));
+    if (to == analysis_.plan.loop(loop.loop).header) return arrive(loop.back);
+    if (analysis_.plan.graph.inside(to, loop.loop)) return arrive(ways_[to]);
     Known decided;
     decided.value.uniform = isa::Uniform::grid;
     for (std::size_t i = loop.scopes; i < way.scopes.size(); ++i) {
@@ -213,106 +234,117 @@ void Paths::left_at_different_times(const RegisterValues& before, State& after, 
     });
 }
 
-void Paths::follow(int loop) {
+void Paths::begin_loop(int loop) {
     const BlockId header = analysis_.plan.loop(loop).header;
     // Ways into blocks other than the header are the same in each pass.
     std::vector<std::pair<BlockId, std::vector<Way>>> aside;
-    bool reached = !ways_[header].empty();
+    const bool reached = !ways_[header].empty();
     for (const BlockId block : analysis_.plan.loop(loop).blocks)
         if (block != header && !ways_[block].empty()) aside.emplace_back(block, ways_[block]);
     if (!reached && aside.empty()) return;
     std::optional<Way> entry;
     if (reached) entry = meet(std::exchange(ways_[header], {}), header);
-    loops_.emplace_back().loop = loop;
+    Around& around = loops_.emplace_back();
+    around.loop = loop;
     if (entry) {
-        loops_.back().scopes = entry->scopes.size();
-        loops_.back().values = entry->state.values;
+        around.scopes = entry->scopes.size();
+        around.values = entry->state.values;
     }
-    loops_.back().known = entry && aside.empty() && analysis_.plan.decides(loop) != no_block;
-    if (loops_.back().known) entry = known_iterations(std::move(*entry));
-    loops_.back().known = false;
-    if (entry || !aside.empty()) unknown_iterations(std::move(entry), aside);
-    std::vector<Exit> exits = std::move(loops_.back().exits);
-    loops_.pop_back();
-    if (analysis_.gave_up()) return;
-    for (Exit& exit : exits) send(exit.to, std::move(exit.way));
+    around.known = entry && aside.empty() && analysis_.plan.decides(loop) != no_block;
+    around.head = entry;
+    around.entry = std::move(entry);
+    around.aside = std::move(aside);
+    begin_iteration();
 }
 
-/// Returns the way into the next iteration, if there is one.
-std::optional<Paths::Way> Paths::iteration(const std::optional<Way>& head) {
-    const int loop = loops_.back().loop;
-    const BlockId header = analysis_.plan.loop(loop).header;
-    loops_.back().back.clear();
-    loops_.back().decision = {};
-    if (head) ways_[header].assign(1, *head);
-    region(loop);
-    if (loops_.back().stopped || analysis_.gave_up() || loops_.back().back.empty()) return {};
-    Way back = meet(std::exchange(loops_.back().back, {}), header);
-    back.scopes.resize(std::min(back.scopes.size(), loops_.back().scopes));
-    return back;
-}
-
-/// Iterates while the condition is known. Returns the way into the first iteration in which it is not, if
-/// any.
-std::optional<Paths::Way> Paths::known_iterations(Way entry) {
-    for (;;) {
-        const std::size_t exits = loops_.back().exits.size();
-        std::optional<Way> back = iteration(entry);
-        if (analysis_.gave_up()) return {};
-        Around& loop = loops_.back();
-        if (std::exchange(loop.stopped, false)) {
-            loop.exits.erase(loop.exits.begin() + static_cast<std::ptrdiff_t>(exits), loop.exits.end());
-            for (const BlockId block : analysis_.plan.loop(loop.loop).blocks) ways_[block].clear();
-            return entry;
-        }
-        if (!back) return {};
-        entry = std::move(*back);
+void Paths::begin_iteration() {
+    Around& loop = loops_.back();
+    loop.next = 0;
+    loop.back.clear();
+    loop.decision = {};
+    if (loop.known) {
+        loop.kept = static_cast<std::ptrdiff_t>(loop.exits.size());
+        loop.head = loop.entry;
+    } else {
+        // Of the iterations to the fixed point the exits of the last one count.
+        if (loop.pass++ == 0) loop.kept = static_cast<std::ptrdiff_t>(loop.exits.size());
+        loop.exits.erase(loop.exits.begin() + loop.kept, loop.exits.end());
+        for (const auto& [block, ways] : loop.aside) ways_[block] = ways;
     }
+    if (loop.head) ways_[analysis_.plan.loop(loop.loop).header].assign(1, *loop.head);
 }
 
-/// Iterates to the fixed point. `aside`: ways into the loop at blocks other than its header.
-void Paths::unknown_iterations(std::optional<Way> entry,
-                               const std::vector<std::pair<BlockId, std::vector<Way>>>& aside) {
-    std::optional<Way> head = entry;
-    const auto known = static_cast<std::ptrdiff_t>(loops_.back().exits.size());  // earlier exits
-    const BlockId header = analysis_.plan.loop(loops_.back().loop).header;
+void Paths::end_iteration() {
+    Around& loop = loops_.back();
+    std::optional<Way> back;  // into the next iteration
+    if (!loop.stopped && !loop.back.empty()) {
+        back = meet(std::exchange(loop.back, {}), analysis_.plan.loop(loop.loop).header);
+        back->scopes.resize(std::min(back->scopes.size(), loop.scopes));
+    }
+    if (loop.known)
+        end_known(std::move(back));
+    else
+        end_unknown(std::move(back));
+}
+
+/// Iterates while the condition is known.
+void Paths::end_known(std::optional<Way> back) {
+    Around& loop = loops_.back();
+    if (std::exchange(loop.stopped, false)) {
+        loop.exits.erase(loop.exits.begin() + loop.kept, loop.exits.end());
+        for (const BlockId block : analysis_.plan.loop(loop.loop).blocks) ways_[block].clear();
+        loop.known = false;
+    } else if (!back) {
+        return end_loop();
+    } else {
+        loop.entry = std::move(back);
+    }
+    begin_iteration();
+}
+
+/// Iterates to the fixed point.
+void Paths::end_unknown(std::optional<Way> back) {
+    if (!back) return end_loop();  // there is no second iteration
+    Around& loop = loops_.back();
+    if (!loop.entry) {
+        loop.head = loop.entry = std::move(back);
+        ++analysis_.executed;
+        return begin_iteration();
+    }
+    const BlockId header = analysis_.plan.loop(loop.loop).header;
     const Label& label = analysis_.program.blocks()[header].label;
     const RegisterSet& live = analysis_.plan.live(header);
-    for (int pass = 1;; ++pass, ++analysis_.executed) {
-        loops_.back().exits.erase(loops_.back().exits.begin() + known, loops_.back().exits.end());
-        for (const auto& [block, ways] : aside) ways_[block] = ways;
-        const std::optional<Way> back = iteration(head);
-        if (analysis_.gave_up() || !back) return;  // there is no second iteration
-        if (!entry) {
-            head = entry = back;
-            continue;
-        }
-        Around& loop = loops_.back();
-        if (loop.decision.id == 0) {  // no single branch decides
-            loop.condition.inputs = roots::memory | roots::loop(analysis_.plan.decisions.at(&label).id);
-            loop.decision = analysis_.decision_of(&label, loop.condition);
-        }
-        loop.condition.exact = {};  // it holds in this pass only
-
-        // Values only lose certainty from pass to pass; facts are those of the entry or of the last
-        // iteration.
-        State next = entry->state;
-        join(next, back->state, loop.decision);
-        next.values = head->state.values;
-        join(next.values, back->state.values, loop.condition, &label, live);
-        // A wait at the end of the body precedes the next iteration, whatever precedes the first.
-        if (back->state.drain.wait != nullptr) next.drain = back->state.drain;
-        const bool settled = next == head->state;
-        if (!settled && pass < most_passes && !analysis_.gave_up()) {
-            head->state = std::move(next);
-            continue;
-        }
-        for (Exit& exit : loop.exits) {
-            if (!settled) doubt_differences(exit.way.state, next);
-            if (exit.decided) left_at_different_times(entry->state.values, exit.way.state, loop.condition);
-        }
-        return;
+    if (loop.decision.id == 0) {  // no single branch decides
+        loop.condition.inputs = roots::memory | roots::loop(analysis_.plan.decisions.at(&label).id);
+        loop.decision = analysis_.decision_of(&label, loop.condition);
     }
+    loop.condition.exact = {};  // it holds in this pass only
+
+    // Values only lose certainty from pass to pass; facts are those of the entry or of the last
+    // iteration.
+    State next = loop.entry->state;
+    join(next, back->state, loop.decision);
+    next.values = loop.head->state.values;
+    join(next.values, back->state.values, loop.condition, &label, live);
+    // A wait at the end of the body precedes the next iteration, whatever precedes the first.
+    if (back->state.drain.wait != nullptr) next.drain = back->state.drain;
+    const bool settled = next == loop.head->state;
+    if (!settled && loop.pass < most_passes) {
+        loop.head->state = std::move(next);
+        ++analysis_.executed;
+        return begin_iteration();
+    }
+    for (Exit& exit : loop.exits) {
+        if (!settled) doubt_differences(exit.way.state, next);
+        if (exit.decided) left_at_different_times(loop.entry->state.values, exit.way.state, loop.condition);
+    }
+    end_loop();
+}
+
+void Paths::end_loop() {
+    std::vector<Exit> exits = std::move(loops_.back().exits);
+    loops_.pop_back();
+    for (Exit& exit : exits) send(exit.to, std::move(exit.way));
 }
 
 }  // namespace wgrun::check::dataflow

@@ -31,12 +31,20 @@ class Paths {
         Way way;
         bool decided;  ///< by the branch that decides every iteration
     };
-    /// A loop that is being followed.
+    /// A loop that is being followed. Loops are not followed by recursion, so that a deep nest takes no more
+    /// stack.
     struct Around {
         int loop = flow::no_loop;
+        std::size_t next = 0;     ///< the place of its region at which the current iteration continues
         std::size_t scopes = 0;   ///< number of scopes around the loop
         RegisterValues values{};  ///< at the loop's entry
         bool known = false;       ///< the condition of each iteration must be known
+        std::optional<Way>
+            entry{};  ///< into the first iteration whose condition need not be known, or the next one
+        std::optional<Way> head{};                                  ///< into the current iteration
+        std::vector<std::pair<BlockId, std::vector<Way>>> aside{};  ///< into other blocks than its header
+        std::ptrdiff_t kept = 0;  ///< the number of exits from iterations before the current one that count
+        int pass = 0;             ///< of the iterations to the fixed point
         bool stopped = false;     ///< a condition was not known, or the steps were too many
         std::vector<Way> back{};
         std::vector<Exit> exits{};
@@ -44,12 +52,12 @@ class Paths {
         Known condition{};
     };
 
-    void region(int loop);
     void block(BlockId id);
     void enter(Way way);
     bool over(const Scope& scope, BlockId block) const;
     std::size_t first_over(const Way& way, BlockId block) const;
     bool continues(BlockId block) const;
+    void close_scopes(Way& way, BlockId block) const;
     Way meet(std::vector<Way> ways, BlockId block) const;
     Way joined(Way a, Way b, BlockId block) const;
     void end(BlockId id);
@@ -57,11 +65,12 @@ class Paths {
     void iterate(BlockId id, const Known& unknown);
     void send(BlockId to, Way way);
     static void left_at_different_times(const RegisterValues& before, State& after, const Known& condition);
-    void follow(int loop);
-    std::optional<Way> iteration(const std::optional<Way>& head);
-    std::optional<Way> known_iterations(Way entry);
-    void unknown_iterations(std::optional<Way> entry,
-                            const std::vector<std::pair<BlockId, std::vector<Way>>>& aside);
+    void begin_loop(int loop);
+    void begin_iteration();
+    void end_iteration();
+    void end_known(std::optional<Way> back);
+    void end_unknown(std::optional<Way> back);
+    void end_loop();
 
     Analysis& analysis_;
     Values& values_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "check/symbolic/atoms.hpp"
+#include "wgrun/cancellation.hpp"
 
 struct isl_ctx;
 struct isl_set;
@@ -34,6 +35,7 @@ class Solver {
     template <class Question>
     auto ask(Question question) const {
         for (int attempt = 0;; ++attempt) {
+            Cancellation::poll();
             begin(attempt);
             auto answer = question();
             if (!again(attempt)) return answer;

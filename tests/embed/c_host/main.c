@@ -562,6 +562,47 @@ static void *interrupt(void *argument) {
     return NULL;
 }
 
+static int third_time(void *user) {
+    int *asked = user;
+    return ++*asked == 3;
+}
+
+/* A token ends each call that takes long, whether it is cancelled before or meanwhile. */
+static void cancellations(wgrun_engine *engine, wgrun_kernel *kernel, const wgrun_launch *launch) {
+    static const char ptx[] = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n";
+    wgrun_source source = text_source("local function f() while true do end end while true do pcall(f) end", "loop.lua");
+    wgrun_cancellation *cancelled = NULL, *asking = NULL;
+    wgrun_script *script = NULL;
+    wgrun_findings *findings = NULL;
+    wgrun_verdicts *verdicts = NULL;
+    const char *text;
+    const void *image;
+    size_t bytes;
+    int asked = 0;
+    CHECK(wgrun_cancellation_open(NULL, NULL, NULL) == WGRUN_BAD_ARGUMENT);
+    REQUIRE(wgrun_cancellation_open(NULL, NULL, &cancelled) == WGRUN_OK);
+    REQUIRE(wgrun_cancellation_open(third_time, &asked, &asking) == WGRUN_OK);
+    CHECK(wgrun_cancellation_request(cancelled) == WGRUN_OK && wgrun_cancellation_use(cancelled) == WGRUN_OK);
+    CHECK(wgrun_script_load(engine, &source, &script) == WGRUN_INTERRUPTED && script == NULL);
+    CHECK(wgrun_kernel_check(kernel, NULL, &findings) == WGRUN_INTERRUPTED);
+    CHECK(wgrun_kernel_verdicts(kernel, &verdicts) == WGRUN_INTERRUPTED);
+    CHECK(wgrun_kernel_ptx(kernel, &text, NULL) == WGRUN_INTERRUPTED);
+    CHECK(wgrun_kernel_cuda(kernel, &text, NULL) == WGRUN_INTERRUPTED);
+    CHECK(wgrun_kernel_cubin(kernel, WGRUN_ANY_ASSEMBLER, &image, &bytes) == WGRUN_INTERRUPTED);
+    CHECK(wgrun_kernel_simulate(kernel, launch) == WGRUN_INTERRUPTED);
+    CHECK(wgrun_check_ptx(NULL, ptx, sizeof ptx - 1, &text) == WGRUN_INTERRUPTED);
+    CHECK(wgrun_cancellation_use(asking) == WGRUN_OK);
+    CHECK(wgrun_script_load(engine, &source, &script) == WGRUN_INTERRUPTED && asked == 3);
+    asked = 0;
+    CHECK(wgrun_kernel_simulate(kernel, launch) == WGRUN_INTERRUPTED && asked == 3);
+    asked = 3;
+    CHECK(wgrun_kernel_check(kernel, NULL, &findings) == WGRUN_OK && wgrun_findings_close(findings) == WGRUN_OK);
+    CHECK(wgrun_cancellation_use(cancelled) == WGRUN_OK && wgrun_cancellation_use(NULL) == WGRUN_OK);
+    CHECK(wgrun_check_ptx(NULL, ptx, sizeof ptx - 1, &text) == WGRUN_OK);
+    CHECK(wgrun_cancellation_close(cancelled) == WGRUN_OK && wgrun_cancellation_close(asking) == WGRUN_OK);
+    CHECK(wgrun_cancellation_use(cancelled) == WGRUN_BAD_HANDLE);
+}
+
 static void interrupts(void) {
     static const int64_t shape[1] = {1};
     static const char endless_text[] =
@@ -599,6 +640,10 @@ static void interrupts(void) {
     endless.done = 1;
     pthread_mutex_unlock(&endless.mutex);
     pthread_join(thread, NULL);
+    /* One that comes before the call is not lost, and is that call's alone. */
+    wgrun_engine_interrupt(endless.engine);
+    CHECK(wgrun_kernel_simulate(kernel, &launch) == WGRUN_INTERRUPTED);
+    cancellations(endless.engine, kernel, &launch);
     CHECK(wgrun_kernel_close(kernel) == WGRUN_OK);
     CHECK(wgrun_engine_close(endless.engine) == WGRUN_OK);
 }

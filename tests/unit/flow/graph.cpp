@@ -2,8 +2,12 @@
 #include "flow/graph.hpp"
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <set>
+#include <utility>
 
+#include "flow/control.hpp"
 #include "tests/catch.hpp"
 
 using namespace wgrun;
@@ -63,6 +67,15 @@ std::vector<BasicBlock> random_blocks(std::mt19937& random) {
     return blocks;
 }
 
+/// The branches and arms that decide whether a block runs.
+std::set<std::pair<BlockId, int>> dependences_of(const Graph& graph, BlockId block) {
+    std::set<std::pair<BlockId, int>> out;
+    Control control(graph);
+    control.take(block, [&](BlockId branch, int arm) { REQUIRE(out.emplace(branch, arm).second); });
+    control.take(block, [](BlockId, int) { FAIL("an arm is taken out once"); });
+    return out;
+}
+
 }  // namespace
 
 TEST_CASE("dominators and post-dominators of random graphs are on every way") {
@@ -99,6 +112,9 @@ TEST_CASE("a block depends on an arm that leads to it for sure, of a branch that
         for (BlockId b = 0; b < blocks.size(); ++b)
             all_end &= !graph.reachable(b) || ends(blocks, b, no_block);
         if (!all_end) continue;
+        std::map<BlockId, std::set<std::pair<BlockId, int>>> dependences;
+        for (BlockId b = 0; b < blocks.size(); ++b)
+            if (graph.reachable(b)) dependences[b] = dependences_of(graph, b);
         const auto post_dominates = [&](BlockId above, BlockId below) {
             return above == below || !ends(blocks, below, above);
         };
@@ -107,9 +123,8 @@ TEST_CASE("a block depends on an arm that leads to it for sure, of a branch that
             blocks[a].for_each_successor([&](BlockId to, int arm) {
                 for (BlockId b = 0; b < blocks.size(); ++b) {
                     if (!graph.reachable(b)) continue;
-                    const auto& found = graph.dependences(b);
                     const bool depends = post_dominates(b, to) && (b == a || !post_dominates(b, a));
-                    REQUIRE((std::ranges::find(found, Dependence{a, arm}) != found.end()) == depends);
+                    REQUIRE(dependences[b].contains({a, arm}) == depends);
                 }
             });
         }
@@ -148,13 +163,66 @@ TEST_CASE("ways that end early do not keep others from meeting again") {
     CHECK(graph.post_dominator(0) == no_block);
     CHECK(graph.reconvergence(0) == 4);
     CHECK(graph.reconvergence(1) == 3);
-    CHECK(graph.dependences(4) == std::vector<Dependence>{{0, 1}, {1, 1}});
+    CHECK(dependences_of(graph, 4) == std::set<std::pair<BlockId, int>>{{0, 1}, {1, 1}});
     // A loop that never ends has no place to meet at.
     const std::vector<BasicBlock> forever_blocks{branch(1, 2), jump(1), leave()};
     const Graph forever(forever_blocks);
     CHECK(forever.reconvergence(0) == 2);
-    CHECK(forever.dependences(2).empty());  // of all ways that end
+    CHECK(dependences_of(forever, 2).empty());  // of all ways that end
     const std::vector<BasicBlock> only_blocks{jump(0)};
     const Graph only(only_blocks);
     CHECK(only.reconvergence(0) == no_block);
+}
+
+TEST_CASE("an arm that has been taken out for one block is not there for another") {
+    // do { 0: if (a) continue; 1: } while (b); 2
+    const std::vector<BasicBlock> blocks{branch(0, 1), branch(0, 2), leave()};
+    const Graph graph(blocks);
+    Control control(graph), not_taken(graph, 1);
+    std::set<BlockId> found;
+    const auto note = [&](BlockId branch, int) { CHECK(found.insert(branch).second); };
+    control.take(1, note);
+    CHECK(found == std::set<BlockId>{1});
+    control.take(0, note);
+    CHECK(found == std::set<BlockId>{0, 1});
+    not_taken.take(0, note);
+    CHECK(found.size() == 2);
+}
+
+TEST_CASE("graphs of many blocks take time and memory in proportion") {
+    constexpr BlockId many = 100000;
+    // A loop whose blocks each may begin the next iteration: they depend on all behind them. Endless loops:
+    // none of them reaches the end.
+    std::vector<BasicBlock> continues, endless;
+    for (BlockId i = 0; i < many; ++i) continues.push_back(branch(0, i + 1));
+    continues.push_back(leave());
+    for (BlockId i = 0; i < many; ++i) {
+        endless.push_back(branch(2 * i + 1, i + 1 < many ? 2 * i + 2 : 2 * many));
+        endless.push_back(jump(2 * i + 1));
+    }
+    endless.push_back(leave());
+    const Graph loop(continues), forever(endless);
+    CHECK(loop.post_dominator(0) == 1);
+    CHECK(forever.loops().size() == many);
+    std::size_t arms = 0;
+    Control control(loop);
+    for (BlockId i = 0; i < many; ++i) control.take(i, [&](BlockId, int) { ++arms; });
+    CHECK(arms == many);
+}
+
+TEST_CASE("loops may be nested max_loop_depth deep") {
+    const auto nest = [](int depth) {
+        std::vector<BasicBlock> blocks;
+        for (int i = 0; i < depth; ++i) blocks.push_back(jump(static_cast<BlockId>(i + 1)));
+        for (int i = 0; i < depth; ++i)
+            blocks.push_back(
+                branch(static_cast<BlockId>(depth - 1 - i), static_cast<BlockId>(depth + i + 1)));
+        blocks.push_back(leave());
+        return blocks;
+    };
+    const std::vector<BasicBlock> most = nest(max_loop_depth), more = nest(max_loop_depth + 1),
+                                  deep = nest(50000);
+    CHECK(Graph(most).loops().size() == max_loop_depth);
+    CHECK_THROWS_AS(Graph(more), ArgumentError);
+    CHECK_THROWS_AS(Graph(deep), ArgumentError);
 }

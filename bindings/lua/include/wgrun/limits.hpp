@@ -39,6 +39,11 @@ Limits restricted_limits();
 /// until it reaches the outermost caller; the state can be used again once its limits are set anew.
 void set_limits(lua_State* L, const Limits& limits);
 
+/// From now on a Cancellation (wgrun/cancellation.hpp) of the thread that runs this state ends its Lua code,
+/// too, with an error with code EINTR, as a limit does; Lua then looks at it every 1000 instructions. Call it
+/// as set_limits.
+void watch_cancellation(lua_State* L);
+
 /// The limits that end the whole script. A limit that ends only a call, such as that of tensors, is just an
 /// error with code ELIMIT.
 enum class Limit : unsigned char { none, memory, instructions, time };

@@ -15,17 +15,19 @@
 #include <variant>
 #include <vector>
 
+#include "wgrun/file_name.hpp"
+
 #pragma GCC visibility push(default)
 
 namespace wgrun {
 
-/// A line of a script. `file` points into a table that lives as long as the process.
+/// A line of a script.
 struct Where {
-    std::string_view file;
+    FileName file;
     int line = 0;
 
-    /// Interns `file` (thread-safe) so that a Where can be copied freely.
-    static Where at(std::string_view file, int line);
+    /// The line of a file by its name. Thread-safe.
+    static Where at(std::string_view file, int line) { return {FileName(file), line}; }
 
     explicit operator bool() const { return line > 0; }
     bool operator==(const Where&) const = default;

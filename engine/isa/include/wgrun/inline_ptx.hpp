@@ -28,11 +28,12 @@ struct InlinePtx {
     bool operator==(const InlinePtx&) const = default;
 };
 
-/// The record of an instruction with that text, the same for equal requests; it lives as long as the process.
-/// The simulator refuses to run it unless `simulated`. Throws ArgumentError for a text without a statement,
-/// for a name after % that is neither an operand nor a special register, for an operand that the text does
-/// not name, and for more than 4 MiB of such text in all.
-const Instruction& inline_ptx(InlinePtx request);
+/// The record of an instruction with that text, without its comments. The simulator refuses to run it unless
+/// `simulated`. Throws ArgumentError for a text without a statement, for a name after % that is neither an
+/// operand nor a special register, for an operand that the text does not name, for what would reach beyond
+/// the text (a comment, a string or a brace without its other end), for control characters, and for more than
+/// 1 MiB.
+InstructionRef inline_ptx(InlinePtx request);
 
 /// The request that a record of inline_ptx was made from; null for any other record.
 const InlinePtx* inline_ptx_of(const Instruction& op);
@@ -41,7 +42,7 @@ const InlinePtx* inline_ptx_of(const Instruction& op);
 /// such as "st.shared.u32"; empty: there is none, or effects are declared, or nothing is.
 std::string hidden_effect(const InlinePtx& request);
 
-/// The same instruction for the simulator and the checker alone; it emits no text.
+/// The same instruction, of the table, for the simulator and the checker alone; it emits no text.
 const Instruction& simulated_only(const Instruction& op);
 
 }  // namespace wgrun::isa

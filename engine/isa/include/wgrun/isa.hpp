@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "wgrun/diagnostic.hpp"
@@ -23,6 +24,7 @@ class Effects;
 class Machine;
 struct Value;
 struct KnownBits;
+struct InlineRecord;
 
 }  // namespace wgrun::isa
 
@@ -105,9 +107,34 @@ struct Operand {
 
 struct Instruction;
 
+/// Refers to the record of an instruction. Those of the table last as long as the process; one of inline PTX
+/// (k:asm) is freed with the last of these. Thread-safe as std::shared_ptr is.
+class InstructionRef {
+  public:
+    InstructionRef() noexcept = default;
+    /// The record must exist.
+    InstructionRef(const Instruction* op) noexcept : op_(op) { retain(); }
+    InstructionRef(const InstructionRef& other) noexcept : op_(other.op_) { retain(); }
+    InstructionRef(InstructionRef&& other) noexcept : op_(std::exchange(other.op_, nullptr)) {}
+    InstructionRef& operator=(InstructionRef other) noexcept {
+        std::swap(op_, other.op_);
+        return *this;
+    }
+    ~InstructionRef();
+
+    operator const Instruction*() const noexcept { return op_; }
+    const Instruction* operator->() const noexcept { return op_; }
+    const Instruction& operator*() const noexcept { return *op_; }
+
+  private:
+    void retain() const noexcept;
+
+    const Instruction* op_ = nullptr;
+};
+
 /// One instruction of a program, and the line of the script that asked for it.
 struct Step {
-    const Instruction* op = nullptr;
+    InstructionRef op;
     Form form;
     std::vector<Operand> operands;  ///< in the order of Instruction::operands
     Reg guard;                      ///< @p or, negated, @!p; absent: always
@@ -228,6 +255,8 @@ struct Instruction {
     /// What its first result is, modulo its width, in terms of its sources (isa/algebra.hpp); null: unknown.
     Term (*meaning)(const Step&, Algebra&) = nullptr;
     void (*run)(const Step&, Machine&) = nullptr;
+    /// Of inline PTX: what the record was made from, and how many refer to it.
+    const InlineRecord* of_text = nullptr;
 };
 
 /// Every instruction, by family.

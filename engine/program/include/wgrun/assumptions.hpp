@@ -25,13 +25,16 @@ struct Assumptions {
     /// Scales how many operations proofs may take; what they prove does not depend on the machine, unless it
     /// takes several times as long. 0: nothing is proved, and nothing refuted by a proof.
     double seconds = 10;
+    std::uint64_t most_instructions =
+        0;               ///< of a kernel of a text, 0: no limit; one with more is not checked
     bool shared = true;  ///< by all kernels of a text that has many; else each has so many
     const std::atomic<bool>* stop = nullptr;  ///< polled; the proof then throws EnvironmentError EINTR
 
     /// Whether what is proved is the same.
     bool operator==(const Assumptions& other) const {
         return grid == other.grid && block == other.block && cluster == other.cluster &&
-               numbers == other.numbers && seconds == other.seconds && shared == other.shared;
+               numbers == other.numbers && seconds == other.seconds && shared == other.shared &&
+               most_instructions == other.most_instructions;
     }
 };
 

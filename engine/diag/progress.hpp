@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace wgrun {
 
 /// A piece of work that may take long, from the object's construction to its destruction. Pieces of one
@@ -56,5 +54,3 @@ class Progress {
 };
 
 }  // namespace wgrun
-
-#pragma GCC visibility pop

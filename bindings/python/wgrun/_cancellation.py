@@ -1,0 +1,100 @@
+"""Calls of the library that end before their end: by Ctrl-C, and by other threads."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import threading
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Callable, Iterator
+
+from . import _abi
+from ._abi import LIBRARY
+from ._errors import check
+
+_threads = threading.local()  # `tokens`: those of the thread's with statements; `interrupts`: by Ctrl-C, during a call
+
+
+def _note_interrupt(_signal: int, _frame: FrameType | None) -> None:
+    _threads.interrupts = True
+
+
+def _poll(_user: int | None) -> int:
+    # Python runs the handlers of signals in its main thread, between its own instructions: on the way here.
+    return int(getattr(_threads, "interrupts", False))
+
+
+_POLL = _abi.PollFunction(_poll)  # the library calls it as long as it is loaded
+
+
+@contextmanager
+def _ctrl_c_noted() -> Iterator[None]:
+    """Meanwhile the handler of Ctrl-C raises nothing, since that would be lost in _poll; it is called afterwards."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    _threads.interrupts = False
+    signal.signal(signal.SIGINT, _note_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if _threads.interrupts:
+            _threads.interrupts = False
+            handler(signal.SIGINT, None)
+
+
+class Cancellation:
+    """Ends calls of the library from another thread. Calls that a thread makes in its with statement end with Interrupted
+    once any thread has called request():
+
+        with wgrun.Cancellation() as cancellation:
+            timer = threading.Timer(10, cancellation.request)
+            ...
+            kernel.verdicts()
+
+    Loading, checks, verdicts, texts, compiling and simulations end; what a driver does, does not."""
+
+    def __init__(self) -> None:
+        self._value = ctypes.c_void_p()
+        check(LIBRARY.wgrun_cancellation_open(_POLL, None, ctypes.byref(self._value)))
+
+    def __del__(self) -> None:
+        if self._value:
+            LIBRARY.wgrun_cancellation_close(self._value)
+
+    def request(self) -> None:
+        """Ends the calls, those to come too. Any thread may call it."""
+        check(LIBRARY.wgrun_cancellation_request(self._value))
+
+    def __enter__(self) -> Cancellation:
+        if not hasattr(_threads, "tokens"):
+            _threads.tokens = []
+        _threads.tokens.append(self)
+        return self
+
+    def __exit__(self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None) -> None:
+        _threads.tokens.pop()
+
+
+def work(call: Callable[[], int]) -> None:
+    """Calls the library for what may take long, so that Ctrl-C and the thread's tokens end it."""
+    tokens = getattr(_threads, "tokens", None)
+    if tokens:
+        token = tokens[-1]
+    elif threading.current_thread() is threading.main_thread():
+        if not hasattr(_threads, "own"):
+            _threads.own = Cancellation()
+        token = _threads.own
+    else:
+        check(call())
+        return
+    with _ctrl_c_noted():
+        check(LIBRARY.wgrun_cancellation_use(token._value))
+        try:
+            status = call()
+        finally:
+            LIBRARY.wgrun_cancellation_use(None)
+    check(status)
