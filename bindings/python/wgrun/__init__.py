@@ -22,6 +22,7 @@ from ._errors import (ArgumentError, CheckError, CompileError, DeviceError, Erro
                       Note, ScriptError, Verdict)
 from ._ptx import check_ptx, check_triton
 from ._record import record, record_launch
+from ._report import Report, check
 
 if _TYPE_CHECKING:
     from ._engine import Limits
@@ -53,8 +54,8 @@ def __getattr__(name: str) -> _Any:
 
 __all__ = [
     "ArgumentError", "BoundKernel", "CheckError", "CompileError", "DeviceError", "Error", "FileError", "Finding",
-    "Findings", "Kernel", "Launcher", "Layout", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError",
-    "Verdict", "View", "check_compilations", "check_ptx", "check_triton", "gemm", "layout", "load", "loads", "record",
+    "Findings", "Kernel", "Launcher", "Layout", "LimitError", "Limits", "Note", "Parameter", "Report", "Script", "ScriptError",
+    "Verdict", "View", "check", "check_compilations", "check_ptx", "check_triton", "gemm", "layout", "load", "loads", "record",
     "record_launch", "view",
 ]
 

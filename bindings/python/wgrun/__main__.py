@@ -1,6 +1,9 @@
 """python3 -m wgrun PROGRAM ARGUMENT..., or python3 -m wgrun -m MODULE ARGUMENT...: runs a Python program, and checks every kernel
-that it compiles, also in processes that it starts. The exit code is 1 if the program ends well and an error was found, there or here."""
+that it compiles, also in processes that it starts. The exit code is 1 if the program ends well and an error was found, there or here.
 
+python3 -m wgrun mcp: a server of the Model Context Protocol, for agents. python3 -m wgrun lsp: a language server, for editors."""
+
+import importlib
 import os
 import runpy
 import sys
@@ -9,8 +12,15 @@ from pathlib import Path
 from ._compilations import check_compilations, errors_found, keep_tally
 
 
+#: By the word that asks for it: the module whose `main` serves.
+SERVERS = {"mcp": "wgrun._mcp", "lsp": "wgrun._lsp"}
+
+
 def main() -> None:
     words = sys.argv[1:]
+    if len(words) == 1 and words[0] in SERVERS:
+        importlib.import_module(SERVERS[words[0]]).main()
+        return
     module = words[:1] == ["-m"]
     if module:
         words = words[1:]

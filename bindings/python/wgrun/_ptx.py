@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from ctypes import byref, c_char_p
 from dataclasses import replace
 from typing import Any
 
+from . import _tool
 from ._abi import LIBRARY
 from ._errors import FileError, Finding, Findings, Note, Verdict, check
 
@@ -35,7 +34,7 @@ def _by_library(text: str) -> str:
 
 
 def _checked(text: str) -> str:
-    tool = os.environ.get("WGRUN_TOOL") or shutil.which("wgrun")
+    tool = _tool.found()
     return _by_tool(tool, text) if tool else _by_library(text)
 
 
