@@ -43,7 +43,7 @@ if ! python3 -c "import numpy, ml_dtypes" 2> /dev/null && fetch python numpy ml_
     path=$folder/python${path:+:$path}
 fi
 deps=
-if ! python3 -c "import mcp, pygls, pytest" 2> /dev/null && fetch agents "mcp>=2,<3" "pygls>=2,<3" "pytest>=8"; then
+if ! python3 -c "import mcp, pygls, pytest, pre_commit" 2> /dev/null && fetch agents "mcp>=2,<3" "pygls>=2,<3" "pytest>=8" pre-commit; then
     path=${path:+$path:}$folder/agents
 fi
 [ "$path" = "${PYTHONPATH:-}" ] || echo "PYTHONPATH=$path"

@@ -1,7 +1,8 @@
 """python3 -m wgrun PROGRAM ARGUMENT..., or python3 -m wgrun -m MODULE ARGUMENT...: runs a Python program, and checks every kernel
 that it compiles, also in processes that it starts. The exit code is 1 if the program ends well and an error was found, there or here.
 
-python3 -m wgrun mcp: a server of the Model Context Protocol, for agents. python3 -m wgrun lsp: a language server, for editors."""
+python3 -m wgrun check FILE...: checks scripts of wgrun and PTX, for hooks and workflows. python3 -m wgrun mcp: a server of the Model
+Context Protocol, for agents. python3 -m wgrun lsp: a language server, for editors."""
 
 import importlib
 import os
@@ -21,6 +22,8 @@ def main() -> None:
     if len(words) == 1 and words[0] in SERVERS:
         importlib.import_module(SERVERS[words[0]]).main()
         return
+    if words[:1] == ["check"]:
+        raise SystemExit(importlib.import_module("wgrun._files").main())
     module = words[:1] == ["-m"]
     if module:
         words = words[1:]

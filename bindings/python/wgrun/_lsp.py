@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
 from typing import Any, Optional
 
@@ -29,9 +28,7 @@ SETTINGS = {"restricted": True, "seconds": 10.0, "dynamic": False, "verdicts": T
 
 def _is_ours(document: TextDocument) -> bool:
     """Whether it is PTX, or a script that uses wgrun: no other script is run."""
-    if document.uri.endswith(".ptx") or _tool.is_ptx(document.source):
-        return True
-    return re.search(r"""\brequire\s*\(?\s*["']wgrun["']""", document.source) is not None
+    return document.uri.endswith(".ptx") or _tool.is_ptx(document.source) or _tool.is_script(document.source)
 
 
 class Server(LanguageServer):

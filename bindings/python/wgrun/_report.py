@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _tool
+from ._abi import LIBRARY
 from ._errors import Error, FileError, LimitError, refuse
+
+if TYPE_CHECKING:
+    from ._kernel import Kernel
 
 PROVED, UNDECIDED, WRONG, NOT_CHECKED = "proved", "undecided", "wrong", "not checked"
 
@@ -50,7 +55,7 @@ class Report:
         """Why something was not looked at; empty where everything was."""
         for finding in self.findings:
             if not finding["rule"] and finding["severity"] != "note" and not (self.dynamic and self._ran_through(finding)):
-                return _finding(finding)
+                return described(finding)
         if not self.kernels:
             return "there is no kernel in it"
         for kernel in self.kernels:
@@ -78,7 +83,7 @@ class Report:
     @property
     def reasons(self) -> list[str]:
         """Why the outcome is not "proved", a line each."""
-        by_outcome = {WRONG: [_finding(one) for one in self.faults] or self.verdicts("refuted"), NOT_CHECKED: [self.not_looked_at],
+        by_outcome = {WRONG: [described(one) for one in self.faults] or self.verdicts("refuted"), NOT_CHECKED: [self.not_looked_at],
                       UNDECIDED: self.verdicts("undecided")}
         return by_outcome.get(self.outcome, [])
 
@@ -90,7 +95,8 @@ class Report:
         return "\n".join([self.outcome, *(f"  {reason}" for reason in self.reasons)])
 
 
-def _finding(given: Mapping[str, Any]) -> str:
+def described(given: Mapping[str, Any]) -> str:
+    """A finding in a line."""
     place = f"{given['file']}:{given['line']}: " if given["line"] else ""
     rule = f" [{given['rule']}]" if given["rule"] else ""
     return f"{place}{given['severity']}: {given['message']}{rule}" + (f"; fix: {given['fix']}" if given["fix"] else "")
@@ -120,6 +126,14 @@ def _failed(file: str, error: Error) -> dict[str, Any]:
     finding = {"rule": "", "severity": "error", "file": file, "line": 0, "message": str(error), "fix": "", "section": "", "notes": [],
                "fixes": [], "facts": {}}
     return {"findings": [finding], "version": "", "inputs": [], "kernels": []}
+
+
+def of_kernel(kernel: "Kernel", grid: Any = None, arguments: Optional[Sequence[Any]] = None) -> Report:
+    """The report of a kernel that a script has made; with a grid and arguments, also of that launch (Kernel.check)."""
+    findings = json.loads(kernel.check(grid, arguments).json)["findings"]
+    verdicts = [{key: value for key, value in vars(verdict).items() if value} for verdict in kernel.verdicts()]
+    return Report({"findings": findings, "version": LIBRARY.wgrun_version().decode(), "inputs": [],
+                   "kernels": [{"name": kernel.name, "file": kernel.file, "line": kernel.line, "verdicts": verdicts}]})
 
 
 def check(what: Union[str, "os.PathLike[str]"], name: Optional[str] = None, *, seconds: float = _tool.SECONDS, restricted: bool = True,

@@ -103,6 +103,11 @@ def is_ptx(text: str) -> bool:
     return re.match(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*\.(?:version|target|address_size)\b", text, re.S) is not None
 
 
+def is_script(text: str) -> bool:
+    """Whether a Lua text uses wgrun."""
+    return re.search(r"""\brequire\s*\(?\s*["']wgrun["']""", text) is not None
+
+
 def file_name(text: str, name: Optional[str]) -> str:
     """What the text is called in findings: `name` without its folders, with the ending of its language."""
     ending = ".ptx" if is_ptx(text) or (name or "").endswith(".ptx") else ".lua"
