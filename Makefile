@@ -38,7 +38,7 @@ dist: deps $(BUILD)/CMakeCache.txt
 PYTHON := python3
 wheel: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun_lib_c_shared -j $(JOBS)
-	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/dist && cp -r bindings/python $(BUILD)/wheel
+	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/dist && cp -rL bindings/python $(BUILD)/wheel
 	@cp -L $(BUILD)/lib/libwgrun_c.so.0 $(BUILD)/wheel/wgrun/ && strip $(BUILD)/wheel/wgrun/libwgrun_c.so.0
 	@sed -n 's/^project(wgrun VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt > $(BUILD)/wheel/VERSION
 	@$(PYTHON) -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(BUILD)/dist $(BUILD)/wheel

@@ -77,6 +77,14 @@ class Server(unittest.TestCase):
         self.assertEqual(self.answer("decode", descriptor="0x4000004000010080")["swizzle"], "128B")
         self.assertEqual(self.answer("layout", expression="(8,64):(64,1)")["size"], 512)
 
+    def test_resources(self):
+        async def read():
+            server = StdioServerParameters(command=sys.executable, args=["-m", "wgrun", "mcp"], env=dict(os.environ))
+            async with Client(stdio_client(server)) as client:
+                return [(await client.read_resource(f"wgrun://{name}")).contents[0].text for name in ("SKILL.md", "llms.txt")]
+
+        self.assertEqual(anyio.run(read), [(ROOT / "docs" / name).read_text() for name in ("SKILL.md", "llms.txt")])
+
     def test_mistakes_are_said(self):
         _, answers = ask(("explain", {"rule": "WG-NONE-99"}), ("decode", {"descriptor": "zzz"}), ("check", {}),
                          ("check", {"text": "", "seconds": 1e9}))

@@ -2,7 +2,8 @@
 that it compiles, also in processes that it starts. The exit code is 1 if the program ends well and an error was found, there or here.
 
 python3 -m wgrun check FILE...: checks scripts of wgrun and PTX, for hooks and workflows. python3 -m wgrun mcp: a server of the Model
-Context Protocol, for agents. python3 -m wgrun lsp: a language server, for editors."""
+Context Protocol, for agents. python3 -m wgrun lsp: a language server, for editors. python3 -m wgrun skill: prints how to write, check and
+mend a kernel, for a model."""
 
 import importlib
 import os
@@ -21,6 +22,9 @@ def main() -> None:
     words = sys.argv[1:]
     if len(words) == 1 and words[0] in SERVERS:
         importlib.import_module(SERVERS[words[0]]).main()
+        return
+    if words == ["skill"]:
+        print(Path(__file__).with_name("SKILL.md").read_text("utf-8"), end="")
         return
     if words[:1] == ["check"]:
         raise SystemExit(importlib.import_module("wgrun._files").main())
