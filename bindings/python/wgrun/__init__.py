@@ -61,3 +61,5 @@ __all__ = [
 
 if _os.environ.get("WGRUN_CHECK"):
     check_compilations()
+if _os.environ.get("WGRUN_FLASHINFER_BENCH"):
+    _importlib.import_module(".adapters.flashinfer_bench", __name__).attach()

@@ -11,7 +11,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from ._compilations import check_compilations, errors_found, keep_tally
+from ._compilations import check_compilations, errors_found, keep_tally, watch_children
 
 
 #: By the word that asks for it: the module whose `main` serves.
@@ -34,10 +34,7 @@ def main() -> None:
     if not words or words[0] in ("-h", "--help"):
         print((__doc__ or "").strip(), file=sys.stderr)
         raise SystemExit(0 if words else 2)
-    os.environ["WGRUN_CHECK"] = "1"
-    startup = str(Path(__file__).resolve().parent / "_startup")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [startup, os.environ.get("PYTHONPATH")]))
-    sys.path.insert(1, startup)  # torch.inductor gives its workers sys.path as theirs
+    watch_children()
     check_compilations()
     keep_tally()
     sys.argv = words

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _tool
 from ._abi import LIBRARY
-from ._errors import Error, FileError, LimitError, refuse
+from ._errors import FileError, LimitError, refuse
 
 if TYPE_CHECKING:
     from ._kernel import Kernel
@@ -121,11 +121,17 @@ def options(*, dynamic: bool = False, seeds: int = 4, perf: bool = False, block:
     return words + ([f"--budget={budget:g}"] if budget is not None else [])
 
 
-def _failed(file: str, error: Error) -> dict[str, Any]:
-    """What stands for the tool's report where it has made none."""
+def joint(reports: Sequence[Report]) -> Report:
+    """One report of several texts; of none its outcome is "not checked"."""
+    lists = {key: [one for report in reports for one in report.json.get(key, [])] for key in ("findings", "inputs", "kernels")}
+    return Report({**lists, "version": next((report.json["version"] for report in reports if report.json["version"]), "")})
+
+
+def failed(file: str, error: Exception) -> Report:
+    """The report of a text that could not be checked."""
     finding = {"rule": "", "severity": "error", "file": file, "line": 0, "message": str(error), "fix": "", "section": "", "notes": [],
                "fixes": [], "facts": {}}
-    return {"findings": [finding], "version": "", "inputs": [], "kernels": []}
+    return Report({"findings": [finding], "version": "", "inputs": [], "kernels": []})
 
 
 def of_kernel(kernel: "Kernel", grid: Any = None, arguments: Optional[Sequence[Any]] = None) -> Report:
@@ -161,7 +167,7 @@ def check(what: Union[str, "os.PathLike[str]"], name: Optional[str] = None, *, s
                 raise FileError(f"there is no file {file}", "ENOENT")
             ran = _tool.run([*words, *limited, file], seconds=seconds)
     except LimitError as error:
-        return Report(_failed(file, error), dynamic)
+        return failed(file, error)
     if ran.code == 2 and not ran.out.startswith("{"):
         refuse(ran.err.strip())
     return Report(ran.json(), dynamic, ran.err)
