@@ -40,7 +40,7 @@ dist: deps $(BUILD)/CMakeCache.txt
 PYTHON := python3
 wheel: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun_lib_c_shared -j $(JOBS)
-	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/dist && cp -r bindings/python $(BUILD)/wheel
+	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/dist && cp -rL bindings/python $(BUILD)/wheel
 	@cmake --install $(BUILD) --component lib_c --strip --prefix $(BUILD)/wheel/prefix > /dev/null
 	@cp -L $$(find $(BUILD)/wheel/prefix -name libwgrun_c.so.0) $(BUILD)/wheel/wgrun/ && rm -r $(BUILD)/wheel/prefix
 	@cmake/runpaths.sh $(BUILD)/wheel/wgrun/libwgrun_c.so.0

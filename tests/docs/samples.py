@@ -4,7 +4,7 @@
     samples.py WGRUN [PAGE...]           compares; exit code 1 where something differs
     samples.py WGRUN --update [PAGE...]  writes what the tool prints today into the pages' console blocks
     samples.py WGRUN --pictures          docs/pictures/*.svg beside what scripts/guide/pictures.lua draws today
-    samples.py WGRUN --links             the links of every .md file of the project, the printed ones as well
+    samples.py WGRUN --links             the links of every .md file of the project and of docs/llms.txt, the printed ones as well
 
 Without a page: all of them, and the pictures.
 
@@ -376,7 +376,7 @@ def pictures(session, update):
 
 def markdown_files():
     """Every page of the project: what git tracks, or, without git, what is not in a build folder."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "*.md"], capture_output=True, text=True)
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "*.md", "docs/llms.txt"], capture_output=True, text=True)
     if listed.returncode == 0 and listed.stdout:
         return [file for file in (ROOT / name for name in listed.stdout.splitlines()) if file.exists()]
     return [file for file in ROOT.rglob("*.md") if not any(part.startswith(("build", ".")) for part in file.relative_to(ROOT).parts)]

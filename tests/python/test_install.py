@@ -40,7 +40,7 @@ class Install(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.package = self.folder / "project" / "bindings" / "python"  # pip builds beside the sources
         shutil.copytree(SOURCE / "bindings" / "python", self.package)
-        shutil.copy(SOURCE / "CMakeLists.txt", self.folder / "project")
+        shutil.copy(SOURCE / "CMakeLists.txt", self.folder / "project")  # and copytree has followed the links to docs/
         self.target = self.folder / "site"
 
     def install(self, what):
@@ -51,6 +51,8 @@ class Install(unittest.TestCase):
         self.install(self.package)
         said = run("-c", USE, PYTHONPATH=str(self.target), WGRUN_LIBRARY=str(LIBRARY))
         self.assertIn(f"k {self.target}", said)
+        self.assertEqual(run("-m", "wgrun", "skill", PYTHONPATH=str(self.target)), (SOURCE / "docs" / "SKILL.md").read_text())
+        self.assertTrue((self.target / "wgrun" / "llms.txt").exists())
         with self.assertRaises(AssertionError) as caught:
             run("-c", USE, PYTHONPATH=str(self.target), WGRUN_LIBRARY="/no/such/library.so")
         self.assertIn("/no/such/library.so", str(caught.exception))

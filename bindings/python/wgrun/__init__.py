@@ -22,6 +22,7 @@ from ._errors import (ArgumentError, CheckError, CompileError, DeviceError, Erro
                       LimitError, Note, ScriptError, Verdict)
 from ._ptx import check_ptx, check_triton
 from ._record import record, record_launch
+from ._report import Report, check
 
 if _TYPE_CHECKING:
     from ._cancellation import Cancellation
@@ -55,10 +56,13 @@ def __getattr__(name: str) -> _Any:
 
 __all__ = [
     "ArgumentError", "BoundKernel", "Cancellation", "CheckError", "CompileError", "DeviceError", "Error", "FileError",
-    "Finding", "Findings", "Interrupted", "Kernel", "Launcher", "Layout", "LimitError", "Limits", "Note", "Parameter",
-    "Script", "ScriptError", "Verdict", "View", "check_compilations", "check_ptx", "check_triton", "gemm", "layout", "load", "loads", "record",
+    "Finding", "Findings", "Interrupted", "Kernel", "Launcher", "Layout", "LimitError", "Limits", "Note", "Parameter", "Report",
+    "Script", "ScriptError", "Verdict", "View", "check", "check_compilations", "check_ptx", "check_triton", "gemm", "layout",
+    "load", "loads", "record",
     "record_launch", "view",
 ]
 
 if _os.environ.get("WGRUN_CHECK"):
     check_compilations()
+if _os.environ.get("WGRUN_FLASHINFER_BENCH"):
+    _importlib.import_module(".adapters.flashinfer_bench", __name__).attach()

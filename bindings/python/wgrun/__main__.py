@@ -1,26 +1,40 @@
 """python3 -m wgrun PROGRAM ARGUMENT..., or python3 -m wgrun -m MODULE ARGUMENT...: runs a Python program, and checks every kernel
-that it compiles, also in processes that it starts. The exit code is 1 if the program ends well and an error was found, there or here."""
+that it compiles, also in processes that it starts. The exit code is 1 if the program ends well and an error was found, there or here.
 
+python3 -m wgrun check FILE...: checks scripts of wgrun and PTX, for hooks and workflows. python3 -m wgrun mcp: a server of the Model
+Context Protocol, for agents. python3 -m wgrun lsp: a language server, for editors. python3 -m wgrun skill: prints how to write, check and
+mend a kernel, for a model."""
+
+import importlib
 import os
 import runpy
 import sys
 from pathlib import Path
 
-from ._compilations import check_compilations, errors_found, keep_tally
+from ._compilations import check_compilations, errors_found, keep_tally, watch_children
+
+
+#: By the word that asks for it: the module whose `main` serves.
+SERVERS = {"mcp": "wgrun._mcp", "lsp": "wgrun._lsp"}
 
 
 def main() -> None:
     words = sys.argv[1:]
+    if len(words) == 1 and words[0] in SERVERS:
+        importlib.import_module(SERVERS[words[0]]).main()
+        return
+    if words == ["skill"]:
+        print(Path(__file__).with_name("SKILL.md").read_text("utf-8"), end="")
+        return
+    if words[:1] == ["check"]:
+        raise SystemExit(importlib.import_module("wgrun._files").main())
     module = words[:1] == ["-m"]
     if module:
         words = words[1:]
     if not words or words[0] in ("-h", "--help"):
         print((__doc__ or "").strip(), file=sys.stderr)
         raise SystemExit(0 if words else 2)
-    os.environ["WGRUN_CHECK"] = "1"
-    startup = str(Path(__file__).resolve().parent / "_startup")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [startup, os.environ.get("PYTHONPATH")]))
-    sys.path.insert(1, startup)  # torch.inductor gives its workers sys.path as theirs
+    watch_children()
     check_compilations()
     keep_tally()
     sys.argv = words

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import importlib
+import json
 import os
 import shutil
 import sys
 import tempfile
 import threading
 from types import ModuleType
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, Iterator, NamedTuple, Optional
 
 from ._errors import Error, Findings
 from ._imports import when_imported
 from ._ptx import check_text
+from ._report import Report, failed
 
-Report = Callable[[str, Findings], None]
+Listener = Callable[[str, Findings], None]
 
 
 class _State:
@@ -25,8 +28,9 @@ class _State:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.report: Optional[Report] = None  # None: nothing is checked
-        self.seen: set[str] = set()  # hashes of texts
+        self.report: Optional[Listener] = None  # None: nothing is checked
+        self.seen: dict[str, Report] = {}  # by hashes of texts
+        self.collected: list[list[Report]] = []  # of compiled()
         self.kernels: dict[str, int] = {}  # by compiler
         self.errors = self.remarks = 0
         self.folder = ""  # texts that findings speak of, and that no compiler keeps
@@ -38,7 +42,7 @@ class _State:
 _state = _State()
 
 
-def check_compilations(report: Optional[Report] = None) -> None:
+def check_compilations(report: Optional[Listener] = None) -> None:
     """From now on, checks each kernel that Triton (torch.inductor's too), Gluon, TileLang or CuTe DSL compiles in this process.
 
     Findings are printed on standard error, at the lines of the Python source; with `report`, it is called instead, as
@@ -147,15 +151,21 @@ def _check(compiler: str, text: str, path: str) -> None:
     """Checks a text, once. What goes wrong here is told, and does not stop the program."""
     key = hashlib.sha256(text.encode()).hexdigest()
     with _state.lock:
-        if _state.report is None or key in _state.seen:
+        if _state.report is None:
             return
-        _state.seen.add(key)
-        try:
-            findings = check_text(text, path, at_sources=True)
-        except (Error, OSError) as error:
-            if not _state.failed:
-                print(f"wgrun: what {compiler} compiles is not checked: {error}", file=sys.stderr)
-            _state.failed = True
+        findings = None
+        if key not in _state.seen:
+            try:
+                findings = check_text(text, path, at_sources=True)
+                _state.seen[key] = Report(json.loads(findings.json))
+            except (Error, OSError) as error:
+                _state.seen[key] = failed(path, error)
+                if not _state.failed:
+                    print(f"wgrun: what {compiler} compiles is not checked: {error}", file=sys.stderr)
+                _state.failed = True
+        for reports in _state.collected:
+            reports.append(_state.seen[key])
+        if findings is None:
             return
         kernels = max(len(findings.kernels), 1)
         _state.kernels[compiler] = _state.kernels.get(compiler, 0) + kernels
@@ -163,6 +173,28 @@ def _check(compiler: str, text: str, path: str) -> None:
         _note(key, compiler, kernels, findings)
         _state.remarks += len(findings) - len(findings.errors)
     _state.report(compiler, findings)
+
+
+def watch_children() -> None:
+    """From now on, Python processes that this one starts check what they compile, too."""
+    startup = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_startup")
+    os.environ["WGRUN_CHECK"] = "1"
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [startup, os.environ.get("PYTHONPATH")]))
+    sys.path.insert(1, startup)  # torch.inductor gives its workers sys.path as theirs
+
+
+@contextlib.contextmanager
+def compiled() -> Iterator[list[Report]]:
+    """Collects the report of each text that Triton, TileLang or CuTe DSL compiles in this process until the end of `with`, also of one
+    that was checked before; what could not be checked has a report, too."""
+    if _state.report is None:
+        check_compilations(lambda compiler, findings: None)
+    reports: list[Report] = []
+    _state.collected.append(reports)
+    try:
+        yield reports
+    finally:
+        _state.collected = [one for one in _state.collected if one is not reports]
 
 
 def _print(compiler: str, findings: Findings) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from ctypes import byref, c_char_p
 from dataclasses import replace
 from typing import Any
 
+from . import _tool
 from ._abi import LIBRARY
 from ._cancellation import work
 from ._errors import FileError, Finding, Findings, Note, Verdict
@@ -36,23 +35,22 @@ def _by_library(text: str) -> str:
 
 
 def _checked(text: str) -> str:
-    tool = os.environ.get("WGRUN_TOOL") or shutil.which("wgrun")
+    tool = _tool.found()
     return _by_tool(tool, text) if tool else _by_library(text)
 
 
-def _finding(given: dict[str, Any], name: str) -> Finding:
-    def called(file: str) -> str:
-        return name if file == "stdin" else file
-
-    notes = tuple(Note(note["message"], called(note["file"]), note["line"]) for note in given["notes"])
-    keys = ("severity", "rule", "file", "line", "message", "fix", "section")
-    values = [called(given[key]) if key == "file" else given[key] for key in keys]
-    return Finding(*values, notes=notes)
+def _finding(given: dict[str, Any]) -> Finding:
+    notes = tuple(Note(note["message"], note["file"], note["line"]) for note in given["notes"])
+    return Finding(*(given[key] for key in ("severity", "rule", "file", "line", "message", "fix", "section")), notes=notes)
 
 
-def _verdict(given: dict[str, Any], name: str) -> Verdict:
-    file = given.get("file", "")
-    return Verdict(**{**given, "file": name if file == "stdin" else file})
+def _named(value: Any, name: str) -> Any:
+    """What was printed of a text from standard input, with the name of the text."""
+    if isinstance(value, list):
+        return [_named(one, name) for one in value]
+    if isinstance(value, dict):
+        return {key: name if key == "file" and one == "stdin" else _named(one, name) for key, one in value.items()}
+    return value
 
 
 class _Sources:
@@ -102,16 +100,15 @@ def _printed(finding: Finding) -> str:
 
 def check_text(text: str, name: str, at_sources: bool) -> Findings:
     """Checks a PTX text that findings call `name`. at_sources: findings are at lines of the source, where .loc tells them."""
-    printed = _checked(text)
-    listed = json.loads(printed)
-    findings = [_finding(given, name) for given in listed["findings"]]
+    listed = _named(json.loads(_checked(text)), name)
+    findings = [_finding(given) for given in listed["findings"]]
     if at_sources:
         sources = _Sources(text)
         findings = [_at_source(finding, name, sources) for finding in findings]
-    out = Findings(findings, "\n".join(map(_printed, findings)), printed)
+    out = Findings(findings, "\n".join(map(_printed, findings)), json.dumps(listed))
     kernels = listed.get("kernels", [])
     out.kernels = [kernel["name"] for kernel in kernels]
-    out.verdicts = {kernel["name"]: [_verdict(one, name) for one in kernel["verdicts"]] for kernel in kernels}
+    out.verdicts = {kernel["name"]: [Verdict(**one) for one in kernel["verdicts"]] for kernel in kernels}
     return out
 
 
