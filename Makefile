@@ -36,14 +36,15 @@ dist: deps $(BUILD)/CMakeCache.txt
 	@rm -rf $(BUILD)/unpacked && mkdir $(BUILD)/unpacked && tar -C $(BUILD)/unpacked -xf $(BUILD)/dist/wgrun-*.tar.*
 	@find $(BUILD)/unpacked -type f -exec cmake/runpaths.sh {} + && rm -r $(BUILD)/unpacked
 
-# The Python package with the library inside, in $(BUILD)/dist. Needs pip, setuptools and wheel.
+# The Python package with the library and the tool inside, in $(BUILD)/dist. Needs pip, setuptools and wheel.
 PYTHON := python3
 wheel: $(BUILD)/CMakeCache.txt
-	@cmake --build $(BUILD) --target wgrun_lib_c_shared -j $(JOBS)
+	@cmake --build $(BUILD) --target wgrun wgrun_lib_c_shared -j $(JOBS)
 	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/dist && cp -rL bindings/python $(BUILD)/wheel
-	@cmake --install $(BUILD) --component lib_c --strip --prefix $(BUILD)/wheel/prefix > /dev/null
-	@cp -L $$(find $(BUILD)/wheel/prefix -name libwgrun_c.so.0) $(BUILD)/wheel/wgrun/ && rm -r $(BUILD)/wheel/prefix
-	@cmake/runpaths.sh $(BUILD)/wheel/wgrun/libwgrun_c.so.0
+	@for part in lib_c tool; do cmake --install $(BUILD) --component $$part --strip --prefix $(BUILD)/wheel/prefix > /dev/null || exit; done
+	@cp -L $$(find $(BUILD)/wheel/prefix -name libwgrun_c.so.0) $(BUILD)/wheel/wgrun/
+	@mkdir $(BUILD)/wheel/wgrun/bin && mv $(BUILD)/wheel/prefix/bin/wgrun $(BUILD)/wheel/wgrun/bin/ && rm -r $(BUILD)/wheel/prefix
+	@cmake/runpaths.sh $(BUILD)/wheel/wgrun/libwgrun_c.so.0 $(BUILD)/wheel/wgrun/bin/wgrun
 	@sed -n 's/^project(wgrun VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt > $(BUILD)/wheel/VERSION
 	@$(PYTHON) -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(BUILD)/dist $(BUILD)/wheel
 	@ls $(BUILD)/dist/wgrun-*.whl

@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 if(WGRUN_TOOL)
-    install(TARGETS wgrun)
+    install(TARGETS wgrun COMPONENT tool)
     install(TARGETS wgrun_record LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     if(NOT CMAKE_CROSSCOMPILING)
         set(page ${PROJECT_BINARY_DIR}/generated/wgrun.1)

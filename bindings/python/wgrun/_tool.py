@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional, Sequence
 
 from ._errors import FileError, LimitError, refuse
+from ._program import CARRIED
 
 #: Seconds that a command may take where the caller says nothing.
 SECONDS = 60.0
@@ -40,7 +41,7 @@ class Ran(NamedTuple):
 
 def found() -> Optional[str]:
     """The path of the tool: WGRUN_TOOL, or the first one on PATH; None where there is none."""
-    return os.environ.get("WGRUN_TOOL") or shutil.which("wgrun")
+    return os.environ.get("WGRUN_TOOL") or (str(CARRIED) if CARRIED.exists() else shutil.which("wgrun"))
 
 
 def run(words: Sequence[str], *, text: Optional[str] = None, folder: Optional[str] = None, seconds: float = SECONDS) -> Ran:
