@@ -152,7 +152,6 @@ end
 local function each_step(k, p, at, block, body)
   local function down_to(limit, masked) k:while_(function() return block:gt(limit) end, function() body(masked) end) end
   local function inside(limit) return (p.window or p.splits > 1) and k:max(limit, at.first) or limit end
-  -- Blocks that are left out may be those at which masks begin and end.
   if p.block_mask then return down_to(at.first, p.causal or p.window ~= nil) end
   if at.clear_to then down_to(inside(at.clear_to), true) end
   down_to(p.window and inside(at.clear_from) or at.first, false)
