@@ -83,8 +83,8 @@ local function consumer_of(g)
   me.score, me.weigh = products(g, me.scores, probabilities, me.acc)
   me.factors = fp8.factors(g)
   me.soft = k:softmax {
-    scores = me.scores, scale = me.factors.scale, empty = (p.causal or p.packed or p.window or p.mask) and true,
-    lift = p.lift,
+    scores = me.scores, scale = me.factors.scale, lift = p.lift,
+    empty = (p.causal or p.packed or p.window or p.mask or p.score) and true,
   }
   me.weights = (p.narrow and fp8_weights.emit or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
   me.turns = k:turns { members = p.consumers, member = me.number, barrier = 1 }

@@ -169,6 +169,8 @@ attend("ALiBi", { dim = 128, heads = 4, kv_heads = 1, queries = 3, score = alibi
 attend("ALiBi, pages, 32 rows", { dim = 64, heads = 16, kv_heads = 1, queries = 2, step = 5, page = 16, score = alibi }, { 10, 150 }, 3, alibi_of)
 attend("a mask", { dim = 64, heads = 2, queries = 2, causal = false, mask = function(_, at) return ((at.key + at.query) & 3):eq(0) & at.batch:ne(1) end },
   { 90, 20, 3 }, 3, function(x) return x end, function(at) return (at.key + at.query) % 4 == 0 and at.batch ~= 1 end)
+attend("scores of -inf", { dim = 64, heads = 2, score = function(k, x, at) return k:selp_f32(x, -math.huge, at.key:ge(70)) end }, { 200, 60, 90 }, 3,
+  function(x, at) return at.key >= 70 and x or -math.huge end)
 local biases = {}
 for i = 1, 3 * 40 do biases[i] = (i * 7 % 16) / 8 end
 attend("tensors", { dim = 64, heads = 3, kv_heads = 1, softcap = 5.0, tensors = { bias = "f32" }, score = function(k, x, at)
