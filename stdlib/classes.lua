@@ -18,6 +18,11 @@ function module.strategy(class, kind, plan)
   return setmetatable({ kind = kind, plan = plan }, native.classes[class] or module.new(class))
 end
 
+--- Main loops of products, for kernels with an epilogue of one's own: dense, sparse, block_scaled, mixed.
+--- @return table
+--- @see mainloop
+wg.mainloop = {}
+
 --- Schedulers of products: which CTA has which tiles. For the option `scheduler` of wg.mainloop.
 --- @return table
 --- @see wg.mainloop.dense
@@ -48,6 +53,6 @@ function module.shield(class, prefix, names)
   for _, name in ipairs(names) do class[name] = native.shielded(class[name], prefix .. name) end
 end
 
-for _, name in ipairs { "scheduler", "reduction", "sparse" } do module.close("wg." .. name, wg[name]) end
+for _, name in ipairs { "mainloop", "scheduler", "reduction", "sparse" } do module.close("wg." .. name, wg[name]) end
 
 return module

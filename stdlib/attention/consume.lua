@@ -83,8 +83,8 @@ local function consumer_of(g)
   me.score, me.weigh = products(g, me.scores, probabilities, me.acc)
   me.factors = fp8.factors(g)
   me.soft = k:softmax {
-    scores = me.scores, scale = me.factors.scale, empty = (p.causal or p.packed or p.window or p.mask) and true,
-    lift = p.lift,
+    scores = me.scores, scale = me.factors.scale, lift = p.lift,
+    empty = (p.causal or p.packed or p.window or p.mask or p.score) and true,
   }
   me.weights = (p.narrow and fp8_weights.emit or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
   me.turns = k:turns { members = p.consumers, member = me.number, barrier = 1 }
@@ -152,7 +152,6 @@ end
 local function each_step(k, p, at, block, body)
   local function down_to(limit, masked) k:while_(function() return block:gt(limit) end, function() body(masked) end) end
   local function inside(limit) return (p.window or p.splits > 1) and k:max(limit, at.first) or limit end
-  -- Blocks that are left out may be those at which masks begin and end.
   if p.block_mask then return down_to(at.first, p.causal or p.window ~= nil) end
   if at.clear_to then down_to(inside(at.clear_to), true) end
   down_to(p.window and inside(at.clear_from) or at.first, false)

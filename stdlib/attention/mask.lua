@@ -34,7 +34,7 @@ function module.block_is_seen(g, at, ranges)
   local function signed(x) return k:mov(x, { type = "s32" }) end
   local function range(first, count, extent)
     first = signed(first)
-    return first, k:min(first + count, signed(extent)) - 1
+    return first, k:max(k:min(first + count, signed(extent)) - 1, first) -- as if empty sequences had one
   end
   local first_query, last_query = range(ranges[1], ranges[2], at.queries)
   local first_key, last_key = range(ranges[3], ranges[4], at.keys)

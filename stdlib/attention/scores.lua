@@ -5,6 +5,7 @@ local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local captured = require "wgrun.attention.captured"
 local derivative = require "wgrun.builder.derivative"
+local division = require "wgrun.builder.division"
 local native = require "wgrun.native"
 
 local module = {}
@@ -22,7 +23,7 @@ end
 -- Numbers from `first` on, a register each: of(i) is first + i, or the last one of `extent`, where the functions read
 -- tensors.
 local function numbers(k, p, first, extent)
-  local known, last = {}, p.tensors and k:mov(extent, { type = "s32" }) - 1
+  local known, last = {}, p.tensors and k:max(k:mov(extent, { type = "s32" }) - 1, 0) -- 0 of an empty sequence
   return function(i)
     if not known[i] then
       known[i] = i == 0 and first or first + i
@@ -61,20 +62,54 @@ local function hide(k, p, score, place)
   k:mov(score, -math.huge, { guard = ~module.returned("mask", p.mask(k, place), "pred", p) })
 end
 
---- Returns scored(block): computes the scores of a block of keys, whose products are complete, in natural units where
---- the plan has a function for them, and hides what its `mask` hides.
+-- The score of accumulator r, in natural units where the plan has a function for it; cap: what scores.score_arguments
+-- says. place(r): what functions get.
+local function compute(me, r, cap, place)
+  local k, p, scores = me.k, me.p, me.scores
+  if p.softcap then k:tanh_approx(scores[r], scores[r] * cap) end
+  if p.score then
+    local x = p.softcap and scores[r] * p.softcap or scores[r] * cap
+    k:mov(scores[r], module.returned("score", p.score(k, x, place(r)), "f32", p))
+  end
+  if p.mask then hide(k, p, scores[r], place(r)) end
+end
+
+--- Returns scored(block): computes the scores of a block of keys, whose products are complete, and hides what `mask`
+--- hides.
 function module.emit(me, at)
-  local k, p, scores, cap = me.k, me.p, me.scores, me.factors.cap
-  local place_of = (p.score or p.mask) and places(me, at)
+  local place_of = (me.p.score or me.p.mask) and places(me, at)
   return function(block)
     local place = place_of and place_of(block)
-    for r = 0, #scores - 1 do
-      if p.softcap then k:tanh_approx(scores[r], scores[r] * cap) end
-      if p.score then
-        local x = p.softcap and scores[r] * p.softcap or scores[r] * cap
-        k:mov(scores[r], module.returned("score", p.score(k, x, place(r)), "f32", p))
-      end
-      if p.mask then hide(k, p, scores[r], place(r)) end
+    for r = 0, #me.scores - 1 do compute(me, r, me.factors.cap, place) end
+  end
+end
+
+-- Decoding: what functions get of the row of that number, of queries and heads that share K and V.
+local function packed_row(me, at, number)
+  local k, p = me.k, me.p
+  if p.tensors then number = k:min(number, p.rows - 1) end -- of no row
+  local query = division.divided(k, number, p.sharing)
+  local signed = k:mov(query, { type = "s32" })
+  return {
+    query = signed, place = k:mov(at.length, { type = "s32" }) - p.queries + signed, batch = at.batch,
+    head = at.head * p.sharing + (number - query * p.sharing), tensors = captured.pointers(me),
+  }
+end
+
+--- The same for wg.attention_decode: scored(at, key), in a block whose first key of this thread that is; nil where
+--- nothing becomes of the scores.
+function module.emit_packed(me, cap)
+  local k, p = me.k, me.p
+  if not (p.softcap or p.score or p.mask) then return nil end
+  return function(at, key)
+    local rows, keys = {}, numbers(k, p, key, at.length)
+    for half = 0, p.halves - 1 do rows[8 * half] = packed_row(me, at, me.rows[half].number) end
+    local function place(r)
+      local down, right = offsets(r)
+      return arguments.merged(rows[down], { key = keys(right) })
+    end
+    for r = 0, #me.scores - 1 do
+      if rows[(offsets(r))] then compute(me, r, cap, place) end
     end
   end
 end

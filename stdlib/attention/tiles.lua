@@ -1,4 +1,5 @@
--- The tiles of wg.attention: which queries, which blocks of keys they see, and the mask of their scores.
+-- The scheduler of wg.attention: tiles of queries, the blocks of keys that each of them visits, and which of these need
+-- a mask.
 
 local mask = require "wgrun.attention.mask"
 local splits = require "wgrun.attention.splits"
@@ -153,8 +154,14 @@ function module.hider(me, at)
     high[half] = at.high(row + 8 * half) - first_column
     if low then low[half] = at.low(row + 8 * half) - first_column end
   end
-  local hide = mask.hider(k, me.scores, high, low)
-  return function(block) hide(k:mov(block * p.block, { type = "s32" })) end
+  local hide_from = mask.hider(k, me.scores, high, low)
+  local function hide(block) hide_from(k:mov(block * p.block, { type = "s32" })) end
+  if not (p.block_mask and at.clear_to) then return hide end
+  return function(block) -- blocks that are left out may be those at which `causal` and `window` begin and end
+    local needed = block:ge(at.clear_to)
+    if at.clear_from then needed = needed | block:lt(at.clear_from) end
+    k:if_(needed, function() hide(block) end)
+  end
 end
 
 return module

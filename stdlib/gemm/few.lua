@@ -23,9 +23,8 @@ local clusters = {
 -- A choice for the problem: a tile of D or of its transpose, the lines of K in a block, the CTAs of a cluster along M
 -- and N, the parts of K. nil where it does not fit.
 local function choice(problem, swapped, m, n, lines, cluster, splits, speed)
-  local unit, owners = swapped and 8 or 16, splits
-  if n % unit ~= 0 then return nil end
-  while n % (owners * unit) ~= 0 do owners = owners - 1 end
+  local owners = reduction_cluster.owners_of(n, splits, swapped)
+  if not owners then return nil end
   local received = (splits - 1) * m * n * 4 // owners
   local stages = (wg.target.cta_shared - 1024 - received - consumers_of(m) * 2 * 64 * 128) // ((m + n) * lines * 128)
   local blocks = ceil_div(problem.lines, lines)

@@ -14,32 +14,23 @@
 local arguments = require "wgrun.arguments"
 local consume = require "wgrun.mainloop.consume"
 local produce = require "wgrun.mainloop.produce"
+local zeros = require "wgrun.mainloop.zeros"
 
 local module = {}
 
 -- Zeros in the rows of the stages that boxes at an edge leave out. Before they are there the threads must meet.
 local function clear_edges(g)
   local k, p = g.k, g.p
-  local operands = { A = { p.a, g.buffers.a }, B = { p.b, g.buffers.b } }
-  local zeros, place = nil, k:special "tid.x" << 4
+  local operands, clear = { A = { p.a, g.buffers.a }, B = { p.b, g.buffers.b } }, nil
   for _, name in ipairs { "A", "B" } do
     local rows, tile, buffer = p.edges[name], table.unpack(operands[name])
     if rows then
-      if not zeros then
-        zeros = k:regs("b32", 4)
-        for i = 0, 3 do k:mov(zeros[i], 0) end
-      end
-      local panel, from = tile.mn * 128, rows * 128
-      k:loop(p.stages * (tile.bytes // panel), function(i)
-        local to = k:address(buffer, place) + i * panel
-        for offset = from, panel - 1, 16 * p.threads do
-          k:st_shared_v4_b32(
-            to, zeros, { offset = offset, guard = offset + 16 * p.threads > panel and place:lt(panel - offset) or nil })
-        end
-      end)
+      clear = clear or zeros.emit(k, p.threads)
+      local panel = tile.mn * 128
+      k:loop(p.stages * (tile.bytes // panel), function(i) clear(buffer, rows * 128, panel, i * panel) end)
     end
   end
-  if zeros then k:fence_proxy_async { space = "shared::cta" } end
+  if clear then k:fence_proxy_async { space = "shared::cta" } end
 end
 
 -- The warps of the producer warpgroup: one copies, or two, the first of which copies an operand that the previous grid

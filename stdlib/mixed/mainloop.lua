@@ -3,7 +3,7 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local classes = require "wgrun.classes"
-local mainloop = require "wgrun.mainloop.mainloop"
+local loop = require "wgrun.mainloop.loop"
 local mixed_launch = require "wgrun.mixed.launch"
 local plan = require "wgrun.mixed.plan"
 local product = require "wgrun.mixed.product"
@@ -41,7 +41,7 @@ local strategy = {
 function wg.mainloop.mixed(opts)
   local p = plan.make_loop(arguments.options("wg.mainloop.mixed", opts))
   p.parameters = mixed_launch.parameters(p)
-  return mainloop.of_plan(p, { cluster = p.splits, consumers = p.blocks, columns = p.n }, strategy)
+  return loop.new(p, { cluster = p.splits, consumers = p.blocks, columns = p.n }, strategy)
 end
 
 classes.shield(wg.mainloop, "wg.mainloop.", { "mixed" })

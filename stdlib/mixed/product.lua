@@ -17,6 +17,7 @@
 
 local arguments = require "wgrun.arguments"
 local division = require "wgrun.builder.division"
+local zeros = require "wgrun.mainloop.zeros"
 local mixed_copies = require "wgrun.mixed.copies"
 local sums = require "wgrun.mixed.sums"
 
@@ -68,18 +69,6 @@ local function begin(g, epilogue)
   if p.splits == 1 and epilogue.begin then k:fence_mbarrier_init() end
 end
 
--- Zeros in the stages of A, where boxes come with fewer rows than a tile has.
-local function clear_a(k, p, buffer)
-  local zeros, thread, bytes = k:regs("b32", 4), k:special "tid.x", p.stages * p.a.bytes
-  for i = 0, 3 do k:mov(zeros[i], 0) end
-  local at, step = k:address(buffer, thread << 4), 16 * 128 * p.consumers
-  for offset = 0, bytes - 1, step do
-    k:st_shared_v4_b32(
-      at, zeros, { offset = offset, guard = offset + step > bytes and thread:lt((bytes - offset) // 16) or nil })
-  end
-  k:fence_proxy_async { space = "shared::cta" }
-end
-
 -- The buffers in shared memory: stages, mbarriers, and the sums that CTAs and warpgroups send each other. Panels of D,
 -- where the plan has some, stand in their place.
 local function shared_memory(k, p, epilogue)
@@ -120,7 +109,12 @@ function module.emit(k, p, maps, sizes, epilogue)
   if g.few or p.prefetched > 0 then
     k:if_(warp:lt(4 * p.consumers), function()
       if p.prefetched > 0 then copy.prefetch() end
-      if g.few then k:if_(g.few, function() clear_a(k, p, g.buffers.a) end) end
+      if g.few then
+        k:if_(g.few, function()
+          zeros.emit(k, 128 * p.consumers)(g.buffers.a, 0, p.stages * p.a.bytes)
+          k:fence_proxy_async { space = "shared::cta" }
+        end)
+      end
     end)
   end
   if p.splits == 1 then

@@ -35,6 +35,15 @@ end
 
 cluster.most_received = 98304 -- bytes of sums that a CTA may receive: what is left has to hold the stages
 
+--- How many of `splits` CTAs store columns of a tile with n of them, equally many each: all, or as many as whole units
+--- of D's panels allow. nil where these divide no tile.
+function cluster.owners_of(n, splits, swapped)
+  local unit = swapped and 8 or 16
+  if n % unit ~= 0 then return nil end
+  while n % (splits * unit) ~= 0 do splits = splits - 1 end
+  return splits
+end
+
 --- How the parts of K of a plan exchange their sums, or nil where they do so through global memory: `owners`, the
 --- number of CTAs that store a part of the tile, `columns`, those of each owner, and `bytes`, what a consumer of an
 --- owner receives.
@@ -43,9 +52,8 @@ function cluster.exchange_of(p)
   local possible = p.splits > 1 and p.splits <= wg.target.portable_cluster and p.cluster == 1
     and not (p.own_tiles or p.sparse)
     and not (e.gate or e.quantize or e.row_sums)
-  local owners, unit = p.splits, p.swapped and 8 or 16 -- a panel of D has whole units of columns
-  if not possible or p.n % unit ~= 0 then return nil end
-  while p.n % (owners * unit) ~= 0 do owners = owners - 1 end
+  local owners = possible and cluster.owners_of(p.n, p.splits, p.swapped)
+  if not owners then return nil end
   local columns = p.n // owners
   local bytes = (p.splits - 1) * p.blocks * 64 * columns * 4
   return p.consumers * bytes <= cluster.most_received and { owners = owners, columns = columns, bytes = bytes } or nil

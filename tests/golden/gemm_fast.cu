@@ -89,22 +89,22 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;" :  : "r"(r38) : "memory");
         asm volatile("fence.mbarrier_init.release.cluster;" :  :  : "memory");
     }
-    asm("mov.u32 %0, %%tid.x;" : "=r"(r39) : );
-    asm("shl.b32 %0, %1, 4;" : "=r"(r40) : "r"(r39));
+    asm("mov.u32 %0, %%tid.x;" : "=r"(r43) : );
+    asm("shl.b32 %0, %1, 4;" : "=r"(r44) : "r"(r43));
+    r39 = 0;
+    r40 = 0;
     r41 = 0;
     r42 = 0;
-    r43 = 0;
-    r44 = 0;
     r45 = 0;
     for (;;) {
         asm("{ .reg .pred q0; setp.lt.u32 q0, %1, 16; selp.b32 %0, 1, 0, q0; }" : "=r"(p46) : "r"(r45));
         if (!p46) break;
-        r47 = shared_base + 131072;
-        asm("add.u32 %0, %1, %2;" : "=r"(r48) : "r"(r47), "r"(r40));
-        asm("mul.lo.u32 %0, %1, 5120;" : "=r"(r49) : "r"(r45));
-        asm("add.u32 %0, %1, %2;" : "=r"(r50) : "r"(r48), "r"(r49));
-        asm("{ .reg .pred q0; setp.lt.u32 q0, %1, 1024; selp.b32 %0, 1, 0, q0; }" : "=r"(p51) : "r"(r40));
-        if (p51) asm volatile("st.shared.v4.b32 [%0+4096], {%1, %2, %3, %4};" :  : "r"(r50), "r"(r41), "r"(r42), "r"(r43), "r"(r44) : "memory");
+        asm("mul.lo.u32 %0, %1, 5120;" : "=r"(r47) : "r"(r45));
+        r48 = shared_base + 131072;
+        asm("add.u32 %0, %1, %2;" : "=r"(r49) : "r"(r48), "r"(r44));
+        asm("add.u32 %0, %1, %2;" : "=r"(r50) : "r"(r49), "r"(r47));
+        asm("{ .reg .pred q0; setp.lt.u32 q0, %1, 1024; selp.b32 %0, 1, 0, q0; }" : "=r"(p51) : "r"(r44));
+        if (p51) asm volatile("st.shared.v4.b32 [%0+4096], {%1, %2, %3, %4};" :  : "r"(r50), "r"(r39), "r"(r40), "r"(r41), "r"(r42) : "memory");
         asm("add.u32 %0, %1, 1;" : "=r"(r45) : "r"(r45));
     }
     asm volatile("fence.proxy.async.shared::cta;" :  :  : "memory");

@@ -120,6 +120,8 @@ differentiate("a slope that is given, behind a bound", { softcap = 2.0, score = 
 differentiate("a pole", { score = function(k, x) return k:neg(k:rcp_approx_ftz(k:fma(x, x, k:selp_f32(0.0, 1.0, x:eq(0.0))))) end }, 65, 130,
   function(x) return -1 / (x * x + 1), 2 * x / (x * x + 1) ^ 2 end)
 
+differentiate("scores of -inf", { score = function(k, x, at) return k:selp_f32(k:mul(x, x), -math.huge, at.key:lt(40)) end }, 65, 130,
+  function(x, at) return at.key < 40 and x * x or -math.huge, at.key < 40 and 2 * x or 0 end)
 -- The derivative of each instruction, beside a difference quotient; operators of registers; what does not depend on the score has none.
 local function square(k, x) return k:fma(x, x, 1.0) end
 for name, one in pairs {

@@ -60,7 +60,8 @@ local function compare(name, got, want, allowed)
   assert(got == want or math.abs(got - want) <= allowed * (math.abs(want) + 1), ("%s: %g, not %g"):format(name, got, want))
 end
 
-local function attend(name, o, lengths, ctas)
+--- Of functions: score(x, at) and seen(at) compute the same in Lua; tensors are what they read.
+local function attend(name, o, lengths, ctas, score, seen_by, tensors)
   local layout, dtype, queries, kv_heads = o.layout or "bshd", o.dtype or "bf16", o.queries or 1, o.kv_heads or o.heads
   local options, longest = {}, 1
   for key, value in pairs(o) do if key ~= "step" then options[key] = value end end
@@ -81,7 +82,7 @@ local function attend(name, o, lengths, ctas)
   spoil(o, K, V, lengths, longest, find)
   local values = {
     lengths = wg.tensor("s32", { #lengths }, lengths), lse = wg.zeros("f32", { #lengths, o.heads, queries }),
-    pages = o.page and wg.tensor("s32", { #lengths, width }, list) or nil, grid = ctas, backend = "sim",
+    pages = o.page and wg.tensor("s32", { #lengths, width }, list) or nil, grid = ctas, backend = "sim", tensors = tensors,
   }
   local first
   for seed = 1, 2 do -- the second launch finds the counters as the first one left them
@@ -102,10 +103,14 @@ local function attend(name, o, lengths, ctas)
           local at, row = find(b, s)
           probabilities[s] = wg.dot(Q, offset_of(layout, queries, o.heads, o.dim, b, i, head), 1,
             K, offset_of(layout, rows, kv_heads, o.dim, at, row, kv_head), 1, o.dim) / math.sqrt(o.dim)
+          if score then
+            local here = { query = i, key = s, place = lengths[b + 1] - queries + i, head = head, batch = b }
+            probabilities[s] = (not seen_by or seen_by(here)) and score(probabilities[s], here) or -math.huge
+          end
           top = math.max(top, probabilities[s])
         end
         for s = 0, seen - 1 do
-          probabilities[s] = math.exp(probabilities[s] - top)
+          probabilities[s] = top > -math.huge and math.exp(probabilities[s] - top) or 0
           total = total + probabilities[s]
         end
         local place = ("%s: O[%d, head %d, query %d]"):format(name, b, head, i)
@@ -115,9 +120,9 @@ local function attend(name, o, lengths, ctas)
             local at, row = find(b, s)
             sum = sum + probabilities[s] * V[index_of(layout, at, row, kv_head, c)]
           end
-          compare(place, first[index_of(layout, b, i, head, c)], seen > 0 and sum / total or 0, 2 ^ -7)
+          compare(place, first[index_of(layout, b, i, head, c)], total > 0 and sum / total or 0, 2 ^ -7)
         end
-        compare(place .. " lse", values.lse[{ b, head, i }], seen > 0 and top + math.log(total) or -math.huge, 1e-4)
+        compare(place .. " lse", values.lse[{ b, head, i }], total > 0 and top + math.log(total) or -math.huge, 1e-4)
       end
     end
   end
@@ -153,6 +158,25 @@ attend("rounds of whole heads, and halves of the last one", { dim = 64, heads = 
 attend("rounds of teams, lengths of all kinds", { dim = 64, heads = 4, block = 64, together = 2, page = 16 }, { 1000, 2050, 30, 2049 }, 5)
 attend("more heads than rounds", { dim = 64, heads = 17, block = 64, layout = "bhsd", step = 4 }, { 1990 }, 1)
 attend("nearly a head for each CTA", { dim = 64, heads = 1, block = 64 }, { 2100, 2048 }, 2)
+
+-- Bounds, score functions and masks of one's own.
+attend("a bound", { dim = 64, heads = 2, softcap = 2.0 }, { 100, 0, 3 }, 2, function(x) return 2 * (1 - 2 / (math.exp(x) + 1)) end)
+local function alibi(k, x, at)
+  return k:fma(k:ex2_approx_ftz(k:neg(k:cvt_rn_f32_u32(at.head + 1))), k:cvt_rn_f32_s32(at.key - at.place), x)
+end
+local function alibi_of(x, at) return x + 2.0 ^ -(at.head + 1) * (at.key - at.place) end
+attend("ALiBi", { dim = 128, heads = 4, kv_heads = 1, queries = 3, score = alibi }, { 130, 2, 64, 66 }, 4, alibi_of)
+attend("ALiBi, pages, 32 rows", { dim = 64, heads = 16, kv_heads = 1, queries = 2, step = 5, page = 16, score = alibi }, { 10, 150 }, 3, alibi_of)
+attend("a mask", { dim = 64, heads = 2, queries = 2, causal = false, mask = function(_, at) return ((at.key + at.query) & 3):eq(0) & at.batch:ne(1) end },
+  { 90, 20, 3 }, 3, function(x) return x end, function(at) return (at.key + at.query) % 4 == 0 and at.batch ~= 1 end)
+attend("scores of -inf", { dim = 64, heads = 2, score = function(k, x, at) return k:selp_f32(x, -math.huge, at.key:ge(70)) end }, { 200, 60, 90 }, 3,
+  function(x, at) return at.key >= 70 and x or -math.huge end)
+local biases = {}
+for i = 1, 3 * 40 do biases[i] = (i * 7 % 16) / 8 end
+attend("tensors", { dim = 64, heads = 3, kv_heads = 1, softcap = 5.0, tensors = { bias = "f32" }, score = function(k, x, at)
+  local key = k:mov(at.key, { type = "u32" })
+  return k:add(x, k:ld_global_f32(k:element(at.tensors.bias, at.head * 40 + key)))
+end }, { 40, 0, 7 }, 2, function(x, at) return 5 * (1 - 2 / (math.exp(2 * x / 5) + 1)) + biases[at.head * 40 + at.key + 1] end, nil, { bias = wg.tensor("f32", { 3 * 40 }, biases) })
 
 -- Lengths that cannot be: cut to the keys that there are.
 local all = wg.randn { shape = { 2, 40, 1, 64 }, dtype = "bf16", seed = 1 }

@@ -81,6 +81,12 @@ attend("ALiBi, 8 bits", { dtype = "e4m3", causal = true, score = alibi }, 70, 20
 attend("8 bits, factors", { dtype = "e4m3", descale = "tensor", softcap = 4.0, score = function(k, x) return k:mul(x, 1.5) end }, 70, 200, function(x) return 1.5 * x end)
 attend("a mask, 8 bits", { dtype = "e4m3", mask = function(_, at) return (at.key & 1):eq(at.query & 1) end }, 70, 300, same, function(at) return at.key % 2 == at.query % 2 end)
 
+-- A score function that hides keys, also all of the block that is visited first.
+for _, dtype in ipairs { "f16", "e4m3" } do
+  attend("scores of -inf, " .. dtype, { dtype = dtype, score = function(k, x, at) return k:selp_f32(x, -math.huge, at.key:lt(40)) end }, 70, 200,
+    function(x, at) return at.key < 40 and x or -math.huge end)
+end
+
 -- Documents of 64 places: blocks of other documents are not read.
 local function document(_, at) return (at.key >> 6):eq(at.place >> 6) end
 local function blocks(_, at) return (at.first_key >> 6):le(at.last_place >> 6) & (at.last_key >> 6):ge(at.first_place >> 6) end

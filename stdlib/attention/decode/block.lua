@@ -3,6 +3,7 @@
 -- 8 keys each: register 4 eight + 2 half + i is key 8 eight + column + i (PTX ISA 9.7.14.5.8, figure of the C
 -- fragment).
 
+local scores = require "wgrun.attention.scores"
 local division = require "wgrun.builder.division"
 local warps = require "wgrun.builder.warp"
 local elements = require "wgrun.tile.elements"
@@ -29,11 +30,16 @@ local function addresses(k, p, kv, warp)
   end
 end
 
+-- The key of the thread's first score in a block.
+local function first_key(me, block)
+  return me.k:mov(block * me.p.block + me.warp.key_group * me.p.slice + me.column, { type = "s32" })
+end
+
 -- The limits of what a warp sees of a block, where it does not see all of it. Keys count from the thread's first one.
 local function mask_of(me, at, block)
-  local k, p, warp = me.k, me.p, me.warp
+  local k, p = me.k, me.p
   local function signed(x) return k:mov(x, { type = "s32" }) end
-  local first = signed(block * p.block + warp.key_group * p.slice + me.column)
+  local first = first_key(me, block)
   local length = signed(at.length) - first
   local mask = { length = length }
   for half = 0, p.halves - 1 do
@@ -135,12 +141,13 @@ function module.emit(me, ring, kv)
   for i = 0, 3 do k:mov(me.zeros[i], 0.0) end
   for r = 0, #me.probabilities - 1 do k:mov(me.probabilities[r], 0) end -- those of unused rows stay so
   me.form = { d = "f32", a = p.dtype, b = p.dtype, k = 16 }
-  local cursor, at_stage = ring:cursor(), addresses(k, p, kv, me.warp)
+  local cursor, at_stage, scored = ring:cursor(), addresses(k, p, kv, me.warp), scores.emit_packed(me, me.sizes.cap)
 
   return function(at, block, masked)
     ring:wait(cursor)
     local k_at, v_at = at_stage(cursor.stage)
     score(me, k_at)
+    if scored then scored(at, first_key(me, block)) end
     local mask = masked and mask_of(me, at, block)
     if mask then hide(me, mask) end
     softmax(me)

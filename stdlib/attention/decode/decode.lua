@@ -5,6 +5,7 @@ local arguments = require "wgrun.arguments"
 local kernel = require "wgrun.attention.decode.kernel"
 local decode_parameters = require "wgrun.attention.decode.parameters"
 local plan = require "wgrun.attention.decode.plan"
+local scores = require "wgrun.attention.scores"
 local attention_tensors = require "wgrun.attention.tensors"
 local builder_parameters = require "wgrun.builder.parameters"
 local classes = require "wgrun.classes"
@@ -32,6 +33,10 @@ local decode = classes.new "attention_decode"
 --- @option queries integer[1,64] = 1  the queries of each sequence; queries * heads / kv_heads may be at most 64
 --- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and
 ---   so on; false: all queries see all keys
+--- @option softcap number?  as of wg.attention
+--- @option score function?  as of wg.attention
+--- @option mask function?  as of wg.attention
+--- @option tensors table?  as of wg.attention
 --- @option page integer[1,256]?  the keys of a page: K and V are in pages
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch or page, sequence, head, dim, or head
 ---   before sequence
@@ -118,6 +123,7 @@ end
 ---   count as that many. By default all keys of K
 --- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a
 ---   sequence's last page are not used
+--- @option tensors table?  the tensors of the option `tensors`, by name
 --- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
 --- @option lse tensor?  f32, batch x heads x queries: receives the natural logarithms
 --- @option grid integer[1,65535]?  the CTAs; by default one on each SM that finds work
@@ -127,7 +133,7 @@ function decode:launch(Q, K, V, O, values)
   local p = self.plan
   if values == nil then values = {} end
   arguments.options("attention_decode:launch", values)
-  attention_tensors.values("attention_decode", p, values, { lse = "lse", pages = "page" })
+  attention_tensors.values("attention_decode", p, values, { lse = "lse", pages = "page", tensors = "tensors" })
   if p.page and values.lengths == nil then fail "attention_decode: `lengths` is missing" end
   local q, k = attention_tensors.extents(
     "attention_decode", p, { Q = Q, K = K, V = V, O = O }, { "Q", "O" }, { "K", "V" })
@@ -160,10 +166,12 @@ function decode:launch(Q, K, V, O, values)
   end
   local rounds = rounds_of(p, ctas, batches, together)
   local w = workspace_of(self, ctas * rounds, batches)
+  local factor, cap = scores.score_arguments(p, scale)
   local args = builder_parameters.arguments(self.parameters, {
     Q = Q, K = K, V = V, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width,
     keys = keys, batches = batches, together = together,
-    rounds = rounds, scale_log2 = scale / math.log(2), partials = w.partials, part_sums = w.part_sums,
+    rounds = rounds, scale_log2 = factor, cap = cap, tensors = values.tensors,
+    partials = w.partials, part_sums = w.part_sums,
     counters = w.counters,
   })
   return { grid = { ctas }, args = args }

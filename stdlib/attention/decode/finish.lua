@@ -199,13 +199,12 @@ end
 
 --- What the compute warps do for each piece, besides its blocks: begin(at, count) returns the piece; look(piece, at)
 --- comes before its last block, and finish(piece, at) behind it, which all warps call together.
---- @param me table  the warp: k, p, warp, acc (the sums of the weighted rows of V), and rows: for each half its number,
----   top (scaled to log2), and whole_sum
---- @param sizes table  the kernel's parameters: O, lse, partials, part_sums, counters
+--- @param me table  the warp: k, p, warp, sizes (the kernel's parameters: O, lse, partials, part_sums, counters), acc
+---   (the sums of the weighted rows of V), and rows: for each half its number, top (scaled to log2), and whole_sum
 --- @param buffers table  shared memory: exchange, sums, flags
-function module.emit(me, sizes, buffers, work)
+function module.emit(me, buffers, work)
   local k = me.k
-  me.sizes, me.flags, me.thread, me.threads = sizes, buffers.flags, k:special "tid.x", 32 * me.p.warps
+  me.flags, me.thread, me.threads = buffers.flags, k:special "tid.x", 32 * me.p.warps
   me.exchange, me.sums = k:address(buffers.exchange), k:address(buffers.sums)
   me.leader = me.thread:eq(0)
   local pieces = {}

@@ -23,7 +23,8 @@ local module = {}
 local function compute_warp(k, p, sizes, warp)
   local row_group = division.divided(k, warp.number, p.key_groups)
   warp.key_group = warp.number - row_group * p.key_groups
-  local me = { k = k, p = p, warp = warp, scale = sizes.scale_log2, column = (warp.lane & 3) << 1, rows = {} }
+  local me = { k = k, p = p, warp = warp, sizes = sizes, scale = sizes.scale_log2, rows = {} }
+  me.column = (warp.lane & 3) << 1
   for half = 0, p.halves - 1 do
     local own = { number = (row_group << 4) + (warp.lane >> 2) + 8 * half, maximum = k:reg "f32", sum = k:reg "f32" }
     own.top = function() return own.maximum * me.scale end
@@ -59,7 +60,7 @@ end
 local function compute(k, p, sizes, buffers, ring, work, warp)
   local me = compute_warp(k, p, sizes, warp)
   local step = decode_block.emit(me, ring, buffers.kv)
-  local pieces = finish.emit(me, sizes, buffers, work)
+  local pieces = finish.emit(me, buffers, work)
 
   work.each_piece(function(at, count)
     load_queries(me, sizes.Q, at)

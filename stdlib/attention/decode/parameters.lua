@@ -1,6 +1,7 @@
 -- The parameters of wg.attention_decode's kernel (builder/parameters.lua), which its launches and what it exports
 -- follow.
 
+local captured = require "wgrun.attention.captured"
 local parameters = require "wgrun.builder.parameters"
 
 local module = {}
@@ -12,7 +13,7 @@ function module.make(p)
   local map = p.copies ~= "rows" and { dtype = p.dtype, box = box, swizzle = "128B", constant = true } or nil
   local function keys_of(name) return { name, not map and const or nil, map = map } end
   local each_cta = "%d elements for each CTA of the grid, times rounds"
-  return parameters.rows {
+  return parameters.rows(captured.add_parameters(p, {
     { "Q", const }, keys_of "K", keys_of "V", { "O", p.dtype .. "*" }, p.lse and { "lse", "f32*" },
     { "lengths", "const s32*" },
     p.page
@@ -23,9 +24,10 @@ function module.make(p)
     { "together", "u32", ("heads of K and V that CTAs side by side work on: divides %d"):format(p.kv_heads) },
     { "rounds", "u32", "the most stretches that a CTA has" },
     { "scale_log2", "f32", "the factor of the scores times log2(e)" },
+    (p.softcap or p.score) and { "cap", "f32" } or false,
     { "partials", "f32*", each_cta:format(2 * p.rows * p.dim) }, { "part_sums", "f32*", each_cta:format(4 * p.rows) },
     { "counters", "u32*", ("%d for each sequence, zeros before the first launch"):format(p.kv_heads) },
-  }
+  }, function(l) return l.tensors end))
 end
 
 return module
