@@ -17,6 +17,10 @@ BROKEN = (ROOT / "tests/ptx/missing_fence.ptx").read_text()
 SCRIPT = (ROOT / "scripts/hello_wgmma.lua").read_text()
 
 
+#: The tool finds the package by the Python that it runs.
+SERVER = StdioServerParameters(command=os.environ["WGRUN_TOOL"], args=["mcp"], env={**os.environ, "WGRUN_PYTHON": sys.executable})
+
+
 def ask(*calls):
     """The server's answers to calls of tools, each (is an error, what it holds)."""
 
@@ -95,15 +99,14 @@ class Server(unittest.TestCase):
 
     def test_resources(self):
         async def read():
-            server = StdioServerParameters(command=sys.executable, args=["-m", "wgrun", "mcp"], env=dict(os.environ))
-            async with Client(stdio_client(server)) as client:
+            async with Client(stdio_client(SERVER)) as client:
                 return [(await client.read_resource(f"wgrun://{name}")).contents[0].text for name in ("SKILL.md", "llms.txt")]
 
         self.assertEqual(anyio.run(read), [(ROOT / "docs" / name).read_text() for name in ("SKILL.md", "llms.txt")])
 
     def test_mistakes_are_said(self):
         for name, words in (("no rule", "no rule `WG-NONE-99`"), ("no number", "not a 64-bit number"), ("no text", "text"),
-                            ("no limit", "between 0 and 3600"), ("no option", "assume")):
+                            ("no limit", "between 0 and 3600"), ("no option", "no kernel has a number `n n`")):
             failed, said = self.answers[name]
             self.assertTrue(failed, name)
             self.assertIn(words, said)
