@@ -34,12 +34,13 @@ dist: deps $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) -j $(JOBS)
 	@cd $(BUILD) && cpack -B dist
 
-# The Python package with the library inside, in $(BUILD)/dist. Needs pip, setuptools and wheel.
+# The Python package with the library and the tool inside, in $(BUILD)/dist. Needs pip, setuptools and wheel.
 PYTHON := python3
 wheel: $(BUILD)/CMakeCache.txt
-	@cmake --build $(BUILD) --target wgrun_lib_c_shared -j $(JOBS)
+	@cmake --build $(BUILD) --target wgrun_lib_c_shared wgrun -j $(JOBS)
 	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/dist && cp -rL bindings/python $(BUILD)/wheel
 	@cp -L $(BUILD)/lib/libwgrun_c.so.0 $(BUILD)/wheel/wgrun/ && strip $(BUILD)/wheel/wgrun/libwgrun_c.so.0
+	@mkdir $(BUILD)/wheel/bin && cp $(BUILD)/wgrun $(BUILD)/wheel/bin/ && strip $(BUILD)/wheel/bin/wgrun
 	@sed -n 's/^project(wgrun VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt > $(BUILD)/wheel/VERSION
 	@$(PYTHON) -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(BUILD)/dist $(BUILD)/wheel
 	@ls $(BUILD)/dist/wgrun-*.whl

@@ -57,8 +57,10 @@ class Install(unittest.TestCase):
             run("-c", USE, PYTHONPATH=str(self.target), WGRUN_LIBRARY="/no/such/library.so")
         self.assertIn("/no/such/library.so", str(caught.exception))
 
-    def test_a_wheel_that_carries_it(self):
+    def test_a_wheel_that_carries_it_and_the_tool(self):
         shutil.copy(LIBRARY, self.package / "wgrun" / "libwgrun_c.so.0")
+        (self.package / "bin").mkdir()
+        shutil.copy(os.environ["WGRUN_TOOL"], self.package / "bin" / "wgrun")
         (self.package / "VERSION").write_text("1.2.3\n")
         run("-m", "pip", "wheel", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--wheel-dir",
             str(self.folder), str(self.package))
@@ -66,6 +68,8 @@ class Install(unittest.TestCase):
                                    else "wgrun-1.2.3-py3-none-*.whl")
         self.install(made)
         self.assertIn(f"k {self.target}", run("-c", USE, PYTHONPATH=str(self.target)))
+        tool = self.target / "bin" / "wgrun"
+        self.assertTrue(subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout.startswith("wgrun "))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sysconfig
 import tempfile
 import threading
 from pathlib import Path
@@ -39,8 +40,9 @@ class Ran(NamedTuple):
 
 
 def found() -> Optional[str]:
-    """The path of the tool: WGRUN_TOOL, or the first one on PATH; None where there is none."""
-    return os.environ.get("WGRUN_TOOL") or shutil.which("wgrun")
+    """The path of the tool: WGRUN_TOOL, or the one that came with the package, or the first one on PATH; None where there is none."""
+    beside = sysconfig.get_path("scripts")
+    return os.environ.get("WGRUN_TOOL") or shutil.which("wgrun", path=beside) or shutil.which("wgrun")
 
 
 def run(words: Sequence[str], *, text: Optional[str] = None, folder: Optional[str] = None, seconds: float = SECONDS) -> Ran:
@@ -75,7 +77,8 @@ class _Reader(threading.Thread):
 
     def __init__(self, pipe: Any) -> None:
         super().__init__(daemon=True)
-        self._pipe, self._kept, self._size = pipe, [], 0
+        self._pipe, self._size = pipe, 0
+        self._kept: list[bytes] = []
         self.start()
 
     def run(self) -> None:

@@ -108,7 +108,7 @@ def _call(made: ModuleType, given: ModuleType) -> None:
         model.to(device)(*placed(source.get_inputs()))
 
 
-def _compile_only(jit: ModuleType) -> None:
+def _compile_only(jit: Any) -> None:
     """Triton compiles for sm_90a what would be launched."""
     from triton.backends.compiler import GPUTarget
     from triton.runtime.driver import driver
@@ -124,7 +124,7 @@ def _compile_only(jit: ModuleType) -> None:
     jit.JITFunction.run = run
 
 
-def _check_inline(extension: ModuleType) -> None:
+def _check_inline(extension: Any) -> None:
     """CUDA C++ is compiled to PTX, too; without a GPU that is all."""
     before = extension.load_inline
 
@@ -142,7 +142,7 @@ def _check_inline(extension: ModuleType) -> None:
     extension.load_inline = load_inline
 
 
-def _ptx_of(extension: ModuleType, name: str, text: str, flags: list[str]) -> str:
+def _ptx_of(extension: Any, name: str, text: str, flags: list[str]) -> str:
     nvcc = shutil.which("nvcc", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/cuda/bin"]))
     if nvcc is None:
         raise RuntimeError("there is no nvcc, which compiles the solution's CUDA C++")
@@ -173,7 +173,8 @@ def main() -> None:
         report = _run(first)
         Path(first, "report.json").write_text(json.dumps(report.json), encoding="utf-8")
         return
-    report = check_solution(*(Path(name).read_text("utf-8") for name in sys.argv[1:3]))
+    solution, *problem = [Path(name).read_text("utf-8") for name in sys.argv[1:3]]
+    report = check_solution(solution, problem[0] if problem else "")
     print(json.dumps(report.summary(), indent=2))
     raise SystemExit(report.outcome in (WRONG, NOT_CHECKED))
 
