@@ -43,8 +43,8 @@ wheel: $(BUILD)/CMakeCache.txt
 	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/dist && cp -rL bindings/python $(BUILD)/wheel
 	@for part in lib_c tool; do cmake --install $(BUILD) --component $$part --strip --prefix $(BUILD)/wheel/prefix > /dev/null || exit; done
 	@cp -L $$(find $(BUILD)/wheel/prefix -name libwgrun_c.so.0) $(BUILD)/wheel/wgrun/
-	@mkdir $(BUILD)/wheel/wgrun/bin && mv $(BUILD)/wheel/prefix/bin/wgrun $(BUILD)/wheel/wgrun/bin/ && rm -r $(BUILD)/wheel/prefix
-	@cmake/runpaths.sh $(BUILD)/wheel/wgrun/libwgrun_c.so.0 $(BUILD)/wheel/wgrun/bin/wgrun
+	@mv $(BUILD)/wheel/prefix/bin $(BUILD)/wheel/bin && rm -r $(BUILD)/wheel/prefix
+	@cmake/runpaths.sh $(BUILD)/wheel/wgrun/libwgrun_c.so.0 $(BUILD)/wheel/bin/wgrun
 	@sed -n 's/^project(wgrun VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt > $(BUILD)/wheel/VERSION
 	@$(PYTHON) -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(BUILD)/dist $(BUILD)/wheel
 	@ls $(BUILD)/dist/wgrun-*.whl

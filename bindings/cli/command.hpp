@@ -30,14 +30,15 @@ struct Command {
 extern const Command run_command, debug_command, check_command, ptx_command, cuda_command, export_command,
     explain_command, rules_command, layout_command, decode_command, isa_command, cache_command,
     doctor_command, help_command, new_command, report_command, sass_command, bench_command, tune_command,
-    completion_command, man_command, timeline_command, lua_command, record_command, serve_command;
+    completion_command, man_command, timeline_command, lua_command, record_command, serve_command,
+    mcp_command, lsp_command;
 
 /// In the order in which the help lists them.
 inline constexpr const Command* commands[] = {
-    &run_command,    &new_command,        &debug_command,   &check_command,    &ptx_command,
-    &cuda_command,   &lua_command,        &record_command,  &sass_command,     &report_command,
-    &bench_command,  &tune_command,       &export_command,  &layout_command,   &decode_command,
-    &isa_command,    &rules_command,      &explain_command, &help_command,     &cache_command,
-    &doctor_command, &completion_command, &man_command,     &timeline_command, &serve_command};
+    &run_command,    &new_command,    &debug_command,  &check_command,      &ptx_command,   &cuda_command,
+    &lua_command,    &record_command, &sass_command,   &report_command,     &bench_command, &tune_command,
+    &export_command, &layout_command, &decode_command, &isa_command,        &rules_command, &explain_command,
+    &help_command,   &cache_command,  &doctor_command, &completion_command, &man_command,   &timeline_command,
+    &serve_command,  &mcp_command,    &lsp_command};
 
 }  // namespace wgrun::cli

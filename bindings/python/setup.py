@@ -1,5 +1,5 @@
 """What pyproject.toml cannot say: the version, which is the project's, and the tag of a wheel that carries the library
-(wgrun/libwgrun_c.so.0, put there by `make wheel`): any Python 3, but one platform."""
+(wgrun/libwgrun_c.so.0) and the tool (bin/wgrun), put there by `make wheel`: any Python 3, but one platform."""
 
 import os
 import platform
@@ -16,6 +16,7 @@ except ImportError:  # before setuptools 70.1
 
 here = Path(__file__).resolve().parent
 library = here / "wgrun" / "libwgrun_c.so.0"
+tool = here / "bin" / "wgrun"
 
 
 def version() -> str:
@@ -30,12 +31,12 @@ def version() -> str:
 
 class Platform(Distribution):
     def has_ext_modules(self) -> bool:
-        return library.exists()
+        return library.exists() or tool.exists()
 
 
 class Wheel(bdist_wheel):
     def get_tag(self) -> tuple[str, str, str]:
-        if not library.exists():
+        if not self.distribution.has_ext_modules():
             return "py3", "none", "any"
         name, glibc = platform.libc_ver()
         tag = "linux" if name != "glibc" else "manylinux_" + glibc.replace(".", "_")
@@ -43,4 +44,4 @@ class Wheel(bdist_wheel):
 
 
 os.chdir(here)
-setup(version=version(), distclass=Platform, cmdclass={"bdist_wheel": Wheel})
+setup(version=version(), data_files=[("bin", ["bin/wgrun"])] if tool.exists() else [], distclass=Platform, cmdclass={"bdist_wheel": Wheel})

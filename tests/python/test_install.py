@@ -57,14 +57,16 @@ class Install(unittest.TestCase):
             run("-c", USE, PYTHONPATH=str(self.target), WGRUN_LIBRARY="/no/such/library.so")
         self.assertIn("/no/such/library.so", str(caught.exception))
 
-    def test_a_wheel_that_carries_it(self):
-        # As `make wheel` does: the library as it is installed.
+    def test_a_wheel_that_carries_it_and_the_tool(self):
+        # As `make wheel` does: the library and the tool as they are installed.
         prefix = self.folder / "prefix"
-        subprocess.run(["cmake", "--install", LIBRARY.parents[1], "--component", "lib_c", "--prefix", prefix], check=True,
-                       stdout=subprocess.DEVNULL)
+        for part in ("lib_c", "tool"):
+            subprocess.run(["cmake", "--install", LIBRARY.parents[1], "--component", part, "--prefix", prefix], check=True,
+                           stdout=subprocess.DEVNULL)
         (installed,) = prefix.rglob("libwgrun_c.so.0")
         shutil.copy(installed, self.package / "wgrun" / "libwgrun_c.so.0")
-        subprocess.run([SOURCE / "cmake" / "runpaths.sh", installed], check=True)
+        shutil.copytree(prefix / "bin", self.package / "bin")
+        subprocess.run([SOURCE / "cmake" / "runpaths.sh", installed, self.package / "bin" / "wgrun"], check=True)
         (self.package / "VERSION").write_text("1.2.3\n")
         run("-m", "pip", "wheel", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--wheel-dir",
             str(self.folder), str(self.package))
@@ -72,6 +74,8 @@ class Install(unittest.TestCase):
                                    else "wgrun-1.2.3-py3-none-*.whl")
         self.install(made)
         self.assertIn(f"k {self.target}", run("-c", USE, PYTHONPATH=str(self.target)))
+        tool = self.target / "bin" / "wgrun"
+        self.assertTrue(subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout.startswith("wgrun "))
 
     def test_other_runpaths_are_refused(self):
         """Of libraries whose RUNPATH has the entries of a build tree, an empty one or a relative one."""

@@ -1,11 +1,10 @@
 """python3 -m wgrun lsp, by a client that speaks the protocol over standard input and output. Skipped where pygls is not installed."""
 
 import json
-import os
+import queue
 import subprocess
 import sys
 import threading
-import queue
 import unittest
 from pathlib import Path
 

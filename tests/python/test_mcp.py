@@ -17,6 +17,10 @@ BROKEN = (ROOT / "tests/ptx/missing_fence.ptx").read_text()
 SCRIPT = (ROOT / "scripts/hello_wgmma.lua").read_text()
 
 
+#: The tool finds the package by the Python that it runs.
+SERVER = StdioServerParameters(command=os.environ["WGRUN_TOOL"], args=["mcp"], env={**os.environ, "WGRUN_PYTHON": sys.executable})
+
+
 def ask(*calls):
     """The server's answers to calls of tools, each (is an error, what it holds)."""
 
@@ -30,68 +34,82 @@ def ask(*calls):
     return anyio.run(session)
 
 
+#: What is asked in one session, each (tool, arguments).
+CALLS = {
+    "broken": ("check", {"text": BROKEN, "name": "product.ptx"}), "fixed": ("fix", {"text": BROKEN, "name": "product.ptx"}),
+    "restricted": ("check", {"text": "os.execute 'true'"}), "endless": ("simulate", {"text": "while true do end", "seconds": 1}),
+    "ran": ("simulate", {"text": SCRIPT}), "verdicts": ("verdicts", {"text": SCRIPT}), "timeline": ("timeline", {"text": SCRIPT}),
+    "rule": ("explain", {"rule": "WG-FENCE-01"}), "method": ("help", {"topic": "k:mma"}), "names": ("help", {}),
+    "about": ("help", {"topic": "bank conflict"}), "forms": ("forms", {"instruction": "wgmma.fence"}),
+    "descriptor": ("decode", {"descriptor": "0x4000004000010080"}), "layout": ("layout", {"expression": "(8,64):(64,1)"}),
+    "no rule": ("explain", {"rule": "WG-NONE-99"}), "no number": ("decode", {"descriptor": "zzz"}), "no text": ("check", {}),
+    "no limit": ("check", {"text": "", "seconds": 1e9}), "no option": ("verdicts", {"text": SCRIPT, "assume": {"n n": 1}}),
+}
+
+
 class Server(unittest.TestCase):
-    def answer(self, tool, /, **given):
-        _, [(failed, value)] = ask((tool, given))
+    @classmethod
+    def setUpClass(cls):
+        cls.tools, answers = ask(*CALLS.values())
+        cls.answers = dict(zip(CALLS, answers))
+
+    def answer(self, name):
+        failed, value = self.answers[name]
         self.assertFalse(failed, value)
         return value
 
     def test_tools_are_described(self):
-        tools, _ = ask()
-        self.assertEqual(sorted(tool.name for tool in tools), ["check", "decode", "explain", "fix", "forms", "help", "layout", "simulate",
-                                                               "timeline", "verdicts"])
-        for tool in tools:
+        self.assertEqual(sorted(tool.name for tool in self.tools), ["check", "decode", "explain", "fix", "forms", "help", "layout", "simulate",
+                                                                    "timeline", "verdicts"])
+        for tool in self.tools:
             self.assertTrue(tool.description and tool.input_schema["properties"], tool.name)
 
     def test_check_and_fix(self):
-        found = self.answer("check", text=BROKEN, name="product.ptx")
+        found = self.answer("broken")
         self.assertEqual(found["outcome"], "wrong")
         self.assertEqual([(one["rule"], one["file"], one["line"]) for one in found["findings"]], [("WG-FENCE-01", "product.ptx", 32)])
-        mended = self.answer("fix", text=BROKEN, name="product.ptx")
+        mended = self.answer("fixed")
         self.assertEqual((mended["outcome"], mended["written"]), ("undecided", True))
         self.assertIn("+    wgmma.fence.sync.aligned;", mended["diff"])
-        self.assertEqual(self.answer("check", text=mended["text"])["outcome"], "undecided")
+        self.assertNotEqual(mended["text"], BROKEN)
 
     def test_a_script_is_restricted_and_ends(self):
-        self.assertEqual(self.answer("check", text="os.execute 'true'")["outcome"], "not checked")
-        stopped = self.answer("simulate", text="while true do end", seconds=1)
+        self.assertEqual(self.answer("restricted")["outcome"], "not checked")
+        stopped = self.answer("endless")
         self.assertFalse(stopped["ended"])
         self.assertIn("more than 1 s", stopped["findings"][0]["message"])
 
     def test_simulate_verdicts_and_timeline(self):
-        ran = self.answer("simulate", text=SCRIPT)
+        ran = self.answer("ran")
         self.assertTrue(ran["ended"], ran)
         self.assertIn("sim", ran["output"])
-        kernels = self.answer("verdicts", text=SCRIPT)["kernels"]
-        self.assertEqual([len(kernel["verdicts"]) for kernel in kernels], [14])
-        timeline = self.answer("timeline", text=SCRIPT)
+        self.assertEqual([len(kernel["verdicts"]) for kernel in self.answer("verdicts")["kernels"]], [14])
+        timeline = self.answer("timeline")
         self.assertGreater(timeline["cycles"], 0)
         self.assertIn("tensor core", timeline["picture"])
 
     def test_questions(self):
-        self.assertEqual(self.answer("explain", rule="WG-FENCE-01")["id"], "WG-FENCE-01")
-        self.assertEqual(self.answer("help", topic="k:mma")["kind"], "method")
-        self.assertIn("wg.tile", self.answer("help")["names"])
-        self.assertIn("WG-PERF-05", self.answer("help", topic="bank conflict")["about"])
-        self.assertEqual(self.answer("forms", instruction="wgmma.fence")["result"][0]["name"], "wgmma.fence")
-        self.assertEqual(self.answer("decode", descriptor="0x4000004000010080")["swizzle"], "128B")
-        self.assertEqual(self.answer("layout", expression="(8,64):(64,1)")["size"], 512)
+        self.assertEqual(self.answer("rule")["id"], "WG-FENCE-01")
+        self.assertEqual(self.answer("method")["kind"], "method")
+        self.assertIn("wg.tile", self.answer("names")["names"])
+        self.assertIn("WG-PERF-05", self.answer("about")["about"])
+        self.assertEqual(self.answer("forms")["result"][0]["name"], "wgmma.fence")
+        self.assertEqual(self.answer("descriptor")["swizzle"], "128B")
+        self.assertEqual(self.answer("layout")["size"], 512)
 
     def test_resources(self):
         async def read():
-            server = StdioServerParameters(command=sys.executable, args=["-m", "wgrun", "mcp"], env=dict(os.environ))
-            async with Client(stdio_client(server)) as client:
+            async with Client(stdio_client(SERVER)) as client:
                 return [(await client.read_resource(f"wgrun://{name}")).contents[0].text for name in ("SKILL.md", "llms.txt")]
 
         self.assertEqual(anyio.run(read), [(ROOT / "docs" / name).read_text() for name in ("SKILL.md", "llms.txt")])
 
     def test_mistakes_are_said(self):
-        _, answers = ask(("explain", {"rule": "WG-NONE-99"}), ("decode", {"descriptor": "zzz"}), ("check", {}),
-                         ("check", {"text": "", "seconds": 1e9}))
-        self.assertEqual([failed for failed, _ in answers], [True] * 4)
-        self.assertIn("no rule `WG-NONE-99`", answers[0][1])
-        self.assertIn("not a 64-bit number", answers[1][1])
-        self.assertIn("between 0 and 3600", answers[3][1])
+        for name, words in (("no rule", "no rule `WG-NONE-99`"), ("no number", "not a 64-bit number"), ("no text", "text"),
+                            ("no limit", "between 0 and 3600"), ("no option", "no kernel has a number `n n`")):
+            failed, said = self.answers[name]
+            self.assertTrue(failed, name)
+            self.assertIn(words, said)
 
 
 if __name__ == "__main__":

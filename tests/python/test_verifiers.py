@@ -29,6 +29,11 @@ class Verifiers(unittest.TestCase):
         self.assertEqual(len(trace.info["wgrun"]["inputs"][0]["sha256"]), 64)
         self.assertEqual(self.score("no", "add")[1].reward, 0)
 
+    def test_its_name_for_verifiers(self):
+        from verifiers.v1.utils.loaders import taskset_class
+
+        self.assertIs(taskset_class("wgrun_kernels"), KernelTaskset)
+
 
 if __name__ == "__main__":
     unittest.main()

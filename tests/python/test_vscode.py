@@ -53,7 +53,7 @@ class Extension(unittest.TestCase):
         log = json.loads(done.stdout)
         self.assertEqual([entry[0] for entry in log], ["start", "stop", "start", "stop"])
         _, _, _, server, options = log[0]
-        self.assertEqual(server, {"command": "python3", "args": ["-m", "wgrun", "lsp"]})
+        self.assertEqual(server, {"command": "wgrun", "args": ["lsp"]})
         self.assertEqual(options["initializationOptions"], {"restricted": True, "seconds": 10, "dynamic": False, "verdicts": True})
 
     def test_its_files_are_there(self):

@@ -132,7 +132,7 @@ def _name(kind: Any) -> str:
 
 @server.feature(types.CODE_ACTION_RESOLVE)
 async def resolve(ls: Server, action: types.CodeAction) -> types.CodeAction:
-    uri = action.data["uri"]
+    uri = str(dict(action.data or {})["uri"])
     document = ls.workspace.get_text_document(uri)
     name = Path(to_fs_path(uri) or "kernel").name
     mended = await asyncio.to_thread(_commands.fix, document.source, name, float(ls.settings["seconds"]))

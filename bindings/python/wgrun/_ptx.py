@@ -41,7 +41,7 @@ def _checked(text: str) -> str:
 
 def _finding(given: dict[str, Any]) -> Finding:
     notes = tuple(Note(note["message"], note["file"], note["line"]) for note in given["notes"])
-    return Finding(*(given[key] for key in ("severity", "rule", "file", "line", "message", "fix", "section")), notes=notes)
+    return Finding(**{key: given[key] for key in ("severity", "rule", "file", "line", "message", "fix", "section")}, notes=notes)
 
 
 def _named(value: Any, name: str) -> Any:

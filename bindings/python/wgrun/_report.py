@@ -169,5 +169,5 @@ def check(what: Union[str, "os.PathLike[str]"], name: Optional[str] = None, *, s
     except LimitError as error:
         return failed(file, error)
     if ran.code == 2 and not ran.out.startswith("{"):
-        refuse(ran.err.strip())
+        refuse(ran.err.strip().removeprefix("wgrun: "))
     return Report(ran.json(), dynamic, ran.err)

@@ -8,13 +8,13 @@ import re
 import shutil
 import signal
 import subprocess
+import sysconfig
 import tempfile
 import threading
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, Sequence
 
 from ._errors import FileError, LimitError, refuse
-from ._program import CARRIED
 
 #: Seconds that a command may take where the caller says nothing.
 SECONDS = 60.0
@@ -40,8 +40,9 @@ class Ran(NamedTuple):
 
 
 def found() -> Optional[str]:
-    """The path of the tool: WGRUN_TOOL, or the first one on PATH; None where there is none."""
-    return os.environ.get("WGRUN_TOOL") or (str(CARRIED) if CARRIED.exists() else shutil.which("wgrun"))
+    """The path of the tool: WGRUN_TOOL, or the one that came with the package, or the first one on PATH; None where there is none."""
+    beside = sysconfig.get_path("scripts")
+    return os.environ.get("WGRUN_TOOL") or shutil.which("wgrun", path=beside) or shutil.which("wgrun")
 
 
 def run(words: Sequence[str], *, text: Optional[str] = None, folder: Optional[str] = None, seconds: float = SECONDS) -> Ran:
@@ -76,7 +77,8 @@ class _Reader(threading.Thread):
 
     def __init__(self, pipe: Any) -> None:
         super().__init__(daemon=True)
-        self._pipe, self._kept, self._size = pipe, [], 0
+        self._pipe, self._size = pipe, 0
+        self._kept: list[bytes] = []
         self.start()
 
     def run(self) -> None:

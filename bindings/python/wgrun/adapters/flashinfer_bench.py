@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from .._compilations import compiled, watch_children
@@ -42,7 +41,7 @@ def attach() -> None:
     when_imported(_registry, _guard_all)
 
 
-def _guard_all(registry: ModuleType) -> None:
+def _guard_all(registry: Any) -> None:
     registry._EVALUATORS[:] = [_guarded(one) for one in registry._EVALUATORS]
     registry._DEFAULT_EVALUATOR = _guarded(registry._DEFAULT_EVALUATOR)
 

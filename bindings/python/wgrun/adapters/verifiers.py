@@ -1,6 +1,6 @@
 """verifiers: a taskset whose rewards are the checker's and the simulator's, for the evaluation and the training of models.
 
-    eval wgrun.adapters.verifiers              # of verifiers 0.4: the problems of wgrun.adapters.problems
+    vf-eval wgrun_kernels -m MODEL --env.agent.harness.id null       # verifiers 0.4; the problems are those of problems.py
 """
 
 from __future__ import annotations
