@@ -30,7 +30,7 @@ function(wgrun_publish name)
         target_link_options(wgrun_lib_${name}_shared PRIVATE LINKER:--exclude-libs,ALL)
         # The C++ runtime is inside too, so that the library goes wherever its glibc is.
         if(NOT WGRUN_ASAN AND NOT WGRUN_TSAN)
-            target_link_options(wgrun_lib_${name}_shared PRIVATE -static-libstdc++ -static-libgcc)
+            target_link_options(wgrun_lib_${name}_shared PRIVATE ${WGRUN_STATIC_RUNTIME})
         endif()
         add_dependencies(wgrun_lib_${name}_shared wgrun_private_lua)
     else()

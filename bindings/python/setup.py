@@ -38,8 +38,9 @@ class Wheel(bdist_wheel):
     def get_tag(self) -> tuple[str, str, str]:
         if not self.distribution.has_ext_modules():
             return "py3", "none", "any"
-        name, glibc = platform.libc_ver()
-        tag = "linux" if name != "glibc" else "manylinux_" + glibc.replace(".", "_")
+        needed = [tuple(map(int, found.groups())) for file in (library, tool) if file.exists()
+                  for found in re.finditer(rb"GLIBC_(\d+)\.(\d+)", file.read_bytes())]
+        tag = f"manylinux_{max(needed)[0]}_{max(needed)[1]}" if needed else "linux"
         return "py3", "none", f"{tag}_{platform.machine()}"
 
 

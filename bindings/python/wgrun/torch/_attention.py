@@ -8,7 +8,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._made import DTYPES, dtype_of, launcher, missing, script, wrong
+from ._made import DTYPES, dtype_of, launcher, missing, operation, script, wrong
 
 _DIMS = (64, 96, 128, 192, 256)
 
@@ -80,7 +80,7 @@ def _heads(q: Tensor, k: Tensor, layout: str) -> tuple[int, int]:
     return q.shape[at], k.shape[at]
 
 
-@torch.library.custom_op("wgrun::attention", mutates_args=())
+@operation("attention")
 def _attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, window: int, softcap: float, layout: str,
                kind: str, bias: Optional[Tensor], lse: bool) -> tuple[Tensor, Tensor]:
     heads, kv_heads = _heads(q, k, layout)
@@ -120,7 +120,7 @@ def _(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, window: int, 
     return torch.empty_like(q), _empty_sums(q, heads, q.shape[1 if layout == "bshd" else 2], lse)
 
 
-@torch.library.custom_op("wgrun::attention_backward", mutates_args=())
+@operation("attention_backward")
 def _attention_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, scale: float, causal: bool,
                         window: int, softcap: float, layout: str, kind: str,
                         bias: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
@@ -256,7 +256,7 @@ def flash_attn_func(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, sof
     return (o, lse, None) if return_attn_probs else o
 
 
-@torch.library.custom_op("wgrun::attention_packed", mutates_args=())
+@operation("attention_packed")
 def _packed(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: Tensor, max_queries: int, max_keys: int,
             scale: float, causal: bool, window: int, softcap: float, lse: bool) -> tuple[Tensor, Tensor]:
     o = torch.empty_like(q)
@@ -278,7 +278,7 @@ def _(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: Tensor,
     return torch.empty_like(q), q.new_empty((q.shape[1], q.shape[0]) if lse else (0,), dtype=torch.float32)
 
 
-@torch.library.custom_op("wgrun::attention_packed_backward", mutates_args=())
+@operation("attention_packed_backward")
 def _packed_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, query_starts: Tensor,
                      key_starts: Tensor, max_queries: int, max_keys: int, scale: float, causal: bool, window: int,
                      softcap: float) -> tuple[Tensor, Tensor, Tensor]:
@@ -340,7 +340,7 @@ def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor
     return (o, lse, None) if return_attn_probs else o
 
 
-@torch.library.custom_op("wgrun::attention_decode", mutates_args=())
+@operation("attention_decode")
 def _decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Tensor], scale: float, causal: bool) -> Tensor:
     o = torch.empty_like(q)
     if o.numel() == 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NoReturn
+from typing import Any, Callable, NoReturn
 
 import torch
 
@@ -12,6 +12,34 @@ from .._script import Script, literal, loads
 
 DTYPES = {torch.bfloat16: "bf16", torch.float16: "f16", torch.float8_e4m3fn: "e4m3", torch.float8_e5m2: "e5m2",
           torch.float32: "f32", torch.int8: "s8", torch.int32: "s32"}
+
+
+_LIBRARY = torch.library.Library("wgrun", "FRAGMENT")
+
+
+class Operation:
+    """An operator of torch.library. torch.library.custom_op makes such objects, too, and compares the memory of
+    arguments and results at each call, which takes longer than a small kernel; none here returns its arguments."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.name = f"wgrun::{name}"
+        _LIBRARY.define(name + torch.library.infer_schema(function, mutates_args=()), tags=(torch.Tag.pt2_compliant_tag,))
+        _LIBRARY.impl(name, function, "CompositeExplicitAutograd")
+        self._call = getattr(torch.ops.wgrun, name).default
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._call(*arguments)
+
+    def register_fake(self, function: Callable[..., Any]) -> None:
+        torch.library.register_fake(self.name, function, lib=_LIBRARY)
+
+    def register_autograd(self, gradients: Callable[..., Any], *, setup_context: Callable[..., Any]) -> None:
+        torch.library.register_autograd(self.name, gradients, setup_context=setup_context, lib=_LIBRARY)
+
+
+def operation(name: str) -> Callable[[Callable[..., Any]], Operation]:
+    """Makes an operator of a function."""
+    return lambda function: Operation(name, function)
 
 
 def _nested(options: tuple[tuple[str, Any], ...]) -> dict[str, Any]:

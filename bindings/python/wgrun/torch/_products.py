@@ -8,7 +8,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._made import DTYPES, bucket, dtype_of, launcher, missing, wrong
+from ._made import DTYPES, bucket, dtype_of, launcher, missing, operation, wrong
 
 
 _BIAS = ("epilogue", (("bias", "column"),))
@@ -55,7 +55,7 @@ def _product(a: Tensor, b: Tensor, bias: Optional[Tensor]) -> Tensor:
     return d
 
 
-@torch.library.custom_op("wgrun::mm", mutates_args=())
+@operation("mm")
 def _mm(a: Tensor, b: Tensor, bias: Optional[Tensor]) -> Tensor:
     return _product(a, b, bias)
 
@@ -121,7 +121,7 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
     return d
 
 
-@torch.library.custom_op("wgrun::bmm", mutates_args=())
+@operation("bmm")
 def _bmm(a: Tensor, b: Tensor) -> Tensor:
     return _batched(a, b)
 
@@ -181,7 +181,7 @@ def _scales(what: str, mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: T
                 f"(1, {n}), or ({m}, {blocks}) and ({blocks}, {(n + 127) // 128})")
 
 
-@torch.library.custom_op("wgrun::scaled_mm", mutates_args=())
+@operation("scaled_mm")
 def _scaled(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor],
             out_dtype: torch.dtype) -> Tensor:
     (m, k), n = mat_a.shape, mat_b.shape[1]
@@ -222,7 +222,7 @@ def scaled_mm(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bi
     return _scaled(mat_a, mat_b, scale_a, scale_b, bias, out_dtype)
 
 
-@torch.library.custom_op("wgrun::grouped_mm", mutates_args=())
+@operation("grouped_mm")
 def _grouped(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
     groups, k, n = b.shape
     d = a.new_empty((a.shape[0], n))
@@ -244,7 +244,7 @@ def _(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
     return a.new_empty((a.shape[0], b.shape[2]))
 
 
-@torch.library.custom_op("wgrun::grouped_mm_along_k", mutates_args=())
+@operation("grouped_mm_along_k")
 def _along_k(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
     # The groups' lengths are those of K: each is a product of its own, and the host has to know them.
     d = a.new_zeros((ends.shape[0], a.shape[0], b.shape[1]))
