@@ -31,7 +31,7 @@ def _capture_of(stream: int) -> int | None:
     return number.value if failed == 0 and status.value == 1 else None
 
 
-class Workspaces(weakref.WeakValueDictionary[tuple[int, int, int, int | None], Any]):
+class Workspaces(weakref.WeakValueDictionary):  # type: ignore[type-arg]
     """The memory on devices that the launches of a script need besides their operands, as long as a plan holds it: by
     the address of its first contents, device, stream and capture. What the script hands to several launches is one
     tensor there, and one here: what one kernel leaves in it, the next one reads."""
