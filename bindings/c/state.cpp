@@ -291,6 +291,7 @@ int State::load_main(lua_State* L) {
     const char* file = source.file.empty() ? nullptr : source.file.c_str();
     lua_settop(L, 0);
     prepare(L, state.engine());
+    lua::open_error(L);  // a script may be stopped before it requires wgrun
     load.trouble.raisers = lua::raisers(L);
     std::atomic<bool>& stop = lua::session(L).stop;
     lua::guarded(L, [&] { load.interruptible.emplace(state.engine(), stop); });

@@ -84,7 +84,6 @@ std::string xml(std::string_view text) {
             case '>': out += "&gt;"; break;
             case '&': out += "&amp;"; break;
             case '"': out += "&quot;"; break;
-            case '\'': out += "&#39;"; break;
             case '\n':
             case '\t': out += c; break;
             default:

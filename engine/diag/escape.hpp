@@ -32,7 +32,8 @@ std::string json_string(std::string_view text);
 /// The same within a script element of HTML: no </script> appears in it.
 std::string script_string(std::string_view text);
 
-/// Text or an attribute of XML and HTML. Control characters, which XML has not, become U+FFFD.
+/// Text, or an attribute in double quotes, of XML and HTML. Control characters, which XML has not, become
+/// U+FFFD.
 std::string xml(std::string_view text);
 
 }  // namespace wgrun::escape

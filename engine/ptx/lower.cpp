@@ -126,6 +126,13 @@ std::uint32_t Lowering::instruction(std::uint32_t index) {
         return 1;
     }
     if (opcode == "call" && (call(statement, guard) || calls_library(statement, guard))) return 1;
+    return plain(index, guard);
+}
+
+/// Adds an instruction that neither jumps nor calls, and returns how many statements it is. It is a function
+/// of its own, so that calls inside each other take little stack.
+[[gnu::noinline]] std::uint32_t Lowering::plain(std::uint32_t index, Reg guard) {
+    const Statement& statement = module_.statements[index];
     if (passes(statement, guard)) return 1;
     Reading reading = reader_.read(index, frame_->function.last, *this);
     Step step;

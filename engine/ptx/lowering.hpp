@@ -35,6 +35,7 @@ class Lowering final : private Rewriting, private Names {
     // lower.cpp: statements; branches.cpp: where they lead
     void body(Frame& frame);
     std::uint32_t instruction(std::uint32_t index);
+    std::uint32_t plain(std::uint32_t index, Reg guard);
     bool counts_registers(const Step& step);
     void jump(const Statement& statement, Reg guard);
     bool jump_by_index(const Statement& statement, Reg guard);

@@ -45,7 +45,7 @@ class Launches {
     }();
     gpu::Module module_ = gpu::Module::from_ptx(device_, "any text");
     gpu::Function function_ = module_.function("work");
-    Builder builder_{"work", 32, {1, 1, 1}, {"test.lua", 1}};
+    Builder builder_{"work", 32, {1, 1, 1}, Where::at("test.lua", 1)};
     std::unique_ptr<Program> program_;
 };
 

@@ -9,7 +9,7 @@ using namespace wgrun;
 namespace {
 
 Kernel copier(bool constant) {
-    Builder k("copier", 32, {1, 1, 1}, {"test.lua", 1});
+    Builder k("copier", 32, {1, 1, 1}, Where::at("test.lua", 1));
     k.param("from", isa::Type::u64, Dtype::u32, constant);
     k.param("to", isa::Type::u64, Dtype::u32);
     return Kernel(k.finish());

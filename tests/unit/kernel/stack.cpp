@@ -16,7 +16,7 @@ namespace {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t stack = std::size_t{1} << 20;  // sanitizers put red zones around each variable
 #else
-constexpr std::size_t stack = std::size_t{128} << 10;  // docs/limits.md
+constexpr std::size_t stack = std::size_t{64} << 10;  // docs/limits.md
 #endif
 
 /// Runs the work in a thread with that stack.

@@ -39,7 +39,7 @@ TEST_CASE("instructions become steps of their records, with the line of the text
     CHECK(k.opaque == 0);
     CHECK(k.errors.empty());
     const Step& add = k.program.blocks()[0].steps[1];
-    CHECK(add.where == Where{"k.ptx", 10});
+    CHECK(add.where == Where::at("k.ptx", 10));
     CHECK(add.guard_negated);
     CHECK(add.operands[2].imm == -1);
     CHECK(k.program.threads() == 128);
@@ -246,10 +246,10 @@ TEST_CASE("places in the source, with the calls that were inlined") {
     REQUIRE(parsed.errors.empty());
     const std::vector<Where> inner = ptx::sources_of(parsed.module, 9);
     REQUIRE(inner.size() == 3);
-    CHECK(inner[0] == Where{"b.cuh", 7});
-    CHECK(inner[1] == Where{"b.cuh", 9});
-    CHECK(inner[2] == Where{"a.cu", 30});
-    CHECK(ptx::sources_of(parsed.module, 13) == std::vector{Where{"a.cu", 31}});
+    CHECK(inner[0] == Where::at("b.cuh", 7));
+    CHECK(inner[1] == Where::at("b.cuh", 9));
+    CHECK(inner[2] == Where::at("a.cu", 30));
+    CHECK(ptx::sources_of(parsed.module, 13) == std::vector{Where::at("a.cu", 31)});
     CHECK(ptx::sources_of(parsed.module, 3).empty());
 }
 

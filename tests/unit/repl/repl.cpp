@@ -36,7 +36,7 @@ TEST_CASE("errors are shown and the loop goes on") {
           "[1]:1: unexpected symbol near '='\n"
           "[2]:1: bad\n"
           "[3]:1: variable 'y' got a non-closable value\n"
-          "nil\n"
+          "(error object is a nil value)\n"
           "[5]:2: syntax error near 'b'\n"
           "[6]:3: third line\n");
 }
