@@ -143,15 +143,16 @@ def of_kernel(kernel: "Kernel", grid: Any = None, arguments: Optional[Sequence[A
 
 
 def check(what: Union[str, "os.PathLike[str]"], name: Optional[str] = None, *, seconds: float = _tool.SECONDS, restricted: bool = True,
-          **given: Any) -> Report:
+          folder: Optional[str] = None, **given: Any) -> Report:
     """Checks a Lua script or PTX by the command-line tool, without a GPU, and says what is wrong and what is proved.
 
     what: the text, or a path (`pathlib.Path`) of a script, PTX, CUDA C++ or a binary with PTX.
     name: what findings call the text.
-    seconds: how long a script may run. restricted: no files and no other programs for it (docs/sandbox.md).
+    seconds: how long a script may run. restricted: no files and no other programs for it (docs/sandbox.md). folder: where that of a path
+    runs, if not here.
     Options as those of the tool: dynamic, seeds, perf, block, cluster, grid, assume ({"n": 64}), budget.
-    Raises ArgumentError for a wrong option, and FileError where there is no tool or no such file. A text that cannot be read, or that
-    takes too long, has a report: its outcome is "not checked".
+    Raises ArgumentError for a wrong option, and FileError where there is no tool or no such file. What cannot be read, or takes too
+    long, has a report: its outcome is "not checked".
     """
     dynamic = bool(given.get("dynamic"))
     words = ["check", "--json", *options(**given)]
@@ -162,12 +163,13 @@ def check(what: Union[str, "os.PathLike[str]"], name: Optional[str] = None, *, s
                 file = text.name
                 ran = _tool.run([*words, *limited, file], folder=text.folder, seconds=seconds)
         else:
-            file = os.fspath(what)
+            file = os.fspath(what) if folder is None else os.path.abspath(what)
             if not os.path.exists(file):
                 raise FileError(f"there is no file {file}", "ENOENT")
-            ran = _tool.run([*words, *limited, file], seconds=seconds)
+            ran = _tool.run([*words, *limited, file], folder=folder, seconds=seconds)
     except LimitError as error:
         return failed(file, error)
-    if ran.code == 2 and not ran.out.startswith("{"):
-        refuse(ran.err.strip().removeprefix("wgrun: "))
-    return Report(ran.json(), dynamic, ran.err)
+    if ran.out.startswith("{"):
+        return Report(ran.json(), dynamic, ran.err)
+    why = ran.err.strip().removeprefix("wgrun: ")
+    return refuse(why) if isinstance(what, str) else failed(file, FileError(why, "EIO"))  # a binary without PTX, a source without nvcc

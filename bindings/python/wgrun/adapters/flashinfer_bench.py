@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from .._compilations import compiled, watch_children
-from .._errors import Error
 from .._imports import when_imported
-from .._report import NOT_CHECKED, WRONG, Report, check, failed, joint
+from .._report import NOT_CHECKED, WRONG, Report, check, joint
 
 #: Set, in processes that are to check, to "1", or to "strict".
 VARIABLE = "WGRUN_FLASHINFER_BENCH"
@@ -61,10 +60,7 @@ def _guarded(evaluator: Any) -> Any:
                     known.append(report)
             binary = runnable.metadata.misc.get("binary")
             if not known and binary:
-                try:
-                    known.append(check(Path(binary)))
-                except Error as error:
-                    known.append(failed(str(binary), error))
+                known.append(check(Path(binary)))
             return joint(known)
 
         @classmethod
