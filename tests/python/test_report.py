@@ -54,6 +54,10 @@ class Outcomes(unittest.TestCase):
                           (".version 8.0\nnot ptx", "found `not`"), ("io.open 'x'", "io")):
             self.assertIn(why, self.outcome(text, "not checked").reasons[0])
 
+    def test_another_language(self):
+        with self.assertRaisesRegex(wgrun.ArgumentError, "nvcc -ptx"):
+            wgrun.check("__global__ void k() {}", "folder/k.cu")
+
     def test_a_binary_without_kernels(self):
         report = wgrun.check(Path("/bin/sh"))
         self.assertEqual((report.outcome, len(report.reasons)), ("not checked", 1), report)
