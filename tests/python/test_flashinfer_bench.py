@@ -31,7 +31,7 @@ def run(x, y):
 """
 #: Compiles a text that lacks a fence, as a compiler with a fault would: what Triton gives is replaced by it.
 BROKEN = KERNEL.replace("triton.compile(source", "from wgrun import _compilations\n"
-                        f"    _compilations._check('Triton', open({str(ROOT / 'tests/ptx/missing_fence.ptx')!r}).read(), 'broken.ptx')\n"
+                        f"    _compilations.check_compiled('Triton', open({str(ROOT / 'tests/ptx/missing_fence.ptx')!r}).read(), 'broken.ptx')\n"
                         "    triton.compile(source")
 SILENT = "def run(x, y):\n    y.copy_(x + x)\n"
 PROGRAM = """

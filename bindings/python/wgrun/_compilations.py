@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import hashlib
-import importlib
 import json
 import os
 import shutil
 import sys
 import tempfile
 import threading
-from types import ModuleType
-from typing import Any, Callable, Iterator, NamedTuple, Optional
+from typing import Callable, Iterator, NamedTuple, Optional
 
+from ._compilers import ATTACH
 from ._errors import Error, Findings
 from ._imports import when_imported
 from ._ptx import check_text
@@ -62,8 +62,8 @@ def check_compilations(report: Optional[Listener] = None) -> None:
     os.environ.setdefault("TILELANG_DISABLE_CACHE", "1")
     if "CUTE_DSL_DUMP_DIR" not in os.environ:
         os.environ["CUTE_DSL_DUMP_DIR"] = _folder()
-    for name, attach in _ATTACH.items():
-        when_imported(name, attach)
+    for name, attach in ATTACH.items():
+        when_imported(name, functools.partial(attach, check=check_compiled, saved=_saved))
     atexit.register(_finish)
 
 
@@ -147,7 +147,7 @@ def _saved(name: str, text: str) -> str:
     return path
 
 
-def _check(compiler: str, text: str, path: str) -> None:
+def check_compiled(compiler: str, text: str, path: str) -> None:
     """Checks a text, once. What goes wrong here is told, and does not stop the program."""
     key = hashlib.sha256(text.encode()).hexdigest()
     with _state.lock:
@@ -231,75 +231,3 @@ def _finish() -> None:
         shutil.rmtree(_state.tally, ignore_errors=True)
     if _state.folder and (nothing or not os.listdir(_state.folder)):
         shutil.rmtree(_state.folder, ignore_errors=True)
-
-
-#: Bytes of shared memory that a CTA may have (sm_90a). Triton compiles candidates that want more, and refuses to load them.
-CTA_SHARED = 232448
-
-# --- the compilers ---------------------------------------------------------------------------------------
-
-
-def _triton(knobs: ModuleType) -> None:
-    before = knobs.compilation.listener
-
-    def listener(**given: Any) -> None:
-        if before is not None:
-            before(**given)
-        if given["metadata"].get("shared", 0) > CTA_SHARED:
-            return
-        for name, path in given["metadata_group"].items():
-            if name.endswith(".ptx"):
-                with open(path, encoding="utf-8") as file:
-                    _check("Triton", file.read(), str(path))
-
-    knobs.compilation.listener = listener
-
-
-def _tilelang(tilelang: ModuleType) -> None:
-    import tvm_ffi
-
-    name = "tilelang_callback_cuda_compile"
-    before = tvm_ffi.get_global_func(name)
-
-    def compile_cuda(code: str, target: Any, *options: Any) -> Any:
-        binary = before(code, target, *options)
-        try:
-            _check_tilelang(tilelang, str(code), target)
-        except Exception as error:  # noqa: BLE001: of nvcc, which has compiled it just before
-            print(f"wgrun: what TileLang compiles is not checked: {error}", file=sys.stderr)
-        return binary
-
-    tvm_ffi.register_global_func(name, compile_cuda, override=True)
-
-
-def _check_tilelang(tilelang: ModuleType, code: str, target: Any) -> None:
-    from tilelang.contrib import nvcc
-
-    env = importlib.import_module("tilelang.env")
-    source = _saved("tilelang.cu", code)
-    numbered = f'#line 1 "{source}"\n{code}'
-    options = ["-std=c++20", "-lineinfo", "-I" + env.TILELANG_TEMPLATE_PATH, "-I" + env.CUTLASS_INCLUDE_DIR]
-    arch = str(target.attrs["arch"]) if "arch" in target.attrs else "sm_90a"
-    text = bytes(nvcc.compile_cuda(numbered, "ptx", ["-arch=" + arch], options=options)).decode()
-    _check("TileLang", text, _saved("tilelang.ptx", text))
-
-
-def _cute(executor: ModuleType) -> None:
-    artifacts = executor.JitFunctionArtifacts
-    before = artifacts.__post_init__
-
-    def read(self: Any) -> None:
-        path = self.PTX
-        before(self)
-        if self.PTX:
-            _check("CuTe DSL", self.PTX, str(path))
-
-    artifacts.__post_init__ = read
-
-
-#: By the module whose import makes a compiler known: what attaches to it.
-_ATTACH: dict[str, Callable[[ModuleType], None]] = {
-    "triton.knobs": _triton,
-    "tilelang": _tilelang,
-    "cutlass.base_dsl.jit_executor": _cute,
-}
