@@ -15,10 +15,10 @@ import threading
 from typing import Callable, Iterator, NamedTuple, Optional
 
 from ._compilers import ATTACH
-from ._errors import Error, Findings
+from ._errors import CheckError, Error, Findings
 from ._imports import when_imported
 from ._ptx import check_text
-from ._report import Report, failed
+from ._report import WRONG, Report, failed
 
 Listener = Callable[[str, Findings], None]
 
@@ -30,7 +30,7 @@ class _State:
         self.lock = threading.Lock()
         self.report: Optional[Listener] = None  # None: nothing is checked
         self.seen: dict[str, Report] = {}  # by hashes of texts
-        self.collected: list[list[Report]] = []  # of compiled()
+        self.collected: list[_Collected] = []  # of compiled()
         self.kernels: dict[str, int] = {}  # by compiler
         self.errors = self.remarks = 0
         self.folder = ""  # texts that findings speak of, and that no compiler keeps
@@ -163,16 +163,25 @@ def check_compiled(compiler: str, text: str, path: str) -> None:
                 if not _state.failed:
                     print(f"wgrun: what {compiler} compiles is not checked: {error}", file=sys.stderr)
                 _state.failed = True
-        for reports in _state.collected:
-            reports.append(_state.seen[key])
-        if findings is None:
-            return
-        kernels = max(len(findings.kernels), 1)
-        _state.kernels[compiler] = _state.kernels.get(compiler, 0) + kernels
-        _state.errors += len(findings.errors)
-        _note(key, compiler, kernels, findings)
-        _state.remarks += len(findings) - len(findings.errors)
-    _state.report(compiler, findings)
+        report = _state.seen[key]
+        for collected in _state.collected:
+            collected.append(report)
+        if findings is not None:
+            kernels = max(len(findings.kernels), 1)
+            _state.kernels[compiler] = _state.kernels.get(compiler, 0) + kernels
+            _state.errors += len(findings.errors)
+            _note(key, compiler, kernels, findings)
+            _state.remarks += len(findings) - len(findings.errors)
+    if findings is not None:
+        _state.report(compiler, findings)
+    if report.outcome == WRONG and any(collected.stop for collected in _state.collected):
+        raise CheckError(f"what {compiler} has compiled is {report}", "EINVAL")
+
+
+class _Collected(list[Report]):
+    """What compiled() gives."""
+
+    stop = False
 
 
 def watch_children() -> None:
@@ -184,12 +193,14 @@ def watch_children() -> None:
 
 
 @contextlib.contextmanager
-def compiled() -> Iterator[list[Report]]:
+def compiled(stop: bool = False) -> Iterator[list[Report]]:
     """Collects the report of each text that Triton, TileLang or CuTe DSL compiles in this process until the end of `with`, also of one
-    that was checked before; what could not be checked has a report, too."""
+    that was checked before; what could not be checked has a report, too. stop: the compilation of a kernel that is wrong raises a
+    CheckError, so that it is not launched."""
     if _state.report is None:
         check_compilations(lambda compiler, findings: None)
-    reports: list[Report] = []
+    reports = _Collected()
+    reports.stop = stop
     _state.collected.append(reports)
     try:
         yield reports

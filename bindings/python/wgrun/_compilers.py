@@ -7,6 +7,8 @@ import sys
 from types import ModuleType
 from typing import Any, Callable
 
+from ._errors import CheckError
+
 Check = Callable[[str, str, str], None]  #: is given a compiler, a text and its path
 Saved = Callable[[str, str], str]  #: the path of a new file of that name, with a text that the compiler does not keep
 
@@ -40,6 +42,8 @@ def _tilelang(tilelang: ModuleType, check: Check, saved: Saved) -> None:
         binary = before(code, target, *options)
         try:
             _check_tilelang(tilelang, str(code), target, check, saved)
+        except CheckError:  # compiled(stop=True)
+            raise
         except Exception as error:  # noqa: BLE001: of nvcc, which has compiled it just before
             print(f"wgrun: what TileLang compiles is not checked: {error}", file=sys.stderr)
         return binary

@@ -3,7 +3,7 @@
     from wgrun.adapters import flashinfer_bench
     flashinfer_bench.install()                 # then Benchmark(trace_set, config).run_all() as ever
 
-A solution whose kernels are wrong does not pass: its status is RUNTIME_ERROR, and its log ends with the report. One that passes has
+A solution whose kernels are wrong does not pass, and they are not launched: its status is RUNTIME_ERROR, and its log ends with the report. One that passes has
 the report in its trace, evaluation.correctness.extra["wgrun"], whose outcome says whether anything was looked at. Kernels of Triton and
 TileLang are checked as they are compiled, libraries of CUDA C++ where they carry PTX.
 """
@@ -65,7 +65,7 @@ def _guarded(evaluator: Any) -> Any:
 
         @classmethod
         def evaluate(cls, definition: Any, sol_runnable: Any, *rest: Any, **given: Any) -> Any:
-            with compiled() as reports:
+            with compiled(stop=True) as reports:
                 evaluation = super().evaluate(definition, sol_runnable, *rest, **given)
             return _judged(evaluation, cls.wgrun_report(sol_runnable, reports))
 

@@ -57,7 +57,7 @@ def check_solution(solution: str, problem: str = "", seconds: float = 300.0) -> 
 def _run(folder: Path) -> Report:
     """What the solution has compiled; and why it stopped, if it did before its end."""
     stopped: Optional[Report] = None
-    with compiled() as reports:
+    with compiled(stop=True) as reports:
         if not _has_gpu():
             when_imported("triton.runtime.jit", _compile_only)
         when_imported("torch.utils.cpp_extension", _check_inline)
