@@ -64,6 +64,9 @@ class Outcomes(unittest.TestCase):
 
     def test_a_script_that_does_not_end_is_stopped(self):
         self.assertIn("more than 1 s", self.outcome("while true do end", "not checked", seconds=1).reasons[0])
+        loops = DOUBLE.replace('make "double":run', 'local backend = make "double":run') + 'while backend ~= "none" do end\n'
+        self.outcome(loops, "proved")
+        self.assertIn("more than 1 s", self.outcome(loops, "not checked", seconds=1, dynamic=True).reasons[0])
 
     def test_a_script_that_stops_at_a_result(self):
         stops = DOUBLE + "assert(X[3] == 2)\n"

@@ -43,8 +43,10 @@ class Report:
 
     @property
     def faults(self) -> list[dict[str, Any]]:
-        """The errors that are of a kernel: they break a rule, or a run shows them. The others say that something cannot be read."""
-        return [finding for finding in self.errors if finding["rule"] or "launch" in finding]
+        """The errors that are of a kernel: they break a rule, or a run shows them. The others say that something cannot be read, or that
+        a limit ended the check."""
+        return [finding for finding in self.errors
+                if finding["rule"] or "launch" in finding and "raise the limit" not in finding["fix"]]
 
     def verdicts(self, kind: str) -> list[str]:
         """The verdicts of this kind ("proved", "refuted", "undecided"), in words."""
@@ -71,6 +73,11 @@ class Report:
         return finding["severity"] == "warning" and bool(met) and met <= {kernel["name"] for kernel in self.kernels}
 
     @property
+    def _undecided(self) -> list[str]:
+        """What is undecided: verdicts, and of PTX what could not be decided besides."""
+        return self.verdicts("undecided") + [f"{kernel['name']}: {why}" for kernel in self.kernels for why in kernel.get("undecided", [])]
+
+    @property
     def outcome(self) -> str:
         """ "wrong": an error, or a property that is refuted. "not checked": something was not looked at, such as a text that cannot be
         read. "undecided": nothing is wrong, and some property is not proved. "proved": all are."""
@@ -78,13 +85,13 @@ class Report:
             return WRONG
         if self.not_looked_at:
             return NOT_CHECKED
-        return UNDECIDED if self.verdicts("undecided") else PROVED
+        return UNDECIDED if self._undecided else PROVED
 
     @property
     def reasons(self) -> list[str]:
         """Why the outcome is not "proved", a line each."""
         by_outcome = {WRONG: [described(one) for one in self.faults] or self.verdicts("refuted"), NOT_CHECKED: [self.not_looked_at],
-                      UNDECIDED: self.verdicts("undecided")}
+                      UNDECIDED: self._undecided}
         return by_outcome.get(self.outcome, [])
 
     def summary(self) -> dict[str, Any]:
