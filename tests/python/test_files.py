@@ -62,13 +62,19 @@ class Files(unittest.TestCase):
         places = [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in run["results"]]
         self.assertEqual((places, [one["ruleIndex"] for one in run["results"]]), (["a.ptx", "b.ptx"], [0, 0]))
 
+    def step(self, name, **given):
+        """Runs the command of a step of the action, as GitHub would."""
+        text = (ROOT / "action.yml").read_text().split(f"id: {name}\n", 1)[1].split("run: |\n", 1)[1].split("\n    - ", 1)[0]
+        return self.run_in("bash", "-e", "-c", textwrap.dedent(text), ACTION=str(ROOT), GITHUB_OUTPUT=str(self.folder / "output"), **given)
+
     def test_the_action(self):
-        """The command of its step `check`, as GitHub would run it."""
-        step = (ROOT / "action.yml").read_text().split("id: check", 1)[1].split("run: |\n", 1)[1].split("\n    - ", 1)[0]
+        code, printed = self.step("tool", TOOL="/my/wgrun")
+        self.assertEqual(code, 0, printed)
+        self.assertRegex((self.folder / "output").read_text(), r"\Apath=/my/wgrun\nsources=[0-9a-f]{40}\n\Z")
+        (self.folder / "output").unlink()
         shutil.copy(ROOT / BROKEN, self.folder / "a.ptx")
-        given = {"ACTION": str(ROOT), "TOOL": os.environ["WGRUN_TOOL"], "FILES": "a.ptx", "OPTIONS": "--seconds 20",
-                 "RUNNER_TEMP": str(self.folder), "GITHUB_OUTPUT": str(self.folder / "output")}
-        code, printed = self.run_in("bash", "-e", "-c", textwrap.dedent(step), **given)
+        code, printed = self.step("check", TOOL=os.environ["WGRUN_TOOL"], FILES="a.ptx", OPTIONS="--seconds 20",
+                                  RUNNER_TEMP=str(self.folder))
         self.assertEqual(code, 1, printed)
         self.assertIn("::error file=a.ptx,line=32", printed)
         sarif = (self.folder / "output").read_text().strip().removeprefix("sarif=")

@@ -27,11 +27,12 @@ def doubled(x, y, n, BLOCK: tl.constexpr):
 def run(x, y):
     source = ASTSource(doubled, {"x": "*fp32", "y": "*fp32", "n": "i32", "BLOCK": "constexpr"}, {"BLOCK": 128})
     triton.compile(source, target=GPUTarget("cuda", 90, 32))
+    print("launched", file=sys.stderr)
     y.copy_(x + x)
 """
 #: Compiles a text that lacks a fence, as a compiler with a fault would: what Triton gives is replaced by it.
 BROKEN = KERNEL.replace("triton.compile(source", "from wgrun import _compilations\n"
-                        f"    _compilations._check('Triton', open({str(ROOT / 'tests/ptx/missing_fence.ptx')!r}).read(), 'broken.ptx')\n"
+                        f"    _compilations.check_compiled('Triton', open({str(ROOT / 'tests/ptx/missing_fence.ptx')!r}).read(), 'broken.ptx')\n"
                         "    triton.compile(source")
 SILENT = "def run(x, y):\n    y.copy_(x + x)\n"
 PROGRAM = """
@@ -73,6 +74,7 @@ class Evaluators(unittest.TestCase):
             done = subprocess.run([sys.executable, "main.py", "solution.py", how], cwd=folder, capture_output=True, text=True, timeout=280,
                                   env={**os.environ, "HOME": folder, "TRITON_CACHE_DIR": folder, "FIB_CACHE_PATH": folder}, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.printed = done.stderr
         return json.loads(done.stdout.splitlines()[-1])
 
     def test_a_good_solution_passes_with_its_report(self):
@@ -81,6 +83,7 @@ class Evaluators(unittest.TestCase):
             report = evaluation["correctness"]["extra"]["wgrun"]
             self.assertIn(report["outcome"], ("proved", "undecided"))
             self.assertEqual([len(one["sha256"]) for one in report["inputs"]], [64])
+        self.assertIn("launched", self.printed)
 
     def test_workers_check_too(self):
         child = ("import multiprocessing\nfrom wgrun.adapters import flashinfer_bench\n"
@@ -97,6 +100,7 @@ class Evaluators(unittest.TestCase):
         for evaluation in self.evaluations(BROKEN):
             self.assertEqual(evaluation["status"], "RUNTIME_ERROR")
             self.assertIn("broken.ptx:32: error: ", evaluation["log"])
+        self.assertNotIn("launched", self.printed)
 
     def test_what_was_not_looked_at_is_said(self):
         for evaluation in self.evaluations(SILENT):

@@ -4,6 +4,7 @@ import json
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 from pathlib import Path
@@ -161,6 +162,16 @@ class Editor(unittest.TestCase):
 
 
 class Settings(unittest.TestCase):
+    def test_an_unrestricted_script_is_checked_as_it_was_saved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "tile.lua").write_text('return require "wgrun".kernel("k", {}, function() end)\n')
+            script = Path(folder) / "main.lua"
+            script.write_text('require "wgrun"\nreturn dofile "tile.lua"\n')
+            client = Client(restricted=False)
+            self.addCleanup(client.close)
+            (found,) = client.open(script.as_uri(), script.read_text(), "lua")
+            self.assertEqual(found["code"], "verdicts", found)
+
     def test_a_script_that_loops_is_stopped(self):
         client = Client(seconds=1, verdicts=False)
         self.addCleanup(client.close)

@@ -54,8 +54,19 @@ class Outcomes(unittest.TestCase):
                           (".version 8.0\nnot ptx", "found `not`"), ("io.open 'x'", "io")):
             self.assertIn(why, self.outcome(text, "not checked").reasons[0])
 
+    def test_another_language(self):
+        with self.assertRaisesRegex(wgrun.ArgumentError, "nvcc -ptx"):
+            wgrun.check("__global__ void k() {}", "folder/k.cu")
+
+    def test_a_binary_without_kernels(self):
+        report = wgrun.check(Path("/bin/sh"))
+        self.assertEqual((report.outcome, len(report.reasons)), ("not checked", 1), report)
+
     def test_a_script_that_does_not_end_is_stopped(self):
         self.assertIn("more than 1 s", self.outcome("while true do end", "not checked", seconds=1).reasons[0])
+        loops = DOUBLE.replace('make "double":run', 'local backend = make "double":run') + 'while backend ~= "none" do end\n'
+        self.outcome(loops, "proved")
+        self.assertIn("more than 1 s", self.outcome(loops, "not checked", seconds=1, dynamic=True).reasons[0])
 
     def test_a_script_that_stops_at_a_result(self):
         stops = DOUBLE + "assert(X[3] == 2)\n"

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import hashlib
-import importlib
 import json
 import os
 import shutil
 import sys
 import tempfile
 import threading
-from types import ModuleType
-from typing import Any, Callable, Iterator, NamedTuple, Optional
+from typing import Callable, Iterator, NamedTuple, Optional
 
-from ._errors import Error, Findings
+from ._compilers import ATTACH
+from ._errors import CheckError, Error, Findings
 from ._imports import when_imported
 from ._ptx import check_text
-from ._report import Report, failed
+from ._report import WRONG, Report, failed
 
 Listener = Callable[[str, Findings], None]
 
@@ -30,7 +30,7 @@ class _State:
         self.lock = threading.Lock()
         self.report: Optional[Listener] = None  # None: nothing is checked
         self.seen: dict[str, Report] = {}  # by hashes of texts
-        self.collected: list[list[Report]] = []  # of compiled()
+        self.collected: list[_Collected] = []  # of compiled()
         self.kernels: dict[str, int] = {}  # by compiler
         self.errors = self.remarks = 0
         self.folder = ""  # texts that findings speak of, and that no compiler keeps
@@ -62,8 +62,8 @@ def check_compilations(report: Optional[Listener] = None) -> None:
     os.environ.setdefault("TILELANG_DISABLE_CACHE", "1")
     if "CUTE_DSL_DUMP_DIR" not in os.environ:
         os.environ["CUTE_DSL_DUMP_DIR"] = _folder()
-    for name, attach in _ATTACH.items():
-        when_imported(name, attach)
+    for name, attach in ATTACH.items():
+        when_imported(name, functools.partial(attach, check=check_compiled, saved=_saved))
     atexit.register(_finish)
 
 
@@ -147,7 +147,7 @@ def _saved(name: str, text: str) -> str:
     return path
 
 
-def _check(compiler: str, text: str, path: str) -> None:
+def check_compiled(compiler: str, text: str, path: str) -> None:
     """Checks a text, once. What goes wrong here is told, and does not stop the program."""
     key = hashlib.sha256(text.encode()).hexdigest()
     with _state.lock:
@@ -163,16 +163,25 @@ def _check(compiler: str, text: str, path: str) -> None:
                 if not _state.failed:
                     print(f"wgrun: what {compiler} compiles is not checked: {error}", file=sys.stderr)
                 _state.failed = True
-        for reports in _state.collected:
-            reports.append(_state.seen[key])
-        if findings is None:
-            return
-        kernels = max(len(findings.kernels), 1)
-        _state.kernels[compiler] = _state.kernels.get(compiler, 0) + kernels
-        _state.errors += len(findings.errors)
-        _note(key, compiler, kernels, findings)
-        _state.remarks += len(findings) - len(findings.errors)
-    _state.report(compiler, findings)
+        report = _state.seen[key]
+        for collected in _state.collected:
+            collected.append(report)
+        if findings is not None:
+            kernels = max(len(findings.kernels), 1)
+            _state.kernels[compiler] = _state.kernels.get(compiler, 0) + kernels
+            _state.errors += len(findings.errors)
+            _note(key, compiler, kernels, findings)
+            _state.remarks += len(findings) - len(findings.errors)
+    if findings is not None:
+        _state.report(compiler, findings)
+    if report.outcome == WRONG and any(collected.stop for collected in _state.collected):
+        raise CheckError(f"what {compiler} has compiled is {report}", "EINVAL")
+
+
+class _Collected(list[Report]):
+    """What compiled() gives."""
+
+    stop = False
 
 
 def watch_children() -> None:
@@ -184,12 +193,14 @@ def watch_children() -> None:
 
 
 @contextlib.contextmanager
-def compiled() -> Iterator[list[Report]]:
+def compiled(stop: bool = False) -> Iterator[list[Report]]:
     """Collects the report of each text that Triton, TileLang or CuTe DSL compiles in this process until the end of `with`, also of one
-    that was checked before; what could not be checked has a report, too."""
+    that was checked before; what could not be checked has a report, too. stop: the compilation of a kernel that is wrong raises a
+    CheckError, so that it is not launched."""
     if _state.report is None:
         check_compilations(lambda compiler, findings: None)
-    reports: list[Report] = []
+    reports = _Collected()
+    reports.stop = stop
     _state.collected.append(reports)
     try:
         yield reports
@@ -231,75 +242,3 @@ def _finish() -> None:
         shutil.rmtree(_state.tally, ignore_errors=True)
     if _state.folder and (nothing or not os.listdir(_state.folder)):
         shutil.rmtree(_state.folder, ignore_errors=True)
-
-
-#: Bytes of shared memory that a CTA may have (sm_90a). Triton compiles candidates that want more, and refuses to load them.
-CTA_SHARED = 232448
-
-# --- the compilers ---------------------------------------------------------------------------------------
-
-
-def _triton(knobs: ModuleType) -> None:
-    before = knobs.compilation.listener
-
-    def listener(**given: Any) -> None:
-        if before is not None:
-            before(**given)
-        if given["metadata"].get("shared", 0) > CTA_SHARED:
-            return
-        for name, path in given["metadata_group"].items():
-            if name.endswith(".ptx"):
-                with open(path, encoding="utf-8") as file:
-                    _check("Triton", file.read(), str(path))
-
-    knobs.compilation.listener = listener
-
-
-def _tilelang(tilelang: ModuleType) -> None:
-    import tvm_ffi
-
-    name = "tilelang_callback_cuda_compile"
-    before = tvm_ffi.get_global_func(name)
-
-    def compile_cuda(code: str, target: Any, *options: Any) -> Any:
-        binary = before(code, target, *options)
-        try:
-            _check_tilelang(tilelang, str(code), target)
-        except Exception as error:  # noqa: BLE001: of nvcc, which has compiled it just before
-            print(f"wgrun: what TileLang compiles is not checked: {error}", file=sys.stderr)
-        return binary
-
-    tvm_ffi.register_global_func(name, compile_cuda, override=True)
-
-
-def _check_tilelang(tilelang: ModuleType, code: str, target: Any) -> None:
-    from tilelang.contrib import nvcc
-
-    env = importlib.import_module("tilelang.env")
-    source = _saved("tilelang.cu", code)
-    numbered = f'#line 1 "{source}"\n{code}'
-    options = ["-std=c++20", "-lineinfo", "-I" + env.TILELANG_TEMPLATE_PATH, "-I" + env.CUTLASS_INCLUDE_DIR]
-    arch = str(target.attrs["arch"]) if "arch" in target.attrs else "sm_90a"
-    text = bytes(nvcc.compile_cuda(numbered, "ptx", ["-arch=" + arch], options=options)).decode()
-    _check("TileLang", text, _saved("tilelang.ptx", text))
-
-
-def _cute(executor: ModuleType) -> None:
-    artifacts = executor.JitFunctionArtifacts
-    before = artifacts.__post_init__
-
-    def read(self: Any) -> None:
-        path = self.PTX
-        before(self)
-        if self.PTX:
-            _check("CuTe DSL", self.PTX, str(path))
-
-    artifacts.__post_init__ = read
-
-
-#: By the module whose import makes a compiler known: what attaches to it.
-_ATTACH: dict[str, Callable[[ModuleType], None]] = {
-    "triton.knobs": _triton,
-    "tilelang": _tilelang,
-    "cutlass.base_dsl.jit_executor": _cute,
-}

@@ -46,7 +46,7 @@ class Server(LanguageServer):
         path = to_fs_path(document.uri)
         if self.settings["restricted"] or path is None or not Path(path).exists():
             return check(document.source, Path(path or "kernel").name, **options)
-        return check(Path(path), restricted=False, **options)
+        return check(Path(path), restricted=False, folder=str(Path(path).parent), **options)
 
     async def look_at(self, uri: str, quiet: float = 0) -> None:
         """Checks a text, if nobody edits it for so long, and says what was found."""

@@ -11,7 +11,8 @@ from ._errors import Error
 
 INSTRUCTIONS = """wgrun checks and simulates kernels for Hopper tensor cores (wgmma, TMA, mbarriers): Lua scripts of its own and PTX of any
 compiler. Write a kernel, `check` it, and mend what it finds (`explain` says what a rule means, `fix` repairs what it can) until the
-outcome is "proved" or "undecided". "not checked" means that nothing is known, and is no success. Then `simulate` the script, which
+outcome is "proved" or "undecided". "not checked" means that nothing is known, and is no success. Scripts are restricted: no io,
+os, dofile or modules in files. Then `simulate` the script, which
 compares results. `help` and `forms` say what exists. The resource wgrun://SKILL.md has the whole course with samples."""
 #: Files of the package that a client can read.
 RESOURCES = {"SKILL.md": "How to write, check and mend a kernel, with samples", "llms.txt": "What the documents are about"}

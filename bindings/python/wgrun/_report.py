@@ -43,8 +43,10 @@ class Report:
 
     @property
     def faults(self) -> list[dict[str, Any]]:
-        """The errors that are of a kernel: they break a rule, or a run shows them. The others say that something cannot be read."""
-        return [finding for finding in self.errors if finding["rule"] or "launch" in finding]
+        """The errors that are of a kernel: they break a rule, or a run shows them. The others say that something cannot be read, or that
+        a limit ended the check."""
+        return [finding for finding in self.errors
+                if finding["rule"] or "launch" in finding and "raise the limit" not in finding["fix"]]
 
     def verdicts(self, kind: str) -> list[str]:
         """The verdicts of this kind ("proved", "refuted", "undecided"), in words."""
@@ -71,6 +73,11 @@ class Report:
         return finding["severity"] == "warning" and bool(met) and met <= {kernel["name"] for kernel in self.kernels}
 
     @property
+    def _undecided(self) -> list[str]:
+        """What is undecided: verdicts, and of PTX what could not be decided besides."""
+        return self.verdicts("undecided") + [f"{kernel['name']}: {why}" for kernel in self.kernels for why in kernel.get("undecided", [])]
+
+    @property
     def outcome(self) -> str:
         """ "wrong": an error, or a property that is refuted. "not checked": something was not looked at, such as a text that cannot be
         read. "undecided": nothing is wrong, and some property is not proved. "proved": all are."""
@@ -78,13 +85,13 @@ class Report:
             return WRONG
         if self.not_looked_at:
             return NOT_CHECKED
-        return UNDECIDED if self.verdicts("undecided") else PROVED
+        return UNDECIDED if self._undecided else PROVED
 
     @property
     def reasons(self) -> list[str]:
         """Why the outcome is not "proved", a line each."""
         by_outcome = {WRONG: [described(one) for one in self.faults] or self.verdicts("refuted"), NOT_CHECKED: [self.not_looked_at],
-                      UNDECIDED: self.verdicts("undecided")}
+                      UNDECIDED: self._undecided}
         return by_outcome.get(self.outcome, [])
 
     def summary(self) -> dict[str, Any]:
@@ -143,15 +150,16 @@ def of_kernel(kernel: "Kernel", grid: Any = None, arguments: Optional[Sequence[A
 
 
 def check(what: Union[str, "os.PathLike[str]"], name: Optional[str] = None, *, seconds: float = _tool.SECONDS, restricted: bool = True,
-          **given: Any) -> Report:
+          folder: Optional[str] = None, **given: Any) -> Report:
     """Checks a Lua script or PTX by the command-line tool, without a GPU, and says what is wrong and what is proved.
 
     what: the text, or a path (`pathlib.Path`) of a script, PTX, CUDA C++ or a binary with PTX.
     name: what findings call the text.
-    seconds: how long a script may run. restricted: no files and no other programs for it (docs/sandbox.md).
+    seconds: how long a script may run. restricted: no files and no other programs for it (docs/sandbox.md). folder: where that of a path
+    runs, if not here.
     Options as those of the tool: dynamic, seeds, perf, block, cluster, grid, assume ({"n": 64}), budget.
-    Raises ArgumentError for a wrong option, and FileError where there is no tool or no such file. A text that cannot be read, or that
-    takes too long, has a report: its outcome is "not checked".
+    Raises ArgumentError for a wrong option, and FileError where there is no tool or no such file. What cannot be read, or takes too
+    long, has a report: its outcome is "not checked".
     """
     dynamic = bool(given.get("dynamic"))
     words = ["check", "--json", *options(**given)]
@@ -162,12 +170,13 @@ def check(what: Union[str, "os.PathLike[str]"], name: Optional[str] = None, *, s
                 file = text.name
                 ran = _tool.run([*words, *limited, file], folder=text.folder, seconds=seconds)
         else:
-            file = os.fspath(what)
+            file = os.fspath(what) if folder is None else os.path.abspath(what)
             if not os.path.exists(file):
                 raise FileError(f"there is no file {file}", "ENOENT")
-            ran = _tool.run([*words, *limited, file], seconds=seconds)
+            ran = _tool.run([*words, *limited, file], folder=folder, seconds=seconds)
     except LimitError as error:
         return failed(file, error)
-    if ran.code == 2 and not ran.out.startswith("{"):
-        refuse(ran.err.strip().removeprefix("wgrun: "))
-    return Report(ran.json(), dynamic, ran.err)
+    if ran.out.startswith("{"):
+        return Report(ran.json(), dynamic, ran.err)
+    why = ran.err.strip().removeprefix("wgrun: ")
+    return refuse(why) if isinstance(what, str) else failed(file, FileError(why, "EIO"))  # a binary without PTX, a source without nvcc

@@ -112,7 +112,9 @@ def is_script(text: str) -> bool:
 
 
 def file_name(text: str, name: Optional[str]) -> str:
-    """What the text is called in findings: `name` without its folders, with the ending of its language."""
+    """What the text is called in findings: `name` without its folders, with the ending of its language. Raises ArgumentError for another."""
+    if not is_ptx(text) and Path(name or "").suffix in (".cu", ".cuh", ".cc", ".cpp", ".h", ".hpp", ".py"):
+        refuse(f"{name} is neither a script of wgrun nor PTX: compile it (nvcc -ptx -arch=sm_90a -lineinfo), and give the PTX")
     ending = ".ptx" if is_ptx(text) or (name or "").endswith(".ptx") else ".lua"
     stem = Path(name or "kernel").name
     return stem if stem.endswith(ending) else stem + ending

@@ -3,7 +3,7 @@
     from wgrun.adapters import flashinfer_bench
     flashinfer_bench.install()                 # then Benchmark(trace_set, config).run_all() as ever
 
-A solution whose kernels are wrong does not pass: its status is RUNTIME_ERROR, and its log ends with the report. One that passes has
+A solution whose kernels are wrong does not pass, and they are not launched: its status is RUNTIME_ERROR, and its log ends with the report. One that passes has
 the report in its trace, evaluation.correctness.extra["wgrun"], whose outcome says whether anything was looked at. Kernels of Triton and
 TileLang are checked as they are compiled, libraries of CUDA C++ where they carry PTX.
 """
@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from .._compilations import compiled, watch_children
-from .._errors import Error
 from .._imports import when_imported
-from .._report import NOT_CHECKED, WRONG, Report, check, failed, joint
+from .._report import NOT_CHECKED, WRONG, Report, check, joint
 
 #: Set, in processes that are to check, to "1", or to "strict".
 VARIABLE = "WGRUN_FLASHINFER_BENCH"
@@ -61,15 +60,12 @@ def _guarded(evaluator: Any) -> Any:
                     known.append(report)
             binary = runnable.metadata.misc.get("binary")
             if not known and binary:
-                try:
-                    known.append(check(Path(binary)))
-                except Error as error:
-                    known.append(failed(str(binary), error))
+                known.append(check(Path(binary)))
             return joint(known)
 
         @classmethod
         def evaluate(cls, definition: Any, sol_runnable: Any, *rest: Any, **given: Any) -> Any:
-            with compiled() as reports:
+            with compiled(stop=True) as reports:
                 evaluation = super().evaluate(definition, sol_runnable, *rest, **given)
             return _judged(evaluation, cls.wgrun_report(sol_runnable, reports))
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, Optional
 
-from .._compilations import _check, compiled
+from .._compilations import check_compiled, compiled
 from .._errors import LimitError
 from .._imports import when_imported
 from .._report import NOT_CHECKED, WRONG, Report, failed, joint
@@ -57,7 +57,7 @@ def check_solution(solution: str, problem: str = "", seconds: float = 300.0) -> 
 def _run(folder: Path) -> Report:
     """What the solution has compiled; and why it stopped, if it did before its end."""
     stopped: Optional[Report] = None
-    with compiled() as reports:
+    with compiled(stop=True) as reports:
         if not _has_gpu():
             when_imported("triton.runtime.jit", _compile_only)
         when_imported("torch.utils.cpp_extension", _check_inline)
@@ -133,7 +133,7 @@ def _check_inline(extension: Any) -> None:
         if parts:
             text = "\n".join(["#include <torch/types.h>", "#include <cuda.h>", "#include <cuda_runtime.h>", *parts])
             flags = [*(options.get("extra_cuda_cflags") or []), *(f"-I{path}" for path in options.get("extra_include_paths") or [])]
-            _check("nvcc", _ptx_of(extension, name, text, flags), f"{name}.ptx")
+            check_compiled("nvcc", _ptx_of(extension, name, text, flags), f"{name}.ptx")
         if _has_gpu() or not parts:
             return before(name, cpp_sources, cuda_sources, functions, **options)
         names = [functions] if isinstance(functions, str) else list(functions or [])

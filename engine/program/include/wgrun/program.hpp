@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "wgrun/dtype.hpp"
@@ -250,7 +251,7 @@ class Builder {
     Builder(const std::string& name, Dim3 block, Dim3 cluster, Where where);
 
     /// Sets the line of the script that the following steps come from.
-    void at(Where where) { where_ = where; }
+    void at(Where where) { where_ = std::move(where); }
     Where where() const { return where_; }
 
     Reg reg(isa::Type type);                                    ///< declared as isa::register_type(type)
