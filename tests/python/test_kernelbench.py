@@ -13,7 +13,7 @@ MISSING = [name for name in ("torch", "triton") if importlib.util.find_spec(name
 NVCC = shutil.which("nvcc") or Path("/usr/local/cuda/bin/nvcc").exists()
 PROBLEM = """
 import torch
-def get_inputs(): return [torch.randn(1000), torch.randn(1000)]
+def get_inputs(): return [torch.randn(1000).cuda(), torch.randn(1000, device="cuda")]
 def get_init_inputs(): return []
 """
 TRITON = """
@@ -26,7 +26,8 @@ def add(x, y, out, n, BLOCK: tl.constexpr):
 
 class ModelNew(torch.nn.Module):
     def forward(self, x, y):
-        out = torch.empty_like(x)
+        assert x.is_cuda and y.is_cuda
+        out = torch.empty(x.shape, device=torch.device("cuda:0"))
         add[(triton.cdiv(x.numel(), 256),)](x, y, out, x.numel(), BLOCK=256)
         return out
 """

@@ -51,7 +51,7 @@ class Outcomes(unittest.TestCase):
 
     def test_what_was_not_looked_at_is_not_good(self):
         for text, why in (("", "there is no kernel"), ("x = = 2", "unexpected symbol"), (UNREAD, "stacksave.u64"),
-                          (".version 8.0\nnot ptx", "found `not`"), ("io.open 'x'", "io")):
+                          (".version 8.0\nnot ptx", "found `not`"), (UNREAD.replace("sm_90a", "sm_100a"), "nothing of it is checked"), ("io.open 'x'", "io")):
             self.assertIn(why, self.outcome(text, "not checked").reasons[0])
 
     def test_another_language(self):

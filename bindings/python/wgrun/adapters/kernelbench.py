@@ -11,12 +11,14 @@ solution is a program: it is not restricted as scripts of Lua are.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -26,6 +28,7 @@ from .._compilations import check_compiled, compiled
 from .._errors import LimitError
 from .._imports import when_imported
 from .._report import NOT_CHECKED, WRONG, Report, failed, joint
+from .without_gpu import has_gpu, without_gpu
 
 
 def check_solution(solution: str, problem: str = "", seconds: float = 300.0) -> Report:
@@ -37,7 +40,7 @@ def check_solution(solution: str, problem: str = "", seconds: float = 300.0) -> 
         path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
         process = subprocess.Popen([sys.executable, "-m", "wgrun.adapters.kernelbench", folder], start_new_session=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
-                                   env={**os.environ, "PYTHONPATH": path})
+                                   env={"CUTE_DSL_ARCH": "sm_90a", **os.environ, "PYTHONPATH": path})
         try:
             _, said = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -57,9 +60,7 @@ def check_solution(solution: str, problem: str = "", seconds: float = 300.0) -> 
 def _run(folder: Path) -> Report:
     """What the solution has compiled; and why it stopped, if it did before its end."""
     stopped: Optional[Report] = None
-    with compiled(stop=True) as reports:
-        if not _has_gpu():
-            when_imported("triton.runtime.jit", _compile_only)
+    with compiled(stop=True) as reports, contextlib.nullcontext() if has_gpu() else without_gpu():
         when_imported("torch.utils.cpp_extension", _check_inline)
         try:
             given = _module(folder / "problem.py")
@@ -68,14 +69,6 @@ def _run(folder: Path) -> Report:
         except BaseException as error:  # noqa: BLE001: of the solution, also SystemExit
             stopped = failed("solution.py", RuntimeError(f"{type(error).__name__}: {error}"))
     return joint([*reports, stopped] if stopped else reports)
-
-
-def _has_gpu() -> bool:
-    try:
-        import torch
-    except ImportError:
-        return False
-    return bool(torch.cuda.is_available())
 
 
 def _module(path: Path) -> ModuleType:
@@ -94,7 +87,7 @@ def _call(made: ModuleType, given: ModuleType) -> None:
     import torch
 
     source = given if hasattr(given, "get_inputs") else made
-    device = "cuda" if _has_gpu() else "cpu"
+    device = "cuda" if has_gpu() else "cpu"
 
     def placed(values: Any) -> list[Any]:
         return [value.to(device) if isinstance(value, torch.Tensor) else value for value in values]
@@ -108,22 +101,6 @@ def _call(made: ModuleType, given: ModuleType) -> None:
         model.to(device)(*placed(source.get_inputs()))
 
 
-def _compile_only(jit: Any) -> None:
-    """Triton compiles for sm_90a what would be launched."""
-    from triton.backends.compiler import GPUTarget
-    from triton.runtime.driver import driver
-
-    driver.set_active(SimpleNamespace(get_current_device=lambda: 0, get_current_stream=lambda device: 0,
-                                      get_current_target=lambda: GPUTarget("cuda", 90, 32),
-                                      get_benchmarker=lambda: lambda call, **options: (call(), [1.0, 1.0, 1.0])[1]))
-    before = jit.JITFunction.run
-
-    def run(self: Any, *arguments: Any, grid: Any, warmup: bool, **options: Any) -> Any:
-        return before(self, *arguments, grid=grid, warmup=True, **options)
-
-    jit.JITFunction.run = run
-
-
 def _check_inline(extension: Any) -> None:
     """CUDA C++ is compiled to PTX, too; without a GPU that is all."""
     before = extension.load_inline
@@ -134,7 +111,7 @@ def _check_inline(extension: Any) -> None:
             text = "\n".join(["#include <torch/types.h>", "#include <cuda.h>", "#include <cuda_runtime.h>", *parts])
             flags = [*(options.get("extra_cuda_cflags") or []), *(f"-I{path}" for path in options.get("extra_include_paths") or [])]
             check_compiled("nvcc", _ptx_of(extension, name, text, flags), f"{name}.ptx")
-        if _has_gpu() or not parts:
+        if has_gpu() or not parts:
             return before(name, cpp_sources, cuda_sources, functions, **options)
         names = [functions] if isinstance(functions, str) else list(functions or [])
         return SimpleNamespace(**{one: _first_like for one in names})
@@ -146,7 +123,7 @@ def _ptx_of(extension: Any, name: str, text: str, flags: list[str]) -> str:
     nvcc = shutil.which("nvcc", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/cuda/bin"]))
     if nvcc is None:
         raise RuntimeError("there is no nvcc, which compiles the solution's CUDA C++")
-    includes = [f"-I{path}" for path in extension.include_paths()]
+    includes = [f"-I{path}" for path in [*extension.include_paths(), sysconfig.get_path("include")]]
     kept = [flag for flag in flags if "arch" not in flag and "code=" not in flag]
     with tempfile.TemporaryDirectory(prefix="wgrun-") as folder:
         source = Path(folder, f"{name}.cu")
