@@ -325,16 +325,18 @@ void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kerne
     lua::push_kernels(L);
     const auto count = static_cast<lua_Integer>(lua_rawlen(L, -1));
     lua::LimitState& limits = lua::limit_state(L);
-    const auto late = [&] { return limits.limits.time.count() != 0 && lua::out_of_time(limits); };
-    for (lua_Integer i = 1; i <= count && outcome.code != Exit::interrupted && !late(); ++i) {
+    // The time may end while the kernels are visited; that it has ended before is known.
+    bool over = limits.reached.load() == lua::Limit::time;
+    for (lua_Integer i = 1; i <= count && outcome.code != Exit::interrupted && !over; ++i) {
         lua_rawgeti(L, -1, i);
         auto& kernel = lua::check<Kernel>(L, -1);
         lua::guarded(L, [&] {
             try {
                 visit(kernel, context);
             } catch (const Error& error) {
-                outcome.code = exit_code(error.code());
-                outcome.findings.push_back(late() ? lua::limit_error(limits).finding() : error.finding());
+                over = limits.limits.time.count() != 0 && lua::out_of_time(limits);
+                outcome.code = over ? Exit::failed : exit_code(error.code());
+                outcome.findings.push_back(over ? lua::limit_error(limits).finding() : error.finding());
             }
         });
         lua_pop(L, 1);

@@ -50,6 +50,8 @@ std::string without_comments(std::string_view text, bool strict) {
         if (c == '"') {
             end = text.find('"', i + 1);
             if (end >= text.find('\n', i)) refuse("the text has a string without its end");
+            if (end != std::string_view::npos && text[end - 1] == '\\')  // assemblers differ in what that is
+                refuse("the text has a string that ends with a backslash");
             end = end == std::string_view::npos ? text.size() : end + 1;
         } else if (text.substr(i, 2) == "//") {
             i = std::min(text.find('\n', i), text.size());

@@ -41,7 +41,7 @@ err_lacks "$escape"
 {
     printf '.version 8.0\n.target sm_90a\n.address_size 64\n.file 1 "a\ros.exit(9)--.cu"\n'
     printf '.visible .entry k(.param .u64 p) .reqntid 32 {\n.reg .u32 %%r<3>;\n.loc 1 3 0\nmov.u32 %%r1, %%tid.x;\n'
-    printf '.pragma "]==] } os.exit(9) --[==[, \\";\nadd.u32 %%r1, %%r1, 1;\nret;\n}\n'
+    printf '.pragma "]==] } os.exit(9) --[==[, ";\nadd.u32 %%r1, %%r1, 1;\nret;\n}\n'
 } > hostile.ptx
 run lua hostile.ptx
 exits 0

@@ -28,11 +28,11 @@ err "wgrun: (command line):1: bad 'for' limit (number expected, got a register) 
 
 run -e 'error({})'
 exits 1
-err_has "wgrun: table"
+err_has "wgrun: (error object is a table value)"
 
 run -e 'error()'
 exits 1
-err "wgrun: nil"
+err "wgrun: (error object is a nil value)"
 
 run -e 'error(setmetatable({}, { __tostring = function() error "worse" end }))'
 exits 1

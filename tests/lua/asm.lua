@@ -109,6 +109,7 @@ in_kernel("asm: the text has a } without its {", function(k) k:asm { "membar.gl;
 in_kernel("asm: the text has a { without its }", function(k) k:asm { "{ membar.gl;" } end)
 in_kernel("asm: the text has a comment without its end", function(k) k:asm { "membar.gl; /* */ /*" } end)
 in_kernel("asm: the text has a string without its end", function(k) k:asm { '.pragma "a\n";' } end)
+in_kernel("asm: the text has a string that ends with a backslash", function(k) k:asm { '.pragma "a\\";' } end)
 in_kernel("asm: the text has a control character", function(k) k:asm { "membar.gl;\0" } end)
 in_kernel("asm: a text of 1048577 bytes: 1048576 are possible", function(k) k:asm { ("x"):rep((1 << 20) + 1) } end)
 
