@@ -37,7 +37,7 @@ function module.new(choices, rows)
     local text = choices[name][1]
     if without then
       native.fail(
-        ("%s: %s %s: %s"):format(p.what, text, text:find "^scales" and without:gsub("^goes", "go") or without, why))
+        ("%s: %s %s: %s"):format(p.what, text, text:find "^%l*%s?scales" and without:gsub("^goes", "go") or without, why))
     end
   end
 

@@ -8,7 +8,7 @@ local fp8_weights = require "wgrun.attention.fp8_weights"
 local attention_output = require "wgrun.attention.output"
 local attention_scores = require "wgrun.attention.scores"
 local splits = require "wgrun.attention.splits"
-local tiles = require "wgrun.attention.tiles"
+local tiles = require "wgrun.attention.scheduler"
 local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
 

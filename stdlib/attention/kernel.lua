@@ -8,7 +8,7 @@ local consume = require "wgrun.attention.consume"
 local fp8 = require "wgrun.attention.fp8"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
-local tiles = require "wgrun.attention.tiles"
+local tiles = require "wgrun.attention.scheduler"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 
@@ -105,7 +105,7 @@ local function begin(g)
 end
 
 --- The kernel of a plan (of plan.make), with these parameters. While it is emitted it is a table `g`: k, p; maps and
---- sizes, its parameters; buffers and rings; scheduler (attention/tiles.lua).
+--- sizes, its parameters; buffers and rings; scheduler (attention/scheduler.lua).
 function module.make(p, list)
   local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
     local g = { k = k, p = p }

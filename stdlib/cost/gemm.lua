@@ -1,6 +1,6 @@
 -- How many cycles a product takes by the roofline (roofline.lua), with the coefficients of fitted.lua: what wg.gemm's
--- plans and tuning choose by. One model for products of many tiles, one for few, which leave SMs without a tile or with
--- parts of K.
+-- plans and tuning choose by. One model for products of many tiles, one for a small M, where products leave SMs without
+-- a tile, or split K.
 
 local fitted = require "wgrun.cost.fitted"
 local roofline = require "wgrun.cost.roofline"
@@ -8,7 +8,7 @@ local native = require "wgrun.native"
 
 local module = {}
 
-local gemm, few = fitted.gemm, fitted.few
+local gemm, small_m = fitted.gemm, fitted.small_m
 local in_rounds, limited, product_cycles = roofline.in_rounds, roofline.limited, roofline.product_cycles
 local limits, sms, ceil_div = native.roofline, roofline.sms, roofline.ceil_div
 local memory_bytes = gemm.memory * limits.memory_bandwidth / limits.busy_clock -- in a cycle, for all SMs
@@ -17,9 +17,9 @@ local memory_bytes = gemm.memory * limits.memory_bandwidth / limits.busy_clock -
 function module.consumers(m) return m == 192 and 3 or math.min(m // 64, 2) end
 local consumers_of = module.consumers
 
---- The tiles of D and schedules that are worth a try for a plan of that kind with so many products, of "few" tiles or
---- by default "many", and the share of the tensor cores' `speed` that their main loops reach; `width` are the columns
---- of the accumulators.
+--- The tiles of D and schedules that are worth a try for a plan of that kind with so many products, of "small_m" tiles
+--- or by default "many", and the share of the tensor cores' `speed` that their main loops reach; `width` are the
+--- columns of the accumulators.
 function module.candidates(kind, products, of)
   local list = {}
   for _, schedule in ipairs { "cooperative", "pingpong" } do
@@ -69,7 +69,7 @@ function module.best_splits(m, n, tiles, cycles, blocks, e, halves)
   return best, least
 end
 
---- With scales for blocks of K: the number of parts of K for the tiles of the last round, as many of them as CTAs would
+--- With block scales: the number of slices of K for the tiles of the last round, as many of them as CTAs would
 --- have none, and the cycles that the product then takes.
 function module.best_last_splits(m, n, tiles, cycles, blocks, e)
   local epilogue, sums = epilogue_cycles(m, n, "cooperative", e), m * n * 4 / gemm.workspace_bytes
@@ -98,7 +98,7 @@ function module.candidate_cycles(c, problem, e)
     local halves = problem.halves and c.schedule == "cooperative" and n == 256
     return limited(cycles_of(m, n, tiles, cycles, c.schedule, 1, e, halves), memory, gemm.exposed)
   end
-  if kind == "scaled" then return select(2, module.best_last_splits(m, n, tiles, cycles, blocks, e)) end
+  if kind == "block_scaled" then return select(2, module.best_last_splits(m, n, tiles, cycles, blocks, e)) end
   if c.schedule == "pingpong" then return cycles_of(m, n, tiles, cycles, c.schedule, 1, e) end
   return select(
     2, module.best_splits(m, n, tiles, cycles, blocks, e, kind == "sparse" and m == 256 and problem.halves ~= false))
@@ -113,34 +113,36 @@ local function line_cycles(c, active)
   -- The second: wgmma reads A and B from shared memory, B for 64 rows at a time.
   local products = math.max(
     product_cycles(c.m, c.n, 128) / c.speed, (c.m + c.m // 64 * c.n) * 128 / limits.shared_bytes)
-  local copies = few.activation * c.activations / c.activation_ctas
-    + (c.asked_again and few.weight * c.weights / c.weight_ctas or 0)
-    + few.multicast * ((c.activation_ctas > 1 and c.activations or 0) + (c.weight_ctas > 1 and c.weights or 0))
-  copies = copies * (few.idle + (1 - few.idle) * active / sms()) * roofline.chip().l2
-  local stage = few.latency / c.lines / (c.stages - 0.5)
+  local copies = small_m.activation * c.activations / c.activation_ctas
+    + (c.asked_again and small_m.weight * c.weights / c.weight_ctas or 0)
+    + small_m.multicast * ((c.activation_ctas > 1 and c.activations or 0) + (c.weight_ctas > 1 and c.weights or 0))
+  copies = copies * (small_m.idle + (1 - small_m.idle) * active / sms()) * roofline.chip().l2
+  local stage = small_m.latency / c.lines / (c.stages - 0.5)
   products, copies, stage = products * products, copies * copies, stage * stage
   return math.sqrt(math.sqrt(products * products + copies * copies + stage * stage))
 end
 
---- The share of the tensor cores' time that tiles of m rows take, where they are few.
-function module.few_speed(m) return 1 / (m == 192 and few.three_consumers * few.products or few.products) end
+--- The share of the tensor cores' time that tiles of m rows take, for a small M.
+function module.small_m_speed(m)
+  return 1 / (m == 192 and small_m.three_consumers * small_m.products or small_m.products)
+end
 
---- The cycles of a product for a choice of few tiles (gemm/few.lua).
-function module.few_cycles(c)
+--- The cycles of a product for a choice of gemm/small_m.lua.
+function module.small_m_cycles(c)
   local problem, ctas = c.problem, math.max(c.splits, c.cluster[1] * c.cluster[2])
   local at_a_time = roofline.clusters_at_a_time(ctas)
   local units = c.splits > 1 and c.m_tiles * c.n_tiles
     or ceil_div(c.m_tiles, c.cluster[1]) * ceil_div(c.n_tiles, c.cluster[2])
   local blocks = c.m // 64 // consumers_of(c.m)
-  local behind = (few.block * blocks * c.n / 256 + c.m * c.n * problem.operations) / c.owners
-    + (c.splits - 1) * c.m * c.n * 4 / c.owners / few.exchange_bytes
+  local behind = (small_m.block * blocks * c.n / 256 + c.m * c.n * problem.operations) / c.owners
+    + (c.splits - 1) * c.m * c.n * 4 / c.owners / small_m.dsmem_bytes
   local part = ceil_div(ceil_div(problem.lines, c.lines), c.splits) * c.lines
   local of_sms = in_rounds(units, at_a_time, function(n)
     return part * line_cycles(c, n == at_a_time and sms() or n * ctas) + behind
   end)
   local without_tile = 1 - units / (ceil_div(units, at_a_time) * at_a_time)
-  local of_memory = problem.bytes / (few.memory * roofline.chip().memory) * (1 + few.uneven * without_tile)
-  return limited(of_sms, of_memory, few.exposed) + (ctas > 1 and few.cluster or 0)
+  local of_memory = problem.bytes / (small_m.memory * roofline.chip().memory) * (1 + small_m.uneven * without_tile)
+  return limited(of_sms, of_memory, small_m.exposed) + (ctas > 1 and small_m.cluster or 0)
 end
 
 return module

@@ -43,7 +43,7 @@ function module.check(p) each("check", p) end
 --- panels of D. Not in clusters: a CTA's own stage does not tell that the same stage of the others is free as well.
 function module.plan_residual(p)
   local e = p.epilogue
-  local possible = not p.own_tiles and p.parts == 1 and not p.halves and p.cluster == 1
+  local possible = not p.pingpong and p.slices == 1 and not p.tail_m and p.cluster == 1
   if (e.beta or e.residual) and possible and p.panel.bytes * p.panel.count <= p.b.bytes then
     p.residual_stages = p.consumers * p.blocks
   end

@@ -22,7 +22,7 @@ function module.scale_shapes(p, M, N, K, groups)
   return shapes
 end
 
-local shapes = { -- of scales for blocks
+local shapes = { -- of block scales
   a_scales = "ceil(K / 128) x M, a multiple of 4,", b_scales = "ceil(N / 128) x ceil(K / 128)",
 }
 

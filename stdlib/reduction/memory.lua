@@ -1,4 +1,4 @@
--- Split-K: CTAs that multiply different parts of K for the same tile add up their sums. Each writes its sums to a
+-- Split-K: CTAs that multiply different slices of K for the same tile add up their sums. Each writes its sums to a
 -- workspace; the one that finishes last adds them up, always in the order of the parts, and continues with the total.
 
 local wg = require "wgrun"
@@ -12,10 +12,10 @@ local k = native.methods.builder
 local options, divided = arguments.options, division.divided
 local memory = {}
 
---- The reduction in global memory, for wg.mainloop: CTAs write the sums of their parts of K to a workspace, and the one
---- that finishes last adds them up, in a fixed order, and stores the tile.
+--- The reduction in global memory, for wg.mainloop: CTAs write the sums of their slices of K to a workspace, and the
+--- one that finishes last adds them up, in a fixed order, and stores the tile.
 --- @param options table?
---- @option splits integer[1,64] = 1  the parts of K; 1 with wg.scheduler.stream_k, which cuts K itself
+--- @option splits integer[1,64] = 1  the slices of K; 1 with wg.scheduler.stream_k, which cuts K itself
 --- @return table  for the option `reduction` of wg.mainloop
 --- @see wg.mainloop.dense
 function wg.reduction.memory(opts)
@@ -39,7 +39,7 @@ function k:part_of_k(opts)
   return from * opts.block, to * opts.block
 end
 
---- Split-K: adds up the accumulators of warpgroups that multiplied different parts of K. Each writes its sums to a
+--- Split-K: adds up the accumulators of warpgroups that multiplied different slices of K. Each writes its sums to a
 --- workspace; the one that finishes last adds all of them up, always in the order of the parts, and continues with the
 --- total. All 128 threads execute it, and no CTA waits for another.
 --- @param options table
@@ -114,12 +114,12 @@ end
 function memory.parameters(p, add)
   local of_tile, of_ctas = p.m * p.width, p.consumers * (p.scheduler.counters or 1)
   local elements, counters
-  if p.stream then
+  if p.stream_k then
     elements = ("%d elements for each CTA of the grid"):format(2 * of_tile)
     counters = ("%d for each CTA of the grid, zeros before the first launch"):format(of_ctas)
   elseif p.last_splits > 1 then
-    elements = ("%d elements for each %d CTAs of the grid"):format(p.parts * of_tile, p.parts)
-    counters = ("%d for each %d CTAs of the grid, zeros before the first launch"):format(of_ctas, p.parts)
+    elements = ("%d elements for each %d CTAs of the grid"):format(p.slices * of_tile, p.slices)
+    counters = ("%d for each %d CTAs of the grid, zeros before the first launch"):format(of_ctas, p.slices)
   else
     local tiles = ("for each of the ceil(M / %d) * %d * ceil(N / %d) tiles"):format(
       p.m * p.cluster_m, p.cluster, p.n * p.cluster_n)
@@ -137,18 +137,18 @@ function memory.shared(k, p)
 end
 function memory.begin() end
 
--- A piece may say only here in how many parts its tile is, and where these have their place: shared(block).
+-- A work unit may say only here in how many parts its tile is, and where these have their place: shared(block).
 function memory.consumer(g, me)
   local k, p, sizes = g.k, g.p, g.sizes
-  return function(acc, piece, store)
-    local of = piece.shared and piece.shared(me.block) or piece
+  return function(acc, work, store)
+    local of = work.shared and work.shared(me.block) or work
     -- The predicate holds in the CTA that comes last, which then has the tile's sums.
     local function sum()
       local first = of.first and of.first()
       return k:sum_parts {
         acc = acc, partials = sizes.partials, counters = sizes.counters,
-        tile = first or piece.number * p.consumers + me.number, first = first, part = of.part,
-        splits = of.count or p.parts, early = of.count ~= nil, barrier = me.number + 1,
+        tile = first or work.number * p.consumers + me.number, first = first, part = of.slice,
+        splits = of.count or p.slices, early = of.count ~= nil, barrier = me.number + 1,
         flag = k:address(g.buffers.flags, me.number << (of.count and 3 or 2)),
       }
     end

@@ -29,12 +29,13 @@ end
 
 --- Whether tiles of groups are cut: those of a last round in which few CTAs would have one, into a left and a right
 --- half. By default wide ones are, where the sizes of groups are not known before. Raises where they have no whole
---- rounds of panels or, with scales for blocks, no whole parts.
-function of_groups.narrow(p, halves)
+--- rounds of panels or, with block scales, no whole parts.
+function of_groups.tail_n(p, halves)
   if not p.groups or halves == false then return false end
-  local whole = p.n % 16 == 0 and p.panel.count % (2 * p.buffers) == 0 and (not p.scaled or p.scaled.parts % 2 == 0)
-  local possible = whole and not p.own_tiles and p.cluster == 1 and p.products == 1 and not p.epilogue.quantize
-  if halves == nil then return possible and p.n == 256 and not p.scaled and p.groups ~= "batched" end
+  local whole = p.n % 16 == 0 and p.panel.count % (2 * p.buffers) == 0
+    and (not p.block_scaled or p.block_scaled.parts % 2 == 0)
+  local possible = whole and not p.pingpong and p.cluster == 1 and p.products == 1 and not p.epilogue.quantize
+  if halves == nil then return possible and p.n == 256 and not p.block_scaled and p.groups ~= "batched" end
   if not possible then
     fail((
       "wg.gemm: `halves` with groups requires the cooperative schedule, no cluster, a plain epilogue and a tile whose "
@@ -139,10 +140,10 @@ end
 -- predicate that it does, and the first column of the half.
 local function next_of(walk, whole)
   if not whole then return walk.next_tile end
-  local k, narrow = walk.k, walk.next_tile:ge(whole)
+  local k, tail_n = walk.k, walk.next_tile:ge(whole)
   local index = walk.next_tile - whole
-  local tile = k:selp_b32(whole + (index >> 1), walk.next_tile, narrow, { type = "u32" })
-  return tile, narrow, k:selp_b32((index & 1) * (walk.p.n // 2), 0, narrow, { type = "u32" })
+  local tile = k:selp_b32(whole + (index >> 1), walk.next_tile, tail_n, { type = "u32" })
+  return tile, tail_n, k:selp_b32((index & 1) * (walk.p.n // 2), 0, tail_n, { type = "u32" })
 end
 
 -- The place of tile `number` of a group whose rows begin at `begin`.
@@ -155,16 +156,16 @@ local function place_of(walk, number, count, begin, right)
   return begin + row * p.m, right and column + right or column
 end
 
--- A piece also has `limit`, the end of the group's rows; where the group's B and its rows of B's scales begin,
+-- A work unit also has `limit`, the end of the group's rows; where the group's B and its rows of B's scales begin,
 -- `b_first` and `scales_first`; and, if the plan cuts tiles of a last round in which at most half of the CTAs would
--- have one, `narrow`, the predicate that this is such a half. Whole warps execute it.
+-- have one, `tail_n`, the predicate that this is such a half. Whole warps execute it.
 function of_groups.each(g, more, body)
   local k, p, sizes = g.k, g.p, g.sizes
   local walk = walk_of(k, p, sizes, more.first)
   look(walk)
-  local whole = p.narrow and whole_tiles(walk) or nil
+  local whole = p.tail_n and whole_tiles(walk) or nil
   k:while_(function() return walk.window:lt(sizes.groups) end, function()
-    local tile, narrow, right = next_of(walk, whole)
+    local tile, tail_n, right = next_of(walk, whole)
     tile = tile - walk.passed
     -- the groups that end before the tile
     local before = variable(k, k:popc(k:vote_sync_ballot(walk.tiles_upto:le(tile))))
@@ -172,7 +173,7 @@ function of_groups.each(g, more, body)
       local group, count, begin = walk.window + before, of_lane(k, walk.rows, before), of_lane(k, walk.first, before)
       local number = tile - (of_lane(k, walk.tiles_upto, before) - tiles_of(walk, count))
       body(function() return place_of(walk, number, count, begin, right) end, {
-        from = 0, to = sizes.K, limit = begin + count, narrow = narrow,
+        from = 0, to = sizes.K, limit = begin + count, tail_n = tail_n,
         b_first = group * sizes.N, scales_first = group * ((sizes.N + 127) >> 7),
       })
       k:add(walk.next_tile, walk.next_tile, walk.step)
@@ -184,7 +185,7 @@ function of_groups.each(g, more, body)
   end)
 end
 
-function of_groups.units(p, count) return count * (p.narrow and 2 or 1) end
+function of_groups.units(p, count) return count * (p.tail_n and 2 or 1) end
 
 --- The number of groups of a launch, its argument that says how many rows they have (nil for "batched"), and the number
 --- of tiles that the rows make at most, in rows of tiles of `height`. M: the rows of A.

@@ -5,9 +5,9 @@
 -- pieces of a stretch. CTAs form teams, each of which takes stretches of a list that counts `together` heads as one:
 -- the team's CTAs read heads that lie side by side in memory at about the same time.
 --
--- Stretches are dealt in rounds, so that what all CTAs read at a time lies in one part of K and V (docs/performance.md,
--- decoding). In the first rounds each team has as many blocks as the longest head; in the last one all have equal
--- shares of what is left. Where all sequences are equally long, only the last round cuts heads.
+-- Stretches are dealt in rounds, so that what all CTAs read at a time lies in one slice of K and V
+-- (docs/performance.md, decoding). In the first rounds each team has as many blocks as the longest head; in the last
+-- one all have equal shares of what is left. Where all sequences are equally long, only the last round cuts heads.
 
 local division = require "wgrun.builder.division"
 local warps = require "wgrun.builder.warp"
