@@ -28,7 +28,7 @@ wg.mainloop = {}
 --- @see wg.mainloop.dense
 wg.scheduler = {}
 
---- Reductions of products whose K is split: how the parts become one sum. For the option `reduction` of wg.mainloop.
+--- Reductions of products with split-K: how the slices become one sum. For the option `reduction` of wg.mainloop.
 --- @return table
 --- @see wg.mainloop.dense
 wg.reduction = {}

@@ -27,7 +27,7 @@ local tiles = {
     },
   },
   -- With block scales, sums go from the tensor cores to the CUDA cores once a block. Some tiles are of
-  -- products with many tiles alone, or with few.
+  -- products with many tiles alone, or with a small M.
   block_scaled = {
     cooperative = {
       { 192, 128, 0.955 }, { 128, 256, 0.91 }, { 128, 192, 0.87 }, { 128, 160, 0.8, of = "many" }, { 128, 128, 0.75 },
@@ -66,7 +66,7 @@ return {
     long_lines = 0.98, -- how long memory takes with lines of more than 128 bytes
   },
 
-  -- Few tiles: 11,700 runs of 364 shapes (docs/measurements.md). B is taken for weights, which come from memory, and A
+  -- Small M: 11,700 runs of 364 shapes (docs/measurements.md). B is taken for weights, which come from memory, and A
   -- for activations, which the launch before has left in the L2 cache.
   small_m = {
     most_tiles = 110, -- of 128 x 256, up to which a product has few

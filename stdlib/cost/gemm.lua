@@ -43,15 +43,15 @@ local function epilogue_cycles(m, n, schedule, e)
   return gemm.start + gemm.block * blocks * n / 256 + m * n * e.cycles + stages
 end
 
---- How often CTAs take a tile. With halves, a last round in which at most half of them have one takes half as long.
-function module.rounds(tiles, halves)
-  return in_rounds(tiles, sms(), function(n) return halves and 2 * n <= sms() and 0.5 or 1 end)
+--- How often CTAs take a tile. With tail tiles, a last round in which at most half of them have one takes half as long.
+function module.rounds(tiles, tails)
+  return in_rounds(tiles, sms(), function(n) return tails and 2 * n <= sms() and 0.5 or 1 end)
 end
 
 -- Cycles of `tiles` tiles of m x n whose main loops take `cycles`, with each split in `splits` parts: waves of
 -- parts, epilogues where nothing hides them, and the sums that every part writes and the last one reads back.
-local function cycles_of(m, n, tiles, cycles, schedule, splits, e, halves)
-  local waves, epilogue = module.rounds(tiles * splits, halves), epilogue_cycles(m, n, schedule, e)
+local function cycles_of(m, n, tiles, cycles, schedule, splits, e, tails)
+  local waves, epilogue = module.rounds(tiles * splits, tails), epilogue_cycles(m, n, schedule, e)
   if schedule == "pingpong" then return waves * math.max(cycles, epilogue) + epilogue end
   if splits == 1 then return waves * (cycles + epilogue) end
   local sums = m * n * 4 / gemm.workspace_bytes
@@ -60,8 +60,8 @@ end
 
 --- The number of parts into which K, of `blocks` blocks, is split, and the cycles that the product then takes: one
 --- part, unless that leaves most of the chip idle and more parts are clearly faster.
-function module.best_splits(m, n, tiles, cycles, blocks, e, halves)
-  local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, e, halves)
+function module.best_splits(m, n, tiles, cycles, blocks, e, tails)
+  local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, e, tails)
   for splits = 2, math.min(16, sms() // tiles, blocks // 4) do
     local total = cycles_of(m, n, tiles, cycles, "cooperative", splits, e)
     if total < least and (best > 1 or gemm.splits_gain * total < least) then best, least = splits, total end
@@ -85,7 +85,7 @@ end
 
 --- The cycles of a product for a candidate of candidates. problem: its `kind`, M, N, the `row_bytes` of a
 --- row of K, the number of `groups`, which have a B each and may take as long as their `group_bytes` do, and the option
---- `halves`.
+--- `tails`.
 function module.candidate_cycles(c, problem, e)
   local m, n, kind, groups = c.tile[1], c.tile[2], problem.kind, problem.groups
   local tiles = (groups or 1) * ceil_div(ceil_div(problem.M, groups or 1), m) * ceil_div(problem.N, n)
@@ -95,13 +95,13 @@ function module.candidate_cycles(c, problem, e)
   end
   if groups then
     local memory = problem.group_bytes / memory_bytes * (c.line > 128 and gemm.long_lines or 1)
-    local halves = problem.halves and c.schedule == "cooperative" and n == 256
-    return limited(cycles_of(m, n, tiles, cycles, c.schedule, 1, e, halves), memory, gemm.exposed)
+    local tails = problem.tails and c.schedule == "cooperative" and n == 256
+    return limited(cycles_of(m, n, tiles, cycles, c.schedule, 1, e, tails), memory, gemm.exposed)
   end
   if kind == "block_scaled" then return select(2, module.best_last_splits(m, n, tiles, cycles, blocks, e)) end
   if c.schedule == "pingpong" then return cycles_of(m, n, tiles, cycles, c.schedule, 1, e) end
   return select(
-    2, module.best_splits(m, n, tiles, cycles, blocks, e, kind == "sparse" and m == 256 and problem.halves ~= false))
+    2, module.best_splits(m, n, tiles, cycles, blocks, e, kind == "sparse" and m == 256 and problem.tails ~= false))
 end
 
 --- The cycles that the copies of a tile's m + n rows take where memory is the limit. bytes: of a row along K.

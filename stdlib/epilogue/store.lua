@@ -35,8 +35,7 @@ local function check(opts)
 end
 
 -- What an epilogue consists of: the warpgroup's panels, which begin at `base`, and the operations on elements and rows.
--- `fetched` and `staged` tell that the loads of C for the first round have been issued, and those of vectors along
--- columns.
+-- `fetched`: the loads of C for the first round have been issued; `staged`: those of vectors along columns have.
 local function made_of(b, opts)
   local panel, source = opts.panel, opts.source or opts.residual
   local thread = b:special "tid.x" & 127

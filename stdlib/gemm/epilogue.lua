@@ -1,6 +1,6 @@
--- The end of a tile in wg.gemm: a consumer's sums become a part of D. Where K is split, the CTAs of a cluster
--- exchange their sums (reduction/cluster.lua), or the CTA that comes last adds them up (reduction/memory.lua); then
--- k:epilogue applies the operations and stores.
+-- The end of a tile in wg.gemm: a consumer's sums become a part of D. With split-K, the CTAs of a cluster reduce their
+-- sums (reduction/cluster.lua), or the CTA that comes last adds them up (reduction/memory.lua). Then k:epilogue applies
+-- the operations and stores.
 
 local arguments = require "wgrun.arguments"
 local plan = require "wgrun.epilogue.plan"

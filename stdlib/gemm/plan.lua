@@ -46,11 +46,11 @@ local function rows_in_order(p, kind)
 end
 
 -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
-local function choose(p, M, N, K, bytes, schedule, kind, groups, halves)
+local function choose(p, M, N, K, bytes, schedule, kind, groups, tails)
   local best, least
   local d_bytes, e = element_bytes[p.d], p.epilogue
   local problem = {
-    kind = kind, M = M, N = N, row_bytes = (kind == "sparse" and K // 2 or K) * bytes, groups = groups, halves = halves,
+    kind = kind, M = M, N = N, row_bytes = (kind == "sparse" and K // 2 or K) * bytes, groups = groups, tails = tails,
   }
   problem.group_bytes = groups and bytes * K * (M + groups * N * p.products) + d_bytes * M * N
   for _, c in ipairs(cost.candidates(kind, p.products)) do
@@ -64,7 +64,7 @@ local function choose(p, M, N, K, bytes, schedule, kind, groups, halves)
   return best
 end
 
--- What the option `scales` says: along what of the accumulators those of A and of B go, or that they are of blocks.
+-- The option `scales`: along what of the accumulators those of A and of B go, or that they are of blocks.
 local function scales_of(p, given)
   if not given then return {} end
   options("wg.gemm, scales", given)
@@ -86,7 +86,7 @@ local function scales_of(p, given)
   }
 end
 
--- Whether A and B may be exchanged, and D be written transposed: for few rows, since wgmma's M is 64.
+-- Whether A and B may be swapped, and D be written transposed: for a small M, because wgmma's M is 64.
 local function may_swap(p, given)
   if given then exclusions.refuse_conflicts(p, "swap_ab") end
   return given ~= false and exclusions.may_choose(p, "swap_ab")
@@ -129,17 +129,17 @@ local function last_splits_of(p, opts)
   return (cost.best_last_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
 end
 
--- Whether the tiles of the last round are cut in two, so that twice as many CTAs share them.
+-- Whether the tiles of the last round become tail tiles of half their rows, so that twice as many CTAs share them.
 local function tail_m_of(p, opts)
-  if p.groups then return false end -- these are cut in another way
+  if p.groups then return false end -- whose tail tiles have half of the columns
   if opts.halves then exclusions.refuse_conflicts(p, "halves") end
   if opts.halves ~= nil then return opts.halves end
   local tiles = opts.problem and ceil_div(opts.problem[1], p.m) * ceil_div(opts.problem[2], p.n) or 0
   return p.sparse and exclusions.may_choose(p, "halves") and cost.rounds(tiles, true) < cost.rounds(tiles) or false
 end
 
--- The rows of the last tile of A and of B, where it is not full: the producer copies boxes of so many rows there:
--- boxes with many rows outside are slow (docs/performance.md).
+-- The rows of the last tile of A and of B, where it is not full. The producer copies boxes of so many rows there,
+-- because boxes with many rows outside are slow (docs/performance.md).
 local function edges_of(p, opts, bytes)
   if not opts.problem or p.groups or p.sparse or p.tail_m or p.block_k * bytes % 128 ~= 0 then return {} end
   local M, N = opts.problem[1], opts.problem[2]
@@ -154,7 +154,7 @@ local function edges_of(p, opts, bytes)
   }
 end
 
--- A plan with what the options say of the operands, of D and of the epilogue.
+-- A plan with the options of the operands, of D and of the epilogue.
 local function begin(opts)
   local p = {
     what = "wg.gemm", name = opts.name, dtype = opts.dtype, a_major = opts.a_major, b_major = opts.b_major,

@@ -1,6 +1,7 @@
--- The plan of wg.gemm for products with few tiles, which would leave SMs without one: smaller tiles, slices of K, which
--- the CTAs of a cluster multiply (reduction/cluster.lua), clusters whose CTAs share copies, and A and B swapped. A
--- model (cost/gemm.lua) says how many cycles each choice takes. It counts lines of K: 128 bytes of each row.
+-- The plan of wg.gemm for a small M or, likewise, a small N: such products have few tiles, which would leave SMs
+-- without one. It chooses among smaller tiles, split-K in a cluster (reduction/cluster.lua), clusters whose CTAs share
+-- copies, and A and B swapped. A model (cost/gemm.lua) counts the cycles of each choice. It counts lines of K: 128
+-- bytes of each row.
 
 local wg = require "wgrun"
 local fitted = require "wgrun.cost.fitted"
@@ -60,7 +61,7 @@ local function choice(problem, swapped, m, n, lines, cluster, splits, speed)
 end
 
 -- The columns of tiles of D's transpose, whose columns are the M rows of A: as many as up to five tiles need, in
--- eights, and a few more, of which more CTAs of a cluster can store some.
+-- eights, and a few more, so that more CTAs of a cluster can store some.
 local function columns_of(M, integers)
   local list, seen = {}, {}
   for tiles = ceil_div(M, 256), math.max(5, ceil_div(M, 256)) do
@@ -141,11 +142,11 @@ local function made(c, bytes)
   }
 end
 
---- What a product of M x N x K with few tiles takes: { tile = { m, n, block of K }, splits =, cluster =, swapped = },
+--- What a product of M x N x K with a small M takes: { tile = { m, n, block of K }, splits =, cluster =, swapped = },
 --- where a swapped product's tile is that of D's transpose. nil where the product has many tiles, or where the epilogue
 --- wants whole tiles. `bytes`: of an element. given: `a_major` and `b_major`; `tile`, `splits`, `cluster` and whether A
---- and B are exchanged, `swap`, where that is chosen already; and whether the operands have block scales,
---- `scaled`.
+--- and B are swapped, `swap`, where that is chosen already; and whether the operands have block scales,
+--- `block_scaled`.
 function module.tiles(p, M, N, K, bytes, given)
   local best, least
   each_choice(p, M, N, K, bytes, given, function(c, cycles)

@@ -198,7 +198,7 @@ local function begin_block(me, tile)
   for i = 0, me.s.rows - 1 do k:mov(me.b_scales[i], me.next_b_scales[i]) end
   multiply(me, 1, 0, a, b)
   k:fence_proxy_async { space = "shared::cta" } -- the scales have been read: the next copy may overwrite them,
-  k:bar_warp_sync(0xFFFFFFFF) -- once one lane has said so for its warp
+  k:bar_warp_sync(0xFFFFFFFF) -- once one lane has arrived for its warp
   return { a = a, b = b }
 end
 

@@ -11,8 +11,9 @@ local module = {}
 
 local divided = division.divided
 
--- The CTA that this lane tells of free stages, in a cluster along M and N: the first lanes those along M, from which B
--- comes, the others those along N, from which A comes. The CTA itself is one of the first.
+-- The CTA where this lane releases stages, in a cluster along M and N: a multicast producer of this CTA's stages. The
+-- first lanes have the CTAs along M, from where B comes, the others those along N, from where A comes. The CTA itself
+-- is one of the first.
 local function multicast_producer_of(k, p, lane)
   local rank = k:special "cluster_ctarank"
   local row, column = division.remainder(k, rank, p.cluster_m), divided(k, rank, p.cluster_m)
@@ -120,8 +121,8 @@ end
 --- The first row of a consumer's block of 64 rows.
 function module.row_of(block, row) return block == 1 and row or row + 64 * (block - 1) end
 
---- Returns store(work, row, column), which stores the sums of a tile, `acc`, or where it is a slice of K puts them
---- together with those of the other parts first (`added`). store_block(sums, row, column, limit, c, tail) stores 64
+--- Returns store(work, row, column), which stores the sums of a tile, `acc`, or where it is a slice of K adds them
+--- to those of the other slices first (`added`). store_block(sums, row, column, limit, c, tail) stores 64
 --- rows, as k:epilogue's store; complete(row), if it is given, comes behind the last of a whole tile.
 function module.store_tile(g, me, acc, added, store_block, complete)
   local k, p = g.k, g.p

@@ -98,7 +98,7 @@ local rows = {
   { "zero_points", { "weights_e4m3" }, "floats have no zero points" },
 }
 for _, name in ipairs(of_weights) do
-  rows[#rows + 1] = { name, { "no_b_type" }, "it says something of weights of another type than A" }
+  rows[#rows + 1] = { name, { "no_b_type" }, "it is for weights of another type than A" }
 end
 
 return exclusions.new(choices, rows)

@@ -48,7 +48,7 @@ local function plan_of(what, name, opts)
   return p
 end
 
--- Adds what a scheduler or a reduction says of the plan.
+-- Adds what a scheduler or a reduction adds to the plan.
 local function add_part(p, opts, key)
   local part = opts[key]
   if part == nil then return end

@@ -78,7 +78,7 @@ local function bytes_of(k, p, copies, more, work, edges)
 end
 
 -- Whether the tile is at an edge of A or B where boxes of the rows that are left there hold all of them: predicates by
--- the operand's name. Copies of boxes of which many rows lie outside are slow.
+-- the operand's name. Copies of boxes with many rows outside are slow.
 local function edges_of(p, sizes, copies, row, column)
   local edges = {}
   if copies.A and p.edges.A then edges.A = (sizes.M - row):le(p.edges.A) end

@@ -2,7 +2,7 @@
 -- to three consumer warpgroups multiply them by wgmma (mainloop/consume.lua) and give the sums to an epilogue.
 -- k:pipeline is the ring between them, and each of them walks over the tiles by itself (scheduler/tiles.lua).
 --
--- A product is put together from a plan `p` (mainloop/plan.lua), whose strategies say what it consists of:
+-- A product is put together from a plan `p` (mainloop/plan.lua) by its strategies:
 --
 --   p.kind        the main loop (mainloop/dense.lua)
 --   p.scheduler   the tiles (scheduler/tiles.lua)
@@ -33,7 +33,7 @@ local function clear_edges(g)
   if clear then k:fence_proxy_async { space = "shared::cta" } end
 end
 
--- The warps of the producer warpgroup: one copies, or two, the first of which copies an operand that the previous grid
+-- The warps of the producer warpgroup: one copies, or two do. Then the first copies an operand that the previous grid
 -- of the stream does not write, and need not wait for that.
 local function producers(g, warp)
   local k, p = g.k, g.p
@@ -49,7 +49,7 @@ local function producers(g, warp)
   end)
 end
 
--- The buffers in shared memory: stages of the operands, those of the epilogue, and what roles tell each other.
+-- The buffers in shared memory: stages of the operands, those of the epilogue, and the mbarriers between roles.
 local function shared_memory(g, epilogue)
   local k, p = g.k, g.p
   local buffers = {

@@ -1,5 +1,5 @@
 -- Scales of A and B: of blocks of K, which a main loop applies (mainloop/block_scaled.lua), and of rows or of all,
--- which an epilogue does. A plan's field `scales` says what a_scales and b_scales are along: "block", "row" or "column"
+-- which an epilogue does. A plan's field `scales` has what a_scales and b_scales are along: "block", "row" or "column"
 -- of D, or "all".
 
 local arguments = require "wgrun.arguments"

@@ -55,7 +55,7 @@ local function copy_weights(me)
   end
 end
 
--- A box of which many rows lie outside comes slowly: where A has few rows, boxes have as many. They come a panel of 64
+-- A box with many rows outside of A comes slowly: where A has few rows, boxes have as many. They come a panel of 64
 -- columns at a time, whose rows lie side by side, however many are copied.
 local function copy_a(me, to, barrier)
   local k, p = me.k, me.p

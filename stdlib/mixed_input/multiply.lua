@@ -84,7 +84,7 @@ local function add_products(me)
 end
 
 -- Gives back the stage before this one: its products are complete, and its weights were read so long ago that the fence
--- need not wait for them. One lane says so for its warp.
+-- need not wait for them. One lane arrives for its warp.
 local function release_stage_before(me, stage, guard)
   me.k:fence_proxy_async { space = "shared::cta" }
   me.k:bar_warp_sync(0xFFFFFFFF)

@@ -155,7 +155,7 @@ local function choose_ahead(p)
   p.prefetched = p.constant and p.prefetched_next == 0 and own or 0
 end
 
--- A plan with what the options of `what` say of the operands.
+-- A plan with the options of `what` for the operands.
 local function begin(what, opts)
   return {
     what = what, mixed_input = true, swapped = true, products = 1, cluster = 1, cluster_m = 1, cluster_n = 1,

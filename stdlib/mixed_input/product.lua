@@ -1,9 +1,9 @@
--- A product whose B are weights of 4 or 8 bits, which become 16-bit operands in registers.
+-- A mixed-input product: its B are weights of 4 or 8 bits, which become 16-bit operands in registers.
 --
 -- The roles of A and B are swapped, so that D is computed transposed: 64 rows of weights are wgmma's A, which may be
--- in registers, and rows of A, of which there may be few, are its columns, in shared memory. A CTA has a tile of 64 or
+-- in registers, and rows of A, perhaps few, are its columns, in shared memory. A CTA has a tile of 64 or
 -- 128 rows of weights and up to 256 rows of A; the CTAs of a cluster have slices of its K (`splits`), or each CTA has
--- pieces of tiles one after the other (`stream_k`).
+-- work units one after the other (`stream_k`).
 --
 --   copying warp       mixed_input/copies.lua      weights, scales and A, into a ring with a stage for each block of K
 --   warpgroups         mixed_input/convert.lua     weights from shared memory to operands in registers

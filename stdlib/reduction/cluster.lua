@@ -1,16 +1,16 @@
--- Split-K in a cluster: the CTAs that multiply different slices of K for the same tile are a cluster, and send each
--- other their sums, straight from registers to the other's shared memory (st.async, PTX ISA 9.7.9.12). Each of the
--- first `owners` CTAs owns some columns of the tile: it waits for the other CTAs' sums of these, adds them in a fixed
--- order, and stores them.
+-- Cluster split-K, a reduction through distributed shared memory (DSMEM): the CTAs that multiply different slices of K
+-- for the same tile are a cluster. They send each other their sums, straight from registers to the other's shared
+-- memory (st.async, PTX ISA 9.7.9.12). Each of the first `owners` CTAs owns some columns of the tile: it waits for the
+-- other CTAs' sums of these, adds them in a fixed order, and stores them.
 --
--- A reduction puts together the sums of a tile whose K is split. It is a table of these functions:
+-- A reduction adds up the sums of a tile whose K is split. It is a table of these functions:
 --
 --   parameters(p, add)   the kernel's parameters for it (builder/parameters.lua)
 --   shared(k, p)         its buffers in shared memory, by name
 --   begin(g)             emitted for one thread before all others begin, and before pipeline:init, whose fence is for
 --                        its mbarriers too
---   consumer(g, me)      returns reduce(acc, work, store): what a consumer does with the sums of its part, a list of
---                        arrays of registers; store(sums, first) is emitted where the sums of all parts are there:
+--   consumer(g, me)      returns reduce(acc, work, store): what a consumer does with the sums of its slice, a list of
+--                        arrays of registers; store(sums, first) is emitted where the sums of all slices are there:
 --                        those of the tile's columns from `first` on, or without arguments all of them, in `acc`
 
 local wg = require "wgrun"
@@ -44,7 +44,7 @@ function cluster.owners_of(n, splits, swapped)
   return splits
 end
 
---- How the slices of K of a plan exchange their sums, or nil where they do so through global memory: `owners`, the
+--- How the slices of K of a plan are reduced through DSMEM, or nil where that goes through global memory: `owners`, the
 --- number of CTAs that store a part of the tile, `columns`, those of each owner, and `bytes`, what a consumer of an
 --- owner receives.
 function cluster.dsmem_of(p)

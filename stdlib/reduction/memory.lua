@@ -1,5 +1,5 @@
 -- Split-K: CTAs that multiply different slices of K for the same tile add up their sums. Each writes its sums to a
--- workspace; the one that finishes last adds them up, always in the order of the parts, and continues with the total.
+-- workspace; the one that finishes last adds them up, always in the order of the slices, and continues with the total.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -22,13 +22,13 @@ function wg.reduction.memory(opts)
   return classes.strategy("reduction", memory, { splits = options("wg.reduction.memory", opts or {}).splits })
 end
 
---- The range of K that belongs to one of several parts, in whole blocks. Every part has at least one block where there
---- are as many blocks as parts.
+--- The range of K that belongs to one of several slices, in whole blocks. Every slice has at least one block where
+--- there are as many blocks as slices.
 --- @param options table
 --- @option K reg  u32: the K extent
 --- @option block integer  elements of K in a block
---- @option part integer|reg  the part, from 0
---- @option splits integer  the number of parts
+--- @option part integer|reg  the slice, from 0
+--- @option splits integer  the number of slices
 --- @return reg  u32: the first element
 --- @return reg  u32: the one after the last
 function k:part_of_k(opts)
@@ -40,24 +40,24 @@ function k:part_of_k(opts)
 end
 
 --- Split-K: adds up the accumulators of warpgroups that multiplied different slices of K. Each writes its sums to a
---- workspace; the one that finishes last adds all of them up, always in the order of the parts, and continues with the
---- total. All 128 threads execute it, and no CTA waits for another.
+--- workspace; the one that finishes last adds all of them up, always in the order of the slices, and continues with
+--- the total. All 128 threads execute it, and no CTA waits for another.
 --- @param options table
 --- @option acc table  a list of arrays of registers: the accumulators
 --- @option partials reg  a pointer parameter to the accumulators' type: `splits` times as many elements as the tiles of
 ---   the grid have accumulators
 --- @option counters reg  a pointer parameter to u32, one for each tile, 0 before and after the kernel
 --- @option tile reg  u32: the index of the tile, for its counter and its place in the workspace
---- @option first reg?  u32: the place of the tile's first part in the workspace, counted in parts; by default tile *
+--- @option first reg?  u32: the place of the tile's first slice in the workspace, counted in slices; by default tile *
 ---   splits
---- @option part reg  u32: the part, from 0
---- @option splits integer|reg  the number of parts, 2 to 65535; a register together with `first`
---- @option early boolean = false  a first part that finds those of all others in the workspace keeps its own in
+--- @option part reg  u32: the slice, from 0
+--- @option splits integer|reg  the number of slices, 2 to 65535; a register together with `first`
+--- @option early boolean = false  a first slice that finds the sums of all others in the workspace keeps its own in
 ---   registers
 --- @option barrier integer|reg  the number of a named barrier for the 128 threads
 --- @option flag reg  u32: the address of 4 bytes of shared memory, 8 with `early`
 --- @return reg  a predicate that holds in the warpgroup that finished last, whose accumulators then hold the sums of
----   all parts
+---   all slices
 function k:sum_parts(opts)
   options("k:sum_parts", opts)
   local acc = opts.acc
@@ -67,11 +67,11 @@ function k:sum_parts(opts)
   if first == nil or math.type(splits) == "integer" then arguments.whole("k:sum_parts: splits", splits, 2, 0xFFFF) end
   if first == nil then first = opts.tile * splits end
   local thread = self:special "tid.x" & 127
-  local one = #acc * #acc[1] * 128 -- elements of one part of a tile
+  local one = #acc * #acc[1] * 128 -- elements of one slice of a tile
   local counter = self:element(opts.counters, opts.tile)
   local leader = thread:eq(0)
   local function sync() self:bar_sync(opts.barrier, { threads = 128 }) end
-  -- Adds the sums of `count` parts, from the one that has this place of the workspace.
+  -- Adds the sums of `count` slices, from the one that has this place of the workspace.
   local function add(place, count)
     self:st_global_u32(counter, 0, { guard = leader })
     local at = self:element(opts.partials, place * one + (thread << 2))
@@ -137,7 +137,7 @@ function memory.shared(k, p)
 end
 function memory.begin() end
 
--- A work unit may say only here in how many parts its tile is, and where these have their place: shared(block).
+-- For some work units only the run decides how many slices their tile has, and where their place is: shared(block).
 function memory.consumer(g, me)
   local k, p, sizes = g.k, g.p, g.sizes
   return function(acc, work, store)

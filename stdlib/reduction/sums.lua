@@ -10,7 +10,7 @@ function module.each_four(acc, visit)
   end
 end
 
---- Adds the sums of a part that another warpgroup has left at `offset` behind `from`. space: "shared" or "global".
+--- Adds the sums of a slice that another warpgroup has left at `offset` behind `from`. space: "shared" or "global".
 function module.add(k, acc, space, from, offset)
   local kind = acc[1][0].type
   module.each_four(acc, function(four, place)

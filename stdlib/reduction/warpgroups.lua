@@ -1,11 +1,11 @@
--- The sums of slices of K where of 64 rows one warpgroup has all columns: the CTAs of a cluster have different slices
--- (`splits`), and so have the warpgroups of a CTA where a block of K is longer than one of them takes (`k_slices`). One
--- warpgroup of one CTA puts the slices together: the others send it their sums, and it adds them in a fixed order, so
--- that the result is the same in each launch.
+-- Split-K where one warpgroup has all columns of 64 rows. The CTAs of a cluster have different slices of K (`splits`),
+-- and so have the warpgroups of a CTA where a block of K is longer than one of them takes (`k_slices`). One warpgroup
+-- of one CTA adds up the slices: the others send it their sums, and it adds them in a fixed order, so that the result
+-- is the same in each launch.
 --
 -- Sums go straight from registers to the owner's shared memory: between CTAs by st.async (PTX ISA 9.7.9.12), whose
 -- bytes the mbarrier `arrived` counts, and within a CTA without a cluster by ordinary stores, after which each thread
--- arrives there. The buffer `exchange` is the plan's, which has other things in its place.
+-- arrives there. The plan has the buffer `sums`, and puts other things in its place.
 
 local division = require "wgrun.builder.division"
 local sums = require "wgrun.reduction.sums"
@@ -13,7 +13,8 @@ local sums = require "wgrun.reduction.sums"
 local divided = division.divided
 local warpgroups = {}
 
---- The mbarriers. `free`: where a CTA has work after work, the owner says when its shared memory is free again.
+--- The mbarriers. `free`: where a CTA has one work unit after the other, the owner arrives there when its shared memory
+--- is free again.
 function warpgroups.shared(k, p)
   local function barrier(name) return k:shared { bytes = 8, align = 8, name = name } end
   return { free = p.stream_k and barrier "sums_free" or nil, arrived = barrier "sums" }
@@ -26,13 +27,13 @@ function warpgroups.begin(g)
   if buffers.free then k:mbarrier_init(k:address(buffers.free), 128 * p.blocks) end
   if p.splits == 1 then return end
   k:fence_mbarrier_init()
-  -- CTA r puts the blocks r, r + splits, ... together.
+  -- CTA r adds up the blocks r, r + splits, ...
   local owned = divided(k, p.blocks + p.splits - 1 - g.work.slice, p.splits)
   k:mbarrier_arrive_expect_tx(arrived, owned * ((p.slices - 1) * p.sum_bytes))
 end
 
 --- me: `block`, the warpgroup's 64 rows of the tile, and `slice`, its slice of a block of K; `round`, the parity of the
---- exchange, where there is more than one. store() is emitted for warpgroups that then hold the sums of all slices.
+--- reduction, where there is more than one. store() is emitted for warpgroups that then hold the sums of all slices.
 function warpgroups.consumer(g, me)
   local k, p, buffers = g.k, g.p, g.buffers
   return function(acc, work, store)

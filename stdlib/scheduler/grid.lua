@@ -1,5 +1,5 @@
--- The scheduler of a grid that has a CTA for each tile, or a cluster for the slices of K of each: parts x tiles along N
--- x tiles along M. What a CTA has is known before its roles part, so that a producer may copy at once.
+-- The scheduler of a grid that has a CTA for each tile, or a cluster for the slices of K of each: slices x tiles along
+-- N x tiles along M. What a CTA has is known before its roles part, so that a producer may copy at once.
 
 local division = require "wgrun.builder.division"
 local tiles = require "wgrun.scheduler.tiles"

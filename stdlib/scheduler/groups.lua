@@ -1,7 +1,7 @@
 -- The scheduler of groups of rows of A, each with a B of its own (wg.gemm{ groups = }). How many rows a group has is
 -- data of the device, which the host need not know. Each role of the kernel therefore looks at the groups and counts
 -- their tiles itself: the lanes of a warp at 32 groups at a time, whose tiles they sum up by shuffles. The roles go
--- through the same tiles in the same order, so that no place of a tile has to be handed from one to another.
+-- through the same tiles in the same order, so that none of them has to pass the place of a tile to another.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -27,9 +27,9 @@ function wg.scheduler.groups(opts)
   return classes.strategy("scheduler", of_groups, { groups = opts.kind, group = opts.group })
 end
 
---- Whether tiles of groups are cut: those of a last round in which few CTAs would have one, into a left and a right
---- half. By default wide ones are, where the sizes of groups are not known before. Raises where they have no whole
---- rounds of panels or, with block scales, no whole parts.
+--- Whether groups have tail tiles: where few CTAs would have a tile in the last round, its tiles are cut into a left
+--- and a right half. By default wide ones are, where the sizes of groups are not known before. Raises where halves have
+--- no whole rounds of panels or, with block scales, no whole parts.
 function of_groups.tail_n(p, halves)
   if not p.groups or halves == false then return false end
   local whole = p.n % 16 == 0 and p.panel.count % (2 * p.buffers) == 0
@@ -55,7 +55,7 @@ function of_groups.parameters(p, add)
   }
 end
 
--- The first row of a group and the number of its rows, as far as they lie within the matrix: the device's data may say
+-- The first row of a group and the number of its rows, as far as they lie within the matrix: the device's data may be
 -- anything. `room`: the rows that each group has room for.
 local function rows_of(k, p, sizes, group, room)
   if p.groups == "batched" then return group * room, room end
@@ -72,7 +72,7 @@ end
 
 local function variable(k, value) return k:mov(value, { type = "u32" }) end
 
--- A warp's walk over the tiles of all groups, of which it takes every `step`-th. Its lanes look at a window of 32
+-- A warp's walk over the tiles of all groups. It takes every `step`-th tile. Its lanes look at a window of 32
 -- groups at a time:
 --
 --   groups   0 ... window - 1   | window ... window + 31                       | ...
@@ -118,8 +118,8 @@ local function look(walk)
   k:mov(walk.tiles_upto, warps.prefix_sums(k, tiles_of(walk, walk.rows), walk.lane))
 end
 
--- The number of whole tiles, which come before those that are halves: of all groups, less those of a last round in
--- which at most half of the CTAs have one.
+-- The number of whole tiles, which come before the tail tiles: those of all groups, less those of a last round in which
+-- at most half of the CTAs have one.
 local function whole_tiles(walk)
   local k, of_my_groups = walk.k, variable(walk.k, tiles_of(walk, walk.rows))
   -- All lanes go round equally often: the assembler then knows that they stay together, and uses uniform registers.
@@ -136,8 +136,8 @@ local function whole_tiles(walk)
   return all - rest
 end
 
--- The walk's next tile. Behind the `whole` tiles that are not cut, each number stands for half of a tile: then also the
--- predicate that it does, and the first column of the half.
+-- The walk's next tile. Behind the `whole` tiles that are not cut, each number stands for a tail tile: then also the
+-- predicate that it does, and its first column.
 local function next_of(walk, whole)
   if not whole then return walk.next_tile end
   local k, tail_n = walk.k, walk.next_tile:ge(whole)
@@ -187,7 +187,7 @@ end
 
 function of_groups.units(p, count) return count * (p.tail_n and 2 or 1) end
 
---- The number of groups of a launch, its argument that says how many rows they have (nil for "batched"), and the number
+--- The number of groups of a launch, its argument that has their rows (nil for "batched"), and the number
 --- of tiles that the rows make at most, in rows of tiles of `height`. M: the rows of A.
 function of_groups.arguments(p, given, M, height)
   local legal = p.groups and ({ contiguous = "offsets", masked = "sizes", batched = "count" })[p.groups]

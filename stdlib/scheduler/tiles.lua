@@ -1,7 +1,7 @@
 -- The scheduler of whole tiles: persistent CTAs take the tiles of D in turn, or slices of K of them. It also cuts the
 -- tiles of a last round in which few CTAs would have one.
 --
--- A scheduler says how the roles of a product walk over its tiles. Producers and consumers walk each by themselves, in
+-- A scheduler is how the roles of a product walk over its tiles. Producers and consumers walk each by themselves, in
 -- the same order. What they visit are work units: a tile, a slice of its K, or a tail tile. A scheduler is a table of
 -- these functions, where g is the product (mainloop/product.lua) and p its plan:
 --
@@ -50,8 +50,9 @@ tiles.plan_of_order = of_order
 --- @option group integer[1,65535] = 8  rows of tiles that the order covers before it goes on to the next column
 --- @option raster "grouped"|"hilbert" = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's
 ---   curve
---- @option halves boolean = false  as of wg.gemm: where at most half of the clusters would have a tile in the last
----   round, its tiles are cut into an upper and a lower half. The epilogue gets fewer blocks of 64 rows of them
+--- @option halves boolean = false  as of wg.gemm: tail tiles: where at most half of the clusters would have a tile in
+---   the last round, its tiles are cut into an upper and a lower half. The epilogue gets fewer blocks of 64 rows of
+---   these
 --- @return table  for the option `scheduler` of wg.mainloop
 --- @see wg.mainloop.dense
 function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of_order("wg.scheduler.tiles", opts)) end
@@ -76,8 +77,8 @@ function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of
 ---   tiles is two: the upper and the lower half of its rows
 --- @option last_splits integer[1,65535] = 1  where at most one of so many clusters would have a tile in the last round,
 ---   each of its tiles is visited once for each of so many slices of K; without `splits` and `halves`
---- @param body function(place: function, slice: reg, number: reg, cut: reg, following: function)  emits the work unit
----   on a tile. place() computes the tile's first row and column (u32 registers) where it is called; with splits,
+--- @param body function(place: function, slice: reg, number: reg, cut: reg, following: function)  emits the work on a
+---   tile. place() computes the tile's first row and column (u32 registers) where it is called; with splits,
 ---   `slice` is the slice of K and `number` that of the tile; with last_splits they count where `cut`, a predicate,
 ---   holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the
 ---   rows. following() computes place, slice, number and cut of what the CTA visits next, where it is called; behind
@@ -110,7 +111,7 @@ function k:each_tile(opts, body, ...)
     whole, units = units - rest, units + rest * (shares - 1)
   end
   if splits > 1 then units = units * splits end
-  -- What body() gets of a unit.
+  -- What body() gets of a work unit.
   local function described(unit)
     local tile, slice, number, cut, lower = unit, nil, nil, nil, nil
     if whole then

@@ -35,11 +35,11 @@ local function lookup(k, p, sizes, count, first, granule)
   return look, take
 end
 
--- Calls copy(at, key, stage, barrier) for each block of each piece, with the address of the stage; before(at, key) is
--- called for the first block of a piece. `expected`: the bytes that this warp announces.
+-- Calls copy(at, key, stage, barrier) for each block of each work unit, with the address of the stage; before(at, key)
+-- is called for the first block of a work unit. `expected`: the bytes that this warp announces.
 local function each_block(k, p, ring, kv, work, before, expected, copy)
   local cursor, base = ring:cursor(), k:address(kv)
-  work.each_piece(function(at, count)
+  work.each_unit(function(at, count)
     local key = at.block * p.block
     if before then before(at, key) end
     k:loop(count, function()
