@@ -1,6 +1,6 @@
--- How many cycles a product takes by the roofline (roofline.lua), with the coefficients of fitted.lua: what wg.gemm's
--- plans and tuning choose by. One model for products of many tiles, one for a small M, where products leave SMs without
--- a tile, or split K.
+-- How many cycles a product takes by the roofline (roofline.lua), with the coefficients of fitted.lua: wg.gemm's
+-- plans and tuning choose by them. One model is for products of many tiles. The other is for a small M, where products
+-- leave SMs without a tile, or split K.
 
 local fitted = require "wgrun.cost.fitted"
 local roofline = require "wgrun.cost.roofline"
@@ -48,8 +48,8 @@ function module.rounds(tiles, tails)
   return in_rounds(tiles, sms(), function(n) return tails and 2 * n <= sms() and 0.5 or 1 end)
 end
 
--- Cycles of `tiles` tiles of m x n whose main loops take `cycles`, with each split in `splits` parts: waves of
--- parts, epilogues where nothing hides them, and the sums that every part writes and the last one reads back.
+-- Cycles of `tiles` tiles of m x n whose main loops take `cycles`, with each split in `splits` slices: waves of
+-- slices, epilogues where nothing hides them, and the sums that every slice writes and the last one reads back.
 local function cycles_of(m, n, tiles, cycles, schedule, splits, e, tails)
   local waves, epilogue = module.rounds(tiles * splits, tails), epilogue_cycles(m, n, schedule, e)
   if schedule == "pingpong" then return waves * math.max(cycles, epilogue) + epilogue end
@@ -58,8 +58,8 @@ local function cycles_of(m, n, tiles, cycles, schedule, splits, e, tails)
   return waves * (cycles / splits + epilogue + sums) + splits * sums
 end
 
---- The number of parts into which K, of `blocks` blocks, is split, and the cycles that the product then takes: one
---- part, unless that leaves most of the chip idle and more parts are clearly faster.
+--- The number of slices into which K, of `blocks` blocks, is split, and the cycles that the product then takes. One
+--- slice, unless that leaves most of the chip idle and more slices are clearly faster.
 function module.best_splits(m, n, tiles, cycles, blocks, e, tails)
   local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, e, tails)
   for splits = 2, math.min(16, sms() // tiles, blocks // 4) do
@@ -69,8 +69,8 @@ function module.best_splits(m, n, tiles, cycles, blocks, e, tails)
   return best, least
 end
 
---- With block scales: the number of slices of K for the tiles of the last round, as many of them as CTAs would
---- have none, and the cycles that the product then takes.
+--- With block scales: the number of slices of K for the tiles of the last round, at most as many as there are CTAs for
+--- each of them, and the cycles that the product then takes.
 function module.best_last_splits(m, n, tiles, cycles, blocks, e)
   local epilogue, sums = epilogue_cycles(m, n, "cooperative", e), m * n * 4 / gemm.workspace_bytes
   local ctas, best, least = sms(), 1, cycles_of(m, n, tiles, cycles, "cooperative", 1, e)
@@ -83,9 +83,9 @@ function module.best_last_splits(m, n, tiles, cycles, blocks, e)
   return best, least
 end
 
---- The cycles of a product for a candidate of candidates. problem: its `kind`, M, N, the `row_bytes` of a
---- row of K, the number of `groups`, which have a B each and may take as long as their `group_bytes` do, and the option
---- `tails`.
+--- The cycles of a product for a candidate of candidates. problem: its `kind`, M, N, the `row_bytes` of a row of K, the
+--- number of `groups`, which have a B each and may take as long as their `group_bytes` do, and `tails`, whether tail
+--- tiles are asked for.
 function module.candidate_cycles(c, problem, e)
   local m, n, kind, groups = c.tile[1], c.tile[2], problem.kind, problem.groups
   local tiles = (groups or 1) * ceil_div(ceil_div(problem.M, groups or 1), m) * ceil_div(problem.N, n)

@@ -38,9 +38,9 @@ local function output_of(g, me)
   return { store = store, finish = finish, fetch = fetch, complete = complete }
 end
 
---- What the consumer `me` does with the sums of a tile, `acc` (`added`: those that are added to the sums of other parts
---- of K). An object with fetch_early(work, place), where there is something to fetch: sends for what the epilogue
---- reads while the tile is still multiplied, once its first products have been issued;
+--- What the consumer `me` does with the sums of a tile, `acc` (`added`: those that are added to the sums of other
+--- slices of K). An object with fetch_early(work, place), where there is something to fetch: sends for what the
+--- epilogue reads while the tile is still multiplied, once its first products have been issued;
 --- begin(work, place, row, column): returns the first of the consumer's rows and the first column, and fetches where
 --- that was not early; store(work, row, column): stores the sums, which are complete;
 --- finish(): waits until what was stored has left shared memory.

@@ -80,7 +80,7 @@ local gemm = classes.new "gemm"
 ---   curve
 --- @option group integer[1,65535]?  rows of tiles that the order covers before it goes on to the next column; by
 ---   default 12, 16 for block scales and groups, those of 2816 rows of a sparse A, 8 for pingpong, and 1 where A
----   and B are exchanged.
+---   and B are swapped
 --- @option group_size integer = 128  with b_type, the elements of K that share a scale: 32, 64 or a multiple of 128
 --- @option splits integer[1,64]?  split-K: the slices of K (with b_type up to 8), which different CTAs multiply and sum
 ---   in a fixed order. The CTAs of up to 8 slices are a cluster, where the epilogue has no gate, row sums or quantised

@@ -29,8 +29,8 @@ local fail, options, target = native.fail, arguments.options, wg.target
 local element_bytes, ceil_div = native.element_bytes, roofline.ceil_div
 local whole = mainloop_plan.integer
 
---- What decides which tiles are worth a try for options of wg.gemm: "sparse", "block_scaled" (for blocks of K),
---- "grouped" or "dense".
+--- What decides which tiles are worth a try for options of wg.gemm: "sparse", "block_scaled", "grouped" or
+--- "dense".
 function module.kind(opts)
   local of_blocks = type(opts.scales) == "table" and opts.scales.a == "1x128"
   return opts.sparse and "sparse" or of_blocks and "block_scaled" or opts.groups and "grouped" or "dense"

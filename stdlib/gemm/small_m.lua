@@ -122,7 +122,7 @@ local function each_choice(p, M, N, K, bytes, given, visit)
       local c = choice(problem, swapped, m, n, lines, cluster, splits, speed)
       if c then visit(c, cost.small_m_cycles(c)) end
     end
-    -- Slices of K as long as all CTAs with one are done in two rounds.
+    -- As many slices of K as all CTAs finish in two rounds.
     local tiles = swapped and ceil_div(N, m) * ceil_div(M, n) or ceil_div(M, m) * ceil_div(N, n)
     for splits = given.splits or 1, given.splits or math.max(1, math.min(most_splits, 2 * roofline.sms() // tiles)) do
       consider(alone, splits)
@@ -145,8 +145,7 @@ end
 --- What a product of M x N x K with a small M takes: { tile = { m, n, block of K }, splits =, cluster =, swapped = },
 --- where a swapped product's tile is that of D's transpose. nil where the product has many tiles, or where the epilogue
 --- wants whole tiles. `bytes`: of an element. given: `a_major` and `b_major`; `tile`, `splits`, `cluster` and whether A
---- and B are swapped, `swap`, where that is chosen already; and whether the operands have block scales,
---- `block_scaled`.
+--- and B are swapped, `swap`, where that is chosen already; and `block_scaled`, whether the operands have block scales.
 function module.tiles(p, M, N, K, bytes, given)
   local best, least
   each_choice(p, M, N, K, bytes, given, function(c, cycles)

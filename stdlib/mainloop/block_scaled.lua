@@ -1,8 +1,8 @@
--- The main loop of 8-bit floats with block scales. A row of A has a scale for each 128 elements of K, and B
--- has one for each 128 rows (columns of D) and 128 elements.
+-- The main loop of 8-bit floats with block scales. A row of A has a scale for each 128 elements of K, and B has
+-- one for each 128 rows (columns of D) and 128 elements.
 --
--- Such scales do not factor out of the sum over K, so that a consumer goes another way than that of mainloop/dense.lua.
--- For each block of K
+-- Such scales do not factor out of the sum over K. A consumer therefore goes another way than that of
+-- mainloop/dense.lua. For each block of K
 --
 --   products  = A * B of that block          wgmma, into a first set of accumulators
 --   sums     += products * A's * B's scale   CUDA cores, in f32, into the second set that the epilogue gets
@@ -130,7 +130,7 @@ local function load_a_scales(me, from)
   end
 end
 
--- The addresses of B's first scales for a work unit of a tile, one for each of the rows of scales that the tile
+-- The addresses of B's first scales for a work unit, one for each of the rows of scales that the tile
 -- touches; rows beyond the last one repeat it.
 local function b_scale_addresses(me, work, column)
   local k, sizes, addresses = me.k, me.sizes, {}
@@ -176,7 +176,7 @@ local function add_products(me, number, part, b_scale_of)
   end
 end
 
--- A tile, or a work unit of one, at that row and column: its sums are 0 so far.
+-- A work unit at that row and column: its sums are 0 so far.
 local function tile_of(me, work, row, column)
   local tile = {
     tail_n = work.tail_n, a_scales_at = me.p.groups and me.a_scales_at + ((row & 3) << 2) or me.a_scales_at,

@@ -40,8 +40,8 @@ local function consumer_of(k, p)
 end
 
 -- The consumer's operands. A share of the tile is `blocks` blocks of 64 rows, the descriptor of their A, and the way to
--- their metadata; `whole` is the share of a tile, `half` that of one that is cut. of_stage(stage, share)
--- gives the descriptors of A and B in a stage.
+-- their metadata; `whole` is the share of a tile, `tail` that of a tail tile. of_stage(stage, share) gives the
+-- descriptors of A and B in a stage.
 local function operands_of(g, me)
   local k, p = g.k, g.p
   local function share_of(blocks)
@@ -122,8 +122,8 @@ end
 function module.row_of(block, row) return block == 1 and row or row + 64 * (block - 1) end
 
 --- Returns store(work, row, column), which stores the sums of a tile, `acc`, or where it is a slice of K adds them
---- to those of the other slices first (`added`). store_block(sums, row, column, limit, c, tail) stores 64
---- rows, as k:epilogue's store; complete(row), if it is given, comes behind the last of a whole tile.
+--- to those of the other slices first (`added`). store_block(sums, row, column, limit, c, tail) stores 64 rows, as
+--- k:epilogue's store; complete(row), if it is given, comes behind the last of a whole tile.
 function module.store_tile(g, me, acc, added, store_block, complete)
   local k, p = g.k, g.p
   local reduce = p.reduction and p.reduction.consumer(g, me)

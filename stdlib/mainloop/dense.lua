@@ -1,4 +1,4 @@
--- The main loop of dense operands. It keeps one product under way while it waits for the next stage, and releases a
+-- The main loop of dense operands. It keeps one product in flight while it waits for the next stage, and releases a
 -- stage when the product behind it has begun:
 --
 --   wait for stage s       wgmma s      wait_group(1): s - 1 is complete    release s - 1
@@ -16,8 +16,8 @@
 --                         of K, and with_a(row), which returns the same for some blocks of 64 rows of a tile; `bytes`
 --                         and `bytes_with_a` of a stage
 --   consumer(g, me, acc, begun)  returns sum(work, place), which leaves a tile's sums in the accumulators, and
---                                complete(), which waits for
---                         them and releases the last stage; begun(work, place) is called behind a tile's first product
+--                         complete(), which waits for them and releases the last stage. begun(work, place) is called
+--                         behind a tile's first product
 
 local tail = require "wgrun.mainloop.tail"
 

@@ -149,8 +149,8 @@ function wg.mainloop.dense(opts) return made("wg.mainloop.dense", "dense", opts)
 --- @see wg.mainloop.dense
 function wg.mainloop.sparse(opts) return made("wg.mainloop.sparse", "sparse", opts) end
 
---- The main loop of a product of 8-bit floats with block scales, as scales = { a = "1x128", b = "128x128" }
---- of wg.gemm. By default the operands are e4m3.
+--- The main loop of a product of 8-bit floats with block scales, as scales = { a = "1x128", b = "128x128" } of
+--- wg.gemm. By default the operands are e4m3.
 --- @param options table
 --- @options wg.mainloop.dense without schedule
 --- @return mainloop

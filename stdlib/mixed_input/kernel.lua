@@ -1,5 +1,5 @@
--- The kernel of wg.gemm{ b_type = }: a product with weights of 4 or 8 bits (mixed_input/product.lua) with the epilogue
--- of its options, which stores D transposed.
+-- The kernel of wg.gemm{ b_type = }: a mixed-input product (mixed_input/product.lua) with the epilogue of its options,
+-- which stores D transposed.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"

@@ -1,4 +1,4 @@
--- wg.mainloop.mixed_input: the main loop of weights of 4 or 8 bits, for products of one's own.
+-- wg.mainloop.mixed_input: the main loop of mixed-input products, for products of one's own.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -17,9 +17,9 @@ local strategy = {
   launch = function(self, kernel, A, B, given) return mixed_input_launch.make(self, kernel, A, B, nil, given) end,
 }
 
---- The main loop of a product whose B are weights of 4 or 8 bits, packed by wg.prepack, as wg.gemm{ b_type = } has it.
---- It computes the transpose of D: the epilogue gets 64 rows of B, which are columns of D, and `columns` rows of A;
---- `row` counts rows of B. Launches give `b_scales`, and `b_zeros`.
+--- The main loop of a mixed-input product: its B are weights of 4 or 8 bits, packed by wg.prepack, as for a
+--- wg.gemm with b_type. It computes the transpose of D: the epilogue gets 64 rows of B, which are columns of D, and
+--- `columns` rows of A; `row` counts rows of B. Launches give `b_scales`, and `b_zeros`.
 --- @param options table
 --- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"  as of wg.gemm
 --- @option a_type "bf16"|"f16" = "bf16"  the type of A, of the scales and of the zero points

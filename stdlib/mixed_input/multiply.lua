@@ -115,7 +115,7 @@ local function multiply_steps(me, first, operands, a, fresh)
   k:wgmma_commit_group()
 end
 
--- A block of K: the last products are under way at its end. releases: a predicate of the lanes that release the stage
+-- A block of K: the last products are in flight at its end. releases: a predicate of the lanes that release the stage
 -- before.
 local function block_of_k(me, stage, phase, releases)
   local k, p = me.k, me.p
@@ -153,8 +153,8 @@ local function each_block(me, blocks)
   end)
 end
 
--- The blocks of a work unit, with stream_k: from the stage behind those of the work unit before, which is in `place`,
--- to the one before `last`, both counted from the beginning of a round.
+-- The blocks of a work unit, with stream_k: from the stage behind those of the unit before, which is in `place`, to
+-- the one before `last`, both counted from the beginning of a round.
 local function each_block_of_piece(me, blocks, place)
   local k, p = me.k, me.p
   local last = k:mov(place.stage + blocks, { type = "u32" })
@@ -172,8 +172,9 @@ local function each_block_of_piece(me, blocks, place)
   end)
 end
 
---- The sums of a work unit, in `acc`, an array of n / 2 registers. mine: block (which 64 rows of the tile), part (which
---- part of a block of K), thread (in the warpgroup), and with stream_k place: where the warpgroup stands in the ring.
+--- The sums of a work unit, in `acc`, an array of n / 2 registers. mine: block (which 64 rows of the tile), slice
+--- (which slice of a block of K), thread (in the warpgroup), and with stream_k place: where the warpgroup stands in the
+--- ring.
 function module.emit(g, mine, acc, work)
   local k, p, me = g.k, g.p, multiplier_of(g, mine, acc)
   local blocks = divided(k, work.to - work.from, p.block_k)

@@ -45,7 +45,7 @@ local function complete(p)
   p.panel = p.d and wg.panel { dtype = p.d, n = p.n, transposed = true } -- without a D, panels are a script's own
   p.weight_bytes = block_rows * p.block_k * p.bits // 8 -- of 64 rows in a stage
   p.groups_of_slice = math.max(1, p.slice_k // p.group_size)
-  -- parts that lie in one group have a copy each of its scales
+  -- slices that lie in one group have a copy each of its scales
   p.scale_copies = p.group_size > p.slice_k and p.k_slices or 1
   p.slice_scale_bytes = p.groups_of_slice * p.m * 2
   p.scale_bytes = p.k_slices * p.slice_scale_bytes
@@ -82,7 +82,7 @@ local function widths_of(what, given, M)
   return { given }
 end
 local function block_of(what, given, m, n)
-  -- Where sums are few, four warpgroups share the tile, each with 64 rows and a part of a block of K: converting takes
+  -- Where sums are few, four warpgroups share the tile, each with 64 rows and a slice of a block of K: converting takes
   -- many warps.
   local block = given or (n <= 48 and 256 or n <= 128 and 128 or 64) * (128 // m)
   if block ~= 64 and block ~= 128 and block ~= 256 and (block ~= 512 or m == 128) then
@@ -99,7 +99,7 @@ local function splits_of(what, opts)
   return opts.stream_k and { 1 } or { 1, 2, 3, 4, 5, 6, 7, 8 }
 end
 
--- The tile, its slices of K, and the stages: of those that go with the options the ones that take the least time
+-- The tile, its slices of K, and the stages: among those that go with the options, the fastest by a model of the time
 -- (mixed_input/time.lua). The weights are wgmma's A: a tile has 64 or 128 rows of them, which are columns of D, and n
 -- rows of A.
 local function choose(p, opts, M, N, K)

@@ -1,20 +1,20 @@
 -- A mixed-input product: its B are weights of 4 or 8 bits, which become 16-bit operands in registers.
 --
--- The roles of A and B are swapped, so that D is computed transposed: 64 rows of weights are wgmma's A, which may be
--- in registers, and rows of A, perhaps few, are its columns, in shared memory. A CTA has a tile of 64 or
--- 128 rows of weights and up to 256 rows of A; the CTAs of a cluster have slices of its K (`splits`), or each CTA has
--- work units one after the other (`stream_k`).
+-- A and B are swapped, so that D is computed transposed. 64 rows of weights are wgmma's A, which may be in registers;
+-- rows of A, perhaps few, are its columns, in shared memory. A CTA has a tile of 64 or 128 rows of weights and up to
+-- 256 rows of A. With split-K (`splits`) the CTAs of a cluster have slices of the tile's K; with stream-K (`stream_k`)
+-- each CTA has one work unit after the other.
 --
---   copying warp       mixed_input/copies.lua      weights, scales and A, into a ring with a stage for each block of K
---   warpgroups         mixed_input/convert.lua     weights from shared memory to operands in registers
---                      mixed_input/multiply.lua        times A's stages, one step of K converted while another is
---   multiplied
---                      reduction/warpgroups.lua  the sums of slices of K in a cluster; reduction/memory.lua, of CTAs
---                      k:epilogue            which stores them, transposed
+--   copying warp  mixed_input/copies.lua    weights, scales and A, into a ring with a stage for each block of K
+--   warpgroups    mixed_input/convert.lua   weights from shared memory to operands in registers
+--                 mixed_input/multiply.lua  times A's stages, one step of K converted while another is multiplied
+--                 reduction/warpgroups.lua  the sums of slices of K in a cluster; reduction/memory.lua, of CTAs
+--                 k:epilogue                which stores them, transposed
 --
--- Its parts are those of other products (mainloop/product.lua): a scheduler (scheduler/grid.lua, equal_shares.lua),
--- reductions one after the other, an epilogue. Who does what is other: a warp copies before the CTA's threads have met.
--- Where a block of K is longer than 128, more warpgroups have a part of each block: more of them convert at a time.
+-- Its strategies are those of other products (mainloop/product.lua): a scheduler (scheduler/grid.lua,
+-- equal_shares.lua), reductions one after the other, an epilogue. Its roles differ: a warp copies before the CTA's
+-- threads have met. Where a block of K is longer than 128, more warpgroups have a slice of each block: more of them
+-- convert at a time.
 
 local arguments = require "wgrun.arguments"
 local division = require "wgrun.builder.division"

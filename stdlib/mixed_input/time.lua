@@ -1,5 +1,4 @@
--- A model of how long a product with weights of 4 or 8 bits takes, by which wg.gemm{ b_type = } chooses its tile and
--- its slices of K.
+-- A model of the time of a mixed-input product. wg.gemm{ b_type = } chooses its tile and its slices of K by it.
 
 local cost_fitted = require "wgrun.cost.fitted"
 local roofline = require "wgrun.cost.roofline"
@@ -25,7 +24,7 @@ local function block_time(p, ctas)
   return math.max(warps, memory, (weights + a) / fitted.l2_bytes) * (fitted.waits[stages] or 1)
 end
 
---- us that a launch of a plan takes, all SMs being free: its start, rounds of CTAs, and the sums that CTAs hand over.
+--- us that a launch of a plan takes, all SMs being free: its start, rounds of CTAs, and the sums that CTAs send.
 function module.microseconds(p, M, N, K)
   local tiles, blocks = ceil_div(M, p.n) * ceil_div(N, p.m), ceil_div(K, p.block_k)
   if p.stream_k then

@@ -160,13 +160,13 @@ function memory.consumer(g, me)
 end
 
 --- The sums and counters in global memory for launches of a product, made for the first launch of a size. owner: has
---- `plan` and `shared`; size: { tiles of a launch, parts of each tile }.
+--- `plan` and `shared`; size: { tiles of a launch, slices of each tile }.
 function memory.workspace_of(owner, size)
-  local p, shared, tiles, parts = owner.plan, owner.shared, size[1], size[2]
-  local elements = tiles * parts * p.m * p.width
+  local p, shared, tiles, slices = owner.plan, owner.shared, size[1], size[2]
+  local elements = tiles * slices * p.m * p.width
   if elements > 0xFFFFFFFF then
     native.fail(
-      ("gemm: %d splits of %d tiles need %d sums: at most 2^32 - 1 are possible"):format(parts, tiles, elements))
+      ("gemm: %d splits of %d tiles need %d sums: at most 2^32 - 1 are possible"):format(slices, tiles, elements))
   end
   if shared.workspace_tiles ~= tiles then
     shared.workspace_tiles = tiles

@@ -2,8 +2,8 @@
 
 local module = {}
 
---- Calls visit(four registers, their place in bytes, block, r) for all of `acc`, a list of arrays of accumulators, of
---- which they are acc[block][r] and the next ones: threads of a warpgroup side by side, 16 bytes each.
+--- Calls visit(four registers, their place in bytes, block, r) for all of `acc`, a list of arrays of accumulators: for
+--- acc[block][r] and the next three. Threads of a warpgroup lie side by side, 16 bytes each.
 function module.each_four(acc, visit)
   for block, regs in ipairs(acc) do
     for r = 0, #regs - 1, 4 do visit(regs:slice(r, 4), (#regs * (block - 1) + r) * 128 * 4, block, r) end
