@@ -18,7 +18,7 @@ function module.strategy(class, kind, plan)
   return setmetatable({ kind = kind, plan = plan }, native.classes[class] or module.new(class))
 end
 
---- Main loops of products, for kernels with an epilogue of one's own: dense, sparse, block_scaled, mixed.
+--- Main loops of products, for kernels with an epilogue of one's own: dense, sparse, block_scaled, mixed_input.
 --- @return table
 --- @see mainloop
 wg.mainloop = {}
@@ -28,7 +28,7 @@ wg.mainloop = {}
 --- @see wg.mainloop.dense
 wg.scheduler = {}
 
---- Reductions of products whose K is in parts: how the parts become one sum. For the option `reduction` of wg.mainloop.
+--- Reductions of products with split-K: how the slices become one sum. For the option `reduction` of wg.mainloop.
 --- @return table
 --- @see wg.mainloop.dense
 wg.reduction = {}

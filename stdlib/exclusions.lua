@@ -4,10 +4,9 @@ local native = require "wgrun.native"
 
 local module = {}
 
---- A table of exclusions, for plans that have `what`, the function that was called. choices: by name how messages call
---- them, and a function of the plan and of the options `given` that says whether it has been made; what requires a
---- choice goes without its lack, which is called after what it lacks (`lacks`). rows: { choice, { those that it goes
---- without }, why }.
+--- A table of exclusions, for plans that have `what`, the function that was called. choices: by name what messages call
+--- each, and a function of the plan and of the options `given` that returns whether it has been made. What requires a
+--- choice goes without its lack; `lacks` names what is lacking. rows: { choice, { those that it goes without }, why }.
 function module.new(choices, rows)
   local function is_made(name, p, given)
     local choice = choices[name]
@@ -36,8 +35,8 @@ function module.new(choices, rows)
     local without, why = conflict(p, name, given)
     local text = choices[name][1]
     if without then
-      native.fail(
-        ("%s: %s %s: %s"):format(p.what, text, text:find "^scales" and without:gsub("^goes", "go") or without, why))
+      if text:find "^%l*%s?scales" then without = without:gsub("^goes", "go") end
+      native.fail(("%s: %s %s: %s"):format(p.what, text, without, why))
     end
   end
 

@@ -288,4 +288,18 @@ foreach(file IN LISTS named)
     endforeach()
 endforeach()
 
+# The same in the Lua library, its scripts and tests, and what documents say of it. Records of measurements keep the words of their day.
+set(invented "own_tiles|fillers?[^a-z]|few_tiles|gemm_few|A and B exchanged|exchange_of|p\\.exchange[^_]|p\\.rotated|p\\.once|used_once"
+             "p\\.halves|p\\.narrow|piece\\.(half|narrow)|k_parts|[^a-z]p\\.mixed[^_]|wgrun\\.mixed\\.|stdlib/mixed/|made_up"
+             "[Pp]arts? of K[^a-z]|[Ss]cales (for|of) blocks|said of|whoever")
+list(JOIN invented "|" invented)
+file(GLOB_RECURSE named RELATIVE ${ROOT} ${ROOT}/stdlib/*.lua ${ROOT}/scripts/*.lua ${ROOT}/tests/lua/*.lua ${ROOT}/docs/guide/*.md
+     ${ROOT}/docs/gemm.md ${ROOT}/docs/design.md ${ROOT}/docs/adding.md)
+foreach(file IN LISTS named)
+    file(STRINGS ${ROOT}/${file} lines REGEX "${invented}")
+    foreach(line IN LISTS lines)
+        message(SEND_ERROR "house: ${file}: docs/glossary.md has another name: ${line}")
+    endforeach()
+endforeach()
+
 message(STATUS "house: ${files} files of ${count} modules follow the arrows")

@@ -8,7 +8,7 @@ local fp8_weights = require "wgrun.attention.fp8_weights"
 local attention_output = require "wgrun.attention.output"
 local attention_scores = require "wgrun.attention.scores"
 local splits = require "wgrun.attention.splits"
-local tiles = require "wgrun.attention.tiles"
+local tiles = require "wgrun.attention.scheduler"
 local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
 
@@ -21,7 +21,7 @@ local function products(g, scores, probabilities, acc)
   -- trans: for 16-bit types; 8-bit operands have K contiguous.
   local function form(n, scale_d, trans)
     local out = { n = n, k = p.k_step, d = "f32", a = p.dtype, b = p.dtype, scale_d = scale_d }
-    for key, value in pairs(p.narrow and {} or trans) do out[key] = value end
+    for key, value in pairs(p.fp8 and {} or trans) do out[key] = value end
     return out
   end
   local function score(query_cursor, key_cursor)
@@ -86,7 +86,7 @@ local function consumer_of(g)
     scores = me.scores, scale = me.factors.scale, lift = p.lift,
     empty = (p.causal or p.packed or p.window or p.mask or p.score) and true,
   }
-  me.weights = (p.narrow and fp8_weights.emit or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
+  me.weights = (p.fp8 and fp8_weights.emit or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
   me.turns = k:turns { members = p.consumers, member = me.number, barrier = 1 }
   me.query, me.key, me.value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
   k:mov(me.query.stage, me.number) -- stages of the queries: one for each consumer, then those of the next tile
@@ -99,7 +99,7 @@ local function next_keys(me, at, block)
   local k, ring = me.k, me.rings.k
   local scored = { stage = k:mov(me.key.stage, { type = "u32" }) }
   ring:advance(me.key)
-  if me.p.narrow then k:if_(block:gt(at.first), function() ring:wait(me.key) end) end
+  if me.p.fp8 then k:if_(block:gt(at.first), function() ring:wait(me.key) end) end
   return function() ring:release(scored, { lane = me.lane }) end
 end
 
@@ -130,7 +130,7 @@ end
 local function step(me, at, block, scored, mask)
   local k = me.k
   tiles.step(me, at, block)
-  if not me.p.narrow then me.rings.k:wait(me.key) end
+  if not me.p.fp8 then me.rings.k:wait(me.key) end
   me.turns:take()
   me.score(me.query, me.key)
   me.rings.v:wait(me.value)
@@ -161,7 +161,7 @@ end
 -- The last block's probabilities times V. Leaves O in `acc`, and stores the log-sum-exp of the rows.
 local function last_product(me, at, output, value_factor)
   local k, p, weights = me.k, me.p, me.weights
-  if p.narrow then me.rings.q:release(me.query, { lane = me.lane }) end
+  if p.fp8 then me.rings.q:release(me.query, { lane = me.lane }) end
   me.rings.v:wait(me.value)
   me.weigh(me.value)
   local inverse, logarithm

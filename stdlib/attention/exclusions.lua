@@ -10,12 +10,12 @@ return exclusions.new({
   score_slope = option "score_slope", no_score = lacking "score", no_mask = lacking "mask",
   splits = { "`splits`", function(p) return p.splits and p.splits > 1 end },
   bhsd = { '`layout` = "bhsd"', function(p) return p.layout == "bhsd" end },
-  narrow = { "8-bit elements", function(p) return p.dtype == "e4m3" end },
+  fp8 = { "8-bit elements", function(p) return p.dtype == "e4m3" end },
   wide = { lacks = "8-bit elements", function(p) return p.dtype ~= "e4m3" end },
 }, {
   { "packed", { "bhsd" }, "packed tensors are sequence x head x dim" },
   { "descale", { "wide" }, "others have no scales" },
-  { "splits", { "narrow" }, "keys of 8 bits stay in one part" },
-  { "block_mask", { "no_mask" }, "it says in which blocks `mask` hides all keys" },
+  { "splits", { "fp8" }, "keys of 8 bits stay in one part" },
+  { "block_mask", { "no_mask" }, "it finds the blocks in which `mask` hides all keys" },
   { "score_slope", { "no_score" }, "it is the derivative of that function" },
 })

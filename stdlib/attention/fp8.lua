@@ -70,25 +70,25 @@ local function transposer_of(g, mine)
   return me
 end
 
--- Transposes 32 keys from `key` on, 16 dims at a time. p.pieces of these are loaded ahead: the first of them is stored
+-- Transposes 32 keys from `key` on, 16 dims at a time. p.chunks of these are loaded ahead: the first of them is stored
 -- when one more has been asked for.
 local function transpose_keys(me, key, from, to)
   local k, p = me.k, me.p
-  local words, last = k:regs("b32", 4 * p.pieces), p.dim // 16 - 1
-  local function of(chunk) return words:slice(4 * (chunk % p.pieces), 4) end
+  local words, last = k:regs("b32", 4 * p.chunks), p.dim // 16 - 1
+  local function of(chunk) return words:slice(4 * (chunk % p.chunks), 4) end
   local function load(chunk)
     if chunk > last then return end
     local at, offset = from(chunk, key)
     k:ldmatrix_x4(of(chunk), at, { trans = 1, offset = offset })
   end
-  for chunk = 0, p.pieces - 1 do load(chunk) end
+  for chunk = 0, p.chunks - 1 do load(chunk) end
   for chunk = 0, last do
     local loaded, out = of(chunk), k:regs("b32", 4)
     for pair = 0, 2, 2 do
       k:prmt(out[pair], loaded[pair], loaded[pair + 1], me.even)
       k:prmt(out[pair + 1], loaded[pair], loaded[pair + 1], me.odd)
     end
-    load(chunk + p.pieces)
+    load(chunk + p.chunks)
     local at, offset = to(key // 16, 16 * chunk)
     k:stmatrix_x4(at, out, { offset = offset })
   end

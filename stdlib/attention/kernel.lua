@@ -1,14 +1,14 @@
 -- The kernel of wg.attention, after FlashAttention (Dao 2022; Shah et al. 2024 for Hopper): O = softmax(Q K^T) V in one
--- pass over the keys. Persistent CTAs draw tiles from a queue: 64 queries for each consumer warpgroup
--- (attention/consume.lua), and the keys that these see, blocks of which a producer thread copies by TMA, from the last
--- to the first. Where the keys are in parts (attention/splits.lua), a cluster has one tile.
+-- pass over the keys. Persistent CTAs draw tiles from a queue. A tile has 64 queries for each consumer
+-- warpgroup (attention/consume.lua), and the keys that these see. A producer thread copies blocks of keys by TMA, from
+-- the last to the first. Where the keys are in parts (attention/splits.lua), a cluster has one tile.
 
 local wg = require "wgrun"
 local consume = require "wgrun.attention.consume"
 local fp8 = require "wgrun.attention.fp8"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
-local tiles = require "wgrun.attention.tiles"
+local tiles = require "wgrun.attention.scheduler"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 
@@ -29,7 +29,7 @@ local function produce(g)
   end
   local load_q = loader(rings.q, p.q, maps.Q, k:address(buffers.q))
   local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k))
-  local load_v = p.narrow and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw))
+  local load_v = p.fp8 and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw))
     or loader(rings.v, p.v, maps.V, k:address(buffers.v))
 
   local function copies(at)
@@ -40,9 +40,9 @@ local function produce(g)
     for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end
     tiles.each_later(g, at, function(block)
       local following = block and at.key_start + block * p.block or key - p.block
-      if p.narrow then load_v(kv, key) end -- it is transposed before it is needed
+      if p.fp8 then load_v(kv, key) end -- it is transposed before it is needed
       load_k(kv, following)
-      if not p.narrow then load_v(kv, key) end
+      if not p.fp8 then load_v(kv, key) end
       k:mov(key, following)
     end)
     load_v(kv, key)
@@ -74,13 +74,13 @@ local function stages_of(k, p, readers)
     v = k:shared { tile = p.v, count = p.stages, name = "V" },
   }
   local rings = {
-    q = k:pipeline { stages = p.query_stages * p.consumers, arrivals = p.narrow and 4 or 1, name = "query" },
+    q = k:pipeline { stages = p.query_stages * p.consumers, arrivals = p.fp8 and 4 or 1, name = "query" },
     k = k:pipeline { stages = p.stages, arrivals = readers, name = "key" },
     v = k:pipeline {
-      stages = p.stages, arrivals = readers, producers = p.narrow and p.transposers or 1, name = "value",
+      stages = p.stages, arrivals = readers, producers = p.fp8 and p.transposers or 1, name = "value",
     },
   }
-  if p.narrow then
+  if p.fp8 then
     buffers.raw = k:shared { tile = p.raw, count = p.stages, name = "raw_V" }
     buffers.o = not p.packed
       and k:shared { bytes = p.panels * p.consumers * p.panel.bytes, align = p.panel.align, name = "O" }
@@ -105,7 +105,7 @@ local function begin(g)
 end
 
 --- The kernel of a plan (of plan.make), with these parameters. While it is emitted it is a table `g`: k, p; maps and
---- sizes, its parameters; buffers and rings; scheduler (attention/tiles.lua).
+--- sizes, its parameters; buffers and rings; scheduler (attention/scheduler.lua).
 function module.make(p, list)
   local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
     local g = { k = k, p = p }
@@ -130,7 +130,7 @@ function module.make(p, list)
     k:if_((thread >> 7):eq(0), function()
       k:setmaxnreg_dec(p.registers[1])
       k:if_(thread:eq(0), function() produce(g) end)
-      if p.narrow then k:if_((thread >> 5):ge(4 - p.transposers), function() transpose(g) end) end
+      if p.fp8 then k:if_((thread >> 5):ge(4 - p.transposers), function() transpose(g) end) end
     end, function()
       k:setmaxnreg_inc(p.registers[2])
       consume.emit(g)

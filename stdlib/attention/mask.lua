@@ -1,5 +1,5 @@
 -- Which keys a query sees, for wg.attention and its gradients: those of its sequence up to its own place (`causal`) or
--- near it (`window`), and of these the ones that a script's functions say (`mask`, attention/scores.lua; `block_mask`).
+-- near it (`window`). A script's functions choose among these (`mask`, attention/scores.lua; `block_mask`).
 
 local captured = require "wgrun.attention.captured"
 local scores = require "wgrun.attention.scores"
@@ -27,8 +27,8 @@ function module.hider(k, accumulators, high, low)
 end
 
 --- Whether a query of a block sees a key of another one, by the script's function. at: head and batch; queries, keys:
---- the numbers of those of the sequence; ranges: { first query, count, first key, count }, of which what lies behind
---- the sequence's end does not count.
+--- the numbers of those of the sequence; ranges: { first query, count, first key, count }; what lies behind the
+--- sequence's end does not count.
 function module.block_is_seen(g, at, ranges)
   local k, p = g.k, g.p
   local function signed(x) return k:mov(x, { type = "s32" }) end

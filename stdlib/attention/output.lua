@@ -19,7 +19,7 @@ function module.emit(me)
   -- A stage of the queries, in which O is stored, is free once the copy of O has read it. With two stages the copy has
   -- the time of the next tile's first block. Where O has panels of its own, each warp frees the queries after its last
   -- scores.
-  local stored = p.query_stages > 1 and not p.narrow and { stage = k:reg "u32" } or nil
+  local stored = p.query_stages > 1 and not p.fp8 and { stage = k:reg "u32" } or nil
   local any_stored = stored and k:mov(0, { type = "u32" })
   if stored then k:mov(stored.stage, 0) end
   local function wait_for_copies() k:cp_async_bulk_wait_group(0, { read = true, guard = leader }) end
@@ -49,7 +49,7 @@ function module.emit(me)
   -- Packed sequences: pairs of elements by the threads, since a box of TMA would also have rows of the next sequence.
   local function store_packed(at, row)
     output.store_pairs(at, row, me.acc:slice(0, p.dim // 2))
-    if p.narrow then return end
+    if p.fp8 then return end
     -- All warps have read the queries: their scores are complete.
     k:bar_sync(mine + (1 + p.consumers), { threads = 128 })
     k:mbarrier_arrive(queries:empty_barrier(me.query), { guard = leader })
@@ -60,12 +60,12 @@ function module.emit(me)
     if p.packed then return store_packed(at, row) end
     local place = tensors.place(p)
     local write = k:epilogue {
-      panel = p.panel, map = maps.O, buffer = p.narrow and buffers.o or buffers.q, buffers = p.panels,
-      offset = p.narrow and mine * (p.panels * p.panel.bytes) or me.query.stage * p.q.bytes,
+      panel = p.panel, map = maps.O, buffer = p.fp8 and buffers.o or buffers.q, buffers = p.panels,
+      offset = p.fp8 and mine * (p.panels * p.panel.bytes) or me.query.stage * p.q.bytes,
       barrier = mine + (1 + p.consumers), place = function(column, down) return place(column, at, down) end,
     }
     write(me.acc:slice(0, p.dim // 2), first_row, k:mov(0, { type = "u32" }))
-    if p.narrow then return end
+    if p.fp8 then return end
     if not stored then return free_queries(me.query) end
     k:mov(stored.stage, me.query.stage)
     k:mov(any_stored, 1)

@@ -23,11 +23,11 @@ local shapes = {
   [256] = { consumers = 2, block = 64, stages = 2, query_stages = 1 },
 }
 
--- Likewise for 8-bit elements. The warps that transpose V have `pieces` of it on their way.
-local narrow_shapes = {
+-- Likewise for 8-bit elements. The warps that transpose V have `chunks` of it on their way.
+local fp8_shapes = {
   [64] = { consumers = 3, block = 128, stages = 3, query_stages = 2 },
   [96] = { consumers = 3, block = 96, stages = 3, query_stages = 2 },
-  [128] = { consumers = 3, block = 96, stages = 3, query_stages = 2, registers = { 32, 160 }, pieces = 2 },
+  [128] = { consumers = 3, block = 96, stages = 3, query_stages = 2, registers = { 32, 160 }, chunks = 2 },
   [192] = { consumers = 2, block = 128, stages = 2, query_stages = 1 },
   [256] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
 }
@@ -44,24 +44,24 @@ end
 
 -- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and of causal
 -- ones blocks that few of their rows see.
-local function shape_of(dim, narrow, causal, problem, heads)
+local function shape_of(dim, fp8, causal, problem, heads)
   local short = problem and problem[1] <= 1536
   local small
   if dim == 64 and causal then
     small = short
-  elseif dim == 64 and not narrow then
+  elseif dim == 64 and not fp8 then
     small = problem and small_tiles_faster(problem, heads)
   end
-  if small then return { consumers = 2, block = 128, stages = narrow and 2 or 3, query_stages = 2 } end
-  if short and narrow and (dim == 96 or dim == 128) then
+  if small then return { consumers = 2, block = 128, stages = fp8 and 2 or 3, query_stages = 2 } end
+  if short and fp8 and (dim == 96 or dim == 128) then
     return { consumers = 2, block = 128, stages = 3, query_stages = 2 }
   end
-  return narrow and narrow_shapes[dim] or shapes[dim]
+  return fp8 and fp8_shapes[dim] or shapes[dim]
 end
 
 -- The type of O: that of the others, or bf16 where they are 8 bits.
 local function type_of_o(p, given)
-  return given or p.narrow and "bf16" or p.dtype
+  return given or p.fp8 and "bf16" or p.dtype
 end
 
 -- How many panels each consumer has for O: as many as fit into `left` bytes, in equal rounds.
@@ -86,16 +86,16 @@ local function lay_out(p)
   p.panel = wg.panel { dtype = p.o, n = p.dim }
   p.lines = { dtype = p.dtype, columns = line // bytes, line_bytes = line }
   p.q, p.k = tile(64, p.dim), tile(p.block, p.dim)
-  p.v = p.narrow and tile(p.dim + p.ones, p.block)
+  p.v = p.fp8 and tile(p.dim + p.ones, p.block)
     or wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = line .. "B" }
   p.panels = p.panel.count
-  p.raw = p.narrow and p.k -- V before it is transposed
+  p.raw = p.fp8 and p.k -- V before it is transposed
   local most, of_stage = wg.target.cta_shared - 1024 - (p.join and p.join.maxima or 0),
     p.k.bytes + p.v.bytes + (p.raw and p.raw.bytes or 0)
-  local queries, of_panel = p.query_stages * p.consumers * p.q.bytes, p.narrow and p.panel.bytes * p.consumers or 0
+  local queries, of_panel = p.query_stages * p.consumers * p.q.bytes, p.fp8 and p.panel.bytes * p.consumers or 0
   local function used_with(panels) return queries + p.stages * of_stage + panels * of_panel end
   while p.stages > 2 and used_with(1) > most do p.stages = p.stages - 1 end
-  if p.narrow then p.panels = panels_of(p, most - used_with(0)) end
+  if p.fp8 then p.panels = panels_of(p, most - used_with(0)) end
   local used = used_with(p.panels)
   if used > most then
     fail(
@@ -110,12 +110,12 @@ function module.make(opts)
     return arguments.whole("wg.attention: " .. name, value, least, most)
   end
   local p = attention_options.plan("wg.attention", opts)
-  p.narrow = p.dtype == "e4m3"
+  p.fp8 = p.dtype == "e4m3"
   p.o = type_of_o(p, opts.o)
   for i = 1, opts.problem and (opts.problem[3] == nil and 2 or 3) or 0 do
     whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
   end
-  local shape = shape_of(p.dim, p.narrow, p.causal, opts.problem, p.heads)
+  local shape = shape_of(p.dim, p.fp8, p.causal, opts.problem, p.heads)
   p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
   p.k_step = native.wgmma_k[p.dtype]
   p.block = whole("block", opts.block or shape.block, p.k_step, 256)
@@ -125,9 +125,9 @@ function module.make(opts)
   p.threads, p.m = 128 * (1 + p.consumers), 64 * p.consumers
   p.registers = p.consumers == 3 and { 32, 160 } or { 40, 232 }
   p.transposers, p.lift, p.ones = 0, 0, 0
-  if p.narrow then
-    -- The warps that transpose need registers, for some pieces of V at a time.
-    p.registers, p.pieces = shape.registers or p.consumers == 3 and { 56, 152 } or { 56, 224 }, shape.pieces or 3
+  if p.fp8 then
+    -- The warps that transpose need registers, for some chunks of V at a time.
+    p.registers, p.chunks = shape.registers or p.consumers == 3 and { 56, 152 } or { 56, 224 }, shape.chunks or 3
     -- Three where each has keys of its own lines (32 bytes), two where they share lines.
     p.transposers = p.block % 64 == 0 and 2 or 3
     p.ones = p.lse and 0 or 8 -- rows behind those of V^T: the product with P then sums P up, as it is rounded

@@ -62,8 +62,8 @@ local function hide(k, p, score, place)
   k:mov(score, -math.huge, { guard = ~module.returned("mask", p.mask(k, place), "pred", p) })
 end
 
--- The score of accumulator r, in natural units where the plan has a function for it; cap: what scores.score_arguments
--- says. place(r): what functions get.
+-- The score of accumulator r, in natural units where the plan has a function for it; cap: as
+-- scores.score_arguments returns it. place(r): what functions get.
 local function compute(me, r, cap, place)
   local k, p, scores = me.k, me.p, me.scores
   if p.softcap then k:tanh_approx(scores[r], scores[r] * cap) end
@@ -103,7 +103,7 @@ function module.emit_packed(me, cap)
   if not (p.softcap or p.score or p.mask) then return nil end
   return function(at, key)
     local rows, keys = {}, numbers(k, p, key, at.length)
-    for half = 0, p.halves - 1 do rows[8 * half] = packed_row(me, at, me.rows[half].number) end
+    for half = 0, p.row_halves - 1 do rows[8 * half] = packed_row(me, at, me.rows[half].number) end
     local function place(r)
       local down, right = offsets(r)
       return arguments.merged(rows[down], { key = keys(right) })

@@ -1,5 +1,5 @@
--- Parts of the keys in wg.attention, where there are fewer tiles than SMs: the CTAs of a cluster have the same queries,
--- each with a part of the keys that these see, and send each other what they found, straight from registers to the
+-- Parts of the keys in wg.attention, where there are fewer tiles than SMs. The CTAs of a cluster have the same queries,
+-- and each has a part of the keys that these see. They send each other their results, straight from registers to the
 -- other's shared memory (st.async, PTX ISA 9.7.9.12). Each part of a row is relative to its own maximum. Maxima and
 -- sums go to all CTAs, O to the CTA that owns its columns, which adds up the parts in a fixed order, and stores them. O
 -- arrives in the stages of K and V, and therefore not before all CTAs are done with theirs.
@@ -17,9 +17,9 @@ local fitted, ceil_div = cost_fitted.attention, roofline.ceil_div
 local unit_bytes = 128 * 16 -- of eight columns of a consumer's rows: four registers of each thread
 local row_bytes = 32 * 16 -- of its rows' maxima and sums: two rows for every four lanes
 
---- How CTAs share the columns of O: `units` of eight in all, `share` for each of the first `owners` of them, the last
---- of which may have fewer, `rest`; and the bytes that each of the other parts brings to a consumer, in the stages of K
---- and in those of V; and the bytes of the `maxima` and sums that a CTA receives.
+--- How CTAs share the columns of O: `units` of eight in all, `share` for each of the first `owners` of them; the last
+--- owner may have fewer, `rest`. Then the bytes that each of the other parts brings to a consumer, `k` in the stages of
+--- K and `v` in those of V, and the bytes of the `maxima` and sums that a CTA receives.
 function module.join_plan(p, splits)
   local units = p.dim // 8
   local share = ceil_div(units, splits)
@@ -46,11 +46,11 @@ end
 
 module.most = 16
 
---- In how many parts the keys of a tile should be: those of the `problem` where it says all three lengths, otherwise 1.
+--- How many parts the keys of a tile should have: those of the `problem` where it has all three lengths, otherwise 1.
 --- The model is how long the longest CTA takes, in ns, with a start of its own for each round of clusters, as measured
 --- on an H200 (docs/performance.md).
 function module.choose(p, problem)
-  if p.narrow or not (problem and problem[3]) then return 1 end
+  if p.fp8 or not (problem and problem[3]) then return 1 end
   local tiles, keys = ceil_div(problem[1], p.m) * p.heads * problem[3], problem[2]
   if p.window then keys = math.min(keys, p.m + p.window * (p.causal and 1 or 2)) end
   if tiles > roofline.sms() then return 1 end

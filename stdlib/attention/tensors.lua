@@ -7,8 +7,8 @@ local elements = require "wgrun.tile.elements"
 
 local module = {}
 
---- Raises where a value of a launch is missing, or given to attention that has no use for it. `options` says with which
---- option of wg.NAME each value goes.
+--- Raises where a value of a launch is missing, or given to attention that has no use for it. `options` has by value
+--- the option of wg.NAME that it goes with.
 function module.values(name, p, given, options)
   for value, option in pairs(options) do
     if given[value] ~= nil and not p[option] then
@@ -24,8 +24,8 @@ local orders = { -- of dimensions
 }
 
 --- The extents of the tensors of wg.NAME: rows, heads, dim, and where they are not packed the batch, of those called
---- `of_queries` in the table `given`, and of those called `of_keys`. Raises an error that says which tensor does not
---- fit.
+--- `of_queries` in the table `given`, and of those called `of_keys`. Raises an error that names the tensor that does
+--- not fit.
 function module.extents(name, p, given, of_queries, of_keys)
   local order, rank = orders[p.packed and "packed" or p.layout], p.packed and 3 or 4
   local function read(tensor, heads)

@@ -1,6 +1,6 @@
 -- What was fitted to measured launches on an H200: the coefficients by which plans and tuning compare choices
--- (cost/gemm.lua, mixed/time.lua, attention/plan.lua, attention/splits.lua). Cycles are of an SM; a number without a
--- unit is a factor. What differs on other chips is in wg.chips (roofline.lua).
+-- (cost/gemm.lua, mixed_input/time.lua, attention/plan.lua, attention/splits.lua). Cycles are of an SM; a number
+-- without a unit is a factor. What differs on other chips is in wg.chips (roofline.lua).
 
 -- Tiles of D with a share of the tensor cores' speed: { rows, columns, share }, so that the plan ranks the tiles as the
 -- chip did (docs/performance.md).
@@ -26,12 +26,12 @@ local tiles = {
       { 128, 192, 0.78 }, { 128, 128, 0.7 }, { 64, 128, 0.5 },
     },
   },
-  -- With scales for blocks of K, sums go from the tensor cores to the CUDA cores once a block. Some tiles are of
-  -- products with many tiles alone, or with few.
-  scaled = {
+  -- With block scales, sums go from the tensor cores to the CUDA cores once a block. Some tiles are of
+  -- products with many tiles alone, or with a small M.
+  block_scaled = {
     cooperative = {
       { 192, 128, 0.955 }, { 128, 256, 0.91 }, { 128, 192, 0.87 }, { 128, 160, 0.8, of = "many" }, { 128, 128, 0.75 },
-      { 64, 128, 0.5 }, { 64, 64, 0.35, of = "few" }, { 128, 64, 0.5, of = "few" },
+      { 64, 128, 0.5 }, { 64, 64, 0.35, of = "small_m" }, { 128, 64, 0.5, of = "small_m" },
     },
   },
   -- Groups of rows. Small ones, which take as long as their B's bytes, want tiles of 64 rows, and `line` bytes of each
@@ -58,17 +58,17 @@ return {
     block = 2500, -- of 64 x 256 sums of a consumer
     c_stage = 4000, -- of a block of rows that takes stages for C from the ring
     workspace_bytes = 32, -- of sums that an SM writes to or reads from the L2 cache in a cycle: not measured
-    splits_gain = 1.2, -- how much faster parts of K must be than one
-    -- cycles that parts of K in the last round take besides their products and the bytes of their sums
+    splits_gain = 1.2, -- how much faster slices of K must be than one
+    -- cycles that slices of K in the last round take besides their products and the bytes of their sums
     last_splits = 4000,
     memory = 0.97, -- of what kernels get of the memory's bandwidth
     exposed = 0.1, -- of groups: of the shorter of products' and memory's time, what the longer does not hide
     long_lines = 0.98, -- how long memory takes with lines of more than 128 bytes
   },
 
-  -- Few tiles: 11,700 runs of 364 shapes (docs/measurements.md). B is taken for weights, which come from memory, and A
+  -- Small M: 11,700 runs of 364 shapes (docs/measurements.md). B is taken for weights, which come from memory, and A
   -- for activations, which the launch before has left in the L2 cache.
-  few = {
+  small_m = {
     most_tiles = 110, -- of 128 x 256, up to which a product has few
     most_rows = 400, -- of A, up to which the model counts whatever there is of B
     activation = 1.27, -- cycles of a row of A, from the L2 cache, where all SMs read
@@ -80,7 +80,7 @@ return {
     products = 0.935,
     three_consumers = 1.08, -- how much longer they take where three consumers share a tile
     block = 1200, -- of a consumer's epilogue for 64 x 256 sums
-    exchange_bytes = 19, -- of sums that a CTA receives in a cycle
+    dsmem_bytes = 19, -- of sums that a CTA receives in a cycle
     cluster = 1200, -- until all CTAs of a cluster have begun, and ended
     memory = 0.963, -- of the memory's bandwidth
     uneven = 0.3, -- how much longer memory takes for each share of the rounds' CTAs that have no tile
@@ -88,7 +88,7 @@ return {
   },
 
   -- Weights of 4 and 8 bits (docs/performance.md). Times in microseconds.
-  mixed = {
+  mixed_input = {
     -- In which the warps of an SM convert 2^15 weights and multiply them by so many rows of A.
     turns = { { 8, 0.40 }, { 16, 0.46 }, { 24, 0.515 }, { 32, 0.575 }, { 64, 0.84 }, { 128, 1.26 }, { 256, 2.6 } },
     bits_8 = 1.06, -- how much longer with weights of 8 bits
@@ -98,7 +98,7 @@ return {
     waits = { 1.85, 1.85, 1.06 }, -- how much longer with so many stages, all of which wait for each other
     start = 2.0,
     round = 1.5, -- of each round but the first
-    sums = 0.28, -- of parts of K: until they are added up
+    sums = 0.28, -- of slices of K: until they are added up
     sum_bytes = 8.5e4,
     stream_sums = 2.7, -- likewise through global memory
     stream_bytes = 7.6e4,

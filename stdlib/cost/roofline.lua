@@ -11,9 +11,9 @@ local limits = native.roofline
 local h200 = wg.chips["NVIDIA H200"] -- which plans made without a GPU are for, and on which the models were fitted
 local chip
 
--- How many clusters of so many CTAs run at a time on an H100 or H200, at least: what was seen there, and of 9 and more
--- what an H200's driver says. 40 clusters of 3, 33 of 4, 20 of 6 and 16 of 7 or 8 take two rounds (a GPC has 16 or 18
--- SMs, or fewer).
+-- How many clusters of so many CTAs run at a time on an H100 or H200, at least: what was seen there, and from 9 on
+-- what an H200's driver reports. 40 clusters of 3, 33 of 4, 20 of 6 and 16 of 7 or 8 take two rounds (a GPC has 16 or
+-- 18 SMs, or fewer).
 local clusters = { h200.sm_count, h200.sm_count // 2, 36, 30, 20, 16, 14, 14, 9, 7, 7, 7, 7, 7, 7, 7 }
 
 --- The chip that kernels run on, an H200 where there is none: `sms`; `l2`, how much longer its L2 cache takes for the
@@ -24,7 +24,7 @@ function module.chip()
   if not chip then
     local device = wg.device() or h200
     local row = wg.chips[device.name] or h200
-    local function known(key) return device[key] > 0 and device[key] or row[key] end -- 0 where the driver does not tell
+    local function known(key) return device[key] > 0 and device[key] or row[key] end -- 0: the driver has none
     local sms = known "sm_count"
     local l2 = h200.l2_bytes / h200.sm_count * sms / known "l2_bytes"
     local memory = known "memory_bandwidth" / math.min(row.clock, limits.long_clock)
@@ -45,7 +45,7 @@ function module.product_cycles(m, n, bytes) return m * n * bytes / limits.produc
 --- a / b, rounded up.
 function module.ceil_div(a, b) return (a + b - 1) // b end
 
---- How long `units` take of which so many run at a time; cycles(n): how long a round of n of them takes.
+--- How long `units` take where so many run at a time; cycles(n): how long a round of n of them takes.
 function module.in_rounds(units, at_a_time, cycles)
   local rest = units % at_a_time
   return units // at_a_time * cycles(at_a_time) + (rest > 0 and cycles(rest) or 0)

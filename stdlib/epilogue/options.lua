@@ -10,7 +10,7 @@ local module = {}
 local fail = native.fail
 local what = "wg.gemm, epilogue"
 
---- An option that is an activation, by name or as a function of what `takes` says.
+--- An option that is an activation, by name or as a function of the arguments that `takes` names.
 function module.activation(given, name, takes)
   local of = given[name]
   if of == nil or of == false then return nil end

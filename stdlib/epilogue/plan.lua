@@ -1,5 +1,4 @@
--- The epilogue of wg.gemm: what its option `epilogue` says, the kernel's parameters for it, and their values at a
--- launch.
+-- The epilogue of wg.gemm: its option `epilogue`, the kernel's parameters for it, and their values at a launch.
 
 local arguments = require "wgrun.arguments"
 local operations = require "wgrun.epilogue.operations"
@@ -40,17 +39,17 @@ function module.check(p) each("check", p) end
 
 --- Decides how C or the residual comes to the consumers: in stages of the ring that follow those of a tile's K blocks,
 --- a block of 64 rows in each (`p.residual_stages`), where consumers share tiles and a block fits; otherwise into the
---- panels of D. Not in clusters: a CTA's own stage does not tell that the same stage of the others is free as well.
+--- panels of D. Not in clusters: where a CTA's own stage is free, the same stage of the others need not be.
 function module.plan_residual(p)
   local e = p.epilogue
-  local possible = not p.own_tiles and p.parts == 1 and not p.halves and p.cluster == 1
+  local possible = not p.pingpong and p.slices == 1 and not p.tail_m and p.cluster == 1
   if (e.beta or e.residual) and possible and p.panel.bytes * p.panel.count <= p.b.bytes then
     p.residual_stages = p.consumers * p.blocks
   end
 end
 
 --- Copies the blocks of C or the residual of a tile into stages of the ring, one for each consumer in turn. The
---- producer with `map` copies; where there is another one, it says that it has nothing to add.
+--- producer with `map` copies; another one arrives at the barrier, with nothing to add.
 function module.copy_residual(k, p, ring, cursor, elected, map, buffer, row, column)
   for i = 0, p.residual_stages - 1 do
     ring:acquire(cursor)

@@ -10,7 +10,7 @@
 local arguments = require "wgrun.arguments"
 local classes = require "wgrun.classes"
 local elementwise = require "wgrun.epilogue.elementwise"
-local rows = require "wgrun.epilogue.rows"
+local rows = require "wgrun.epilogue.row_reductions"
 local native = require "wgrun.native"
 local elements = require "wgrun.tile.elements"
 local panels = require "wgrun.tile.panel"
@@ -35,8 +35,7 @@ local function check(opts)
 end
 
 -- What an epilogue consists of: the warpgroup's panels, which begin at `base`, and the operations on elements and rows.
--- `fetched` and `staged` tell that the loads of C for the first round have been issued, and those of vectors along
--- columns.
+-- `fetched`: the loads of C for the first round have been issued; `staged`: those of vectors along columns have.
 local function made_of(b, opts)
   local panel, source = opts.panel, opts.source or opts.residual
   local thread = b:special "tid.x" & 127
@@ -241,9 +240,9 @@ end
 --- @option policy reg?  a policy of the L2 cache for the stores, made by k:createpolicy_fractional
 --- @option place function?  place(column, row) returns the list of coordinates of that element for a map of another
 ---   rank; by default { column, row }
---- @return function  store(acc, row, column, limit, source, narrow): stores a block at that row and column (registers)
+--- @return function  store(acc, row, column, limit, source, tail): stores a block at that row and column (registers)
 ---   of the matrix; `limit`, a register, goes with `rows`, and `source`, the address of all panels of C's block in
----   shared memory, with an empty `source` or `residual`; where `narrow`, a predicate, holds, only the left half of the
+---   shared memory, with an empty `source` or `residual`; where `tail`, a predicate, holds, only the left half of the
 ---   block is stored, which has a multiple of `buffers` panels
 --- @return function  finish(): waits until the last copies have read their panels
 --- @return function  fetch(row, column): may be called ahead of the first store of a tile, for the same place, so that
@@ -254,11 +253,11 @@ function k:epilogue(opts)
   check(opts)
   local e = made_of(self, opts)
 
-  local function store(acc, row, column, limit, from, narrow)
+  local function store(acc, row, column, limit, from, tail)
     local block = block_of(e, acc, row, column, limit, from)
     for first = 0, e.panel.count - 1, e.buffers do
-      if narrow and first >= e.panel.count // 2 then
-        self:if_(~narrow, function() round(e, block, first) end)
+      if tail and first >= e.panel.count // 2 then
+        self:if_(~tail, function() round(e, block, first) end)
       else
         round(e, block, first)
       end

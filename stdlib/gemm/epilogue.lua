@@ -1,6 +1,6 @@
--- The end of a tile in wg.gemm: a consumer's sums become a part of D. Where K is in parts, the CTAs of a cluster
--- exchange their sums (reduction/cluster.lua), or the CTA that comes last adds them up (reduction/memory.lua); then
--- k:epilogue applies the operations and stores.
+-- The end of a tile in wg.gemm: a consumer's sums become a part of D. With split-K, the CTAs of a cluster reduce their
+-- sums (reduction/cluster.lua), or the CTA that comes last adds them up (reduction/memory.lua). Then k:epilogue applies
+-- the operations and stores.
 
 local arguments = require "wgrun.arguments"
 local plan = require "wgrun.epilogue.plan"
@@ -14,7 +14,7 @@ local function factors_of(p, sizes, names)
   local out = {}
   for _, name in ipairs(names) do
     local along = p.scales[name == "gate_scales" and "b_scales" or name]
-    if along and not p.scaled then
+    if along and not p.block_scaled then
       out[#out + 1] = {
         along = along, from = sizes[name], extent = along == "row" and sizes.M or along == "column" and sizes.N or 1,
       }
@@ -30,7 +30,7 @@ local function output_of(g, me)
     panel = p.panel, map = maps.D, buffer = buffers.d, offset = me.number * (p.buffers * p.panel.bytes),
     buffers = p.buffers,
     barrier = me.number + 1, rows = p.groups and { to = sizes.D, width = sizes.N } or nil,
-    policy = p.once.D and pipeline.used_once(k) or nil,
+    policy = p.evict_first.D and pipeline.evict_first(k) or nil,
   }, plan.operands(k, p, {
     maps = maps, sizes = sizes, stages = buffers, mine = me.number,
     factors = function(names) return factors_of(p, sizes, names) end,
@@ -38,31 +38,31 @@ local function output_of(g, me)
   return { store = store, finish = finish, fetch = fetch, complete = complete }
 end
 
---- What the consumer `me` does with the sums of a tile, `acc` (`added`: those that are added to the sums of other parts
---- of K). An object with fetch_early(piece, place), where there is something to fetch: sends for what the epilogue
---- reads while the tile is still multiplied, once its first products have been issued;
---- begin(piece, place, row, column): returns the first of the consumer's rows and the first column, and fetches where
---- that was not early; store(piece, row, column): stores the sums, which are complete;
+--- What the consumer `me` does with the sums of a tile, `acc` (`added`: those that are added to the sums of other
+--- slices of K). An object with fetch_early(work, place), where there is something to fetch: sends for what the
+--- epilogue reads while the tile is still multiplied, once its first products have been issued;
+--- begin(work, place, row, column): returns the first of the consumer's rows and the first column, and fetches where
+--- that was not early; store(work, row, column): stores the sums, which are complete;
 --- finish(): waits until what was stored has left shared memory.
 function module.emit(g, me, acc, added)
   local k, p = g.k, g.p
   local output = output_of(g, me)
-  local early = (g.buffers.c or p.vectors > 0) and p.splits == 1 and not p.stream and not p.scaled
+  local early = (g.buffers.c or p.vectors > 0) and p.splits == 1 and not p.stream_k and not p.block_scaled
     and { row = k:reg "u32", column = k:reg "u32" }
   local epilogue = { finish = output.finish }
   if early then
-    function epilogue.fetch_early(piece, place)
-      local row, column = me.place(piece, place)
+    function epilogue.fetch_early(work, place)
+      local row, column = me.place(work, place)
       k:mov(early.row, row)
       k:mov(early.column, column)
       output.fetch(row, column)
     end
   end
 
-  function epilogue.begin(piece, place, row, column)
+  function epilogue.begin(work, place, row, column)
     if early then return early.row, early.column end
-    row, column = me.place(piece, place, row, column)
-    if not piece.part then output.fetch(row, column) end
+    row, column = me.place(work, place, row, column)
+    if not work.slice then output.fetch(row, column) end
     return row, column
   end
 
@@ -76,9 +76,9 @@ function module.emit(g, me, acc, added)
     end)
   end
 
-  function epilogue.store(piece, row, column)
+  function epilogue.store(work, row, column)
     if p.residual_stages then return store_with_residual(row, column) end
-    store(piece, row, column)
+    store(work, row, column)
   end
   return epilogue
 end

@@ -8,8 +8,8 @@ local gemm_kernel = require "wgrun.gemm.kernel"
 local parameters = require "wgrun.gemm.parameters"
 local gemm_plan = require "wgrun.gemm.plan"
 local mainloop_launch = require "wgrun.mainloop.launch"
-local mixed_kernel = require "wgrun.mixed.kernel"
-local mixed_launch = require "wgrun.mixed.launch"
+local mixed_input_kernel = require "wgrun.mixed_input.kernel"
+local mixed_input_launch = require "wgrun.mixed_input.launch"
 local native = require "wgrun.native"
 local scheduler_groups = require "wgrun.scheduler.groups"
 
@@ -30,10 +30,10 @@ local gemm = classes.new "gemm"
 --- @option a_major "K"|"MN" = "K"  whether A has rows of K elements in memory, or of M
 --- @option b_major "K"|"MN" = "K"  whether B has rows of K elements in memory, or of N
 --- @option problem table?  { M, N, K }: the problem for which options that are left out are chosen; with `groups`, M is
----   the rows of all of them, and a fourth number says how many groups there are
+---   the rows of all of them, and a fourth number is the number of groups
 --- @option name string = "gemm"  the name of the kernel
 --- @option groups "contiguous"|"masked"|"batched"?  groups of A's rows, each with its own B: "contiguous": they follow
----   each other, and `offsets` says where each ends; "masked": all have room for as many rows, and `sizes` says how
+---   each other, and `offsets` has where each ends; "masked": all have room for as many rows, and `sizes` has how
 ---   many each has; "batched": all are full
 --- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"?  weights B of another type than A, packed by wg.prepack, with a scale for
 ---   each `group_size` elements of K in a row
@@ -62,9 +62,9 @@ local gemm = classes.new "gemm"
 --- @option epilogue.epsilon number = 1e-6  of "rms"
 --- @option epilogue.activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an
 ---   f32 register that returns one
---- @option swap_ab boolean?  whether A and B are exchanged and D is written transposed, so that rows of B take the
----   place of wgmma's 64 rows: for few rows of A and a D of 16 bits. By default chosen where the `problem` has few
----   tiles or few rows; with a `tile`, or options that only many tiles go with, for up to 128 rows
+--- @option swap_ab boolean?  whether A and B are swapped and D is written transposed, so that rows of B take the
+---   place of wgmma's 64 rows: for a small M and a D of 16 bits. By default chosen where the `problem` has few
+---   tiles or a small M; with a `tile`, or options that only many tiles go with, for up to 128 rows
 --- @option tile table?  { m, n, k }: the tile of D that a CTA computes at a time, with swap_ab of D's transpose; with
 ---   b_type { rows of B, 64 or 128; rows of A; k }
 --- @option stages integer?  the stages of the pipeline, at least 2; by default as many as fit, up to 12
@@ -74,26 +74,26 @@ local gemm = classes.new "gemm"
 --- @option schedule "cooperative"|"pingpong"?  "cooperative": the consumers share a tile; "pingpong": each of two has
 ---   its own
 --- @option cluster integer|table?  the CTAs that share copies by multicast, 1 to 16 in all: along M, which share B, or
----   { along M, along N }, of which those along N share A; with swap_ab, M and N of D's transpose. By default chosen
+---   { along M, along N }, and those along N share A; with swap_ab, M and N of D's transpose. By default chosen
 ---   where the `problem` has few tiles, otherwise 1
 --- @option raster "grouped"|"hilbert" = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's
 ---   curve
 --- @option group integer[1,65535]?  rows of tiles that the order covers before it goes on to the next column; by
----   default 12, 16 for scales of blocks and groups, those of 2816 rows of a sparse A, 8 for pingpong, and 1 where A
----   and B are exchanged.
+---   default 12, 16 for block scales and groups, those of 2816 rows of a sparse A, 8 for pingpong, and 1 where A
+---   and B are swapped
 --- @option group_size integer = 128  with b_type, the elements of K that share a scale: 32, 64 or a multiple of 128
---- @option splits integer[1,64]?  the parts of K (with b_type up to 8), which different CTAs multiply and sum in a
----   fixed order; the CTAs of up to 8 parts are a cluster, where the epilogue has no gate, row sums or quantised D and
----   `cluster` is 1. By default chosen by the `problem`, otherwise 1
---- @option last_splits integer[1,64]?  with scales for blocks: where at most one of so many CTAs would have a tile in
----   the last round, its tiles are multiplied in so many parts of K, and summed as with `splits`. By default where the
+--- @option splits integer[1,64]?  split-K: the slices of K (with b_type up to 8), which different CTAs multiply and sum
+---   in a fixed order. The CTAs of up to 8 slices are a cluster, where the epilogue has no gate, row sums or quantised
+---   D and `cluster` is 1. By default chosen by the `problem`, otherwise 1
+--- @option last_splits integer[1,64]?  with block scales: where at most one of so many CTAs would have a tile in the
+---   last round, its tiles are multiplied in so many slices of K, and summed as with `splits`. By default where the
 ---   `problem` has such a round and K is long
 --- @option sparse "A"?  "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from
 ---   wg.sparse.compress(A, "gemm"); A is K-major
---- @option halves boolean?  where at most half of the CTAs would have a tile in the last round, its tiles are cut in
----   two: for tiles with 128 rows for each consumer, such as 256 x 192, into an upper and a lower half; with `groups`,
----   tiles such as 128 x 256 into a left and a right half. By default for a sparse A whose `problem` has such a last
----   round, and for groups, contiguous or masked, whose tiles have 256 columns
+--- @option halves boolean?  tail tiles: where at most half of the CTAs would have a tile in the last round, its tiles
+---   are cut in two. Tiles with 128 rows for each consumer, such as 256 x 192, become an upper and a lower half; with
+---   `groups`, tiles such as 128 x 256 become a left and a right half. By default for a sparse A whose `problem` has
+---   such a last round, and for groups, contiguous or masked, whose tiles have 256 columns
 --- @option stream_k boolean = false  CTAs share the K blocks of the tiles in the last, partial round; with b_type those
 ---   of all tiles
 --- @option constant "A"|"B"?  an operand, such as weights, that is not written by any launch that may still run when
@@ -108,8 +108,8 @@ local gemm = classes.new "gemm"
 ---   gemm:run(A, B, D, { bias = bias })
 function wg.gemm(opts)
   local p = gemm_plan.make(opts == nil and {} or opts)
-  p.parameters = (p.mixed and mixed_launch.parameters or parameters.make)(p)
-  local kernel = (p.mixed and mixed_kernel.make or gemm_kernel.make)(p)
+  p.parameters = (p.mixed_input and mixed_input_launch.parameters or parameters.make)(p)
+  local kernel = (p.mixed_input and mixed_input_kernel.make or gemm_kernel.make)(p)
   return setmetatable({ plan = p, kernel = kernel, shared = {} }, gemm)
 end
 
@@ -157,7 +157,7 @@ function gemm:launch(A, B, D, epilogue)
   local p = self.plan
   if epilogue == nil then epilogue = {} end
   arguments.options("gemm:launch", epilogue)
-  if p.mixed then return mixed_launch.make(self, self.kernel, A, B, matrix("D", D) and D, epilogue) end
+  if p.mixed_input then return mixed_input_launch.make(self, self.kernel, A, B, matrix("D", D) and D, epilogue) end
   epilogue_plan.check_values(p, epilogue)
   mainloop_launch.check_operand_values(p, epilogue)
   local groups, group_rows, rows_of_tiles = scheduler_groups.arguments(p, epilogue, (matrix("A", A)), p.m * p.cluster_m)
@@ -176,9 +176,10 @@ local function launch_with(name, self, A, B, D, given)
   local launch = self:launch(A, B, D, epilogue)
   -- A workspace has room for the sums of the CTAs that launch() counts.
   local grid, room = type(rest.grid) == "table" and rest.grid or { rest.grid }, launch.grid[1]
-  if (self.plan.stream or (self.plan.last_splits or 1) > 1) and math.type(grid[1]) == "integer" and grid[1] > room then
+  local p = self.plan
+  if (p.stream_k or (p.last_splits or 1) > 1) and math.type(grid[1]) == "integer" and grid[1] > room then
     fail(("%s: grid is %d CTAs, at most %d with `%s`"):format(
-      name, grid[1], room, self.plan.stream and "stream_k" or "last_splits"))
+      name, grid[1], room, p.stream_k and "stream_k" or "last_splits"))
   end
   return arguments.extended(launch, rest)
 end

@@ -10,7 +10,7 @@ local module = {}
 -- Scales that factor out of the sums over K.
 local function add_scales(p, add)
   for _, name in ipairs { "a_scales", "b_scales" } do
-    if p.scales[name] and not p.scaled then
+    if p.scales[name] and not p.block_scaled then
       add { name = name, type = "const f32*", value = function(l) return l.scales(name) end }
     end
   end

@@ -6,13 +6,13 @@ local arguments = require "wgrun.arguments"
 local cost = require "wgrun.cost.gemm"
 local roofline = require "wgrun.cost.roofline"
 local epilogue_plan = require "wgrun.epilogue.plan"
-local gemm_few = require "wgrun.gemm.few"
+local small_m_plan = require "wgrun.gemm.small_m"
 local block_scaled = require "wgrun.mainloop.block_scaled"
 local dense = require "wgrun.mainloop.dense"
 local exclusions = require "wgrun.mainloop.exclusions"
 local mainloop_plan = require "wgrun.mainloop.plan"
 local sparse = require "wgrun.mainloop.sparse"
-local mixed_plan = require "wgrun.mixed.plan"
+local mixed_input_plan = require "wgrun.mixed_input.plan"
 local native = require "wgrun.native"
 local cluster = require "wgrun.reduction.cluster"
 local memory = require "wgrun.reduction.memory"
@@ -29,28 +29,28 @@ local fail, options, target = native.fail, arguments.options, wg.target
 local element_bytes, ceil_div = native.element_bytes, roofline.ceil_div
 local whole = mainloop_plan.integer
 
---- What decides which tiles are worth a try for options of wg.gemm: "sparse", "scaled" (for blocks of K), "grouped" or
+--- What decides which tiles are worth a try for options of wg.gemm: "sparse", "block_scaled", "grouped" or
 --- "dense".
 function module.kind(opts)
-  local scaled = type(opts.scales) == "table" and opts.scales.a == "1x128"
-  return opts.sparse and "sparse" or scaled and "scaled" or opts.groups and "grouped" or "dense"
+  local of_blocks = type(opts.scales) == "table" and opts.scales.a == "1x128"
+  return opts.sparse and "sparse" or of_blocks and "block_scaled" or opts.groups and "grouped" or "dense"
 end
 
 -- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. CTAs that need the
--- same rows of weights follow each other: those of a column, or with A and B exchanged of a row. A sparse A has half of
+-- same rows of weights follow each other: those of a column, or with A and B swapped of a row. A sparse A has half of
 -- B's bytes: 2816 of its rows make a wave of 132 tiles of 128x256 22 by 6 tiles.
 local function rows_in_order(p, kind)
   if p.swapped then return 1 end
-  if p.own_tiles then return 8 end
+  if p.pingpong then return 8 end
   return kind == "dense" and 12 or kind == "sparse" and 2816 // p.m or 16
 end
 
 -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
-local function choose(p, M, N, K, bytes, schedule, kind, groups, halves)
+local function choose(p, M, N, K, bytes, schedule, kind, groups, tails)
   local best, least
   local d_bytes, e = element_bytes[p.d], p.epilogue
   local problem = {
-    kind = kind, M = M, N = N, row_bytes = (kind == "sparse" and K // 2 or K) * bytes, groups = groups, halves = halves,
+    kind = kind, M = M, N = N, row_bytes = (kind == "sparse" and K // 2 or K) * bytes, groups = groups, tails = tails,
   }
   problem.group_bytes = groups and bytes * K * (M + groups * N * p.products) + d_bytes * M * N
   for _, c in ipairs(cost.candidates(kind, p.products)) do
@@ -64,7 +64,7 @@ local function choose(p, M, N, K, bytes, schedule, kind, groups, halves)
   return best
 end
 
--- What the option `scales` says: along what of the accumulators those of A and of B go, or that they are of blocks.
+-- The option `scales`: along what of the accumulators those of A and of B go, or that they are of blocks.
 local function scales_of(p, given)
   if not given then return {} end
   options("wg.gemm, scales", given)
@@ -73,7 +73,7 @@ local function scales_of(p, given)
       fail 'wg.gemm, scales: a = "1x128" and b = "128x128" go together'
     end
     if p.dtype ~= "e4m3" and p.dtype ~= "e5m2" then
-      fail("wg.gemm, scales: scales for blocks are of e4m3 and e5m2, not of " .. p.dtype)
+      fail("wg.gemm, scales: block scales are of e4m3 and e5m2, not of " .. p.dtype)
     end
     return { a_scales = "block", b_scales = "block" }
   end
@@ -86,7 +86,7 @@ local function scales_of(p, given)
   }
 end
 
--- Whether A and B may be exchanged, and D be written transposed: for few rows, since wgmma's M is 64.
+-- Whether A and B may be swapped, and D be written transposed: for a small M, because wgmma's M is 64.
 local function may_swap(p, given)
   if given then exclusions.refuse_conflicts(p, "swap_ab") end
   return given ~= false and exclusions.may_choose(p, "swap_ab")
@@ -102,7 +102,7 @@ local function tile_of(p, M, bytes, given, chosen)
   return { tile[1], tile[2], tile[3] or (given and 128 or chosen.line) // bytes }
 end
 
--- The number of parts of K: the option, or the model's choice where the problem is known.
+-- The number of slices of K: the option, or the model's choice where the problem is known.
 local function splits_of(p, opts, M, N, K, bytes, chosen)
   if opts.splits then
     if opts.splits > 1 then exclusions.refuse_conflicts(p, "splits") end
@@ -116,7 +116,7 @@ local function splits_of(p, opts, M, N, K, bytes, chosen)
   return (cost.best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
 end
 
--- The number of parts of K for the tiles of the last round: the option, or the model's choice where the problem is
+-- The number of slices of K for the tiles of the last round: the option, or the model's choice where the problem is
 -- known.
 local function last_splits_of(p, opts)
   if opts.last_splits then
@@ -129,19 +129,19 @@ local function last_splits_of(p, opts)
   return (cost.best_last_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
 end
 
--- Whether the tiles of the last round are cut in two, so that twice as many CTAs share them.
-local function halves_of(p, opts)
-  if p.groups then return false end -- these are cut in another way
+-- Whether the tiles of the last round become tail tiles of half their rows, so that twice as many CTAs share them.
+local function tail_m_of(p, opts)
+  if p.groups then return false end -- whose tail tiles have half of the columns
   if opts.halves then exclusions.refuse_conflicts(p, "halves") end
   if opts.halves ~= nil then return opts.halves end
   local tiles = opts.problem and ceil_div(opts.problem[1], p.m) * ceil_div(opts.problem[2], p.n) or 0
   return p.sparse and exclusions.may_choose(p, "halves") and cost.rounds(tiles, true) < cost.rounds(tiles) or false
 end
 
--- The rows of the last tile of A and of B, where it is not full: the producer copies boxes of so many rows there:
--- boxes with many rows outside are slow (docs/performance.md).
+-- The rows of the last tile of A and of B, where it is not full. The producer copies boxes of so many rows there,
+-- because boxes with many rows outside are slow (docs/performance.md).
 local function edges_of(p, opts, bytes)
-  if not opts.problem or p.groups or p.sparse or p.halves or p.block_k * bytes % 128 ~= 0 then return {} end
+  if not opts.problem or p.groups or p.sparse or p.tail_m or p.block_k * bytes % 128 ~= 0 then return {} end
   local M, N = opts.problem[1], opts.problem[2]
   if p.swapped then M, N = N, M end
   local function edge(extent, tile, major)
@@ -154,7 +154,7 @@ local function edges_of(p, opts, bytes)
   }
 end
 
--- A plan with what the options say of the operands, of D and of the epilogue.
+-- A plan with the options of the operands, of D and of the epilogue.
 local function begin(opts)
   local p = {
     what = "wg.gemm", name = opts.name, dtype = opts.dtype, a_major = opts.a_major, b_major = opts.b_major,
@@ -170,9 +170,9 @@ local function begin(opts)
   return p, bytes
 end
 
--- Decides whether A and B are exchanged. `few`: the model's choice for few tiles, or nil.
-local function exchange_operands(p, opts, few, possible, M)
-  if few then p.swapped = few.swapped else p.swapped = possible and (opts.swap_ab or M <= 128) end
+-- Decides whether A and B are swapped. `small_m`: the model's choice for a small M, or nil.
+local function swap_operands(p, opts, small_m, possible, M)
+  if small_m then p.swapped = small_m.swapped else p.swapped = possible and (opts.swap_ab or M <= 128) end
   p.scales = scales_of(p, opts.scales)
   if not p.swapped then return end
   local e = p.epilogue
@@ -184,7 +184,7 @@ end
 -- Where D's panels go, and what of the epilogue is in shared memory.
 local function plan_output(p, opts)
   local e = p.epilogue
-  p.panel = wg.panel { dtype = p.d, n = p.exchange and p.exchange.columns or p.n, transposed = p.swapped }
+  p.panel = wg.panel { dtype = p.d, n = p.dsmem and p.dsmem.columns or p.n, transposed = p.swapped }
   epilogue_plan.check(p)
   -- Vectors along columns of D, which the epilogue finds in shared memory.
   p.vectors = 0
@@ -192,16 +192,16 @@ local function plan_output(p, opts)
     if along == "column" then p.vectors = p.vectors + p.products end
   end
   -- A residual that is loaded while the other consumer multiplies needs room for it.
-  local panels = p.own_tiles and (e.beta or e.residual) and 4 or 2
+  local panels = p.pingpong and (e.beta or e.residual) and 4 or 2
   p.buffers = math.min(opts.buffers or panels, p.panel.count)
 end
 
-local mainloop_of = { sparse = sparse, scaled = block_scaled, grouped = dense, dense = dense }
+local mainloop_of = { sparse = sparse, block_scaled = block_scaled, grouped = dense, dense = dense }
 
 --- The plan for the options of wg.gemm.
 function module.make(given)
   local opts = options("wg.gemm", given)
-  if opts.b_type then return mixed_plan.make(given) end
+  if opts.b_type then return mixed_input_plan.make(given) end
   local p, bytes = begin(opts)
   local problem = opts.problem or { 4096, 4096, 4096 }
   for i = 1, 3 do whole(p, ("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
@@ -211,62 +211,63 @@ function module.make(given)
   p.kind = mainloop_of[kind]
   local swappable = may_swap(p, opts.swap_ab)
   local cluster_m, cluster_n = order.cluster_of("wg.gemm", opts.cluster)
-  local may_be_few = opts.problem and (kind == "dense" or kind == "scaled") and opts.schedule ~= "pingpong"
+  local may_be_small_m = opts.problem and (kind == "dense" or kind == "block_scaled") and opts.schedule ~= "pingpong"
     and cluster_m * cluster_n == 1
     and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves)
-  local function few_tiles(tile, swap)
-    if not may_be_few then return nil end
+  local function choose_small_m(tile, swap)
+    if not may_be_small_m then return nil end
     local given = {
-      splits = opts.splits, tile = tile, swap = swap, cluster = opts.cluster, scaled = kind == "scaled",
+      splits = opts.splits, tile = tile, swap = swap, cluster = opts.cluster, block_scaled = kind == "block_scaled",
       a_major = opts.a_major, b_major = opts.b_major,
     }
-    return gemm_few.tiles(p, M, N, K, bytes, given)
+    return small_m_plan.tiles(p, M, N, K, bytes, given)
   end
   if not swappable then p.swap = false else p.swap = opts.swap_ab end -- nil: whichever is faster
-  local few = not opts.tile and few_tiles(nil, p.swap) or nil
-  exchange_operands(p, opts, few, swappable, M)
+  local small_m = not opts.tile and choose_small_m(nil, p.swap) or nil
+  swap_operands(p, opts, small_m, swappable, M)
 
   local schedule = opts.schedule
-    or ((few or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "scaled") and "cooperative")
-  p.own_tiles = schedule == "pingpong"
-  if kind == "scaled" then exclusions.refuse_conflicts(p, "block_scales") end
+    or ((small_m or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "block_scaled")
+      and "cooperative")
+  p.pingpong = schedule == "pingpong"
+  if kind == "block_scaled" then exclusions.refuse_conflicts(p, "block_scales") end
   local chosen = choose(p, M, N, K, bytes, schedule, kind, groups, opts.halves)
   if not (chosen or opts.tile) then
     fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule))
   end
   p.schedule = schedule or chosen.schedule
-  mainloop_plan.set_tile(p, tile_of(p, M, bytes, opts.tile or few and few.tile, chosen))
-  if opts.tile then few = few_tiles({ p.m, p.n, p.block_k }, p.swapped) end
-  if few and not opts.tile then cluster_m, cluster_n = few.cluster[1], few.cluster[2] end
+  mainloop_plan.set_tile(p, tile_of(p, M, bytes, opts.tile or small_m and small_m.tile, chosen))
+  if opts.tile then small_m = choose_small_m({ p.m, p.n, p.block_k }, p.swapped) end
+  if small_m and not opts.tile then cluster_m, cluster_n = small_m.cluster[1], small_m.cluster[2] end
   mainloop_plan.set_cluster(p, cluster_m, cluster_n)
 
   p.kind.plan(p)
-  p.splits = few and few.splits or (kind == "scaled" or p.groups) and (opts.splits or 1)
+  p.splits = small_m and small_m.splits or (kind == "block_scaled" or p.groups) and (opts.splits or 1)
     or splits_of(p, opts, M, N, K, bytes, chosen)
-  p.stream = opts.stream_k or false
-  p.halves, p.last_splits = halves_of(p, opts), last_splits_of(p, opts)
+  p.stream_k = opts.stream_k or false
+  p.tail_m, p.last_splits = tail_m_of(p, opts), last_splits_of(p, opts)
   exclusions.check_choices(p, given)
-  p.scheduler = p.groups and scheduler_groups or p.stream and stream_k or scheduler_tiles
-  p.parts = p.stream and 2 or math.max(p.splits, p.last_splits) -- into which a tile's K is cut, where it is
-  p.exchange = cluster.exchange_of(p)
-  p.partials = p.parts > 1 and not p.exchange -- whether sums of parts go through global memory
-  p.reduction = p.exchange and cluster or p.partials and memory or nil
-  if kind == "scaled" and p.splits > 1 and not p.exchange then
-    fail("wg.gemm: with scales for blocks `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose "
+  p.scheduler = p.groups and scheduler_groups or p.stream_k and stream_k or scheduler_tiles
+  p.slices = p.stream_k and 2 or math.max(p.splits, p.last_splits) -- into which a tile's K is cut, where it is
+  p.dsmem = cluster.dsmem_of(p)
+  p.partials = p.slices > 1 and not p.dsmem -- whether sums of parts go through global memory
+  p.reduction = p.dsmem and cluster or p.partials and memory or nil
+  if kind == "block_scaled" and p.splits > 1 and not p.dsmem then
+    fail("wg.gemm: with block scales `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose "
       .. "sums fit into shared memory")
   end
   -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
-  p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream
+  p.k_offset = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream_k
   p.group = opts.group or rows_in_order(p, kind)
-  -- Operands that are used once and should not stay in the L2 cache: A where a tile has all columns of D, and a D
+  -- Operands that the L2 cache evicts first, because they are used once: A where a tile has all columns of D, and a D
   -- that would fill more than half of the cache.
-  p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }
+  p.evict_first = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }
   p.edges = edges_of(p, opts, bytes)
 
   plan_output(p, opts)
-  p.narrow = scheduler_groups.narrow(p, opts.halves)
+  p.tail_n = scheduler_groups.tail_n(p, opts.halves)
   mainloop_plan.set_operands(p)
-  local of_consumer = p.buffers * p.panel.bytes + 4 * p.n * p.vectors + (p.exchange and p.exchange.bytes or 0)
+  local of_consumer = p.buffers * p.panel.bytes + 4 * p.n * p.vectors + (p.dsmem and p.dsmem.bytes or 0)
   mainloop_plan.set_stages(p, p.consumers * of_consumer, opts.stages, opts.registers)
   epilogue_plan.plan_residual(p)
   return p

@@ -130,8 +130,8 @@ end
 -- A CTA compresses 64 rows and 256 bytes of K. See sparse::compress_for_gemm for the place of each code.
 local function kernel_of(dtype, prune)
   local bytes = element_bytes[dtype]
-  local narrow, compress = bytes == 1, compress_by[bytes]
-  local columns, words = 256 // bytes, narrow and 4 or 2 -- of K; words of a thread
+  local one_byte, compress = bytes == 1, compress_by[bytes]
+  local columns, words = 256 // bytes, one_byte and 4 or 2 -- of K; words of a thread
   return wg.kernel("compress_" .. dtype, { threads = 128 }, function(k)
     local A, values = k:param("A", "const " .. dtype .. "*"), k:param("values", dtype .. "*")
     local metadata, faults = k:param("metadata", "u32*"), not prune and k:param("faults", "u32*")
@@ -139,8 +139,8 @@ local function kernel_of(dtype, prune)
     local thread, block, round = k:special "tid.x", k:special "ctaid.y", k:special "ctaid.x"
     local lane = thread & 3
     local top = (block << 6) + ((thread >> 5) << 4) + (thread >> 2 & 7)
-    if narrow then top = top + ((lane & 1) << 3) end
-    local left = round * columns + (narrow and lane >> 1 or lane) * (32 // bytes)
+    if one_byte then top = top + ((lane & 1) << 3) end
+    local left = round * columns + (one_byte and lane >> 1 or lane) * (32 // bytes)
     local half_of_k = k:shr(K, 1)
 
     local made = {} -- the words of metadata

@@ -1,8 +1,8 @@
--- The main loop of 8-bit floats with scales for blocks of K. A row of A has a scale for each 128 elements of K, and B
--- has one for each 128 rows (columns of D) and 128 elements.
+-- The main loop of 8-bit floats with block scales. A row of A has a scale for each 128 elements of K, and B has
+-- one for each 128 rows (columns of D) and 128 elements.
 --
--- Such scales do not factor out of the sum over K, so that a consumer goes another way than that of mainloop/dense.lua.
--- For each block of K
+-- Such scales do not factor out of the sum over K. A consumer therefore goes another way than that of
+-- mainloop/dense.lua. For each block of K
 --
 --   products  = A * B of that block          wgmma, into a first set of accumulators
 --   sums     += products * A's * B's scale   CUDA cores, in f32, into the second set that the epilogue gets
@@ -26,7 +26,7 @@ local function common_divisor(a, b) return b == 0 and a or common_divisor(b, a %
 local fail, ceil_div = native.fail, roofline.ceil_div
 local block_scaled = setmetatable({}, { __index = dense })
 
---- Adds to a plan what scales for blocks need: `p.scaled`. Raises where the plan has no room for them.
+--- Adds to a plan what block scales need: `p.block_scaled`. Raises where the plan has no room for them.
 function block_scaled.plan(p)
   p.round_k = p.block_k
   if p.block_k ~= scale_block then
@@ -35,7 +35,7 @@ function block_scaled.plan(p)
   -- TMA begins at multiples of 16 bytes. A group begins at any row: its scales come with up to three before them.
   local lines = p.m + (p.groups and 4 or 0)
   if lines > 256 then
-    fail(("%s: tile[1] is %d: with scales for blocks at most %s"):format(
+    fail(("%s: tile[1] is %d: with block scales at most %s"):format(
       p.what, p.m, p.groups and "192, with groups" or "256"))
   end
   local segment = common_divisor(p.n, scale_block)
@@ -58,13 +58,13 @@ function block_scaled.plan(p)
     end
   end
   s.columns = p.n // s.parts
-  p.scaled = s
+  p.block_scaled = s
 end
 
 function block_scaled.parameters(p, add)
   local of_groups = p.groups and " for each group" or ""
   add {
-    name = "a_scales", map = p.scaled.box, value = function(l) return l.scales "a_scales" end,
+    name = "a_scales", map = p.block_scaled.box, value = function(l) return l.scales "a_scales" end,
     note = "ceil(K / 128) x M, M rounded up to a multiple of 4",
   }
   add {
@@ -73,10 +73,10 @@ function block_scaled.parameters(p, add)
   }
 end
 
-function block_scaled.more_bytes(p) return p.scaled.stride end
+function block_scaled.more_bytes(p) return p.block_scaled.stride end
 
 function block_scaled.shared(k, p)
-  return { scales = k:shared { bytes = p.stages * p.scaled.stride, align = 128, name = "scales" } }
+  return { scales = k:shared { bytes = p.stages * p.block_scaled.stride, align = 128, name = "scales" } }
 end
 
 -- A's scales for a block of K. TMA begins at multiples of 16 bytes, groups of rows at any row.
@@ -84,21 +84,21 @@ function block_scaled.producer(g, copies)
   if not copies.scales then return { bytes = 0, bytes_with_a = 0 } end
   local k, p, first_stage = g.k, g.p, g.k:address(g.buffers.scales)
   return {
-    bytes = p.scaled.bytes, bytes_with_a = 0,
+    bytes = p.block_scaled.bytes, bytes_with_a = 0,
     before = function(row, first_k, stage, barrier)
       local first = p.groups and row & 0xFFFFFFFC or row
       k:cp_async_bulk_tensor_2d(
-        first_stage + stage * p.scaled.stride, g.maps.a_scales, { first, first_k >> 7 }, barrier)
+        first_stage + stage * p.block_scaled.stride, g.maps.a_scales, { first, first_k >> 7 }, barrier)
     end,
   }
 end
 
 -- What a consumer has: its registers for products and scales, and where its rows' scales of A lie in the first stage.
 local function consumer_of(g, consumer, sums)
-  local k, p, s, operands = g.k, g.p, g.p.scaled, consumer.operands
+  local k, p, s, operands = g.k, g.p, g.p.block_scaled, consumer.operands
   local me = {
     k = k, p = p, s = s, sums = sums, sizes = g.sizes, ring = g.ring, cursor = consumer.cursor, lane = consumer.lane,
-    filler = consumer.filler,
+    multicast_producer = consumer.multicast_producer,
     number = consumer.number, thread = k:special "tid.x",
     operands = function(stage) return operands.of_stage(stage, operands.whole) end,
   }
@@ -130,15 +130,15 @@ local function load_a_scales(me, from)
   end
 end
 
--- The addresses of B's first scales for a piece of a tile, one for each of the rows of scales that the tile touches;
--- rows beyond the last one repeat it.
-local function b_scale_addresses(me, piece, column)
+-- The addresses of B's first scales for a work unit, one for each of the rows of scales that the tile
+-- touches; rows beyond the last one repeat it.
+local function b_scale_addresses(me, work, column)
   local k, sizes, addresses = me.k, me.sizes, {}
   local blocks, last = (sizes.K + (scale_block - 1)) >> 7, (sizes.N - 1) >> 7
   for i = 0, me.s.rows - 1 do
     local row = k:min((column >> 7) + i, last)
-    local first = (piece.scales_first and row + piece.scales_first or row) * blocks
-    addresses[i] = k:element(sizes.b_scales, piece.from == 0 and first or first + (piece.from >> 7))
+    local first = (work.scales_first and row + work.scales_first or row) * blocks
+    addresses[i] = k:element(sizes.b_scales, work.from == 0 and first or first + (work.from >> 7))
   end
   return addresses
 end
@@ -176,10 +176,10 @@ local function add_products(me, number, part, b_scale_of)
   end
 end
 
--- A tile, or a piece of one, at that row and column: its sums are 0 so far.
-local function tile_of(me, piece, row, column)
+-- A work unit at that row and column: its sums are 0 so far.
+local function tile_of(me, work, row, column)
   local tile = {
-    narrow = piece.narrow, a_scales_at = me.p.groups and me.a_scales_at + ((row & 3) << 2) or me.a_scales_at,
+    tail_n = work.tail_n, a_scales_at = me.p.groups and me.a_scales_at + ((row & 3) << 2) or me.a_scales_at,
   }
   tile.b_scale_of = scale_of_segment(me, column & (scale_block - 1))
   for number = 1, me.p.blocks do
@@ -198,7 +198,7 @@ local function begin_block(me, tile)
   for i = 0, me.s.rows - 1 do k:mov(me.b_scales[i], me.next_b_scales[i]) end
   multiply(me, 1, 0, a, b)
   k:fence_proxy_async { space = "shared::cta" } -- the scales have been read: the next copy may overwrite them,
-  k:bar_warp_sync(0xFFFFFFFF) -- once one lane has said so for its warp
+  k:bar_warp_sync(0xFFFFFFFF) -- once one lane has arrived for its warp
   return { a = a, b = b }
 end
 
@@ -212,13 +212,13 @@ local function finish_block(me, tile, stage)
         if number > 1 or part > 0 then multiply(me, number, part, stage.a, stage.b) end
         k:wgmma_wait_group(0)
         if number == p.blocks and part == parts - 1 then
-          me.ring:release(me.cursor, { lane = me.lane, cluster = p.fillers, to = me.filler })
+          me.ring:release(me.cursor, { lane = me.lane, cluster = p.multicast_producers, to = me.multicast_producer })
         end
         add_products(me, number, part, tile.b_scale_of)
       end
     end
   end
-  tail.either(k, tile.narrow, function() multiply_parts(me.s.parts // 2) end, function()
+  tail.either(k, tile.tail_n, function() multiply_parts(me.s.parts // 2) end, function()
     multiply_parts(me.s.parts)
   end)
   me.ring:advance(me.cursor)
@@ -226,14 +226,14 @@ end
 
 -- The main loop that begins each tile by itself, with a wait for B's first scales.
 local function each_by_itself(me)
-  return function(piece, place)
+  return function(work, place)
     local row, column = place()
-    local addresses = b_scale_addresses(me, piece, column)
-    local tile = tile_of(me, piece, row, column)
+    local addresses = b_scale_addresses(me, work, column)
+    local tile = tile_of(me, work, row, column)
     load_next_b_scales(me, addresses)
-    me.k:loop({ from = piece.from, to = piece.to, step = scale_block }, function(first_k)
+    me.k:loop({ from = work.from, to = work.to, step = scale_block }, function(first_k)
       local stage = begin_block(me, tile)
-      load_next_b_scales(me, addresses, (first_k + scale_block):lt(piece.to)) -- behind the fence, which waits for loads
+      load_next_b_scales(me, addresses, (first_k + scale_block):lt(work.to)) -- behind the fence, which waits for loads
       finish_block(me, tile, stage)
     end)
     return row, column
@@ -248,21 +248,21 @@ local function with_look_ahead(me)
   -- Zero, which the assembler can't know. Without it the scales, the same in all lanes, would move to uniform
   -- registers, and be awaited for that at once.
   local apart = k:cvt_u64_u32((me.thread >> 7) - 1 - me.number)
-  local function look_ahead(place, piece)
+  local function look_ahead(place, work)
     local row, column = place()
     k:mov(next_row, row)
     k:mov(next_column, column)
-    local found = b_scale_addresses(me, piece, column)
+    local found = b_scale_addresses(me, work, column)
     for i = 0, me.s.rows - 1 do k:mov(addresses[i], found[i]) end
     load_next_b_scales(me, addresses, nil, apart)
   end
   local fresh = k:mov(1, { type = "u32" }) -- 0 once the CTA's first tile has begun
-  return function(piece, place)
-    k:if_(fresh:ne(0), function() look_ahead(place, piece) end)
+  return function(work, place)
+    k:if_(fresh:ne(0), function() look_ahead(place, work) end)
     k:mov(fresh, 0)
     local row, column = k:mov(next_row, { type = "u32" }), k:mov(next_column, { type = "u32" })
-    local tile = tile_of(me, piece, row, column)
-    local left, stage = piece.to - piece.from, nil
+    local tile = tile_of(me, work, row, column)
+    local left, stage = work.to - work.from, nil
     k:while_(function()
       stage = begin_block(me, tile)
       return left:gt(scale_block)
@@ -271,7 +271,7 @@ local function with_look_ahead(me)
       load_next_b_scales(me, addresses, nil, apart)
       finish_block(me, tile, stage)
     end)
-    look_ahead(piece.following())
+    look_ahead(work.following())
     finish_block(me, tile, stage)
     return row, column
   end
@@ -280,7 +280,7 @@ end
 function block_scaled.consumer(g, consumer, sums)
   local p, me = g.p, consumer_of(g, consumer, sums)
   -- Three consumers hide what one of them does between two products: looking ahead makes their loop 2 to 3 percent
-  -- slower, and that of two 4 percent faster. With parts of K a CTA has few tiles to look ahead to.
+  -- slower, and that of two 4 percent faster. With slices of K a CTA has few tiles to look ahead to.
   local alone = p.groups or p.consumers == 3 or p.splits > 1
   return alone and each_by_itself(me) or with_look_ahead(me), function() end
 end

@@ -11,9 +11,10 @@ local module = {}
 
 local divided = division.divided
 
--- The CTA that this lane tells of free stages, in a cluster along M and N: the first lanes those along M, from which B
--- comes, the others those along N, from which A comes. The CTA itself is one of the first.
-local function filler_of(k, p, lane)
+-- The CTA where this lane releases stages, in a cluster along M and N: a multicast producer of this CTA's stages. The
+-- first lanes have the CTAs along M, from where B comes, the others those along N, from where A comes. The CTA itself
+-- is one of the first.
+local function multicast_producer_of(k, p, lane)
   local rank = k:special "cluster_ctarank"
   local row, column = division.remainder(k, rank, p.cluster_m), divided(k, rank, p.cluster_m)
   local other = lane - p.cluster_m
@@ -21,26 +22,26 @@ local function filler_of(k, p, lane)
   return k:selp_b32(column * p.cluster_m + lane, across, lane:lt(p.cluster_m), { type = "u32" })
 end
 
--- Which consumer this is: its number, and place(piece, place, row, column), the first of its rows of a tile and the
+-- Which consumer this is: its number, and place(work, place, row, column), the first of its rows of a tile and the
 -- tile's first column; row and column are the tile's, if place() has been called before. `shares`: consumers share a
 -- tile.
 local function consumer_of(k, p)
   local thread = k:special "tid.x"
-  local me = { lane = thread & 31, shares = not p.own_tiles and p.consumers > 1 }
-  if p.cluster_m > 1 and p.cluster_n > 1 then me.filler = filler_of(k, p, me.lane) end
+  local me = { lane = thread & 31, shares = not p.pingpong and p.consumers > 1 }
+  if p.cluster_m > 1 and p.cluster_n > 1 then me.multicast_producer = multicast_producer_of(k, p, me.lane) end
   me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
-  function me.place(piece, place, row, column)
+  function me.place(work, place, row, column)
     if not row then row, column = place() end
     if not me.shares then return row, column end
     local rows = 64 * p.blocks
-    return row + me.number * tail.without(k, piece.half, rows, rows // 2), column
+    return row + me.number * tail.without(k, work.tail_m, rows, rows // 2), column
   end
   return me
 end
 
 -- The consumer's operands. A share of the tile is `blocks` blocks of 64 rows, the descriptor of their A, and the way to
--- their metadata; `whole` is the share of a tile, `half` that of one that is cut. of_stage(stage, share)
--- gives the descriptors of A and B in a stage.
+-- their metadata; `whole` is the share of a tile, `tail` that of a tail tile. of_stage(stage, share) gives the
+-- descriptors of A and B in a stage.
 local function operands_of(g, me)
   local k, p = g.k, g.p
   local function share_of(blocks)
@@ -51,7 +52,7 @@ local function operands_of(g, me)
     }
   end
   local operands = { whole = share_of(p.blocks) }
-  operands.half = p.halves and share_of(p.blocks // 2) or operands.whole
+  operands.tail = p.tail_m and share_of(p.blocks // 2) or operands.whole
   local b = k:descriptor(g.buffers.b)
   function operands.of_stage(stage, share)
     return descriptors.of(k, p.a, share.a, stage), descriptors.of(k, p.b, b, stage)
@@ -60,7 +61,7 @@ local function operands_of(g, me)
 end
 
 --- Accumulators of blocks of 64 rows, each register under its neighbour's number.
-local function neighbours_exchanged(acc)
+local function neighbours_swapped(acc)
   local out = {}
   for block, sums in ipairs(acc) do
     out[block] = {}
@@ -69,7 +70,7 @@ local function neighbours_exchanged(acc)
   return out
 end
 
--- The accumulators of each block of 64 rows; and those that are added to the sums of other parts of K.
+-- The accumulators of each block of 64 rows; and those that are added to the sums of other slices of K.
 local function accumulators(k, p)
   local acc, added = {}, {}
   for block = 1, p.blocks do
@@ -78,7 +79,7 @@ local function accumulators(k, p)
   end
   -- Sums that are sent by fours lie in aligned registers, as the products of mainloop/block_scaled.lua do. There
   -- neighbours change places, so that an addition reads its product and its sum from different register banks.
-  if p.scaled and p.parts > 1 then acc = neighbours_exchanged(acc) end
+  if p.block_scaled and p.slices > 1 then acc = neighbours_swapped(acc) end
   return acc, added
 end
 
@@ -87,7 +88,7 @@ end
 local function turns_of(g, me)
   local k, p, buffer = g.k, g.p, g.buffers.turns
   local function nothing() end
-  if not p.own_tiles then return { take = nothing, pass = nothing, skip = nothing } end
+  if not p.pingpong then return { take = nothing, pass = nothing, skip = nothing } end
   local own, other = k:address(buffer, me.number << 3), k:address(buffer, (me.number ~ 1) << 3)
   local phase = me.number ~ 1 -- the first consumer begins
   local first_lane = (k:special "tid.x" & 31):eq(0)
@@ -105,12 +106,12 @@ local function turns_of(g, me)
 end
 
 -- A consumer none of whose rows belong to the group multiplies nothing.
-local function pass_by(g, me, piece)
+local function pass_by(g, me, work)
   local ring, cursor = g.ring, me.cursor
   me.turns.take()
-  g.k:loop({ from = piece.from, to = piece.to, step = g.p.block_k }, function()
+  g.k:loop({ from = work.from, to = work.to, step = g.p.block_k }, function()
     ring:wait(cursor)
-    ring:release(cursor, { lane = me.lane, cluster = g.p.fillers, to = me.filler })
+    ring:release(cursor, { lane = me.lane, cluster = g.p.multicast_producers, to = me.multicast_producer })
     ring:advance(cursor)
   end)
   me.turns.pass()
@@ -120,57 +121,57 @@ end
 --- The first row of a consumer's block of 64 rows.
 function module.row_of(block, row) return block == 1 and row or row + 64 * (block - 1) end
 
---- Returns store(piece, row, column), which stores the sums of a tile, `acc`, or where it is a part of K puts them
---- together with those of the other parts first (`added`). store_block(sums, row, column, limit, c, narrow) stores 64
---- rows, as k:epilogue's store; complete(row), if it is given, comes behind the last of a whole tile.
+--- Returns store(work, row, column), which stores the sums of a tile, `acc`, or where it is a slice of K adds them
+--- to those of the other slices first (`added`). store_block(sums, row, column, limit, c, tail) stores 64 rows, as
+--- k:epilogue's store; complete(row), if it is given, comes behind the last of a whole tile.
 function module.store_tile(g, me, acc, added, store_block, complete)
   local k, p = g.k, g.p
   local reduce = p.reduction and p.reduction.consumer(g, me)
 
-  local function store_all(piece, row, column, sums)
-    tail.each(k, piece.half, p.blocks, function(from, to)
+  local function store_all(work, row, column, sums)
+    tail.each(k, work.tail_m, p.blocks, function(from, to)
       for block = from, to do
-        store_block((sums or acc)[block], module.row_of(block, row), column, piece.limit, nil, piece.narrow)
+        store_block((sums or acc)[block], module.row_of(block, row), column, work.limit, nil, work.tail_n)
       end
     end)
-    if complete and not piece.half then complete(row) end
+    if complete and not work.tail_m then complete(row) end
   end
 
-  return function(piece, row, column)
+  return function(work, row, column)
     local function store(sums, first)
       store_all(
-        piece, row, first and column + first or column, sums and p.scaled and neighbours_exchanged(sums) or sums)
+        work, row, first and column + first or column, sums and p.block_scaled and neighbours_swapped(sums) or sums)
     end
-    if not piece.part then return store() end
-    reduce(added, piece, store)
+    if not work.slice then return store() end
+    reduce(added, work, store)
   end
 end
 
 --- The role of a consumer. epilogue(me, acc, added) returns what becomes of the sums (as gemm/epilogue.lua); me has
---- `number`, the consumer's, place(piece, place), `lane` and `cursor`.
+--- `number`, the consumer's, place(work, place), `lane` and `cursor`.
 function module.emit(g, epilogue)
   local k, p = g.k, g.p
   local me = consumer_of(k, p)
   me.operands = operands_of(g, me)
   local acc, added = accumulators(k, p)
-  me.cursor = g.ring:cursor { held = p.scaled ~= nil }
+  me.cursor = g.ring:cursor { held = p.block_scaled ~= nil }
   me.turns = turns_of(g, me)
   local output = epilogue(me, acc, added)
   local sum, complete = p.kind.consumer(g, me, acc, output.fetch_early)
 
-  local function work_on(place, piece)
-    local row, column = sum(piece, place)
-    row, column = output.begin(piece, place, row, column) -- overlaps with the last block's product
+  local function work_on(place, work)
+    local row, column = sum(work, place)
+    row, column = output.begin(work, place, row, column) -- overlaps with the last block's product
     complete()
     me.turns.skip()
-    output.store(piece, row, column)
+    output.store(work, row, column)
   end
 
   local may_pass_by = p.groups and (me.shares or p.cluster > 1)
-  p.scheduler.each(g, p.own_tiles and { first = me.number, every = 2 } or {}, function(place, piece)
-    if not may_pass_by then return work_on(place, piece) end
-    local row = me.place(piece, place)
-    k:if_(row:lt(piece.limit), function() work_on(place, piece) end, function() pass_by(g, me, piece) end)
+  p.scheduler.each(g, p.pingpong and { first = me.number, every = 2 } or {}, function(place, work)
+    if not may_pass_by then return work_on(place, work) end
+    local row = me.place(work, place)
+    k:if_(row:lt(work.limit), function() work_on(place, work) end, function() pass_by(g, me, work) end)
   end)
   output.finish()
 end

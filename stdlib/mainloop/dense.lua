@@ -1,4 +1,4 @@
--- The main loop of dense operands. It keeps one product under way while it waits for the next stage, and releases a
+-- The main loop of dense operands. It keeps one product in flight while it waits for the next stage, and releases a
 -- stage when the product behind it has begun:
 --
 --   wait for stage s       wgmma s      wait_group(1): s - 1 is complete    release s - 1
@@ -15,9 +15,9 @@
 --   producer(g, copies)   what a producer copies besides A and B: before(to, row, first_k, stage, barrier), of a block
 --                         of K, and with_a(row), which returns the same for some blocks of 64 rows of a tile; `bytes`
 --                         and `bytes_with_a` of a stage
---   consumer(g, me, acc, begun)  returns sum(piece, place), which leaves a tile's sums in the accumulators, and
---                                complete(), which waits for
---                         them and releases the last stage; begun(piece, place) is called behind a tile's first product
+--   consumer(g, me, acc, begun)  returns sum(work, place), which leaves a tile's sums in the accumulators, and
+--                         complete(), which waits for them and releases the last stage. begun(work, place) is called
+--                         behind a tile's first product
 
 local tail = require "wgrun.mainloop.tail"
 
@@ -59,31 +59,32 @@ end
 function dense.consumer(g, me, acc, begun)
   local k, p, ring, cursor = g.k, g.p, g.ring, me.cursor
   local operands, previous = me.operands, { stage = k:reg "u32" }
-  local left = p.narrow and tail.left(p, acc) or acc
+  local left = p.tail_n and tail.left(p, acc) or acc
   k:mov(previous.stage, 0)
 
-  local function block_of_k(share, sums, piece, place, first_k, set)
+  local function block_of_k(share, sums, work, place, first_k, set)
     ring:wait(cursor)
     local indices = share.metadata and share.metadata(set, cursor.stage)
     k:wgmma_fence()
-    local later = set == 1 and first_k:gt(piece.from) or nil -- nil: certainly not the first of the piece
+    local later = set == 1 and first_k:gt(work.from) or nil -- nil: certainly not the first of the work unit
     local a, b = operands.of_stage(cursor.stage, share)
     multiply(k, p, share.blocks, sums, a, b, later or 1, indices)
-    if begun and set == 1 then k:if_(first_k:eq(piece.from), function() begun(piece, place) end) end
+    if begun and set == 1 then k:if_(first_k:eq(work.from), function() begun(work, place) end) end
     k:wgmma_wait_group(1) -- the previous block is complete: its stage is free
-    ring:release(previous, { lane = me.lane, cluster = p.fillers, to = me.filler, guard = later })
+    ring:release(
+      previous, { lane = me.lane, cluster = p.multicast_producers, to = me.multicast_producer, guard = later })
     k:mov(previous.stage, cursor.stage)
     ring:advance(cursor)
   end
 
-  local function sum(piece, place)
+  local function sum(work, place)
     local function whole_k(share, sums)
-      k:loop({ from = piece.from, to = piece.to, step = p.round_k }, function(first_k)
-        for set = 1, p.round_k // p.block_k do block_of_k(share, sums, piece, place, first_k, set) end
+      k:loop({ from = work.from, to = work.to, step = p.round_k }, function(first_k)
+        for set = 1, p.round_k // p.block_k do block_of_k(share, sums, work, place, first_k, set) end
       end)
     end
     me.turns.take()
-    tail.either(k, piece.half or piece.narrow, function() whole_k(operands.half, left) end, function()
+    tail.either(k, work.tail_m or work.tail_n, function() whole_k(operands.tail, left) end, function()
       whole_k(operands.whole, acc)
     end)
     me.turns.pass()
@@ -91,7 +92,7 @@ function dense.consumer(g, me, acc, begun)
 
   return sum, function()
     k:wgmma_wait_group(0)
-    ring:release(previous, { lane = me.lane, cluster = p.fillers, to = me.filler })
+    ring:release(previous, { lane = me.lane, cluster = p.multicast_producers, to = me.multicast_producer })
   end
 end
 

@@ -15,20 +15,20 @@ end
 
 local choices = {
   swap_ab = { "`swap_ab`", function(p) return p.swapped and not p.b_type end },
-  pingpong = { "the pingpong schedule", function(p) return p.own_tiles end },
+  pingpong = { "the pingpong schedule", function(p) return p.pingpong end },
   cluster = { "`cluster`", function(p) return p.cluster and p.cluster > 1 end },
   cluster_n = { "a cluster along N", function(p) return p.cluster_n and p.cluster_n > 1 end },
   splits = { "`splits`", function(p) return p.splits and p.splits > 1 end },
   last_splits = { "`last_splits`", function(p) return p.last_splits and p.last_splits > 1 end },
-  stream_k = { "`stream_k`", function(p) return p.stream end },
-  halves = { "`halves`", function(p) return p.halves end },
+  stream_k = { "`stream_k`", function(p) return p.stream_k end },
+  halves = { "`halves`", function(p) return p.tail_m end },
   sparse = { "`sparse`", function(p) return p.sparse end },
   groups = { "`groups`", function(p) return p.groups end },
   hilbert = { '`raster` = "hilbert"', function(p) return p.raster == "hilbert" end },
-  block_scales = { "scales for blocks", function(p)
+  block_scales = { "block scales", function(p)
     return p.kind == block_scaled or p.scales and p.scales.a_scales == "block"
   end },
-  no_block_scales = { lacks = "scales for blocks of A and B", function(p) return p.kind ~= block_scaled end },
+  no_block_scales = { lacks = "block scales of A and B", function(p) return p.kind ~= block_scaled end },
   row_scales = { "scales of rows", function(p)
     for _, along in pairs(p.scales or {}) do if along == "row" or along == "column" then return true end end
   end },
@@ -62,7 +62,7 @@ local rows = {
   { "splits", { "pingpong" }, "consumers with tiles of their own do not share the sums of one" },
   { "stream_k", { "pingpong", "cluster" }, "CTAs that share a tile must not wait for others" },
   { "stream_k", { "splits" }, "both cut K" },
-  { "stream_k", { "block_scales" }, "a piece may begin inside a block; `last_splits` does this for scales for blocks" },
+  { "stream_k", { "block_scales" }, "a work unit may begin inside a block; `last_splits` does this for block scales" },
   { "last_splits", { "no_block_scales" }, "`stream_k` does this for other products" },
   { "last_splits", { "groups", "cluster", "splits" }, "one CTA has a tile of the last round" },
   { "halves", { "pingpong", "odd_blocks" }, "each consumer keeps half of its blocks of 64 rows" },
@@ -89,7 +89,7 @@ local rows = {
   { "b_type", { "dtype" }, "`a_type` is the type of A" },
   { "b_type", { "a_major", "b_major" }, "A is K-major, and weights are packed" },
   { "b_type", { "sparse", "groups", "scales" }, "a main loop is of one kind" },
-  { "b_type", { "given_swap_ab" }, "its kernel always exchanges A and B" },
+  { "b_type", { "given_swap_ab" }, "its kernel always swaps A and B" },
   { "b_type", { "schedule", "raster", "buffers", "registers" }, "its kernel has one tile at a time" },
   { "b_type", { "given_cluster", "given_halves", "given_last_splits" }, "`splits` and `stream_k` share its tiles" },
   { "b_type", { "wide_d" }, "D is written transposed by stmatrix, which moves 16 bits" },
@@ -98,7 +98,7 @@ local rows = {
   { "zero_points", { "weights_e4m3" }, "floats have no zero points" },
 }
 for _, name in ipairs(of_weights) do
-  rows[#rows + 1] = { name, { "no_b_type" }, "it says something of weights of another type than A" }
+  rows[#rows + 1] = { name, { "no_b_type" }, "it is for weights of another type than A" }
 end
 
 return exclusions.new(choices, rows)

@@ -33,7 +33,7 @@ end
 
 --- M, N and K of A * B; raises an error that names what does not fit. `groups`: their number, or nil.
 function module.extents(what, p, A, B, groups)
-  -- The majors of the problem as given: a swapped plan has them exchanged.
+  -- The majors of the problem as given: a swapped plan has those of the other operand.
   local a_major, b_major = p.a_major, p.b_major
   if p.swapped then a_major, b_major = b_major, a_major end
   local m, k = arguments.matrix(what .. ": A", A)
@@ -49,10 +49,10 @@ function module.extents(what, p, A, B, groups)
   return m, n, k
 end
 
---- A launch of `kernel`, which computes a product: { grid =, args =, flops = }. With stream-K or parts of K in the last
---- round, a larger grid has no room in the workspace. owner: has `plan`, whose `parameters` are the kernel's, and
+--- A launch of `kernel`, which computes a product: { grid =, args =, flops = }. With stream-K or slices of K in the
+--- last round, a larger grid has no room in the workspace. owner: has `plan`, whose `parameters` are the kernel's, and
 --- `shared`, where what its launches share is kept. l: A, B, M, N, K as the kernel takes them; what else the values of
---- the parameters look at; rows_of_tiles and columns_of_tiles, where it is not M and N that say how many there are.
+--- the parameters look at; rows_of_tiles and columns_of_tiles, where they do not follow from M and N.
 function module.make(owner, kernel, l)
   local p = owner.plan
   local rows = l.rows_of_tiles or ceil_div(l.M, p.m * p.cluster_m)

@@ -31,9 +31,8 @@ local kinds = { dense = dense, sparse = sparse, block_scaled = block_scaled }
 local function plan_of(what, name, opts)
   local p = {
     what = what, kind = kinds[name], dtype = opts.dtype or (name == "block_scaled" and "e4m3" or "bf16"),
-    epilogue = {}, scales = {}, edges = {}, once = {}, products = 1, swapped = false, halves = false, narrow = false,
-    last_splits = 1,
-    splits = 1, raster = "grouped", group = 8, scheduler = tiles,
+    epilogue = {}, scales = {}, edges = {}, evict_first = {}, products = 1, swapped = false, tail_m = false,
+    tail_n = false, last_splits = 1, splits = 1, raster = "grouped", group = 8, scheduler = tiles,
   }
   p.a_major, p.b_major, p.schedule, p.constant = opts.a_major, opts.b_major, opts.schedule or "cooperative",
     opts.constant
@@ -42,14 +41,14 @@ local function plan_of(what, name, opts)
   p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
   if name == "block_scaled" then
     if p.dtype ~= "e4m3" and p.dtype ~= "e5m2" then
-      fail(("%s: scales for blocks are of e4m3 and e5m2, not of %s"):format(what, p.dtype))
+      fail(("%s: block scales are of e4m3 and e5m2, not of %s"):format(what, p.dtype))
     end
     p.scales = { a_scales = "block", b_scales = "block" }
   end
   return p
 end
 
--- Adds what a scheduler or a reduction says of the plan.
+-- Adds what a scheduler or a reduction adds to the plan.
 local function add_part(p, opts, key)
   local part = opts[key]
   if part == nil then return end
@@ -90,22 +89,22 @@ local function made(what, name, opts)
   plan.set_tile(p, { opts.tile[1], opts.tile[2], opts.tile[3] or 128 // native.element_bytes[p.dtype] })
   plan.set_cluster(p, order.cluster_of(what, opts.cluster))
   p.kind.plan(p)
-  p.stream = p.scheduler == stream_k
-  p.parts = p.stream and 2 or p.splits
-  if p.stream and p.reduction ~= memory then
+  p.stream_k = p.scheduler == stream_k
+  p.slices = p.stream_k and 2 or p.splits
+  if p.stream_k and p.reduction ~= memory then
     fail(what .. ": wg.scheduler.stream_k takes a reduction = wg.reduction.memory()")
   end
-  if p.reduction and p.parts == 1 then fail(what .. ": a reduction puts parts of K together: `splits` of it is 1") end
+  if p.reduction and p.slices == 1 then fail(what .. ": a reduction puts slices of K together: `splits` of it is 1") end
   exclusions.check_choices(p)
   if p.reduction == cluster then
-    p.exchange = cluster.exchange_of(p) or fail((
+    p.dsmem = cluster.dsmem_of(p) or fail((
       "%s: the sums of %d parts of a tile of %d x %d do not fit into shared memory, or the tile, the cluster or the "
         .. "kind of main loop does not go with wg.reduction.cluster"):format(
       what, p.splits, p.m, p.n))
   end
   p.partials = p.reduction == memory
   plan.set_operands(p)
-  plan.set_stages(p, opts.shared + (p.exchange and p.consumers * p.exchange.bytes or 0), opts.stages, opts.registers)
+  plan.set_stages(p, opts.shared + (p.dsmem and p.consumers * p.dsmem.bytes or 0), opts.stages, opts.registers)
   p.parameters = parameters.list(function(add)
     plan.operand_parameters(p, add)
     for _, extent in ipairs { "M", "N", "K" } do add { name = extent, type = "u32" } end
@@ -114,7 +113,7 @@ local function made(what, name, opts)
     if p.reduction then p.reduction.parameters(p, add) end
   end)
   return loop.new(p, {
-    cluster = product.cluster_ctas(p), consumers = p.consumers, columns = p.exchange and p.exchange.columns or p.n,
+    cluster = product.cluster_ctas(p), consumers = p.consumers, columns = p.dsmem and p.dsmem.columns or p.n,
   }, strategy)
 end
 
@@ -122,14 +121,14 @@ end
 --- @param options table
 --- @option tile table  { m, n, k }: the tile of D, and the elements of K of a stage, by default 128 bytes of them
 --- @option dtype "bf16"|"f16"|"tf32"|"e4m3"|"e5m2"|"s8"|"u8"?  the type of A and B; by default bf16, and e4m3 for
----   scales for blocks
+---   block scales
 --- @option a_major "K"|"MN" = "K"  as of wg.gemm
 --- @option b_major "K"|"MN" = "K"  as of wg.gemm
 --- @option schedule "cooperative"|"pingpong" = "cooperative"  "cooperative": the consumers share a tile; "pingpong":
 ---   each of two has its own
 --- @option cluster integer|table = 1  the CTAs that share copies by multicast: along M, or { along M, along N }
 --- @option scheduler table?  the order of the tiles: one of wg.scheduler; by default wg.scheduler.tiles()
---- @option reduction table?  where K is in parts, how their sums are put together: one of wg.reduction
+--- @option reduction table?  where K is split, how their sums are put together: one of wg.reduction
 --- @option constant "A"|"B"?  an operand that no launch writes that may still run when this one starts
 --- @option shared integer[0,232448] = 0  the bytes of shared memory that the kernel needs besides, such as for its
 ---   epilogue
@@ -150,8 +149,8 @@ function wg.mainloop.dense(opts) return made("wg.mainloop.dense", "dense", opts)
 --- @see wg.mainloop.dense
 function wg.mainloop.sparse(opts) return made("wg.mainloop.sparse", "sparse", opts) end
 
---- The main loop of a product of 8-bit floats with scales for blocks of K, as scales = { a = "1x128", b = "128x128" }
---- of wg.gemm. By default the operands are e4m3.
+--- The main loop of a product of 8-bit floats with block scales, as scales = { a = "1x128", b = "128x128" } of
+--- wg.gemm. By default the operands are e4m3.
 --- @param options table
 --- @options wg.mainloop.dense without schedule
 --- @return mainloop

@@ -8,21 +8,21 @@
 --   m, n, block_k              the tile of D and the elements of K of a stage; round_k: those after which the main loop
 --                              repeats itself
 --   width                      the columns of the accumulators, n for each product
---   schedule, own_tiles        "pingpong": each consumer has tiles of its own
+--   schedule, pingpong         "pingpong": each consumer has tiles of its own
 --   consumers, blocks          the consumer warpgroups, and the blocks of 64 rows that each of them holds
 --   cluster_m, cluster_n       the CTAs of a cluster along M and N, which share copies; cluster: all of them;
---                              fillers: those that fill a CTA's stages
---   a, b, a_piece, b_piece     tiles: of a stage, and of what one copy brings
+--                              multicast_producers: those that fill a CTA's stages
+--   a, b, a_box, b_box         tiles: of a stage, and of what one copy brings
 --   stages, registers, threads
 --   constant                   "A" or "B": an operand that has a producer of its own
---   once                       the operands whose bytes are used once
+--   evict_first                the operands that the L2 cache evicts first: their bytes are used once
 --   edges                      { A =, B = }: the rows of boxes for a last tile that is not full
---   rotated                    each CTA begins K at another block
---   halves, narrow             tiles of a last round may have half of their rows, or columns (mainloop/tail.lua)
---   splits, last_splits, parts, stream   the parts of K, of all tiles and of those of the last round; the most of them;
---                                        by stream-K
---   exchange                   how the CTAs of a cluster exchange sums (reduction/cluster.lua)
---   scaled, metadata_bytes     of the kinds that have scales for blocks or metadata
+--   k_offset                   each CTA begins K at another block
+--   tail_m, tail_n             tail tiles may have half of their rows, or columns (mainloop/tail.lua)
+--   splits, last_splits        the slices of K, of all tiles and of those of the last round; slices: the most of them
+--   stream_k                   CTAs share the K of tiles by stream-K
+--   dsmem                      cluster split-K: how the CTAs reduce sums through DSMEM (reduction/cluster.lua)
+--   block_scaled               what the kind with block scales adds; metadata_bytes: of a sparse A
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -45,17 +45,17 @@ function module.set_tile(p, tile)
   p.n = module.integer(p, "tile[2]", tile[2], 8, 256 // p.products)
   p.block_k = module.integer(p, "tile[3]", tile[3], p.k_step, 1024)
   p.width = p.n * p.products
-  p.own_tiles = p.schedule == "pingpong"
-  p.consumers = p.own_tiles and 2 or cost.consumers(p.m)
+  p.pingpong = p.schedule == "pingpong"
+  p.consumers = p.pingpong and 2 or cost.consumers(p.m)
   p.threads = 128 * (1 + p.consumers)
-  local rows = p.own_tiles and 64 or 64 * p.consumers
+  local rows = p.pingpong and 64 or 64 * p.consumers
   if p.m % rows ~= 0 then
     fail(("%s: tile[1] is %d, must be a multiple of %d for %s"):format(p.what, p.m, rows, p.schedule))
   end
   if p.block_k % p.k_step ~= 0 then
     fail(("%s: tile[3] is %d, must be a multiple of %d for %s"):format(p.what, p.block_k, p.k_step, p.dtype))
   end
-  p.blocks = p.m // 64 // (p.own_tiles and 1 or p.consumers)
+  p.blocks = p.m // 64 // (p.pingpong and 1 or p.consumers)
   local most = p.consumers == 3 and 104 or 208
   if p.blocks * p.width // 2 > most then
     fail(("%s: a tile of %d x %d, %s, takes %d accumulators a thread: at most %d fit"):format(
@@ -66,7 +66,7 @@ end
 --- Sets the CTAs of a plan's cluster.
 function module.set_cluster(p, along_m, along_n)
   p.cluster_m, p.cluster_n = along_m, along_n
-  p.cluster, p.fillers = along_m * along_n, along_m + along_n - 1
+  p.cluster, p.multicast_producers = along_m * along_n, along_m + along_n - 1
 end
 
 --- Sets the tiles of the operands. What a copy brings is whole rows of a swizzle atom, or of an MN-major operand whole
@@ -81,9 +81,9 @@ function module.set_operands(p)
     if ctas > 1 and extent % (unit * ctas) ~= 0 then
       local of, other = "A", "B"
       if what ~= "columns" then of, other = other, of end
-      local exchanged = p.swapped and (" (rows of %s, which is exchanged with %s)"):format(of, other) or ""
+      local swapped = p.swapped and (" (rows of %s, which is swapped with %s)"):format(of, other) or ""
       fail(("%s: %s is %d, must divide the %d %s of a tile%s into multiples of %d"):format(
-        p.what, name, ctas, extent, what, exchanged, unit))
+        p.what, name, ctas, extent, what, swapped, unit))
     end
   end
   local function operand(mn, major, k)
@@ -93,8 +93,8 @@ function module.set_operands(p)
   end
   p.a, p.b = operand(p.m, p.a_major, p.block_k // p.kind.packed), operand(p.width, p.b_major)
   local rows, columns = tail.copied(p)
-  p.a_piece = rows < p.m and operand(rows, p.a_major, p.a.k) or p.a
-  p.b_piece = operand(columns, p.b_major) -- of a product
+  p.a_box = rows < p.m and operand(rows, p.a_major, p.a.k) or p.a
+  p.b_box = operand(columns, p.b_major) -- of a product
 end
 
 --- Sets the number of stages, `given` or as many as fit beside `others` bytes of shared memory, and the registers of
@@ -120,12 +120,12 @@ end
 --- Adds the parameters of A and B.
 function module.operand_parameters(p, add)
   add {
-    name = "A", map = { tile = p.a_piece, constant = true },
+    name = "A", map = { tile = p.a_box, constant = true },
     note = p.kind.packed == 2 and "the values of A, M x K / 2" or p.swapped
       and "B of the product, for the kernel computes the transpose of D" or nil,
   }
   add {
-    name = "B", map = { tile = p.b_piece, constant = true },
+    name = "B", map = { tile = p.b_box, constant = true },
     note = p.groups and "those of all groups, one below the other" or p.swapped and "A of the product" or nil,
   }
 end

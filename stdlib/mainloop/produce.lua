@@ -15,8 +15,8 @@ local divided = division.divided
 
 -- Where memory limits the product, CTAs that all read the same columns of K at the same time compete for the same
 -- memory channels: each CTA therefore starts one block after its neighbour, and wraps around.
-local function rotation(k, p, sizes)
-  if not p.rotated then return function(first_k) return first_k end end
+local function k_offset_of(k, p, sizes)
+  if not p.k_offset then return function(first_k) return first_k end end
   local whole_k = divided(k, sizes.K + (p.block_k - 1), p.block_k) * p.block_k
   local from = k:rem(k:special "ctaid.x" * p.block_k, whole_k)
   return function(first_k)
@@ -37,12 +37,12 @@ local function share(k, p, to)
   end
   local function shifted(mask, by) return k:cvt_u16_u32(k:mov(mask, { type = "u32" }) << by) end
   if p.cluster_m > 1 then
-    to.b, to.b_share = to.b + along_m * p.b:offset(p.b_piece.mn, 0), along_m * p.b_piece.mn
+    to.b, to.b_share = to.b + along_m * p.b:offset(p.b_box.mn, 0), along_m * p.b_box.mn
     to.b_mask = (1 << p.cluster_m) - 1
     if p.cluster_n > 1 then to.b_mask = shifted(to.b_mask, along_n * p.cluster_m) end
   end
   if p.cluster_n > 1 then
-    to.a, to.a_share, to.a_mask = to.a + along_n * p.a:offset(p.a_piece.mn, 0), along_n * p.a_piece.mn, 0
+    to.a, to.a_share, to.a_mask = to.a + along_n * p.a:offset(p.a_box.mn, 0), along_n * p.a_box.mn, 0
     for other = 0, p.cluster_n - 1 do to.a_mask = to.a_mask | 1 << other * p.cluster_m end
     if p.cluster_m > 1 then to.a_mask = shifted(to.a_mask, along_m) end
   end
@@ -54,20 +54,20 @@ local function destinations(g, copies)
   local k, p = g.k, g.p
   local to = { a = k:address(g.buffers.a), b = k:address(g.buffers.b) }
   share(k, p, to)
-  to.rotated = rotation(k, p, g.sizes)
-  to.policy = copies.A and p.once.A and pipeline.used_once(k) or nil
+  to.k_offset = k_offset_of(k, p, g.sizes)
+  to.policy = copies.A and p.evict_first.A and pipeline.evict_first(k) or nil
   to.more = p.kind.producer(g, copies)
   return to
 end
 
 -- The bytes that the producer announces for a stage: fewer where only half of the tile's rows or columns are copied, or
 -- those that are left at the matrix's edge.
-local function bytes_of(k, p, copies, more, piece, edges)
+local function bytes_of(k, p, copies, more, work, edges)
   local of_a = copies.A and p.a.bytes + more.bytes_with_a or 0
   local others = (copies.B and p.b.bytes or 0) + more.bytes
   local bytes = of_a + others
-  bytes = tail.without(k, piece.half, bytes, of_a // 2)
-  if copies.B then bytes = tail.without(k, piece.narrow, bytes, p.b.bytes // 2) end
+  bytes = tail.without(k, work.tail_m, bytes, of_a // 2)
+  if copies.B then bytes = tail.without(k, work.tail_n, bytes, p.b.bytes // 2) end
   for _, name in ipairs { "A", "B" } do
     if edges[name] then
       local less = (name == "A" and p.m or p.n) - p.edges[name]
@@ -78,7 +78,7 @@ local function bytes_of(k, p, copies, more, piece, edges)
 end
 
 -- Whether the tile is at an edge of A or B where boxes of the rows that are left there hold all of them: predicates by
--- the operand's name. Copies of boxes of which many rows lie outside are slow.
+-- the operand's name. Copies of boxes with many rows outside are slow.
 local function edges_of(p, sizes, copies, row, column)
   local edges = {}
   if copies.A and p.edges.A then edges.A = (sizes.M - row):le(p.edges.A) end
@@ -97,11 +97,11 @@ end
 -- The rows of A and their metadata: all of them at once, or each half by itself, where a tile may have only the upper
 -- one. A sparse A stores half of its K.
 local function copy_a(k, p, maps, to, tile, first_k, stage, barrier)
-  local rows, blocks = p.a_piece.mn, p.a_piece.mn // 64
+  local rows, blocks = p.a_box.mn, p.a_box.mn // 64
   local function copy(i)
     local at = to.a + stage * p.a.bytes
     k:load_tile {
-      tile = p.a_piece, whole = p.a, map = maps.A, to = i == 0 and at or at + p.a:offset(i * rows, 0),
+      tile = p.a_box, whole = p.a, map = maps.A, to = i == 0 and at or at + p.a:offset(i * rows, 0),
       mn = i == 0 and tile.row or tile.row + i * rows, k = p.kind.packed == 2 and first_k >> 1 or first_k,
       barrier = barrier, policy = to.policy, mask = to.a_mask,
     }
@@ -112,7 +112,7 @@ local function copy_a(k, p, maps, to, tile, first_k, stage, barrier)
       copy_edge(k, p.a, maps.A_edge, to.a + stage * p.a.bytes, tile.row, first_k, barrier, to.policy)
     end, function() copy(0) end)
   end
-  tail.each(k, tile.half, 2, function(number) copy(number - 1) end)
+  tail.each(k, tile.tail_m, 2, function(number) copy(number - 1) end)
 end
 
 -- The columns of B, and behind them those of the gate, a second product: all at once, or each half by itself, where a
@@ -123,7 +123,7 @@ local function copy_b(k, p, maps, to, tile, first_k, stage, barrier)
     local function copy(column)
       local there = (product - 1) * p.n + column
       k:load_tile {
-        tile = p.b_piece, whole = p.b, map = map, to = there == 0 and at or at + p.b:offset(there, 0),
+        tile = p.b_box, whole = p.b, map = map, to = there == 0 and at or at + p.b:offset(there, 0),
         mn = column == 0 and tile.column or tile.column + column, k = first_k, barrier = barrier, mask = to.b_mask,
       }
     end
@@ -131,7 +131,7 @@ local function copy_b(k, p, maps, to, tile, first_k, stage, barrier)
       local function edge() copy_edge(k, p.b, maps.B_edge, at, tile.column, first_k, barrier) end
       return k:if_(tile.edges.B, edge, function() copy(0) end)
     end
-    tail.each(k, tile.narrow, p.n, function(first) copy(first - 1) end)
+    tail.each(k, tile.tail_n, p.n, function(first) copy(first - 1) end)
   end
 end
 
@@ -142,20 +142,20 @@ function module.emit(g, copies)
   local cursor, elected = ring:cursor(), k:elect_sync()
   local to = destinations(g, copies)
 
-  p.scheduler.each(g, {}, function(place, piece)
+  p.scheduler.each(g, {}, function(place, work)
     local row, column = place()
     local tile = {
-      row = row, column = column, half = piece.half, narrow = piece.narrow,
+      row = row, column = column, tail_m = work.tail_m, tail_n = work.tail_n,
       edges = edges_of(p, g.sizes, copies, row, column),
     }
-    if piece.b_first then tile.column = tile.column + piece.b_first end -- of the group's B
+    if work.b_first then tile.column = tile.column + work.b_first end -- of the group's B
     if to.a_share then tile.row = tile.row + to.a_share end
     if to.b_share then tile.column = tile.column + to.b_share end
     tile.with_a = to.more.with_a and to.more.with_a(row)
-    local bytes = bytes_of(k, p, copies, to.more, piece, tile.edges)
+    local bytes = bytes_of(k, p, copies, to.more, work, tile.edges)
 
-    k:loop({ from = piece.from, to = piece.to, step = p.block_k }, function(first_k)
-      first_k = to.rotated(first_k)
+    k:loop({ from = work.from, to = work.to, step = p.block_k }, function(first_k)
+      first_k = to.k_offset(first_k)
       ring:acquire(cursor)
       k:if_(elected, function()
         local barrier = ring:expect(cursor, bytes)

@@ -2,11 +2,11 @@
 -- to three consumer warpgroups multiply them by wgmma (mainloop/consume.lua) and give the sums to an epilogue.
 -- k:pipeline is the ring between them, and each of them walks over the tiles by itself (scheduler/tiles.lua).
 --
--- A product is put together from a plan `p` (mainloop/plan.lua), whose strategies say what it consists of:
+-- A product is put together from a plan `p` (mainloop/plan.lua) by its strategies:
 --
 --   p.kind        the main loop (mainloop/dense.lua)
 --   p.scheduler   the tiles (scheduler/tiles.lua)
---   p.reduction   the sums of parts of K (reduction/cluster.lua), or nil
+--   p.reduction   the sums of slices of K (reduction/cluster.lua), or nil
 --
 -- and from an epilogue. While it is emitted it is a table `g`: k, p; maps and sizes, the kernel's parameters; buffers,
 -- in shared memory; ring.
@@ -33,7 +33,7 @@ local function clear_edges(g)
   if clear then k:fence_proxy_async { space = "shared::cta" } end
 end
 
--- The warps of the producer warpgroup: one copies, or two, the first of which copies an operand that the previous grid
+-- The warps of the producer warpgroup: one copies, or two do. Then the first copies an operand that the previous grid
 -- of the stream does not write, and need not wait for that.
 local function producers(g, warp)
   local k, p = g.k, g.p
@@ -49,7 +49,7 @@ local function producers(g, warp)
   end)
 end
 
--- The buffers in shared memory: stages of the operands, those of the epilogue, and what roles tell each other.
+-- The buffers in shared memory: stages of the operands, those of the epilogue, and the mbarriers between roles.
 local function shared_memory(g, epilogue)
   local k, p = g.k, g.p
   local buffers = {
@@ -59,7 +59,7 @@ local function shared_memory(g, epilogue)
   local function add(more) arguments.extended(buffers, more) end
   if epilogue.shared then add(epilogue.shared(k)) end
   add(p.kind.shared(k, p))
-  buffers.turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil
+  buffers.turns = p.pingpong and k:shared { bytes = 16, align = 8, name = "turns" } or nil
   if epilogue.small then add(epilogue.small(k)) end
   if p.reduction then add(p.reduction.shared(k, p)) end
   return buffers
@@ -80,7 +80,7 @@ local function begin(g, epilogue)
 end
 
 --- The CTAs of a cluster of the plan's kernel.
-function module.cluster_ctas(p) return p.exchange and p.splits or p.cluster end
+function module.cluster_ctas(p) return p.dsmem and p.splits or p.cluster end
 
 --- Emits the body of a kernel that computes the product of a plan. epilogue: consumer(g, me, acc, added), as
 --- epilogue.emit; and where it has some, shared(k) and small(k), its buffers of many and of few bytes, and begin(g),
@@ -91,8 +91,10 @@ function module.emit(k, p, maps, sizes, epilogue)
   g.buffers = shared_memory(g, epilogue)
   -- Every warp that reads a stage releases it to each CTA that fills it: those along M, from which its B comes, and
   -- along N.
-  local readers = 4 * (p.own_tiles and 1 or p.consumers)
-  g.ring = k:pipeline { stages = p.stages, arrivals = readers * p.fillers, producers = p.constant and 2 or 1 }
+  local readers = 4 * (p.pingpong and 1 or p.consumers)
+  g.ring = k:pipeline {
+    stages = p.stages, arrivals = readers * p.multicast_producers, producers = p.constant and 2 or 1,
+  }
   local function sync_all()
     if module.cluster_ctas(p) == 1 then return k:bar_sync(0) end
     k:barrier_cluster_arrive()

@@ -1,5 +1,5 @@
 -- Scales of A and B: of blocks of K, which a main loop applies (mainloop/block_scaled.lua), and of rows or of all,
--- which an epilogue does. A plan's field `scales` says what a_scales and b_scales are along: "block", "row" or "column"
+-- which an epilogue does. A plan's field `scales` has what a_scales and b_scales are along: "block", "row" or "column"
 -- of D, or "all".
 
 local arguments = require "wgrun.arguments"
@@ -22,7 +22,7 @@ function module.scale_shapes(p, M, N, K, groups)
   return shapes
 end
 
-local shapes = { -- of scales for blocks
+local shapes = { -- of block scales
   a_scales = "ceil(K / 128) x M, a multiple of 4,", b_scales = "ceil(N / 128) x ceil(K / 128)",
 }
 

@@ -1,4 +1,4 @@
--- The main loop of a 2:4 sparse A, of which half is stored, and the indices of what is stored: the metadata of
+-- The main loop of a 2:4 sparse A. Half of A is stored, and the indices of what is stored: the metadata of
 -- wgmma.mma_async.sp (PTX ISA 9.7.15.6). All else is as for a dense A (mainloop/dense.lua); here is how metadata get
 -- from global memory to the registers of the threads that wgmma takes them from.
 --

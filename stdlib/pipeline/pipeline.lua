@@ -32,7 +32,7 @@ function k:mbarrier_wait(address, parity)
 end
 
 --- A cache policy for bytes that are used once and should leave the L2 cache first.
-function module.used_once(b) return b:createpolicy_fractional_L2_evict_first(1.0) end
+function module.evict_first(b) return b:createpolicy_fractional_L2_evict_first(1.0) end
 
 --- Copies a tile of a matrix in global memory to shared memory by TMA, one box for each panel of the tile. One
 --- thread executes it, after it has announced the bytes to the mbarrier (pipeline:expect). Elements outside of the

@@ -2,15 +2,15 @@
 
 local module = {}
 
---- Calls visit(four registers, their place in bytes, block, r) for all of `acc`, a list of arrays of accumulators, of
---- which they are acc[block][r] and the next ones: threads of a warpgroup side by side, 16 bytes each.
+--- Calls visit(four registers, their place in bytes, block, r) for all of `acc`, a list of arrays of accumulators: for
+--- acc[block][r] and the next three. Threads of a warpgroup lie side by side, 16 bytes each.
 function module.each_four(acc, visit)
   for block, regs in ipairs(acc) do
     for r = 0, #regs - 1, 4 do visit(regs:slice(r, 4), (#regs * (block - 1) + r) * 128 * 4, block, r) end
   end
 end
 
---- Adds the sums of a part that another warpgroup has left at `offset` behind `from`. space: "shared" or "global".
+--- Adds the sums of a slice that another warpgroup has left at `offset` behind `from`. space: "shared" or "global".
 function module.add(k, acc, space, from, offset)
   local kind = acc[1][0].type
   module.each_four(acc, function(four, place)

@@ -1,7 +1,7 @@
 -- The scheduler of groups of rows of A, each with a B of its own (wg.gemm{ groups = }). How many rows a group has is
 -- data of the device, which the host need not know. Each role of the kernel therefore looks at the groups and counts
 -- their tiles itself: the lanes of a warp at 32 groups at a time, whose tiles they sum up by shuffles. The roles go
--- through the same tiles in the same order, so that no place of a tile has to be handed from one to another.
+-- through the same tiles in the same order, so that none of them has to pass the place of a tile to another.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -27,14 +27,15 @@ function wg.scheduler.groups(opts)
   return classes.strategy("scheduler", of_groups, { groups = opts.kind, group = opts.group })
 end
 
---- Whether tiles of groups are cut: those of a last round in which few CTAs would have one, into a left and a right
---- half. By default wide ones are, where the sizes of groups are not known before. Raises where they have no whole
---- rounds of panels or, with scales for blocks, no whole parts.
-function of_groups.narrow(p, halves)
+--- Whether groups have tail tiles: where few CTAs would have a tile in the last round, its tiles are cut into a left
+--- and a right half. By default wide ones are, where the sizes of groups are not known before. Raises where halves have
+--- no whole rounds of panels or, with block scales, no whole parts.
+function of_groups.tail_n(p, halves)
   if not p.groups or halves == false then return false end
-  local whole = p.n % 16 == 0 and p.panel.count % (2 * p.buffers) == 0 and (not p.scaled or p.scaled.parts % 2 == 0)
-  local possible = whole and not p.own_tiles and p.cluster == 1 and p.products == 1 and not p.epilogue.quantize
-  if halves == nil then return possible and p.n == 256 and not p.scaled and p.groups ~= "batched" end
+  local whole = p.n % 16 == 0 and p.panel.count % (2 * p.buffers) == 0
+    and (not p.block_scaled or p.block_scaled.parts % 2 == 0)
+  local possible = whole and not p.pingpong and p.cluster == 1 and p.products == 1 and not p.epilogue.quantize
+  if halves == nil then return possible and p.n == 256 and not p.block_scaled and p.groups ~= "batched" end
   if not possible then
     fail((
       "wg.gemm: `halves` with groups requires the cooperative schedule, no cluster, a plain epilogue and a tile whose "
@@ -54,7 +55,7 @@ function of_groups.parameters(p, add)
   }
 end
 
--- The first row of a group and the number of its rows, as far as they lie within the matrix: the device's data may say
+-- The first row of a group and the number of its rows, as far as they lie within the matrix: the device's data may be
 -- anything. `room`: the rows that each group has room for.
 local function rows_of(k, p, sizes, group, room)
   if p.groups == "batched" then return group * room, room end
@@ -71,7 +72,7 @@ end
 
 local function variable(k, value) return k:mov(value, { type = "u32" }) end
 
--- A warp's walk over the tiles of all groups, of which it takes every `step`-th. Its lanes look at a window of 32
+-- A warp's walk over the tiles of all groups. It takes every `step`-th tile. Its lanes look at a window of 32
 -- groups at a time:
 --
 --   groups   0 ... window - 1   | window ... window + 31                       | ...
@@ -117,8 +118,8 @@ local function look(walk)
   k:mov(walk.tiles_upto, warps.prefix_sums(k, tiles_of(walk, walk.rows), walk.lane))
 end
 
--- The number of whole tiles, which come before those that are halves: of all groups, less those of a last round in
--- which at most half of the CTAs have one.
+-- The number of whole tiles, which come before the tail tiles: those of all groups, less those of a last round in which
+-- at most half of the CTAs have one.
 local function whole_tiles(walk)
   local k, of_my_groups = walk.k, variable(walk.k, tiles_of(walk, walk.rows))
   -- All lanes go round equally often: the assembler then knows that they stay together, and uses uniform registers.
@@ -135,14 +136,14 @@ local function whole_tiles(walk)
   return all - rest
 end
 
--- The walk's next tile. Behind the `whole` tiles that are not cut, each number stands for half of a tile: then also the
--- predicate that it does, and the first column of the half.
+-- The walk's next tile. Behind the `whole` tiles that are not cut, each number stands for a tail tile: then also the
+-- predicate that it does, and its first column.
 local function next_of(walk, whole)
   if not whole then return walk.next_tile end
-  local k, narrow = walk.k, walk.next_tile:ge(whole)
+  local k, tail_n = walk.k, walk.next_tile:ge(whole)
   local index = walk.next_tile - whole
-  local tile = k:selp_b32(whole + (index >> 1), walk.next_tile, narrow, { type = "u32" })
-  return tile, narrow, k:selp_b32((index & 1) * (walk.p.n // 2), 0, narrow, { type = "u32" })
+  local tile = k:selp_b32(whole + (index >> 1), walk.next_tile, tail_n, { type = "u32" })
+  return tile, tail_n, k:selp_b32((index & 1) * (walk.p.n // 2), 0, tail_n, { type = "u32" })
 end
 
 -- The place of tile `number` of a group whose rows begin at `begin`.
@@ -155,16 +156,16 @@ local function place_of(walk, number, count, begin, right)
   return begin + row * p.m, right and column + right or column
 end
 
--- A piece also has `limit`, the end of the group's rows; where the group's B and its rows of B's scales begin,
+-- A work unit also has `limit`, the end of the group's rows; where the group's B and its rows of B's scales begin,
 -- `b_first` and `scales_first`; and, if the plan cuts tiles of a last round in which at most half of the CTAs would
--- have one, `narrow`, the predicate that this is such a half. Whole warps execute it.
+-- have one, `tail_n`, the predicate that this is such a half. Whole warps execute it.
 function of_groups.each(g, more, body)
   local k, p, sizes = g.k, g.p, g.sizes
   local walk = walk_of(k, p, sizes, more.first)
   look(walk)
-  local whole = p.narrow and whole_tiles(walk) or nil
+  local whole = p.tail_n and whole_tiles(walk) or nil
   k:while_(function() return walk.window:lt(sizes.groups) end, function()
-    local tile, narrow, right = next_of(walk, whole)
+    local tile, tail_n, right = next_of(walk, whole)
     tile = tile - walk.passed
     -- the groups that end before the tile
     local before = variable(k, k:popc(k:vote_sync_ballot(walk.tiles_upto:le(tile))))
@@ -172,7 +173,7 @@ function of_groups.each(g, more, body)
       local group, count, begin = walk.window + before, of_lane(k, walk.rows, before), of_lane(k, walk.first, before)
       local number = tile - (of_lane(k, walk.tiles_upto, before) - tiles_of(walk, count))
       body(function() return place_of(walk, number, count, begin, right) end, {
-        from = 0, to = sizes.K, limit = begin + count, narrow = narrow,
+        from = 0, to = sizes.K, limit = begin + count, tail_n = tail_n,
         b_first = group * sizes.N, scales_first = group * ((sizes.N + 127) >> 7),
       })
       k:add(walk.next_tile, walk.next_tile, walk.step)
@@ -184,9 +185,9 @@ function of_groups.each(g, more, body)
   end)
 end
 
-function of_groups.units(p, count) return count * (p.narrow and 2 or 1) end
+function of_groups.units(p, count) return count * (p.tail_n and 2 or 1) end
 
---- The number of groups of a launch, its argument that says how many rows they have (nil for "batched"), and the number
+--- The number of groups of a launch, its argument that has their rows (nil for "batched"), and the number
 --- of tiles that the rows make at most, in rows of tiles of `height`. M: the rows of A.
 function of_groups.arguments(p, given, M, height)
   local legal = p.groups and ({ contiguous = "offsets", masked = "sizes", batched = "count" })[p.groups]

@@ -54,7 +54,7 @@ function queue:draw(body)
     ring:advance(cursor)
     return number:lt(self.tiles)
   end, function()
-    -- Drawn before the work, so that the answer is there after it.
+    -- Drawn before the work unit, so that the answer is there after it.
     local drawn = b:atom_relaxed_gpu_global_add_u32(self.counter, 1)
     b:if_(drawn:eq(self.tiles - 1), function() b:st_relaxed_gpu_global_u32(self.counter, 0) end)
     body(number)

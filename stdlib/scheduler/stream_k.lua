@@ -23,9 +23,9 @@ function wg.scheduler.stream_k(opts)
   return classes.strategy("scheduler", stream_k, scheduler_tiles.plan_of_order("wg.scheduler.stream_k", opts))
 end
 
---- Stream-K: a loop over this CTA's tiles and pieces of tiles. Where the tiles are not a whole number of rounds of the
---- grid, those of the last round and of one more are cut along K, so that each CTA gets the same number of blocks; the
---- other tiles follow as in k:each_tile. No tile is cut more than once.
+--- Stream-K: a loop over this CTA's work units, which are tiles and slices of tiles along K. Where the tiles are not a
+--- whole number of rounds of the grid, those of the last round and of one more are cut along K, so that each CTA gets
+--- the same number of blocks; the other tiles follow as in k:each_tile. No tile is cut more than once.
 --- @param options table
 --- @option m integer[1,65535]  the rows of a tile
 --- @option n integer[1,65535]  the columns of a tile
@@ -35,9 +35,9 @@ end
 --- @option order reg?  as in k:each_tile
 --- @option K reg  u32: the K extent
 --- @option block integer[1,65535]  elements of K in a block; tiles times blocks must be less than 2^31
---- @param body function(place: function, piece: table)  emits the work on a piece: place() as in k:each_tile;
+--- @param body function(place: function, piece: table)  emits the work on a unit: place() as in k:each_tile;
 ---   piece.from and piece.to (the first element of K and the one after the last), piece.cut (a predicate: the tile has
----   another piece), piece.part (0 for the first blocks, 1 for the last) and piece.number (of the cut, from 1) are
+---   another unit), piece.part (0 for the first blocks, 1 for the last) and piece.number (of the cut, from 1) are
 ---   registers
 --- @see k:each_tile
 --- @see k:sum_parts
@@ -87,19 +87,21 @@ function k:each_piece(opts, body, ...)
 end
 
 function stream_k.each(g, more, body)
-  local pieces = scheduler_tiles.tiles_of(g, more)
-  pieces.K, pieces.block = g.sizes.K, g.p.round_k
-  g.k:each_piece(pieces, body)
+  local opts = scheduler_tiles.tiles_of(g, more)
+  opts.K, opts.block = g.sizes.K, g.p.round_k
+  g.k:each_piece(opts, function(place, piece)
+    body(place, { from = piece.from, to = piece.to, cut = piece.cut, slice = piece.part, number = piece.number })
+  end)
 end
 
 function stream_k.units(_, count) return count end
 
-function stream_k.workspace(_, work)
-  if work.tiles * work.blocks >= 1 << 31 then
+function stream_k.workspace(_, counts)
+  if counts.tiles * counts.blocks >= 1 << 31 then
     native.fail(("gemm: %d tiles of %d blocks of K are too many for stream_k: wg.gemm{stream_k = false}"):format(
-      work.tiles, work.blocks))
+      counts.tiles, counts.blocks))
   end
-  return { work.clusters, 2 }
+  return { counts.clusters, 2 }
 end
 
 classes.shield(wg.scheduler, "wg.scheduler.", { "stream_k" })

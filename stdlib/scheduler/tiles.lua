@@ -1,28 +1,29 @@
--- The scheduler of whole tiles: persistent CTAs take the tiles of D in turn, or parts of K of them. It also cuts the
+-- The scheduler of whole tiles: persistent CTAs take the tiles of D in turn, or slices of K of them. It also cuts the
 -- tiles of a last round in which few CTAs would have one.
 --
--- A scheduler says how the roles of a product walk over its tiles: the producers and consumers each by themselves, in
--- the same order. It is a table of these functions, of which g is the product (mainloop/product.lua) and p its plan:
+-- A scheduler is how the roles of a product walk over its tiles. Producers and consumers walk each by themselves, in
+-- the same order. What they visit are work units: a tile, a slice of its K, or a tail tile. A scheduler is a table of
+-- these functions, where g is the product (mainloop/product.lua) and p its plan:
 --
---   each(g, more, body)   calls body(place, piece) for each tile of this CTA, or piece of a tile; place() gives its row
---                         and column in D. more: first, every: the CTA's tiles to take, as in k:each_tile. A piece has
---                           from, to      its range of K
---                           number, part  the number of the tile among those whose sums are added up, and of this part
---                                         of it, where there are parts
---                           cut           where only the run decides whether the tile is in parts, the predicate that
---                                         it is
---                           shared(block) instead of these, where only the run decides in how many parts a tile is:
---                                         the tile's `count` of parts, `part`, `cut` and first(), the place in the
---                                         workspace of the parts of a block of 64 rows
---                           half          where a tile may have only half of its rows, the predicate that it has
---                           following()   computes the place and the piece that the CTA visits next
---                         and, of groups, more (scheduler/groups.lua)
---   units(p, tiles, blocks)  the most units of work that so many tiles of so many blocks of K make, of which a cluster
---                         takes one at a time
+--   each(g, more, body)   calls body(place, work) for each work unit of this CTA; place() gives its row and column in
+--                         D. more: first, every: the CTA's tiles to take, as in k:each_tile. A work unit has
+--                           from, to       its range of K
+--                           number, slice  where there are slices: the number of the tile among those whose sums are
+--                                          added up, and of the slice
+--                           cut            where only the run decides whether the tile has slices, the predicate that
+--                                          it has
+--                           shared(block)  instead of these, where only the run decides how many slices a tile has:
+--                                          their `count`, `slice`, `cut` and first(), the place in the workspace of the
+--                                          slices of a block of 64 rows
+--                           tail_m         where a tile may have only half of its rows, the predicate that it has
+--                           following()    computes the place and the work unit that the CTA visits next
+--                         and, with groups, more (scheduler/groups.lua)
+--   units(p, tiles, blocks)  the most work units that so many tiles of so many blocks of K make; a cluster takes one at
+--                         a time
 --   grid(p, rows, columns)  the grid of a launch with so many tiles, where it is not as many clusters as find units
---   first(g)              emits what the roles share, where they do: the CTA's first piece, g.piece
---   workspace(p, work)    { tiles, parts }: the sums and counters that a launch needs in global memory, or nil; raises
---                         for what is too large or too small. work: tiles, blocks (of K), clusters (of the launch),
+--   first(g)              emits what the roles share, where they do: the CTA's first work unit, g.work
+--   workspace(p, counts)  { tiles, slices }: the sums and counters that a launch needs in global memory, or nil; raises
+--                         for what is too large or too small. counts: tiles, blocks (of K), clusters (of the launch),
 --                         most (on the chip)
 --   parameters(p, add)    the kernel's parameters for it
 
@@ -40,17 +41,18 @@ local tiles = {}
 
 local function of_order(what, opts)
   opts = options(what, opts or {})
-  return { raster = opts.raster, group = opts.group, halves = opts.halves }
+  return { raster = opts.raster, group = opts.group, tail_m = opts.halves }
 end
 tiles.plan_of_order = of_order
 
---- The scheduler of whole tiles, for wg.mainloop: persistent CTAs take the tiles of D in turn, or their parts of K.
+--- The scheduler of whole tiles, for wg.mainloop: persistent CTAs take the tiles of D in turn, or their slices of K.
 --- @param options table?
 --- @option group integer[1,65535] = 8  rows of tiles that the order covers before it goes on to the next column
 --- @option raster "grouped"|"hilbert" = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's
 ---   curve
---- @option halves boolean = false  as of wg.gemm: where at most half of the clusters would have a tile in the last
----   round, its tiles are cut into an upper and a lower half. The epilogue gets fewer blocks of 64 rows of them
+--- @option halves boolean = false  as of wg.gemm: tail tiles: where at most half of the clusters would have a tile in
+---   the last round, its tiles are cut into an upper and a lower half. The epilogue gets fewer blocks of 64 rows of
+---   these
 --- @return table  for the option `scheduler` of wg.mainloop
 --- @see wg.mainloop.dense
 function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of_order("wg.scheduler.tiles", opts)) end
@@ -68,19 +70,19 @@ function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of
 --- @option group integer[1,65535] = 8  rows of tiles that the order covers before it goes on to the next column
 --- @option order reg?  a pointer parameter to u32, instead of `group`: for each tile its row << 16 | its column,
 ---   counted in tiles, as wg.hilbert gives them
---- @option splits integer[1,65535] = 1  the number of parts of K: each tile is visited once for each part
+--- @option splits integer[1,65535] = 1  the number of slices of K: each tile is visited once for each slice
 --- @option first reg?  u32: the first of the cluster's tiles that is taken; used with `every`
 --- @option every integer?  takes only every n-th of the cluster's tiles
 --- @option halves boolean = false  where at most half of the clusters would have a tile in the last round, each of its
 ---   tiles is two: the upper and the lower half of its rows
 --- @option last_splits integer[1,65535] = 1  where at most one of so many clusters would have a tile in the last round,
----   each of its tiles is visited once for each of so many parts of K; without `splits` and `halves`
---- @param body function(place: function, part: reg, number: reg, cut: reg, following: function)  emits the work on a
----   tile. place() computes the tile's first row and column (u32 registers) where it is called; with splits, `part` is
----   the part of K and `number` that of the tile; with last_splits they count where `cut`, a predicate, holds, and
----   `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the rows.
----   following() computes place, part, number and cut of what the CTA visits next, where it is called; behind the last
----   tile they are those of some tile
+---   each of its tiles is visited once for each of so many slices of K; without `splits` and `halves`
+--- @param body function(place: function, slice: reg, number: reg, cut: reg, following: function)  emits the work on a
+---   tile. place() computes the tile's first row and column (u32 registers) where it is called; with splits,
+---   `slice` is the slice of K and `number` that of the tile; with last_splits they count where `cut`, a predicate,
+---   holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the
+---   rows. following() computes place, slice, number and cut of what the CTA visits next, where it is called; behind
+---   the last tile they are those of some tile
 --- @see k:each_piece
 function k:each_tile(opts, body, ...)
   arguments.surplus("each_tile", 2, ...)
@@ -102,30 +104,30 @@ function k:each_tile(opts, body, ...)
   if opts.first then from = from + opts.first * clusters end
   local step = opts.every and clusters * opts.every or clusters
 
-  local pieces, whole = opts.halves and 2 or last_splits, nil -- whole: the tiles before those that are cut
-  if pieces > 1 then
+  local shares, whole = opts.halves and 2 or last_splits, nil -- of a cut tile; the tiles before those that are cut
+  if shares > 1 then
     local rest = self:rem(units, clusters)
-    self:mov(rest, 0, { guard = (rest * pieces):gt(clusters) })
-    whole, units = units - rest, units + rest * (pieces - 1)
+    self:mov(rest, 0, { guard = (rest * shares):gt(clusters) })
+    whole, units = units - rest, units + rest * (shares - 1)
   end
   if splits > 1 then units = units * splits end
-  -- What body() gets of a unit.
+  -- What body() gets of a work unit.
   local function described(unit)
-    local tile, part, number, cut, lower = unit, nil, nil, nil, nil
+    local tile, slice, number, cut, lower = unit, nil, nil, nil, nil
     if whole then
       cut = unit:ge(whole)
       local index = unit - whole
-      number = divided(self, index, pieces)
-      part = index - number * pieces
+      number = divided(self, index, shares)
+      slice = index - number * shares
       tile = self:selp_b32(whole + number, unit, cut, { type = "u32" })
       if opts.halves then
-        lower = self:selp_b32(part * (opts.m // 2), 0, cut, { type = "u32" })
-        part, number = nil, nil
+        lower = self:selp_b32(slice * (opts.m // 2), 0, cut, { type = "u32" })
+        slice, number = nil, nil
       end
     end
     if splits > 1 then
       tile = divided(self, unit, splits)
-      part = unit - tile * splits
+      slice = unit - tile * splits
       number = cluster == 1 and tile or tile * cluster + rank
     end
     return function()
@@ -134,11 +136,11 @@ function k:each_tile(opts, body, ...)
       if along_n > 1 then column = column * along_n + divided(self, rank, along_m) end
       row = row * opts.m
       return lower and row + lower or row, column * opts.n
-    end, part, number, cut
+    end, slice, number, cut
   end
   self:loop({ from = from, to = units, step = step }, function(unit)
-    local at, part, number, cut = described(unit)
-    body(at, part, number, cut, function() return described(self:min(unit + step, units - 1)) end)
+    local at, slice, number, cut = described(unit)
+    body(at, slice, number, cut, function() return described(self:min(unit + step, units - 1)) end)
   end)
 end
 
@@ -151,45 +153,45 @@ end
 
 function tiles.each(g, more, body)
   local k, p, sizes = g.k, g.p, g.sizes
-  local function described(place, part, number, cut)
-    local piece = { from = 0, to = sizes.K, part = part, number = number, half = p.halves and cut or nil }
-    if part then
-      piece.from, piece.to = k:part_of_k { K = sizes.K, block = p.round_k, part = part, splits = p.parts }
+  local function described(place, slice, number, cut)
+    local work = { from = 0, to = sizes.K, slice = slice, number = number, tail_m = p.tail_m and cut or nil }
+    if slice then
+      work.from, work.to = k:part_of_k { K = sizes.K, block = p.round_k, part = slice, splits = p.slices }
     end
     if p.last_splits > 1 then
-      piece.cut = cut
-      piece.from = k:selp_b32(piece.from, 0, cut, { type = "u32" })
-      piece.to = k:selp_b32(piece.to, sizes.K, cut, { type = "u32" })
+      work.cut = cut
+      work.from = k:selp_b32(work.from, 0, cut, { type = "u32" })
+      work.to = k:selp_b32(work.to, sizes.K, cut, { type = "u32" })
     end
-    return place, piece
+    return place, work
   end
   local walk = tiles.tiles_of(g, more)
-  walk.cluster, walk.splits, walk.halves, walk.last_splits = { p.cluster_m, p.cluster_n }, p.splits, p.halves,
+  walk.cluster, walk.splits, walk.halves, walk.last_splits = { p.cluster_m, p.cluster_n }, p.splits, p.tail_m,
     p.last_splits
-  k:each_tile(walk, function(place, part, number, cut, following)
-    local _, piece = described(place, part, number, cut)
-    function piece.following() return described(following()) end
-    body(place, piece)
+  k:each_tile(walk, function(place, slice, number, cut, following)
+    local _, work = described(place, slice, number, cut)
+    function work.following() return described(following()) end
+    body(place, work)
   end)
 end
 
-function tiles.units(p, count) return count * (p.exchange and 1 or p.splits) * p.last_splits end
+function tiles.units(p, count) return count * (p.dsmem and 1 or p.splits) * p.last_splits end
 
---- Raises where K has too few blocks for so many parts.
-function tiles.check_parts(p, parts, work)
-  if work.blocks < parts then
+--- Raises where K has too few blocks for so many slices.
+function tiles.check_slices(p, slices, counts)
+  if counts.blocks < slices then
     local remedy = p.what == "wg.gemm" and ("wg.gemm{ %s = 1 }"):format(p.last_splits > 1 and "last_splits" or "splits")
       or p.what .. " with fewer `splits` of its reduction"
     fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: %s"):format(
-      work.K, work.blocks, p.round_k, parts, remedy))
+      counts.K, counts.blocks, p.round_k, slices, remedy))
   end
 end
 
-function tiles.workspace(p, work)
-  if p.parts == 1 then return nil end
-  tiles.check_parts(p, p.parts, work)
+function tiles.workspace(p, counts)
+  if p.slices == 1 then return nil end
+  tiles.check_slices(p, p.slices, counts)
   -- At most one of so many CTAs of the chip has a tile that is cut in the last round.
-  return { p.last_splits > 1 and roofline.ceil_div(work.most, p.parts) or work.tiles * p.cluster, p.parts }
+  return { p.last_splits > 1 and roofline.ceil_div(counts.most, p.slices) or counts.tiles * p.cluster, p.slices }
 end
 
 function tiles.parameters(p, add)

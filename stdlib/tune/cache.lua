@@ -50,7 +50,7 @@ local function parsed(text)
 end
 
 --- The measurements in the file `path`: nil for that of wgrun's cache folder, false for none. The second
---- result says why there is no file, or why it is not trusted.
+--- result is why there is no file, or why it is not trusted.
 function module.open(path)
   local why
   if path == nil then

@@ -5,16 +5,16 @@ local arguments = require "wgrun.arguments"
 local cost = require "wgrun.cost.gemm"
 local roofline = require "wgrun.cost.roofline"
 local epilogue_plan = require "wgrun.epilogue.plan"
-local gemm_few = require "wgrun.gemm.few"
+local small_m_plan = require "wgrun.gemm.small_m"
 local gemm_plan = require "wgrun.gemm.plan"
 local scales = require "wgrun.mainloop.scales"
-local mixed_launch = require "wgrun.mixed.launch"
+local mixed_input_launch = require "wgrun.mixed_input.launch"
 local native = require "wgrun.native"
 
 local module = {}
 
--- choices for a product with few tiles: they had the fastest for 325 of 333 shapes (docs/measurements.md)
-local most_few = 40
+-- choices for a small-M product: they had the fastest for 325 of 333 shapes (docs/measurements.md)
+local most_small_m = 40
 
 -- Options of wg.gemm that are worth measuring for a problem; those that turn out not to fit are skipped.
 function module.space(gemm)
@@ -22,20 +22,21 @@ function module.space(gemm)
   local list = { {} } -- the choice of wg.gemm itself
   local function add(candidate) list[#list + 1] = candidate end
   local plan = gemm_plan.make(gemm)
-  if plan.mixed then return mixed_launch.space(plan) end
-  if gemm_plan.kind(gemm) == "dense" then -- with few tiles: what the plan's model finds fastest
+  if plan.mixed_input then return mixed_input_launch.space(plan) end
+  if gemm_plan.kind(gemm) == "dense" then -- small M: what the plan's model finds fastest
     local given = {
       a_major = gemm.a_major, b_major = gemm.b_major, swap = plan.swap, splits = gemm.splits, cluster = gemm.cluster,
     }
     if gemm.tile then given.tile, given.swap = { plan.m, plan.n, plan.block_k }, plan.swapped end
-    local few = gemm_few.candidates(plan, M, N, gemm.problem[3], native.element_bytes[plan.dtype], given, most_few)
-    for _, c in ipairs(few) do
+    local bytes = native.element_bytes[plan.dtype]
+    local small_m = small_m_plan.candidates(plan, M, N, gemm.problem[3], bytes, given, most_small_m)
+    for _, c in ipairs(small_m) do
       add {
         tile = c.tile, splits = c.splits, cluster = c.cluster[1] * c.cluster[2] > 1 and c.cluster or nil,
         swap_ab = c.swapped,
       }
     end
-    if #few > 0 then return list end
+    if #small_m > 0 then return list end
   end
   if gemm.sparse then
     for _, halves in ipairs { true, false } do
@@ -54,7 +55,7 @@ function module.space(gemm)
       local tiles = rows * columns
       if tiles > roofline.sms() and tiles % roofline.sms() ~= 0 then with("stream_k", true) end
       local rest = tiles % roofline.sms()
-      for splits = 2, plan.scaled and rest > 0 and math.min(4, roofline.sms() // rest) or 1 do
+      for splits = 2, plan.block_scaled and rest > 0 and math.min(4, roofline.sms() // rest) or 1 do
         with("last_splits", splits)
       end
       for _, splits in ipairs { 2, 3, 4, 6, 8 } do
@@ -97,7 +98,7 @@ function module.builder(gemm)
   if plan.groups then
     native.fail "wg.tune: the sizes of groups are data of a launch: wg.tune{ build = } for a grouped product"
   end
-  local A, B, given = (plan.mixed and mixed_launch.operands or operands)(gemm, plan, random)
+  local A, B, given = (plan.mixed_input and mixed_input_launch.operands or operands)(gemm, plan, random)
   local D = wg.zeros(plan.d, { gemm.problem[1], gemm.problem[2] })
   return function(candidate)
     local made = wg.gemm(arguments.merged(gemm, candidate))

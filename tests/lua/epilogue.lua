@@ -48,7 +48,7 @@ product("ping-pong", 264, 136, 72, { tile = { 128, 64 }, schedule = "pingpong", 
 product("a cluster", 256, 128, 64, { tile = { 128, 128 }, cluster = 2, stages = 3, epilogue = { alpha = true, beta = true } }, 2)
 product("more panels than buffers", 64, 256, 64, { tile = { 64, 256 }, d = "f32", buffers = 3, epilogue = { beta = true, bias = "column" } }, 2)
 product("two blocks a consumer", 264, 136, 64, { tile = { 256, 128 }, epilogue = { alpha = true, beta = true, bias = "row" } }, 2)
-product("parts of K", 72, 136, 512, { tile = tile, splits = 4, epilogue = { beta = true, bias = "column", activation = "relu" } }, 2)
+product("slices of K", 72, 136, 512, { tile = tile, splits = 4, epilogue = { beta = true, bias = "column", activation = "relu" } }, 2)
 product("few rows", 9, 136, 128, { problem = { 9, 136, 128 }, epilogue = { alpha = true, beta = true, bias = "column", activation = "silu" } }, 2)
 product("few rows, row bias", 16, 72, 128, { problem = { 16, 72, 128 }, epilogue = { bias = "row" } })
 product("an odd number of rows, row bias", 9, 72, 128, { problem = { 9, 72, 128 }, epilogue = { bias = "row" } })

@@ -88,7 +88,7 @@ product("SwiGLU, ping-pong", 264, 136, 200, { tile = { 128, 64 }, schedule = "pi
 product("GEGLU, a cluster shares both", 264, 136, 136, { tile = { 128, 64 }, cluster = 2, epilogue = gated "gelu" }, { grid = 2, seed = 3 })
 product("ReGLU, three consumers", 200, 104, 72, { tile = { 192, 96 }, epilogue = gated "relu" }, { grid = 1 })
 product("GLU, two blocks, f32", 264, 72, 72, { tile = { 256, 64 }, d = "f32", epilogue = gated "sigmoid" }, { grid = 1 })
-product("SwiGLU, parts of K", 72, 72, 520, { tile = { 64, 64 }, splits = 3, epilogue = gated "silu" })
+product("SwiGLU, slices of K", 72, 72, 520, { tile = { 64, 64 }, splits = 3, epilogue = gated "silu" })
 product("SwiGLU, stream-K", 200, 136, 264, { tile = { 64, 64 }, stream_k = true, epilogue = gated "silu" }, { grid = 5 })
 product("SwiGLU, a constant B", 72, 136, 264, { tile = { 64, 64 }, constant = "B", epilogue = gated "silu" }, { grid = 1 })
 product("SwiGLU, MN-major", 136, 136, 72, { tile = { 128, 64 }, a_major = "MN", b_major = "MN", epilogue = gated "silu" })
@@ -109,7 +109,7 @@ product("residual, few rows", 9, 200, 136, { problem = { 9, 200, 136 }, epilogue
 product("residual, two stages", 264, 264, 72, { tile = { 256, 128 }, stages = 2, epilogue = { residual = true } }, { grid = 1, seed = 6 })
 product("residual, a cluster, three consumers", 400, 136, 136, { tile = { 192, 128 }, cluster = 2, epilogue = { residual = true, bias = "column" } }, { grid = 2, seed = 7 })
 product("residual, a constant A", 136, 136, 136, { tile = { 64, 128 }, constant = "A", epilogue = { residual = true } }, { grid = 1, seed = 8 })
-product("residual, parts of K", 136, 136, 520, { tile = { 64, 128 }, splits = 2, epilogue = { residual = true } }, { grid = 2 })
+product("residual, slices of K", 136, 136, 520, { tile = { 64, 128 }, splits = 2, epilogue = { residual = true } }, { grid = 2 })
 product("residual, stream-K", 200, 136, 264, { tile = { 64, 64 }, stream_k = true, epilogue = { residual = true, bias = "column" } }, { grid = 5 })
 product("residual of 8-bit floats", 136, 272, 144, { dtype = "e4m3", tile = { 128, 128 }, epilogue = { residual = true } }, { grid = 1 })
 product("residual, f32", 72, 72, 72, { tile = { 64, 64 }, d = "f32", epilogue = { residual = true } })
@@ -120,7 +120,7 @@ product("squares, ping-pong", 264, 264, 72, { tile = { 64, 64 }, schedule = "pin
 product("squares of many tiles", 72, 1160, 72, { tile = { 64, 64 }, epilogue = { row_sums = "squares" } }, { grid = 3 })
 product("rms", 136, 200, 72, { tile = { 128, 128 }, epilogue = { row_sums = "rms", residual = true } })
 product("rms, epsilon", 72, 72, 72, { tile = { 64, 64 }, epilogue = { row_sums = "rms", epsilon = 50.0, bias = "column" } })
-product("rms, parts of K", 72, 136, 520, { tile = { 64, 64 }, splits = 2, epilogue = { row_sums = "rms" } })
+product("rms, slices of K", 72, 136, 520, { tile = { 64, 64 }, splits = 2, epilogue = { row_sums = "rms" } })
 product("rms, three blocks", 400, 136, 72, { tile = { 384, 64 }, epilogue = { row_sums = "rms" } }, { grid = 2 })
 product("rms, few rows", 9, 136, 72, { problem = { 9, 136, 72 }, epilogue = { row_sums = "rms" } })
 product("squares of sigmoids", 72, 72, 72, { tile = { 64, 64 }, epilogue = { row_sums = "squares", activation = "sigmoid" } })
@@ -134,7 +134,7 @@ product("quantised sigmoids", 72, 144, 72, { tile = { 64, 128 }, epilogue = { qu
 product("quantised SwiGLU", 136, 144, 72, { tile = { 128, 128 }, epilogue = { quantize = "1x128", gate = "silu" } })
 product("quantised, the plan's tile", 136, 272, 72, { problem = { 136, 272, 72 }, epilogue = { quantize = "1x128", row_sums = "squares" } })
 
--- A residual behind a product with scales for blocks.
+-- A residual behind a product with block scales.
 do
   local M, N, K = 136, 136, 144
   local A, B, R, D = random("e4m3", { M, K }, 1), random("e4m3", { N, K }, 2), random("bf16", { M, N }, 3), wg.zeros("bf16", { M, N })
@@ -149,7 +149,7 @@ do
   end
 end
 
--- One product's scales and sums are operands of the next: D1 = quantised SwiGLU, D2 = D1 * B2 with scales for blocks; rms feeds
+-- One product's scales and sums are operands of the next: D1 = quantised SwiGLU, D2 = D1 * B2 with block scales; rms feeds
 -- a product of normalised rows.
 do
   local M, N, K = 72, 256, 72
@@ -243,7 +243,7 @@ refuses("wg.gemm: tile[2] is 256, must be an integer from 8 to 128", { gate = "s
 refuses("wg.gemm: `groups` goes without `epilogue.row_sums`: they are the same for all groups, or are read by whole tiles", { row_sums = "rms" }, { groups = "batched" })
 refuses("wg.gemm: `halves` goes without `epilogue.row_sums`: the counters of row sums count whole tiles", { row_sums = "rms" }, { tile = { 256, 64 }, halves = true })
 refuses("wg.gemm: `groups` goes without `epilogue.residual`: they are the same for all groups, or are read by whole tiles", { residual = true }, { groups = "batched" })
-refuses("wg.gemm: scales for blocks go without `epilogue.gate`: no registers are left for a second product", { gate = "silu" }, { dtype = "e4m3", scales = { a = "1x128", b = "128x128" } })
+refuses("wg.gemm: block scales go without `epilogue.gate`: no registers are left for a second product", { gate = "silu" }, { dtype = "e4m3", scales = { a = "1x128", b = "128x128" } })
 
 local A, B, D = wg.zeros("bf16", { 64, 64 }), wg.zeros("bf16", { 128, 64 }), wg.zeros("bf16", { 64, 128 })
 local function misses(message, epilogue, given)

@@ -25,7 +25,7 @@ local function product(name, M, N, K, opts, ctas)
 end
 
 local tile = { 64, 64 }
-check.equal(product("2 x 2", 256, 256, 320, { tile = tile, cluster = { 2, 2 }, stages = 2 }).fillers, 3)
+check.equal(product("2 x 2", 256, 256, 320, { tile = tile, cluster = { 2, 2 }, stages = 2 }).multicast_producers, 3)
 product("2 x 2, one cluster for all tiles", 320, 200, 320, { tile = tile, cluster = { 2, 2 }, stages = 2 }, 4)
 product("along N", 100, 296, 256, { tile = tile, cluster = { 1, 2 }, stages = 2 })
 product("four along N, several tiles", 130, 504, 256, { tile = { 64, 48 }, cluster = { 1, 4 } }, 4)
@@ -39,7 +39,7 @@ product("a constant A", 200, 200, 320, { tile = tile, cluster = { 2, 2 }, consta
 product("a constant B", 200, 200, 320, { tile = tile, cluster = { 1, 2 }, constant = "B" })
 product("integers", 130, 200, 256, { dtype = "s8", tile = tile, cluster = { 2, 2 } })
 product("MN-major", 256, 256, 128, { tile = { 128, 128 }, a_major = "MN", b_major = "MN", cluster = { 2, 2 } })
-product("parts of K", 200, 200, 640, { tile = tile, cluster = { 2, 2 }, splits = 2 })
+product("slices of K", 200, 200, 640, { tile = tile, cluster = { 2, 2 }, splits = 2 })
 product("along Hilbert's curve", 400, 504, 128, { tile = tile, cluster = { 2, 2 }, raster = "hilbert" }, 8)
 product("few rows", 40, 296, 256, { problem = { 40, 296, 256 }, tile = { 64, 48, 64 }, cluster = { 2, 1 } })
 
@@ -51,12 +51,12 @@ plan = product("an edge of B", 100, 200, 256, { problem = { 100, 200, 256 }, til
 check.equal(plan.edges.A, nil)
 check.equal(plan.edges.B, 40)
 
--- Scales for blocks of K: each CTA copies its own.
+-- Block scales: each CTA copies its own.
 local A, B = random("e4m3", { 256, 384 }, 1), random("e4m3", { 256, 384 }, 2)
 local scales = { a_scales = wg.full("f32", { 3, 256 }, 0.5), b_scales = wg.full("f32", { 2, 3 }, 4.0) }
 local blocks = wg.gemm { dtype = "e4m3", scales = { a = "1x128", b = "128x128" }, tile = { 64, 128 }, cluster = { 2, 2 } }
 assert(#blocks.kernel:check() == 0)
-multiplying.each_seed("scales for blocks", 3, function(seed)
+multiplying.each_seed("block scales", 3, function(seed)
   local D = wg.zeros("bf16", { 256, 256 })
   blocks:run(A, B, D, { a_scales = scales.a_scales, b_scales = scales.b_scales, backend = "sim", seed = seed })
   return D
@@ -78,5 +78,5 @@ check.refuses("wg.gemm: cluster has an element `3`, must be a number or { along 
 check.refuses("wg.gemm: cluster has an element `n`, must be a number or { along M, along N }", function() wg.gemm { cluster = { 2, n = 2 } } end)
 check.refuses("wg.gemm: cluster is nil, must be an integer from 1 to 16", function() wg.gemm { cluster = {} } end)
 check.refuses("wg.gemm: cluster is boolean, must be an integer from 1 to 16", function() wg.gemm { cluster = false } end)
-check.refuses("wg.gemm: cluster is 4, must divide the 16 columns of a tile (rows of A, which is exchanged with B) into multiples of 8", function() wg.gemm { problem = { 1, 256, 256 }, cluster = 4 } end)
+check.refuses("wg.gemm: cluster is 4, must divide the 16 columns of a tile (rows of A, which is swapped with B) into multiples of 8", function() wg.gemm { problem = { 1, 256, 256 }, cluster = 4 } end)
 check.refuses("wg.gemm: `halves` goes without a cluster along N: a copy brings half of A's rows, and K-major rows alone", function() wg.gemm { tile = { 256, 192 }, halves = true, cluster = { 2, 2 } } end)

@@ -120,7 +120,7 @@ end
 check.refuses("wg.gemm: halves must be true or false, not 1", function() wg.gemm { groups = "masked", halves = 1 } end)
 check.refuses("wg.gemm: `groups` goes without an MN-major B: a group is rows of A, and of B, in memory", function() wg.gemm { groups = "masked", b_major = "MN" } end)
 check.refuses("wg.gemm: `groups` goes without `epilogue.bias`: they are the same for all groups, or are read by whole tiles", function() wg.gemm { groups = "masked", epilogue = { bias = "column" } } end)
-check.refuses("wg.gemm: tile[1] is 256: with scales for blocks at most 192, with groups", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = blocks, tile = { 256, 128 } } end)
+check.refuses("wg.gemm: tile[1] is 256: with block scales at most 192, with groups", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = blocks, tile = { 256, 128 } } end)
 local rows = { a = "row" }
 check.refuses("wg.gemm: `groups` goes without scales of rows: they are the same for all groups, or are read by whole tiles", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = rows } end)
 local tuned = { gemm = { groups = "masked", problem = { 64, 64, 64, 100 } } } -- more groups than rows: some are empty

@@ -36,7 +36,7 @@ local function try(name, make, opts, M, N, K, ctas)
   if loop.plan.sparse then
     dense = wg.sparse.prune(A)
     A, given.metadata = wg.sparse.compress(dense, "gemm")
-  elseif loop.plan.scaled then
+  elseif loop.plan.block_scaled then
     a_scale, b_scale = wg.randn { shape = { (K + 127) // 128, (M + 3) // 4 * 4 }, dtype = "f32", seed = 3 }, wg.randn { shape = { (N + 127) // 128, (K + 127) // 128 }, dtype = "f32", seed = 4 }
     given.a_scales, given.b_scales = a_scale, b_scale
   end
@@ -72,14 +72,14 @@ try("MN-major", dense, { tile = { 64, 64, 64 }, a_major = "MN", b_major = "MN" }
 try("Hilbert's curve", dense, { tile = { 64, 64 }, scheduler = scheduler.tiles { raster = "hilbert" } }, 200, 200, 64)
 try("halves, two consumers", dense, { tile = { 256, 64, 64 }, scheduler = scheduler.tiles { halves = true } }, 600, 72, 136, 4) -- 6 tiles
 try("halves, sparse", sparse, { tile = { 256, 64 }, scheduler = scheduler.tiles { halves = true } }, 1100, 72, 192, 4)
-try("parts of K in a cluster", dense, { tile = { 64, 64, 64 }, reduction = reduction.cluster { splits = 3 } }, 100, 100, 400)
-try("parts of K in memory", dense, { tile = { 128, 64, 64 }, reduction = reduction.memory { splits = 3 } }, 200, 100, 400)
+try("slices of K in a cluster", dense, { tile = { 64, 64, 64 }, reduction = reduction.cluster { splits = 3 } }, 100, 100, 400)
+try("slices of K in memory", dense, { tile = { 128, 64, 64 }, reduction = reduction.memory { splits = 3 } }, 200, 100, 400)
 try("stream-K", dense, { tile = { 64, 64, 64 }, scheduler = scheduler.stream_k(), reduction = reduction.memory() }, 200, 1000, 400)
 try("tf32", dense, { tile = { 64, 64 }, dtype = "tf32" }, 100, 72, 72)
 try("sparse", sparse, { tile = { 128, 64 } }, 130, 72, 192)
-try("sparse, parts of K", sparse, { tile = { 64, 64 }, reduction = reduction.memory { splits = 2 } }, 130, 72, 512)
-try("scales for blocks", block_scaled, { tile = { 64, 64 } }, 100, 144, 384)
-try("scales for blocks, parts of K", block_scaled, { tile = { 64, 64 }, reduction = reduction.cluster { splits = 2 } }, 100, 144, 512)
+try("sparse, slices of K", sparse, { tile = { 64, 64 }, reduction = reduction.memory { splits = 2 } }, 130, 72, 512)
+try("block scales", block_scaled, { tile = { 64, 64 } }, 100, 144, 384)
+try("block scales, slices of K", block_scaled, { tile = { 64, 64 }, reduction = reduction.cluster { splits = 2 } }, 100, 144, 512)
 
 -- Weights of 8 bits: D is computed transposed, and stored so by k:epilogue, or by an epilogue of one's own that takes the least of a
 -- column.
@@ -87,7 +87,7 @@ local function weights(name, opts, M, N, K, ctas)
   local own = opts.own
   opts.own = nil
   opts.shared = own and 0 or 2 * 64 * 2 * opts.tile[2]
-  local loop = wg.mainloop.mixed(opts)
+  local loop = wg.mainloop.mixed_input(opts)
   local panel = wg.panel { dtype = "bf16", n = loop.columns, transposed = true }
   local kernel = wg.kernel("weights", { threads = loop.threads, cluster = { loop.cluster } }, function(k)
     local sizes = loop:parameters(k)
@@ -132,13 +132,13 @@ local function weights(name, opts, M, N, K, ctas)
   end)
 end
 weights("weights of 8 bits", { b_type = "s8", tile = { 64, 16 } }, 20, 136, 512)
-weights("two blocks of rows, parts of K in a cluster", { b_type = "s8", tile = { 128, 32, 128 }, splits = 3 }, 40, 200, 640)
+weights("two blocks of rows, slices of K in a cluster", { b_type = "s8", tile = { 128, 32, 128 }, splits = 3 }, 40, 200, 640)
 weights("equal shares of K", { b_type = "s8", tile = { 128, 16, 128 }, stream_k = true }, 20, 200, 640, 3)
 weights("an epilogue of one's own", { b_type = "s8", tile = { 64, 16, 128 }, own = true }, 20, 136, 384)
-check.refuses("wg.mainloop.mixed: tile[2] is 20, must be a multiple of 8 with b_type: the rows of A", function() wg.mainloop.mixed { b_type = "s8", tile = { 64, 20 } } end)
-check.refuses("wg.mainloop.mixed: tile[1] is 96, must be 64 or 128 with b_type: the rows of B", function() wg.mainloop.mixed { b_type = "s8", tile = { 96, 16 } } end)
-check.refuses("wg.mainloop.mixed: `stream_k` goes without `splits`: both cut K", function() wg.mainloop.mixed { b_type = "s8", tile = { 64, 16 }, splits = 2, stream_k = true } end)
-check.refuses("wg.mainloop.mixed: `zeros` goes without weights of e4m3: floats have no zero points", function() wg.mainloop.mixed { b_type = "e4m3", tile = { 64, 16 }, zeros = true } end)
+check.refuses("wg.mainloop.mixed_input: tile[2] is 20, must be a multiple of 8 with b_type: the rows of A", function() wg.mainloop.mixed_input { b_type = "s8", tile = { 64, 20 } } end)
+check.refuses("wg.mainloop.mixed_input: tile[1] is 96, must be 64 or 128 with b_type: the rows of B", function() wg.mainloop.mixed_input { b_type = "s8", tile = { 96, 16 } } end)
+check.refuses("wg.mainloop.mixed_input: `stream_k` goes without `splits`: both cut K", function() wg.mainloop.mixed_input { b_type = "s8", tile = { 64, 16 }, splits = 2, stream_k = true } end)
+check.refuses("wg.mainloop.mixed_input: `zeros` goes without weights of e4m3: floats have no zero points", function() wg.mainloop.mixed_input { b_type = "e4m3", tile = { 64, 16 }, zeros = true } end)
 
 -- Groups: rows that belong to none stay as they are.
 do
@@ -168,7 +168,7 @@ check.refuses("wg.mainloop.dense: option `tile` is missing", function() dense {}
 check.refuses("wg.mainloop.dense: tile[1] is 100, must be a multiple of 64 for cooperative", function() dense { tile = { 100, 64 } } end)
 check.refuses("wg.mainloop.dense: scheduler must be one of wg.scheduler", function() dense { tile = { 64, 64 }, scheduler = reduction.memory() } end)
 check.refuses("wg.mainloop.dense: wg.scheduler.stream_k takes a reduction = wg.reduction.memory()", function() dense { tile = { 64, 64 }, scheduler = scheduler.stream_k() } end)
-check.refuses("wg.mainloop.dense: a reduction puts parts of K together: `splits` of it is 1", function() dense { tile = { 64, 64 }, reduction = reduction.memory() } end)
+check.refuses("wg.mainloop.dense: a reduction puts slices of K together: `splits` of it is 1", function() dense { tile = { 64, 64 }, reduction = reduction.memory() } end)
 check.refuses("wg.mainloop.dense: `splits` goes without the pingpong schedule: consumers with tiles of their own do not share the sums of one",
   function() dense { tile = { 64, 64 }, schedule = "pingpong", reduction = reduction.memory { splits = 2 } } end)
 check.refuses("wg.mainloop.dense: `halves` goes without tiles of 64 rows, or three times 64, for each consumer: each consumer keeps half of its blocks of 64 rows",
@@ -176,7 +176,7 @@ check.refuses("wg.mainloop.dense: `halves` goes without tiles of 64 rows, or thr
 check.refuses("wg.mainloop.dense: `halves` goes without `splits`: these share the last round by K",
   function() dense { tile = { 256, 64 }, scheduler = scheduler.tiles { halves = true }, reduction = reduction.memory { splits = 2 } } end)
 check.raises("unknown option `halves` of wg.scheduler.stream_k", scheduler.stream_k, { halves = true })
-check.refuses("wg.mainloop.block_scaled: scales for blocks are of e4m3 and e5m2, not of bf16", function() block_scaled { tile = { 64, 64 }, dtype = "bf16" } end)
+check.refuses("wg.mainloop.block_scaled: block scales are of e4m3 and e5m2, not of bf16", function() block_scaled { tile = { 64, 64 }, dtype = "bf16" } end)
 check.refuses("wg.mainloop.sparse: a sparse A must be K-major", function() sparse { tile = { 64, 64 }, a_major = "MN" } end)
 check.raises("unknown option `tiles` of wg.mainloop.sparse: did you mean `tile`?", function() sparse { tile = { 64, 64 }, tiles = 3 } end)
 do
@@ -199,3 +199,11 @@ end
 check.raises("mainloop:emit: call mainloop:parameters(k) before it", wg.kernel, "product", { threads = 256 }, function(k)
   dense({ tile = { 64, 64 } }):emit(k, { epilogue = print })
 end)
+
+-- The name that wg.mainloop.mixed_input had before.
+local warned
+local own = warn
+function warn(text) warned = text end
+check.equal(wg.mainloop.mixed({ b_type = "s8", tile = { 64, 16 } }).columns, 16)
+warn = own
+check.equal(warned, "wg.mainloop.mixed is called wg.mainloop.mixed_input now")

@@ -1,4 +1,4 @@
--- What somebody tries on the first day, and what is said of it.
+-- What somebody tries on the first day, and how wgrun answers.
 local check = require "check"
 local wg = require "wgrun"
 local says, in_kernel = check.refuses, check.refuses_in_kernel

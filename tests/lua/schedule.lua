@@ -1,4 +1,4 @@
--- Orders of tiles, and parts of K: every tile once, sums in a fixed order.
+-- Orders of tiles, and slices of K: every tile once, sums in a fixed order.
 local wg = require "wgrun"
 local check = require "check"
 local multiplying = require "multiplying"
@@ -131,7 +131,7 @@ local function followed(name, ctas, opts)
   return visits
 end
 check.equal(followed("whole tiles", 4, {}), 15)
-check.equal(followed("parts of K in the last round", 7, { last_splits = 3 }), 17)
+check.equal(followed("slices of K in the last round", 7, { last_splits = 3 }), 17)
 check.equal(followed("upper and lower halves", 7, { halves = true }), 16)
 
 -- The model splits K where few tiles would leave the chip idle, and only there.

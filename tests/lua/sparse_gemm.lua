@@ -90,7 +90,7 @@ check.refuses("gemm: metadata must be a tensor of 2 x 2 x 128", function() gemm:
 check.refuses("gemm: K is 128 in A, but 64 in B", function() gemm:run(pruned, B, D, { metadata = metadata }) end)
 check.refuses("gemm: `metadata` is given, but A is dense: wg.gemm{ sparse = \"A\" }", function() wg.gemm { tile = { 64, 128 } }:run(pruned, B, D, { metadata = metadata }) end)
 check.refuses('wg.gemm: no tile is known for schedule = "pingpong" here: give a `tile`', function() wg.gemm { sparse = "A", schedule = "pingpong" } end)
-assert(wg.gemm({ sparse = "A", problem = { 8192, 8192, 8192 } }).plan.halves and not wg.gemm({ sparse = "A", problem = { 4096, 4096, 4096 } }).plan.halves)
+assert(wg.gemm({ sparse = "A", problem = { 8192, 8192, 8192 } }).plan.tail_m and not wg.gemm({ sparse = "A", problem = { 4096, 4096, 4096 } }).plan.tail_m)
 check.equal(wg.gemm({ sparse = "A", problem = { 8192, 8192, 8192 } }).plan.group, 11)
 check.equal(wg.gemm({ sparse = "A", tile = { 128, 256 }, problem = { 8192, 8192, 8192 } }).plan.group, 22)
 check.refuses("wg.gemm: unknown sparse `B` (legal: A)", function() wg.gemm { sparse = "B" } end)

@@ -2,7 +2,7 @@
 -- of a block of scores, the sums of dQ, and the results. Scores are transposed: a row of accumulators is a key, a
 -- column a query.
 
-local tiles = require "wgrun.attention.backward.tiles"
+local tiles = require "wgrun.attention.backward.scheduler"
 local attention_mask = require "wgrun.attention.mask"
 local scores = require "wgrun.attention.scores"
 local tensors = require "wgrun.attention.tensors"

@@ -7,7 +7,7 @@
 --                                                     ^ the consumers meet: dQ needs dS of all keys, from shared memory
 
 local backward_block = require "wgrun.attention.backward.block"
-local tiles = require "wgrun.attention.backward.tiles"
+local tiles = require "wgrun.attention.backward.scheduler"
 
 local module = {}
 

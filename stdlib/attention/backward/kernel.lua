@@ -12,7 +12,7 @@
 
 local wg = require "wgrun"
 local backward_consume = require "wgrun.attention.backward.consume"
-local tiles = require "wgrun.attention.backward.tiles"
+local tiles = require "wgrun.attention.backward.scheduler"
 local wide = require "wgrun.attention.backward.wide"
 local tensors = require "wgrun.attention.tensors"
 local parameters = require "wgrun.builder.parameters"

@@ -8,7 +8,7 @@
 --                                                   ^ both consumers meet
 
 local backward_block = require "wgrun.attention.backward.block"
-local tiles = require "wgrun.attention.backward.tiles"
+local tiles = require "wgrun.attention.backward.scheduler"
 
 local module = {}
 

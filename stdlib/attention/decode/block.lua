@@ -42,7 +42,7 @@ local function mask_of(me, at, block)
   local first = first_key(me, block)
   local length = signed(at.length) - first
   local mask = { length = length }
-  for half = 0, p.halves - 1 do
+  for half = 0, p.row_halves - 1 do
     mask[half] = length
     if p.causal and p.queries > 1 then -- the last query sees all keys, the one before all but the last
       mask[half] = length - (p.queries - 1) + signed(division.divided(k, me.rows[half].number, p.sharing))
@@ -77,7 +77,7 @@ local function score(me, k_at)
 end
 
 local function hide(me, mask)
-  for half = 0, me.p.halves - 1 do
+  for half = 0, me.p.row_halves - 1 do
     each_score(me, half, function(r, key) me.k:mov(me.scores[r], -math.huge, { guard = mask[half]:le(key) }) end)
   end
 end
@@ -105,11 +105,11 @@ end
 -- Scores become probabilities; the sums so far shrink where the maximum has grown.
 local function softmax(me)
   local k, acc, shrink, grown = me.k, me.acc, {}, nil
-  for half = 0, me.p.halves - 1 do shrink[half], grown = softmax_of_row(me, half, grown) end
+  for half = 0, me.p.row_halves - 1 do shrink[half], grown = softmax_of_row(me, half, grown) end
   k:if_(k:vote_sync_any_pred(grown), function()
     for r = 0, #acc - 1 do
       local half = r // 2 % 2
-      if half < me.p.halves then k:mul(acc[r], acc[r], shrink[half]) end
+      if half < me.p.row_halves then k:mul(acc[r], acc[r], shrink[half]) end
     end
   end)
 end

@@ -35,11 +35,11 @@ local function lookup(k, p, sizes, count, first, granule)
   return look, take
 end
 
--- Calls copy(at, key, stage, barrier) for each block of each piece, with the address of the stage; before(at, key) is
--- called for the first block of a piece. `expected`: the bytes that this warp announces.
+-- Calls copy(at, key, stage, barrier) for each block of each work unit, with the address of the stage; before(at, key)
+-- is called for the first block of a work unit. `expected`: the bytes that this warp announces.
 local function each_block(k, p, ring, kv, work, before, expected, copy)
   local cursor, base = ring:cursor(), k:address(kv)
-  work.each_piece(function(at, count)
+  work.each_unit(function(at, count)
     local key = at.block * p.block
     if before then before(at, key) end
     k:loop(count, function()
@@ -53,7 +53,7 @@ end
 
 -- The copy of one box: `rows` rows from line `line` of panel `panel` of K or V on, both counted from 0.
 local function box_copier(k, p, maps)
-  local policy = pipeline.used_once(k) -- of every byte of K and V
+  local policy = pipeline.evict_first(k) -- of every byte of K and V
   return function(name, stage, panel, line, row, head, first, barrier)
     local ahead = panel * p.block * 128 + (name == "V" and p.tile_bytes or 0)
     local to = stage + line
@@ -117,7 +117,7 @@ local function copy_rows(k, p, source, ring, kv, work, thread)
   local rows = p.block // at_a_time
   local function row_of(i) return i == 1 and first_row or first_row + (i - 1) * at_a_time end
   local look, take = lookup(k, p, source, rows, row_of, 1)
-  local from, policy = {}, pipeline.used_once(k)
+  local from, policy = {}, pipeline.evict_first(k)
   for _, name in ipairs { "K", "V" } do from[name] = k:mad_wide_u32(unit, 16, source[name]) end
   each_block(k, p, ring, kv, work, look, nil, function(at, key, stage, barrier)
     local places = take()

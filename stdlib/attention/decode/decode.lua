@@ -21,7 +21,7 @@ local decode = classes.new "attention_decode"
 
 --- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, for a few queries that come
 --- at the end of each sequence, and its launches. Q and O are batch x queries x heads x dim, K and V are batch x keys x
---- kv_heads x dim (`layout`), of which a sequence uses the first `lengths[b]` keys; in pages they are pages x page x
+--- kv_heads x dim (`layout`), and a sequence uses the first `lengths[b]` keys. In pages they are pages x page x
 --- kv_heads x dim, and a table has the pages of each sequence. CTAs read about equally much of K and V, whatever the
 --- lengths, which are device data. A query that sees no key gives 0. What lies in K and V behind the end of a sequence
 --- does not matter.

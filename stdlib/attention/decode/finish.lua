@@ -1,8 +1,8 @@
--- The end of a piece of wg.attention_decode: the sums of the warps that had different keys become one, and where
+-- The end of a work unit of wg.attention_decode. The sums of the warps that had different keys become one. Where
 -- several CTAs worked on a head, the one that finishes last adds up theirs, in the order of the keys. Each sum is
--- relative to its own maximum. Where two CTAs share a head, its end was the first piece of one, long ago, when the
--- other comes to the end of its last piece: having looked at the counter before its last block, the other adds up both
--- without putting its own part into memory.
+-- relative to its own maximum. Where two CTAs share a head, its end was the first unit of one of them, and it ended
+-- long before the other CTA ends its last unit. That CTA looks at the counter before its last block, and then adds up
+-- both parts without writing its own to memory.
 
 local division = require "wgrun.builder.division"
 local elements = require "wgrun.tile.elements"
@@ -78,7 +78,7 @@ end
 -- Shows the other warps the columns from `first` on, and at first the maxima and sums.
 local function share_with_warps(me, first)
   local k, p, acc, lane = me.k, me.p, me.acc, me.warp.lane
-  for half = 0, p.halves - 1 do
+  for half = 0, p.row_halves - 1 do
     local own = me.rows[half]
     local inside = own.number:lt(p.rows)
     local line = me.warp.key_group * p.rows + own.number
@@ -130,16 +130,16 @@ local function replace_part(k, part, by, guard)
   k:mov(part.sum, by.sum, { guard = guard })
 end
 
--- The sum of a head's parts, of which the loads of `at_once` are under way together. own: the slot of a part that is in
+-- The sum of a head's parts. The loads of `at_once` parts are in flight together. own: the slot of a part that is in
 -- registers, `mine`.
-local function sum_of_parts(me, piece, row, four, at_once, own, mine)
+local function sum_of_parts(me, unit, row, four, at_once, own, mine)
   local k, total = me.k, total_of(me.k, 4)
-  k:loop({ from = 0, to = piece.parts, step = at_once }, function(first)
+  k:loop({ from = 0, to = unit.parts, step = at_once }, function(first)
     local loaded = {}
     for i = 0, at_once - 1 do
       local number = first + i
-      local slot = piece.slot_of(number)
-      local there, line = number:lt(piece.parts), slot * me.p.rows + row
+      local slot = unit.slot_of(number)
+      local there, line = number:lt(unit.parts), slot * me.p.rows + row
       local is_own = own and there & slot:eq(own)
       if own then there = there & slot:ne(own) end
       loaded[i + 1] = load_part(me, line, four, there)
@@ -150,8 +150,8 @@ local function sum_of_parts(me, piece, row, four, at_once, own, mine)
   return total
 end
 
--- A head's counter of complete parts, which all warps learn from the leader's look at it, `number` 0 or 1 in a piece.
--- Who finds all but its own there is the last, and makes it 0 again.
+-- A head's counter of complete parts, which all warps learn from the leader's look at it, `number` 0 or 1 in a work
+-- unit. Who finds all but its own there is the last, and makes it 0 again.
 local function counter_of(me, at) return me.k:element(me.sizes.counters, at.batch * me.p.kv_heads + at.head) end
 local function show(me, number, count) me.k:st_shared_u32(me.k:address(me.flags, 4 * number), count) end
 local function is_last(me, number, at, parts)
@@ -163,20 +163,20 @@ end
 
 -- Adds up what the CTA's warps have, some columns at a time, and stores or keeps it. Returns whether the head's other
 -- parts were complete already, which were then added.
-local function finish_cta(me, piece, at)
+local function finish_cta(me, unit, at)
   local k, p, last = me.k, me.p, nil
   for first = 0, p.dim - 1, p.columns do
     share_with_warps(me, first)
-    if first == 0 then k:if_(me.leader, function() show(me, 0, piece.complete) end) end
+    if first == 0 then k:if_(me.leader, function() show(me, 0, unit.complete) end) end
     sync(me)
-    if first == 0 then last = is_last(me, 0, at, piece.parts) end
+    if first == 0 then last = is_last(me, 0, at, unit.parts) end
     each_vector(me, first, p.columns, function(row, four, in_exchange)
       local total = sum_of_warps(me, row, in_exchange)
-      k:if_(piece.whole, function() store(me, at, row, four, total) end, function()
+      k:if_(unit.whole, function() store(me, at, row, four, total) end, function()
         k:if_(last, function()
-          store(me, at, row, four, sum_of_parts(me, piece, row, four, 2, piece.own, total))
+          store(me, at, row, four, sum_of_parts(me, unit, row, four, 2, unit.own, total))
         end, function()
-          keep_part(me, piece.own * p.rows + row, four, total)
+          keep_part(me, unit.own * p.rows + row, four, total)
         end)
       end)
     end)
@@ -186,19 +186,19 @@ local function finish_cta(me, piece, at)
 end
 
 -- Counts the part that the CTA has kept; the CTA that comes last adds up all.
-local function finish_head(me, piece, at)
+local function finish_head(me, unit, at)
   local k = me.k
   k:if_(me.leader, function() show(me, 1, k:atom_global_add_u32(counter_of(me, at), 1, { sem = "acq_rel.gpu" })) end)
   sync(me)
-  k:if_(is_last(me, 1, at, piece.parts), function()
+  k:if_(is_last(me, 1, at, unit.parts), function()
     each_vector(me, 0, me.p.dim, function(row, four)
-      store(me, at, row, four, sum_of_parts(me, piece, row, four, 8))
+      store(me, at, row, four, sum_of_parts(me, unit, row, four, 8))
     end)
   end)
 end
 
---- What the compute warps do for each piece, besides its blocks: begin(at, count) returns the piece; look(piece, at)
---- comes before its last block, and finish(piece, at) behind it, which all warps call together.
+--- What the compute warps do for each work unit, besides its blocks. begin(at, count) returns the unit. look(unit, at)
+--- comes before its last block. finish(unit, at) comes behind it, and all warps call it together.
 --- @param me table  the warp: k, p, warp, sizes (the kernel's parameters: O, lse, partials, part_sums, counters), acc
 ---   (the sums of the weighted rows of V), and rows: for each half its number, top (scaled to log2), and whole_sum
 --- @param buffers table  shared memory: exchange, sums, flags
@@ -207,27 +207,27 @@ function module.emit(me, buffers, work)
   me.flags, me.thread, me.threads = buffers.flags, k:special "tid.x", 32 * me.p.warps
   me.exchange, me.sums = k:address(buffers.exchange), k:address(buffers.sums)
   me.leader = me.thread:eq(0)
-  local pieces = {}
+  local units = {}
 
-  function pieces.begin(at, count)
+  function units.begin(at, count)
     -- no number of parts
-    local piece = { whole = at.block:eq(0) & count:eq(at.blocks), complete = k:mov(0xFFFFFFFF, { type = "u32" }) }
-    piece.own, piece.parts, piece.slot_of = work.slots(at)
-    piece.of_two = at.block:eq(0) & piece.parts:eq(2)
-    return piece
+    local unit = { whole = at.block:eq(0) & count:eq(at.blocks), complete = k:mov(0xFFFFFFFF, { type = "u32" }) }
+    unit.own, unit.parts, unit.slot_of = work.slots(at)
+    unit.of_two = at.block:eq(0) & unit.parts:eq(2)
+    return unit
   end
 
-  function pieces.look(piece, at)
-    k:if_(me.leader & piece.of_two, function()
-      k:ld_global_u32(piece.complete, counter_of(me, at), { sem = "acquire.gpu" })
+  function units.look(unit, at)
+    k:if_(me.leader & unit.of_two, function()
+      k:ld_global_u32(unit.complete, counter_of(me, at), { sem = "acquire.gpu" })
     end)
   end
 
-  function pieces.finish(piece, at)
-    local last = finish_cta(me, piece, at)
-    k:if_(~(piece.whole | last), function() finish_head(me, piece, at) end)
+  function units.finish(unit, at)
+    local last = finish_cta(me, unit, at)
+    k:if_(~(unit.whole | last), function() finish_head(me, unit, at) end)
   end
-  return pieces
+  return units
 end
 
 return module

@@ -2,16 +2,16 @@
 -- 2023). Memory is the limit, so every SM has to read without a pause, and equally much.
 --
 -- Persistent CTAs share the keys equally (attention_decode_work). Loader warps keep a ring of blocks full, also across
--- the ends of pieces (attention_decode_copies). The queries of all heads that share K and V are packed into rows: 16
+-- the ends of units (attention_decode_copies). The queries of all heads that share K and V are packed into rows: 16
 -- for each compute warp, which multiplies them by its own slice of a block's keys with mma.sync
--- (attention_decode_block). Warps with different keys need nothing from each other until the piece ends and their sums
--- are added up (attention_decode_finish).
+-- (attention_decode_block). Warps with different keys need nothing from each other until the work unit ends and their
+-- sums are added up (attention_decode_finish).
 
 local wg = require "wgrun"
 local decode_block = require "wgrun.attention.decode.block"
 local copies = require "wgrun.attention.decode.copies"
 local finish = require "wgrun.attention.decode.finish"
-local decode_work = require "wgrun.attention.decode.work"
+local decode_work = require "wgrun.attention.decode.scheduler"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 local warps = require "wgrun.builder.warp"
@@ -25,7 +25,7 @@ local function compute_warp(k, p, sizes, warp)
   warp.key_group = warp.number - row_group * p.key_groups
   local me = { k = k, p = p, warp = warp, sizes = sizes, scale = sizes.scale_log2, rows = {} }
   me.column = (warp.lane & 3) << 1
-  for half = 0, p.halves - 1 do
+  for half = 0, p.row_halves - 1 do
     local own = { number = (row_group << 4) + (warp.lane >> 2) + 8 * half, maximum = k:reg "f32", sum = k:reg "f32" }
     own.top = function() return own.maximum * me.scale end
     own.whole_sum = function() return warps.over_lanes(k, own.sum, function(x, y) return k:add(x, y) end) end
@@ -40,7 +40,7 @@ end
 -- half.
 local function load_queries(me, Q, at)
   local k, p = me.k, me.p
-  for half = 0, p.halves - 1 do
+  for half = 0, p.row_halves - 1 do
     local row = me.rows[half].number
     local from = k:element(Q, (finish.place(k, p, at, row)) + me.column)
     for r = half, #me.q - 1, 2 do k:ld_global_b32(me.q[r], from, { offset = 16 * (r // 2), guard = row:lt(p.rows) }) end
@@ -50,7 +50,7 @@ end
 -- Nothing has been seen yet.
 local function clear_sums(me)
   for r = 0, #me.acc - 1 do me.k:mov(me.acc[r], 0.0) end
-  for half = 0, me.p.halves - 1 do
+  for half = 0, me.p.row_halves - 1 do
     me.k:mov(me.rows[half].maximum, finish.nothing)
     me.k:mov(me.rows[half].sum, 0.0)
   end
@@ -60,11 +60,11 @@ end
 local function compute(k, p, sizes, buffers, ring, work, warp)
   local me = compute_warp(k, p, sizes, warp)
   local step = decode_block.emit(me, ring, buffers.kv)
-  local pieces = finish.emit(me, buffers, work)
+  local units = finish.emit(me, buffers, work)
 
-  work.each_piece(function(at, count)
+  work.each_unit(function(at, count)
     load_queries(me, sizes.Q, at)
-    local piece = pieces.begin(at, count)
+    local unit = units.begin(at, count)
     clear_sums(me)
     local block, to = k:mov(at.block, { type = "u32" }), at.block + count
     -- Blocks that all queries see completely need no mask.
@@ -72,12 +72,12 @@ local function compute(k, p, sizes, buffers, ring, work, warp)
     local clear = k:min(division.divided(k, k:max(at.length, hidden) - hidden, p.block), to)
     for _, masked in ipairs { false, true } do
       k:while_(function() return block:lt(masked and to or clear) end, function()
-        k:if_((block + 1):eq(to), function() pieces.look(piece, at) end)
+        k:if_((block + 1):eq(to), function() units.look(unit, at) end)
         step(at, block, masked)
         k:add(block, block, 1)
       end)
     end
-    pieces.finish(piece, at)
+    units.finish(unit, at)
   end)
 end
 

@@ -57,7 +57,7 @@ local function choose_copies(p, copies)
   p.threads = (p.warps + p.loaders) * 32
 end
 
--- Shared memory: what the warps exchange at the end of a piece, and as many stages as fit beside it.
+-- Shared memory: what the warps exchange at the end of a work unit, and as many stages as fit beside it.
 local function choose_stages(p, stages)
   -- The f32 in a line of the exchange are eight more, so that four lines lie in different banks. Many rows are
   -- exchanged in several rounds of columns.
@@ -91,7 +91,7 @@ function module.make(opts)
         .. "number)"):format(
       name, p.queries, p.sharing, p.rows))
   end
-  p.halves = p.rows <= 8 and 1 or 2 -- of a warp's 16 rows, those that are used
+  p.row_halves = p.rows <= 8 and 1 or 2 -- of a warp's 16 rows, those that are used
   p.panels = p.dim // 64
   p.together = opts.together and whole("together", opts.together, 1, p.kv_heads)
   if p.together and p.kv_heads % p.together ~= 0 then

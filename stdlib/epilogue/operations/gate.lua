@@ -41,7 +41,7 @@ return {
   parameters = function(p, add)
     if not p.epilogue.gate then return end
     add {
-      name = "gate", map = { tile = p.b_piece, constant = true }, note = "as B",
+      name = "gate", map = { tile = p.b_box, constant = true }, note = "as B",
       value = function(l)
         options.same_extents("gate", l.given.gate, "B", l.B.shape[1], l.B.shape[2])
         return l.given.gate

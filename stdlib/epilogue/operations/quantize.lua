@@ -1,4 +1,4 @@
--- Divides D, an 8-bit float, by a scale for each row and 128 columns (epilogue/rows.lua).
+-- Divides D, an 8-bit float, by a scale for each row and 128 columns (epilogue/row_reductions.lua).
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"

@@ -1,4 +1,4 @@
--- Sums over the rows of D, as it is before it is rounded (epilogue/rows.lua).
+-- Sums over the rows of D, as it is before it is rounded (epilogue/row_reductions.lua).
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"

@@ -12,7 +12,7 @@
 -- be complete.
 
 local division = require "wgrun.builder.division"
-local mixed_convert = require "wgrun.mixed.convert"
+local mixed_input_convert = require "wgrun.mixed_input.convert"
 
 local module = {}
 
@@ -24,16 +24,16 @@ local divided = division.divided
 local function loader(k, p, buffers, convert, mine)
   local base = k:address(buffers.weights, mine.thread << 4) + mine.block * p.weight_bytes
   local at_scales = ((mine.block << 6) + ((mine.thread >> 5) << 4) + (mine.thread >> 2 & 7)) << 1
-  if p.k_parts > 1 then
-    base, at_scales = base + mine.part * (p.weight_bytes // p.k_parts), at_scales + mine.part * p.part_scale_bytes
+  if p.k_slices > 1 then
+    base, at_scales = base + mine.slice * (p.weight_bytes // p.k_slices), at_scales + mine.slice * p.slice_scale_bytes
   end
   local of_rows = { k:address(buffers.b_scales, at_scales), p.zeros and k:address(buffers.b_zeros, at_scales) or nil }
-  local words = k:regs("b32", p.weight_bytes // p.k_parts // 512)
+  local words = k:regs("b32", p.weight_bytes // p.k_slices // 512)
 
   return function(stage)
     local from, groups = base + stage * (p.blocks * p.weight_bytes), {}
     for i = 0, #words - 1, 4 do k:ld_shared_v4_b32(words:slice(i, 4), from, { offset = 512 * i }) end
-    for group = 0, p.groups_of_part - 1 do
+    for group = 0, p.groups_of_slice - 1 do
       groups[group] = {}
       for half = 0, 1 do -- the thread's two rows
         local values = {}
@@ -54,13 +54,15 @@ end
 -- ring.
 local function multiplier_of(g, mine, acc)
   local k, p, ring, buffers = g.k, g.p, g.ring, g.buffers
-  local me = { k = k, p = p, acc = acc, convert = mixed_convert.emit(k, p), lane = mine.thread & 31, operands = {} }
+  local me = {
+    k = k, p = p, acc = acc, convert = mixed_input_convert.emit(k, p), lane = mine.thread & 31, operands = {},
+  }
   me.load = loader(k, p, buffers, me.convert, mine)
   me.products, me.scales = p.scales_sums and k:regs("f32", p.n // 2) or acc, p.scales_sums and k:regs("f32", 2)
   for set = 0, 1 do me.operands[set] = k:regs("b32", 4 * p.steps) end
   function me.descriptor_ahead(step) return p.a:descriptor(0, step) - p.a:descriptor(0) end
   me.a = k:descriptor(
-    buffers.a, { offset = p.k_parts > 1 and mine.part * (me.descriptor_ahead(p.part_k // 16) << 4) or nil })
+    buffers.a, { offset = p.k_slices > 1 and mine.slice * (me.descriptor_ahead(p.slice_k // 16) << 4) or nil })
 
   for r = 0, #acc - 1 do k:mov(acc[r], 0.0) end
   if p.scales_sums then
@@ -82,7 +84,7 @@ local function add_products(me)
 end
 
 -- Gives back the stage before this one: its products are complete, and its weights were read so long ago that the fence
--- need not wait for them. One lane says so for its warp.
+-- need not wait for them. One lane arrives for its warp.
 local function release_stage_before(me, stage, guard)
   me.k:fence_proxy_async { space = "shared::cta" }
   me.k:bar_warp_sync(0xFFFFFFFF)
@@ -113,14 +115,14 @@ local function multiply_steps(me, first, operands, a, fresh)
   k:wgmma_commit_group()
 end
 
--- A block of K: the last products are under way at its end. releases: a predicate of the lanes that release the stage
+-- A block of K: the last products are in flight at its end. releases: a predicate of the lanes that release the stage
 -- before.
 local function block_of_k(me, stage, phase, releases)
   local k, p = me.k, me.p
   k:mbarrier_wait(me.full + 8 * stage, phase)
   local groups, words_of_step = me.load(stage)
   local a = stage == 0 and me.a or k:add(me.a, stage * p.a.bytes >> 4)
-  for first = 0, p.part_k // 16 - 1, p.steps do
+  for first = 0, p.slice_k // 16 - 1, p.steps do
     local operands = convert_steps(me, first, words_of_step)
     if p.scales_sums and first == 0 then
       k:wgmma_wait_group(0)
@@ -136,8 +138,8 @@ local function block_of_k(me, stage, phase, releases)
   end
 end
 
--- The blocks of a CTA's only part of K, which begin with the first stage. Rounds of the ring are unrolled, so that what
--- depends on the stage is a constant of the instructions.
+-- The blocks of a CTA's only slice of K, which begin with the first stage. Rounds of the ring are unrolled, so that
+-- what depends on the stage is a constant of the instructions.
 local function each_block(me, blocks)
   local k, p = me.k, me.p
   local phase, left = k:mov(0, { type = "u32" }), k:mov(blocks, { type = "u32" })
@@ -151,8 +153,8 @@ local function each_block(me, blocks)
   end)
 end
 
--- The blocks of a piece, with stream_k: from the stage behind those of the piece before, which is in `place`, to the
--- one before `last`, both counted from the beginning of a round.
+-- The blocks of a work unit, with stream_k: from the stage behind those of the unit before, which is in `place`, to
+-- the one before `last`, both counted from the beginning of a round.
 local function each_block_of_piece(me, blocks, place)
   local k, p = me.k, me.p
   local last = k:mov(place.stage + blocks, { type = "u32" })
@@ -170,11 +172,12 @@ local function each_block_of_piece(me, blocks, place)
   end)
 end
 
---- The sums of a piece, in `acc`, an array of n / 2 registers. mine: block (which 64 rows of the tile), part (which
---- part of a block of K), thread (in the warpgroup), and with stream_k place: where the warpgroup stands in the ring.
-function module.emit(g, mine, acc, piece)
+--- The sums of a work unit, in `acc`, an array of n / 2 registers. mine: block (which 64 rows of the tile), slice
+--- (which slice of a block of K), thread (in the warpgroup), and with stream_k place: where the warpgroup stands in the
+--- ring.
+function module.emit(g, mine, acc, work)
   local k, p, me = g.k, g.p, multiplier_of(g, mine, acc)
-  local blocks = divided(k, piece.to - piece.from, p.block_k)
+  local blocks = divided(k, work.to - work.from, p.block_k)
   if mine.place then each_block_of_piece(me, blocks, mine.place) else each_block(me, blocks) end
   k:wgmma_wait_group(0)
   if p.scales_sums then add_products(me) end

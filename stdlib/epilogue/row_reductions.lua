@@ -62,9 +62,9 @@ function module.quantizer(k, given, n, most, lane, warp)
 end
 
 --- Sums over the rows of D: an object with
---- begin(values, column): the function `values` of a 64 x n block of D that also adds up what it returns;
---- share(row, column): writes the sums of the block, which the threads then wait for;
---- count(row): counts the blocks of a tile, the first of which begins at that row, without waiting for the answer;
+--- begin(values, column): the function `values` of a 64 x n block of D, which also adds up what it returns;
+--- share(row, column): writes the sums of the block; the threads then wait for them;
+--- count(row): counts the blocks of the tile that begins at that row, without waiting for the answer;
 --- settle(): where the tile counted last completes its rows, adds up the sums of their blocks, in the order of the
 --- columns, whichever was the last. Called by all threads before the next block and at the end.
 --- given: the option `row_sums` of k:epilogue; n: columns of a block; sync: waits for the 128 threads.

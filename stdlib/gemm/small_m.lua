@@ -1,6 +1,7 @@
--- The plan of wg.gemm for products with few tiles, which would leave SMs without one: smaller tiles, parts of K, which
--- the CTAs of a cluster multiply (reduction/cluster.lua), clusters whose CTAs share copies, and A and B exchanged. A
--- model (cost/gemm.lua) says how many cycles each choice takes. It counts lines of K: 128 bytes of each row.
+-- The plan of wg.gemm for a small M or, likewise, a small N: such products have few tiles, which would leave SMs
+-- without one. It chooses among smaller tiles, split-K in a cluster (reduction/cluster.lua), clusters whose CTAs share
+-- copies, and A and B swapped. A model (cost/gemm.lua) counts the cycles of each choice. It counts lines of K: 128
+-- bytes of each row.
 
 local wg = require "wgrun"
 local fitted = require "wgrun.cost.fitted"
@@ -12,7 +13,7 @@ local reduction_cluster = require "wgrun.reduction.cluster"
 local module = {}
 
 local ceil_div, consumers_of = roofline.ceil_div, cost.consumers
-local few, most_splits = fitted.few, wg.target.portable_cluster
+local small_m, most_splits = fitted.small_m, wg.target.portable_cluster
 local columns = { 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256 }
 local alone = { 1, 1 }
 local clusters = {
@@ -21,7 +22,7 @@ local clusters = {
 }
 
 -- A choice for the problem: a tile of D or of its transpose, the lines of K in a block, the CTAs of a cluster along M
--- and N, the parts of K. nil where it does not fit.
+-- and N, the slices of K. nil where it does not fit.
 local function choice(problem, swapped, m, n, lines, cluster, splits, speed)
   local owners = reduction_cluster.owners_of(n, splits, swapped)
   if not owners then return nil end
@@ -53,14 +54,14 @@ local function choice(problem, swapped, m, n, lines, cluster, splits, speed)
   return {
     problem = problem, swapped = swapped, m = m, n = n, lines = lines, cluster = cluster, splits = splits,
     owners = owners,
-    stages = math.min(stages, 12), m_tiles = m_tiles, n_tiles = n_tiles, speed = speed or cost.few_speed(m),
+    stages = math.min(stages, 12), m_tiles = m_tiles, n_tiles = n_tiles, speed = speed or cost.small_m_speed(m),
     activations = activations, weights = weights, activation_ctas = activation_ctas, weight_ctas = weight_ctas,
     asked_again = weight_tiles > weight_ctas,
   }
 end
 
 -- The columns of tiles of D's transpose, whose columns are the M rows of A: as many as up to five tiles need, in
--- eights, and a few more, of which more CTAs of a cluster can store some.
+-- eights, and a few more, so that more CTAs of a cluster can store some.
 local function columns_of(M, integers)
   local list, seen = {}, {}
   for tiles = ceil_div(M, 256), math.max(5, ceil_div(M, 256)) do
@@ -80,8 +81,10 @@ local function each_tile(problem, given, visit)
   if given.tile then
     return visit(given.swap, given.tile[1], given.tile[2], given.tile[3] * problem.element / 128, 1)
   end
-  if given.scaled then
-    for _, c in ipairs(cost.candidates("scaled", 1, "few")) do visit(false, c.tile[1], c.tile[2], 1, c.speed) end
+  if given.block_scaled then
+    for _, c in ipairs(cost.candidates("block_scaled", 1, "small_m")) do
+      visit(false, c.tile[1], c.tile[2], 1, c.speed)
+    end
     return
   end
   if given.swap ~= true then
@@ -104,8 +107,9 @@ end
 
 -- Calls visit(c, cycles) for each choice that is worth a try, and the cycles that it takes; `given` as in tiles.
 local function each_choice(p, M, N, K, bytes, given, visit)
-  local e, few = p.epilogue, M * N <= few.most_tiles * 128 * 256 or M <= few.most_rows and not given.scaled
-  if e.gate or e.quantize or e.row_sums or not few or (given.splits or 1) > most_splits then return end
+  local e = p.epilogue
+  local is_small = M * N <= small_m.most_tiles * 128 * 256 or M <= small_m.most_rows and not given.block_scaled
+  if e.gate or e.quantize or e.row_sums or not is_small or (given.splits or 1) > most_splits then return end
   local problem = {
     M = M, N = N, lines = ceil_div(K * bytes, 128), element = bytes,
     bytes = (M + N) * K * bytes + M * N * native.element_bytes[p.d],
@@ -116,15 +120,15 @@ local function each_choice(p, M, N, K, bytes, given, visit)
     if not (e.plain or m * n <= 256 * 192) then return end
     local function consider(cluster, splits)
       local c = choice(problem, swapped, m, n, lines, cluster, splits, speed)
-      if c then visit(c, cost.few_cycles(c)) end
+      if c then visit(c, cost.small_m_cycles(c)) end
     end
-    -- Parts of K as long as all CTAs with one are done in two rounds.
+    -- As many slices of K as all CTAs finish in two rounds.
     local tiles = swapped and ceil_div(N, m) * ceil_div(M, n) or ceil_div(M, m) * ceil_div(N, n)
     for splits = given.splits or 1, given.splits or math.max(1, math.min(most_splits, 2 * roofline.sms() // tiles)) do
       consider(alone, splits)
     end
     -- C goes through the ring without clusters alone
-    local may_share = not (given.tile or given.scaled or given.cluster or e.beta or e.residual)
+    local may_share = not (given.tile or given.block_scaled or given.cluster or e.beta or e.residual)
     if (given.splits or 1) == 1 and may_share then
       for _, cluster in ipairs(clusters[swapped]) do consider(cluster, 1) end
     end
@@ -138,11 +142,10 @@ local function made(c, bytes)
   }
 end
 
---- What a product of M x N x K with few tiles takes: { tile = { m, n, block of K }, splits =, cluster =, swapped = },
+--- What a product of M x N x K with a small M takes: { tile = { m, n, block of K }, splits =, cluster =, swapped = },
 --- where a swapped product's tile is that of D's transpose. nil where the product has many tiles, or where the epilogue
 --- wants whole tiles. `bytes`: of an element. given: `a_major` and `b_major`; `tile`, `splits`, `cluster` and whether A
---- and B are exchanged, `swap`, where that is chosen already; and whether the operands have scales for blocks of K,
---- `scaled`.
+--- and B are swapped, `swap`, where that is chosen already; and `block_scaled`, whether the operands have block scales.
 function module.tiles(p, M, N, K, bytes, given)
   local best, least
   each_choice(p, M, N, K, bytes, given, function(c, cycles)

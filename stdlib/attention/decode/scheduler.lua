@@ -1,13 +1,13 @@
--- The work of wg.attention_decode in equal shares: how much there is depends on lengths that only the device knows.
+-- The scheduler of wg.attention_decode: equal shares of its work, which depends on lengths that only the device knows.
 --
 -- The blocks of keys of all sequences and heads of K and V stand in one list, sequence by sequence and head by head. It
--- is cut into stretches, which CTAs work on: on the end of one head, some whole ones, and the beginning of another, the
--- pieces of a stretch. CTAs form teams, each of which takes stretches of a list that counts `together` heads as one:
--- the team's CTAs read heads that lie side by side in memory at about the same time.
+-- is cut into stretches. A stretch has the end of one head, some whole heads, and the beginning of another: these are
+-- its work units. CTAs form teams. A team takes stretches of a list that counts `together` heads as one: its CTAs read
+-- heads that lie side by side in memory at about the same time.
 --
--- Stretches are dealt in rounds, so that what all CTAs read at a time lies in one part of K and V (docs/performance.md,
--- decoding). In the first rounds each team has as many blocks as the longest head; in the last one all have equal
--- shares of what is left. Where all sequences are equally long, only the last round cuts heads.
+-- Stretches are dealt in rounds, so that what all CTAs read at a time lies in one region of K and V
+-- (docs/performance.md, decoding). In the first rounds each team has as many blocks as the longest head; in the last
+-- one all have equal shares of what is left. Where all sequences are equally long, only the last round cuts heads.
 
 local division = require "wgrun.builder.division"
 local warps = require "wgrun.builder.warp"
@@ -146,10 +146,10 @@ end
 --- @param sizes table  the kernel's parameters: lengths, keys (the most that a sequence can have), batches, together,
 ---   rounds (the most)
 --- @param lane reg  u32
---- @return table  each_piece(body) calls body(at, count) for each piece, with its place `at`: the sequence `batch`, its
----   `length`, the `head` of K and V and its number of `blocks`; `count` blocks from `block` on are the piece. All
----   lanes execute it. slots(at) says where the parts of a head are kept that several stretches have: this one's own
----   slot, the number of parts and slot_of(part)
+--- @return table  each_unit(body) calls body(at, count) for each work unit, with its place `at`: the sequence `batch`,
+---   its `length`, the `head` of K and V and its number of `blocks`; `count` blocks from `block` on are the work unit.
+---   All lanes execute it. slots(at) returns where the parts of a head are kept that several stretches have: this one's
+---   own slot, the number of parts and slot_of(part)
 function module.emit(k, p, sizes, lane)
   local work = list(k, p, sizes, lane)
   cut(k, sizes, work)
@@ -170,7 +170,7 @@ function module.emit(k, p, sizes, lane)
     k:add(at.head, group * sizes.together, work.member)
   end
 
-  function work.each_piece(body)
+  function work.each_unit(body)
     local at, find = {}, searcher(k, sizes, work, lane)
     for _, name in ipairs { "batch", "length", "blocks", "head", "block", "stretch", "from", "count", "left" } do
       at[name] = u32(k, 0)
@@ -194,7 +194,7 @@ function module.emit(k, p, sizes, lane)
     end)
   end
 
-  -- A stretch has at most two pieces of heads that it shares: of one that began before it, which goes to its even slot,
+  -- A stretch has at most two units of heads that it shares: of one that began before it, which goes to its even slot,
   -- and of one that goes on behind it, in the odd one. All stretches of a head but the first one thus have it in their
   -- even slot.
   function work.slots(at)

@@ -1,12 +1,12 @@
--- The kernel of wg.gemm{ b_type = }: a product with weights of 4 or 8 bits (mixed/product.lua) with the epilogue of its
--- options, which stores D transposed.
+-- The kernel of wg.gemm{ b_type = }: a mixed-input product (mixed_input/product.lua) with the epilogue of its options,
+-- which stores D transposed.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 local plan = require "wgrun.epilogue.plan"
-local product = require "wgrun.mixed.product"
+local product = require "wgrun.mixed_input.product"
 
 local module = {}
 
@@ -14,8 +14,8 @@ local module = {}
 local function consumer(g, me)
   local k, p, maps, sizes, buffers = g.k, g.p, g.maps, g.sizes, g.buffers
   return k:epilogue(arguments.extended({
-    panel = p.panel, map = maps.D, buffer = buffers.exchange,
-    offset = division.divided(k, me.block, p.splits) * p.exchange_bytes + p.panel_offset,
+    panel = p.panel, map = maps.D, buffer = buffers.sums,
+    offset = division.divided(k, me.block, p.splits) * p.sums_bytes + p.panel_offset,
     barrier = me.number + 1,
   }, plan.operands(k, p, {
     maps = maps, sizes = sizes, stages = buffers, mine = me.block, factors = function() end,

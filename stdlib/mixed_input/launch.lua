@@ -6,7 +6,7 @@ local parameters = require "wgrun.builder.parameters"
 local roofline = require "wgrun.cost.roofline"
 local plan = require "wgrun.epilogue.plan"
 local launch = require "wgrun.mainloop.launch"
-local pack = require "wgrun.mixed.pack"
+local pack = require "wgrun.mixed_input.pack"
 local native = require "wgrun.native"
 local memory = require "wgrun.reduction.memory"
 
@@ -29,9 +29,9 @@ end
 
 --- The kernel's parameters (builder/parameters.lua). A launch has what those of mainloop/launch.lua have, and `gemm`.
 function module.parameters(p)
-  local box = { dtype = p.dtype, box = { p.m, p.k_parts * p.groups_of_part // p.scale_copies }, constant = true }
+  local box = { dtype = p.dtype, box = { p.m, p.k_slices * p.groups_of_slice // p.scale_copies }, constant = true }
   local note = ("K / %d x N"):format(p.group_size)
-  local grid = p.stream and "" or ("; the grid has %d x ceil(M / %d) x ceil(N / %d) CTAs"):format(p.splits, p.n, p.m)
+  local grid = p.stream_k and "" or ("; the grid has %d x ceil(M / %d) x ceil(N / %d) CTAs"):format(p.splits, p.n, p.m)
   return parameters.list(function(add)
     add { name = "A", map = { tile = p.a, constant = true } }
     add { name = "B", as = "weights", type = "const u32*", note = "as wg.prepack gives them" .. grid }
@@ -39,11 +39,11 @@ function module.parameters(p)
     for _, name in ipairs { "M", "N", "K" } do add { name = name, type = "u32" } end
     add { name = "b_scales", map = box, value = of_groups(p, "b_scales"), note = note }
     if p.zeros then add { name = "b_zeros", map = box, value = of_groups(p, "b_zeros"), note = note } end
-    if p.few then
+    if p.small_m then
       add {
-        name = "A_few", map = { dtype = p.dtype, box = { 64, p.few }, swizzle = "128B", constant = true },
+        name = "A_few", map = { dtype = p.dtype, box = { 64, p.small_m }, swizzle = "128B", constant = true },
         value = function(l) return l.A end,
-        note = ("A again, for launches with up to %d rows"):format(p.few),
+        note = ("A again, for launches with up to %d rows"):format(p.small_m),
       }
     end
     if p.next then
@@ -57,7 +57,7 @@ function module.parameters(p)
       }
     end
     plan.add_parameters(p, add)
-    if p.stream then memory.parameters(p, add) end
+    if p.stream_k then memory.parameters(p, add) end
   end)
 end
 

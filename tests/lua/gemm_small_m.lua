@@ -1,5 +1,5 @@
--- wg.gemm for products with few tiles: CTAs that exchange their sums of parts of K (stdlib/reduction/exchange.lua), the rows at an edge of a
--- matrix (stdlib/gemm/produce.lua), and what the plan chooses (stdlib/gemm/few.lua).
+-- wg.gemm for products with few tiles: CTAs that exchange their sums of slices of K (stdlib/reduction/cluster.lua), the rows at an edge of a
+-- matrix (stdlib/mainloop/produce.lua), and what the plan chooses (stdlib/gemm/small_m.lua).
 local check = require "check"
 local multiplying = require "multiplying"
 local wg = require "wgrun"
@@ -28,19 +28,19 @@ local function product(name, M, N, K, opts, ctas)
 end
 
 local scaled = { beta = true, bias = "column" }
-check.equal(product("few rows, four owners", 20, 200, 512, { problem = { 20, 200, 512 }, splits = 4, tile = { 64, 32, 128 } }).exchange.owners, 4)
+check.equal(product("few rows, four owners", 20, 200, 512, { problem = { 20, 200, 512 }, splits = 4, tile = { 64, 32, 128 } }).dsmem.owners, 4)
 product("clusters with several tiles", 20, 504, 512, { problem = { 20, 504, 512 }, splits = 4, tile = { 64, 32, 64 } }, 8)
 product("more clusters than tiles", 20, 200, 512, { problem = { 20, 200, 512 }, splits = 4, tile = { 64, 32, 64 } }, 64)
 product("more clusters than tiles, one owner", 17, 192, 448, { problem = { 17, 192, 448 }, splits = 2, tile = { 64, 24, 64 } }, 64)
 product("two consumers, several tiles", 200, 336, 512, { splits = 2, tile = { 128, 64 } }, 4)
-check.equal(product("one owner", 100, 200, 520, { problem = { 100, 200, 520 }, splits = 2, tile = { 128, 104 } }).exchange.owners, 1)
+check.equal(product("one owner", 100, 200, 520, { problem = { 100, 200, 520 }, splits = 2, tile = { 128, 104 } }).dsmem.owners, 1)
 product("five parts, uneven", 300, 200, 712, { splits = 5, tile = { 64, 80 } }, 10)
 product("three consumers, C and a bias, several tiles", 300, 200, 712, { splits = 3, tile = { 192, 96 }, epilogue = scaled }, 3)
 product("few rows, C and a bias, fewer owners than parts", 100, 200, 712, { problem = { 100, 200, 712 }, splits = 3, epilogue = scaled }, 6)
 product("two blocks of rows, integers", 130, 144, 1024, { splits = 3, tile = { 256, 96 }, dtype = "s8" })
 product("eight parts", 130, 136, 1024, { splits = 8, tile = { 64, 128 }, dtype = "e4m3" })
 product("eight parts of f32, several tiles", 130, 136, 1024, { splits = 8, tile = { 64, 128 }, dtype = "tf32" }, 16)
-check.equal(product("more parts than a cluster has CTAs", 64, 128, 640, { splits = 9, tile = { 64, 128 } }).exchange, nil)
+check.equal(product("more parts than a cluster has CTAs", 64, 128, 640, { splits = 9, tile = { 64, 128 } }).dsmem, nil)
 
 -- Boxes with the rows that are left at an edge; launches of another size than the plan's.
 local plan = product("an edge of both", 150, 200, 256, { problem = { 150, 200, 256 }, tile = { 128, 128 } })
@@ -69,9 +69,9 @@ check.equal(plan_of(16, 1280, 8192).splits, 5)
 assert(plan_of(256, 1280, 8192).splits > 1)
 check.equal(plan_of(4096, 4096, 4096).splits, 1)
 check.equal(plan_of(256, 1280, 8192, { splits = 2 }).splits, 2)
-check.equal(plan_of(256, 1280, 8192, { epilogue = { row_sums = "squares" } }).exchange, nil)
+check.equal(plan_of(256, 1280, 8192, { epilogue = { row_sums = "squares" } }).dsmem, nil)
 
--- A and B are exchanged where rows of A fill tiles better as columns: with 160 rows, but not with many.
+-- A and B are swapped where rows of A fill tiles better as columns: with 160 rows, but not with many.
 check.equal(plan_of(160, 4096, 4096).swapped, true)
 check.equal(plan_of(160, 4096, 4096, { swap_ab = false }).swapped, false)
 check.equal(plan_of(160, 4096, 4096, { tile = { 64, 128 } }).swapped, false)
@@ -86,9 +86,9 @@ check.equal(plan.cluster_m, 2)
 check.equal(plan_of(128, 5120, 5120, { cluster = 1 }).cluster, 1)
 -- Columns that wgmma has for integers of 8 bits.
 check.equal(plan_of(100, 4096, 4096, { dtype = "s8", scales = { a = "row", b = "row" } }).n % 16, 0)
-product("as the plan has it: A and B exchanged, columns of tiles", 160, 200, 320, { problem = { 160, 200, 320 }, swap_ab = true, tile = { 64, 80, 64 } }, 4)
+product("as the plan has it: A and B swapped, columns of tiles", 160, 200, 320, { problem = { 160, 200, 320 }, swap_ab = true, tile = { 64, 80, 64 } }, 4)
 product("exchanged, a cluster that shares the weights", 160, 200, 320, { problem = { 160, 200, 320 }, swap_ab = true, tile = { 64, 80, 64 }, cluster = { 1, 2 } }, 4)
-product("exchanged, parts of K, C and a bias", 150, 200, 712, { problem = { 150, 200, 712 }, swap_ab = true, splits = 2, tile = { 64, 80, 64 }, epilogue = scaled }, 4)
+product("exchanged, slices of K, C and a bias", 150, 200, 712, { problem = { 150, 200, 712 }, swap_ab = true, splits = 2, tile = { 64, 80, 64 }, epilogue = scaled }, 4)
 product("exchanged, 256 columns", 250, 136, 256, { problem = { 250, 136, 256 }, swap_ab = true, tile = { 128, 256, 64 } })
 check.refuses("wg.gemm: swap_ab must be true or false, not 1", function() wg.gemm { swap_ab = 1 } end)
 check.refuses("wg.gemm: `swap_ab` goes without a D of 8 or 32 bits: D is written transposed by stmatrix, which moves 16 bits", function() wg.gemm { swap_ab = true, d = "f32" } end)

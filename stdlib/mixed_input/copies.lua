@@ -9,7 +9,7 @@
 -- do yet: their requests do not stand in the way of the copies.
 
 local division = require "wgrun.builder.division"
-local mixed_plan = require "wgrun.mixed.plan"
+local mixed_input_plan = require "wgrun.mixed_input.plan"
 local pipeline = require "wgrun.pipeline.pipeline"
 
 local module = {}
@@ -18,19 +18,20 @@ local divided = division.divided
 
 -- What the warp has: its cursor in the ring, the block of K that comes next, and where everything goes and comes from.
 local function copier_of(g)
-  local k, p, ring, buffers, piece = g.k, g.p, g.ring, g.buffers, g.piece
+  local k, p, ring, buffers, work = g.k, g.p, g.ring, g.buffers, g.work
   local me = {
-    k = k, p = p, ring = ring, maps = g.maps, sizes = g.sizes, piece = piece, few = g.few,
-    cursor = ring:cursor(), elected = k:elect_sync(), next_k = k:mov(piece.from, { type = "u32" }),
+    k = k, p = p, ring = ring, maps = g.maps, sizes = g.sizes, work = work, small_m = g.small_m,
+    cursor = ring:cursor(), elected = k:elect_sync(), next_k = k:mov(work.from, { type = "u32" }),
   }
   me.weights, me.a = k:address(buffers.weights), k:address(buffers.a)
-  me.policy = pipeline.used_once(k) -- each weight is read by one CTA
+  me.policy = pipeline.evict_first(k) -- each weight is read by one CTA
   me.scales = { { map = me.maps.b_scales, to = k:address(buffers.b_scales) } }
   if p.zeros then me.scales[2] = { map = me.maps.b_zeros, to = k:address(buffers.b_zeros) } end
   local a_bytes = p.a.bytes
-  if me.few then a_bytes = k:selp_b32(p.few * p.block_k * 2, a_bytes, me.few, { type = "u32" }) end
+  if me.small_m then a_bytes = k:selp_b32(p.small_m * p.block_k * 2, a_bytes, me.small_m, { type = "u32" }) end
   me.bytes = a_bytes + (p.blocks * p.weight_bytes + #me.scales * p.scale_bytes) -- of a stage
-  me.padded_k = divided(k, me.sizes.K + (mixed_plan.packed_k - 1), mixed_plan.packed_k) * mixed_plan.packed_k
+  local unit = mixed_input_plan.packed_k
+  me.padded_k = divided(k, me.sizes.K + (unit - 1), unit) * unit
   me.bytes_of_k = 64 * p.bits // 8 -- of 64 rows, for each element of K
   me.last_block = (me.sizes.M + 63 >> 6) - 1
   return me
@@ -40,7 +41,7 @@ end
 -- come again.
 local function weights_of(me, i, tensor)
   local k = me.k
-  return k:mad_wide_u32(k:min((me.piece.row >> 6) + i, me.last_block) * me.padded_k, me.bytes_of_k, tensor)
+  return k:mad_wide_u32(k:min((me.work.row >> 6) + i, me.last_block) * me.padded_k, me.bytes_of_k, tensor)
 end
 
 -- The weights of a stage, which also announces all of its bytes.
@@ -54,19 +55,19 @@ local function copy_weights(me)
   end
 end
 
--- A box of which many rows lie outside comes slowly: where A has few rows, boxes have as many. They come a panel of 64
+-- A box with many rows outside of A comes slowly: where A has few rows, boxes have as many. They come a panel of 64
 -- columns at a time, whose rows lie side by side, however many are copied.
 local function copy_a(me, to, barrier)
   local k, p = me.k, me.p
   local function copy_tile()
-    k:load_tile { tile = p.a, map = me.maps.A, to = to, mn = me.piece.column, k = me.next_k, barrier = barrier }
+    k:load_tile { tile = p.a, map = me.maps.A, to = to, mn = me.work.column, k = me.next_k, barrier = barrier }
   end
-  if not me.few then return copy_tile() end
-  k:if_(me.few, function()
+  if not me.small_m then return copy_tile() end
+  k:if_(me.small_m, function()
     for column = 0, p.block_k - 1, 64 do
       local panel, from = column == 0 and to or to + p.a:offset(0, column),
         column == 0 and me.next_k or me.next_k + column
-      k:cp_async_bulk_tensor_2d(panel, me.maps.A_few, { from, me.piece.column }, barrier)
+      k:cp_async_bulk_tensor_2d(panel, me.maps.A_few, { from, me.work.column }, barrier)
     end
   end, copy_tile)
 end
@@ -75,10 +76,10 @@ end
 local function copy_scales_and_a(me)
   local k, p, stage, barrier = me.k, me.p, me.cursor.stage, me.ring:full_barrier(me.cursor)
   for _, scales in ipairs(me.scales) do
-    for part = 0, p.scale_copies - 1 do
-      local group = divided(k, part == 0 and me.next_k or me.next_k + part * p.part_k, p.group_size)
+    for slice = 0, p.scale_copies - 1 do
+      local group = divided(k, slice == 0 and me.next_k or me.next_k + slice * p.slice_k, p.group_size)
       k:cp_async_bulk_tensor_2d(
-        scales.to + stage * p.scale_bytes + part * p.part_scale_bytes, scales.map, { me.piece.row, group }, barrier)
+        scales.to + stage * p.scale_bytes + slice * p.slice_scale_bytes, scales.map, { me.work.row, group }, barrier)
     end
   end
   copy_a(me, me.a + stage * p.a.bytes, barrier)
@@ -97,7 +98,7 @@ end
 
 -- Back to the first block and stage, whose weights have been copied.
 local function rewind(me)
-  me.k:mov(me.next_k, me.piece.from)
+  me.k:mov(me.next_k, me.work.from)
   me.k:mov(me.cursor.stage, 0)
   me.k:mov(me.cursor.phase, 0)
 end
@@ -106,7 +107,7 @@ end
 local function prefetch(me, ahead)
   local k, p = me.k, me.p
   local first = k:special "tid.x" << 7
-  local size = k:min(me.piece.to - ahead, p.prefetched * p.block_k) * me.bytes_of_k
+  local size = k:min(me.work.to - ahead, p.prefetched * p.block_k) * me.bytes_of_k
   for i = 0, p.blocks - 1 do
     local lines = k:add(k:mad_wide_u32(ahead, me.bytes_of_k, me.from[i]), k:cvt_u64_u32(first))
     for offset = 0, p.prefetched * p.weight_bytes - 1, 128 * 128 * p.consumers do
@@ -118,20 +119,20 @@ end
 -- Brings the first weights of the product behind this one to the L2 cache: what memory can bring while this one ends.
 local function prefetch_next(me)
   local k, p = me.k, me.p
-  local size = k:min(me.piece.to - me.piece.from, p.prefetched_next * p.block_k) * me.bytes_of_k
+  local size = k:min(me.work.to - me.work.from, p.prefetched_next * p.block_k) * me.bytes_of_k
   for i = 0, p.blocks - 1 do
-    k:cp_async_bulk_prefetch(k:mad_wide_u32(me.piece.from, me.bytes_of_k, weights_of(me, i, me.sizes.next)), size)
+    k:cp_async_bulk_prefetch(k:mad_wide_u32(me.work.from, me.bytes_of_k, weights_of(me, i, me.sizes.next)), size)
   end
 end
 
 --- The copies of a CTA, in two steps: begin() before the warps of the CTA, or cluster, have met, and finish() after it.
---- The warps that multiply may call prefetch() before it. g.few: whether A has so few rows that boxes of A_few hold
+--- The warps that multiply may call prefetch() before it. g.small_m: whether A has so few rows that boxes of A_few hold
 --- them, nil where there is no such map.
 function module.emit(g)
-  local k, p, me, piece = g.k, g.p, copier_of(g), g.piece
+  local k, p, me, work = g.k, g.p, copier_of(g), g.work
   me.from = {} -- the weights of each 64 rows of the tile
   for i = 0, p.blocks - 1 do me.from[i] = k:mov(weights_of(me, i, me.sizes.weights), { type = "u64" }) end
-  local ahead = k:min(piece.to, piece.from + p.ahead * p.block_k)
+  local ahead = k:min(work.to, work.from + p.ahead * p.block_k)
   local copies = {}
 
   function copies.prefetch() prefetch(me, ahead) end
@@ -147,18 +148,18 @@ function module.emit(g)
       fill_stages(me, ahead, true, copy_scales_and_a)
     end
     p.scheduler.each(g, {
-      moved = function() -- another piece of a tile
-        k:mov(me.next_k, piece.from)
+      moved = function() -- another work unit of a tile
+        k:mov(me.next_k, work.from)
         for i = 0, p.blocks - 1 do k:mov(me.from[i], weights_of(me, i, me.sizes.weights)) end
       end,
     }, function()
-      fill_stages(me, piece.to, false, function()
+      fill_stages(me, work.to, false, function()
         copy_weights(me)
         copy_scales_and_a(me)
       end)
     end)
     if p.prefetched_next > 0 then
-      if piece.again then piece.again() end
+      if work.again then work.again() end
       k:if_(me.elected, function() prefetch_next(me) end)
     end
   end

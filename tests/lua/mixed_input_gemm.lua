@@ -1,5 +1,5 @@
 -- wg.gemm with weights of 4 and 8 bits on the simulator, which watches every access: each type, with and without zero points,
--- parts of K, edges, and what is refused.
+-- slices of K, edges, and what is refused.
 local wg = require "wgrun"
 local check = require "check"
 local multiplying = require "multiplying"
@@ -74,16 +74,16 @@ product("groups of 64, K of half a block", 17, 72, 192, { b_type = "s8", group_s
 product("groups of 256", 17, 136, 512, { b_type = "s8", group_size = 256, stages = 2 })
 product("one group", 17, 136, 512, { b_type = "e4m3", group_size = 512, stages = 2 })
 for splits = 1, 8 do
-  product(splits .. " parts of K", 20, 192, 2176, { b_type = "s4", splits = splits, stages = 2 })
-  product(splits .. " parts of K, blocks of 128", 20, 192, 1152, { b_type = "s4", splits = splits, stages = 2, tile = { 128, 32, 128 } })
+  product(splits .. " slices of K", 20, 192, 2176, { b_type = "s4", splits = splits, stages = 2 })
+  product(splits .. " slices of K, blocks of 128", 20, 192, 1152, { b_type = "s4", splits = splits, stages = 2, tile = { 128, 32, 128 } })
 end
-product("parts of K, constant weights", 20, 136, 1280, { b_type = "u4", splits = 2, stages = 3, constant = "B" })
+product("slices of K, constant weights", 20, 136, 1280, { b_type = "u4", splits = 2, stages = 3, constant = "B" })
 product("constant weights, more stages than blocks", 20, 136, 256, { b_type = "s8", constant = "B" })
 for _, k in ipairs { 256, 768, 2048 } do -- tiles of 64 rows of weights, four parts of a block of K in a CTA
   product("64 rows of weights, K of " .. k, 3, 200, k, { b_type = "s4", tile = { 64, 16 }, stages = 2 })
 end
 product("64 rows of weights, 8 bits, zero points", 17, 72, 1152, { b_type = "u8", zeros = true, tile = { 64, 32 }, stages = 2, constant = "B" })
-product("64 rows of weights, parts of K in two CTAs", 20, 136, 2176, { b_type = "e4m3", tile = { 64, 32 }, splits = 2, stages = 2 })
+product("64 rows of weights, slices of K in two CTAs", 20, 136, 2176, { b_type = "e4m3", tile = { 64, 32 }, splits = 2, stages = 2 })
 product("64 rows of weights, many rows", 100, 136, 640, { b_type = "s8", tile = { 64, 112 } })
 product("64 rows of weights, C", 20, 136, 512, { b_type = "s4", tile = { 64, 32 }, epilogue = { beta = true } },
   { C = wg.ones("bf16", { 20, 136 }), beta = 3.0, of = function(x) return x + 3 end })
@@ -93,7 +93,7 @@ for _, b_type in ipairs { "s4", "e4m3" } do -- one row of A
   product("one row, " .. b_type, 1, 136, 1536, { b_type = b_type, tile = { 64, 16 }, stages = 2, constant = "B", next = true })
 end
 product("one row, weights not constant, zero points", 1, 200, 1536, { b_type = "u4", zeros = true, next = true })
-product("one row, f16, parts of K in four CTAs", 1, 200, 2048, { a_type = "f16", b_type = "s8", splits = 4, constant = "B", next = true })
+product("one row, f16, slices of K in four CTAs", 1, 200, 2048, { a_type = "f16", b_type = "s8", splits = 4, constant = "B", next = true })
 product("one row, K of a part of a block", 1, 72, 1184, { b_type = "s8", group_size = 32, tile = { 64, 16 } })
 product("a kernel for one row, 20 rows", 20, 136, 1024, { b_type = "s4", problem = { 1, 136, 1024 }, tile = { 64, 16 }, constant = "B" })
 for _, M in ipairs { 1, 2, 5, 8, 9, 12, 20, 24 } do -- boxes of as many rows as A has; weights that threads ask for; odd numbers of eight rows
@@ -194,7 +194,7 @@ launch_refuses("gemm: next is 64 x 512, must be weights like B, 1 x 16 x 128 x 4
 -- Tiles that the plan chooses.
 local function tile(M, N, b_type, K)
   local p = wg.gemm { b_type = b_type, problem = { M, N, K or 8192 } }.plan
-  return table.concat({ p.m, p.n, p.block_k, p.stream and "stream-K" or p.splits }, " ")
+  return table.concat({ p.m, p.n, p.block_k, p.stream_k and "stream-K" or p.splits }, " ")
 end
 check.equal(tile(16, 8192, "s4"), "64 16 512 1")
 check.equal(tile(32, 8192, "s4"), "64 32 512 1")

@@ -7,8 +7,8 @@
 --   f16    0110 0100 wwww wwww   1024 + w
 --
 -- One fma makes the weight of it: it multiplies by a power of two and subtracts, exactly, what is too much: the 1024,
--- what was added to signed weights to store them (mixed/pack.lua), and the zero point. Of weights of 4 bits every other
--- one is not shifted to the right, and thus 16 times too large: it has a factor of its own. Of e4m3, exponent and
+-- what was added to signed weights to store them (mixed_input/pack.lua), and the zero point. Of weights of 4 bits every
+-- other one is not shifted to the right, and thus 16 times too large: it has a factor of its own. Of e4m3, exponent and
 -- mantissa are shifted to where those of the wider type begin.
 
 local module = {}
@@ -80,12 +80,12 @@ end
 -- number is the weight times a power of two, also where the weight is subnormal. Where the sums are scaled, a factor of
 -- the weights makes up for that, `whole`. Where weights are scaled, their scale takes on as much of it as its range
 -- allows: all of the 2^8 of f16, and 2^60 of the 2^120 of bf16, whose rest is `left` to the sums.
-local made_up = {
+local rebias = {
   bf16 = { mantissa = 7, whole = 0x7B80, scale = 0x5D80, left = 2.0 ^ 60 },
   f16 = { mantissa = 10, whole = 0x5C00, scale = 0x5C00, left = 1.0 },
 }
 local function of_e4m3(k, p)
-  local float = made_up[p.dtype]
+  local float = rebias[p.dtype]
   local shift = float.mantissa == 7 and 4 or 1
   local factor = k:mov(twice(p.scales_sums and float.whole or float.scale), { type = "b32" })
   local function mul(a, b) return k[("mul_%sx2"):format(p.dtype)](k, a, b) end

@@ -1,5 +1,4 @@
--- A model of how long a product with weights of 4 or 8 bits takes, by which wg.gemm{ b_type = } chooses its tile and
--- its parts of K.
+-- A model of the time of a mixed-input product. wg.gemm{ b_type = } chooses its tile and its slices of K by it.
 
 local cost_fitted = require "wgrun.cost.fitted"
 local roofline = require "wgrun.cost.roofline"
@@ -7,7 +6,7 @@ local native = require "wgrun.native"
 
 local module = {}
 
-local fitted, ceil_div, resident = cost_fitted.mixed, roofline.ceil_div, roofline.clusters_at_a_time
+local fitted, ceil_div, resident = cost_fitted.mixed_input, roofline.ceil_div, roofline.clusters_at_a_time
 local turns, bandwidth = fitted.turns, native.roofline.memory_bandwidth * 1e-6 -- bytes in a us
 
 local function turn_of(n)
@@ -25,10 +24,10 @@ local function block_time(p, ctas)
   return math.max(warps, memory, (weights + a) / fitted.l2_bytes) * (fitted.waits[stages] or 1)
 end
 
---- us that a launch of a plan takes, all SMs being free: its start, rounds of CTAs, and the sums that CTAs hand over.
+--- us that a launch of a plan takes, all SMs being free: its start, rounds of CTAs, and the sums that CTAs send.
 function module.microseconds(p, M, N, K)
   local tiles, blocks = ceil_div(M, p.n) * ceil_div(N, p.m), ceil_div(K, p.block_k)
-  if p.stream then
+  if p.stream_k then
     local ctas = math.min(roofline.sms(), tiles * blocks)
     local of_cta = ceil_div(tiles * blocks, ctas)
     local parts = ceil_div(blocks, of_cta) + 1
@@ -37,7 +36,7 @@ function module.microseconds(p, M, N, K)
   end
   local at_a_time = resident(p.splits) * p.splits
   local rounds, of_cta = ceil_div(tiles * p.splits, at_a_time), ceil_div(blocks, p.splits)
-  local sums = p.splits == 1 and 0 or fitted.sums + (p.parts - 1) * p.sum_bytes / fitted.sum_bytes
+  local sums = p.splits == 1 and 0 or fitted.sums + (p.slices - 1) * p.sum_bytes / fitted.sum_bytes
   return fitted.start + rounds * (of_cta * block_time(p, math.min(tiles * p.splits, at_a_time)) + sums)
     + fitted.round * (rounds - 1)
 end

@@ -1,13 +1,13 @@
--- The plan of wg.gemm{ b_type = }: tile, parts of K and stages for weights of 4 or 8 bits.
+-- The plan of wg.gemm{ b_type = }: tile, slices of K and stages for weights of 4 or 8 bits.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local roofline = require "wgrun.cost.roofline"
 local plan = require "wgrun.epilogue.plan"
 local exclusions = require "wgrun.mainloop.exclusions"
-local mixed_time = require "wgrun.mixed.time"
+local mixed_input_time = require "wgrun.mixed_input.time"
 local native = require "wgrun.native"
-local blocks = require "wgrun.reduction.blocks"
+local warpgroups = require "wgrun.reduction.warpgroups"
 local memory = require "wgrun.reduction.memory"
 local equal_shares = require "wgrun.scheduler.equal_shares"
 local grid = require "wgrun.scheduler.grid"
@@ -29,33 +29,33 @@ function module.weight_bits(what, b_type)
     or fail(("%s: unknown b_type `%s` (legal: s4, u4, s8, u8, e4m3)"):format(what, tostring(b_type)))
 end
 
--- What follows from the tile, its parts of K and the epilogue: fields of the plan. Shared memory holds the stages, the
+-- What follows from the tile, its slices of K and the epilogue: fields of the plan. Shared memory holds the stages, the
 -- sums that the CTAs of a cluster send each other, and D's panels. A panel lies where the sums were, unless C comes to
 -- it by a copy, which would have to be ordered after the sums have been read, or the next tile's sums may come before
 -- it is stored.
 local function complete(p)
-  p.part_k = math.min(p.block_k, 128) -- of a warpgroup
-  p.k_parts, p.blocks = p.block_k // p.part_k, p.m // block_rows
-  p.consumers = p.blocks * p.k_parts
+  p.slice_k = math.min(p.block_k, 128) -- of a warpgroup
+  p.k_slices, p.blocks = p.block_k // p.slice_k, p.m // block_rows
+  p.consumers = p.blocks * p.k_slices
   p.sum_bytes = block_rows * p.n * 4 -- of a warpgroup
-  p.scales_sums = p.n <= 64 and p.group_size % p.part_k == 0 -- rather than each weight
+  p.scales_sums = p.n <= 64 and p.group_size % p.slice_k == 0 -- rather than each weight
   -- of K, which are converted and then multiplied at a time
-  p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.part_k == 128 and 4 or 2
+  p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.slice_k == 128 and 4 or 2
   p.a = wg.tile { dtype = p.dtype, mn = p.n, k = p.block_k, major = "K", order = "MN" }
   p.panel = p.d and wg.panel { dtype = p.d, n = p.n, transposed = true } -- without a D, panels are a script's own
   p.weight_bytes = block_rows * p.block_k * p.bits // 8 -- of 64 rows in a stage
-  p.groups_of_part = math.max(1, p.part_k // p.group_size)
-  -- parts that lie in one group have a copy each of its scales
-  p.scale_copies = p.group_size > p.part_k and p.k_parts or 1
-  p.part_scale_bytes = p.groups_of_part * p.m * 2
-  p.scale_bytes = p.k_parts * p.part_scale_bytes
-  p.parts = p.splits * p.k_parts -- of a tile's sums
+  p.groups_of_slice = math.max(1, p.slice_k // p.group_size)
+  -- slices that lie in one group have a copy each of its scales
+  p.scale_copies = p.group_size > p.slice_k and p.k_slices or 1
+  p.slice_scale_bytes = p.groups_of_slice * p.m * 2
+  p.scale_bytes = p.k_slices * p.slice_scale_bytes
+  p.slices = p.splits * p.k_slices -- of a tile's sums
   p.owned = ceil_div(p.blocks, p.splits) -- blocks of 64 rows that a CTA puts together and stores
-  local received = (p.parts - 1) * p.sum_bytes -- for each of them
-  p.panel_offset = (p.epilogue.beta or p.epilogue.residual or p.stream) and received or 0
-  p.exchange_bytes = math.max(received, p.panel_offset + (p.panel and p.panel.bytes or 0))
+  local received = (p.slices - 1) * p.sum_bytes -- for each of them
+  p.panel_offset = (p.epilogue.beta or p.epilogue.residual or p.stream_k) and received or 0
+  p.sums_bytes = math.max(received, p.panel_offset + (p.panel and p.panel.bytes or 0))
   p.stage_bytes = p.blocks * p.weight_bytes + p.a.bytes + (p.zeros and 2 or 1) * p.scale_bytes
-  p.room = target.cta_shared - p.others - p.owned * p.exchange_bytes - 2048 -- the rest for alignment and barriers
+  p.room = target.cta_shared - p.others - p.owned * p.sums_bytes - 2048 -- the rest for alignment and barriers
   return p
 end
 
@@ -82,7 +82,7 @@ local function widths_of(what, given, M)
   return { given }
 end
 local function block_of(what, given, m, n)
-  -- Where sums are few, four warpgroups share the tile, each with 64 rows and a part of a block of K: converting takes
+  -- Where sums are few, four warpgroups share the tile, each with 64 rows and a slice of a block of K: converting takes
   -- many warps.
   local block = given or (n <= 48 and 256 or n <= 128 and 128 or 64) * (128 // m)
   if block ~= 64 and block ~= 128 and block ~= 256 and (block ~= 512 or m == 128) then
@@ -99,22 +99,22 @@ local function splits_of(what, opts)
   return opts.stream_k and { 1 } or { 1, 2, 3, 4, 5, 6, 7, 8 }
 end
 
--- The tile, its parts of K, and the stages: of those that go with the options the ones that take the least time
--- (mixed/time.lua). The weights are wgmma's A: a tile has 64 or 128 rows of them, which are columns of D, and n rows of
--- A.
+-- The tile, its slices of K, and the stages: among those that go with the options, the fastest by a model of the time
+-- (mixed_input/time.lua). The weights are wgmma's A: a tile has 64 or 128 rows of them, which are columns of D, and n
+-- rows of A.
 local function choose(p, opts, M, N, K)
   local tile, best, least, last = opts.tile or {}, nil, math.huge, nil
   for _, n in ipairs(widths_of(p.what, tile[2], M)) do
     for _, m in ipairs(rows_of(p.what, tile[1])) do
       local block_k = block_of(p.what, tile[3], m, n)
-      local function try(splits, stream)
+      local function try(splits, stream_k)
         local candidate = complete(
-          setmetatable({ n = n, m = m, block_k = block_k, splits = splits, stream = stream }, { __index = p }))
+          setmetatable({ n = n, m = m, block_k = block_k, splits = splits, stream_k = stream_k }, { __index = p }))
         last = candidate
         if candidate.room < 2 * candidate.stage_bytes or ceil_div(K, block_k) < (opts.splits and 1 or 2) * splits then
           return
         end
-        local time = mixed_time.microseconds(candidate, M, N, K)
+        local time = mixed_input_time.microseconds(candidate, M, N, K)
         if time < least then best, least = candidate, time end
       end
       for _, splits in ipairs(splits_of(p.what, opts)) do
@@ -132,7 +132,8 @@ local function choose(p, opts, M, N, K)
   end
   local most = p.room // p.stage_bytes
   p.stages = arguments.whole(p.what .. ": stages", opts.stages or math.min(16, most), 2, math.min(32, most))
-  if M < p.n and p.n <= 32 then p.few = M end -- rows of A: boxes of so many come sooner than boxes with rows outside
+  -- rows of A: boxes of so many come sooner than boxes with rows outside
+  if M < p.n and p.n <= 32 then p.small_m = M end
 end
 
 local function group_of(what, given)
@@ -154,25 +155,25 @@ local function choose_ahead(p)
   p.prefetched = p.constant and p.prefetched_next == 0 and own or 0
 end
 
--- A plan with what the options of `what` say of the operands.
+-- A plan with the options of `what` for the operands.
 local function begin(what, opts)
   return {
-    what = what, mixed = true, swapped = true, products = 1, cluster = 1, cluster_m = 1, cluster_n = 1,
+    what = what, mixed_input = true, swapped = true, products = 1, cluster = 1, cluster_m = 1, cluster_n = 1,
     last_splits = 1, name = opts.name or "gemm", dtype = opts.a_type or "bf16", b_type = opts.b_type,
     bits = module.weight_bits(what, opts.b_type), zeros = opts.zeros or false,
     group_size = group_of(what, opts.group_size), scales = {}, epilogue = {}, accumulator = "f32", vectors = 0,
     others = opts.shared or 0, constant = opts.constant, next = opts.next, splits = opts.splits,
-    stream = opts.stream_k, sparse = opts.sparse, groups = opts.groups,
+    stream_k = opts.stream_k, sparse = opts.sparse, groups = opts.groups,
   }
 end
 
--- Adds what follows from the problem: tile, parts of K and stages, and from these.
+-- Adds what follows from the problem: tile, slices of K and stages, and from these.
 local function finish(p, opts, M, N, K)
   choose(p, opts, M, N, K)
   p.width, p.round_k = p.n, p.block_k
-  p.scheduler = p.stream and equal_shares or grid
-  p.reductions = { p.parts > 1 and blocks or nil }
-  if p.stream then p.reductions[#p.reductions + 1] = memory end
+  p.scheduler = p.stream_k and equal_shares or grid
+  p.reductions = { p.slices > 1 and warpgroups or nil }
+  if p.stream_k then p.reductions[#p.reductions + 1] = memory end
   choose_ahead(p)
   -- A warp that copies besides the consumers; of a warpgroup that gives them its registers, where the sums take many.
   p.registers = p.n > 128 and { 24, 240 } or nil
@@ -193,9 +194,9 @@ function module.make(opts)
   return finish(p, opts, problem[1], problem[2], problem[3])
 end
 
---- The plan for the options of wg.mainloop.mixed, whose tile is given.
+--- The plan for the options of wg.mainloop.mixed_input, whose tile is given.
 function module.make_loop(opts)
-  local p, tile = begin("wg.mainloop.mixed", opts), opts.tile
+  local p, tile = begin("wg.mainloop.mixed_input", opts), opts.tile
   exclusions.check_choices(p)
   local chosen = {
     tile = { tile[1] or false, tile[2] or false, tile[3] }, stages = opts.stages, stream_k = opts.stream_k,

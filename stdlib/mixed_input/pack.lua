@@ -13,7 +13,7 @@ local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local classes = require "wgrun.classes"
 local roofline = require "wgrun.cost.roofline"
-local mixed_plan = require "wgrun.mixed.plan"
+local mixed_input_plan = require "wgrun.mixed_input.plan"
 local native = require "wgrun.native"
 
 local module = {}
@@ -23,7 +23,7 @@ local flip = { s4 = 0x88888888, s8 = 0x80808080 }
 
 --- The shape of the packed weights of an N x K matrix: blocks of 64 rows, units along K, threads, words.
 function module.packed_shape(bits, N, K)
-  return { ceil_div(N, 64), ceil_div(K, mixed_plan.packed_k) * mixed_plan.packed_k * bits // 256, 128, 4 }
+  return { ceil_div(N, 64), ceil_div(K, mixed_input_plan.packed_k) * mixed_input_plan.packed_k * bits // 256, 128, 4 }
 end
 
 -- Loads the four pairs of a step: 16 bits each, of weights of 8 bits, or the byte of two of 4 bits; 0 outside of the
@@ -95,7 +95,7 @@ local prepacker = classes.new "prepacker"
 ---   prepacker.kernel:run(prepacker:launch(W, packed))
 function wg.prepacker(opts)
   arguments.options("wg.prepacker", opts)
-  local bits = mixed_plan.weight_bits("wg.prepacker", opts.b_type)
+  local bits = mixed_input_plan.weight_bits("wg.prepacker", opts.b_type)
   return setmetatable({ b_type = opts.b_type, bits = bits, kernel = kernel_of(opts.b_type, bits) }, prepacker)
 end
 
