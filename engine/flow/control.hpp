@@ -1,5 +1,5 @@
-// What decides whether blocks run. Lists for each block would be as long as the square of the kernel: in a loop
-// with n jumps back to its beginning a block depends on all those behind it.
+// What decides whether blocks run. Lists for each block would be as long as the square of the kernel: in a
+// loop with n jumps back to its beginning a block depends on all those behind it.
 #pragma once
 
 #include <cstdint>
