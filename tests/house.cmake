@@ -226,9 +226,17 @@ endforeach()
 # folders and the files beside them, use each other in one direction. Files in a circle would not load.
 file(GLOB_RECURSE parts RELATIVE ${ROOT}/stdlib ${ROOT}/stdlib/*.lua)
 set(rooms "")
+# A file name that stands in several folders is a role, which means the same in each of them; other names stand once.
+set(roles activation block consume copies exclusions gemm kernel launch mainloop options parameters plan product scheduler)
+set(names "")
 foreach(part IN LISTS parts)
     string(REGEX REPLACE "/.*|\\.lua$" "" room ${part})
     list(APPEND rooms ${room})
+    get_filename_component(name ${part} NAME_WE)
+    if(name IN_LIST names AND NOT name IN_LIST roles)
+        message(SEND_ERROR "house: stdlib/${part}: another file is called so; one name, one thing")
+    endif()
+    list(APPEND names ${name})
     file(READ ${ROOT}/stdlib/${part} lines)
     string(REGEX REPLACE "[][;]" " " lines "${lines}")    # which lists of CMake would be cut at
     string(REPLACE "\n" ";" lines "${lines}")

@@ -1,5 +1,5 @@
 """wg.gemm for the shapes of language models at all numbers of rows, beside PyTorch (cuBLASLt), on a GPU: serving.py [bf16] [e4m3] [blocks];
-blocks: e4m3 with scales for blocks of K. Graphs of launches that take copies of the weights in turn, which together do not fit in the
+blocks: e4m3 with block scales. Graphs of launches that take copies of the weights in turn, which together do not fit in the
 L2 cache, in alternating bursts; each result is compared with PyTorch's. WGRUN_LIBRARY and PYTHONPATH as for pytorch.py. Ends with 77
 where there is no PyTorch or no Hopper GPU, with 1 where a result is wrong."""
 

@@ -227,4 +227,4 @@ check.raises("wg.attention_backward, score: no derivative of cvt_rn_f16_f32 is k
 check.raises("wg.attention_backward, score: no derivative of mul is known with a destination or a guard: give `score_slope`", wg.attention_backward,
   { score = function(k, x) return k:mul(k:reg "f32", x, 2.0) end })
 check.raises("wg.attention_backward: `score_slope` requires `score`: it is the derivative of that function", wg.attention_backward, { score_slope = function() end })
-check.raises("wg.attention_backward: `block_mask` requires `mask`: it says in which blocks `mask` hides all keys", wg.attention_backward, { block_mask = function() end })
+check.raises("wg.attention_backward: `block_mask` requires `mask`: it finds the blocks in which `mask` hides all keys", wg.attention_backward, { block_mask = function() end })

@@ -135,7 +135,7 @@ do
   check.raises("f31", wg.attention, { tensors = { bias = "f31" } })
 end
 
-check.raises("wg.attention: `block_mask` requires `mask`: it says in which blocks `mask` hides all keys", wg.attention, { block_mask = blocks })
+check.raises("wg.attention: `block_mask` requires `mask`: it finds the blocks in which `mask` hides all keys", wg.attention, { block_mask = blocks })
 check.raises("wg.attention, block_mask: the function must return a register of type pred, not boolean", wg.attention, { mask = document, block_mask = function() return true end })
 check.raises("unknown option `score_slope` of wg.attention", wg.attention, { score_slope = same })
 check.raises("wg.attention, score", wg.attention, { score = function() end })

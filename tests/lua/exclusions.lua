@@ -85,7 +85,7 @@ check.raises("these go along rows of D", wg.gemm, { b_type = "s4", epilogue = { 
 refuses("b_type", { "constant_a" }, "weights come before the previous launch has ended, and A after it")
 refuses("zeros", { "weights_e4m3" }, "`zeros` goes without weights of e4m3: floats have no zero points")
 for _, name in ipairs { "given_a_type", "given_group_size", "zeros", "given_next" } do
-  check.raises("requires `b_type`: it says something of weights of another type than A", wg.gemm, makes[name])
+  check.raises("requires `b_type`: it is for weights of another type than A", wg.gemm, makes[name])
 end
 
 -- Attention.
@@ -93,5 +93,5 @@ local function any() end
 check.raises('wg.attention: `packed` goes without `layout` = "bhsd": packed tensors are sequence x head x dim', wg.attention, { packed = true, layout = "bhsd" })
 check.raises("wg.attention: `descale` requires 8-bit elements: others have no scales", wg.attention, { descale = "head" })
 check.raises("wg.attention: `splits` goes without 8-bit elements: keys of 8 bits stay in one part", wg.attention, { splits = 2, dtype = "e4m3" })
-check.raises("wg.attention: `block_mask` requires `mask`: it says in which blocks `mask` hides all keys", wg.attention, { block_mask = any })
+check.raises("wg.attention: `block_mask` requires `mask`: it finds the blocks in which `mask` hides all keys", wg.attention, { block_mask = any })
 check.raises("wg.attention_backward: `score_slope` requires `score`: it is the derivative of that function", wg.attention_backward, { score_slope = any })

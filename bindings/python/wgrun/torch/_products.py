@@ -209,7 +209,7 @@ def scaled_mm(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bi
               use_fast_accum: bool = False) -> Tensor:
     """torch._scaled_mm: (scale_a * mat_a) @ (scale_b * mat_b) + bias, of float8_e4m3fn or float8_e5m2. mat_a is M x K; mat_b is
     K x N, best as the transposed view of an N x K tensor. Scales are one each, (M, 1) and (1, N), or (M, K / 128) and
-    (K / 128, N / 128). use_fast_accum changes nothing: sums are those of the tensor cores, and of scales for blocks f32."""
+    (K / 128, N / 128). use_fast_accum changes nothing: sums are those of the tensor cores, and of block scales f32."""
     if mat_a.dim() != 2 or mat_b.dim() != 2 or mat_a.shape[1] != mat_b.shape[0]:
         wrong("scaled_mm", f"{tuple(mat_a.shape)} and {tuple(mat_b.shape)} do not fit")
     if mat_a.dtype != mat_b.dtype or mat_a.dtype not in (torch.float8_e4m3fn, torch.float8_e5m2):
