@@ -1,4 +1,4 @@
--- A consumer of wg.attention: a warpgroup with 64 queries. Its main loop has two products under way: the scores of the
+-- A consumer of wg.attention: a warpgroup with 64 queries. Its main loop has two products in flight: the scores of the
 -- next block of keys, and this block's probabilities times V. While the second runs it computes the softmax of the
 -- first; and the warpgroups take turns to issue their products, so that the tensor core is busy while the others
 -- compute exponentials.
@@ -6,9 +6,9 @@
 local fp8 = require "wgrun.attention.fp8"
 local fp8_weights = require "wgrun.attention.fp8_weights"
 local attention_output = require "wgrun.attention.output"
+local scheduler = require "wgrun.attention.scheduler"
 local attention_scores = require "wgrun.attention.scores"
 local splits = require "wgrun.attention.splits"
-local tiles = require "wgrun.attention.scheduler"
 local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
 
@@ -93,7 +93,7 @@ local function consumer_of(g)
   return me
 end
 
--- Goes on from the keys of `block`, whose scores are under way, and returns what gives their stage back. Of 8-bit
+-- Goes on from the keys of `block`, whose scores are in flight, and returns what gives their stage back. Of 8-bit
 -- types, whose products are short, it also waits for the next keys, while these scores are computed.
 local function next_keys(me, at, block)
   local k, ring = me.k, me.rings.k
@@ -129,7 +129,7 @@ end
 -- are seen.
 local function step(me, at, block, scored, mask)
   local k = me.k
-  tiles.step(me, at, block)
+  scheduler.step(me, at, block)
   if not me.p.fp8 then me.rings.k:wait(me.key) end
   me.turns:take()
   me.score(me.query, me.key)
@@ -202,7 +202,7 @@ function module.emit(g)
   local output = attention_output.emit(me)
 
   g.scheduler.each(function(at)
-    local hide, scored = tiles.hider(me, at), attention_scores.emit(me, at)
+    local hide, scored = scheduler.hider(me, at), attention_scores.emit(me, at)
     if p.splits > 1 then
       part(me, at, scored, hide)
       return splits.join(me, at, output)

@@ -6,9 +6,9 @@
 local wg = require "wgrun"
 local consume = require "wgrun.attention.consume"
 local fp8 = require "wgrun.attention.fp8"
+local scheduler = require "wgrun.attention.scheduler"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
-local tiles = require "wgrun.attention.scheduler"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 
@@ -38,7 +38,7 @@ local function produce(g)
     local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
     load_k(kv, key)
     for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end
-    tiles.each_later(g, at, function(block)
+    scheduler.each_later(g, at, function(block)
       local following = block and at.key_start + block * p.block or key - p.block
       if p.fp8 then load_v(kv, key) end -- it is transposed before it is needed
       load_k(kv, following)
@@ -61,7 +61,7 @@ local function transpose(g)
     g.scheduler.each(function(at)
       if not p.block_mask then return k:loop({ from = at.first, to = at.last + 1 }, body) end
       body()
-      tiles.each_later(g, at, body)
+      scheduler.each_later(g, at, body)
     end)
   end)
 end
@@ -113,7 +113,7 @@ function module.make(p, list)
     g.maps.O = g.maps.O or g.sizes.O
     local readers = 4 * p.consumers
     g.buffers, g.rings = stages_of(k, p, readers)
-    g.scheduler = tiles.scheduler(g, readers + p.transposers)
+    g.scheduler = scheduler.scheduler(g, readers + p.transposers)
 
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function() begin(g) end)

@@ -2,7 +2,7 @@
 -- of a block of scores, the sums of dQ, and the results. Scores are transposed: a row of accumulators is a key, a
 -- column a query.
 
-local tiles = require "wgrun.attention.backward.scheduler"
+local scheduler = require "wgrun.attention.backward.scheduler"
 local attention_mask = require "wgrun.attention.mask"
 local scores = require "wgrun.attention.scores"
 local tensors = require "wgrun.attention.tensors"
@@ -148,7 +148,7 @@ function module.each_block(me, ready, body)
   end
   rings.keys:wait(rings.keys:cursor())
   if ready then ready() end
-  tiles.each(me, function(block, head)
+  scheduler.each(me, function(block, head)
     rings.q:wait(me.query)
     k:wgmma_fence()
     me.head = head

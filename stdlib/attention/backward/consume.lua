@@ -7,7 +7,7 @@
 --                                                     ^ the consumers meet: dQ needs dS of all keys, from shared memory
 
 local backward_block = require "wgrun.attention.backward.block"
-local tiles = require "wgrun.attention.backward.scheduler"
+local scheduler = require "wgrun.attention.backward.scheduler"
 
 local module = {}
 
@@ -115,7 +115,7 @@ local function store_ds(me, part)
   end
 end
 
--- P^T, dS^T and dV of one part of a block, whose scores are under way; then those of the next part are.
+-- P^T, dS^T and dV of one part of a block, whose scores are in flight; then those of the next part are.
 local function work(me, part, first_query, stats)
   local k, p, product = me.k, me.p, me.product
   k:wgmma_fence()
@@ -162,7 +162,7 @@ function module.emit(g)
     g.rings.gradient:wait(me.gradient)
     local stats = me.stats_at + me.gradient.stage * p.stats_bytes
     for part = 0, p.parts - 1 do work(me, part, block * p.rows, stats) end
-    add_dq(me, tiles.number(p, g.at, block, head))
+    add_dq(me, scheduler.number(p, g.at, block, head))
   end)
   backward_block.store(me, me.key)
 end

@@ -12,7 +12,7 @@
 
 local wg = require "wgrun"
 local backward_consume = require "wgrun.attention.backward.consume"
-local tiles = require "wgrun.attention.backward.scheduler"
+local scheduler = require "wgrun.attention.backward.scheduler"
 local wide = require "wgrun.attention.backward.wide"
 local tensors = require "wgrun.attention.tensors"
 local parameters = require "wgrun.builder.parameters"
@@ -28,7 +28,7 @@ local function produce(g)
   copy(p.k, k:address(buffers.v), maps.V, at, first_key, keys)
   local query, gradient = rings.q:cursor(), rings.gradient:cursor()
   local q, gradients, rows = k:address(buffers.q), k:address(buffers.gradient), k:address(buffers.stats)
-  tiles.each(g, function(block, head)
+  scheduler.each(g, function(block, head)
     local from, row = { batch = at.batch, head = head }, block * p.rows
     if p.packed then row = at.query_start + row end
     rings.q:acquire(query)
@@ -38,7 +38,7 @@ local function produce(g)
     local barrier = rings.gradient:expect(gradient, p.q.bytes + p.stats_bytes)
     copy(p.q, gradients + gradient.stage * p.q.bytes, maps.dO, from, row, barrier)
     k:cp_async_bulk(rows + gradient.stage * p.stats_bytes, k:mad_wide_u32(
-      tiles.number(p, at, block, head), p.stats_bytes, g.sizes.stats),
+      scheduler.number(p, at, block, head), p.stats_bytes, g.sizes.stats),
       p.stats_bytes, barrier)
     rings.gradient:advance(gradient)
   end)
@@ -77,7 +77,7 @@ function module.make(p, list)
       for _, name in ipairs { "keys", "q", "gradient" } do g.rings[name]:init() end
     end)
     k:bar_sync(0)
-    g.at = tiles.tile(g)
+    g.at = scheduler.tile(g)
     -- Unless the block of keys lies beyond the end of a packed sequence.
     local function within(body)
       if p.packed then k:if_(g.at.key:lt(g.at.keys), body) else body() end

@@ -8,7 +8,7 @@
 --                                                   ^ both consumers meet
 
 local backward_block = require "wgrun.attention.backward.block"
-local tiles = require "wgrun.attention.backward.scheduler"
+local scheduler = require "wgrun.attention.backward.scheduler"
 
 local module = {}
 
@@ -78,7 +78,7 @@ local function store(me, buffer, words)
   for i = 0, #words // 4 - 1 do k:stmatrix_x4(i == 0 and to or to ~ (2 * i << 4), words:slice(4 * i, 4)) end
 end
 
--- P^T and dS^T of the consumer's half of a block of queries: its scores are under way.
+-- P^T and dS^T of the consumer's half of a block of queries: its scores are in flight.
 local function compute_half(me, block)
   local k, product, buffers = me.k, me.product, me.buffers
   me.rings.gradient:wait(me.gradient)
@@ -105,7 +105,7 @@ local function multiply_both(me, block, head)
   product.dk(me.stage, me.query.stage)
   k:wgmma_wait_group(1)
   me.rings.gradient:release(me.gradient, { lane = me.lane })
-  me.add(me.acc.dq, tiles.number(p, me.at, block, head))
+  me.add(me.acc.dq, scheduler.number(p, me.at, block, head))
   k:xor(me.stage, me.stage, 1)
 end
 

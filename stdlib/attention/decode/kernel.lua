@@ -1,17 +1,17 @@
 -- The kernel of wg.attention_decode: few queries against long K and V, as FlashDecoding does it (Dao, Haziza et al.
 -- 2023). Memory is the limit, so every SM has to read without a pause, and equally much.
 --
--- Persistent CTAs share the keys equally (attention_decode_work). Loader warps keep a ring of blocks full, also across
--- the ends of units (attention_decode_copies). The queries of all heads that share K and V are packed into rows: 16
--- for each compute warp, which multiplies them by its own slice of a block's keys with mma.sync
--- (attention_decode_block). Warps with different keys need nothing from each other until the work unit ends and their
--- sums are added up (attention_decode_finish).
+-- Persistent CTAs share the keys equally (attention/decode/scheduler.lua). Loader warps keep a ring of blocks full,
+-- also across the ends of units (attention/decode/copies.lua). The queries of all heads that share K and V are packed
+-- into rows: 16 for each compute warp, which multiplies them by its own slice of a block's keys with mma.sync
+-- (attention/decode/block.lua). Warps with different keys need nothing from each other until the work unit ends and
+-- their sums are added up (attention/decode/finish.lua).
 
 local wg = require "wgrun"
 local decode_block = require "wgrun.attention.decode.block"
 local copies = require "wgrun.attention.decode.copies"
 local finish = require "wgrun.attention.decode.finish"
-local decode_work = require "wgrun.attention.decode.scheduler"
+local decode_scheduler = require "wgrun.attention.decode.scheduler"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 local warps = require "wgrun.builder.warp"
@@ -104,7 +104,7 @@ function module.make(p, list)
     end)
     -- The next grid of the stream may start now, as this one may have before the previous grid's results were there.
     k:griddepcontrol_launch_dependents()
-    local work = decode_work.emit(k, p, sizes, warp.lane)
+    local work = decode_scheduler.emit(k, p, sizes, warp.lane)
     k:bar_sync(0)
     k:if_(warp.number:lt(p.warps), function()
       compute(k, p, sizes, buffers, ring, work, warp)
