@@ -34,7 +34,7 @@ struct Options {
     GivenWords given;     ///< of the launches
     std::string replay;   ///< findings whose launches run once more
     bool batch = false;   ///< FILE has messages
-    Serving serving{default_jobs(), batch_seconds, {}};
+    Serving serving{default_jobs(), batch_seconds, {}, true};
 };
 
 nlohmann::ordered_json sizes_json(const LookedAt& kernel, const std::vector<std::vector<std::int64_t>>& all) {
@@ -134,11 +134,15 @@ std::vector<Input> inputs_of(const Request& request) {
 
 /// Checks what the messages of FILE say, each with the options of this command line.
 int check_batch(const Request& request, Serving serving) {
+    if (request.words.empty()) {
+        remark("wgrun: --batch: options stand before FILE (wgrun check --help)");
+        return Exit::usage;
+    }
     for (std::size_t i = 1; i < request.words.size(); ++i) {  // the first is the command
         const std::string& word = request.words[i];
         if (word == "--jobs")
             ++i;
-        else if (word != "--batch" && word != "--json" && !word.starts_with("--jobs="))
+        else if (!word.starts_with("--batch") && word != "--json" && !word.starts_with("--jobs="))
             serving.words.push_back(word);
     }
     file::Descriptor in(request.file == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)

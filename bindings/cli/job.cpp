@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +30,8 @@ constexpr std::array<std::string_view, 15> served{"check",  "decode", "doctor", 
 
 /// "--budget" and "2": the words of an option. A list gives it once for each value.
 void add_option(std::vector<std::string>& words, const std::string& name, const JsonValue& value) {
-    if (name.empty() || name.front() == '-')
+    const auto is_part = [](char c) { return c == '-' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    if (name.empty() || name.front() == '-' || !std::ranges::all_of(name, is_part))
         throw ArgumentError(fmt::format("{}: the name of an option, without the dashes", value.place()));
     if (value.json().is_array()) {
         for (const JsonValue& one : value.list()) add_option(words, name, one);
@@ -82,6 +84,9 @@ std::string all_of(int from) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);  // it has ended before the line above
+    constexpr rlim_t most_printed = rlim_t{64} << 20;
+    const rlimit limit{most_printed, most_printed};
+    setrlimit(RLIMIT_FSIZE, &limit);  // of what it prints, which is in memory
     std::signal(SIGPIPE, SIG_DFL);
     const bool good = dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
                       dup2(messages, STDERR_FILENO) >= 0;
@@ -92,7 +97,7 @@ std::string all_of(int from) {
 }  // namespace
 }  // namespace job_detail
 
-JobRequest::JobRequest(const nlohmann::json& message, const std::vector<std::string>& before) {
+JobRequest::JobRequest(const nlohmann::json& message, const Serving& how) {
     using namespace job_detail;
     const JsonValue whole(message, "message");
     whole.has_only({"id", "command", "options", "file", "text", "name", "args", "seconds"});
@@ -101,8 +106,11 @@ JobRequest::JobRequest(const nlohmann::json& message, const std::vector<std::str
     if (std::ranges::find(served, command) == served.end())
         throw ArgumentError(
             fmt::format("message.command: no command `{}` (legal: {})", command, fmt::join(served, ", ")));
+    if (how.checks_only && command != "check")
+        throw ArgumentError(
+            fmt::format("message.command: `{}` is for wgrun serve: a batch has checks alone", command));
     words = {command, "--json"};
-    if (command == "check") words.insert(words.end(), before.begin(), before.end());
+    words.insert(words.end(), how.words.begin(), how.words.end());
     if (whole.has("options")) {
         const JsonValue options = whole.at("options");
         if (!options.json().is_object()) options.refuse("an object");
@@ -121,8 +129,13 @@ JobRequest::JobRequest(const nlohmann::json& message, const std::vector<std::str
     }
     if (whole.has("args"))
         for (const JsonValue& word : whole.at("args").list()) words.push_back(word.string());
-    for (const std::string& word : words)
+    for (const std::string& word : words) {
+        constexpr std::size_t longest_word = 1U << 16;  // a process takes no longer ones
         if (word.find('\0') != std::string::npos) throw ArgumentError("message: a word has a NUL byte");
+        if (word.size() > longest_word)
+            throw ArgumentError(
+                fmt::format("message: a word of {} bytes: at most {}", word.size(), longest_word));
+    }
     if (whole.has("seconds")) {
         if (!whole.at("seconds").json().is_number()) whole.at("seconds").refuse("a number");
         seconds = whole.at("seconds").json().get<double>();
@@ -151,7 +164,13 @@ Job::Job(JobRequest request, double most) : request_(std::move(request)), begin_
     setpgid(pid_, pid_);
     leftover_ = file::Leftover::processes(pid_);
     process_ = file::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
-    if (!process_) fail("a descriptor of a process");
+    if (!process_) {
+        const int error = errno;
+        kill(-pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+        errno = error;
+        fail("a descriptor of a process");
+    }
 }
 
 Job::~Job() {

@@ -15,6 +15,14 @@
 
 namespace wgrun::cli {
 
+/// How a server works.
+struct Serving {
+    int jobs = 1;                    ///< processes at a time
+    double seconds = 60;             ///< of a message that says nothing else
+    std::vector<std::string> words;  ///< of a check, before the options of its message
+    bool checks_only = false;        ///< messages have no other command
+};
+
 /// What a message asks for.
 struct JobRequest {
     nlohmann::ordered_json id;        ///< any value; the answer has the same
@@ -22,9 +30,8 @@ struct JobRequest {
     std::optional<std::string> text;  ///< standard input
     double seconds = 0;               ///< after which the process is ended; 0: the server's
 
-    /// Reads a message. `words` of a check stand before its own options. Throws ArgumentError, with the
-    /// place.
-    JobRequest(const nlohmann::json& message, const std::vector<std::string>& words);
+    /// Reads a message. Throws ArgumentError, with the place.
+    JobRequest(const nlohmann::json& message, const Serving& how);
 };
 
 /// A running command.

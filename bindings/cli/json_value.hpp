@@ -72,6 +72,20 @@ class JsonValue {
     }
     Dtype dtype() const { return dtype_named(string()); }
 
+    /// Parses a text whose values are nested at most `deepest` deep, as recursive code that follows needs it.
+    /// Discarded for no JSON; throws ArgumentError for more.
+    static Json parse(std::string_view text) {
+        static constexpr int deepest = 64;
+        return Json::parse(
+            text,
+            [](int depth, Json::parse_event_t, Json&) {
+                if (depth > deepest)
+                    throw ArgumentError(fmt::format("JSON that is nested more than {} deep", deepest));
+                return true;
+            },
+            false);
+    }
+
   private:
     const Json& json_;
     std::string place_;

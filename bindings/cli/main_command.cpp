@@ -333,8 +333,9 @@ int dispatch(int argc, char** argv) {
         if (command.takes == Takes::program && !take_program(request, here)) return Exit::usage;
         if (!ends_with(argc, argv, request.args)) return refuse_option(here, request.args.front());
         const auto behind = argc - static_cast<std::ptrdiff_t>(request.args.size()) - 1;
-        request.words.assign(std::find(argv + 1, argv + behind, std::string_view(command.name)),
-                             argv + behind);
+        if (behind > 1 && request.file == argv[behind])
+            request.words.assign(std::find(argv + 1, argv + behind, std::string_view(command.name)),
+                                 argv + behind);
         if (command.takes == Takes::script && request.file.empty()) return refuse_no_name();
         if (words.stdin_name && !take_standard_input(request, *words.stdin_name)) return Exit::usage;
         const bool takes_script = command.takes == Takes::script && &command != &check_command;
@@ -392,13 +393,12 @@ int main(int argc, char** argv) {
         const std::string fix = late ? lua::advice_on(lua::Limit::time) : error.finding().fix;
         remark(fmt::format("wgrun: {}{}", error.finding().message,
                            fix.empty() ? "" : fmt::format(" (fix: {})", fix)));
-        return Exit::failed;
+        return exit_code(error.code());
     } catch (const std::exception& error) {
         // Nothing is allocated here, since memory may have run out.
         const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
         std::fprintf(stderr, "wgrun: %s\n", memory ? "not enough memory" : error.what());
-        const auto* known = dynamic_cast<const Error*>(&error);
-        return known != nullptr ? exit_code(known->code()) : Exit::failed;
+        return Exit::failed;
     }
 }
 

@@ -13,6 +13,7 @@
 #include "bindings/lua/types.hpp"
 #include "program/wait_words.hpp"
 #include "wgrun/count_of.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
 namespace replay_detail {
@@ -56,22 +57,30 @@ FoundIn launch_of(const JsonValue& value) {
     if (!numbers.json().is_object()) numbers.refuse("an object: names and numbers");
     for (const auto& [name, number] : numbers.json().items())
         out.numbers.emplace_back(name, JsonValue(number, numbers.place() + "." + name).integer());
-    if (value.has("others")) out.others = static_cast<std::uint32_t>(value.at("others").integer());
-    out.first = static_cast<std::uint64_t>(value.at("first").integer());
-    out.seed = static_cast<std::uint64_t>(value.at("seed").integer());
+    const auto count = [&](const char* name, std::int64_t most) {
+        const std::int64_t number = value.at(name).integer();
+        if (number < 0 || number > most) value.at(name).refuse(fmt::format("0 to {}", most));
+        return static_cast<std::uint64_t>(number);
+    };
+    if (value.has("others")) out.others = static_cast<std::uint32_t>(count("others", UINT32_MAX));
+    out.first = count("first", INT64_MAX);
+    out.seed = count("seed", INT64_MAX);
     if (value.has("file")) out.file = value.at("file").string();
     return out;
 }
 
 std::vector<Asked> read(const std::string& file) {
-    const nlohmann::json json = nlohmann::json::parse(contents(file), nullptr, false);
+    const nlohmann::json json = JsonValue::parse(contents(file));
     if (json.is_discarded()) throw ArgumentError(file + ": no JSON");
     const JsonValue whole(json, std::filesystem::path(file).filename().string());
     std::vector<Asked> out;
     const auto add = [&](const JsonValue& finding) {
-        if (finding.has("launch"))
-            out.push_back({finding.at("rule").string(), static_cast<int>(finding.at("line").integer()),
-                           launch_of(finding.at("launch"))});
+        if (!finding.has("launch")) return;
+        const std::string rule = finding.at("rule").string();
+        if (find_rule(rule) == nullptr) finding.at("rule").refuse("the id of a rule (wgrun rules)");
+        const std::int64_t line = finding.at("line").integer();
+        if (line < 0 || line > INT32_MAX) finding.at("line").refuse("a line");
+        out.push_back({rule, static_cast<int>(line), launch_of(finding.at("launch"))});
     };
     if (whole.has("findings"))
         for (const JsonValue& finding : whole.at("findings").list()) add(finding);

@@ -31,6 +31,9 @@ file::Descriptor listening(const std::string& path) {
     if (path.size() >= sizeof address.sun_path)
         throw ArgumentError(
             fmt::format("{}: the path of a socket has at most {} bytes", path, sizeof address.sun_path - 1));
+    constexpr std::size_t longest_name = 63;  // of what a signal removes
+    if (std::filesystem::path(path).filename().string().size() > longest_name)
+        throw ArgumentError(fmt::format("{}: the name of a socket has at most {} bytes", path, longest_name));
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
     const auto* to = reinterpret_cast<const sockaddr*>(&address);
     const auto socket_of = [] { return file::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); };
@@ -67,7 +70,11 @@ struct Name {
 };
 
 int serve(const Options& options) {
-    Serving how{options.jobs, options.seconds, {}};
+    if (!(options.seconds > 0 && options.seconds < 1e9)) {
+        remark("wgrun: --seconds: a positive number of seconds (wgrun serve --help)");
+        return Exit::usage;
+    }
+    Serving how{options.jobs, options.seconds, {}, false};
     if (options.socket.empty())
         return serve_lines(file::Descriptor(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)), std::move(how));
     Server server(std::move(how));

@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <thread>
 
 #include "bindings/cli/cli.hpp"
+#include "bindings/cli/json_value.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -23,6 +25,8 @@ using Clock = Job::Clock;
 constexpr std::size_t longest_line = std::size_t{64} << 20;
 /// Messages that wait. Nothing more is read while there are so many.
 constexpr std::size_t most_waiting = 1024;
+/// Bytes of answers that a peer has not read. Nothing more is read from it while there are so many.
+constexpr std::size_t most_unsent = std::size_t{8} << 20;
 
 /// Milliseconds until then, for poll; -1: never.
 int until(Clock::time_point when) {
@@ -42,6 +46,7 @@ void Server::read(Peer& peer) {
     const ssize_t got = ::read(peer.in.get(), part.data(), part.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (got > 0) peer.unread.append(part.data(), static_cast<std::size_t>(got));
+    if (got < 0) count(Exit::failed);
     if (got <= 0) {
         peer.ended = true;
         if (!peer.unread.empty()) peer.unread += '\n';
@@ -61,13 +66,14 @@ void Server::read(Peer& peer) {
 void Server::take(Peer& peer, const std::string& line) {
     ++peer.lines;
     if (line.find_first_not_of(" \t\r") == std::string::npos) return;
-    const nlohmann::json message = nlohmann::json::parse(line, nullptr, false);
+    nlohmann::json message;
     nlohmann::ordered_json id;
     try {
+        message = JsonValue::parse(line);
         if (message.is_discarded()) throw ArgumentError("no JSON");
         if (message.is_object() && message.contains("id")) id = message.at("id");
         if (message.is_object() && message.contains("cancel")) return cancel(peer, message);
-        waiting_.push_back({&peer, JobRequest(message, how_.words)});
+        waiting_.push_back({&peer, JobRequest(message, how_)});
         ++peer.jobs;
     } catch (const ArgumentError& error) {
         count(Exit::failed);
@@ -104,16 +110,23 @@ void Server::send(Peer& peer, const nlohmann::ordered_json& answer) {
     write(peer);
 }
 
+/// Writes what can be written without waiting: a pipe that is ready takes PIPE_BUF bytes.
 void Server::write(Peer& peer) {
-    while (!peer.unsent.empty() && !peer.broken) {
-        const ssize_t written = ::write(peer.out.get(), peer.unsent.data(), peer.unsent.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0 && errno == EAGAIN) return;
-        if (written < 0)
+    std::size_t sent = 0;
+    while (sent < peer.unsent.size() && !peer.broken) {
+        pollfd ready{peer.out.get(), POLLOUT, 0};
+        if (poll(&ready, 1, 0) == 0) break;
+        const std::size_t part = std::min<std::size_t>(peer.unsent.size() - sent, PIPE_BUF);
+        const ssize_t written = ::write(peer.out.get(), peer.unsent.data() + sent, part);
+        if (written >= 0)
+            sent += static_cast<std::size_t>(written);
+        else if (errno == EAGAIN)
+            break;
+        else if (errno != EINTR)
             peer.broken = true;
-        else
-            peer.unsent.erase(0, static_cast<std::size_t>(written));
     }
+    peer.unsent.erase(0, sent);
+    if (peer.broken) count(Exit::failed);
 }
 
 void Server::start() {
@@ -140,12 +153,14 @@ void Server::end(std::list<Running>::iterator done) {
     const nlohmann::ordered_json answer = done->job.answer();
     count(answer.contains("code") ? answer["code"].get<int>() : int{Exit::failed});
     --done->peer->jobs;
+    accepting_ = true;
     send(*done->peer, answer);
     running_.erase(done);
 }
 
 void Server::accept() {
     file::Descriptor peer(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    accepting_ = static_cast<bool>(peer);  // without a descriptor to spare it waits until somebody leaves
     if (!peer) return;
     file::Descriptor out(fcntl(peer.get(), F_DUPFD_CLOEXEC, 0));
     if (out) add(std::move(peer), std::move(out));
@@ -170,12 +185,13 @@ int Server::run() {
         }
         for (Peer& peer : peers_) {
             of.push_back(&peer);
-            const bool reads = !peer.ended && waiting_.size() < most_waiting;
+            const bool reads =
+                !peer.ended && waiting_.size() < most_waiting && peer.unsent.size() < most_unsent;
             all.push_back({reads ? peer.in.get() : -1, POLLIN, 0});
             all.push_back({peer.broken ? -1 : peer.out.get(),
                            static_cast<short>(peer.unsent.empty() ? 0 : POLLOUT), 0});
         }
-        if (socket_) all.push_back({socket_.get(), POLLIN, 0});
+        if (socket_) all.push_back({accepting_ ? socket_.get() : -1, POLLIN, 0});
         if (poll(all.data(), all.size(), until(next)) < 0 && errno != EINTR)
             throw EnvironmentError("EIO", fmt::format("poll: {}", std::strerror(errno)));
         const std::size_t jobs = running_.size();
@@ -196,9 +212,9 @@ int Server::run() {
         if (socket_ && all.back().revents != 0) accept();
         for (Peer& peer : peers_)
             if (peer.broken) give_up(peer);
-        std::erase_if(peers_, [&](const Peer& peer) {
-            return peer.ended && peer.jobs == 0 && (peer.unsent.empty() || peer.broken);
-        });
+        accepting_ |= std::erase_if(peers_, [&](const Peer& peer) {
+                          return peer.ended && peer.jobs == 0 && (peer.unsent.empty() || peer.broken);
+                      }) > 0;
     }
     return code_;
 }

@@ -13,14 +13,8 @@
 
 namespace wgrun::cli {
 
-/// How a server works.
-struct Serving {
-    int jobs = 1;                    ///< processes at a time
-    double seconds = 60;             ///< of a message that says nothing else
-    std::vector<std::string> words;  ///< of a check, before the options of its message
-};
-
-constexpr int most_jobs = 1024;
+/// Each has a place in the table of what a signal ends (file/leftovers.hpp).
+constexpr int most_jobs = 100;
 /// Of a message in a batch: it has limits of its own.
 constexpr double batch_seconds = 3600;
 /// As many processes as the machine has cores.
@@ -75,6 +69,7 @@ class Server {
     std::list<Peer> peers_;
     std::deque<Waiting> waiting_;
     std::list<Running> running_;
+    bool accepting_ = true;
     int code_ = 0;
 };
 

@@ -26,9 +26,20 @@ no JSON
 {"id": 15, "text": "a\u0000b", "name": "nul.lua"}
 [1, 2]
 J
-run check --batch --jobs 3 messages.jsonl
+deep=$(printf '%080d' 0 | tr 0 '[')$(printf '%080d' 0 | tr 0 ']')
+cat >> messages.jsonl <<J
+{"id": $deep}
+{"id": 16, "command": "run", "options": {"restricted=false": true}, "text": ""}
+{"id": 17, "text": "", "name": "$(printf '%070000d' 0)"}
+{"id": 18, "command": "run", "text": "while true do print(('x'):rep(1 << 20)) end", "seconds": 1}
+J
+input=$(cat messages.jsonl)
+run serve --jobs 3
 exits 1
-answers 'len(a) == 16 and a["1"]["code"] == 1 and a["1"]["report"]["findings"][0]["rule"] == "WG-MBAR-05"'
+input=
+answers 'a["16"]["error"]["code"] == a["17"]["error"]["code"] == "EINVAL" and "without the dashes" in a["16"]["error"]["message"]'
+answers '"nested more than 64 deep" in open("out.txt").read() and a["18"]["error"]["code"] == "ETIMEDOUT"'
+answers 'len(a) == 19 and a["1"]["code"] == 1 and a["1"]["report"]["findings"][0]["rule"] == "WG-MBAR-05"'
 answers 'a["two"]["report"]["findings"][0]["file"] == "over/there.lua" and a["two"]["report"]["inputs"][0]["file"] == "over/there.lua"'
 answers 'a["3"]["code"] == 0 and a["3"]["report"]["id"] == "WG-MBAR-05"'
 answers 'a["4"]["code"] == 2 and "cannot read absent.ptx" in a["4"]["messages"]'
@@ -40,7 +51,18 @@ answers 'a["9"]["error"]["code"] == "ECANCELED"'
 answers '"no command `record`" in a["10"]["error"]["message"] and "either" in a["11"]["error"]["message"]'
 answers 'a["12"]["report"]["findings"] == [] and a["12"]["messages"] == "a\tb\n"'
 answers 'a["13"]["report"]["size"] == 512 and a["14"]["code"] == 2 and a["15"]["code"] == 1'
-answers '"expected an object" in a["None"]["error"]["message"]'
+answers '"expected an object" in open("out.txt").read()'
+
+# A batch has checks alone, whose limits no message takes away.
+run check --batch --restricted messages.jsonl
+exits 1
+answers '"a batch has checks alone" in a["12"]["error"]["message"] and a["two"]["code"] == 1'
+run check messages.jsonl --batch
+exits 2
+err_has "options stand before FILE"
+[ -e /dev/full ] && { "$WGRUN" check --batch messages.jsonl > /dev/full 2> err.txt && bad "answers that nobody gets"; }
+run check --batch .
+exits 1
 
 # Options of the command line are those of each check, before its own; the exit code is one that all have.
 echo '{"id": 1, "file": "sized.ptx"}' > one.jsonl
@@ -114,3 +136,8 @@ wait $server
 run serve --socket "$(printf '%0120d' 0)"
 exits 1
 err_has "at most 107 bytes"
+run serve --socket "$(printf '%064d' 0)"
+exits 1
+err_has "at most 63 bytes"
+run serve --seconds nan
+exits 2

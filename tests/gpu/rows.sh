@@ -2,12 +2,14 @@
 # The rows of rows.lua under two builds in turn: rows.sh OLD NEW [TURNS]. Prints for each row the medians of both, the speed of NEW, and
 # whether the results have the same bits; the slowest first.
 set -u
-old=$1 new=$2 turns=${3:-3}
+old=$1 new=$2 turns=${3:-4}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 for turn in $(seq "$turns"); do
-    for build in old new; do
+    # The second of two runs finds a warmer chip.
+    [ $((turn % 2)) = 1 ] && builds="old new" || builds="new old"
+    for build in $builds; do
         eval "tool=\$$build"
         "$tool" "$here/rows.lua" > "$work/$build.$turn" 2> "$work/$build.$turn.err" || { echo "$build failed:"; tail -n 5 "$work/$build.$turn.err"; }
     done

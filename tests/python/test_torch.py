@@ -75,6 +75,12 @@ class Products(Case):
         self.gradients(wt.matmul, torch.matmul, [random(2, 24, 64, grad=True), random(2, 64, 32, grad=True)])
         self.gradients(wt.matmul, torch.matmul, [random(2, 24, 64, grad=True), random(64, 32, grad=True)])
 
+    def test_any_place(self):
+        x, w = random(4 * 8 + 1)[1:].view(4, 8), random(16 * 8 + 3)[3:].view(16, 8)  # not at multiples of 16 bytes
+        self.near(wt.linear(x, w), x.double() @ w.double().T)
+        q = random(2 * 32 * 64 + 1)[1:].view(1, 32, 2, 64)
+        self.near(wt.flash_attn_func(q, q, q), exact_attention(*double(q, q, q)))
+
     def test_any_size(self):
         for m, n, k in ((7, 9, 5), (1, 1, 1), (33, 64, 30), (16, 20, 64), (9, 0, 3), (5, 3, 0)):
             x, w, b = random(m, k), random(n, k), random(n)
@@ -195,6 +201,14 @@ class Attention(Case):
             leaves = [t.detach().transpose(1, 2).contiguous().requires_grad_() for t in self.tensors(2, 40, 72, 4, 4, 64)]
             self.gradients(lambda q, k, v: wt.attention(q, k, v, mask), lambda q, k, v: theirs(q, k, v, exact), leaves)
 
+    def test_rows_that_a_mask_makes_equal(self):
+        mask = torch.zeros(1, 1, 32, 32, device=DEVICE)
+        mask[..., 3, :] = torch.finfo(torch.float32).min  # as Hugging Face pads
+        mask[..., 5:, 7] = -math.inf
+        q, k, v = (t.transpose(1, 2) for t in self.tensors(1, 32, 32, 2, 2, 64, grad=False))
+        want = torch.nn.functional.scaled_dot_product_attention(q.float(), k.float(), v.float(), mask)
+        self.near(wt.attention(q, k, v, mask), want)
+
     def test_alibi(self):
         slopes = torch.tensor([[0.5, 0.25, 0.1, 0.05], [0.3, 0.2, 0.0, 0.7]], device=DEVICE)
         def theirs(given):
@@ -246,9 +260,21 @@ class Attention(Case):
                 call()
         for call, text in ((lambda: wt.flash_attn_func(q, k, v[:, :16]), "do not fit"),
                            (lambda: wt.flash_attn_func(q, k, v, alibi_slopes=q), "alibi_slopes of"),
-                           (lambda: wt.attention(q, q, q, attn_mask=q[:, :3].float()), "does not broadcast")):
+                           (lambda: wt.attention(q, q, q, attn_mask=q[:, :3].float()), "does not broadcast"),
+                           (lambda: wt.flash_attn_func(q, k, v, softmax_scale=0.0), "a scale of 0.0"),
+                           (lambda: wt.attention(q, q, q, attn_mask=torch.ones(1, dtype=torch.int32)), "int32")):
             with self.assertRaisesRegex(ValueError, text):
                 call()
+
+
+    def test_no_second_derivative(self):
+        q, k, v = self.tensors(1, 32, 32, 2, 2, 64)
+        (first,) = torch.autograd.grad(wt.flash_attn_func(q, k, v).sum(), q, create_graph=True)
+        with self.assertRaisesRegex(NotImplementedError, "second"):
+            first.sum().backward()
+        lengths = torch.tensor([32], dtype=torch.int32, device=DEVICE)
+        with self.assertRaisesRegex(NotImplementedError, "gradients"):
+            wt.attention_decode(random(1, 1, 2, 64, grad=True), k.detach(), v.detach(), lengths).sum().backward()
 
 
 class Operators(Case):
@@ -299,11 +325,12 @@ end)
             file.flush()
 
             @wt.operator("wgrun_test::scale", file.name, 64, grid=lambda x, by: x.numel() // 64)
-            def scale(x: torch.Tensor, by: float) -> torch.Tensor:
+            def scale(x: torch.Tensor, by: float = 0.5) -> torch.Tensor:
                 return torch.empty_like(x)
 
             x = torch.randn(128, device=DEVICE)
-            self.assertTrue(torch.equal(scale(x, 0.5), x * 0.5))
+            for call in (lambda: scale(x, 0.5), lambda: scale(x), lambda: scale(x, by=0.5)):
+                self.assertTrue(torch.equal(call(), x * 0.5))
             self.check(torch.ops.wgrun_test.scale.default, x, 2.0)
 
     @unittest.skipUnless(DEVICE == "cuda", "no GPU")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import torch
 from torch import Tensor
 
-from ._made import DTYPES, dtype_of, launcher, missing, operation, script, wrong
+from ._made import DTYPES, dtype_of, launcher, missing, operation, ready, script, wrong
 
 _DIMS = (64, 96, 128, 192, 256)
 
@@ -96,7 +96,7 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, wind
         made = script(_FORWARD, *options, *_kind(q, k, kind, bias, layout, named)).only
     else:
         made = launcher("attention", *options)
-    made(q, k, v, o, scale=scale, **named)
+    made(ready(q), ready(k), ready(v), o, scale=scale, **named)
     return o, sums
 
 
@@ -133,7 +133,7 @@ def _attention_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor,
     if kind:
         options += _kind(q, k, kind, bias, layout, named)
     for step in script(_BACKWARD, *options):
-        step(q, k, v, o, lse, d, dq, dk, dv, scale=scale, **named)
+        step(*map(ready, (q, k, v, o, lse, d)), dq, dk, dv, scale=scale, **named)
     return dq, dk, dv
 
 
@@ -156,6 +156,15 @@ def _attention_gradients(ctx: Any, d: Tensor, _: Optional[Tensor]) -> tuple[Opti
     return (*_attention_backward(*saved, d.contiguous(), *ctx.how, bias), *(None,) * (len(ctx.how) + 2))
 
 
+def _no_second(ctx: Any, *_: Any) -> Any:
+    missing("attention", "second derivatives")
+
+
+def _no_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    pass
+
+
+_attention_backward.register_autograd(_no_second, setup_context=_no_context)
 _attention.register_autograd(_attention_gradients, setup_context=_attention_context)
 
 
@@ -169,6 +178,13 @@ def _check(what: str, q: Tensor, k: Tensor, v: Tensor, rank: int, head_at: int) 
         missing(what, f"a head size of {q.shape[-1]}: 64, 96, 128, 192 or 256")
     if k.shape[head_at] == 0 or q.shape[head_at] % max(k.shape[head_at], 1):
         wrong(what, f"{q.shape[head_at]} heads of Q and {k.shape[head_at]} of K: each of K serves equally many of Q")
+
+
+def _scale(given: Optional[float], q: Tensor) -> float:
+    scale = 1 / math.sqrt(q.shape[-1]) if given is None else float(given)
+    if not 0 < scale < math.inf:
+        wrong("attention", f"a scale of {scale}: a positive number")
+    return scale
 
 
 def _no(what: str, **given: Any) -> None:
@@ -190,7 +206,14 @@ def _mask(what: str, query: Tensor, key: Tensor, mask: Tensor) -> tuple[str, Ten
         whole = mask.expand(every)
     except RuntimeError:
         wrong(what, f"attn_mask {tuple(mask.shape)} does not broadcast to {every}")
-    return ("hides", whole.to(torch.uint8).contiguous()) if mask.dtype == torch.bool else ("bias", whole.float().contiguous())
+    if mask.dtype == torch.bool:
+        return "hides", whole.to(torch.uint8).contiguous()
+    if not mask.dtype.is_floating_point:
+        wrong(what, f"attn_mask of {mask.dtype}: bool, or a floating-point type")
+    # The softmax multiplies scores and subtracts the greatest in one step: of larger numbers the rounding alone would
+    # overflow. Beside what is so small nothing else counts. -inf hides.
+    added = whole.float()
+    return "bias", torch.where(added == -math.inf, added, added.clamp(-1e9, 1e9)).contiguous()
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None, dropout_p: float = 0.0,
@@ -211,7 +234,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Ten
     kind, bias = ("top_left" if top_left else "", None) if attn_mask is None else _mask("attention", query, key, attn_mask)
     if is_causal and attn_mask is not None:
         wrong("attention", "is_causal and attn_mask: one of them")
-    o, _ = _attention(q, k, v, scale or 1 / math.sqrt(query.shape[3]), is_causal and not top_left, 0, 0.0, layout, kind, bias,
+    o, _ = _attention(q, k, v, _scale(scale, query), is_causal and not top_left, 0, 0.0, layout, kind, bias,
                       _needs_gradients(query, key, value))
     return o.transpose(1, 2) if layout == "bshd" else o
 
@@ -251,7 +274,7 @@ def flash_attn_func(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, sof
     _no(what, dropout_p=dropout_p, deterministic=deterministic)
     _check(what, q, k, v, 4, 2)
     causal, window = _window(what, causal, window_size)
-    o, lse = _attention(q.contiguous(), k.contiguous(), v.contiguous(), softmax_scale or 1 / math.sqrt(q.shape[3]), causal,
+    o, lse = _attention(q.contiguous(), k.contiguous(), v.contiguous(), _scale(softmax_scale, q), causal,
                         window, softcap, "bshd", *_slopes(what, q, alibi_slopes), return_attn_probs or _needs_gradients(q, k, v))
     return (o, lse, None) if return_attn_probs else o
 
@@ -267,7 +290,7 @@ def _packed(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: T
         return o.zero_(), sums.fill_(-math.inf)
     options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("packed", True), ("lse", lse))
     named: dict[str, Any] = {"lse": sums} if lse else {}
-    launcher("attention", *options)(q, k, v, o, scale=scale, query_starts=query_starts, key_starts=key_starts,
+    launcher("attention", *options)(ready(q), ready(k), ready(v), o, scale=scale, query_starts=query_starts, key_starts=key_starts,
                                    max_queries=max_queries, **named)
     return o, sums
 
@@ -288,7 +311,7 @@ def _packed_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d:
         return dq, dk, dv
     options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("packed", True))
     for step in script(_BACKWARD, *options):
-        step(q, k, v, o, lse, d, dq, dk, dv, scale=scale, query_starts=query_starts, key_starts=key_starts,
+        step(*map(ready, (q, k, v, o, lse, d)), dq, dk, dv, scale=scale, query_starts=query_starts, key_starts=key_starts,
              max_queries=max_queries, max_keys=max_keys)
     return dq, dk, dv
 
@@ -314,6 +337,7 @@ def _packed_gradients(ctx: Any, d: Tensor, _: Optional[Tensor]) -> tuple[Optiona
     return (*gradients, *(None,) * (len(ctx.how) + 3))
 
 
+_packed_backward.register_autograd(_no_second, setup_context=_no_context)
 _packed.register_autograd(_packed_gradients, setup_context=_packed_context)
 
 
@@ -335,7 +359,7 @@ def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor
                         "same number of both")
     causal, window = _window(what, causal, window_size)
     o, lse = _packed(q.contiguous(), k.contiguous(), v.contiguous(), cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous(),
-                     max_seqlen_q, max_seqlen_k, softmax_scale or 1 / math.sqrt(q.shape[2]), causal, window, softcap,
+                     max_seqlen_q, max_seqlen_k, _scale(softmax_scale, q), causal, window, softcap,
                      return_attn_probs or _needs_gradients(q, k, v))
     return (o, lse, None) if return_attn_probs else o
 
@@ -348,7 +372,7 @@ def _decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Te
     options = (("dtype", DTYPES[q.dtype]), ("dim", q.shape[3]), ("heads", q.shape[2]), ("kv_heads", k.shape[2]),
                ("queries", q.shape[1]), ("causal", causal), ("page", None if pages is None else k.shape[1]))
     named: dict[str, Any] = {"lengths": lengths} if pages is None else {"lengths": lengths, "pages": pages}
-    launcher("attention_decode", *options)(q, k, v, o, scale=scale, **named)
+    launcher("attention_decode", *options)(ready(q), ready(k), ready(v), o, scale=scale, **named)
     return o
 
 
@@ -357,8 +381,15 @@ def _(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Tensor],
     return torch.empty_like(q)
 
 
-def attention_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, cache_seqlens: Tensor, block_table: Optional[Tensor] = None,
-                     softmax_scale: Optional[float] = None, causal: bool = True) -> Tensor:
+def _no_gradients(ctx: Any, *_: Any) -> Any:
+    missing("attention_decode", "gradients")
+
+
+_decode.register_autograd(_no_gradients, setup_context=_no_context)
+
+
+def attention_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, cache_seqlens: Union[Tensor, int], block_table: Optional[Tensor] = None,
+                     softmax_scale: Optional[float] = None, causal: bool = False) -> Tensor:
     """Attention of a few queries at the end of each sequence to its cache, as flash-attention's flash_attn_with_kvcache without
     new keys: q is batch x queries x heads x head size, the caches batch x keys x kv heads x head size, of which sequence b
     uses the first cache_seqlens[b] (int32) keys, or with block_table (int32, batch x pages) pages x page x kv heads x head
@@ -367,8 +398,10 @@ def attention_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, cache_seqlens:
     dtype_of(what, q, k_cache, v_cache)
     if q.dim() != 4 or k_cache.dim() != 4 or k_cache.shape != v_cache.shape or q.shape[3] != k_cache.shape[3]:
         wrong(what, f"Q {tuple(q.shape)} and caches {tuple(k_cache.shape)}, {tuple(v_cache.shape)} do not fit")
+    if isinstance(cache_seqlens, int):
+        cache_seqlens = torch.full((q.shape[0],), cache_seqlens, dtype=torch.int32, device=q.device)
     for name, table in (("cache_seqlens", cache_seqlens), ("block_table", block_table)):
         if table is not None and table.dtype != torch.int32:
             wrong(what, f"{name} of {table.dtype}: int32")
-    return _decode(q.contiguous(), k_cache, v_cache, cache_seqlens.contiguous(),
-                   None if block_table is None else block_table.contiguous(), softmax_scale or 1 / math.sqrt(q.shape[3]), causal)
+    return _decode(q.contiguous(), k_cache.contiguous(), v_cache.contiguous(), cache_seqlens.contiguous(),
+                   None if block_table is None else block_table.contiguous(), _scale(softmax_scale, q), causal)

@@ -81,6 +81,12 @@ def dtype_of(what: str, *tensors: torch.Tensor) -> str:
     return DTYPES[dtype]
 
 
+def ready(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor as kernels take it: row-major, and beginning at a multiple of 16 bytes, as TMA needs it."""
+    tensor = tensor.contiguous()
+    return tensor.clone() if tensor.data_ptr() % 16 else tensor
+
+
 def bucket(rows: int) -> int:
     """A number of rows that stands for those near it, so that few kernels serve all lengths: plans depend on it, and
     results do not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 from typing import Any, Callable, Optional, Sequence, Union
 
@@ -34,10 +35,14 @@ def operator(name: str, script: str | os.PathLike[str], *arguments: Any, kernel:
         return results.only if kernel is None else results[kernel]
 
     def decorate(results_of: Callable[..., Any]) -> Any:
+        parameters = inspect.signature(results_of)
+
         @functools.wraps(results_of)
         def run(*given: Any, **named: Any) -> Any:
-            values = (*given, *named.values())
-            results = results_of(*given, **named)
+            bound = parameters.bind(*given, **named)
+            bound.apply_defaults()  # the dispatcher leaves out what is equal to a default
+            values = tuple(bound.arguments.values())
+            results = results_of(*values)
             outputs = results if isinstance(results, (tuple, list)) else (results,)
             what = made()
             if isinstance(what, Launcher):
@@ -45,7 +50,7 @@ def operator(name: str, script: str | os.PathLike[str], *arguments: Any, kernel:
             elif grid is None:
                 wrong(name, "the script has a kernel, which needs a grid=")
             else:
-                what(*values, *outputs, grid=grid(*given, **named))
+                what(*values, *outputs, grid=grid(*values))
             return results
 
         made_operator = torch.library.custom_op(name, run, mutates_args=())

@@ -8,7 +8,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._made import DTYPES, bucket, dtype_of, launcher, missing, operation, wrong
+from ._made import DTYPES, bucket, dtype_of, launcher, missing, operation, ready, wrong
 
 
 _BIAS = ("epilogue", (("bias", "column"),))
@@ -16,11 +16,9 @@ _BIAS = ("epilogue", (("bias", "column"),))
 
 def _operand(matrix: Tensor) -> tuple[Tensor, str]:
     """The tensor that a kernel takes for a matrix of rows of K, and its major-ness: a transposed view stays one."""
-    if matrix.is_contiguous():
-        return matrix, "K"
-    if matrix.t().is_contiguous() and matrix.shape[0] % _unit(matrix) == 0:
-        return matrix.t(), "MN"
-    return matrix.contiguous(), "K"
+    if not matrix.is_contiguous() and matrix.t().is_contiguous() and matrix.shape[0] % _unit(matrix) == 0:
+        return ready(matrix.t()), "MN"
+    return ready(matrix), "K"
 
 
 def _unit(matrix: Tensor) -> int:
@@ -116,7 +114,7 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
         pad = torch.nn.functional.pad
         return _batched(pad(a, (0, -k % unit)), pad(b, (0, -k % unit, 0, -n % unit)))[..., :n].contiguous()
     options = (("dtype", DTYPES[a.dtype]), ("groups", "batched"), ("problem", (groups * bucket(m), n, k, groups)))
-    launcher("gemm", *options)(_flat(a.detach()).contiguous(), _flat(b.detach()).contiguous(),
+    launcher("gemm", *options)(ready(_flat(a.detach())), ready(_flat(b.detach())),
                               d.view(-1, n), count=groups)
     return d
 
@@ -195,7 +193,7 @@ def _scaled(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bias
     if bias is not None:
         options += (_BIAS,)
         named["bias"] = bias.float().contiguous()
-    launcher("gemm", *options)(mat_a.contiguous(), mat_b.t().contiguous(), d, **named)
+    launcher("gemm", *options)(ready(mat_a), ready(mat_b.t()), d, **named)
     return d
 
 
@@ -235,7 +233,7 @@ def _grouped(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
         pad = torch.nn.functional.pad
         return _grouped(pad(a, (0, -k % unit)), pad(b, (0, -n % unit, 0, -k % unit)), ends)[:, :n].contiguous()
     options = (("dtype", DTYPES[a.dtype]), ("groups", "contiguous"), ("problem", (bucket(a.shape[0]), n, k, groups)))
-    launcher("gemm", *options)(a.contiguous(), b.mT.reshape(groups * n, k).contiguous(), d, offsets=ends.contiguous())
+    launcher("gemm", *options)(ready(a), ready(b.mT.reshape(groups * n, k)), d, offsets=ends.contiguous())
     return d
 
 
