@@ -18,6 +18,7 @@
 #include "bindings/cli/server.hpp"
 #include "bindings/cli/verdicts.hpp"
 #include "wgrun/count_of.hpp"
+#include "wgrun/printable.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
@@ -92,7 +93,7 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
             "without barriers, fences and waits: nothing was tried, since the script does not run through: "
             "{}\n",
             checked.tried.not_tried);
-    text += fmt::format("{}: {}, {}, {}\n", request.file, count_of(checked.kernels, "kernel"),
+    text += fmt::format("{}: {}, {}, {}\n", printable(request.file), count_of(checked.kernels, "kernel"),
                         count_of(errors, "error"), count_of(checked.findings.size() - errors, "remark"));
     // Where something is wrong, that comes first.
     if (errors != 0) return text;

@@ -256,7 +256,7 @@ void print(const Request& request, const Looked& looked, Results& results) {
     results.write(looked.ran);
     results.write(looked.assembly.text());
     results.write(coverage_text(looked.coverage));
-    results.write(fmt::format("{}: {}, {}, {}\n", request.file, count_of(kernels.size(), "kernel"),
+    results.write(fmt::format("{}: {}, {}, {}\n", printable(request.file), count_of(kernels.size(), "kernel"),
                               count_of(looked.errors(), "error"),
                               count_of(looked.findings.size() - looked.errors(), "remark")));
     if (looked.errors() != 0) return;
@@ -264,7 +264,7 @@ void print(const Request& request, const Looked& looked, Results& results) {
         results.write(
             fmt::format("{}: each kernel has {:.2g} seconds for proofs and runs, as there are {}: "
                         "--budget SECONDS gives each so many\n",
-                        request.file, looked.text.seconds, kernels.size()));
+                        printable(request.file), looked.text.seconds, kernels.size()));
     for (const ForeignKernel& kernel : kernels) results.write(to_text(shown(kernel.name), kernel.verdicts));
 }
 

@@ -22,6 +22,7 @@
 #include "file/replacement.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/foreign.hpp"
+#include "wgrun/printable.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -220,11 +221,12 @@ std::string as_text(const Request& request, const Mended& outcome) {
     std::string text;
     std::size_t lines = 0, options = 0;
     for (const Changed& change : outcome.changed) {
-        text += fmt::format("{}:{}: {} {} [{}]\n", request.file, change.line, change.text,
+        text += fmt::format("{}:{}: {} {} [{}]\n", printable(request.file), change.line, change.text,
                             change.inserted ? "inserted" : "set", change.rule);
         ++(change.inserted ? lines : options);
     }
-    text += fmt::format("{}: {} {}{} inserted, ", request.file, lines, outcome.line, lines == 1 ? "" : "s");
+    text += fmt::format("{}: {} {}{} inserted, ", printable(request.file), lines, outcome.line,
+                        lines == 1 ? "" : "s");
     if (options > 0) text += fmt::format("{} set, ", count_of(options, "option"));
     return text + "0 errors\n";
 }

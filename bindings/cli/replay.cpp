@@ -13,6 +13,7 @@
 #include "bindings/lua/types.hpp"
 #include "program/wait_words.hpp"
 #include "wgrun/count_of.hpp"
+#include "wgrun/printable.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
@@ -181,8 +182,8 @@ int replay(Request request, const std::optional<std::string>& text, const std::s
         results.write(to_json(shown.list()) + "\n");
     } else {
         print_findings(request, shown.list());
-        results.write(
-            fmt::format("{}: {} of {} shown again\n", request.file, again, count_of(all.size(), "finding")));
+        results.write(fmt::format("{}: {} of {} shown again\n", printable(request.file), again,
+                                  count_of(all.size(), "finding")));
     }
     if (!results.finish()) return Exit::failed;
     return shown.empty() ? Exit::ok : Exit::failed;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bindings/cli/program_text.hpp"
+#include "wgrun/printable.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -67,7 +68,7 @@ std::string unified_diff(const std::string& file, const std::string& before, con
     constexpr std::size_t context = 3;
     const std::vector<DiffLine> lines = compared(lines_of(before), lines_of(after));
     const auto differs = [](const DiffLine& line) { return line.mark != ' '; };
-    std::string text = fmt::format("--- {}\n+++ {}\n", file, file);
+    std::string text = fmt::format("--- {0}\n+++ {0}\n", printable(file));
     std::size_t end = 0, old = 1, now = 1;  // behind the last hunk, and its lines' numbers
     for (std::size_t first = 0; first < lines.size(); ++first) {
         if (!differs(lines[first])) continue;
