@@ -77,9 +77,7 @@ bool take_limit(lua_State* L, Trouble& trouble) {
     const lua::LimitState& state = lua::limit_state(L);
     lua::guarded(L, [&] {
         const Where where = trouble.findings.empty() ? Where() : trouble.findings.front().where;
-        std::string fix;
-        if (limit != lua::Limit::memory) fix = lua::advice_on(limit);
-        trouble.findings.assign(1, plain_error(lua::text_of(limit, state.limits), std::move(fix), where));
+        trouble.findings.assign(1, lua::limit_finding(limit, state.limits, where));
         trouble.code = "ELIMIT";
     });
     trouble.ours = true;
@@ -432,7 +430,8 @@ void State::protect(void (*body)(lua_State* L, void* context), void* context) {
     if (status == LUA_OK) return;
     if (trouble.findings.empty() || trouble.findings.front().message.empty()) {
         if (lua::memory_refused(L))
-            throw Failure(WGRUN_LIMIT_REACHED, "ELIMIT", lua::text_of(lua::Limit::memory, engine_->limits));
+            throw Failure(WGRUN_LIMIT_REACHED, "ELIMIT",
+                          lua::limit_finding(lua::Limit::memory, engine_->limits).message);
         throw std::bad_alloc();
     }
     fail(status_of(trouble), trouble);

@@ -124,7 +124,6 @@ bool add_run(const Request& request, const ForeignModule& module, const std::str
     Kernel kernel = module.kernel(launch.kernel.empty() ? module.names().front() : launch.kernel);
     RunOptions& options = launch.options;
     options.backend = backend;
-    options.guarded = backend != Backend::sim;
     options.isolation = request.isolation;
     options.seed = seed;
     options.numerics = request.numerics;
@@ -142,7 +141,7 @@ bool add_run(const Request& request, const ForeignModule& module, const std::str
         out.findings.add_of_launch(found);
     };
     try {
-        kernel.run(options);
+        run_or_guard(backend, kernel, options);
         add(kernel.take_remarks());
         return true;
     } catch (const CheckError& error) {

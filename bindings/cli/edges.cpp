@@ -90,7 +90,7 @@ void launch(Context& context, Kernel& kernel, const RunOptions& options) {
     if (context.how.before)
         context.how.before(kernel, run, text_of(*context.ranges, context.launches[context.next]));
     try {
-        run_guarded_on(context.how.backend, kernel, run);
+        run_or_guard(context.how.backend, kernel, run);
     } catch (const EnvironmentError& error) {
         context.too_long = context.too_long || error.code() == "ELIMIT";
         throw;
@@ -178,15 +178,6 @@ void body(lua_State* L, const Request& request, Outcome& outcome, void* context_
 }
 
 }  // namespace
-
-void run_guarded_on(Backend backend, Kernel& kernel, RunOptions options) {
-    options.backend = backend;
-    if (backend != Backend::sim) {
-        options.guarded = true;
-        options.timeout = std::min(options.timeout, ReplayOptions().timeout);
-    }
-    kernel.run(options);
-}
 
 Sweep sweep_sizes(const Request& request, const Sweeping& how) {
     Request run = request;

@@ -46,9 +46,6 @@ struct Sweeping {
     Backend backend = Backend::sim;
 };
 
-/// Runs a launch of a script on this back end; on a GPU its guarded build, for two seconds at most.
-void run_guarded_on(Backend backend, Kernel& kernel, RunOptions options);
-
 /// Traces the script, and launches its kernels on the simulator. Those whose scripts declare no sizes are
 /// left out.
 Sweep sweep_sizes(const Request& request, const Sweeping& how);

@@ -22,6 +22,7 @@
 #include "wgrun/report.hpp"
 
 namespace wgrun::cli {
+
 int exit_code(std::string_view code) {
     if (code == "ENODEV") return Exit::no_device;
     if (code == "ECOMPILE") return Exit::not_assembled;
@@ -95,7 +96,7 @@ void report_limit(lua_State* L, Outcome& outcome) {
     if (limit == lua::Limit::none) return;
     lua::guarded(L, [&] {
         const Where where = outcome.findings.empty() ? Where() : outcome.findings.front().where;
-        outcome.findings = {plain_error(lua::text_of(limit, state.limits), lua::advice_on(limit), where)};
+        outcome.findings = {lua::limit_finding(limit, state.limits, where)};
     });
     outcome.code = Exit::failed;
     outcome.deliberate = false;
@@ -298,7 +299,7 @@ Outcome with_state(const Request& request, lua::Mode mode, Body body, void* cont
     if (request.limits.memory > 0)
         for (Diagnostic& finding : outcome.findings)
             if (finding.message == "not enough memory")
-                finding.message = lua::text_of(lua::Limit::memory, request.limits);
+                finding = lua::limit_finding(lua::Limit::memory, request.limits, finding.where);
     return outcome;
 }
 
@@ -368,6 +369,15 @@ int conclude(Results& results, const Outcome& outcome, std::span<const Diagnosti
 void print_findings(const Request& request, std::span<const Diagnostic> findings) {
     std::fflush(stdout);
     std::fputs(to_report(findings, "wgrun: ", request.colour).c_str(), stderr);
+}
+
+void run_or_guard(Backend backend, Kernel& kernel, RunOptions options) {
+    options.backend = backend;
+    if (backend != Backend::sim) {
+        options.guarded = true;
+        options.timeout = std::min(options.timeout, ReplayOptions().timeout);
+    }
+    kernel.run(options);
 }
 
 }  // namespace wgrun::cli

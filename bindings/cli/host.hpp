@@ -61,6 +61,9 @@ std::string assembler_version(const AssemblyReport& report);
 /// Whether there is an error among them.
 bool has_errors(std::span<const Diagnostic> findings);
 
+/// Runs the kernel on this back end: on a GPU its guarded build, for two seconds at most, which names a hang.
+void run_or_guard(Backend backend, Kernel& kernel, RunOptions options);
+
 /// Prints findings for a person on standard error.
 void print_findings(const Request& request, std::span<const Diagnostic> findings);
 

@@ -119,7 +119,7 @@ void replay_body(lua_State* L, const Request& request, Outcome& outcome, void* c
 void guarded_body(lua_State* L, const Request& request, Outcome& outcome, void* /*context*/) {
     lua::guarded(L, [&] {
         lua::session(L).debug = [backend = request.backend](Kernel& kernel, const RunOptions& options) {
-            run_guarded_on(backend, kernel, options);
+            run_or_guard(backend, kernel, options);
         };
     });
     run_scripts(L, request, outcome);

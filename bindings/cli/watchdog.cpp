@@ -40,7 +40,7 @@ void Watchdog::watch(lua::LimitState& limits, std::atomic<bool>& stop) {
     limits.reached = lua::Limit::time;
     stop = true;
     if (ended_by(limits.deadline + grace)) return;
-    remark("wgrun: " + lua::text_of(lua::Limit::time, limits.limits) +
+    remark("wgrun: " + lua::limit_finding(lua::Limit::time, limits.limits).message +
            " and did not stop: " + lua::advice_on(lua::Limit::time));
     file::remove_leftovers();
     _exit(Exit::failed);

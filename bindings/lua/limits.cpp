@@ -189,6 +189,8 @@ bool memory_refused(lua_State* L) noexcept {
     return account != nullptr && account->refused;
 }
 
+namespace {
+
 std::string text_of(Limit limit, const Limits& limits) {
     if (limit == Limit::memory)
         return fmt::format("not enough memory: the script may use {:.0f} MiB (--max-memory, Limits::memory)",
@@ -199,14 +201,26 @@ std::string text_of(Limit limit, const Limits& limits) {
     return fmt::format("the script has executed more than {} instructions", limits.instructions);
 }
 
+std::string_view name_of(Limit limit) {
+    return limit == Limit::memory ? "memory" : limit == Limit::time ? "time" : "instructions";
+}
+
+}  // namespace
+
 std::string advice_on(Limit limit) {
+    if (limit == Limit::memory) return {};  // the text has it
     return limit == Limit::time ? "raise the limit: --max-seconds, Limits::time"
                                 : "raise the limit: --max-instructions, Limits::instructions";
 }
 
+Diagnostic limit_finding(Limit limit, const Limits& limits, const Where& where) {
+    Diagnostic out = plain_error(text_of(limit, limits), advice_on(limit), where);
+    out.facts = {{"limit", std::string(name_of(limit))}};
+    return out;
+}
+
 Error limit_error(const LimitState& here) {
-    const Limit limit = here.reached.load();
-    return {"ELIMIT", plain_error(text_of(limit, here.limits), advice_on(limit))};
+    return {"ELIMIT", limit_finding(here.reached.load(), here.limits)};
 }
 
 bool out_of_time(LimitState& here) {

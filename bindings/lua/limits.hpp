@@ -30,8 +30,9 @@ struct LimitState {
 /// Made without limits on the first call; lives as long as the state.
 LimitState& limit_state(lua_State* L);
 
-/// "the script has run for more than 2 s", and how to raise the limit.
-std::string text_of(Limit limit, const Limits& limits);
+/// "the script has run for more than 2 s", with the fact `limit`, and how to raise it.
+Diagnostic limit_finding(Limit limit, const Limits& limits, const Where& where = {});
+/// How to raise it.
 std::string advice_on(Limit limit);
 
 /// Whether the state was refused memory since its limit was set. Allocates nothing.

@@ -70,11 +70,13 @@ isa::PtxVersion first_version(isa::Arch arch) {
 std::optional<Diagnostic> later_chip(const Module& module) {
     const Heading heading = heading_of(module);
     if (heading.later_chip.empty()) return {};
-    return rules::finding(rules::WG_FORM_06, heading.arch_at,
-                          fmt::format("the text is for {}, of which wgrun has no rules: nothing of it is "
-                                      "checked",
-                                      heading.later_chip),
-                          ".target sm_90a, or a chip before it, if the text is to run on one");
+    Diagnostic out = rules::finding(
+        rules::WG_FORM_06, heading.arch_at,
+        fmt::format("the text is for {}, of which wgrun has no rules: nothing of it is checked",
+                    heading.later_chip),
+        ".target sm_90a, or a chip before it, if the text is to run on one");
+    out.facts = {{"chip", std::string(heading.later_chip)}};
+    return out;
 }
 
 }  // namespace wgrun::ptx

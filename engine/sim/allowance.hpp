@@ -19,7 +19,8 @@ class Allowance {
     std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
 
   private:
-    [[noreturn]] void end(const char* code, std::string why, std::string fix, const Where& where) const;
+    [[noreturn]] void end(const char* code, std::string_view limit, std::string why, std::string fix,
+                          const Where& where) const;
 
     const Program& program_;
     const SimulatedLaunch& launch_;

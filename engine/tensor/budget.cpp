@@ -36,12 +36,15 @@ std::shared_ptr<void> TensorBudget::charge(const Tensor& tensor) {
     const std::uint64_t before = state->used.fetch_add(bytes);
     std::shared_ptr<void> charged(nullptr, [state, bytes](void*) { state->used -= bytes; });
     const std::uint64_t limit = state->limit;
-    if (before > limit || bytes > limit - before)
-        throw EnvironmentError(
+    if (before > limit || bytes > limit - before) {
+        EnvironmentError error(
             "ELIMIT",
             fmt::format("{}: tensors may use {:.0f} MiB, of which {:.0f} MiB are in use", to_string(tensor),
                         static_cast<double>(limit) / 0x1p20, static_cast<double>(before) / 0x1p20),
             "close tensors that are no longer needed (t:close()), or raise the limit (--max-tensors)");
+        error.finding().facts = {{"limit", "tensors"}};
+        throw error;
+    }
     return charged;
 }
 
