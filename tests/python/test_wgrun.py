@@ -274,6 +274,14 @@ class Simulating(unittest.TestCase):
         self.assertEqual(signal.getsignal(signal.SIGINT), handler)
         self.assertEqual(kernels[0].name, "heavy")
 
+    def test_a_cancellation_around_another(self):
+        with wgrun.Cancellation() as outer, wgrun.Cancellation():
+            threading.Timer(0.2, outer.request).start()
+            begun = time.monotonic()
+            with self.assertRaises(wgrun.Interrupted):
+                wgrun.loads("while true do end")
+            self.assertLess(time.monotonic() - begun, 10)
+
     def test_a_cancellation_ends_calls_of_its_thread(self):
         with wgrun.Cancellation() as cancellation:
             kernel = quiet(SCALE).only

@@ -22,7 +22,8 @@ def _note_interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 def _poll(_user: int | None) -> int:
     # Python runs the handlers of signals in its main thread, between its own instructions: on the way here.
-    return int(getattr(_threads, "interrupts", False))
+    tokens = getattr(_threads, "tokens", ())
+    return int(getattr(_threads, "interrupts", False) or any(token.requested for token in tokens))
 
 
 _POLL = _abi.PollFunction(_poll)  # the library calls it as long as it is loaded
@@ -58,6 +59,7 @@ class Cancellation:
     Loading, checks, verdicts, texts, compiling and simulations end; what a driver does, does not."""
 
     def __init__(self) -> None:
+        self.requested = False
         self._value = ctypes.c_void_p()
         check(LIBRARY.wgrun_cancellation_open(_POLL, None, ctypes.byref(self._value)))
 
@@ -67,6 +69,7 @@ class Cancellation:
 
     def request(self) -> None:
         """Ends the calls, those to come too. Any thread may call it."""
+        self.requested = True  # for the calls within the with statements of other tokens that this one's has inside
         check(LIBRARY.wgrun_cancellation_request(self._value))
 
     def __enter__(self) -> Cancellation:
