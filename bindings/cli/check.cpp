@@ -268,11 +268,6 @@ Command::Run declare(Arguments& arguments) {
         .option("--launch", options->launch,
                 "Describes the launch of a PTX text that --dynamic runs (JSON, docs/foreign.md)")
         .unit("FILE");
-    arguments
-        .option("--replay", options->replay,
-                "Run nothing but the launches of these findings (as --json has them), on the simulator or, "
-                "with --backend gpu, guarded on a GPU")
-        .unit("FINDING.json");
     arguments.flag("--fix", options->fix, "Insert what is missing, and write FILE if it then has no errors")
         .excludes("--sarif");
     arguments.flag("--diff", options->diff, "Show what --fix would change, and write nothing")
@@ -282,12 +277,24 @@ Command::Run declare(Arguments& arguments) {
               "Exit with 6 if a property of a kernel is undecided, and with 1 if one is refuted")
         .excludes("--fix")
         .excludes("--diff");
-    arguments.flag(
-        "--batch", options->batch,
-        "FILE has messages, a line of JSON each; an answer for each, as wgrun serve gives (docs/serve.md)");
+    arguments.flag("--batch", options->batch,
+                   "FILE has messages, a line of JSON each; an answer for each, as wgrun serve gives "
+                   "(docs/serve.md)");
     arguments.option("--jobs", options->serving.jobs, "Inputs that --batch checks at a time")
         .between(1, most_jobs)
         .shows_default();
+    arguments
+        .option("--replay", options->replay,
+                "Run nothing but the launches of these findings (as --json has them), on the simulator or, "
+                "with --backend gpu, guarded on a GPU")
+        .unit("FINDING.json")
+        .excludes("--sarif")
+        .excludes("--dynamic")
+        .excludes("--launch")
+        .excludes("--fix")
+        .excludes("--diff")
+        .excludes("--strict")
+        .excludes("--batch");
     options->given.declare(arguments);
     arguments.flag(
         "--perf", search.perf,

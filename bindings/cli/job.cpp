@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <utility>
@@ -23,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Commands that neither ask a person, nor start other programs, nor change what is not theirs.
+/// Commands that end by themselves and print what they find.
 constexpr std::array<std::string_view, 15> served{"check",  "decode", "doctor", "explain", "help",
                                                   "isa",    "layout", "lua",    "ptx",     "cuda",
                                                   "report", "rules",  "run",    "sass",    "timeline"};

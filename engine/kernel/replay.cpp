@@ -87,6 +87,10 @@ std::vector<Diagnostic> Kernel::replay(const FoundIn& launch, std::string_view r
     if (extents(launch.block) != program.block() || extents(launch.cluster) != program.cluster())
         throw ArgumentError(
             fmt::format("kernel {}: its CTAs and clusters are not those of the finding", program.name()));
+    for (const auto& [name, value] : launch.numbers)
+        if (name.find('+') == std::string::npos &&
+            std::ranges::find(program.params(), name, &Param::name) == program.params().end())
+            throw ArgumentError(fmt::format("kernel {}: it has no number `{}`", program.name(), name));
     FoundIn again = launch;
     constexpr std::uint32_t number = 64;  // where none matters
     if (source.entry() && !again.numbers.empty() && !again.others) again.others = number;

@@ -41,11 +41,15 @@ exits 0
 out_has "0 of 1 finding shown again"
 
 # What is no finding of wgrun's is wrong usage, not a fault that has gone.
-for change in 'one["rule"] = "WG-NO-99"' 'one["line"] = 2 ** 40' 'one["launch"]["seed"] = -1' 'one["launch"]["kernel"] = "other"'; do
+for change in 'one["rule"] = "WG-NO-99"' 'one["line"] = 2 ** 40' 'one["launch"]["seed"] = -1' 'one["launch"]["kernel"] = "other"' \
+    'one["launch"]["numbers"] = {"other": 5}'; do
     python3 -c 'import json, sys; one = json.load(open("less.json")); exec(sys.argv[1]); json.dump(one, open("wrong.json", "w"))' "$change"
     run check --replay wrong.json "$less"
     exits 2
 done
+
+run check --replay less.json --fix "$less"
+exits 2
 
 # A launch that is synthetic as a whole.
 sized="$SOURCE/tests/ptx/sized.ptx"

@@ -2,6 +2,7 @@
 # for programs that read the JSON they are none, for versions to come may add some.
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -179,6 +180,9 @@ messages = [{"id": 1, "file": GOOD}, {"id": [2], "command": "run", "text": "prin
             {"id": 5, "command": "none"}, {"id": 6, "text": "while true do end", "seconds": 0.2}, {"cancel": 7}]
 answers = subprocess.run([WGRUN, "serve"], input="\n".join(map(json.dumps, messages)), capture_output=True, text=True).stdout
 bad += ["serve: no answer of each kind"] * (len(answers.splitlines()) != 6)
+legal = re.search(r"no command `none` \(legal: (.+?)\)", answers).group(1).split(", ")
+if sorted(legal) != sorted(SCHEMAS["message.json"]["anyOf"][0]["properties"]["command"]["enum"]):
+    bad.append(f"message.json: commands are {legal}")
 for name, lines in (("message", messages), ("answer", [json.loads(line) for line in answers.splitlines()])):
     schema = SCHEMAS[name + ".json"]
     used.add(name + ".json")

@@ -6,10 +6,6 @@ import asyncio
 from pathlib import Path
 from typing import Any, Optional
 
-from . import _commands, _diagnostics, _hover, _tool
-from ._errors import Error
-from ._report import Report, check
-
 try:
     from lsprotocol import types
     from pygls.lsp.server import LanguageServer
@@ -17,6 +13,10 @@ try:
     from pygls.workspace import TextDocument
 except ImportError as missing:
     raise SystemExit(f"wgrun lsp: {missing}: pip install 'wgrun[lsp]'") from None
+
+from . import _commands, _diagnostics, _hover, _tool
+from ._errors import Error
+from ._report import Report, check
 
 #: Seconds of quiet after which a text that is being edited is checked.
 QUIET = 0.4
