@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "program/wait_words.hpp"
+#include "rules/copy_words.hpp"
 #include "rules/phrases.hpp"
+#include "rules/wgmma_words.hpp"
 #include "sim/report.hpp"
 #include "wgrun/count_of.hpp"
 
