@@ -41,11 +41,13 @@ local attention = classes.new "attention"
 --- @option softcap number?  bounds the scores: each becomes softcap * tanh(score / softcap)
 --- @option score function?  makes another score of each: a function of k, the score (an f32 register, `scale` times the
 ---   product, bounded by `softcap`) and a table of registers: `query`, `key` and `place`, s32, the numbers of the query
----   and the key in their sequence, and of the key at the query's own place; `head` and `batch`, u32
+---   and the key in their sequence, and of the key at the query's own place; `distance`, f32: key - place, without a
+---   conversion; `head` and `batch`, u32
 --- @option mask function?  hides keys, besides those that `causal` and `window` hide: a function of k and the same
 ---   table that returns a predicate, which holds where the query sees the key
 --- @option block_mask function?  leaves out blocks in which `mask` hides all: a function of k and a table of registers
----   that returns a predicate, which holds where a query of a block may see a key of a block. The table has
+---   that returns a predicate, which holds where a query of a block may see a key of a block; and, where it can, a
+---   second one, which holds where `mask` hides nothing in the block, so that `mask` need not run there. The table has
 ---   `first_query`, `last_query`, `first_key`, `last_key`, `first_place` and `last_place`, s32, the first and the last
 ---   number in both blocks, and of the keys at the queries' own places; `head` and `batch`, u32
 --- @option tensors table?  tensors that these functions read, by name their types: { documents = "s32" } makes

@@ -93,13 +93,13 @@ local function consumer_of(g)
   return me
 end
 
--- Goes on from the keys of `block`, whose scores are in flight, and returns what gives their stage back. Of 8-bit
+-- Goes on from the keys of a block, whose scores are in flight, and returns what gives their stage back. Of 8-bit
 -- types, whose products are short, it also waits for the next keys, while these scores are computed.
-local function next_keys(me, at, block)
+local function next_keys(me, at)
   local k, ring = me.k, me.rings.k
   local scored = { stage = k:mov(me.key.stage, { type = "u32" }) }
   ring:advance(me.key)
-  if me.p.fp8 then k:if_(block:gt(at.first), function() ring:wait(me.key) end) end
+  if me.p.fp8 then k:if_(me.walk.block:gt(at.first), function() ring:wait(me.key) end) end
   return function() ring:release(scored, { lane = me.lane }) end
 end
 
@@ -109,53 +109,66 @@ local function release_values(me)
 end
 
 -- The scores of the tile's first block, which is its last keys.
-local function first_block(me, at, block, scored, mask)
+local function first_block(me, at, scored, hide)
   local k = me.k
+  me.walk = scheduler.walk(me, at)
   me.rings.q:wait(me.query)
   me.rings.k:wait(me.key)
   me.turns:take()
   me.score(me.query, me.key)
   me.turns:pass()
-  local release_keys = next_keys(me, at, block)
+  me.walk.look_ahead()
+  local release_keys = next_keys(me, at)
   for i = 0, #me.acc - 1 do k:mov(me.acc[i], 0.0) end
   k:wgmma_wait_group(0)
   release_keys()
-  scored(block)
-  mask(block)
+  scored(me.walk.block)
+  hide(me.walk.block)
   me.weights.first()
 end
 
--- The scores of one more block, while the probabilities of the block before are multiplied with V. mask: nil where all
--- are seen.
-local function step(me, at, block, scored, mask)
-  local k = me.k
-  scheduler.step(me, at, block)
-  if not me.p.fp8 then me.rings.k:wait(me.key) end
+-- The scores of one more block, while the probabilities of the block before are multiplied with V. clear: `causal` and
+-- `window` hide nothing in it, nor does `mask` where `block_mask` has found the block.
+local function step(me, at, scored, hide, clear)
+  local k, p = me.k, me.p
+  me.walk.step()
+  if not p.fp8 then me.rings.k:wait(me.key) end
   me.turns:take()
   me.score(me.query, me.key)
   me.rings.v:wait(me.value)
   me.weigh(me.value)
   me.turns:pass()
-  local release_scored = next_keys(me, at, block)
+  me.walk.look_ahead()
+  local release_scored = next_keys(me, at)
   k:wgmma_wait_group(1)
   release_scored()
-  scored(block)
-  if mask then mask(block) end
+  scored(me.walk.block, clear and p.block_mask)
+  if (p.causal or p.window) and not clear then hide(me.walk.block) end
   me.weights.early()
   k:wgmma_wait_group(0)
   release_values(me)
   me.weights.late()
 end
 
--- The main loop: calls body(masked), which counts `block` down, until that is the tile's first one. Keys are hidden
--- from some of the tile's queries at both ends of what these see: behind a query's own place, and before its window.
-local function each_step(k, p, at, block, body)
-  local function down_to(limit, masked) k:while_(function() return block:gt(limit) end, function() body(masked) end) end
+-- The main loop: calls body(clear), which steps to the next block, until that is the tile's first one. Keys are
+-- hidden from some of the tile's queries at both ends of what these see: behind a query's own place, and before its
+-- window. Where `block_mask` finds blocks of which nothing is hidden, these have a body of their own: behind a branch
+-- within a body, ptxas (13.0) puts exponentials after the product that they should run beside.
+local function each_step(me, at, body)
+  local k, p, block = me.k, me.p, me.walk.block
+  local function down_to(limit, emit) k:while_(function() return block:gt(limit) end, emit) end
+  local function masked() body(false) end
+  local function clear() body(true) end
   local function inside(limit) return (p.window or p.splits > 1) and k:max(limit, at.first) or limit end
-  if p.block_mask then return down_to(at.first, p.causal or p.window ~= nil) end
-  if at.clear_to then down_to(inside(at.clear_to), true) end
-  down_to(p.window and inside(at.clear_from) or at.first, false)
-  if p.window then down_to(at.first, true) end
+  if p.block_mask then
+    return down_to(at.first, function()
+      local is_clear = me.walk.clear()
+      if is_clear then k:if_(is_clear, clear, masked) else masked() end
+    end)
+  end
+  if at.clear_to then down_to(inside(at.clear_to), masked) end
+  down_to(p.window and inside(at.clear_from) or at.first, clear)
+  if p.window then down_to(at.first, masked) end
 end
 
 -- The last block's probabilities times V. Leaves O in `acc`, and stores the log-sum-exp of the rows.
@@ -179,17 +192,16 @@ local function last_product(me, at, output, value_factor)
 end
 
 -- The products of a part of the keys, which may be none, where the CTAs of a cluster share a tile.
-local function part(me, at, scored, mask)
-  local k, p = me.k, me.p
+local function part(me, at, scored, hide)
+  local k = me.k
   for half = 0, 1 do
     k:mov(me.soft.top[half], -math.huge)
     k:mov(me.soft.sum[half], 0.0)
   end
   for i = 0, #me.acc - 1 do k:mov(me.acc[i], 0.0) end
   k:if_(at.some, function()
-    local block = k:mov(at.last, { type = "u32" })
-    first_block(me, at, block, scored, mask)
-    each_step(k, p, at, block, function(masked) step(me, at, block, scored, masked and mask) end)
+    first_block(me, at, scored, hide)
+    each_step(me, at, function(clear) step(me, at, scored, hide, clear) end)
     me.rings.v:wait(me.value)
     me.weigh(me.value)
     k:wgmma_wait_group(0)
@@ -198,7 +210,7 @@ end
 
 --- The role of a consumer.
 function module.emit(g)
-  local k, p, me = g.k, g.p, consumer_of(g)
+  local p, me = g.p, consumer_of(g)
   local output = attention_output.emit(me)
 
   g.scheduler.each(function(at)
@@ -208,10 +220,9 @@ function module.emit(g)
       return splits.join(me, at, output)
     end
     local value_factor = me.factors.load(at)
-    local block = k:mov(at.last, { type = "u32" })
-    first_block(me, at, block, scored, hide)
+    first_block(me, at, scored, hide)
     output.free_queries_before()
-    each_step(k, p, at, block, function(masked) step(me, at, block, scored, masked and hide) end)
+    each_step(me, at, function(clear) step(me, at, scored, hide, clear) end)
     local row = last_product(me, at, output, value_factor)
     output.store(at, row)
     g.rings.q:skip(me.query, p.consumers)

@@ -1,6 +1,7 @@
 -- Which keys a query sees, for wg.attention and its gradients: those of its sequence up to its own place (`causal`) or
 -- near it (`window`). A script's functions choose among these (`mask`, attention/scores.lua; `block_mask`).
 
+local arguments = require "wgrun.arguments"
 local captured = require "wgrun.attention.captured"
 local scores = require "wgrun.attention.scores"
 
@@ -26,24 +27,37 @@ function module.hider(k, accumulators, high, low)
   end
 end
 
---- Whether a query of a block sees a key of another one, by the script's function. at: head and batch; queries, keys:
---- the numbers of those of the sequence; ranges: { first query, count, first key, count }; what lies behind the
---- sequence's end does not count.
-function module.block_is_seen(g, at, ranges)
-  local k, p = g.k, g.p
-  local function signed(x) return k:mov(x, { type = "s32" }) end
-  local function range(first, count, extent)
-    first = signed(first)
-    return first, k:max(k:min(first + count, signed(extent)) - 1, first) -- as if empty sequences had one
-  end
-  local first_query, last_query = range(ranges[1], ranges[2], at.queries)
-  local first_key, last_key = range(ranges[3], ranges[4], at.keys)
-  local ahead = signed(at.keys - at.queries)
-  return scores.returned("block_mask", p.block_mask(k, {
-    first_query = first_query, last_query = last_query, first_key = first_key, last_key = last_key,
-    first_place = first_query + ahead, last_place = last_query + ahead, head = at.head, batch = at.batch,
-    tensors = captured.pointers(g),
-  }), "pred", p)
+-- The first and the last number of a block: as if empty sequences had one.
+local function range(k, first, count, extent)
+  first = k:mov(first, { type = "s32" })
+  return first, k:max(k:min(first + count, k:mov(extent, { type = "s32" })) - 1, first)
+end
+
+--- A block of queries, for module.block: so many from `first` on, without those behind the sequence's end. at.queries
+--- and at.keys: the lengths of the sequence.
+function module.queries(g, at, first, count)
+  local first_query, last_query = range(g.k, first, count, at.queries)
+  local ahead = g.k:mov(at.keys - at.queries, { type = "s32" })
+  return {
+    first_query = first_query, last_query = last_query, first_place = first_query + ahead,
+    last_place = last_query + ahead,
+  }
+end
+
+--- A block of keys, likewise.
+function module.keys(g, at, first, count)
+  local first_key, last_key = range(g.k, first, count, at.keys)
+  return { first_key = first_key, last_key = last_key }
+end
+
+--- What the script's function finds of a block of queries and a block of keys: two predicates, whether a query sees a
+--- key, and whether `mask` hides nothing; the second is nil where the function does not return one. at: head and batch.
+function module.block(g, at, queries, keys)
+  local p, block = g.p, arguments.merged(queries, keys)
+  block.head, block.batch, block.tensors = at.head, at.batch, captured.pointers(g)
+  local seen, whole = p.block_mask(g.k, block)
+  return scores.returned("block_mask", seen, "pred", p),
+    whole ~= nil and scores.returned("block_mask", whole, "pred", p) or nil
 end
 
 return module

@@ -50,7 +50,7 @@ function module.make(p)
     not p.packed and { "keys", "u32" }, { "batches", "u32" },
     { "scale", "f32", "the factor of the scores times log2(e)", value = function(l) return l.factor end },
     (p.softcap or p.score) and { "cap", "f32" } or false,
-    p.causal and {
+    p.uneven and {
       "group", "u32", "pairs of batch and head whose K and V share the L2 cache",
       value = function(l) return pairs_in_cache(p, l) end,
     },

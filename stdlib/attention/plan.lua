@@ -42,12 +42,12 @@ local function small_tiles_faster(problem, heads)
   return time(128) < fitted.attention.wide * time(192)
 end
 
--- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and of causal
--- ones blocks that few of their rows see.
-local function shape_of(dim, fp8, causal, problem, heads)
+-- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and where tiles
+-- see different numbers of keys (`uneven`), blocks that few of their rows see.
+local function shape_of(dim, fp8, uneven, problem, heads)
   local short = problem and problem[1] <= 1536
   local small
-  if dim == 64 and causal then
+  if dim == 64 and uneven then
     small = short
   elseif dim == 64 and not fp8 then
     small = problem and small_tiles_faster(problem, heads)
@@ -115,7 +115,8 @@ function module.make(opts)
   for i = 1, opts.problem and (opts.problem[3] == nil and 2 or 3) or 0 do
     whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
   end
-  local shape = shape_of(p.dim, p.fp8, p.causal, opts.problem, p.heads)
+  p.uneven = p.causal or p.block_mask ~= nil
+  local shape = shape_of(p.dim, p.fp8, p.uneven, opts.problem, p.heads)
   p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
   p.k_step = native.wgmma_k[p.dtype]
   p.block = whole("block", opts.block or shape.block, p.k_step, 256)

@@ -8,16 +8,31 @@ local division = require "wgrun.builder.division"
 
 local module = {}
 
--- Whether `block_mask` shows the tile a block of keys.
-local function is_seen(g, at, block)
-  return mask.block_is_seen(g, at, { at.row, g.p.m, block * g.p.block, g.p.block })
-end
+-- What `block_mask` finds of a block of keys: at.rows, the tile's queries.
+local function found(g, at, block) return mask.block(g, at, at.rows, mask.keys(g, at, block * g.p.block, g.p.block)) end
 
--- Counts `block`, a register, down to the next one that the tile sees, or to at.first.
-local function skip(g, at, block)
-  g.k:while_(function() return block:gt(at.first) & ~is_seen(g, at, block) end, function()
-    g.k:sub(block, block, 1)
+-- Whether the tile sees a block of keys.
+local function is_seen(g, at, block) return (found(g, at, block)) end
+
+-- How many blocks are looked at together, so that their latencies overlap.
+local together <const> = 8
+
+-- Moves `block`, a register, to the next one that the tile sees, or to `limit`: up, or down where `step` is -1.
+local function skip(g, at, block, limit, step)
+  local k = g.k
+  local nearer = step > 0 and k.min or k.max
+  local position, last = k:mov(block, { type = "s32" }), k:mov(limit, { type = "s32" })
+  local hidden = k:reg "s32" -- the blocks before the first one that is seen
+  k:repeat_(function()
+    k:mov(hidden, together)
+    for i = together - 1, 0, -1 do
+      local one = nearer(k, position + step * i, last) -- the function may read memory
+      k:mov(hidden, i, { guard = is_seen(g, at, k:mov(one, { type = "u32" })) | one:eq(last) })
+    end
+    k:mov(position, nearer(k, position + hidden * step, last))
+    return hidden:eq(together)
   end)
+  k:mov(block, position)
 end
 
 -- The tiles: find(number, same, body) calls body(at) for a tile of queries, with its first row, its head and batch, and
@@ -30,7 +45,7 @@ local function tiles_of(g)
   local function signed(x) return k:mov(x, { type = "s32" }) end
 
   local function place(number)
-    if not p.causal then
+    if not p.uneven then
       local pair = k:div(number, tiles_of_rows)
       return pair, number - pair * tiles_of_rows
     end
@@ -78,11 +93,12 @@ local function tiles_of(g)
   -- Leaves out blocks at both ends that `block_mask` hides. One is left in any case, in which `mask` then hides all; of
   -- a part of the keys none need be.
   local function leave_out(at)
+    at.rows = mask.queries(g, at, at.row, p.m)
     local first, last = k:mov(at.first, { type = "u32" }), k:mov(at.last, { type = "u32" })
     at.first, at.last = first, last
     local function trim()
-      skip(g, at, last)
-      k:while_(function() return first:lt(last) & ~is_seen(g, at, first) end, function() k:add(first, first, 1) end)
+      skip(g, at, last, first, -1)
+      skip(g, at, first, last, 1)
     end
     if not at.some then return trim() end
     local some = k:mov(0, { type = "u32" })
@@ -126,12 +142,6 @@ function module.scheduler(g, readers)
   }
 end
 
---- Counts `block`, a register, down to the one that is visited next.
-function module.step(g, at, block)
-  g.k:sub(block, block, 1)
-  if g.p.block_mask then skip(g, at, block) end
-end
-
 --- Emits body(block) for each block that is visited after the tile's first one; without `block_mask` they follow each
 --- other, and `block` is nil.
 function module.each_later(g, at, body)
@@ -139,9 +149,43 @@ function module.each_later(g, at, body)
   if not g.p.block_mask then return k:loop({ from = at.first, to = at.last }, function() body() end) end
   local block = k:mov(at.last, { type = "u32" })
   k:while_(function() return block:gt(at.first) end, function()
-    module.step(g, at, block)
+    k:sub(block, block, 1)
+    k:if_(block:ne(at.first) & ~is_seen(g, at, block), function() skip(g, at, block, at.first, -1) end)
     body(block)
   end)
+end
+
+--- A consumer's walk through the blocks of a tile: `block`, a register, begins with the last one, and step() moves it
+--- to the next one, which look_ahead() has found, while products run. clear(): a predicate that holds where nothing of
+--- the next one is hidden, or nil.
+function module.walk(me, at)
+  local k, block = me.k, me.k:mov(at.last, { type = "u32" })
+  local function nothing() end
+  if not me.p.block_mask then
+    return { block = block, step = function() k:sub(block, block, 1) end, look_ahead = nothing, clear = nothing }
+  end
+  local following, clear = k:reg "u32", nil
+  local function note(whole)
+    if not whole then return end
+    if at.clear_to then whole = whole & following:lt(at.clear_to) end
+    if at.clear_from then whole = whole & following:ge(at.clear_from) end
+    clear = clear or k:reg "u32"
+    k:mov(clear, k:selp_u32(1, 0, whole))
+  end
+  return {
+    block = block, step = function() k:mov(block, following) end,
+    look_ahead = function()
+      k:mov(following, block - 1)
+      k:mov(following, at.first, { guard = block:eq(at.first) })
+      local seen, whole = found(me, at, following)
+      note(whole)
+      k:if_(following:ne(at.first) & ~seen, function()
+        skip(me, at, following, at.first, -1)
+        if whole then note(select(2, found(me, at, following))) end
+      end)
+    end,
+    clear = function() return clear and clear:ne(0) end,
+  }
 end
 
 --- Returns hide(block), which sets a consumer's scores of keys that their query does not see to -inf.
@@ -155,13 +199,7 @@ function module.hider(me, at)
     if low then low[half] = at.low(row + 8 * half) - first_column end
   end
   local hide_from = mask.hider(k, me.scores, high, low)
-  local function hide(block) hide_from(k:mov(block * p.block, { type = "s32" })) end
-  if not (p.block_mask and at.clear_to) then return hide end
-  return function(block) -- blocks that are left out may be those at which `causal` and `window` begin and end
-    local needed = block:ge(at.clear_to)
-    if at.clear_from then needed = needed | block:lt(at.clear_from) end
-    k:if_(needed, function() hide(block) end)
-  end
+  return function(block) hide_from(k:mov(block * p.block, { type = "s32" })) end
 end
 
 return module

@@ -36,6 +36,19 @@ end
 -- How far accumulator r is from the thread's first one: down and to the right.
 local function offsets(r) return 8 * (r // 2 % 2), 8 * (r // 4) + r % 2 end
 
+-- Returns with_distance(fields, down, right): the table that functions get, whose field `distance` is key - place of
+-- that accumulator, f32. It costs an addition: conversions have a quarter of its speed or less. first(down): that of
+-- the row's first column, s32; it grows by `step` to the right.
+local function distances(k, step, first)
+  local base = { [0] = k:cvt_rn_f32_s32(first(0)), [8] = k:cvt_rn_f32_s32(first(8)) }
+  return function(fields, down, right)
+    return setmetatable(fields, { __index = function(_, name)
+      if name ~= "distance" then return nil end
+      return right == 0 and base[down] or base[down] + step * right
+    end })
+  end
+end
+
 -- Forward: the thread's rows are queries. place(r, block) returns what the functions get of accumulator r in that block
 -- of keys.
 local function places(me, at)
@@ -47,41 +60,60 @@ local function places(me, at)
   local query, queries, tensors = numbers(k, p, row, at.queries), {}, captured.pointers(me)
   for down = 0, 8, 8 do queries[down] = { query = query(down), place = query(down) + ahead } end
   return function(block)
-    local key = numbers(k, p, signed(block * p.block) + first_column, at.keys)
+    local first = signed(block * p.block) + first_column
+    local key = numbers(k, p, first, at.keys)
+    local with_distance = distances(k, 1.0, function(down) return first - (row + ahead + down) end)
     return function(r)
       local down, right = offsets(r)
       local of = queries[down]
-      return {
+      return with_distance({
         query = of.query, place = of.place, key = key(right), head = at.head, batch = at.batch, tensors = tensors,
-      }
+      }, down, right)
     end
   end
 end
 
-local function hide(k, p, score, place)
-  k:mov(score, -math.huge, { guard = ~module.returned("mask", p.mask(k, place), "pred", p) })
-end
-
--- The score of accumulator r, in natural units where the plan has a function for it; cap: as
--- scores.score_arguments returns it. place(r): what functions get.
-local function compute(me, r, cap, place)
-  local k, p, scores = me.k, me.p, me.scores
-  if p.softcap then k:tanh_approx(scores[r], scores[r] * cap) end
-  if p.score then
-    local x = p.softcap and scores[r] * p.softcap or scores[r] * cap
-    k:mov(scores[r], module.returned("score", p.score(k, x, place(r)), "f32", p))
+-- Returns each(change), which calls change(score, at, r) for the accumulators `scores` of a thread; place(r): what
+-- functions get of accumulator r, or nil where that is none.
+local function each_of(scores, place)
+  return function(change)
+    for r = 0, #scores - 1 do
+      local at = place(r)
+      if at then change(scores[r], at, r) end
+    end
   end
-  if p.mask then hide(k, p, scores[r], place(r)) end
 end
 
---- Returns scored(block): computes the scores of a block of keys, whose products are complete, and hides what `mask`
---- hides.
+-- Hides what `mask` hides. whole: a predicate that holds where that is nothing, or nil.
+local function hide(k, p, each, whole)
+  local function emit()
+    each(function(score, at)
+      k:mov(score, -math.huge, { guard = ~module.returned("mask", p.mask(k, at), "pred", p) })
+    end)
+  end
+  if whole then k:if_(~whole, emit) else emit() end
+end
+
+-- Makes scores of the products `scores`, in natural units where the plan has a function for them, and hides those that
+-- `mask` hides unless `whole`. cap: as scores.score_arguments returns it. place: of each_of.
+local function compute(k, p, scores, cap, place, whole)
+  local each = each_of(scores, place)
+  if p.softcap or p.score then
+    each(function(score, at)
+      if p.softcap then k:tanh_approx(score, score * cap) end
+      if not p.score then return end
+      local x = p.softcap and score * p.softcap or score * cap
+      k:mov(score, module.returned("score", p.score(k, x, at), "f32", p))
+    end)
+  end
+  if p.mask and not whole then hide(k, p, each) end
+end
+
+--- Returns scored(block, whole): computes the scores of a block of keys, whose products are complete, and hides what
+--- `mask` hides; whole: it hides nothing.
 function module.emit(me, at)
-  local place_of = (me.p.score or me.p.mask) and places(me, at)
-  return function(block)
-    local place = place_of and place_of(block)
-    for r = 0, #me.scores - 1 do compute(me, r, me.factors.cap, place) end
-  end
+  local place_of = (me.p.score or me.p.mask) and places(me, at) or function() return function() return {} end end
+  return function(block, whole) compute(me.k, me.p, me.scores, me.factors.cap, place_of(block), whole) end
 end
 
 -- Decoding: what functions get of the row of that number, of queries and heads that share K and V.
@@ -104,13 +136,11 @@ function module.emit_packed(me, cap)
   return function(at, key)
     local rows, keys = {}, numbers(k, p, key, at.length)
     for half = 0, p.row_halves - 1 do rows[8 * half] = packed_row(me, at, me.rows[half].number) end
-    local function place(r)
+    local with_distance = distances(k, 1.0, function(down) return key - (rows[down] or rows[0]).place end)
+    compute(k, p, me.scores, cap, function(r)
       local down, right = offsets(r)
-      return arguments.merged(rows[down], { key = keys(right) })
-    end
-    for r = 0, #me.scores - 1 do
-      if rows[(offsets(r))] then compute(me, r, cap, place) end
-    end
+      return rows[down] and with_distance(arguments.merged(rows[down], { key = keys(right) }), down, right)
+    end)
   end
 end
 
@@ -139,7 +169,7 @@ function module.slopes_vary(p)
   if not p.score or p.softcap then return p.softcap ~= nil end
   local slope
   wg.kernel("slope", { threads = 128 }, function(k) -- emitted for its slope alone
-    local place = { head = k:reg "u32", batch = k:reg "u32", tensors = {} }
+    local place = { head = k:reg "u32", batch = k:reg "u32", tensors = {}, distance = k:reg "f32" }
     for name, kind in pairs(p.tensors or {}) do place.tensors[name] = k:param(name, ("const %s*"):format(kind)) end
     for _, name in ipairs { "query", "key", "place" } do place[name] = k:reg "s32" end
     slope = select(2, score_and_slope(k, p, k:reg "f32", place))
@@ -150,8 +180,9 @@ end
 --- Gradients: the thread's rows are keys, from `key` on. Returns scored(query, head), which makes scores of products,
 --- me.acc.s, in the block whose first query that is, and hides what `mask` hides. Where there is a function for them,
 --- they are in natural units then, and me.slopes has for each the factor between its gradient and the product's,
---- besides that of all: a number, or true where it is in the register of `held`.
-function module.emit_with_slopes(me, key, held)
+--- besides that of all: a number, or true where it is in the register of `held`. whole(query, head): a predicate that
+--- holds where `mask` hides none, or nil.
+function module.emit_with_slopes(me, key, held, whole)
   local k, p, at, products = me.k, me.p, me.at, me.acc.s
   if not (p.softcap or p.score or p.mask) then return function() end end
   local function signed(x) return k:mov(x, { type = "s32" }) end
@@ -160,23 +191,27 @@ function module.emit_with_slopes(me, key, held)
   keys(0) -- here, not in a branch
   keys(8)
   return function(query, head)
-    local queries = numbers(k, p, signed(query) + first_column, at.queries)
-    local places_of = {}
-    for r = 0, #products - 1 do
+    local first = signed(query) + first_column
+    local queries, places_of = numbers(k, p, first, at.queries), {}
+    local with_distance = distances(k, -1.0, function(down) return row + down - (first + ahead) end)
+    local function place(r)
       local down, right = offsets(r)
       places_of[right] = places_of[right] or queries(right) + ahead
-      local place = {
+      return with_distance({
         query = queries(right), place = places_of[right], key = keys(down), head = head, batch = at.batch,
         tensors = tensors,
-      }
-      if p.softcap or p.score then
-        local score, slope = score_and_slope(k, p, products[r] * me.sizes.scale, place)
-        k:mov(products[r], score)
+      }, down, right)
+    end
+    local each = each_of(products, place)
+    if p.softcap or p.score then
+      each(function(product, of, r)
+        local score, slope = score_and_slope(k, p, product * me.sizes.scale, of)
+        k:mov(product, score)
         me.slopes[r] = type(slope) == "number" and slope or true
         if me.slopes[r] == true then k:mov(held[r], slope) end
-      end
-      if p.mask then hide(k, p, products[r], place) end
+      end)
     end
+    if p.mask then hide(k, p, each, whole and whole(query, head)) end
   end
 end
 

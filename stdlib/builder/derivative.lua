@@ -141,9 +141,11 @@ function module.of(k, what, f, x, at)
     return function(_, ...) return apply(of, name, function(...) return member(k, ...) end, ...) end
   end })
   local function constant(registers)
-    local out = {}
-    for name, one in pairs(registers) do out[name] = type(one) == "table" and constant(one) or made(of, one) end
-    return out
+    return setmetatable({}, { __index = function(_, name)
+      local one = registers[name]
+      if one == nil then return nil end
+      return type(one) == "table" and constant(one) or made(of, one)
+    end })
   end
   local y = f(builder, made(of, x, 1), constant(at))
   return value_of(y), slope_of(y)

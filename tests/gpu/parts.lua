@@ -83,19 +83,30 @@ local function scored(shape)
     { name = "plain", time = timed {} },
     { name = "score: x", time = timed { score = function(_, x) return x end } },
     { name = "score: bias", time = timed { score = function(k, x, at)
-      return x - k:cvt_rn_f32_s32(at.place - at.key) * 0.125
+      return k:fma(0.125, at.distance, x)
     end } } })
   row(name, {
     { name = "softcap", time = timed { softcap = 30 } },
     { name = "score: cap", time = timed { score = function(k, x)
       return k:tanh_approx_f32(x * (1 / 30)) * 30
     end } } })
-  row(name, {
-    { name = "causal", time = timed { causal = true } },
-    { name = "mask: causal", time = timed {
+  local function causal()
+    return {
       mask = function(_, at) return at.key:le(at.place) end,
-      block_mask = function(_, block) return block.first_key:le(block.last_place) end,
-    } } })
+      block_mask = function(_, block) return block.first_key:le(block.last_place), block.last_key:le(block.first_place) end,
+    }
+  end
+  row(name, { { name = "causal", time = timed { causal = true } }, { name = "mask: causal", time = timed(causal()) } })
+  local t = { Q = Q, K = K, V = V, O = O, dO = random(4), lse = wg.zeros("f32", { b, h, s }) }
+  for _, gradient in ipairs { "dQ", "dK", "dV" } do t[gradient] = wg.zeros("bf16", { b, s, h, d }) end
+  wg.attention({ dim = d, heads = h, causal = true, lse = true }):run(Q, K, V, O, { lse = t.lse })
+  local function gradients(options)
+    options.dim, options.heads = d, h
+    local backward = wg.attention_backward(options)
+    return function() return backward:time(t) end
+  end
+  row("gradients of " .. name, {
+    { name = "causal", time = gradients { causal = true } }, { name = "mask: causal", time = gradients(causal()) } })
 end
 
 for _, shape in ipairs { { 8192, 8192, 4096 }, { 4096, 4096, 4096 }, { 2048, 4096, 7168 } } do stored(shape) end

@@ -33,9 +33,11 @@ local function reference(o, t, h, queries, keys, score, seen)
   return P, dS
 end
 
---- o: options; score and seen as above. poison: keys whose K and V are infinite: blocks of them must not be read.
+--- o: options, the gradients' own `mask` besides; score and seen as above. poison: keys whose K and V are infinite: blocks of them must not be read.
 local function differentiate(name, o, queries, keys, score, seen, poison, tensors)
   o.dim, o.heads, o.dtype = o.dim or 64, o.heads or 2, "f16"
+  local own_mask = o.own_mask
+  o.own_mask = nil
   o.kv_heads = o.kv_heads or o.heads
   local function randn(rows, heads, seed) return wg.randn { shape = { 1, rows, heads, o.dim }, dtype = "f16", seed = seed } end
   local given = { Q = randn(queries, o.heads, 1), K = randn(keys, o.kv_heads, 2), V = randn(keys, o.kv_heads, 3), dO = randn(queries, o.heads, 4) }
@@ -51,6 +53,7 @@ local function differentiate(name, o, queries, keys, score, seen, poison, tensor
   local forward = { lse = true }
   for key, value in pairs(o) do if key ~= "score_slope" then forward[key] = value end end
   wg.attention(forward):run(given.Q, given.K, given.V, given.O, { lse = given.lse, backend = "sim", grid = 2, tensors = tensors })
+  o.mask = own_mask or o.mask
   local backward = wg.attention_backward(o)
   assert(#backward.kernel:check() == 0, name)
   given.backend, given.tensors = "sim", tensors
@@ -158,6 +161,15 @@ for _, dim in ipairs { 64, 128, 192 } do
   differentiate("blocks that are left out, " .. dim, { dim = dim, heads = 2, kv_heads = 1, mask = documents, block_mask = of_documents }, 100, 460, same, same_document,
     function(key) return key < 256 end)
 end
+-- Blocks in which `mask` does not run: there it would hide odd keys.
+for _, dim in ipairs { 64, 128, 192, 256 } do
+  differentiate("whole blocks, " .. dim, { dim = dim, heads = 2, kv_heads = 1, mask = function(_, at) return at.key:ge(64) | (at.key & 1):eq(0) end,
+    own_mask = function(_, at) return (at.key & 1):eq(0) end, block_mask = function(_, at) return at.first_key:ge(0), at.first_key:ge(64) end },
+    70, 200, same, function(at) return at.key >= 64 or at.key % 2 == 0 end)
+end
+differentiate("distances", { heads = 1, score = function(k, x, at) return x * k:ex2_approx_ftz(at.distance * 0.03125) end,
+  mask = function(_, at) return at.distance:le(3.0) end }, 70, 130,
+  function(x, at) return x * 2 ^ ((at.key - at.place) / 32), 2 ^ ((at.key - at.place) / 32) end, function(at) return at.key - at.place <= 3 end)
 differentiate("a mask for each head", { mask = function(_, at) return (at.key >> 6):eq(at.head) end,
   block_mask = function(k, at) return k:mov(at.first_key >> 6, { type = "u32" }):le(at.head) & k:mov(at.last_key >> 6, { type = "u32" }):ge(at.head) end, score = function(k, x) return k:mul(x, 2.0) end },
   100, 140, function(x) return 2 * x, 2 end, function(at) return at.key // 64 == at.head end)

@@ -162,7 +162,7 @@ attend("nearly a head for each CTA", { dim = 64, heads = 1, block = 64 }, { 2100
 -- Bounds, score functions and masks of one's own.
 attend("a bound", { dim = 64, heads = 2, softcap = 2.0 }, { 100, 0, 3 }, 2, function(x) return 2 * (1 - 2 / (math.exp(x) + 1)) end)
 local function alibi(k, x, at)
-  return k:fma(k:ex2_approx_ftz(k:neg(k:cvt_rn_f32_u32(at.head + 1))), k:cvt_rn_f32_s32(at.key - at.place), x)
+  return k:fma(k:ex2_approx_ftz(k:neg(k:cvt_rn_f32_u32(at.head + 1))), at.distance, x)
 end
 local function alibi_of(x, at) return x + 2.0 ^ -(at.head + 1) * (at.key - at.place) end
 attend("ALiBi", { dim = 128, heads = 4, kv_heads = 1, queries = 3, score = alibi }, { 130, 2, 64, 66 }, 4, alibi_of)

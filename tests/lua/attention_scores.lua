@@ -65,6 +65,12 @@ attend("ALiBi", { causal = true, score = function(k, x, at)
   local slope = k:ex2_approx_ftz(k:neg(k:cvt_rn_f32_u32(at.head + 1)))
   return k:fma(slope, k:cvt_rn_f32_s32(at.key - at.place), x)
 end }, 70, 200, function(x, at) return x + 2.0 ^ -(at.head + 1) * (at.key - at.place) end)
+-- The same by `distance`; in 8 bits, too.
+for _, dtype in ipairs { "f16", "e4m3" } do
+  attend("distances, " .. dtype, { dtype = dtype, score = function(k, x, at) return k:fma(0.125, at.distance, x) end,
+    mask = function(_, at) return at.distance:le(5.0) end }, 70, 200,
+    function(x, at) return x + (at.key - at.place) / 8 end, function(at) return at.key - at.place <= 5 end)
+end
 -- A function of the score alone, behind a bound.
 attend("squares", { softcap = 2.0, score = function(k, x) return k:mul(x, x) end }, 65, 130, function(x) return x * x end)
 -- Blocks of 48 keys that only some queries see; some see none.
@@ -103,9 +109,29 @@ attend("every other block", { mask = every_other, block = 64, block_mask = funct
   function(at) return at.key // 64 % 2 == 0 end, function(j) return j // 64 % 2 == 1 end)
 attend("every other block, causal, 8 bits", { dtype = "e4m3", causal = true, mask = every_other, block = 64, block_mask = function(_, at) return ((at.first_key >> 6) & 1):eq(0) end }, 70, 400,
   same, function(at) return at.key // 64 % 2 == 0 end, function(j) return j // 64 % 2 == 1 end)
+-- Many blocks between those that are seen, and at both ends.
+local function far_apart(block) return block:eq(5) | block:eq(25) | block:eq(26) | block:eq(35) end
+for name, o in pairs { ["16 bits"] = {}, ["8 bits"] = { dtype = "e4m3" }, ["in parts"] = { splits = 2 } } do
+  o.block, o.mask = 32, function(_, at) return far_apart(at.key >> 5) end
+  o.block_mask = function(_, at) return far_apart(at.first_key >> 5), far_apart(at.first_key >> 5) end
+  local function seen(key) return ({ [5] = true, [25] = true, [26] = true, [35] = true })[key // 32] or false end
+  attend("far apart, " .. name, o, 70, 1500, same, function(at) return seen(at.key) end, function(key) return not seen(key) end)
+end
 attend("nothing is seen", { mask = function(_, at) return at.key:lt(0) end, block_mask = function(_, at) return at.first_key:lt(0) end }, 70, 300, same, function() return false end)
 attend("by head", { block = 64, mask = function(_, at) return (at.key >> 6):eq(at.head) end,
   block_mask = function(k, at) return k:mov(at.first_key >> 6, { type = "u32" }):eq(at.head) end }, 40, 300, same, function(at) return at.key // 64 == at.head end, function(j) return j >= 128 end)
+
+-- What `causal` hides, by functions. In blocks that are whole `mask` does not run, but in the one that is visited first: there it would hide odd keys.
+local function lower(_, at) return at.first_key:le(at.last_place), at.last_key:le(at.first_place) end
+for name, o in pairs { ["16 bits"] = {}, ["8 bits"] = { dtype = "e4m3" }, ["in parts"] = { splits = 2 }, ["behind a score"] = { scores = true } } do
+  local factor = o.scores and 0.5 or 1
+  attend("whole blocks, " .. name, { dtype = o.dtype, splits = o.splits, block = 64, mask = function(_, at) return at.key:le(at.place) end, block_mask = lower,
+    score = o.scores and function(k, x) return k:mul(x, 0.5) end or nil }, 150, 330, function(x) return factor * x end, function(at) return at.key <= at.place end)
+end
+for _, dtype in ipairs { "f16", "e4m3" } do
+  attend("mask does not run in whole blocks, " .. dtype, { dtype = dtype, block = 64, mask = function(_, at) return (at.key & 1):eq(0) end,
+    block_mask = function(_, at) return at.first_key:ge(0), at.first_key:ge(128) end }, 70, 300, same, function(at) return at.key >= 128 and at.key < 256 or at.key % 2 == 0 end)
+end
 
 -- Tensors that the functions read: documents of any lengths, whose numbers grow, and a bias for each distance.
 local ends, list, biases = { 30, 95, 150, 151, 230 }, {}, {}
@@ -120,7 +146,9 @@ for name, more in pairs { ["16 bits"] = {}, ["8 bits"] = { dtype = "e4m3" }, ["i
   attend("tensors, " .. name, { dtype = more.dtype, splits = more.splits, causal = true, block = 64, tensors = { documents = "s32", bias = "f32" },
     mask = function(k, at) return of_document(k, at, "query"):eq(of_document(k, at, "key")) end,
     block_mask = function(k, at)
-      return of_document(k, at, "first_query"):le(of_document(k, at, "last_key")) & of_document(k, at, "last_query"):ge(of_document(k, at, "first_key"))
+      local queries = { of_document(k, at, "first_query"), of_document(k, at, "last_query") }
+      local keys = { of_document(k, at, "first_key"), of_document(k, at, "last_key") }
+      return queries[1]:le(keys[2]) & queries[2]:ge(keys[1]), queries[1]:eq(keys[2]) & queries[2]:eq(keys[1])
     end,
     score = function(k, x, at) return k:add(x, k:ld_global_f32(k:element(at.tensors.bias, k:max(at.place - at.key, 0)))) end,
   }, 230, 230, function(x, at) return x + biases[at.place - at.key + 1] end, function(at) return list[at.key + 1] == list[at.query + 1] end, nil, captured)
@@ -137,6 +165,8 @@ end
 
 check.raises("wg.attention: `block_mask` requires `mask`: it finds the blocks in which `mask` hides all keys", wg.attention, { block_mask = blocks })
 check.raises("wg.attention, block_mask: the function must return a register of type pred, not boolean", wg.attention, { mask = document, block_mask = function() return true end })
+check.raises("wg.attention, block_mask: the function must return a register of type pred, not u32", wg.attention,
+  { mask = document, block_mask = function(_, at) return at.first_key:ge(0), at.head end })
 check.raises("unknown option `score_slope` of wg.attention", wg.attention, { score_slope = same })
 check.raises("wg.attention, score", wg.attention, { score = function() end })
 check.raises("wg.attention, score: the function must return a register of type f32, not number", wg.attention, { score = function() return 1.0 end })

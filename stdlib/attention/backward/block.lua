@@ -120,7 +120,10 @@ function module.prepare(me, key)
   me.slopes = {}
   local factor, held = (p.softcap or p.score) and 1 / math.log(2) or sizes.scale_log2, k:regs("f32", #acc.s)
   me.exponentials, me.gradients = module.elements(k, p, acc, factor, me.slopes, held)
-  local scored, mask = scores.emit_with_slopes(me, key, held), module.masker(k, p, acc.s, me.at, key)
+  local scored = scores.emit_with_slopes(me, key, held, function(query, head)
+    return scheduler.is_whole(me, head, query, key)
+  end)
+  local mask = module.masker(k, p, acc.s, me.at, key)
   function me.finish_scores(query) -- of the block that begins with that query
     scored(query, me.head)
     mask(query)

@@ -37,14 +37,17 @@ function module.tile(g)
   return at
 end
 
+-- The tile, of that head of the queries.
+local function of_head(at, head) return setmetatable({ head = head }, { __index = at }) end
+
 -- The blocks of a head's queries, without those that `block_mask` hides from the tile's keys.
 local function each_seen(g, head, body)
   local k, p, at = g.k, g.p, g.at
   local block = k:mov(at.first, { type = "u32" })
-  local of_head = setmetatable({ head = head }, { __index = at })
+  local keys = mask.keys(g, at, at.key, p.keys)
   local function is_seen()
     local inside = k:min(block, at.last - 1) -- the function may read memory
-    return mask.block_is_seen(g, of_head, { inside * p.rows, p.rows, at.key, p.keys })
+    return (mask.block(g, of_head(at, head), mask.queries(g, at, inside * p.rows, p.rows), keys))
   end
   k:while_(function()
     k:while_(function() return block:lt(at.last) & ~is_seen() end, function() k:add(block, block, 1) end)
@@ -58,12 +61,21 @@ end
 --- Calls body(block, head) for each block of queries that sees the tile, of each head that shares its K and V.
 function module.each(g, body)
   local k, p, at = g.k, g.p, g.at
-  local function of_head(head)
+  local function each_of(head)
     if p.block_mask then return each_seen(g, head, body) end
     k:loop({ from = at.first, to = at.last }, function(block) body(block, head) end)
   end
-  if p.group == 1 then return of_head(at.head) end
-  k:loop(p.group, function(i) of_head(at.head * p.group + i) end)
+  if p.group == 1 then return each_of(at.head) end
+  k:loop(p.group, function(i) each_of(at.head * p.group + i) end)
+end
+
+--- Whether `mask` hides nothing of a consumer's scores, whose first query and key those are, by `block_mask`: a
+--- predicate, or nil.
+function module.is_whole(me, head, query, key)
+  local k, p, at = me.k, me.p, me.at
+  if not p.block_mask then return nil end
+  local queries = mask.queries(me, at, k:min(query, at.queries - 1), p.part) -- the function may read memory
+  return select(2, mask.block(me, of_head(at, head), queries, mask.keys(me, at, k:min(key, at.keys - 1), 64)))
 end
 
 --- The number of a block of queries among those of all heads and batches.

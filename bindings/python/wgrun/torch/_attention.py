@@ -24,7 +24,7 @@ local function element(k, at)
 end
 if kind == "top_left" then -- query i sees the keys up to i, however many there are
   options.mask = function(_, at) return at.key:le(at.query) end
-  options.block_mask = function(_, block) return block.first_key:le(block.last_query) end
+  options.block_mask = function(_, block) return block.first_key:le(block.last_query), block.last_key:le(block.first_query) end
 elseif kind == "hides" then
   options.tensors = { bias = "u8" }
   options.mask = function(k, at) return k:ld_global_u8(element(k, at)):ne(0) end
@@ -35,7 +35,7 @@ elseif kind == "alibi" then
   options.tensors = { bias = "f32" }
   options.score = function(k, score, at)
     local slope = k:ld_global_f32(k:element(at.tensors.bias, at_head(at)))
-    return k:fma(slope, -k:cvt_rn_f32_s32(k:abs(at.place - at.key)), score)
+    return k:fma(slope, -k:abs(at.distance), score)
   end
 end
 local function with_tensors(given)
