@@ -206,8 +206,8 @@ class Attention(Case):
         mask[..., 3, :] = torch.finfo(torch.float32).min  # as Hugging Face pads
         mask[..., 5:, 7] = -math.inf
         q, k, v = (t.transpose(1, 2) for t in self.tensors(1, 32, 32, 2, 2, 64, grad=False))
-        want = torch.nn.functional.scaled_dot_product_attention(q.float(), k.float(), v.float(), mask)
-        self.near(wt.attention(q, k, v, mask), want)
+        scores = q.float() @ k.float().transpose(2, 3) / 8 + mask  # kernels of PyTorch's differ in what they make of such rows
+        self.near(wt.attention(q, k, v, mask), torch.softmax(scores, -1) @ v.float())
 
     def test_alibi(self):
         slopes = torch.tensor([[0.5, 0.25, 0.1, 0.05], [0.3, 0.2, 0.0, 0.7]], device=DEVICE)
