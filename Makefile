@@ -1,4 +1,4 @@
-# A thin front of CMake. make | demo | test | dist | bench | conformance | mutate | verdicts | foreign | ptxas-compare | asan |
+# A thin front of CMake. make | demo | test | dist | wheel | release | bench | conformance | mutate | verdicts | foreign | ptxas-compare | asan |
 # tsan | fuzz | lint | tidy | format | deps | clean
 
 BUILD   := build
@@ -6,7 +6,7 @@ JOBS    := $(shell nproc)
 # ON: warnings are errors. A compiler that is newer than this tree may have warnings that nobody has seen yet.
 WERROR  ?= OFF
 
-.PHONY: all demo test dist wheel bench conformance mutate verdicts foreign ptxas-compare asan tsan fuzz lint tidy format deps clean
+.PHONY: all demo test dist wheel release bench conformance mutate verdicts foreign ptxas-compare asan tsan fuzz lint tidy format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -40,14 +40,12 @@ dist: deps $(BUILD)/CMakeCache.txt
 PYTHON := python3
 wheel: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun wgrun_lib_c_shared -j $(JOBS)
-	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/dist && cp -rL bindings/python $(BUILD)/wheel
-	@for part in lib_c tool; do cmake --install $(BUILD) --component $$part --strip --prefix $(BUILD)/wheel/prefix > /dev/null || exit; done
-	@cp -L $$(find $(BUILD)/wheel/prefix -name libwgrun_c.so.0) $(BUILD)/wheel/wgrun/
-	@mv $(BUILD)/wheel/prefix/bin $(BUILD)/wheel/bin && rm -r $(BUILD)/wheel/prefix
-	@cmake/runpaths.sh $(BUILD)/wheel/wgrun/libwgrun_c.so.0 $(BUILD)/wheel/bin/wgrun
-	@sed -n 's/^project(wgrun VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt > $(BUILD)/wheel/VERSION
-	@$(PYTHON) -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(BUILD)/dist $(BUILD)/wheel
+	@packaging/wheel.sh $(BUILD) $(BUILD)/dist $(PYTHON)
 	@ls $(BUILD)/dist/wgrun-*.whl
+
+# All that is published, in $(BUILD)/release, tried in new roots of Debian; as root.
+release: deps $(BUILD)/CMakeCache.txt
+	@packaging/release.sh $(BUILD)
 
 # The figures of docs/measurements.md.
 bench: all

@@ -65,10 +65,10 @@ function(wgrun_publish name)
     list(JOIN arg_EXPORTS "; " patterns)
     file(CONFIGURE OUTPUT ${map} CONTENT "{ global: ${patterns}; local: *; };\n")
     target_link_options(wgrun_lib_${name}_shared PRIVATE LINKER:--version-script=${map})
-    # The interface of C is stable; that of C++ may change with each minor version before 1.0. The libraries of the build
+    # The interface of C is stable; that of C++ may change with each minor version. The libraries of the build
     # tree look for each other as those that are installed do: CMake's other way pads their RUNPATH with colons, which
     # stand for the current directory.
-    if(arg_LUA OR NOT PROJECT_VERSION_MAJOR EQUAL 0)
+    if(arg_LUA)
         set(soversion ${PROJECT_VERSION_MAJOR})
     else()
         set(soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})

@@ -58,20 +58,9 @@ class Install(unittest.TestCase):
         self.assertIn("/no/such/library.so", str(caught.exception))
 
     def test_a_wheel_that_carries_it_and_the_tool(self):
-        # As `make wheel` does: the library and the tool as they are installed.
-        prefix = self.folder / "prefix"
-        for part in ("lib_c", "tool"):
-            subprocess.run(["cmake", "--install", LIBRARY.parents[1], "--component", part, "--prefix", prefix], check=True,
-                           stdout=subprocess.DEVNULL)
-        (installed,) = prefix.rglob("libwgrun_c.so.0")
-        shutil.copy(installed, self.package / "wgrun" / "libwgrun_c.so.0")
-        shutil.copytree(prefix / "bin", self.package / "bin")
-        subprocess.run([SOURCE / "cmake" / "runpaths.sh", installed, self.package / "bin" / "wgrun"], check=True)
-        (self.package / "VERSION").write_text("1.2.3\n")
-        run("-m", "pip", "wheel", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--wheel-dir",
-            str(self.folder), str(self.package))
-        (made,) = self.folder.glob("wgrun-1.2.3-py3-none-*_x86_64.whl" if os.uname().machine == "x86_64"
-                                   else "wgrun-1.2.3-py3-none-*.whl")
+        subprocess.run([SOURCE / "packaging" / "wheel.sh", LIBRARY.parents[1], self.folder, sys.executable], check=True,
+                       stdout=subprocess.DEVNULL)
+        (made,) = self.folder.glob(f"wgrun-*-py3-none-manylinux_2_*_{os.uname().machine}.whl")
         self.install(made)
         self.assertIn(f"k {self.target}", run("-c", USE, PYTHONPATH=str(self.target)))
         tool = self.target / "bin" / "wgrun"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Iterator
 
 API_VERSION = 5  # of wgrun.h, as used here
-LIBRARY_NAMES = ("libwgrun_c.so.0", "libwgrun_c.so")
+LIBRARY_NAMES = ("libwgrun_c.so.1", "libwgrun_c.so")
 
 # wgrun_backend
 AUTO, GPU, GPU_CUDA, SIM = range(4)

@@ -9,6 +9,15 @@
 namespace wgrun::check::symbolic {
 namespace {
 
+#ifdef WGRUN_ISL_INSIDE
+std::optional<Isl> opened() {
+    Isl out;
+#define WGRUN_ISL_TAKE(name) out.name = &isl_##name;
+    WGRUN_ISL_FUNCTIONS(WGRUN_ISL_TAKE)
+#undef WGRUN_ISL_TAKE
+    return out;
+}
+#else
 std::optional<Isl> opened() {
     // The version that the headers of Debian and Ubuntu describe.
     void* library = ::dlopen("libisl.so.23", RTLD_NOW | RTLD_LOCAL);
@@ -22,6 +31,7 @@ std::optional<Isl> opened() {
 #undef WGRUN_ISL_FIND
     return complete ? std::optional(out) : std::nullopt;
 }
+#endif
 
 }  // namespace
 
