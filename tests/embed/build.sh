@@ -50,7 +50,7 @@ install() {
         [ -e "$shared" ] || continue
         case $library in
             wgrun_c) soname='[0-9]+' ;;
-            *) soname='0\.[0-9]+|[1-9][0-9]*' ;;  # C++ may change with each minor version before 1.0
+            *) soname='[0-9]+\.[0-9]+' ;;  # C++ may change with each minor version
         esac
         readelf -d "$shared" | grep -qE "SONAME.*\[lib$library\.so\.($soname)\]" || fail "$shared has no soname, or another one"
         nm -D --defined-only "$shared" | awk '{ print $NF }' > "$build/embed.symbols"

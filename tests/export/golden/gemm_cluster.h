@@ -1,4 +1,4 @@
-/* gemm_cluster, a kernel for sm_90a that wgrun 0.1.0 wrote from gemms.lua:3. With gemm_cluster.c it needs CUDA's driver alone:
+/* gemm_cluster, a kernel for sm_90a that wgrun 1.0.0 wrote from gemms.lua:3. With gemm_cluster.c it needs CUDA's driver alone:
  *     cc -c gemm_cluster.c -I<toolkit>/include, linked with -lcuda
  * All functions return what the driver says, and want a current context. */
 #ifndef gemm_cluster_H

@@ -1,4 +1,4 @@
-/* hello_wgmma, a kernel for sm_90a that wgrun 0.1.0 wrote from hello_wgmma.lua:7. With hello_wgmma.c it needs CUDA's driver alone:
+/* hello_wgmma, a kernel for sm_90a that wgrun 1.0.0 wrote from hello_wgmma.lua:7. With hello_wgmma.c it needs CUDA's driver alone:
  *     cc -c hello_wgmma.c -I<toolkit>/include, linked with -lcuda
  * All functions return what the driver says, and want a current context. */
 #ifndef hello_wgmma_H
