@@ -6,10 +6,10 @@ JOBS    := $(shell nproc)
 # ON: warnings are errors. A compiler that is newer than this tree may have warnings that nobody has seen yet.
 WERROR  ?= OFF
 
-.PHONY: all demo test dist wheel release bench conformance mutate verdicts foreign ptxas-compare asan tsan fuzz lint tidy format deps clean
+.PHONY: all demo test run-tests dist wheel release bench conformance mutate verdicts foreign ptxas-compare asan tsan fuzz lint tidy format deps clean
 
 all: $(BUILD)/CMakeCache.txt
-	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
+	@cmake/alone.sh $(BUILD) cmake --build $(BUILD) --target wgrun -j $(JOBS)
 
 $(BUILD)/CMakeCache.txt:
 	@cmake/install-packages.sh
@@ -23,6 +23,9 @@ demo: deps all
 
 # Without a CUDA toolkit, ptxas and NVRTC come as Python wheels into the build folder, as numpy does (tests/needs.sh).
 test: deps $(BUILD)/CMakeCache.txt
+	@cmake/alone.sh $(BUILD) $(MAKE) --no-print-directory run-tests
+
+run-tests:
 	@cmake --preset release -DWGRUN_WERROR=$(WERROR) > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	@env $$(tests/needs.sh $(CURDIR)/$(BUILD)/needs) ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure

@@ -15,9 +15,7 @@ set(WGRUN_LIBEDIT "none: the prompt reads plain lines (libedit-dev is missing)")
 if(WGRUN_LIBEDIT_INCLUDE AND WGRUN_LIBEDIT_ARCHIVE AND WGRUN_TINFO_ARCHIVE AND WGRUN_BSD_ARCHIVE)
     set(WGRUN_LIBEDIT static)
     target_link_libraries(wgrun_libedit INTERFACE ${WGRUN_LIBEDIT_ARCHIVE} ${WGRUN_TINFO_ARCHIVE} ${WGRUN_BSD_ARCHIVE})
-    # The tool exports its symbols, for Lua's C modules. Those of the archives are its own: a module that brings
-    # GNU readline must not get libedit's functions of the same names.
-    target_link_options(wgrun_libedit INTERFACE -Wl,--exclude-libs,libedit.a:libtinfo.a:libncurses.a:libbsd.a)
+    wgrun_keep_private(wgrun_libedit INTERFACE libedit.a:libtinfo.a:libncurses.a:libbsd.a)
 elseif(WGRUN_LIBEDIT_INCLUDE AND WGRUN_LIBEDIT_SHARED)
     set(WGRUN_LIBEDIT shared)
     target_link_libraries(wgrun_libedit INTERFACE ${WGRUN_LIBEDIT_SHARED})

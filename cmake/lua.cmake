@@ -5,8 +5,14 @@
 #                     machine that built it
 # wgrun_private_lua   makes WGRUN_PRIVATE_LUA, the same for shared libraries; wgrun_streams are objects that it needs
 #
-# Distributions compile the static library for programs alone: it takes the addresses of stdin, stdout and stderr as
-# only a program can. That is all of it that is so; under other names they are variables of ours (streams.c).
+# Distributions compile static libraries for programs alone: they take the addresses of stdin, stdout and stderr as
+# only a program can. That is all of them that is so; under other names they are variables of ours (streams.c).
+function(wgrun_private_archive made archive)
+    add_custom_command(OUTPUT ${made}
+        COMMAND ${CMAKE_OBJCOPY} --redefine-sym stdin=wgrun_stdin --redefine-sym stdout=wgrun_stdout
+                --redefine-sym stderr=wgrun_stderr ${archive} ${made}
+        DEPENDS ${archive} VERBATIM)
+endfunction()
 set(flavour lua5.4)
 if(WGRUN_LUA_CXX)
     set(flavour lua5.4-c++)
@@ -35,10 +41,7 @@ if(WGRUN_LUA_INCLUDE AND WGRUN_LUA_ARCHIVE)
     target_link_libraries(wgrun_liblua INTERFACE wgrun_lua_headers ${WGRUN_LUA_ARCHIVE} m ${CMAKE_DL_LIBS})
 
     set(WGRUN_PRIVATE_LUA ${CMAKE_CURRENT_BINARY_DIR}/private_lua.a)
-    add_custom_command(OUTPUT ${WGRUN_PRIVATE_LUA}
-        COMMAND ${CMAKE_OBJCOPY} --redefine-sym stdin=wgrun_stdin --redefine-sym stdout=wgrun_stdout
-                --redefine-sym stderr=wgrun_stderr ${WGRUN_LUA_ARCHIVE} ${WGRUN_PRIVATE_LUA}
-        DEPENDS ${WGRUN_LUA_ARCHIVE} VERBATIM)
+    wgrun_private_archive(${WGRUN_PRIVATE_LUA} ${WGRUN_LUA_ARCHIVE})
     add_custom_target(wgrun_private_lua DEPENDS ${WGRUN_PRIVATE_LUA})
     add_library(wgrun_streams OBJECT ${CMAKE_CURRENT_LIST_DIR}/streams.c)
 endif()

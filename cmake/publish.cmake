@@ -27,7 +27,7 @@ function(wgrun_publish name)
         add_library(wgrun_lib_${name}_static STATIC ${merged})
         add_library(wgrun_lib_${name}_shared SHARED ${objects})
         target_link_libraries(wgrun_lib_${name}_shared PRIVATE $<BUILD_INTERFACE:${WGRUN_PRIVATE_LUA}>)
-        target_link_options(wgrun_lib_${name}_shared PRIVATE LINKER:--exclude-libs,ALL)
+        wgrun_keep_private(wgrun_lib_${name}_shared PRIVATE ALL)
         # The C++ runtime is inside too, so that the library goes wherever its glibc is.
         if(NOT WGRUN_ASAN AND NOT WGRUN_TSAN)
             target_link_options(wgrun_lib_${name}_shared PRIVATE ${WGRUN_STATIC_RUNTIME})
