@@ -76,10 +76,10 @@ class Wheel(bdist_wheel):
 
 
 os.chdir(here)
-if not carried():
+if "bdist_wheel" in sys.argv and not carried():
     if os.environ.get("WGRUN_BUILD"):
         carry(Path(os.environ["WGRUN_BUILD"]))
-    elif source.exists() and "sdist" not in sys.argv:
+    elif source.exists():
         carry(build_from_source())
 setup(version=version(), data_files=[("bin", ["bin/wgrun"])] if (here / "bin" / "wgrun").exists() else [], distclass=Platform,
       cmdclass={"bdist_wheel": Wheel})
