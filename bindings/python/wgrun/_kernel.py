@@ -153,27 +153,35 @@ class Kernel:
             if on_device:
                 launch.device = _abi.CURRENT_DEVICE if device is None else device
                 launch.stream = stream
-                status = LIBRARY.wgrun_kernel_launch(self._handle.value, launch)
-                if status != 0:
-                    check(status)
-                return
+                return self.start(launch)
             launch.device, launch.stream = _abi.CURRENT_DEVICE, None
             launch.seed = seed
             launch.numerics = None if numerics is None else numerics.encode()
             work(lambda: LIBRARY.wgrun_kernel_simulate(self._handle.value, launch))
 
+    def start(self, launch: _abi.Launch) -> None:
+        """Starts a launch on a device."""
+        status = LIBRARY.wgrun_kernel_launch(self._handle.value, launch)
+        if status != 0:
+            check(status)
+
     def _prepare(self, values: Sequence[Memory | int | float]) -> _abi.Launch:
-        launch = self._launch
+        self.write(self._arguments, values)
+        return self._launch
+
+    def write(self, arguments: Any, values: Sequence[Memory | int | float]) -> list[object]:
+        """Fills an array of _abi.Argument, and returns what must live as long."""
         if len(values) != len(self.parameters):
             names = ", ".join(p.name for p in self.parameters)
             refuse(f"kernel {self.name} takes {len(self.parameters)} arguments ({names}), not {len(values)}")
+        keep = []
         for i, value in enumerate(values):
-            out = self._arguments[i]
-            write_argument(out, value)
+            out = arguments[i]
+            keep.append(write_argument(out, value))
             # No package has arrays of tf32: they are f32.
             if self._dtypes[i] == _TF32 and type(value) is Memory and value.dtype == _F32:
                 out.dtype = _TF32
-        return launch
+        return keep
 
     def check(self, grid: Grid | None = None, arguments: Sequence[Any] | None = None) -> Findings:
         """Every finding of the static checker; with a grid and arguments (whose numbers matter, arrays may be None) also

@@ -13,7 +13,7 @@ from ._abi import LIBRARY
 from ._engine import Engine, Handle, opened_by_work
 from ._errors import check, refuse
 from ._kernel import Kernel, write_argument
-from ._memory import Memory, argument_of, current_stream, device_of, stream_number
+from ._memory import Memory, argument_of, current_stream, device_of, stream_number, torch_stream
 
 _MOST_PLANS = 256
 
@@ -100,6 +100,30 @@ class _Plan:
         return memory._replace(address=kept.data_ptr(), device=device, stream=None, keep=kept)
 
 
+class _Written:
+    """A launch on a device whose arguments are written, but for the addresses that differ from call to call."""
+
+    def __init__(self, kernel: Kernel, plan: _Plan, arguments: list[int | float | Memory], device: int) -> None:
+        self.plan, self.kernel = plan, kernel
+        self.arguments = (_abi.Argument * max(len(arguments), 1))()
+        self.keep = kernel.write(self.arguments, arguments)
+        self.launch = _abi.Launch(arguments=self.arguments, argument_count=len(arguments), backend=_abi.AUTO, device=device)
+        self.launch.grid[:] = plan.grid
+        #: Arguments and the operands whose addresses they have.
+        self.addresses = [(self.arguments[i], operand) for i, operand in enumerate(plan.operands)
+                          if operand >= 0 and type(arguments[i]) is Memory]
+        self.workspaces = [(self.arguments[i], i) for i in plan.sizes]
+
+    def start(self, values: tuple[Any, ...], device: int) -> None:
+        for argument, operand in self.addresses:
+            argument.address = values[operand].data_ptr()
+        stream = torch_stream(device)
+        for argument, index in self.workspaces:
+            argument.address = self.plan.workspace(index, device, stream).address
+        self.launch.stream = stream
+        self.kernel.start(self.launch)
+
+
 class Launcher:
     """An object of a script with a ``launch`` method, such as wg.gemm makes: ``gemm(A, B, D)`` asks it for grid and
     arguments, once for all operands of the same shapes, and runs its kernel, as Kernel does."""
@@ -110,6 +134,7 @@ class Launcher:
         self.name = name
         self.kernel = kernel  #: the kernel that it launches
         self._plans: dict[Any, _Plan] = {}
+        self._written: dict[Any, _Written] = {}
 
     def __repr__(self) -> str:
         return f"<wgrun.Launcher {self.name} of {self.kernel!r}>"
@@ -135,6 +160,30 @@ class Launcher:
                     argument = plan.workspace(i, device, stream or 0)
                 arguments.append(argument)
             self.kernel.run(arguments, memories, device, plan.grid, stream, backend, unchecked, seed, numerics)
+
+    def on_tensors(self, *operands: Any, **named: Any) -> None:
+        """A call with tensors of PyTorch alone, and numbers, on the current stream. On a CUDA device the arguments of all calls
+        whose tensors have the same shapes, and whose numbers are the same, are looked at and written once."""
+        tensor = sys.modules["torch"].Tensor
+        values = (*operands, *named.values())
+        device = operands[0].get_device()
+        key = (*named, *((v.dtype, v.shape, v.get_device(), v.is_contiguous(), v.is_neg()) if isinstance(v, tensor) else (type(v), v)
+                         for v in values))
+        with self._engine.turn:
+            written = self._written.get(key)
+            if written is not None:
+                return written.start(values, device)
+        if device < 0:
+            return self(*operands, **named)
+        memories = [argument_of(value, None) for value in values]
+        device_of([m for m in memories if type(m) is Memory])
+        with self._engine.turn:
+            plan = self._plan(memories, [None] * len(operands) + list(named), device)
+            arguments = [a if operand < 0 else memories[operand] for a, operand in zip(plan.arguments, plan.operands)]
+            if len(self._written) >= _MOST_PLANS:
+                del self._written[next(iter(self._written))]
+            written = self._written[key] = _Written(self.kernel, plan, arguments, device)
+            written.start(values, device)
 
     def _plan(self, values: list[Any], names: list[str | None], device: int | None) -> _Plan:
         key = (device, *names, *((v.dtype, v.shape) if type(v) is Memory else (type(v), v) for v in values))

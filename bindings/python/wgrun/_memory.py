@@ -223,6 +223,11 @@ def current_stream(memories: list[Memory], device: int) -> int:
     stream = memories[0].stream if memories else 0
     if stream is not None:
         return stream
+    return torch_stream(device)
+
+
+def torch_stream(device: int) -> int:
+    """PyTorch's current stream on that device."""
     return int(sys.modules["torch"]._C._cuda_getCurrentRawStream(device))
 
 

@@ -93,7 +93,7 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, wind
     options = (*_options(q, k, heads, kv_heads, causal, window, softcap), ("layout", layout), ("lse", lse))
     named: dict[str, Any] = {"lse": sums} if lse else {}
     if kind:
-        made = script(_FORWARD, *options, *_kind(q, k, kind, bias, layout, named)).only
+        made = script(_FORWARD, *options, *_kind(q, k, kind, bias, layout, named)).only.on_tensors
     else:
         made = launcher("attention", *options)
     made(ready(q), ready(k), ready(v), o, scale=scale, **named)
@@ -133,7 +133,7 @@ def _attention_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor,
     if kind:
         options += _kind(q, k, kind, bias, layout, named)
     for step in script(_BACKWARD, *options):
-        step(*map(ready, (q, k, v, o, lse, d)), dq, dk, dv, scale=scale, **named)
+        step.on_tensors(*map(ready, (q, k, v, o, lse, d)), dq, dk, dv, scale=scale, **named)
     return dq, dk, dv
 
 
@@ -311,7 +311,7 @@ def _packed_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d:
         return dq, dk, dv
     options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("packed", True))
     for step in script(_BACKWARD, *options):
-        step(*map(ready, (q, k, v, o, lse, d)), dq, dk, dv, scale=scale, query_starts=query_starts, key_starts=key_starts,
+        step.on_tensors(*map(ready, (q, k, v, o, lse, d)), dq, dk, dv, scale=scale, query_starts=query_starts, key_starts=key_starts,
              max_queries=max_queries, max_keys=max_keys)
     return dq, dk, dv
 

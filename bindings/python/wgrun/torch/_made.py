@@ -48,12 +48,12 @@ def _nested(options: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=1024)
-def launcher(function: str, *options: tuple[str, Any]) -> Launcher:
-    """What a function of the library ("gemm", "attention") makes with these options, names and values; tables are
-    tuples of names and values, too."""
+def launcher(function: str, *options: tuple[str, Any]) -> Callable[..., None]:
+    """What runs the kernel that a function of the library ("gemm", "attention") makes with these options, names and
+    values; tables are tuples of names and values, too."""
     made = loads(f'return require("wgrun").{function}({literal(_nested(options))})', name="wgrun.torch").only
     assert isinstance(made, Launcher)
-    return made
+    return made.on_tensors
 
 
 @functools.lru_cache(maxsize=1024)
