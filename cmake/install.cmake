@@ -4,10 +4,10 @@ include(CMakePackageConfigHelpers)
 
 if(WGRUN_TOOL)
     install(TARGETS wgrun COMPONENT tool)
-    install(TARGETS wgrun_record LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(TARGETS wgrun_record LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/wgrun)  # programs load it, nothing links it
     if(NOT CMAKE_CROSSCOMPILING)
-        set(page ${PROJECT_BINARY_DIR}/generated/wgrun.1)
-        add_custom_command(OUTPUT ${page} COMMAND wgrun man > ${page} DEPENDS wgrun VERBATIM)
+        set(page ${PROJECT_BINARY_DIR}/generated/wgrun.1.gz)
+        add_custom_command(OUTPUT ${page} COMMAND wgrun man | gzip -9n > ${page} DEPENDS wgrun VERBATIM)
         add_custom_target(wgrun_man ALL DEPENDS ${page})
         install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
         # Where each shell looks for completions, and under which names.
@@ -56,11 +56,15 @@ foreach(package IN LISTS packages)
 endforeach()
 
 install(FILES README.md LICENSE TYPE DOC)
+# Under the names that Debian asks for.
+install(FILES LICENSE TYPE DOC RENAME copyright)
+set(changes ${PROJECT_BINARY_DIR}/generated/changelog.gz)
+add_custom_command(OUTPUT ${changes} COMMAND gzip -9nc ${PROJECT_SOURCE_DIR}/CHANGELOG.md > ${changes}
+                   DEPENDS ${PROJECT_SOURCE_DIR}/CHANGELOG.md VERBATIM)
+add_custom_target(wgrun_changelog ALL DEPENDS ${changes})
+install(FILES ${changes} TYPE DOC OPTIONAL)
 install(DIRECTORY docs TYPE DOC)
 install(DIRECTORY scripts ${PROJECT_BINARY_DIR}/meta TYPE DOC OPTIONAL)
-if(EXISTS ${PROJECT_SOURCE_DIR}/CHANGELOG.md)
-    install(FILES CHANGELOG.md TYPE DOC)
-endif()
 
 set(CPACK_PACKAGE_NAME wgrun)
 set(CPACK_PACKAGE_VENDOR wgrun)
@@ -73,6 +77,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+file(WRITE ${WGRUN_GENERATED}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${WGRUN_GENERATED}/triggers)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libisl23")  # which verdicts open
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nvidia-cuda-toolkit")
 include(CPack)
