@@ -201,6 +201,27 @@ class Attention(Case):
             leaves = [t.detach().transpose(1, 2).contiguous().requires_grad_() for t in self.tensors(2, 40, 72, 4, 4, 64)]
             self.gradients(lambda q, k, v: wt.attention(q, k, v, mask), lambda q, k, v: theirs(q, k, v, exact), leaves)
 
+    def test_modes_see_the_operators(self):
+        """Calls without gradients go past the dispatcher, but not past a mode, a profiler, a transform or a fake tensor."""
+        q, k, v = (t.transpose(1, 2) for t in self.tensors(1, 32, 32, 2, 2, 64, grad=False))
+        seen = []
+
+        class Mode(torch.utils._python_dispatch.TorchDispatchMode):
+            def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+                seen.append(str(function))
+                return function(*args, **(kwargs or {}))
+
+        with Mode():
+            inside = wt.attention(q, k, v)
+        self.assertIn("wgrun.attention.default", seen)
+        with torch.autograd.profiler.profile() as profiled:
+            wt.attention(q, k, v)
+        self.assertIn("wgrun::attention", {event.name for event in profiled.function_events})
+        self.assertTrue(torch.equal(inside, wt.attention(q, k, v)))
+        with torch._subclasses.FakeTensorMode() as mode:
+            fakes = [mode.from_tensor(t) for t in (q, k, v)]
+        self.assertIs(type(wt.attention(*fakes)), type(fakes[0]))
+
     def test_rows_that_a_mask_makes_equal(self):
         mask = torch.zeros(1, 1, 32, 32, device=DEVICE)
         mask[..., 3, :] = torch.finfo(torch.float32).min  # as Hugging Face pads

@@ -113,13 +113,18 @@ class _Written:
         self.addresses = [(self.arguments[i], operand) for i, operand in enumerate(plan.operands)
                           if operand >= 0 and type(arguments[i]) is Memory]
         self.workspaces = [(self.arguments[i], i) for i in plan.sizes]
+        self.stream: int | None = None  # whose workspaces are written: outside of captures they stay
 
     def start(self, values: tuple[Any, ...], device: int) -> None:
         for argument, operand in self.addresses:
             argument.address = values[operand].data_ptr()
         stream = torch_stream(device)
-        for argument, index in self.workspaces:
-            argument.address = self.plan.workspace(index, device, stream).address
+        if self.workspaces:
+            captured = sys.modules["torch"].cuda.is_current_stream_capturing()
+            if captured or stream != self.stream:
+                for argument, index in self.workspaces:
+                    argument.address = self.plan.workspace(index, device, stream).address
+                self.stream = None if captured else stream
         self.launch.stream = stream
         self.kernel.start(self.launch)
 

@@ -17,18 +17,30 @@ DTYPES = {torch.bfloat16: "bf16", torch.float16: "f16", torch.float8_e4m3fn: "e4
 _LIBRARY = torch.library.Library("wgrun", "FRAGMENT")
 
 
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
 class Operation:
     """An operator of torch.library. torch.library.custom_op makes such objects, too, and compares the memory of
     arguments and results at each call, which takes longer than a small kernel; none here returns its arguments."""
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
-        self.name = f"wgrun::{name}"
+        self.name, self._function = f"wgrun::{name}", function
         _LIBRARY.define(name + torch.library.infer_schema(function, mutates_args=()), tags=(torch.Tag.pt2_compliant_tag,))
         _LIBRARY.impl(name, function, "CompositeExplicitAutograd")
         self._call = getattr(torch.ops.wgrun, name).default
 
     def __call__(self, *arguments: Any) -> Any:
-        return self._call(*arguments)
+        """Goes by PyTorch's dispatcher where something there has to know of the call: gradients, a compiler, modes. Its way
+        there takes longer than a small kernel."""
+        plain = not (torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack()
+                     or torch._C._functorch.peek_interpreter_stack() is not None or torch._C._autograd._profiler_enabled())
+        if plain:
+            needs_gradients = torch.is_grad_enabled()
+            for argument in arguments:
+                if isinstance(argument, torch.Tensor) and (needs_gradients and argument.requires_grad or type(argument) not in _PLAIN):
+                    plain = False
+        return self._function(*arguments) if plain else self._call(*arguments)
 
     def register_fake(self, function: Callable[..., Any]) -> None:
         torch.library.register_fake(self.name, function, lib=_LIBRARY)
