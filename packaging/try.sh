@@ -15,10 +15,12 @@ for suite in ${SUITES:-bullseye bookworm trixie}; do # with Python 3.9, 3.11 and
     cp "$folder"/wgrun* "$root/release/"
     ldd --version | sed -n '1s/.* //p' > "$root/release/glibc"
     cat > "$root/release/wrong.lua" << 'LUA'
-require("wgrun").kernel("wrong", { threads = 128 }, function(k)
-  local acc = k:regs("f32", 4)
-  local a, b = k:shared { bytes = 4096, align = 1024 }, k:shared { bytes = 4096, align = 1024 }
-  k:wgmma_mma_async(acc, k:descriptor(a), k:descriptor(b), { n = 8, k = 16, d = "f32", a = "bf16", b = "bf16" })
+local wg = require "wgrun"
+local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K", swizzle = "128B" }
+wg.kernel("wrong", { threads = 128 }, function(k)
+  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
+  local acc = k:regs("f32", 32)
+  k:mma(acc, { a = a, b = b, scale_d = 0 }) -- without a wgmma.fence
 end)
 LUA
     cat > "$root/release/inside.sh" << 'SH'
