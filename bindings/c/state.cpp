@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "bindings/lua/args.hpp"
@@ -20,9 +22,15 @@
 namespace wgrun::c {
 namespace {
 
-char engine_key;  // registry: light userdata, the Engine
-char items_key;   // registry: the values that the script returned
-char call_key;    // registry: light userdata, the Protected that runs
+char engine_key;    // registry: light userdata, the Engine
+char call_key;      // registry: light userdata, the Protected that runs
+char script_key;    // registry: the script as a function
+char globals_key;   // registry: the globals as they were before it ran
+char raisers_key;   // registry: the functions by which it raises errors
+char ended_marker;  // the error value of os.exit
+
+// Of the table that a run refers to.
+constexpr int items_place = 1, kernels_place = 2, first_place = 3;
 
 /// The failure of a protected call.
 struct Trouble {
@@ -138,7 +146,7 @@ int end_script(lua_State* L) {
     const bool good = lua_isnoneornil(L, 1) ||
                       (lua_isboolean(L, 1) ? lua_toboolean(L, 1) != 0 : luaL_optinteger(L, 1, 0) == 0);
     if (good) {
-        lua_pushlightuserdata(L, &items_key);
+        lua_pushlightuserdata(L, &ended_marker);
         return lua_error(L);
     }
     return luaL_error(L, "the script ended itself with os.exit(%s)", luaL_tolstring(L, 1, nullptr));
@@ -169,6 +177,7 @@ void prepare(lua_State* L, Engine& engine) {
     session.backend = static_cast<Backend>(options.backend);
     session.isolation = gpu::Isolation::process;  // the host's program cannot serve as a worker
     session.seed = options.seed;
+    session.terminal = false;  // which is the host's
     if (options.log == nullptr) return;
     lua::guarded(L, [&] {
         session.remark = [&options](std::string_view text) {
@@ -249,8 +258,10 @@ void add_entries(lua_State* L, int list, int index, std::vector<Item>& items,
 
 struct State::Load {
     State& state;
-    const Source& source;
-    Trouble trouble;  ///< of the script
+    Run& run;
+    const std::vector<std::string>& arguments;
+    bool again = false;
+    Trouble trouble{};  ///< of the script
     int status = WGRUN_OK;
     std::optional<Interruptible> interruptible{};  ///< while the script runs
 };
@@ -268,62 +279,130 @@ int keep_circumstances(lua_State* L) {
     return 1;
 }
 
-void add_made(lua_State* L, std::vector<Item>& made) {
-    lua::push_kernels(L);
-    const auto count = static_cast<lua_Integer>(lua_rawlen(L, -1));
+// Of the kernels in the list at `index`.
+void add_made(lua_State* L, int index, std::vector<Item>& made) {
+    const auto count = static_cast<lua_Integer>(lua_rawlen(L, index));
     for (lua_Integer i = 1; i <= count; ++i) {
-        lua_rawgeti(L, -1, i);
+        lua_rawgeti(L, index, i);
         Kernel& kernel = lua::check<Kernel>(L, -1);
         lua::guarded(L, [&] { made.push_back({kernel.program().name(), &kernel, false}); });
         lua_pop(L, 1);
     }
-    lua_pop(L, 1);
+}
+
+// Pushes a copy of the table on top of the stack, in its place.
+void copy_table(lua_State* L) {
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, -3) != 0;) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, -4);
+    }
+    lua_remove(L, -2);
+}
+
+int append(lua_State*, const void* bytes, std::size_t size, void* to) {
+    try {
+        static_cast<std::string*>(to)->append(static_cast<const char*>(bytes), size);
+        return 0;
+    } catch (const std::bad_alloc&) {
+        return 1;
+    }
+}
+
+// Pushes the script as a function whose globals are those before it ran, and `arg`.
+void push_script_again(lua_State* L, const std::string& file, const std::vector<std::string>& arguments,
+                       std::string& code) {
+    if (code.empty()) {
+        lua_rawgetp(L, LUA_REGISTRYINDEX, &script_key);
+        if (lua_dump(L, append, &code, 0) != 0) {
+            code.clear();
+            lua::guarded(L, []() -> void { throw std::bad_alloc(); });
+        }
+        lua_pop(L, 1);
+    }
+    if (luaL_loadbufferx(L, code.data(), code.size(), "=(script)", "b") != LUA_OK) lua_error(L);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &globals_key);
+    copy_table(L);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -2, LUA_GNAME);
+    lua::push_script_arguments(L, "wgrun", file.empty() ? lua::unnamed_text : file, arguments);
+    lua_setfield(L, -2, "arg");
+    lua_setupvalue(L, -2, 1);
 }
 
 }  // namespace
 
-int State::load_main(lua_State* L) {
-    auto& load = *static_cast<Load*>(lua_touserdata(L, 1));
-    const Source& source = load.source;
+// Makes the state ready for the script, and pushes that; false if it cannot be loaded.
+bool State::begin_load(lua_State* L, Load& load) {
     State& state = load.state;
+    const Source& source = state.source_;
     const char* file = source.file.empty() ? nullptr : source.file.c_str();
-    lua_settop(L, 0);
-    prepare(L, state.engine());
-    lua::open_error(L);  // a script may be stopped before it requires wgrun
-    load.trouble.raisers = lua::raisers(L);
-    std::atomic<bool>& stop = lua::session(L).stop;
-    lua::guarded(L, [&] { load.interruptible.emplace(state.engine(), stop); });
-    lua_newtable(L);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &items_key);  // index 1: the items
-
-    lua::set_script_arguments(L, "wgrun", file == nullptr ? "(text)" : file, source.arguments);
     if (file != nullptr && state.engine().options.restricted == 0) lua::set_script_path(L, file);
     lua::set_limits(L, state.engine().limits);
-    if (TokenInUse::any()) lua::watch_cancellation(L);
-    lua_pushlightuserdata(L, &load.trouble);
-    lua_pushcclosure(L, keep_circumstances, 1);  // index 2
+    lua_pushglobaltable(L);
+    copy_table(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &globals_key);
+    lua::push_script_arguments(L, "wgrun", file == nullptr ? lua::unnamed_text : file, load.arguments);
+    lua_setglobal(L, "arg");
     const int loaded = lua::load_script(L, file, source.has_text ? &source.text : nullptr);
-    if (loaded != LUA_OK) {
-        const int reason = errno;
-        take_error(L, load.trouble);
-        load.status = loaded == LUA_ERRFILE ? WGRUN_NO_FILE : status_of(load.trouble);
-        if (take_limit(L, load.trouble)) load.status = WGRUN_LIMIT_REACHED;
-        if (loaded == LUA_ERRFILE)
-            lua::guarded(L, [&] {
-                load.trouble.code = "ENOENT";
-                load.trouble.findings.assign(1, {});
-                load.trouble.findings.front().message =
-                    "cannot read " + source.file + ": " + std::strerror(reason);
-            });
+    if (loaded == LUA_OK) {
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &script_key);
+        return true;
+    }
+    const int reason = errno;
+    take_error(L, load.trouble);
+    load.status = loaded == LUA_ERRFILE ? WGRUN_NO_FILE : status_of(load.trouble);
+    if (take_limit(L, load.trouble)) load.status = WGRUN_LIMIT_REACHED;
+    if (loaded == LUA_ERRFILE)
+        lua::guarded(L, [&] {
+            load.trouble.code = "ENOENT";
+            load.trouble.findings.assign(1, {});
+            load.trouble.findings.front().message =
+                "cannot read " + source.file + ": " + std::strerror(reason);
+        });
+    return false;
+}
+
+int State::load_main(lua_State* L) {
+    auto& load = *static_cast<Load*>(lua_touserdata(L, 1));
+    State& state = load.state;
+    Run& run = load.run;
+    lua_settop(L, 0);
+    if (!load.again) {
+        prepare(L, state.engine());
+        lua::open_error(L);  // a script may be stopped before it requires wgrun
+        auto* raisers = static_cast<lua::Raisers*>(lua_newuserdatauv(L, sizeof(lua::Raisers), 0));
+        *raisers = lua::raisers(L);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &raisers_key);
+    }
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &raisers_key);
+    load.trouble.raisers = *static_cast<lua::Raisers*>(lua_touserdata(L, -1));
+    lua_pop(L, 1);
+    std::atomic<bool>& stop = lua::session(L).stop;
+    lua::guarded(L, [&] { load.interruptible.emplace(state.engine(), stop); });
+    lua::session(L).withheld = false;
+    constexpr int items = 1, kernels = 2, handler = 3;
+    lua_newtable(L);
+    lua_newtable(L);
+    lua_pushvalue(L, kernels);
+    lua::set_kernels(L);
+    lua_pushlightuserdata(L, &load.trouble);
+    lua_pushcclosure(L, keep_circumstances, 1);
+    if (TokenInUse::any()) lua::watch_cancellation(L);
+    if (load.again) {
+        lua::set_limits(L, state.engine().limits);
+        push_script_again(L, state.source_.file, load.arguments, state.code_);
+    } else if (!begin_load(L, load)) {
         return 0;
     }
-    luaL_checkstack(L, static_cast<int>(source.arguments.size()) + 2, "too many arguments");
-    for (std::size_t i = 0; i < source.arguments.size(); ++i)
-        lua_pushlstring(L, source.arguments[i].data(), source.arguments[i].size());
-    const int status = lua_pcall(L, static_cast<int>(source.arguments.size()), LUA_MULTRET, 2);
-    if (status != LUA_OK && lua_touserdata(L, -1) == &items_key) {
-        lua_settop(L, 2);  // ended by os.exit
+    luaL_checkstack(L, static_cast<int>(load.arguments.size()) + 2, "too many arguments");
+    for (std::size_t i = 0; i < load.arguments.size(); ++i)
+        lua_pushlstring(L, load.arguments[i].data(), load.arguments[i].size());
+    const int status = lua_pcall(L, static_cast<int>(load.arguments.size()), LUA_MULTRET, handler);
+    if (status != LUA_OK && lua_touserdata(L, -1) == &ended_marker) {
+        lua_settop(L, handler);
     } else if (status != LUA_OK) {
         take_error(L, load.trouble);
         load.status = status_of(load.trouble);
@@ -342,12 +421,20 @@ int State::load_main(lua_State* L) {
         return 0;
     }
     const int results = lua_gettop(L);
-    for (int i = 3; i <= results; ++i) {
+    for (int i = handler + 1; i <= results; ++i) {
         lua_pushvalue(L, i);
-        if (!add_item(L, 1, nullptr, 0, state.returned_, state.tensors_) && lua_type(L, i) == LUA_TTABLE)
-            add_entries(L, 1, i, state.returned_, state.tensors_);
+        if (!add_item(L, items, nullptr, 0, run.returned, run.tensors) && lua_type(L, i) == LUA_TTABLE)
+            add_entries(L, items, i, run.returned, run.tensors);
     }
-    add_made(L, state.made_);
+    add_made(L, kernels, run.made);
+    lua_settop(L, std::max(results, handler + 1));
+    lua_createtable(L, first_place, 0);
+    for (const auto& [place, index] :
+         {std::pair(items_place, items), std::pair(kernels_place, kernels), std::pair(first_place, handler + 1)}) {
+        lua_pushvalue(L, index);
+        lua_rawseti(L, -2, place);
+    }
+    run.reference_ = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;
 }
 
@@ -396,8 +483,22 @@ void State::warn(void* self, const char* message, int to_be_continued) {
     }
 }
 
-void State::load(const Source& source) {
-    Load load{*this, source, {}, WGRUN_OK, {}};
+std::shared_ptr<Run> State::load(const Source& source) {
+    source_ = source;
+    const auto made = std::make_shared<Run>(shared_from_this());
+    Load load{*this, *made, source_.arguments};
+    run(load);
+    return made;
+}
+
+std::shared_ptr<Run> State::again(const std::vector<std::string>& arguments) {
+    const auto made = std::make_shared<Run>(shared_from_this());
+    Load load{*this, *made, arguments, true};
+    run(load);
+    return made;
+}
+
+void State::run(Load& load) {
     struct Body {
         static void run(lua_State* L, void* context) {
             lua_pushcfunction(L, load_main);
@@ -411,10 +512,32 @@ void State::load(const Source& source) {
     if (load.status == WGRUN_SCRIPT_FAILED && load.trouble.deliberate &&
         lua::session(state_.get()).withheld) {
         for (Diagnostic& finding : load.trouble.findings) lua::excuse_missing_results(finding);
-        warnings_ = std::move(load.trouble.findings);
+        load.run.warnings = std::move(load.trouble.findings);
         return;
     }
     fail(load.status, load.trouble);
+}
+
+void State::release(int reference) noexcept {
+    if (reference == LUA_NOREF) return;
+    const std::lock_guard lock(mutex_);
+    try {
+        released_.push_back(reference);
+    } catch (const std::bad_alloc&) {  // it goes with the state
+    }
+}
+
+// What the runs hold besides is memory that Lua does not see: it would collect too late.
+void State::free_released(lua_State* L) {
+    constexpr std::size_t runs_between_collections = 16;
+    const std::lock_guard lock(mutex_);
+    if (released_.empty()) return;
+    for (const int reference : released_) luaL_unref(L, LUA_REGISTRYINDEX, reference);
+    since_collected_ += released_.size();
+    released_.clear();
+    if (since_collected_ < runs_between_collections) return;
+    since_collected_ = 0;
+    lua_gc(L, LUA_GCCOLLECT);
 }
 
 void State::protect(void (*body)(lua_State* L, void* context), void* context) {
@@ -427,6 +550,7 @@ void State::protect(void (*body)(lua_State* L, void* context), void* context) {
     lua_pushlightuserdata(L, &call);
     const int status = lua_pcall(L, 1, 0, 1);
     lua_settop(L, 0);
+    free_released(L);
     if (status == LUA_OK) return;
     if (trouble.findings.empty() || trouble.findings.front().message.empty()) {
         if (lua::memory_refused(L))
@@ -437,10 +561,70 @@ void State::protect(void (*body)(lua_State* L, void* context), void* context) {
     fail(status_of(trouble), trouble);
 }
 
-void State::push_returned(lua_State* L, std::size_t index) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &items_key);
+namespace {
+
+void push_place(lua_State* L, int reference, int place) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, reference);
+    if (lua_type(L, -1) == LUA_TTABLE) lua_rawgeti(L, -1, place);  // none of a script that has stopped
+    else lua_pushnil(L);
+    lua_remove(L, -2);
+}
+
+// Of the list on top of the stack: replaces it by the kernel, or pops it.
+bool take_kernel(lua_State* L, const Kernel& wanted) {
+    const auto count = lua_type(L, -1) == LUA_TTABLE ? static_cast<lua_Integer>(lua_rawlen(L, -1)) : 0;
+    for (lua_Integer i = 1; i <= count; ++i) {
+        lua_rawgeti(L, -1, i);
+        if (lua_type(L, -1) == LUA_TTABLE) {  // a launcher
+            lua_getfield(L, -1, "kernel");
+            lua_remove(L, -2);
+        }
+        if (lua::test<Kernel>(L, -1) == &wanted) return lua_remove(L, -2), true;
+        lua_pop(L, 1);
+    }
+    return lua_pop(L, 1), false;
+}
+
+}  // namespace
+
+void Run::push_returned(lua_State* L, std::size_t index) const {
+    push_place(L, reference_, items_place);
     lua_rawgeti(L, -1, static_cast<lua_Integer>(index) + 1);
     lua_remove(L, -2);
+}
+
+void Run::push_first(lua_State* L) const { push_place(L, reference_, first_place); }
+
+void Run::make_current(lua_State* L) const {
+    push_place(L, reference_, kernels_place);
+    lua::set_kernels(L);
+}
+
+void Run::push_kernel(lua_State* L, const Kernel& kernel) const {
+    make_current(L);
+    for (const int place : {items_place, kernels_place}) {
+        push_place(L, reference_, place);
+        if (take_kernel(L, kernel)) return;
+    }
+    lua::fail(L, [] { return std::string("the script does not keep this kernel"); });
+}
+
+KernelsRun::KernelsRun(State& state, Backend backend)
+    : state_(state),
+      mode_(lua::session(state.state_.get()).mode),
+      backend_(lua::session(state.state_.get()).backend),
+      seed_(lua::session(state.state_.get()).seed) {
+    lua::Session& session = lua::session(state.state_.get());
+    session.mode = lua::Mode::run;
+    if (backend != Backend::automatic) session.backend = backend;
+    session.resident_clusters = nullptr;
+}
+
+KernelsRun::~KernelsRun() {
+    lua::Session& session = lua::session(state_.state_.get());
+    session.mode = mode_;
+    session.backend = backend_;
+    session.seed = seed_;
 }
 
 }  // namespace wgrun::c

@@ -18,6 +18,7 @@
 #include "bindings/cli/verdicts.hpp"
 #include "gpu/driver.hpp"
 #include "kernel/assembler_faults.hpp"
+#include "wgrun/assembly.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/finding_set.hpp"
 #include "wgrun/foreign.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "diag/progress.hpp"
+#include "wgrun/progress.hpp"
 #include "gpu/cache.hpp"
 
 namespace wgrun::cli {

@@ -7,7 +7,7 @@
 #include "bindings/cli/edges.hpp"
 #include "bindings/cli/silence.hpp"
 #include "bindings/lua/types.hpp"
-#include "diag/progress.hpp"
+#include "wgrun/progress.hpp"
 #include "wgrun/needless.hpp"
 
 namespace wgrun::cli {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bindings/cli/tune_worker.hpp"
-#include "diag/progress.hpp"
+#include "wgrun/progress.hpp"
 #include "file/replacement.hpp"
 #include "gpu/process.hpp"
 #include "wgrun/count_of.hpp"

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "bindings/cli/tune_worker.hpp"
-#include "diag/progress.hpp"
+#include "wgrun/progress.hpp"
 #include "gpu/sha256.hpp"
 
 namespace wgrun::cli {

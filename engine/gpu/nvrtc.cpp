@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "diag/progress.hpp"
+#include "wgrun/progress.hpp"
 #include "gpu/cache.hpp"
 #include "gpu/compile.hpp"
 #include "gpu/nvrtc_process.hpp"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "diag/progress.hpp"
+#include "wgrun/progress.hpp"
 #include "gpu/cache.hpp"
 #include "gpu/compile.hpp"
 #include "gpu/process.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "diag/progress.hpp"
+#include "wgrun/progress.hpp"
 #include "kernel/arguments.hpp"
 #include "kernel/assembler_notes.hpp"
 #include "kernel/launch_spec.hpp"

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "diag/progress.hpp"
+#include "wgrun/progress.hpp"
 #include "emit/emit.hpp"
 #include "flow/graph.hpp"
 #include "isa/awaited.hpp"

@@ -13,7 +13,7 @@
 #include <optional>
 #include <thread>
 
-#include "diag/progress.hpp"
+#include "wgrun/progress.hpp"
 #include "sim/cluster.hpp"
 #include "sim/executed.hpp"
 #include "wgrun/cancellation.hpp"

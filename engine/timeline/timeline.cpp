@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "check/pressure.hpp"
-#include "diag/progress.hpp"
+#include "wgrun/progress.hpp"
 #include "kernel/errors.hpp"
 #include "timeline/measured.hpp"
 #include "timeline/verdict.hpp"

@@ -170,6 +170,22 @@ function tuning:time(kernel, launch, i)
   return kernel:time(settings).median_us
 end
 
+--- What measures the candidates: "model" where kernels run on the simulator, unless that is said.
+--- @param asked "time"|"model"?  in place of what the script says
+--- @return "time"|"model"
+function tuning:measured_by(asked) return asked or self.how or (self:place() == "sim" and "model" or "time") end
+
+--- The same, to be searched in another way.
+--- @param options table  `measure`, `rounds` and `cache`, each as of wg.tune; what is absent stays as it is
+--- @return tuning
+function tuning:with(changes)
+  local other = arguments.merged(self, {})
+  if changes.measure ~= nil then other.how = changes.measure end
+  if changes.rounds ~= nil then other.rounds = changes.rounds end
+  if changes.cache ~= nil then other.cache = changes.cache end
+  return setmetatable(other, tuning)
+end
+
 --- The device and the back end for which measurements are valid.
 --- @return string  "sim", or the device's name, the driver's version and the back end
 function tuning:place()

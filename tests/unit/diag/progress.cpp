@@ -1,4 +1,4 @@
-#include "diag/progress.hpp"
+#include "diag/progress_listener.hpp"
 
 #include "tests/catch.hpp"
 
@@ -6,12 +6,12 @@ using wgrun::Progress;
 
 namespace {
 
-struct Counter final : Progress::Listener {
-    Counter() { Progress::set_listener(this); }
-    ~Counter() override { Progress::set_listener(nullptr); }
+struct Counter final : ProgressListener {
+    Counter() { set_progress_listener(this); }
+    ~Counter() override { set_progress_listener(nullptr); }
     void ended() noexcept override {
         ++ends;
-        at_end = Progress::parts().size();
+        at_end = progress_parts().size();
     }
     int ends = 0;
     std::size_t at_end = 0;
@@ -21,9 +21,9 @@ struct Counter final : Progress::Listener {
 
 TEST_CASE("nothing is kept of work that nobody hears of") {
     const Progress before(Progress::Is::work, "before");
-    CHECK(Progress::parts().empty());
+    CHECK(progress_parts().empty());
     Counter counter;
-    CHECK(Progress::parts().empty());
+    CHECK(progress_parts().empty());
 }
 
 TEST_CASE("work is told with what it is a part of, and no longer when it has ended") {
@@ -31,11 +31,11 @@ TEST_CASE("work is told with what it is a part of, and no longer when it has end
     {
         Progress around(Progress::Is::around, "schedule", 8);
         around.done(3);
-        CHECK(Progress::parts().empty());  // a script runs, and may print
+        CHECK(progress_parts().empty());  // a script runs, and may print
         {
             Progress work(Progress::Is::work, "kernel", 10, "CTAs");
             work.done(4);
-            const auto parts = Progress::parts();
+            const auto parts = progress_parts();
             REQUIRE(parts.size() == 2);
             CHECK(parts[0].what == "schedule");
             CHECK(parts[0].done == 3);
