@@ -33,8 +33,9 @@ class TokenInUse {
 
   private:
     std::shared_ptr<Token> token_;
-    std::optional<Cancellation> requested_, asked_;
+    // In the order in which they begin.
     std::optional<ProgressWatch> watch_;
+    std::optional<Cancellation> requested_, asked_;
 };
 
 }  // namespace wgrun::c
