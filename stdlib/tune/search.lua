@@ -86,7 +86,7 @@ end
 -- The options of a launch without those that only kernel:time takes.
 local function plain(launch)
   local out = arguments.merged(launch, {})
-  out.rounds, out.flops, out.against = nil, nil, nil
+  out.rounds, out.against = nil, nil
   return out
 end
 
