@@ -65,7 +65,8 @@ int wgrun_script_load(wgrun_engine* engine, const wgrun_source* source, wgrun_sc
     });
 }
 
-int wgrun_script_again(wgrun_script* script, const char* const* arguments, size_t count, wgrun_script** again) {
+int wgrun_script_again(wgrun_script* script, const char* const* arguments, size_t count,
+                       wgrun_script** again) {
     return answer([&] {
         const std::shared_ptr<Run> run = find<Run>(script);
         const std::vector<std::string> words = words_of(arguments, count, "arguments");
@@ -86,8 +87,7 @@ int wgrun_script_warnings(wgrun_script* script, wgrun_findings** findings) {
 int wgrun_script_count(wgrun_script* script, int list, size_t* count) {
     return answer([&] {
         const std::shared_ptr<Run> run = find<Run>(script);
-        result(count, "count") =
-            list == WGRUN_TENSORS ? run->tensors.size() : list_of(*run, list).size();
+        result(count, "count") = list == WGRUN_TENSORS ? run->tensors.size() : list_of(*run, list).size();
     });
 }
 

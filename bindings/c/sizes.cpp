@@ -54,7 +54,8 @@ void check_values(const std::vector<SizeRange>& ranges, const std::int64_t* valu
     for (std::size_t i = 0; i < count; ++i) {
         const SizeRange& range = ranges[i];
         if (values[i] < range.least || values[i] > range.most || values[i] % range.multiple_of != 0)
-            refuse_argument("size `" + range.name + "` is " + std::to_string(values[i]) + ", which is not legal");
+            refuse_argument("size `" + range.name + "` is " + std::to_string(values[i]) +
+                            ", which is not legal");
     }
 }
 
@@ -117,7 +118,8 @@ int wgrun_kernel_check_size(wgrun_kernel* kernel, const int64_t* values, size_t 
             found = failure.findings();
         }
         for (wgrun::Diagnostic& finding : found)
-            wgrun::lua::name_size(finding, ref.kernel->program().name(), launch.declared, launch.values, seed);
+            wgrun::lua::name_size(finding, ref.kernel->program().name(), launch.declared, launch.values,
+                                  seed);
         give_findings(findings, std::move(found));
     });
 }

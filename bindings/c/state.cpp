@@ -340,6 +340,7 @@ bool State::begin_load(lua_State* L, Load& load) {
     const char* file = source.file.empty() ? nullptr : source.file.c_str();
     if (file != nullptr && state.engine().options.restricted == 0) lua::set_script_path(L, file);
     lua::set_limits(L, state.engine().limits);
+    lua::guard_handlers(L);  // a later run may be cancelled
     lua_pushglobaltable(L);
     copy_table(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &globals_key);
@@ -429,8 +430,8 @@ int State::load_main(lua_State* L) {
     add_made(L, kernels, run.made);
     lua_settop(L, std::max(results, handler + 1));
     lua_createtable(L, first_place, 0);
-    for (const auto& [place, index] :
-         {std::pair(items_place, items), std::pair(kernels_place, kernels), std::pair(first_place, handler + 1)}) {
+    for (const auto& [place, index] : {std::pair(items_place, items), std::pair(kernels_place, kernels),
+                                       std::pair(first_place, handler + 1)}) {
         lua_pushvalue(L, index);
         lua_rawseti(L, -2, place);
     }
@@ -565,8 +566,10 @@ namespace {
 
 void push_place(lua_State* L, int reference, int place) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, reference);
-    if (lua_type(L, -1) == LUA_TTABLE) lua_rawgeti(L, -1, place);  // none of a script that has stopped
-    else lua_pushnil(L);
+    if (lua_type(L, -1) == LUA_TTABLE)
+        lua_rawgeti(L, -1, place);  // none of a script that has stopped
+    else
+        lua_pushnil(L);
     lua_remove(L, -2);
 }
 

@@ -56,8 +56,8 @@ class State : public std::enable_shared_from_this<State> {
 
     /// Runs the script. Throws Failure.
     std::shared_ptr<Run> load(const Source& source);
-    /// Runs it once more, with other arguments and with globals as they were before it ran first. Modules that
-    /// it has required stay as they are. Throws Failure.
+    /// Runs it once more, with other arguments and with globals as they were before it ran first. Modules
+    /// that it has required stay as they are. Throws Failure.
     std::shared_ptr<Run> again(const std::vector<std::string>& arguments);
 
     /// Runs `body` in a protected call, with `context` for the functions that it calls. Its frames hold no
@@ -82,8 +82,8 @@ class State : public std::enable_shared_from_this<State> {
     std::string code_;     ///< the script, compiled, once it has run again
     std::string warning_;  ///< of Lua's, as far as it is there
     bool warns_ = false;
-    std::mutex mutex_;            ///< of what follows
-    std::vector<int> released_;   ///< registry references of runs that nobody holds any more
+    std::mutex mutex_;           ///< of what follows
+    std::vector<int> released_;  ///< registry references of runs that nobody holds any more
     std::size_t since_collected_ = 0;
 };
 
@@ -107,8 +107,8 @@ class Run {
     void push_returned(lua_State* L, std::size_t index) const;
     /// Pushes the first value that the script returned; nil if there was none.
     void push_first(lua_State* L) const;
-    /// Pushes a kernel of this run, and makes its list the one of the kernels that the script makes. Raises if
-    /// Lua does not keep the kernel.
+    /// Pushes a kernel of this run, and makes its list the one of the kernels that the script makes. Raises
+    /// if Lua does not keep the kernel.
     void push_kernel(lua_State* L, const Kernel& kernel) const;
     /// Makes its list of kernels that of the kernels that the script makes.
     void make_current(lua_State* L) const;

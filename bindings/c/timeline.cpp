@@ -158,7 +158,8 @@ int wgrun_timeline_span_get(const wgrun_timeline* handle, size_t index, wgrun_ti
     });
 }
 
-int wgrun_timeline_requests_get(const wgrun_timeline* handle, size_t index, wgrun_timeline_requests* requests) {
+int wgrun_timeline_requests_get(const wgrun_timeline* handle, size_t index,
+                                wgrun_timeline_requests* requests) {
     return answer([&] {
         const auto held = find<HeldTimeline>(handle);
         const wgrun::Timeline::Requests& found = at(held->timeline.requests, index, "requests");

@@ -91,9 +91,7 @@ struct Search {
     std::optional<Interruptible> interruptible{};
 };
 
-Search& search_of(lua_State* L) {
-    return *static_cast<Search*>(lua_touserdata(L, lua_upvalueindex(1)));
-}
+Search& search_of(lua_State* L) { return *static_cast<Search*>(lua_touserdata(L, lua_upvalueindex(1))); }
 
 int describe(lua_State* L) {
     Tuned& tuned = *search_of(L).tuned;

@@ -39,8 +39,7 @@ template <class Body>
 void within_time(const Engine& engine, Body&& body) {
     const lua::Limits& limits = engine.limits;
     std::optional<Cancellation> deadline;
-    if (limits.time.count() != 0)
-        deadline.emplace(nullptr, Cancellation::Clock::now() + limits.time);
+    if (limits.time.count() != 0) deadline.emplace(nullptr, Cancellation::Clock::now() + limits.time);
     try {
         body();
     } catch (const EnvironmentError& error) {

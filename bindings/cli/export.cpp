@@ -64,7 +64,7 @@ void export_body(lua_State* L, const Request& request, Outcome& outcome, void* c
         lua::add_export(L, lua_gettop(L), kernels);
         lua_pop(L, 1);
     }
-    lua::guarded(L, [&] { write_kernels(request.file, kernels, work); });
+    lua::guarded(L, [&] { write_kernels(request.name(), kernels, work); });
 }
 
 std::string listing(const std::string& folder, const Exported& written) {

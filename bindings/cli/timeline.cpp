@@ -103,8 +103,8 @@ int show_timeline(const Request& request, const Options& options) {
         const std::string of =
             options.kernel.empty() ? "no kernel" : "no kernel called `" + options.kernel + "`";
         remark(work.launches == 0
-                   ? fmt::format("wgrun: {} launches {}", request.file, of)
-                   : fmt::format("wgrun: {} has {}, but no launch {}", request.file,
+                   ? fmt::format("wgrun: {} launches {}", request.name(), of)
+                   : fmt::format("wgrun: {} has {}, but no launch {}", request.name(),
                                  count_of(work.launches, "such launch", "such launches"), options.launch));
         return Exit::failed;
     }

@@ -22,8 +22,8 @@ void push_script_arguments(lua_State* L, const std::string& program, const std::
                            const std::vector<std::string>& arguments);
 
 /// Pushes the script as a function: the contents of `file` (null is standard input), or `text` under the name
-/// of `file` (unnamed_text where that is null). Returns the status of lua_load, or LUA_ERRFILE with errno if the
-/// file cannot be read; then the error is on the stack. Bytecode is refused.
+/// of `file` (unnamed_text where that is null). Returns the status of lua_load, or LUA_ERRFILE with errno if
+/// the file cannot be read; then the error is on the stack. Bytecode is refused.
 int load_script(lua_State* L, const char* file, const std::string* text);
 
 /// The same of a text, in a chunk called `name`.

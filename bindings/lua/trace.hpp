@@ -26,8 +26,8 @@ struct Trace {
     bool simulated_only =
         false;  ///< steps are for the simulator alone: the `meaning` of k:asm is being traced
     Pointees pointees;
-    std::uint64_t steps = 0;                  ///< instructions so far
-    std::vector<std::uint64_t> last_read;     ///< by register: `steps` of the last instruction that read it
+    std::uint64_t steps = 0;               ///< instructions so far
+    std::vector<std::uint64_t> last_read;  ///< by register: `steps` of the last instruction that read it
     std::map<double, std::uint64_t> last_number;    ///< the same of numbers among the operands
     std::map<std::string, std::vector<Reg>> named;  ///< the script's latest names of registers
 };

@@ -58,7 +58,8 @@ std::vector<Progress::Part> progress_parts() {
     const std::lock_guard lock(mutex);
     std::vector<Progress::Part> out;
     for (const Progress* one : all()) out.push_back(one->now());
-    if (std::ranges::none_of(out, [](const Progress::Part& part) { return part.is == Is::work; })) out.clear();
+    if (std::ranges::none_of(out, [](const Progress::Part& part) { return part.is == Is::work; }))
+        out.clear();
     return out;
 }
 

@@ -37,13 +37,12 @@ std::string assembler_version(const AssemblyReport& report) {
 std::string to_text(const AssemblyReport& report, const Program& program) {
     const CtasPerSm ctas = ctas_per_sm(report, program.threads());
     const std::string version = assembler_version(report);
-    std::string text =
-        fmt::format("{} ({}, {}{}{})\n", program.name(), count_of(program.threads(), "thread"),
-                    report.assembler, version.empty() ? "" : " ", version);
+    std::string text = fmt::format("{} ({}, {}{}{})\n", program.name(), count_of(program.threads(), "thread"),
+                                   report.assembler, version.empty() ? "" : " ", version);
     text += fmt::format("  registers      {} a thread (the program's values need at least {})\n",
                         report.registers, report.estimated);
-    text += fmt::format("  shared memory  {}\n",
-                        count_of(report.static_shared + report.dynamic_shared, "byte"));
+    text +=
+        fmt::format("  shared memory  {}\n", count_of(report.static_shared + report.dynamic_shared, "byte"));
     text += fmt::format("  occupancy      {} an SM, {} of {} warps; {} set the limit\n",
                         count_of(ctas.count, "CTA"), ctas.count * sm_90a.warps_of(program.threads()),
                         sm_90a.sm_warps(), ctas.limited_by);

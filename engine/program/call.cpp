@@ -21,8 +21,9 @@ namespace {
 bool is_address(const OperandRule& rule) { return !rule.by_name && (rule.kinds & OperandRule::address) != 0; }
 
 /// The types of parameters that are no pointers.
-constexpr std::array scalar_types{isa::Type::u8,  isa::Type::s8,  isa::Type::u16, isa::Type::s16, isa::Type::u32,
-                                  isa::Type::s32, isa::Type::f32, isa::Type::u64, isa::Type::s64, isa::Type::f64};
+constexpr std::array scalar_types{isa::Type::u8,  isa::Type::s8,  isa::Type::u16, isa::Type::s16,
+                                  isa::Type::u32, isa::Type::s32, isa::Type::f32, isa::Type::u64,
+                                  isa::Type::s64, isa::Type::f64};
 
 /// The type of a list's registers: that of one of them, or what the form says.
 isa::Type type_of_list(const Builder& builder, const Call& call, const OperandRule& rule,
@@ -93,7 +94,8 @@ std::string illegal_qualifier(const Instruction& op, Field field, std::string_vi
                     (", " + legal + ",").find(", " + text + ",") == std::string::npos)
                     legal += (legal.empty() ? "" : ", ") + text;
             }
-    return fmt::format("{}: option `{}`: {} is not legal (legal: {})", op.name, isa::to_string(field), got, legal);
+    return fmt::format("{}: option `{}`: {} is not legal (legal: {})", op.name, isa::to_string(field), got,
+                       legal);
 }
 
 void place_operands(Call& call) {
@@ -116,8 +118,7 @@ void place_operands(Call& call) {
         for (std::size_t i : places) names += (names.empty() ? "" : ", ") + std::string(op.operands[i].name);
         for (const OperandRule& rule : op.operands)
             if (rule.by_name) by_name += (by_name.empty() ? "" : ", ") + std::string(rule.name) + " =";
-        if (given > where.size() && takes_offset(op) &&
-            call.positional.back().kind == Operand::Kind::number)
+        if (given > where.size() && takes_offset(op) && call.positional.back().kind == Operand::Kind::number)
             by_name += by_name.empty() ? "offset =" : ", offset =";
         throw ArgumentError(std::string(op.name) + " takes " + (names.empty() ? "no operands" : names) +
                                 (sources.size() < places.size() ? " (the destination may be left out)" : "") +

@@ -42,7 +42,8 @@ Value::Value(const std::vector<Value>& list) {
 
 Value Value::operator[](std::size_t index) const {
     if (index >= operand_.list.size() || !operand_.list[index])
-        throw ArgumentError(fmt::format("there is no register {} in a list of {}", index, operand_.list.size()));
+        throw ArgumentError(
+            fmt::format("there is no register {} in a list of {}", index, operand_.list.size()));
     Value out;
     out.operand_ = Operand::of(operand_.list[index]);
     out.of_ = of_;
@@ -50,7 +51,8 @@ Value Value::operator[](std::size_t index) const {
 }
 
 isa::Type Value::type() const {
-    if (of_ == nullptr || operand_.kind != Operand::Kind::reg) throw ArgumentError("only registers have a type");
+    if (of_ == nullptr || operand_.kind != Operand::Kind::reg)
+        throw ArgumentError("only registers have a type");
     return of_->builder_.type_of(operand_.reg);
 }
 
@@ -121,10 +123,9 @@ Call KernelBuilder::begin(const Method& method) {
         const isa::Spelling spelling = isa::parse_method(method.name);
         if (spelling.op == nullptr) {
             const std::string near = isa::nearest_method(method.name);
-            throw ArgumentError(
-                fmt::format("there is no instruction `{}`{}", method.name,
-                            near.empty() ? "" : fmt::format(": did you mean `{}`?", near)),
-                "`wgrun isa` lists the instructions");
+            throw ArgumentError(fmt::format("there is no instruction `{}`{}", method.name,
+                                            near.empty() ? "" : fmt::format(": did you mean `{}`?", near)),
+                                "`wgrun isa` lists the instructions");
         }
         Call call;
         call.op = spelling.op;
@@ -180,7 +181,8 @@ Value KernelBuilder::param(const std::string& name, std::string_view type, At wh
         const int index = builder_.param(name, of.type, of.pointee, of.constant);
         isa::Form form;
         form.set(Field::type, of.type);
-        Reg value = builder_.add(*isa::find("ld.param"), form, {Operand(), Operand::param(index)}).operands[0].reg;
+        Reg value =
+            builder_.add(*isa::find("ld.param"), form, {Operand(), Operand::param(index)}).operands[0].reg;
         if (of.pointee) {
             value = builder_.add(*isa::find("cvta.to.global"), {}, {Operand(), Operand::of(value)})
                         .operands[0]
@@ -202,10 +204,12 @@ Value KernelBuilder::tensor_map(const std::string& name, const TensorBox& box, b
 Value KernelBuilder::special(std::string_view name, At where) {
     return at(where, [&] {
         const auto sreg = isa::parse_value(Field::sreg, name);
-        if (!sreg) throw ArgumentError(fmt::format("unknown special register `{}` (tid.x, ctaid.x, ...)", name));
+        if (!sreg)
+            throw ArgumentError(fmt::format("unknown special register `{}` (tid.x, ctaid.x, ...)", name));
         isa::Form form;
         form.set(Field::sreg, *sreg);
-        return value_of(Operand::of(builder_.add(special_register(*sreg), form, {Operand()}).operands[0].reg));
+        return value_of(
+            Operand::of(builder_.add(special_register(*sreg), form, {Operand()}).operands[0].reg));
     });
 }
 
@@ -287,7 +291,9 @@ void KernelBuilder::while_(const std::function<Value()>& condition, const Body& 
     at(where, [&] {
         bool negated = false;
         const Reg predicate = predicate_of(more, negated);
-        if (negated) throw ArgumentError("the condition of a loop cannot be a negated predicate", "x != y in place of !(x == y)");
+        if (negated)
+            throw ArgumentError("the condition of a loop cannot be a negated predicate",
+                                "x != y in place of !(x == y)");
         builder_.loop_condition(predicate);
     });
     body();
@@ -338,7 +344,8 @@ void KernelBuilder::print(std::string_view format, const std::vector<Value>& val
     say(Message::Kind::print, format, values, {}, where);
 }
 
-void KernelBuilder::assert_(const Here& predicate, std::string_view format, const std::vector<Value>& values) {
+void KernelBuilder::assert_(const Here& predicate, std::string_view format,
+                            const std::vector<Value>& values) {
     at(predicate.at, [&] {
         bool negated = false;
         predicate_of(predicate.value, negated);

@@ -457,6 +457,29 @@ static void ended(wgrun_engine *engine, wgrun_kernel *kernel) {
     CHECK(wgrun_script_close(script) == WGRUN_OK);
 }
 
+/* A token takes the place of the one before, and what it has ended may be asked for again. */
+static void cancelled_plans(wgrun_engine *engine) {
+    wgrun_script *script = load(engine,
+        "local wg = require 'wgrun'\n"
+        "local k = wg.kernel('k', { threads = 32 }, function(k) k:param('n', 'u32') end)\n"
+        "return { kernel = k, launch = function() return { grid = 1, args = { 1 } } end }\n");
+    wgrun_cancellation *token = NULL, *other = NULL;
+    wgrun_plan *plan = NULL;
+    int i;
+    REQUIRE(wgrun_cancellation_open(NULL, NULL, &token) == WGRUN_OK);
+    REQUIRE(wgrun_cancellation_open(NULL, NULL, &other) == WGRUN_OK);
+    CHECK(wgrun_cancellation_request(token) == WGRUN_OK);
+    for (i = 0; i < 2; ++i) {
+        CHECK(wgrun_cancellation_use(token) == WGRUN_OK);
+        CHECK(wgrun_script_plan(script, 0, NULL, 0, WGRUN_SIMULATOR_DEVICE, &plan) == WGRUN_INTERRUPTED);
+        CHECK(wgrun_cancellation_use(i == 0 ? other : NULL) == WGRUN_OK); /* in place of the first */
+        CHECK(wgrun_script_plan(script, 0, NULL, 0, WGRUN_SIMULATOR_DEVICE, &plan) == WGRUN_OK);
+        CHECK(wgrun_plan_close(plan) == WGRUN_OK);
+    }
+    CHECK(wgrun_cancellation_close(token) == WGRUN_OK && wgrun_cancellation_close(other) == WGRUN_OK);
+    CHECK(wgrun_script_close(script) == WGRUN_OK);
+}
+
 static void *work(void *argument) {
     wgrun_engine *engine = engine_with(NULL);
     wgrun_kernel *kernel = only_kernel(engine, scale_text);
@@ -499,6 +522,7 @@ int main(int argc, char **argv) {
     tunings(engine);
     again(engine);
     ended(engine, kernel);
+    cancelled_plans(engine);
     CHECK(wgrun_kernel_close(kernel) == WGRUN_OK && wgrun_script_close(script) == WGRUN_OK);
     CHECK(wgrun_engine_close(engine) == WGRUN_OK);
     for (i = 0; i < 2; ++i) REQUIRE(pthread_create(&threads[i], NULL, work, NULL) == 0);

@@ -44,8 +44,6 @@ std::string refusal(Write write) {
     return "nothing was refused";
 }
 
-
-
 }  // namespace
 
 TEST_CASE("operators are an instruction each, and names those of scripts") {
@@ -56,7 +54,8 @@ TEST_CASE("operators are an instruction each, and names those of scripts") {
         k.set(to, -k.param("n", "s32"));
         k("bar_sync", 0);
     });
-    CHECK(names(program) == "special mul add sub div rem and xor shl shr or not mov ld.param neg mov bar.sync");
+    CHECK(names(program) ==
+          "special mul add sub div rem and xor shl shr or not mov ld.param neg mov bar.sync");
 }
 
 TEST_CASE("steps and findings have the line of the host's source") {
@@ -77,7 +76,8 @@ TEST_CASE("constructs have bodies") {
         const Value n = k.param("n", "u32"), sum = k.reg("u32");
         k.set(sum, 0);
         k.loop(n, [&](const Value& i) {
-            k.if_(i == 3, [&] { k.continue_(); }, [&] { k.set(sum, sum + i); });
+            k.if_(
+                i == 3, [&] { k.continue_(); }, [&] { k.set(sum, sum + i); });
         });
         k.loop({.from = 1, .to = n, .step = 2}, [&](const Value&) { k.break_(); });
         k.while_([&] { return sum > 4; }, [&] { k.set(sum, sum >> 1); });
@@ -110,7 +110,8 @@ TEST_CASE("lists, offsets, guards and options by name") {
     });
     std::vector<const wgrun::Step*> accesses;
     wgrun::for_each_step(program, [&](const wgrun::Step& step) {
-        if (step.op->name == "ld.global" || step.op->name == "st.global" || step.op->name == "ld" || step.op->name == "st")
+        if (step.op->name == "ld.global" || step.op->name == "st.global" || step.op->name == "ld" ||
+            step.op->name == "st")
             accesses.push_back(&step);
     });
     REQUIRE(accesses.size() == 4);
@@ -134,19 +135,26 @@ TEST_CASE("elements are counted in their bytes") {
 }
 
 TEST_CASE("mistakes name what is wrong and the line") {
-    CHECK_THAT(refusal([](KernelBuilder& k) { k("ld_globl_f32", 1); }), ContainsSubstring("did you mean `ld_global_f32`"));
-    CHECK_THAT(refusal([](KernelBuilder& k) { k("no_such_thing"); }), ContainsSubstring("no instruction `no_such_thing`"));
+    CHECK_THAT(refusal([](KernelBuilder& k) { k("ld_globl_f32", 1); }),
+               ContainsSubstring("did you mean `ld_global_f32`"));
+    CHECK_THAT(refusal([](KernelBuilder& k) { k("no_such_thing"); }),
+               ContainsSubstring("no instruction `no_such_thing`"));
     CHECK_THAT(refusal([](KernelBuilder& k) { k("bar_sync", 1, 2, 3, 4); }), ContainsSubstring("takes"));
     CHECK_THAT(refusal([](KernelBuilder& k) { k.special("tid.w"); }), ContainsSubstring("tid.w"));
     CHECK_THAT(refusal([](KernelBuilder& k) { k.reg("u33"); }), ContainsSubstring("u33"));
     CHECK_THAT(refusal([](KernelBuilder& k) { k.param("X", "const u32"); }), ContainsSubstring("const u32"));
-    CHECK_THAT(refusal([](KernelBuilder& k) { k.element(k.special("tid.x"), 1); }), ContainsSubstring("pointer"));
-    CHECK_THAT(refusal([](KernelBuilder& k) { k.if_(k.special("tid.x"), [] {}); }), ContainsSubstring("predicate"));
-    CHECK_THAT(refusal([](KernelBuilder& k) { k.while_([] { return Value(); }, [] {}); }), ContainsSubstring("predicate"));
+    CHECK_THAT(refusal([](KernelBuilder& k) { k.element(k.special("tid.x"), 1); }),
+               ContainsSubstring("pointer"));
+    CHECK_THAT(refusal([](KernelBuilder& k) { k.if_(k.special("tid.x"), [] {}); }),
+               ContainsSubstring("predicate"));
+    CHECK_THAT(refusal([](KernelBuilder& k) { k.while_([] { return Value(); }, [] {}); }),
+               ContainsSubstring("predicate"));
     CHECK_THAT(refusal([](KernelBuilder& k) { k.break_(); }), ContainsSubstring("loop"));
     CHECK_THAT(refusal([](KernelBuilder& k) { k.place(k.label("9 lives")); }), ContainsSubstring("9 lives"));
-    CHECK_THAT(refusal([](KernelBuilder& k) { k("ld_global_f32", k.param("X", "bf16*")); }), ContainsSubstring("bf16"));
-    CHECK_THAT(refusal([](KernelBuilder& k) { k.special("tid.x") + k.param("X", "f32*"); }), ContainsSubstring("add"));
+    CHECK_THAT(refusal([](KernelBuilder& k) { k("ld_global_f32", k.param("X", "bf16*")); }),
+               ContainsSubstring("bf16"));
+    CHECK_THAT(refusal([](KernelBuilder& k) { k.special("tid.x") + k.param("X", "f32*"); }),
+               ContainsSubstring("add"));
     const auto with = [](const With& options) {
         return refusal([&](KernelBuilder& k) { k("ld_global_f32", k.param("X", "f32*"), options); });
     };
@@ -161,7 +169,8 @@ TEST_CASE("values belong to one kernel") {
     KernelBuilder other("other", {});
     const Value x = other.special("tid.x");
     CHECK_THAT(refusal([&](KernelBuilder& k) { k("add_u32", x, 1); }), ContainsSubstring("another"));
-    CHECK_THAT(refusal([&](KernelBuilder& k) { k("add_u32", x, k.special("tid.x")); }), ContainsSubstring("another"));
+    CHECK_THAT(refusal([&](KernelBuilder& k) { k("add_u32", x, k.special("tid.x")); }),
+               ContainsSubstring("another"));
     CHECK_THROWS_AS(Value(1) + Value(2), ArgumentError);
     CHECK_THROWS_AS(Value(1).type(), ArgumentError);
     CHECK_THROWS_AS(x[0], ArgumentError);

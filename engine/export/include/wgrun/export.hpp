@@ -51,9 +51,9 @@ struct Exported {
     std::string no_cubin;             ///< why there is no NAME.cubin; empty when there is one
 };
 
-/// Makes the files of each kernel, in memory: NAME.ptx; NAME.cubin, if ptxas is available; NAME.cu, which nvcc
-/// compiles alone; NAME.h and NAME.c, which launch the cubin (without ptxas the PTX, by the driver's JIT)
-/// through the driver API; NAME.json, the manifest. docs/export.md describes them.
+/// Makes the files of each kernel, in memory: NAME.ptx; NAME.cubin, if ptxas is available; NAME.cu, which
+/// nvcc compiles alone; NAME.h and NAME.c, which launch the cubin (without ptxas the PTX, by the driver's
+/// JIT) through the driver API; NAME.json, the manifest. docs/export.md describes them.
 ///
 /// Kernels of one name must be equal (else ArgumentError) and are made once. Throws what check_launch_rule
 /// and Kernel::ptx throw; gpu::CompileError with its place in the script when ptxas rejects the text.

@@ -1,5 +1,5 @@
-// Kernels that a host writes in C++, as scripts write them: instructions by their names, registers that can be
-// computed with, loops and branches with bodies. docs/embedding.md has an example.
+// Kernels that a host writes in C++, as scripts write them: instructions by their names, registers that can
+// be computed with, loops and branches with bodies. docs/embedding.md has an example.
 #pragma once
 
 #include <concepts>
@@ -20,8 +20,8 @@ namespace wgrun {
 class KernelBuilder;
 struct Here;
 
-/// A line of the host's source: where a default argument stands that current() makes. As std::source_location,
-/// which clang 14 has not.
+/// A line of the host's source: where a default argument stands that current() makes. As
+/// std::source_location, which clang 14 has not.
 struct SourceLine {
     const char* file = "";
     int line = 0;
@@ -67,8 +67,8 @@ class Value {
 /// A value, and the line of the host's source where it is used.
 struct Here {
     template <class T>
-        requires(std::convertible_to<const T&, Value> && !std::same_as<T, Here>)
-    Here(const T& of, SourceLine where = SourceLine::current())
+    requires(std::convertible_to<const T&, Value> && !std::same_as<T, Here>)
+        Here(const T& of, SourceLine where = SourceLine::current())
         : value(of), at(where) {}
     Value value;
     SourceLine at;
@@ -77,8 +77,9 @@ struct Here {
 /// A name of an instruction, with its line.
 struct Method {
     template <class T>
-        requires std::convertible_to<const T&, std::string_view>
-    Method(const T& of, SourceLine where = SourceLine::current()) : name(of), at(where) {}
+    requires std::convertible_to<const T&, std::string_view> Method(const T& of,
+                                                                    SourceLine where = SourceLine::current())
+        : name(of), at(where) {}
     std::string_view name;
     SourceLine at;
 };
@@ -101,8 +102,8 @@ struct Place {
 /// unknown instruction with the nearest one, an illegal form or operand (WG-FORM-01, -02), a value of another
 /// builder. For one thread at a time; its values refer to it, so it stays where it is.
 ///
-/// Instructions come in the order in which C++ evaluates the calls, which it leaves open for the arguments of a
-/// call and the operands of an operator: where their order matters, they stand in statements of their own.
+/// Instructions come in the order in which C++ evaluates the calls, which it leaves open for the arguments of
+/// a call and the operands of an operator: where their order matters, they stand in statements of their own.
 class KernelBuilder {
   public:
     using At = SourceLine;
