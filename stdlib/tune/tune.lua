@@ -64,8 +64,8 @@ end
 ---   wgrun's cache folder
 --- @return table  the fastest options; those of wg.gemm can be given to it
 --- @return table  the report
---- @field results table  a list of { options, median_us, cached }, the fastest first
---- @field skipped table  a list of { options, reason }
+--- @field results table  a list of { options, median_us, cached, index }, the fastest first; index is the candidate's place
+--- @field skipped table  a list of { options, reason, index }
 --- @field cache string?  the path of the file
 --- @field cache_problem string?  why results are not kept
 --- @raise when no candidate works.
