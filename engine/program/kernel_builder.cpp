@@ -36,6 +36,8 @@ Value::Value(const std::vector<Value>& list) {
                 break;
             default: throw ArgumentError("a list takes registers and numbers");
         }
+        if (of_ != nullptr && value.of_ != nullptr && of_ != value.of_)
+            throw ArgumentError("a list has registers of two kernels");
         if (value.of_ != nullptr) of_ = value.of_;
     }
 }
@@ -69,22 +71,20 @@ KernelBuilder::KernelBuilder(const std::string& name, const Shape& shape, At at)
 
 KernelBuilder::~KernelBuilder() = default;
 
-/// Does work at the builder's line, which errors then name.
-template <class Work>
-auto KernelBuilder::located(Work&& work) {
-    try {
-        return work();
-    } catch (ArgumentError& error) {
-        if (!error.finding().where) error.finding().where = builder_.where();
-        throw;
-    }
+void KernelBuilder::locate(ArgumentError& error) const {
+    if (!error.finding().where) error.finding().where = builder_.where();
 }
 
-/// The same at a line of the host.
+/// Does work at a line of the host, which errors then name.
 template <class Work>
 auto KernelBuilder::at(const At& where, Work&& work) {
     builder_.at(place_of(where));
-    return located(work);
+    try {
+        return work();
+    } catch (ArgumentError& error) {
+        locate(error);
+        throw;
+    }
 }
 
 Operand KernelBuilder::operand_of(const Value& value) const {
@@ -135,11 +135,7 @@ Call KernelBuilder::begin(const Method& method) {
     });
 }
 
-void KernelBuilder::give(Call& call, std::vector<Value>&, const With& with) {
-    located([&] { read(call, with); });
-}
-
-void KernelBuilder::read(Call& call, const With& with) const {
+void KernelBuilder::give(Call& call, std::vector<Value>&, const With& with) const {
     const isa::Instruction& op = *call.op;
     for (const auto& [key, text] : with.qualifiers) {
         const auto field = isa::parse_field(key);

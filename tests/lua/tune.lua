@@ -112,7 +112,7 @@ local _, verified = wg.tune {
 }
 check.equal(#verified.results, 1)
 check.equal(verified.results[1].candidate, { n = 3 })
-check.equal(verified.skipped[1], { options = { n = 4 }, reason = "the result is wrong: six is right" })
+check.equal(verified.skipped[1], { options = { n = 4 }, reason = "the result is wrong: six is right", index = 2 })
 check.equal(verified.skipped[2].reason, "the result is wrong")
 
 -- What `wgrun tune` takes: candidates that are built one by one, and what tells one from another.

@@ -155,6 +155,12 @@ TEST_CASE("mistakes name what is wrong and the line") {
                ContainsSubstring("bf16"));
     CHECK_THAT(refusal([](KernelBuilder& k) { k.special("tid.x") + k.param("X", "f32*"); }),
                ContainsSubstring("add"));
+    CHECK_THAT(refusal([](KernelBuilder& k) {
+                   k("st_global_v4_f32", k.param("X", "f32*"), std::vector<Value>{Value(), 1});
+               }),
+               ContainsSubstring("a list takes"));
+    CHECK_THAT(refusal([](KernelBuilder& k) { k.loop({.from = 1}, [](const Value&) {}); }),
+               ContainsSubstring("missing"));
     const auto with = [](const With& options) {
         return refusal([&](KernelBuilder& k) { k("ld_global_f32", k.param("X", "f32*"), options); });
     };
@@ -171,6 +177,10 @@ TEST_CASE("values belong to one kernel") {
     CHECK_THAT(refusal([&](KernelBuilder& k) { k("add_u32", x, 1); }), ContainsSubstring("another"));
     CHECK_THAT(refusal([&](KernelBuilder& k) { k("add_u32", x, k.special("tid.x")); }),
                ContainsSubstring("another"));
+    CHECK_THAT(refusal([&](KernelBuilder& k) {
+                   k("st_global_v2_u32", k.param("X", "u32*"), std::vector<Value>{x, k.special("tid.x")});
+               }),
+               ContainsSubstring("two kernels"));
     CHECK_THROWS_AS(Value(1) + Value(2), ArgumentError);
     CHECK_THROWS_AS(Value(1).type(), ArgumentError);
     CHECK_THROWS_AS(x[0], ArgumentError);

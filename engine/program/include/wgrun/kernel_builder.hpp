@@ -126,7 +126,12 @@ class KernelBuilder {
         Call call = begin(method);
         std::vector<Value> given;
         given.reserve(sizeof...(operands));
-        (give(call, given, operands), ...);
+        try {
+            (give(call, given, operands), ...);
+        } catch (ArgumentError& error) {
+            locate(error);
+            throw;
+        }
         return end(call, given, method.at);
     }
 
@@ -186,7 +191,7 @@ class KernelBuilder {
   private:
     Call begin(const Method& method);
     static void give(Call&, std::vector<Value>& given, const Value& value) { given.push_back(value); }
-    void give(Call& call, std::vector<Value>& given, const With& with);
+    void give(Call& call, std::vector<Value>& given, const With& with) const;
     Value end(Call& call, const std::vector<Value>& given, const At& at);
     Operand operand_of(const Value& value) const;
     Operand operand_of(Call& call, const Value& value) const;
@@ -195,10 +200,8 @@ class KernelBuilder {
     void say(Message::Kind kind, std::string_view format, const std::vector<Value>& values,
              const Operand& condition, const At& at);
     template <class Work>
-    auto located(Work&& work);
-    template <class Work>
     auto at(const At& where, Work&& work);
-    void read(Call& call, const With& with) const;
+    void locate(ArgumentError& error) const;
     friend Value binary(std::string_view method, const Here& a, const Here& b);
     friend Value unary(std::string_view method, const Here& a);
 
