@@ -115,6 +115,9 @@ class Run {
 
   private:
     friend class State;
+    /// Reads the values from `first` to the top of the stack, and the list of kernels at `kernels`.
+    void take_results(lua_State* L, int kernels, int first);
+
     int reference_ = LUA_NOREF;  ///< { items, kernels, the first value }
 };
 
