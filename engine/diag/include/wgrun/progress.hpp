@@ -54,7 +54,7 @@ class Progress {
 
 /// While it lives, `tell` is called in the thread that made it, with the pieces of work in flight there, the
 /// outermost first: at most every `pause`, where long work asks whether it is to end (Cancellation::poll). It
-/// must not throw. One within another is told of what begins within it, and the other one is not.
+/// must not throw. One within another hears of what begins within it, and the other one does not.
 class ProgressWatch {
   public:
     using Tell = std::function<void(const std::vector<Progress::Part>& parts)>;
