@@ -163,6 +163,29 @@ class Kernels(unittest.TestCase):
         self.assertEqual((bare.sizes, bare.edge_sizes()), ((), []))
 
 
+class Foreign(unittest.TestCase):
+    """Kernels of a PTX text, whose launch says what the text leaves open."""
+
+    def test_what_tools_ask(self):
+        rows = Path(__file__).resolve().parents[1] / "ptx" / "rows.ptx"
+        kernel = wgrun.loads(f'return require("wgrun").ptx({json.dumps(str(rows))}).softmax').only
+        x = np.random.default_rng(1).standard_normal((3, 300), np.float32)
+        y = np.zeros_like(x)
+        with self.assertRaises(wgrun.ArgumentError):
+            kernel.timeline(x, y, 300, grid=3)
+        timeline = kernel.timeline(x, y, 300, grid=3, block=96, shared=1200)
+        self.assertGreater(timeline.cycles, 0)
+        self.assertEqual(Path(timeline.requests[0].file).name, "rows.ptx")
+        profile = kernel.profile(x, y, 300, grid=3, block=96, shared=1200)
+        self.assertEqual(profile.source, "simulator")
+        self.assertTrue(np.isfinite(y).all() and y.sum() > 2.9)
+        places = kernel.source_map()
+        self.assertEqual(len(places), len(kernel.ptx().splitlines()))
+        self.assertTrue(any(place is not None and Path(place[0]).name == "rows.ptx" for place in places))
+        self.assertIn("softmax.ptx", {file.name for file in wgrun.export(kernel)})
+        self.assertEqual(kernel.sizes, ())
+
+
 class Again(unittest.TestCase):
     def test_runs_have_arguments_globals_and_kernels_of_their_own(self):
         script = wgrun.loads(SCALE)

@@ -483,8 +483,7 @@ typedef struct wgrun_place {
 } wgrun_place;
 
 /* Where each line of the kernel's PTX or CUDA C++ comes from: lines[0] is about the text's first line. Valid until the next
- * such call with this handle. Of a kernel that was read from PTX: the line of the source that the text names, or its own.
- * WGRUN_FOUND_ERRORS. */
+ * such call with this handle. Of a kernel that was read from PTX each line of that is itself. WGRUN_FOUND_ERRORS. */
 WGRUN_API int wgrun_kernel_source_map(wgrun_kernel *kernel, int text, const wgrun_place **lines, size_t *count);
 
 /* ---- Timelines ------------------------------------------------------------------------------------------------------ */

@@ -249,8 +249,7 @@ class Kernel {
     const std::string& cuda();
 
     /// For each line of ptx() and of cuda() the line of the script that it came from, or no place; of a
-    /// kernel that was read from PTX, the line of the source that the text names, or its own. Throws as those
-    /// do.
+    /// kernel that was read from PTX, each line of that is itself. Throws as those do.
     const std::vector<Where>& ptx_lines();
     const std::vector<Where>& cuda_lines();
 
